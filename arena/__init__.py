@@ -1,0 +1,1 @@
+"""Play matches between programs; `ladder` rates them."""

@@ -1,0 +1,140 @@
+"""Luck as an argument: every roll names a key, and its faces depend on (seed, key) alone.
+
+So one bot rolling more often does not shift anybody else's luck, and a match can be re-checked die by die in
+any language. A key is ASCII and opens a stream of bytes: block i is HMAC-SHA256(key=seed, message=key + "/" + i
+in decimal), i = 0, 1, …, bytes in order. The keys of each game stand beside its rules.
+"""
+
+from __future__ import annotations
+
+import hmac
+import random
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from hashlib import sha256
+from typing import TypeVar
+
+Item = TypeVar("Item")
+
+
+class KeyUsedTwice(RuntimeError):
+    """A game rolled the same key twice in one match: a bug of the game."""
+
+
+class Dice(ABC):
+    """Where a game's luck comes from."""
+
+    @abstractmethod
+    def roll(self, key: str, count: int) -> tuple[int, ...]:
+        """Throw `count` six-sided dice: faces 1 … 6."""
+
+    @abstractmethod
+    def draws(self, key: str, bounds: Sequence[int]) -> tuple[int, ...]:
+        """One number below each bound (0 … bound − 1), all from the one key; bounds are 1 … 256."""
+
+    def shuffle(self, key: str, items: Iterable[Item]) -> tuple[Item, ...]:
+        """The items in random order."""
+        hand = list(items)
+        return shuffled(hand, self.draws(key, range(len(hand), 1, -1)))
+
+
+def shuffled(items: Iterable[Item], draws: Iterable[int]) -> tuple[Item, ...]:
+    """Fisher-Yates from the back; the draws are below n, n − 1, …, 2, for n items."""
+    hand = list(items)
+    for last, chosen in zip(range(len(hand) - 1, 0, -1), draws, strict=True):
+        hand[last], hand[chosen] = hand[chosen], hand[last]
+    return tuple(hand)
+
+
+def _bytes(seed: bytes, key: str) -> Iterator[int]:
+    block = 0
+    while True:
+        yield from hmac.digest(seed, f"{key}/{block}".encode("ascii"), "sha256")
+        block += 1
+
+
+def below(stream: Iterator[int], bound: int) -> int:
+    """The next byte modulo `bound`, bytes that would favour the low numbers skipped."""
+    if not 1 <= bound <= 256:
+        raise ValueError(f"a draw is below 1 … 256, not {bound}")
+    limit = 256 - 256 % bound
+    return next(byte for byte in stream if byte < limit) % bound
+
+
+_FACE = bytes(b % 6 + 1 for b in range(252)) + bytes(4)  # 0 marks the four bytes a die skips
+
+
+class KeyedDice(Dice):
+    """The dice of real matches, from a 32-byte seed."""
+
+    def __init__(self, seed: bytes) -> None:
+        if len(seed) != 32:
+            raise ValueError(f"a seed has 32 bytes, not {len(seed)}")
+        self._seed = seed
+        self._used: set[str] = set()
+
+    def roll(self, key: str, count: int) -> tuple[int, ...]:
+        self._use(key)
+        # A block holds 32 bytes, of which one in 64 is skipped: nearly always enough for one roll.
+        faces = hmac.digest(self._seed, f"{key}/0".encode("ascii"), "sha256").translate(_FACE, _SKIPPED)
+        if len(faces) >= count:
+            return tuple(faces[:count])
+        stream = _bytes(self._seed, key)
+        return tuple(below(stream, 6) + 1 for _ in range(count))
+
+    def draws(self, key: str, bounds: Sequence[int]) -> tuple[int, ...]:
+        self._use(key)
+        stream = _bytes(self._seed, key)
+        return tuple(below(stream, bound) for bound in bounds)
+
+    def _use(self, key: str) -> None:
+        if key in self._used:
+            raise KeyUsedTwice(f"the dice key {key!r} was used before in this match")
+        self._used.add(key)
+
+
+_SKIPPED = bytes(range(252, 256))
+
+
+class RandomDice(Dice):
+    """Dice from any source of chance, for searches and playouts; keys mean nothing to them."""
+
+    def __init__(self, source: random.Random) -> None:
+        self._random: Callable[[], float] = source.random
+
+    def roll(self, key: str, count: int) -> tuple[int, ...]:  # noqa: ARG002 - the key is the interface's
+        chance = self._random
+        return tuple([int(chance() * 6) + 1 for _ in range(count)])
+
+    def draws(self, key: str, bounds: Sequence[int]) -> tuple[int, ...]:  # noqa: ARG002
+        return tuple([int(self._random() * bound) for bound in bounds])
+
+
+class ScriptedDice(Dice):
+    """Plays a tape of faces in order, for tests; complains of an empty tape and of rolls left over."""
+
+    def __init__(self, tape: Iterable[int], draws: Iterable[int] = ()) -> None:
+        self._tape = list(tape)
+        self._draws = list(draws)
+
+    def roll(self, key: str, count: int) -> tuple[int, ...]:
+        if len(self._tape) < count:
+            raise AssertionError(f"{key!r} rolls {count} dice, the tape has {len(self._tape)} left")
+        faces, self._tape = self._tape[:count], self._tape[count:]
+        return tuple(faces)
+
+    def draws(self, key: str, bounds: Sequence[int]) -> tuple[int, ...]:
+        if len(self._draws) < len(bounds):
+            raise AssertionError(f"{key!r} draws {len(bounds)} numbers, {len(self._draws)} are left")
+        drawn, self._draws = self._draws[: len(bounds)], self._draws[len(bounds) :]
+        return tuple(drawn)
+
+    def assert_done(self) -> None:
+        """Raise AssertionError unless everything on the tape was rolled."""
+        if self._tape or self._draws:
+            raise AssertionError(f"never rolled: {self._tape + self._draws}")
+
+
+def commitment(seed: bytes) -> bytes:
+    """What the seats are shown of the seed before the first decision."""
+    return sha256(seed).digest()
