@@ -1,0 +1,164 @@
+"""One match by the rules: who is asked, what was chosen, who forfeited, how it ended.
+
+No clock, socket or process here: whoever runs the match brings answers and forfeits, in any order, and asks what is
+open. A step is complete when every seat that owed a decision has answered or forfeited; only then is it applied, so
+neither the order of arrival nor a fast answer tells anybody anything.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from enum import StrEnum
+from typing import Any, NamedTuple
+
+from arena.games.dice import Dice
+from arena.games.rules import Game, Options, Seat, places
+
+
+class Forfeit(StrEnum):
+    """Why a seat lost by misbehaviour; the names are those of the protocol."""
+
+    TIMEOUT = "timeout"
+    ILLEGAL = "illegal"
+    CRASH = "crash"
+    OOM = "oom"
+    PROTOCOL = "protocol"
+    FLOOD = "flood"
+    OUTPUT = "output"
+    START = "start"
+
+
+class Void(StrEnum):
+    """Why a match does not count: never a bot's doing."""
+
+    INTERNAL = "internal"
+    OVERLOAD = "overload"
+    SANDBOX = "sandbox"
+    DISK = "disk"
+    INTERRUPTED = "interrupted"
+    NOBODY = "nobody joined"
+
+
+class SeatForfeit(NamedTuple):
+    """A seat that lost by misbehaviour, and in which step (−1: before the first)."""
+
+    seat: Seat
+    reason: Forfeit
+    detail: str
+    step: int
+
+
+class Outcome(NamedTuple):
+    """How a match ended, by seat; rank 0 is best and equal ranks tie."""
+
+    ranks: tuple[int, ...]
+    scores: tuple[int, ...]
+    forfeits: tuple[SeatForfeit, ...] = ()
+
+
+class Asked(NamedTuple):
+    """A decision that a seat owes; `number` is unique in the match and counts from 1."""
+
+    seat: Seat
+    number: int
+    legal: Sequence[int]
+
+
+class Match:
+    """A match in play. `open` holds who still owes a decision in this step, by seat."""
+
+    def __init__(self, game: Game[Any], seats: int, options: Options, dice: Dice) -> None:
+        self.game = game
+        self.seats = seats
+        self.state = game.start(seats, dice, options)
+        self.open: dict[Seat, Asked] = {}
+        self.choices: list[tuple[Seat, int]] = []
+        """Every action in the order applied, defaults played for forfeited seats included."""
+        self.steps = 0
+        self.forfeits: dict[Seat, SeatForfeit] = {}
+        self.outcome: Outcome | None = None
+        self._dice = dice
+        self._asked = 0
+        self._chosen: dict[Seat, int] = {}
+
+    def begin(self, absent: Iterable[tuple[Seat, str]] = ()) -> Sequence[Asked]:
+        """Open the first step. `absent` seats never joined, and why; they forfeit before it."""
+        for seat, why in absent:
+            self.forfeits[seat] = SeatForfeit(seat, Forfeit.START, why, -1)
+        return self._next()
+
+    def answer(self, seat: Seat, action: int) -> Sequence[Asked]:
+        """Take the legal choice of an open seat; gives the decisions of the next step once this one is complete."""
+        del self.open[seat]
+        self._chosen[seat] = action
+        return () if self.open else self._complete()
+
+    def forfeit(self, seat: Seat, reason: Forfeit, detail: str) -> Sequence[Asked]:
+        """Put a seat out for good; like `answer`, gives the next step's decisions if that completed the step."""
+        if seat in self.forfeits or self.outcome is not None:
+            return ()
+        self.forfeits[seat] = SeatForfeit(seat, reason, detail, self.steps)
+        if self.open.pop(seat, None) is None or self.open:
+            return ()
+        return self._complete()
+
+    def _complete(self) -> Sequence[Asked]:
+        if self._decided_by_forfeit():
+            return self._end()
+        self._apply(self._chosen)
+        return self._next()
+
+    def _next(self) -> Sequence[Asked]:
+        """Play for forfeited seats until somebody is to be asked or the match is over."""
+        while not self._decided_by_forfeit():
+            pending = self.game.pending(self.state)
+            if not pending:
+                break
+            self._chosen = {}
+            if self.forfeits:
+                pending = self._without_forfeited(pending)
+            if pending:
+                return self._ask(pending)
+            self._apply(self._chosen)
+        return self._end()
+
+    def _without_forfeited(self, pending: Mapping[Seat, Sequence[int]]) -> Mapping[Seat, Sequence[int]]:
+        for seat in pending.keys() & self.forfeits.keys():
+            self._chosen[seat] = self.game.default_action(self.state, seat)
+        return {seat: legal for seat, legal in pending.items() if seat not in self.forfeits}
+
+    def _ask(self, pending: Mapping[Seat, Sequence[int]]) -> Sequence[Asked]:
+        asked = []
+        for seat, legal in pending.items():
+            self._asked += 1
+            asked.append(Asked(seat, self._asked, legal))
+            self.open[seat] = asked[-1]
+        return asked
+
+    def _apply(self, chosen: dict[Seat, int]) -> None:
+        for seat in self.forfeits:
+            if seat not in chosen and seat in self.game.pending(self.state):
+                chosen[seat] = self.game.default_action(self.state, seat)
+        self.choices.extend(chosen.items() if len(chosen) == 1 else sorted(chosen.items()))
+        self.state = self.game.apply(self.state, chosen, self._dice)
+        self.steps += 1
+
+    def _decided_by_forfeit(self) -> bool:
+        return len(self.forfeits) >= self.seats - 1 and bool(self.forfeits)
+
+    def _end(self) -> Sequence[Asked]:
+        self.outcome = Outcome(
+            final_ranks(self.game.ranks(self.state), self.forfeits),
+            tuple(self.game.scores(self.state)),
+            tuple(sorted(self.forfeits.values(), key=lambda forfeit: (forfeit.step, forfeit.seat))),
+        )
+        return ()
+
+
+def final_ranks(ranks: Sequence[int], forfeits: Mapping[Seat, SeatForfeit]) -> tuple[int, ...]:
+    """The game's ranks with forfeited seats below all others: a later forfeit above an earlier one."""
+    if not forfeits:
+        return tuple(ranks)
+    return places(
+        [(0, forfeits[seat].step) if seat in forfeits else (1, -rank) for seat, rank in enumerate(ranks)]
+    )

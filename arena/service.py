@@ -1,0 +1,108 @@
+"""The referee's door for one bot process: a unix socket of its own, a token, one Play stream.
+
+The socket is the identity (every peer of a unix socket looks alike to gRPC), the token the second factor. One
+server a process also keeps a bot that floods its connection from slowing the others.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import hmac
+import os
+import secrets
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+os.environ.setdefault("GRPC_VERBOSITY", "ERROR")  # 1.85 logs every GOAWAY; must be set before the import
+
+import grpc
+from google.protobuf.message import DecodeError
+
+from arena.v1 import referee_pb2 as pb
+
+PROTOCOL = 1
+MAX_PATH = 100
+"""Bytes of a unix socket's path that every platform takes."""
+
+_OPTIONS = [
+    ("grpc.so_reuseport", 0),
+    ("grpc.max_concurrent_streams", 8),
+    ("grpc.max_receive_message_length", 1024 * 1024),
+    ("grpc.max_metadata_size", 4 * 1024),
+    ("grpc.server_handshake_timeout_ms", 3000),
+]
+
+Write = Callable[[bytes], None]
+Joined = Callable[[pb.Hello, Write], Callable[[bytes], None]]
+"""Called when a bot has said Hello, with the way to write to it; gives the way to bring it what the bot sends."""
+
+
+class RefereeService:
+    """Waits on one socket for one bot; `gone` is called when its stream ends, however it does."""
+
+    def __init__(self, directory: Path, joined: Joined, gone: Callable[[], None]) -> None:
+        path = directory / "s"
+        if len(os.fsencode(path)) > MAX_PATH:
+            raise ValueError(f"the path of a socket is too long: {path}")
+        self.address = f"unix:{path}"
+        self.token = secrets.token_hex(32)
+        self._joined = joined
+        self._gone = gone
+        self._taken = False
+        self._server = grpc.aio.server(options=_OPTIONS, maximum_concurrent_rpcs=16)
+        # Frames stay bytes here: what is no message must be the bot's fault, not an exception inside gRPC.
+        handler: grpc.RpcMethodHandler[bytes, bytes] = grpc.stream_stream_rpc_method_handler(self._play)
+        handlers = grpc.method_handlers_generic_handler("arena.v1.RefereeService", {"Play": handler})
+        self._server.add_generic_rpc_handlers((handlers,))
+        self._server.add_insecure_port(self.address)
+
+    async def open(self) -> None:
+        """Begin to listen."""
+        await self._server.start()
+
+    async def close(self) -> None:
+        """Stop listening and cut the stream."""
+        await self._server.stop(grace=None)
+
+    async def _play(self, _requests: object, context: Any) -> None:
+        hello = await self._hello(context)
+        # A write of gRPC's is a coroutine and a frame is made outside of any: the queue stands between.
+        frames: asyncio.Queue[bytes] = asyncio.Queue()
+        receive = self._joined(hello, frames.put_nowait)
+        writer = asyncio.create_task(_write_all(frames, context))
+        try:
+            # coroutine style: a client that cancels cannot close a generator under our hands
+            while (raw := await context.read()) is not grpc.aio.EOF:
+                receive(raw)
+        finally:
+            writer.cancel()
+            self._gone()
+
+    async def _hello(self, context: Any) -> pb.Hello:
+        """The first frame's Hello, if it may join; else the stream is refused in words."""
+        raw = await context.read()
+        hello = pb.Hello()
+        if raw is not grpc.aio.EOF:
+            with contextlib.suppress(DecodeError):
+                hello = pb.PlayRequest.FromString(raw).hello
+        if not hmac.compare_digest(hello.token.encode(), self.token.encode()):
+            await context.abort(
+                grpc.StatusCode.PERMISSION_DENIED, "the first frame has no Hello with ARENA_TOKEN"
+            )
+        if hello.protocol != PROTOCOL:
+            problem = f"protocol {hello.protocol} is not spoken here: {PROTOCOL} is"
+            await context.abort(grpc.StatusCode.FAILED_PRECONDITION, problem)
+        if self._taken:
+            await context.abort(
+                grpc.StatusCode.ALREADY_EXISTS, "this token has been used: one stream a process"
+            )
+        self._taken = True
+        return hello
+
+
+async def _write_all(frames: asyncio.Queue[bytes], context: Any) -> None:
+    with contextlib.suppress(grpc.RpcError, asyncio.InvalidStateError):
+        while True:
+            await context.write(await frames.get())

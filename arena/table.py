@@ -1,0 +1,131 @@
+"""A match at which bots sit: brings their answers to the rules and the next questions to them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from functools import wraps
+from typing import Any, Concatenate, ParamSpec
+
+from google.protobuf.json_format import MessageToDict
+
+from arena.games.rules import Seat
+from arena.match import Asked, Forfeit, Match
+from arena.stream import SeatAt, decision_message
+from arena.v1 import referee_pb2 as pb
+
+Args = ParamSpec("Args")
+Move = Callable[Concatenate["Table", Args], None]
+
+
+def _guarded(move: Move[Args]) -> Move[Args]:
+    """A game that raises voids its own match and no other's."""
+
+    @wraps(move)
+    def guarded(self: Table, /, *args: Args.args, **kwargs: Args.kwargs) -> None:
+        try:
+            move(self, *args, **kwargs)
+        except Exception as error:
+            self.broken(self, error)
+
+    return guarded
+
+
+class Table:
+    """One match in play. Calls `finished` once there is an outcome, or `broken` if the rules raised."""
+
+    def __init__(
+        self,
+        match: Match,
+        finished: Callable[[Table], None],
+        broken: Callable[[Table, Exception], None],
+    ) -> None:
+        self.match = match
+        self.broken = broken
+        self.at: dict[Seat, SeatAt] = {}
+        """The seats that are played by a bot; seats that never joined are missing."""
+        self.evidence: dict[Seat, dict[str, Any]] = {}
+        self._finished = finished
+        self._doomed: dict[Seat, tuple[Forfeit, str]] = {}
+        self._shown = 0
+
+    @_guarded
+    def begin(self, seats: Mapping[Seat, SeatAt], absent: Mapping[Seat, str]) -> None:
+        """Put the first questions. `absent` seats forfeit before the first step."""
+        self.at = dict(seats)
+        self._go_on(self.match.begin(absent.items()))
+
+    @_guarded
+    def answered(self, at: SeatAt, asked: Asked, action: int) -> None:
+        """A bot chose, in time or not, something legal or not."""
+        if self.match.outcome is not None or at.closed:
+            return None
+        if at.bank.left < 0:
+            spent = f"took {at.times[-1]:.2f} s, {-at.bank.left:.2f} s more than its limit and bank"
+            return self._forfeit(at, asked, Forfeit.TIMEOUT, spent, action)
+        if action not in asked.legal:
+            return self._forfeit(
+                at, asked, Forfeit.ILLEGAL, f"chose {action}, legal: {brief(asked.legal)}", action
+            )
+        return self._go_on(self.match.answer(at.seat, action))
+
+    @_guarded
+    def gone(self, at: SeatAt, reason: Forfeit, detail: str, evidence: Mapping[str, Any]) -> None:
+        """The bot of a seat can play no more: the seat forfeits now if it owes a decision, else when it does.
+
+        A bot that vanishes after its last decision has done nothing wrong.
+        """
+        self.evidence.setdefault(at.seat, {}).update(evidence)
+        if (asked := self.match.open.get(at.seat)) is not None:
+            return self._forfeit(at, asked, reason, detail, None)
+        at.closed = True
+        self._doomed[at.seat] = (reason, detail)
+        return None
+
+    def _forfeit(self, at: SeatAt, asked: Asked, reason: Forfeit, detail: str, action: int | None) -> None:
+        at.asked = asked
+        field, view = self.match.game.view_field, self.match.game.view(self.match.state, at.seat)
+        request = decision_message(pb.Decision(), at, field, view)
+        at.asked = None
+        at.closed = True
+        self.evidence.setdefault(at.seat, {}).update(
+            request=MessageToDict(request, preserving_proto_field_name=True),
+            answer=action,
+            seconds=at.times[-1] if action is not None else None,
+        )
+        self._go_on(self.match.forfeit(at.seat, reason, detail))
+
+    def _go_on(self, asks: Sequence[Asked]) -> None:
+        match = self.match
+        while asks and self._doomed:
+            doomed = [asked for asked in asks if asked.seat in self._doomed]
+            if not doomed:
+                break
+            asks = [asked for asked in asks if asked.seat not in self._doomed]
+            for asked in doomed:
+                reason, detail = self._doomed.pop(asked.seat)
+                asks = [*asks, *match.forfeit(asked.seat, reason, detail)]
+        self._show_updates()
+        if match.outcome is not None:
+            return self._finished(self)
+        game, state = match.game, match.state
+        for asked in asks:
+            at = self.at[asked.seat]
+            at.stream.ask(at, asked, game.view_field, game.view(state, asked.seat))
+        return None
+
+    def _show_updates(self) -> None:
+        actions = self.match.choices[self._shown :]
+        if not actions:
+            return
+        self._shown = len(self.match.choices)
+        for seat, at in self.at.items():
+            if at.stream.updates and not at.closed:
+                game = self.match.game
+                at.stream.update(at, actions, game.view_field, game.view(self.match.state, seat))
+
+
+def brief(legal: Sequence[int]) -> str:
+    """The legal actions in a line: "3, 5, 7" or "0 … 127"."""
+    if isinstance(legal, range) and len(legal) > 2:
+        return f"{legal[0]} … {legal[-1]}"
+    return ", ".join(map(str, legal))

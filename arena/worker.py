@@ -1,0 +1,426 @@
+"""Play a batch of matches with a referee and bot processes of one's own; values in, values out.
+
+`play` is a plain function for any `concurrent.futures` executor. Its event loop and bot processes stay warm between
+batches. No process meets one seed twice: a process is kept for (version, slot, generation), where the slot is the
+rotation of its group and the generation counts how often a match had to be played again.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import atexit
+import hmac
+import itertools
+import json
+import shutil
+import tempfile
+import traceback
+from collections import Counter, deque
+from collections.abc import Callable, Coroutine, Sequence
+from functools import lru_cache
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from arena import games
+from arena.clock import NO_LIMITS, Limits
+from arena.games.dice import KeyedDice, commitment
+from arena.games.rules import Options
+from arena.launch import adopt_orphans
+from arena.match import Forfeit, Match, Outcome, Void
+from arena.seated import Bot, Entrant, Key
+from arena.stream import BotStream, SeatAt
+from arena.table import Table
+from arena.v1 import referee_pb2 as pb
+
+PROCESSES = 64
+"""Bot processes a worker keeps at once; the longest unused makes room."""
+STARTING = 4
+"""Processes that start at the same time."""
+STARTS = 2
+"""Starts of a version that may fail before its matches are forfeited without another try."""
+IN_FLIGHT = 64
+"""Matches a process holds at most, whatever it offers."""
+
+
+class Task(NamedTuple):
+    """A match to be played, as it travels to a worker."""
+
+    id: str
+    game: str
+    options: Options
+    seed: bytes
+    lineup: tuple[Entrant, ...]
+    slots: tuple[int, ...]
+    """By seat: matches on one seed differ in it, so that they never share a process."""
+    limits: Limits
+    generation: int = 0
+
+    @property
+    def keys(self) -> tuple[Key, ...]:
+        """The process of each seat."""
+        return tuple(
+            (entrant.digest, slot, self.generation)
+            for entrant, slot in zip(self.lineup, self.slots, strict=True)
+        )
+
+    def again(self) -> Task:
+        """The same match for fresh processes."""
+        return self._replace(generation=self.generation + 1)
+
+
+class SeatRecord(NamedTuple):
+    """What is kept of one seat of a finished match; times in seconds, in the order of its decisions."""
+
+    times: tuple[float, ...]
+    evidence: dict[str, Any] | None = None
+
+
+class Played(NamedTuple):
+    """A finished match as it travels back. Without an outcome it is void, and `void` says why."""
+
+    id: str
+    outcome: Outcome | None
+    void: str | None = None
+    choices: tuple[tuple[int, int], ...] = ()
+    """(seat, action) in the order applied."""
+    seats: tuple[SeatRecord, ...] = ()
+
+
+class Trouble(NamedTuple):
+    """Versions that showed a fault of their process; workers tell each other through whoever sends the batches."""
+
+    solo: frozenset[str] = frozenset()
+    """Digests that play one match at a time from now on."""
+    benched: frozenset[str] = frozenset()
+    """Digests that cannot be started."""
+
+    def __or__(self, other: Trouble) -> Trouble:
+        return Trouble(self.solo | other.solo, self.benched | other.benched)
+
+
+class Lane:
+    """Matches that need the same processes."""
+
+    def __init__(self, task: Task) -> None:
+        self.keys = task.keys
+        self.lineup = task.lineup
+        self.start_limit = task.limits.start
+        self.tasks: deque[Task] = deque()
+
+
+class Seating(NamedTuple):
+    """A match in play: what was to be played, and who plays."""
+
+    task: Task
+    bots: dict[int, Bot]
+
+
+class Worker:
+    """A referee with its bot processes. Everything happens in the thread that calls it."""
+
+    def __init__(
+        self, *, in_flight: int = IN_FLIGHT, waiting: Callable[[str, str, str], None] | None = None
+    ) -> None:
+        adopt_orphans()
+        self.gathered: set[BotStream] = set()
+        self.trouble = Trouble()
+        self._in_flight = in_flight
+        self._waiting = waiting
+        self._loop = asyncio.new_event_loop()
+        self._root = Path(tempfile.mkdtemp(prefix="arena-", dir=_short_temporary_directory()))
+        self._numbers = itertools.count()
+        self._bots: dict[Key, Bot] = {}
+        self._lanes: dict[tuple[Key, ...], Lane] = {}
+        self._lanes_of: dict[Key, list[Lane]] = {}
+        self._playing: dict[Table, Seating] = {}
+        self._starts = asyncio.Semaphore(STARTING)
+        self._failed_starts: Counter[str] = Counter()
+        self._jobs: set[asyncio.Task[None]] = set()
+        self._start_evidence: dict[str, dict[str, Any]] = {}
+        self._results: list[Played] = []
+        self._left = 0
+        self._over = self._loop.create_future()
+        self._refill: dict[Lane, None] = {}
+
+    # The batch
+
+    def play(self, tasks: Sequence[Task], *, stop: Callable[[], bool] = lambda: False) -> list[Played]:
+        """Play them all; gives what was finished when `stop` says true, in the order finished."""
+        return self._loop.run_until_complete(self._play(tasks, stop))
+
+    def close(self) -> None:
+        """End every bot process; the worker cannot be used afterwards."""
+        self._loop.run_until_complete(self._close())
+        self._loop.close()
+        shutil.rmtree(self._root, ignore_errors=True)
+
+    async def _play(self, tasks: Sequence[Task], stop: Callable[[], bool]) -> list[Played]:
+        self._results = []
+        self._left = len(tasks)
+        self._over = self._loop.create_future()
+        for task in tasks:
+            self._enqueue(task)
+        self.settle()
+        while self._left and not stop():
+            await asyncio.wait([self._over], timeout=0.1)
+        if self._over.done():
+            self._over.result()  # raises what `bug` heard of
+        for table in list(self._playing):
+            self._take_away(table)
+        self._lanes.clear()
+        self._lanes_of.clear()
+        self.settle()
+        return self._results
+
+    def _enqueue(self, task: Task) -> None:
+        keys = task.keys
+        if keys not in self._lanes:
+            lane = self._lanes[keys] = Lane(task)
+            for key in keys:
+                self._lanes_of.setdefault(key, []).append(lane)
+        self._lanes[keys].tasks.append(task)
+        self._refill[self._lanes[keys]] = None
+
+    def settle(self) -> None:
+        """Begin the matches for which there is room now, then send what has gathered for any bot."""
+        while self._refill:
+            lanes, self._refill = list(self._refill), {}
+            for lane in lanes:
+                self._fill(lane)
+        while self.gathered:
+            self.gathered.pop().flush()
+
+    def _fill(self, lane: Lane) -> None:
+        while lane.tasks and (bots := self._free_bots(lane)) is not None:
+            self._begin(lane.tasks.popleft(), bots)
+
+    def _free_bots(self, lane: Lane) -> dict[int, Bot] | None:
+        """The bots for a lane's next match by seat, benched ones missing; None if one has to be waited for."""
+        wanted = {seat: key for seat, key in enumerate(lane.keys) if key[0] not in self.trouble.benched}
+        if not all(key in self._bots for key in wanted.values()) and not self._hire(lane, wanted):
+            return None
+        bots = {seat: self._bots[key] for seat, key in wanted.items()}
+        return bots if all(bot.has_room for bot in bots.values()) else None
+
+    def _wake(self, key: Key) -> None:
+        """A process has room again, or there is none any more: its lanes may go on."""
+        for lane in self._lanes_of.get(key, ()):
+            if lane.tasks:
+                self._refill[lane] = None
+
+    def _result(self, result: Played) -> None:
+        self._results.append(result)
+        self._left -= 1
+        if not self._left:
+            self._over.set_result(None)
+
+    # Matches
+
+    def _begin(self, task: Task, bots: dict[int, Bot]) -> None:
+        match = Match(games.game(task.game), len(task.lineup), task.options, KeyedDice(task.seed))
+        table = Table(match, self._finished, self._broken)
+        self._playing[table] = Seating(task, bots)
+        seats = {seat: self._seat(table, task, seat, bot) for seat, bot in bots.items()}
+        absent = {}
+        for seat, entrant in enumerate(task.lineup):
+            if seat not in bots:
+                absent[seat] = "the bot could not be started"
+                table.evidence[seat] = self._start_evidence[entrant.digest]
+        table.begin(seats, absent)
+
+    def _seat(self, table: Table, task: Task, seat: int, bot: Bot) -> SeatAt:
+        assert bot.stream is not None
+        bot.dealt += 1
+        bot.used = self._loop.time()
+        limits = NO_LIMITS if bot.entrant.by_hand else task.limits
+        return bot.stream.seat(table, seat, limits, match_start(task, seat, limits))
+
+    def _finished(self, table: Table) -> None:
+        outcome = table.match.outcome
+        assert outcome is not None
+        if all(forfeit.reason is Forfeit.START for forfeit in outcome.forfeits) and not table.at:
+            return self._void(table, Void.NOBODY)
+        seating = self._leave(table, outcome)
+        seats = tuple(seat_record(table, seat) for seat in range(table.match.seats))
+        self._result(Played(seating.task.id, outcome, None, tuple(table.match.choices), seats))
+        return None
+
+    def _broken(self, table: Table, error: Exception) -> None:
+        """The rules, or we, raised: nobody's loss."""
+        self._void(table, f"{Void.INTERNAL}: {''.join(traceback.format_exception(error))}")
+
+    def _void(self, table: Table, why: str) -> None:
+        self._result(Played(self._leave(table, None).task.id, None, why))
+
+    def _take_away(self, table: Table) -> Task:
+        """End a match without a result."""
+        return self._leave(table, None).task
+
+    def _leave(self, table: Table, outcome: Outcome | None) -> Seating:
+        seating = self._playing.pop(table)
+        for seat, at in table.at.items():
+            at.stream.end(at, outcome)
+            self._wake(seating.task.keys[seat])
+        return seating
+
+    # Bots
+
+    def _hire(self, lane: Lane, wanted: dict[int, Key]) -> bool:
+        """Start what a lane lacks, all of it or, if there is no room, nothing; False then."""
+        missing = {seat: key for seat, key in wanted.items() if key not in self._bots}
+        if not self._make_room(len(missing), set(wanted.values())):
+            return False
+        for seat, key in missing.items():
+            bot = Bot(key, lane.lineup[seat], self._root / str(next(self._numbers)), self)
+            self._bots[key] = bot
+            self._job(self._start(bot, lane.start_limit))
+        return True
+
+    def _make_room(self, count: int, wanted: set[Key]) -> bool:
+        """End the processes that were idle longest, as many as it takes; no lane waits for those."""
+        surplus = len(self._bots) + count - PROCESSES
+        if surplus <= 0:
+            return True
+        idle = [bot for key, bot in self._bots.items() if key not in wanted and self._is_idle(bot)]
+        if len(idle) < surplus:
+            return False
+        for bot in sorted(idle, key=lambda bot: bot.used)[:surplus]:
+            del self._bots[bot.key]
+            self._job(bot.leave())
+        return True
+
+    def _is_idle(self, bot: Bot) -> bool:
+        return (
+            bot.stream is not None
+            and not bot.stream.held
+            and not any(lane.tasks for lane in self._lanes_of.get(bot.key, ()))
+        )
+
+    async def _start(self, bot: Bot, limit: float) -> None:
+        async with self._starts:
+            if not bot.over:
+                await bot.start(limit)
+                await bot.started.wait()
+
+    def _job(self, job: Coroutine[Any, Any, None]) -> None:
+        running = self._loop.create_task(job)
+        self._jobs.add(running)
+        running.add_done_callback(self._jobs.discard)
+
+    def joined(self, bot: Bot) -> None:
+        """A bot said Hello: it can be given matches."""
+        assert bot.stream is not None
+        bot.stream.matches = min(bot.stream.matches, self._in_flight)
+        if bot.entrant.digest in self.trouble.solo:
+            bot.stream.matches = 1
+        self.gathered.add(bot.stream)
+        self._wake(bot.key)
+        self.settle()
+
+    def bug(self, error: Exception) -> None:
+        """We raised where a bot was being heard: it must not look like the bot's fault."""
+        if not self._over.done():
+            self._over.set_exception(error)
+
+    def ended(self, bot: Bot, reason: Forfeit, detail: str) -> None:
+        """A process is at its end by its own doing.
+
+        If it held one match, that match pays. If it held several, they are played again in fresh processes, and the
+        version plays one at a time from now on: so nothing depends on how many matches were in play.
+        """
+        del self._bots[bot.key]
+        held: list[SeatAt] = []
+        if bot.stream is not None:
+            bot.stream.close()
+            held = list(bot.stream.held.values())
+        evidence = {"detail": detail, **bot.evidence()}
+        if not bot.dealt:
+            self._failed_start(bot, evidence)
+        elif len(held) == 1:
+            held[0].table.gone(held[0], reason, detail, evidence)
+        elif held:
+            self._one_at_a_time(bot.entrant.digest)
+            for at in held:
+                self._enqueue(self._take_away(at.table).again())
+        self._wake(bot.key)
+        self._job(bot.close())
+        self.settle()
+
+    def _failed_start(self, bot: Bot, evidence: dict[str, Any]) -> None:
+        digest = bot.entrant.digest
+        self._failed_starts[digest] += 1
+        if self._failed_starts[digest] >= STARTS:
+            self._start_evidence[digest] = evidence
+            self.trouble |= Trouble(benched=frozenset([digest]))
+
+    def over_limit(self, bot: Bot) -> None:
+        """A slow thinker: from now on it thinks about one match at a time."""
+        self._one_at_a_time(bot.entrant.digest)
+
+    def _one_at_a_time(self, digest: str) -> None:
+        self.trouble |= Trouble(solo=frozenset([digest]))
+        for bot in self._bots.values():
+            if bot.entrant.digest == digest and bot.stream is not None:
+                bot.stream.matches = bot.stream.capacity = 1
+
+    def waiting(self, bot: Bot, address: str, token: str) -> None:
+        """Somebody has to start this bot by hand."""
+        if self._waiting is not None:
+            self._waiting(bot.entrant.label, address, token)
+
+    async def _close(self) -> None:
+        bots = list(self._bots.values())
+        self._bots.clear()
+        await asyncio.gather(*(bot.leave() for bot in bots))
+        while self._jobs:
+            await asyncio.wait(self._jobs)
+
+
+def match_start(task: Task, seat: int, limits: Limits) -> pb.MatchStart:
+    """What a seat is told at the beginning; the stream adds the match's number."""
+    start = pb.MatchStart()
+    start.CopyFrom(_match_start(task.game, len(task.lineup), json.dumps(task.options), limits))
+    start.seat = seat
+    start.dice_commitment = commitment(task.seed)
+    start.bot_seed = bot_seed(task.seed, seat)
+    return start
+
+
+@lru_cache(maxsize=64)
+def _match_start(game: str, seats: int, options: str, limits: Limits) -> pb.MatchStart:
+    start = pb.MatchStart(game=game, seats=seats, rules_version=games.game(game).rules_version)
+    start.options.update(json.loads(options))
+    for name in ("decision", "first", "bank"):
+        seconds = getattr(limits, name)
+        field = "first_decision_ms" if name == "first" else f"{name}_ms"
+        setattr(start.limits, field, int(min(seconds * 1000, 2**32 - 1)))
+    return start
+
+
+def bot_seed(seed: bytes, seat: int) -> bytes:
+    """A seat's own 32 bytes, from which no die can be computed."""
+    return hmac.digest(seed, f"bot/{seat}".encode(), "sha256")
+
+
+def seat_record(table: Table, seat: int) -> SeatRecord:
+    """What is kept of a seat."""
+    at = table.at.get(seat)
+    return SeatRecord(tuple(at.times) if at is not None else (), table.evidence.get(seat))
+
+
+def _short_temporary_directory() -> str | None:
+    """None for the usual one, unless the paths of sockets in it would be too long."""
+    return "/tmp" if len(tempfile.gettempdir()) > 60 else None
+
+
+_worker: Worker | None = None
+
+
+def play(tasks: Sequence[Task], trouble: Trouble, in_flight: int) -> tuple[list[Played], Trouble]:
+    """Play a batch with this process's own worker, made at the first call and kept warm."""
+    global _worker
+    if _worker is None:
+        _worker = Worker(in_flight=in_flight)
+        atexit.register(_worker.close)
+    _worker.trouble |= trouble
+    return _worker.play(tasks), _worker.trouble
