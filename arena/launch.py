@@ -193,9 +193,6 @@ def _is_orphan(child: psutil.Process, own_session: int) -> bool:
     if child.pid in _running:
         return False
     try:
-        return (
-            os.getsid(child.pid) != own_session
-            and child.environ().get("ARENA_TOKEN", "") not in _running.values()
-        )
+        return os.getsid(child.pid) != own_session and child.environ().get("ARENA_TOKEN", "") not in _running.values()
     except (psutil.Error, ProcessLookupError):
         return False

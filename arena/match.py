@@ -159,6 +159,4 @@ def final_ranks(ranks: Sequence[int], forfeits: Mapping[Seat, SeatForfeit]) -> t
     """The game's ranks with forfeited seats below all others: a later forfeit above an earlier one."""
     if not forfeits:
         return tuple(ranks)
-    return places(
-        [(0, forfeits[seat].step) if seat in forfeits else (1, -rank) for seat, rank in enumerate(ranks)]
-    )
+    return places([(0, forfeits[seat].step) if seat in forfeits else (1, -rank) for seat, rank in enumerate(ranks)])

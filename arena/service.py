@@ -88,16 +88,12 @@ class RefereeService:
             with contextlib.suppress(DecodeError):
                 hello = pb.PlayRequest.FromString(raw).hello
         if not hmac.compare_digest(hello.token.encode(), self.token.encode()):
-            await context.abort(
-                grpc.StatusCode.PERMISSION_DENIED, "the first frame has no Hello with ARENA_TOKEN"
-            )
+            await context.abort(grpc.StatusCode.PERMISSION_DENIED, "the first frame has no Hello with ARENA_TOKEN")
         if hello.protocol != PROTOCOL:
             problem = f"protocol {hello.protocol} is not spoken here: {PROTOCOL} is"
             await context.abort(grpc.StatusCode.FAILED_PRECONDITION, problem)
         if self._taken:
-            await context.abort(
-                grpc.StatusCode.ALREADY_EXISTS, "this token has been used: one stream a process"
-            )
+            await context.abort(grpc.StatusCode.ALREADY_EXISTS, "this token has been used: one stream a process")
         self._taken = True
         return hello
 

@@ -64,9 +64,7 @@ class Host(Protocol):
 class BotStream:
     """A joined bot. `held` are the seats it plays, by the match's number on this stream."""
 
-    def __init__(
-        self, hello: pb.Hello, write: Callable[[bytes], None], host: Host, gathered: set[BotStream]
-    ) -> None:
+    def __init__(self, hello: pb.Hello, write: Callable[[bytes], None], host: Host, gathered: set[BotStream]) -> None:
         self.updates = hello.updates
         self.matches = max(1, hello.matches)
         self.capacity = 1
@@ -220,9 +218,7 @@ class BotStream:
         if choice.decision not in at.answers:
             return f"decision {choice.decision} was not asked"
         first = at.answers[choice.decision]
-        return (
-            None if first == choice.action else f"decision {choice.decision} was answered with {first} before"
-        )
+        return None if first == choice.action else f"decision {choice.decision} was answered with {first} before"
 
     def _reject(self, choice: pb.Choice, problem: str) -> None:
         self._rejections += 1

@@ -63,9 +63,7 @@ class Table:
             spent = f"took {at.times[-1]:.2f} s, {-at.bank.left:.2f} s more than its limit and bank"
             return self._forfeit(at, asked, Forfeit.TIMEOUT, spent, action)
         if action not in asked.legal:
-            return self._forfeit(
-                at, asked, Forfeit.ILLEGAL, f"chose {action}, legal: {brief(asked.legal)}", action
-            )
+            return self._forfeit(at, asked, Forfeit.ILLEGAL, f"chose {action}, legal: {brief(asked.legal)}", action)
         return self._go_on(self.match.answer(at.seat, action))
 
     @_guarded

@@ -8,7 +8,6 @@ rotation of its group and the generation counts how often a match had to be play
 from __future__ import annotations
 
 import asyncio
-import atexit
 import hmac
 import itertools
 import json
@@ -16,7 +15,7 @@ import shutil
 import tempfile
 import traceback
 from collections import Counter, deque
-from collections.abc import Callable, Coroutine, Sequence
+from collections.abc import Callable, Coroutine, Mapping, Sequence
 from functools import lru_cache
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -59,8 +58,7 @@ class Task(NamedTuple):
     def keys(self) -> tuple[Key, ...]:
         """The process of each seat."""
         return tuple(
-            (entrant.digest, slot, self.generation)
-            for entrant, slot in zip(self.lineup, self.slots, strict=True)
+            (entrant.digest, slot, self.generation) for entrant, slot in zip(self.lineup, self.slots, strict=True)
         )
 
     def again(self) -> Task:
@@ -87,15 +85,16 @@ class Played(NamedTuple):
 
 
 class Trouble(NamedTuple):
-    """Versions that showed a fault of their process; workers tell each other through whoever sends the batches."""
+    """Versions that showed a fault of their process; whoever sends the batches tells the workers of each other's."""
 
     solo: frozenset[str] = frozenset()
     """Digests that play one match at a time from now on."""
-    benched: frozenset[str] = frozenset()
-    """Digests that cannot be started."""
+    benched: Mapping[str, Mapping[str, Any]] = {}
+    """Digests that cannot be started, with the evidence."""
 
-    def __or__(self, other: Trouble) -> Trouble:
-        return Trouble(self.solo | other.solo, self.benched | other.benched)
+    def and_also(self, other: Trouble) -> Trouble:
+        """What either knows."""
+        return Trouble(self.solo | other.solo, {**other.benched, **self.benched})
 
 
 class Lane:
@@ -119,7 +118,11 @@ class Worker:
     """A referee with its bot processes. Everything happens in the thread that calls it."""
 
     def __init__(
-        self, *, in_flight: int = IN_FLIGHT, waiting: Callable[[str, str, str], None] | None = None
+        self,
+        root: Path,
+        *,
+        in_flight: int = IN_FLIGHT,
+        waiting: Callable[[str, str, str], None] | None = None,
     ) -> None:
         adopt_orphans()
         self.gathered: set[BotStream] = set()
@@ -127,7 +130,7 @@ class Worker:
         self._in_flight = in_flight
         self._waiting = waiting
         self._loop = asyncio.new_event_loop()
-        self._root = Path(tempfile.mkdtemp(prefix="arena-", dir=_short_temporary_directory()))
+        self._root = Path(tempfile.mkdtemp(prefix="w", dir=root))
         self._numbers = itertools.count()
         self._bots: dict[Key, Bot] = {}
         self._lanes: dict[tuple[Key, ...], Lane] = {}
@@ -136,7 +139,6 @@ class Worker:
         self._starts = asyncio.Semaphore(STARTING)
         self._failed_starts: Counter[str] = Counter()
         self._jobs: set[asyncio.Task[None]] = set()
-        self._start_evidence: dict[str, dict[str, Any]] = {}
         self._results: list[Played] = []
         self._left = 0
         self._over = self._loop.create_future()
@@ -147,6 +149,12 @@ class Worker:
     def play(self, tasks: Sequence[Task], *, stop: Callable[[], bool] = lambda: False) -> list[Played]:
         """Play them all; gives what was finished when `stop` says true, in the order finished."""
         return self._loop.run_until_complete(self._play(tasks, stop))
+
+    def learn(self, trouble: Trouble) -> None:
+        """Take over what other workers found out about versions."""
+        for digest in trouble.solo - self.trouble.solo:
+            self._one_at_a_time(digest)
+        self.trouble = self.trouble.and_also(trouble)
 
     def close(self) -> None:
         """End every bot process; the worker cannot be used afterwards."""
@@ -225,7 +233,7 @@ class Worker:
         for seat, entrant in enumerate(task.lineup):
             if seat not in bots:
                 absent[seat] = "the bot could not be started"
-                table.evidence[seat] = self._start_evidence[entrant.digest]
+                table.evidence[seat] = dict(self.trouble.benched[entrant.digest])
         table.begin(seats, absent)
 
     def _seat(self, table: Table, task: Task, seat: int, bot: Bot) -> SeatAt:
@@ -350,15 +358,14 @@ class Worker:
         digest = bot.entrant.digest
         self._failed_starts[digest] += 1
         if self._failed_starts[digest] >= STARTS:
-            self._start_evidence[digest] = evidence
-            self.trouble |= Trouble(benched=frozenset([digest]))
+            self.trouble = self.trouble.and_also(Trouble(benched={digest: evidence}))
 
     def over_limit(self, bot: Bot) -> None:
         """A slow thinker: from now on it thinks about one match at a time."""
         self._one_at_a_time(bot.entrant.digest)
 
     def _one_at_a_time(self, digest: str) -> None:
-        self.trouble |= Trouble(solo=frozenset([digest]))
+        self.trouble = self.trouble.and_also(Trouble(solo=frozenset([digest])))
         for bot in self._bots.values():
             if bot.entrant.digest == digest and bot.stream is not None:
                 bot.stream.matches = bot.stream.capacity = 1
@@ -408,19 +415,6 @@ def seat_record(table: Table, seat: int) -> SeatRecord:
     return SeatRecord(tuple(at.times) if at is not None else (), table.evidence.get(seat))
 
 
-def _short_temporary_directory() -> str | None:
+def short_temporary_directory() -> str | None:
     """None for the usual one, unless the paths of sockets in it would be too long."""
     return "/tmp" if len(tempfile.gettempdir()) > 60 else None
-
-
-_worker: Worker | None = None
-
-
-def play(tasks: Sequence[Task], trouble: Trouble, in_flight: int) -> tuple[list[Played], Trouble]:
-    """Play a batch with this process's own worker, made at the first call and kept warm."""
-    global _worker
-    if _worker is None:
-        _worker = Worker(in_flight=in_flight)
-        atexit.register(_worker.close)
-    _worker.trouble |= trouble
-    return _worker.play(tasks), _worker.trouble

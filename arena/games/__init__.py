@@ -27,6 +27,7 @@ __all__ = [
     "names",
 ]
 
+
 class UnknownGame(LookupError):
     """No game has this name; the message lists those there are."""
 

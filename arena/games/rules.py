@@ -51,7 +51,7 @@ class Game(ABC, Generic[State]):
         self.check_options(merged)
         return merged
 
-    def check_options(self, options: Options) -> None:  # noqa: B027 - a game without options checks none
+    def check_options(self, options: Options) -> None:
         """Raise BadOption if a value does not fit."""
 
     @abstractmethod

@@ -20,7 +20,7 @@ DESCRIPTOR: _descriptor.FileDescriptor
 
 @_typing.final
 class BirthView(_message.Message):
-    """BIRTH as a seat sees it before a decision; everything is public. A `hand` or `placed` entry counts dice."""
+    """BIRTH as a seat sees it before a decision; everything is public."""
 
     DESCRIPTOR: _descriptor.Descriptor
 
@@ -62,28 +62,22 @@ Global___BirthView: _TypeAlias = BirthView  # noqa: Y015
 
 @_typing.final
 class BirthSeat(_message.Message):
-    """What one player of BIRTH has."""
+    """What one player of BIRTH has: eleven dice, in hand or placed."""
 
     DESCRIPTOR: _descriptor.Descriptor
 
     PAWN_FIELD_NUMBER: _builtins.int
     HAND_FIELD_NUMBER: _builtins.int
     PLACED_FIELD_NUMBER: _builtins.int
-    ABSOLUTE_FIELD_NUMBER: _builtins.int
-    RELATIVE_FIELD_NUMBER: _builtins.int
     pawn: _builtins.int
     """The ring index of the pawn."""
-    absolute: _builtins.int
-    """Points as they stand: every die on the board scores its area's number."""
-    relative: _builtins.int
-    """Points as they stand: the pip sums of the areas in which this seat has, or shares, the largest."""
     @_builtins.property
     def hand(self) -> _containers.RepeatedScalarFieldContainer[_builtins.int]:
-        """Six counts: how many dice of face 1 … 6 are still in hand."""
+        """The faces of the dice still in hand, ascending."""
 
     @_builtins.property
     def placed(self) -> _containers.RepeatedScalarFieldContainer[_builtins.int]:
-        """Thirty counts: dice on the board by area (1, 2, 3, 5, 8) and, inside an area, by face 1 … 6."""
+        """The dice on the board, ascending, each as 10 · area + face: 82 is a two in area 8."""
 
     def __init__(
         self,
@@ -91,12 +85,10 @@ class BirthSeat(_message.Message):
         pawn: _builtins.int = ...,
         hand: _abc.Iterable[_builtins.int] | None = ...,
         placed: _abc.Iterable[_builtins.int] | None = ...,
-        absolute: _builtins.int = ...,
-        relative: _builtins.int = ...,
     ) -> None: ...
     _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["absolute", b"absolute", "hand", b"hand", "pawn", b"pawn", "placed", b"placed", "relative", b"relative"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["hand", b"hand", "pawn", b"pawn", "placed", b"placed"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     def WhichOneof(self, oneof_group: _Never) -> None: ...
 

@@ -54,7 +54,10 @@ class _BurningDesireStageEnumTypeWrapper(_enum_type_wrapper._EnumTypeWrapper[_Bu
     BURNING_DESIRE_STAGE_UNSPECIFIED: _BurningDesireStage.ValueType  # 0
     BURNING_DESIRE_STAGE_NORMAL: _BurningDesireStage.ValueType  # 1
     BURNING_DESIRE_STAGE_FINAL: _BurningDesireStage.ValueType  # 2
+    """Everybody but the trigger has one more turn."""
     BURNING_DESIRE_STAGE_TIEBREAK: _BurningDesireStage.ValueType  # 3
+    """Those who are tied at the top have one more turn each, until one is ahead."""
+    BURNING_DESIRE_STAGE_OVER: _BurningDesireStage.ValueType  # 4
 
 class BurningDesireStage(_BurningDesireStage, metaclass=_BurningDesireStageEnumTypeWrapper):
     """How far the match is."""
@@ -62,17 +65,21 @@ class BurningDesireStage(_BurningDesireStage, metaclass=_BurningDesireStageEnumT
 BURNING_DESIRE_STAGE_UNSPECIFIED: BurningDesireStage.ValueType  # 0
 BURNING_DESIRE_STAGE_NORMAL: BurningDesireStage.ValueType  # 1
 BURNING_DESIRE_STAGE_FINAL: BurningDesireStage.ValueType  # 2
+"""Everybody but the trigger has one more turn."""
 BURNING_DESIRE_STAGE_TIEBREAK: BurningDesireStage.ValueType  # 3
+"""Those who are tied at the top have one more turn each, until one is ahead."""
+BURNING_DESIRE_STAGE_OVER: BurningDesireStage.ValueType  # 4
 Global___BurningDesireStage: _TypeAlias = BurningDesireStage  # noqa: Y015
 
 @_typing.final
 class BurningDesireView(_message.Message):
-    """Burning Desire as a seat sees it before a decision; everything is public."""
+    """Burning Desire as everybody sees it: nothing is hidden. When the match is over it shows the last turn as
+    it ended.
+    """
 
     DESCRIPTOR: _descriptor.Descriptor
 
     CURRENT_FIELD_NUMBER: _builtins.int
-    TURN_FIELD_NUMBER: _builtins.int
     PHASE_FIELD_NUMBER: _builtins.int
     STAGE_FIELD_NUMBER: _builtins.int
     DICE_FIELD_NUMBER: _builtins.int
@@ -85,10 +92,9 @@ class BurningDesireView(_message.Message):
     QUEUE_FIELD_NUMBER: _builtins.int
     TURNS_FIELD_NUMBER: _builtins.int
     GOAL_FIELD_NUMBER: _builtins.int
+    MAX_TURNS_FIELD_NUMBER: _builtins.int
     current: _builtins.int
     """The seat whose turn it is."""
-    turn: _builtins.int
-    """That seat's own turn number, from 0."""
     phase: Global___BurningDesirePhase.ValueType
     stage: Global___BurningDesireStage.ValueType
     bonus: _builtins.int
@@ -102,16 +108,18 @@ class BurningDesireView(_message.Message):
     multiplications: _builtins.int
     """How often the multiplier dice were rolled in this turn."""
     trigger: _builtins.int
-    """The seat that reached the goal first, in the final round and in tie-breaks."""
+    """The seat that reached the goal first; unset in the normal stage."""
     goal: _builtins.int
     """The total at which the final round starts."""
+    max_turns: _builtins.int
+    """The turns a seat has at most: the match is over when the next one has had them."""
     @_builtins.property
     def dice(self) -> _containers.RepeatedScalarFieldContainer[_builtins.int]:
         """The six ordinary dice, by index; a die keeps its index through a turn."""
 
     @_builtins.property
     def totals(self) -> _containers.RepeatedScalarFieldContainer[_builtins.str]:
-        """Total of each seat, decimal for the same reason."""
+        """Points banked by each seat, decimal for the same reason."""
 
     @_builtins.property
     def queue(self) -> _containers.RepeatedScalarFieldContainer[_builtins.int]:
@@ -119,13 +127,12 @@ class BurningDesireView(_message.Message):
 
     @_builtins.property
     def turns(self) -> _containers.RepeatedScalarFieldContainer[_builtins.int]:
-        """The turns each seat has had or begun."""
+        """The turns each seat has had or begun. The current seat's turn is number turns[current] − 1 in dice keys."""
 
     def __init__(
         self,
         *,
         current: _builtins.int = ...,
-        turn: _builtins.int = ...,
         phase: Global___BurningDesirePhase.ValueType = ...,
         stage: Global___BurningDesireStage.ValueType = ...,
         dice: _abc.Iterable[_builtins.int] | None = ...,
@@ -138,10 +145,11 @@ class BurningDesireView(_message.Message):
         queue: _abc.Iterable[_builtins.int] | None = ...,
         turns: _abc.Iterable[_builtins.int] | None = ...,
         goal: _builtins.int = ...,
+        max_turns: _builtins.int = ...,
     ) -> None: ...
     _HasFieldArgType: _TypeAlias = _typing.Literal["_trigger", b"_trigger", "trigger", b"trigger"]  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["_trigger", b"_trigger", "bonus", b"bonus", "current", b"current", "dice", b"dice", "goal", b"goal", "multiplications", b"multiplications", "phase", b"phase", "queue", b"queue", "rolls", b"rolls", "score", b"score", "stage", b"stage", "totals", b"totals", "trigger", b"trigger", "turn", b"turn", "turns", b"turns"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["_trigger", b"_trigger", "bonus", b"bonus", "current", b"current", "dice", b"dice", "goal", b"goal", "max_turns", b"max_turns", "multiplications", b"multiplications", "phase", b"phase", "queue", b"queue", "rolls", b"rolls", "score", b"score", "stage", b"stage", "totals", b"totals", "trigger", b"trigger", "turns", b"turns"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     _WhichOneofReturnType__trigger: _TypeAlias = _typing.Literal["trigger"]  # noqa: Y015
     _WhichOneofArgType__trigger: _TypeAlias = _typing.Literal["_trigger", b"_trigger"]  # noqa: Y015

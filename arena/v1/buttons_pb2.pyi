@@ -34,6 +34,8 @@ class _ButtonsPhaseEnumTypeWrapper(_enum_type_wrapper._EnumTypeWrapper[_ButtonsP
     """The roll is placed: the active seat must, the others may."""
     BUTTONS_PHASE_STAR: _ButtonsPhase.ValueType  # 4
     """Quitters put their stars."""
+    BUTTONS_PHASE_OVER: _ButtonsPhase.ValueType  # 5
+    """Nothing: the match is over."""
 
 class ButtonsPhase(_ButtonsPhase, metaclass=_ButtonsPhaseEnumTypeWrapper):
     """What is being decided."""
@@ -47,6 +49,8 @@ BUTTONS_PHASE_PLACE: ButtonsPhase.ValueType  # 3
 """The roll is placed: the active seat must, the others may."""
 BUTTONS_PHASE_STAR: ButtonsPhase.ValueType  # 4
 """Quitters put their stars."""
+BUTTONS_PHASE_OVER: ButtonsPhase.ValueType  # 5
+"""Nothing: the match is over."""
 Global___ButtonsPhase: _TypeAlias = ButtonsPhase  # noqa: Y015
 
 class _ButtonsStatus:
@@ -57,16 +61,22 @@ class _ButtonsStatusEnumTypeWrapper(_enum_type_wrapper._EnumTypeWrapper[_Buttons
     DESCRIPTOR: _descriptor.EnumDescriptor
     BUTTONS_STATUS_UNSPECIFIED: _ButtonsStatus.ValueType  # 0
     BUTTONS_STATUS_IN: _ButtonsStatus.ValueType  # 1
+    """Still in the round."""
     BUTTONS_STATUS_QUIT: _ButtonsStatus.ValueType  # 2
+    """Out with its buttons, which will earn stars."""
     BUTTONS_STATUS_BUST: _ButtonsStatus.ValueType  # 3
+    """Out without buttons."""
 
 class ButtonsStatus(_ButtonsStatus, metaclass=_ButtonsStatusEnumTypeWrapper):
     """How a seat stands in the round."""
 
 BUTTONS_STATUS_UNSPECIFIED: ButtonsStatus.ValueType  # 0
 BUTTONS_STATUS_IN: ButtonsStatus.ValueType  # 1
+"""Still in the round."""
 BUTTONS_STATUS_QUIT: ButtonsStatus.ValueType  # 2
+"""Out with its buttons, which will earn stars."""
 BUTTONS_STATUS_BUST: ButtonsStatus.ValueType  # 3
+"""Out without buttons."""
 Global___ButtonsStatus: _TypeAlias = ButtonsStatus  # noqa: Y015
 
 @_typing.final
@@ -93,7 +103,7 @@ class ButtonsView(_message.Message):
     turn: _builtins.int
     """Turns begun in this round before the current one."""
     active: _builtins.int
-    """The seat whose turn it is."""
+    """The seat whose turn it is; in scoring and at the end, the one that had the last turn."""
     starter: _builtins.int
     """The seat that began the round, the holder of the red card."""
     white: _builtins.int
@@ -104,7 +114,7 @@ class ButtonsView(_message.Message):
     """How many dice the next roll of this round has."""
     @_builtins.property
     def plain(self) -> _containers.RepeatedScalarFieldContainer[_builtins.int]:
-        """The plain black dice rolled (columns); empty if none."""
+        """The plain black dice rolled (columns), which the active seat may use as well; empty if none."""
 
     @_builtins.property
     def seats(self) -> _containers.RepeatedCompositeFieldContainer[Global___ButtonsSeat]:
@@ -146,15 +156,17 @@ class ButtonsSeat(_message.Message):
     STATUS_FIELD_NUMBER: _builtins.int
     STARS_TO_PLACE_FIELD_NUMBER: _builtins.int
     board: _builtins.str
-    """The colour of each of the 36 cells, R, B, Y or G; while the side is being chosen, empty."""
+    """The colour of each of the 36 cells, R, B, Y or G; empty while the side is being chosen."""
     cards: _builtins.str
-    """The colours of the button cards held now; empty before they are dealt."""
+    """The colours of the button cards held now, in the order R, B, Y, G; empty before they are dealt."""
     status: Global___ButtonsStatus.ValueType
     stars_to_place: _builtins.int
     """Stars this seat still has to place in scoring."""
     @_builtins.property
     def sides(self) -> _containers.RepeatedScalarFieldContainer[_builtins.str]:
-        """The front and back of the board dealt to this seat, 36 letters each."""
+        """While the side is being chosen, the front and the back of the board dealt to this seat, 36 letters each;
+        empty afterwards.
+        """
 
     @_builtins.property
     def buttons(self) -> _containers.RepeatedScalarFieldContainer[_builtins.int]:

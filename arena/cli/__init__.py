@@ -1,0 +1,61 @@
+"""The `arena` command: parse, call one function, print. One small module per group of commands."""
+
+from __future__ import annotations
+
+from importlib import import_module
+
+import click
+
+COMMANDS = {
+    "games": "games",
+    "bots": "bots",
+    "submit": "bots",
+    "retire": "bots",
+    "match": "match",
+    "ladder": "ladder",
+    "leaderboard": "leaderboard",
+    "show": "show",
+}
+"""Every command, in the order of the help, and the module that has it."""
+
+
+class Commands(click.Group):
+    """Loads a command's module when it is used, and turns expected failures into one line."""
+
+    def list_commands(self, ctx: click.Context) -> list[str]:  # noqa: ARG002 - click's signature
+        return list(COMMANDS)
+
+    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:  # noqa: ARG002
+        if cmd_name not in COMMANDS:
+            return None
+        command = getattr(import_module(f"arena.cli.{COMMANDS[cmd_name]}"), cmd_name)
+        assert isinstance(command, click.Command)
+        return command
+
+    def resolve_command(
+        self, ctx: click.Context, args: list[str]
+    ) -> tuple[str | None, click.Command | None, list[str]]:
+        if args[0] not in COMMANDS and not args[0].startswith("-"):
+            ctx.fail(f"unknown command {args[0]!r}: commands are {', '.join(COMMANDS)}")
+        return super().resolve_command(ctx, args)
+
+    def invoke(self, ctx: click.Context) -> object:
+        from arena.cli.common import one_line_errors
+
+        with one_line_errors():
+            return super().invoke(ctx)
+
+
+@click.group(
+    cls=Commands,
+    context_settings={"help_option_names": ["-h", "--help"], "show_default": True, "max_content_width": 100},
+)
+@click.version_option(package_name="arena")
+def main() -> None:
+    """Programs in any language play dice games; the arena says which is better.
+
+    \b
+    Example:
+      arena ladder --game buttons        play the built-in bots and see the leaderboard
+      arena submit mybot.py              enter a bot of your own, then run the ladder again
+    """

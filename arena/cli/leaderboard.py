@@ -1,0 +1,145 @@
+"""arena leaderboard, and the leaderboard that a ladder ends with."""
+
+from __future__ import annotations
+
+import time
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from arena.cli.common import (
+    check_players,
+    console,
+    game_option,
+    home_option,
+    json_option,
+    players_option,
+    print_json,
+    say,
+    table,
+)
+from arena.games.rules import Game
+
+if TYPE_CHECKING:
+    from rich.console import Group
+    from sqlite_utils import Database
+
+    from ladder.store import Ladder, Row
+
+REPAINT = 1.0
+"""Seconds between two looks of --watch."""
+
+
+@click.command()
+@game_option
+@players_option
+@click.option("--ladder", "ladder_id", metavar="ID", help="One of several with other limits or options.")
+@click.option("--watch", is_flag=True, help="Repaint while a ladder runs in another terminal, until Ctrl-C.")
+@home_option
+@json_option
+def leaderboard(
+    game: Game[Any], players: int | None, ladder_id: str | None, watch: bool, home: Path, as_json: bool
+) -> None:
+    """Show who is best: bots by shown rating, which is mu − 3 sigma.
+
+    \b
+    Example:
+      arena leaderboard --game buttons
+    """
+    seats = check_players(game, players)
+    if watch and not as_json:
+        return _watch(game, seats, ladder_id, home)
+    from ladder import store
+
+    with store.open_read(home) as db:
+        ladder = find(db, game, seats, ladder_id)
+        if as_json:
+            return print_json(as_data(db, game, seats, ladder))
+        if ladder is None:
+            return say(f"no {title(game, seats)} ladder in {home}: arena ladder --game {game.name} --players {seats}")
+        return console().print(picture(db, game, ladder))
+
+
+def find(db: Database, game: Game[Any], seats: int, ladder_id: str | None) -> Ladder | None:
+    """The ladder to show: the one named, else the one played last."""
+    from ladder import store
+
+    there = store.ladders(db, game.name, seats)
+    if ladder_id is None:
+        return there[0] if there else None
+    for ladder in there:
+        if ladder.id == ladder_id:
+            return ladder
+    known = ", ".join(ladder.id for ladder in there) or "none yet"
+    raise store.NotFound(f"no ladder {ladder_id!r} of {title(game, seats)}: there is {known}")
+
+
+def title(game: Game[Any], seats: int) -> str:
+    """A ladder in words: "Buttons, 2 players"."""
+    return f"{game.title}, {seats} players"
+
+
+def as_data(db: Database, game: Game[Any], seats: int, ladder: Ladder | None) -> dict[str, Any]:
+    """The leaderboard for programs; `bots` are in order, the best first."""
+    from ladder import store
+
+    data: dict[str, Any] = {"game": game.name, "players": seats, "ladder": None, "bots": []}
+    if ladder is not None:
+        counts = store.counts(db, ladder)
+        data |= {
+            "ladder": ladder.id,
+            "options": ladder.key.options,
+            "limits": ladder.key.limits,
+            "rules_version": ladder.key.rules_version,
+            "matches": {"done": counts.done, "scheduled": counts.scheduled, "unplayable": counts.unplayable},
+            "bots": [_bot(row) for row in store.leaderboard(db, ladder)],
+        }
+    return data
+
+
+def _bot(row: Row) -> dict[str, Any]:
+    data = row._asdict()
+    return {"rank": data.pop("place"), "bot": data.pop("label"), **data}
+
+
+def picture(db: Database, game: Game[Any], ladder: Ladder) -> Group:
+    """The leaderboard for people."""
+    from rich.console import Group
+    from rich.text import Text
+
+    from ladder import store
+
+    counts = store.counts(db, ladder)
+    state = f"{counts.done:,} matches"
+    if counts.scheduled:
+        state += f", {counts.scheduled:,} to play"
+    if counts.unplayable:
+        state += f", {counts.unplayable:,} unplayable"
+    two = ladder.key.seats == 2
+    places = ("wins", "ties", "losses") if two else ("mean rank", "wins")
+    numbers = ("rank", "rating", "mu", "sigma", "matches", *places, "forfeits")
+    rows = table("rank", "bot", "rating", "mu", "sigma", "matches", *places, "forfeits", right=numbers)
+    for row in store.leaderboard(db, ladder):
+        style = None if row.current and not row.retired else "dim"
+        label = row.label + (" (retired)" if row.retired else "" if row.current else " (older)")
+        own = (row.wins, row.ties, row.losses) if two else (f"{row.mean_rank:.2f}", row.wins)
+        skill = (f"{row.shown:.2f}", f"{row.mu:.2f}", f"{row.sigma:.2f}", f"{row.matches:,}")
+        rows.add_row(str(row.place), label, *skill, *map(str, own), str(row.forfeits), style=style)
+    head = f"{title(game, ladder.key.seats)} (ladder {ladder.id}): {state}"
+    return Group(Text(head, style="bold"), rows)
+
+
+def _watch(game: Game[Any], seats: int, ladder_id: str | None, home: Path) -> None:
+    from rich.live import Live
+    from rich.text import Text
+
+    from ladder import store
+
+    with Live(console=console(), auto_refresh=False) as live:
+        while True:
+            with store.open_read(home) as db:
+                ladder = find(db, game, seats, ladder_id)
+                waiting = Text(f"waiting for a {title(game, seats)} ladder in {home} …")
+                live.update(waiting if ladder is None else picture(db, game, ladder), refresh=True)
+            time.sleep(REPAINT)

@@ -1,0 +1,123 @@
+"""arena show."""
+
+from __future__ import annotations
+
+import datetime
+import json
+import re
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from arena.cli.common import console, home_option, json_option, print_json, printable, table
+
+if TYPE_CHECKING:
+    from sqlite_utils import Database
+
+    from ladder.store import Match, MatchLine, SeatOutcome, Version
+
+MATCHES = 10
+"""Matches of a bot that are listed."""
+
+
+@click.command()
+@click.argument("what", metavar="MATCH|BOT")
+@home_option
+@json_option
+def show(what: str, home: Path, as_json: bool) -> None:
+    """Show a match (by its id or the beginning of it) or a bot: what happened, and why a seat forfeited.
+
+    \b
+    Example:
+      arena show mybot
+    """
+    from ladder import store
+
+    with store.open_read(home) as db:
+        names = {version.name for version in store.versions(db)}
+        if what.partition("@")[0] in names:
+            return _show_bot(db, store.version(db, what), as_json)
+        try:
+            found = store.match(db, what)
+        except store.NotFound as error:
+            raise store.NotFound(f"{error}, and no bot is called so") from error
+        return print_json(match_data(found)) if as_json else _show_match(found)
+
+
+def _show_bot(db: Database, version: Version, as_json: bool) -> None:
+    from ladder import store
+
+    lines = store.matches_of(db, version.label, MATCHES)
+    if as_json:
+        return print_json({"bot": version._asdict(), "matches": [line._asdict() for line in lines]})
+    click.echo(f"{version.label}: {version.origin}, plays {', '.join(version.games)}")
+    click.echo(f"sha256 {version.digest}, run as {printable(' '.join(version.run))}, entered {when(version.created)}")
+    if not lines:
+        return click.echo("no matches yet")
+    click.echo(f"matches, forfeits first, at most {MATCHES}:")
+    return _list_matches(lines)
+
+
+def _list_matches(lines: tuple[MatchLine, ...]) -> None:
+    rows = table("match", "game", "bots by seat", "seat", "place", "score", "forfeit", right=["seat", "place", "score"])
+    for line in lines:
+        lineup = ", ".join(line.line_up)
+        place, forfeit = str(line.rank + 1), line.forfeit or ""
+        rows.add_row(line.id, line.game, lineup, str(line.seat), place, str(line.score), forfeit)
+    console().print(rows)
+
+
+def match_data(match: Match) -> dict[str, Any]:
+    """All of a match that is plain data."""
+    data = match._asdict() | {"ladder": match.ladder.id, "game": match.ladder.key.game, "players": len(match.line_up)}
+    data["seats"] = [outcome._asdict() | {"bot": bot} for bot, outcome in zip(match.line_up, match.seats, strict=False)]
+    data["ratings"] = {label: {"mu": mu, "sigma": sigma} for label, (mu, sigma) in (match.ratings or {}).items()}
+    del data["replay"]
+    for name in ("seed", "choices_digest", "replay_digest"):
+        data[name] = data[name].hex() if data[name] is not None else None
+    return data
+
+
+def _show_match(match: Match) -> None:
+    key = match.ladder.key
+    click.echo(f"match {match.id}: {key.game}, ladder {match.ladder.id}, {match.status}")
+    click.echo(f"leg {match.leg}, round {match.round}, rotation {match.rotation}, {when(match.finished)}")
+    for reason in match.voids:
+        click.echo(f"was void: {printable(reason)}")
+    click.echo(f"seed {match.seed.hex() if match.seed else 'shown when every match of its group is done'}")
+    numbers = ("seat", "place", "score", "decisions", "thought", "longest")
+    rows = table("seat", "bot", "place", "score", "decisions", "thought", "longest", "forfeit", right=numbers)
+    for seat, (bot, outcome) in enumerate(zip(match.line_up, match.seats, strict=False)):
+        times = [f"{outcome.think_total:.3f} s", f"{outcome.think_max * 1000:.1f} ms"]
+        cells = [str(outcome.rank + 1), str(outcome.score), str(outcome.decisions), *times, outcome.forfeit or ""]
+        rows.add_row(str(seat), bot, *cells)
+    console().print(rows)
+    for seat, outcome in enumerate(match.seats):
+        if outcome.forfeit is not None:
+            _show_evidence(seat, match.line_up[seat], outcome)
+
+
+def _show_evidence(seat: int, bot: str, outcome: SeatOutcome) -> None:
+    evidence = dict(outcome.evidence or {})
+    click.echo(f"seat {seat} ({bot}) forfeited: {outcome.forfeit}: {printable(str(evidence.pop('detail', '')))}")
+    for name in ("exit", "answer", "seconds"):
+        if evidence.get(name) is not None:
+            click.echo(f"  {name}: {printable(str(evidence[name]))}")
+    if "request" in evidence:
+        click.echo(f"  it was asked: {_compact(evidence['request'])}")
+    if output := evidence.get("output"):
+        click.echo("  it printed last:")
+        for line in output:
+            click.echo(f"  | {printable(line)}")
+
+
+def _compact(value: Any) -> str:
+    return printable(re.sub(r"\s+", " ", json.dumps(value, ensure_ascii=False)))
+
+
+def when(seconds: float | None) -> str:
+    """A point in time for people, in their own zone."""
+    if seconds is None:
+        return "not finished"
+    return datetime.datetime.fromtimestamp(seconds).astimezone().strftime("%Y-%m-%d %H:%M:%S %z")

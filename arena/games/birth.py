@@ -1,0 +1,211 @@
+"""BIRTH by Takashi Sakaue: two or three players walk a ring of 15 spaces and leave a die where they stop.
+
+Not from its rule sheet: which spaces belong to which area and which one is the start is only pictured there,
+so the default board is ours, and an option (`areas`, `start`); seat 0 begins; and when totals are equal, a
+pawn on the start space itself counts as the least far.
+
+Action 0 … 5 plays a die of face 1 … 6. Keys of the dice, numbers from 0:
+
+- `setup/seat/S`: the eleven dice of seat S;
+- `turn/T/birth`: the dice of a Birth in turn T of the match, grouped by owner, seats ascending;
+- `turn/T/break`: the mover's hand, rolled after the Birth if there is one.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from functools import cache, lru_cache
+from typing import ClassVar, NamedTuple
+
+from google.protobuf.message import Message
+
+from arena.games.birth_board import (
+    AREAS,
+    DICE,
+    ONE_DIE,
+    SPACES,
+    Area,
+    Board,
+    Heap,
+    actions,
+    faces,
+    heap,
+    path,
+    place,
+    points,
+    replaced,
+)
+from arena.games.dice import Dice
+from arena.games.rules import BadOption, Game, Options, Seat, places
+from arena.v1.birth_pb2 import BirthView
+
+
+class State(NamedTuple):
+    """All there is to know: nothing is hidden in this game."""
+
+    board: Board
+    turn: int
+    """Of the match, from 0; the seats take turns in order."""
+    pawns: tuple[int, ...]
+    """Ring index by seat."""
+    hands: tuple[Heap, ...]
+    placed: tuple[Area, ...]
+    """In the order of AREAS."""
+
+    @property
+    def mover(self) -> Seat:
+        return self.turn % len(self.pawns)
+
+
+class Birth(Game[State]):
+    name = "birth"
+    title = "BIRTH"
+    seats = range(2, 4)
+    actions = 6
+    rules_version = 1
+    view_field = "birth"
+    draw_probability = 0.0  # pawns never share a space, so the tie-break always finds one winner
+    defaults: ClassVar[Options] = {
+        # Fewer spaces for the dearer areas; the start in the cheapest, as a Break is a benefit.
+        "areas": [1, 1, 1, 1, 1, 2, 2, 2, 2, 3, 3, 3, 5, 5, 8],
+        "start": 0,
+    }
+
+    def check_options(self, options: Options) -> None:
+        areas, start = options["areas"], options["start"]
+        if not isinstance(areas, list | tuple) or len(areas) != SPACES or not all(map(_is_area, areas)):
+            raise BadOption(f"areas {areas!r}: expected {SPACES} numbers, each one of {AREAS}")
+        if type(start) is not int or start not in range(SPACES):
+            raise BadOption(f"start {start!r}: expected the index of a space, 0 … {SPACES - 1}")
+
+    def start(self, seats: int, dice: Dice, options: Options) -> State:
+        board = Board(tuple(options["areas"]), options["start"])
+        return State(
+            board,
+            turn=0,
+            pawns=tuple((board.start + seat) % SPACES for seat in range(seats)),
+            hands=tuple(heap(dice.roll(f"setup/seat/{seat}", DICE)) for seat in range(seats)),
+            placed=((0,) * seats,) * len(AREAS),
+        )
+
+    def pending(self, state: State) -> Mapping[Seat, tuple[int, ...]]:
+        mover = state.mover
+        hand = state.hands[mover]
+        return {mover: actions(hand)} if hand else {}
+
+    def apply(self, state: State, decisions: Mapping[Seat, int], dice: Dice) -> State:
+        board, turn, pawns, hands, placed = state
+        mover = state.mover
+        face, hand = decisions[mover] + 1, hands[mover]
+        if face - 1 not in actions(hand):
+            raise ValueError(f"seat {mover} cannot play a {face}: its hand is {faces(hand)}")
+        space = path(pawns, mover, face)[-1]
+        area = AREAS.index(board.areas[space])
+        grown = place(placed[area], mover, face, dice, f"turn/{turn}/birth")
+        hand -= ONE_DIE[face]
+        if space == board.start and hand:  # a Break; 「振り直します」 is an order, not an offer
+            hand = heap(dice.roll(f"turn/{turn}/break", len(faces(hand))))
+        return State(
+            board,
+            turn + 1,
+            replaced(pawns, mover, space),
+            replaced(hands, mover, hand),
+            replaced(placed, area, grown),
+        )
+
+    def ranks(self, state: State) -> tuple[int, ...]:
+        # Equal totals: 「より先のマスにコマが置かれているプレイヤー」, the pawn farther on from the start.
+        gone = [(pawn - state.board.start) % SPACES for pawn in state.pawns]
+        return places(list(zip(self.scores(state), gone, strict=True)))
+
+    def scores(self, state: State) -> tuple[int, ...]:
+        return points(state.placed).totals
+
+    def default_action(self, state: State, seat: Seat) -> int:
+        return actions(state.hands[seat])[0]
+
+    def view(self, state: State, seat: Seat | None) -> BirthView:  # noqa: ARG002 - all see the same
+        board, turn, pawns, hands, placed = state
+        view = BirthView.FromString(_empty_ring(board))
+        view.turn, view.current = turn, state.mover
+        for pawn, hand, own in zip(pawns, hands, zip(*placed, strict=True), strict=True):
+            view.seats.add(pawn=pawn, hand=faces(hand), placed=_codes(own))
+        return view
+
+    def from_view(self, view: Message, options: Options) -> State:  # noqa: ARG002 - the view has the board
+        assert isinstance(view, BirthView)
+        seats = view.seats
+        placed = [_decoded(tuple(seat.placed)) for seat in seats]
+        return State(
+            Board(tuple(view.areas), view.start),
+            view.turn,
+            tuple([seat.pawn for seat in seats]),
+            tuple([heap(seat.hand) for seat in seats]),
+            tuple(zip(*placed, strict=True)),
+        )
+
+    def action_name(self, action: int) -> str:
+        return _NAMES[action]
+
+    def action(self, name: str) -> int:
+        if name not in _NAMES:
+            raise ValueError(f"unknown action {name!r} of birth: actions are {', '.join(_NAMES)}")
+        return _NAMES.index(name)
+
+    def picture(self, state: State) -> str:
+        return "\n".join([_headline(state), "", *_ring(state), "", *_table(state)])
+
+
+_NAMES = tuple(f"play {face}" for face in range(1, 7))
+
+
+@cache
+def _empty_ring(board: Board) -> bytes:
+    """What every view of a match has in common, parsed faster than it is filled in."""
+    return BirthView(areas=board.areas, start=board.start).SerializeToString()
+
+
+@lru_cache(maxsize=1 << 14)
+def _codes(placed: tuple[Heap, ...]) -> tuple[int, ...]:
+    """One colour's dice on the board as they travel: 10 · area + face."""
+    heaps = zip(AREAS, placed, strict=True)
+    return tuple(10 * number + face for number, dice in heaps for face in faces(dice))
+
+
+@lru_cache(maxsize=1 << 14)
+def _decoded(codes: tuple[int, ...]) -> tuple[Heap, ...]:
+    return tuple(heap(code % 10 for code in codes if code // 10 == number) for number in AREAS)
+
+
+def _is_area(number: object) -> bool:
+    return type(number) is int and number in AREAS
+
+
+def _headline(state: State) -> str:
+    if not any(state.hands):
+        return "the match is over"
+    return f"turn {state.turn + 1} of {DICE * len(state.pawns)}, seat {state.mover} to play"
+
+
+def _ring(state: State) -> list[str]:
+    board, pawns = state.board, state.pawns
+    marks = ["*" if space == board.start else "" for space in range(SPACES)]
+    areas = [f"{number}{mark}" for number, mark in zip(board.areas, marks, strict=True)]
+    seats = [f"{pawns.index(space)}" if space in pawns else "." for space in range(SPACES)]
+    return _columns([["area (* start)", *areas], ["pawn of seat", *seats]])
+
+
+def _table(state: State) -> list[str]:
+    scored = points(state.placed)
+    heaps = zip(state.hands, *state.placed, strict=True)
+    rows = [
+        [f"seat {seat}", *("".join(map(str, faces(dice))) or "-" for dice in own), *map(str, sums)]
+        for seat, (own, sums) in enumerate(zip(heaps, zip(*scored, scored.totals, strict=True), strict=True))
+    ]
+    areas = [f"in {number}" for number in AREAS]
+    return _columns([["", "hand", *areas, "absolute", "relative", "total"], *rows])
+
+
+def _columns(rows: list[list[str]]) -> list[str]:
+    widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
+    return ["  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)).rstrip() for row in rows]

@@ -1,0 +1,324 @@
+"""Burning Desire: three rolls a turn make one of three roles; two dice with zeros multiply it or burn it.
+
+Seat 0 begins. Once a seat has reached the goal, everybody else has one more turn; those who are then tied at
+the top go on, a turn each, until one is ahead.
+
+Dice keys; every number counts from 0, T is the seat's own turn number:
+`seat/S/turn/T/roll/R`        R = 0: dice 0 … 5, then the bonus die; R = 1, 2: those rerolled, in this order
+`seat/S/turn/T/multiply/M`    the multiplier dice A, then B; faces 1 … 6 stand for the sides in `MULTIPLIERS`
+
+Ours, since the printed rules are silent: the order of a tie-break (clockwise from the trigger), that 0 points
+are never multiplied, and the option `max_turns`, which ends the matches of bots that do not score.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from enum import IntEnum
+from typing import ClassVar, NamedTuple
+
+from google.protobuf.message import Message
+
+from arena.games.burning_desire_dice import (
+    DICE,
+    MULTIPLIERS,
+    REROLLED,
+    ROLES,
+    best_role,
+    multiplied,
+    reroll,
+    score,
+)
+from arena.games.dice import Dice
+from arena.games.rules import BadOption, Game, Options, Seat, places
+from arena.v1.burning_desire_pb2 import BurningDesirePhase, BurningDesireStage, BurningDesireView
+
+
+class Stage(IntEnum):
+    """How far the match is; numbered as on the wire."""
+
+    NORMAL = 1
+    FINAL = 2
+    TIEBREAK = 3
+    OVER = 4
+
+
+class Phase(IntEnum):
+    """What the current seat is to decide; numbered as on the wire."""
+
+    ROLL = 1
+    ROLE = 2
+    MULTIPLY = 3
+
+
+class State(NamedTuple):
+    """The whole position; when the match is over, its last turn stays as it ended."""
+
+    totals: tuple[int, ...]
+    turns: tuple[int, ...]
+    """The turns each seat has had or begun."""
+    goal: int
+    max_turns: int
+    stage: Stage = Stage.NORMAL
+    trigger: Seat | None = None
+    """Who reached the goal first; None in the normal stage."""
+    queue: tuple[Seat, ...] = ()
+    """Who still has a turn in this round, the current seat first; empty in the normal stage."""
+    current: Seat = 0
+    phase: Phase = Phase.ROLL
+    dice: tuple[int, ...] = ()
+    """Faces of the six ordinary dice, then of the bonus die."""
+    rolls: int = 0
+    score: int = 0
+    """Points of this turn once a role is chosen, multiplications included."""
+    multiplications: int = 0
+
+
+ROLLS = 3
+
+# Actions 0 … 127 are masks of the dice to keep: bit i for die i, bit 6 for the bonus die.
+STOP = 127
+FIRST_ROLE = 128
+BANK = 131
+MULTIPLY = 132
+
+LEGAL = (range(0), range(FIRST_ROLE), range(FIRST_ROLE, BANK), range(BANK, MULTIPLY + 1))
+"""The legal actions by phase; phases are numbered from 1."""
+
+
+def may_multiply(stage: Stage, total: int, points: int, goal: int) -> bool:
+    """Whether points may be multiplied: if banking them reaches the goal, or after the normal stage."""
+    return points > 0 and (stage is not Stage.NORMAL or total + points >= goal)
+
+
+def final_order(seats: int, trigger: Seat) -> tuple[Seat, ...]:
+    """Who plays the final round: all but the trigger, from its left neighbour on."""
+    return _clockwise(seats, trigger)[1:]
+
+
+def tiebreak_order(seats: int, trigger: Seat, tied: Sequence[Seat]) -> tuple[Seat, ...]:
+    """Who plays a tie-break: the tied seats, the trigger first if it is one of them."""
+    return tuple(seat for seat in _clockwise(seats, trigger) if seat in tied)
+
+
+def leaders(totals: Sequence[int]) -> tuple[Seat, ...]:
+    """The seats with the highest total."""
+    top = max(totals)
+    return tuple(seat for seat, total in enumerate(totals) if total == top)
+
+
+def begin_turn(state: State, seat: Seat, dice: Dice) -> State:
+    """The position after the first roll of a seat's turn."""
+    turn = state.turns[seat]
+    return state._replace(
+        turns=_with(state.turns, seat, turn + 1),
+        current=seat,
+        phase=Phase.ROLL,
+        dice=dice.roll(f"seat/{seat}/turn/{turn}/roll/0", DICE),
+        rolls=1,
+        score=0,
+        multiplications=0,
+    )
+
+
+def _clockwise(seats: int, first: Seat) -> tuple[Seat, ...]:
+    return (*range(first, seats), *range(first))
+
+
+def _with(numbers: tuple[int, ...], index: int, value: int) -> tuple[int, ...]:
+    return (*numbers[:index], value, *numbers[index + 1 :])
+
+
+def _key(state: State, roll: str, number: int) -> str:
+    return f"seat/{state.current}/turn/{state.turns[state.current] - 1}/{roll}/{number}"
+
+
+def _keep(state: State, mask: int, dice: Dice) -> State:
+    if mask == STOP:
+        return state._replace(phase=Phase.ROLE)
+    thrown = dice.roll(_key(state, "roll", state.rolls), len(REROLLED[mask]))
+    rolls = state.rolls + 1
+    phase = Phase.ROLE if rolls == ROLLS else Phase.ROLL
+    return state._replace(phase=phase, dice=reroll(state.dice, mask, thrown), rolls=rolls)
+
+
+def _choose(state: State, action: int, dice: Dice) -> State:
+    points = score(ROLES[action - FIRST_ROLE], state.dice)
+    if may_multiply(state.stage, state.totals[state.current], points, state.goal):
+        return state._replace(phase=Phase.MULTIPLY, score=points)
+    return _bank(state, points, dice)
+
+
+def _gamble(state: State, action: int, dice: Dice) -> State:
+    if action == BANK:
+        return _bank(state, state.score, dice)
+    faces = dice.roll(_key(state, "multiply", state.multiplications), len(MULTIPLIERS))
+    after = state._replace(score=multiplied(state.score, faces), multiplications=state.multiplications + 1)
+    return after if after.score else _bank(after, 0, dice)
+
+
+def _bank(state: State, points: int, dice: Dice) -> State:
+    """The turn ends: the next one begins, or the match is over."""
+    seat = state.current
+    totals = _with(state.totals, seat, state.totals[seat] + points)
+    state = _next_round(state._replace(totals=totals, score=points, queue=state.queue[1:]))
+    following = state.queue[0] if state.queue else (seat + 1) % len(totals)
+    if state.stage is Stage.OVER or state.turns[following] == state.max_turns:
+        return state._replace(stage=Stage.OVER, queue=())
+    return begin_turn(state, following, dice)
+
+
+def _next_round(state: State) -> State:
+    """The same position, in the next stage if the turn that just ended was the last of its round.
+
+    Whoever plays a tie-break was ahead of all others, and no total ever falls: so totals alone decide.
+    """
+    seats, seat = len(state.totals), state.current
+    if state.trigger is None:
+        if state.totals[seat] < state.goal:
+            return state
+        return state._replace(stage=Stage.FINAL, trigger=seat, queue=final_order(seats, seat))
+    if state.queue:
+        return state
+    tied = leaders(state.totals)
+    if len(tied) == 1:
+        return state._replace(stage=Stage.OVER)
+    return state._replace(stage=Stage.TIEBREAK, queue=tiebreak_order(seats, state.trigger, tied))
+
+
+def _keep_name(mask: int) -> str:
+    return "keep " + (" ".join(name for die, name in enumerate("123456b") if mask >> die & 1) or "none")
+
+
+_NAMES = (*map(_keep_name, range(STOP)), "stop", *(f"role {role.name}" for role in ROLES), "bank", "multiply")
+_ACTIONS = {name: action for action, name in enumerate(_NAMES)}
+_TITLES = {
+    Stage.NORMAL: "Race to",
+    Stage.FINAL: "Final round, goal",
+    Stage.TIEBREAK: "Tie-break, goal",
+    Stage.OVER: "Over, goal",
+}
+
+
+def _seat_line(state: State, seat: Seat) -> str:
+    over = state.stage is Stage.OVER
+    pointed = leaders(state.totals) if over else (state.current,)
+    mark = ("*" if over else ">") if seat in pointed else " "
+    note = "reached the goal first" if seat == state.trigger else "to play" if seat in state.queue[1:] else ""
+    return f"{mark} seat {seat} {state.totals[seat]:>6}  {note}".rstrip()
+
+
+def _turn_lines(state: State) -> list[str]:
+    *ordinary, bonus = (f"[{face}]" for face in state.dice)
+    roles = "   ".join(f"{role.name}: {score(role, state.dice)}" for role in ROLES)
+    scored = f"   scored: {state.score}" if state.phase is Phase.MULTIPLY else ""
+    return [
+        "   1   2   3   4   5   6     b",
+        f"  {' '.join(ordinary)}   {bonus}   roll {state.rolls} of {ROLLS}",
+        f"   {roles}{scored}",
+    ]
+
+
+class BurningDesire(Game[State]):
+    """Options: `goal`, the total that starts the final round; `max_turns`, how many a seat has at most.
+
+    When the next seat has had them, the match is over; the highest total wins and equal ones share the place.
+    """
+
+    name = "burning-desire"
+    title = "Burning Desire"
+    seats = range(2, 6)
+    actions = MULTIPLY + 1
+    rules_version = 1
+    view_field = "burning_desire"
+    # Tie-breaks leave a shared first place only to matches that end by max_turns: none of 10,000 between two
+    # equal players. Not 0, with which TrueSkill cannot rate the ties there are for the lower places.
+    draw_probability = 0.001
+    defaults: ClassVar[Options] = {"goal": 1000, "max_turns": 200}
+
+    def check_options(self, options: Options) -> None:
+        for name, value in options.items():
+            if type(value) is not int or not 1 <= value <= 1_000_000:
+                raise BadOption(f"option {name!r} is a whole number from 1 to 1000000, not {value!r}")
+
+    def start(self, seats: int, dice: Dice, options: Options) -> State:
+        nothing = (0,) * seats
+        table = State(nothing, nothing, goal=options["goal"], max_turns=options["max_turns"])
+        return begin_turn(table, 0, dice)
+
+    def pending(self, state: State) -> Mapping[Seat, range]:
+        return {} if state.stage is Stage.OVER else {state.current: LEGAL[state.phase]}
+
+    def apply(self, state: State, decisions: Mapping[Seat, int], dice: Dice) -> State:
+        action = decisions[state.current]
+        if state.stage is Stage.OVER:
+            raise ValueError(f"action {action} is not legal: the match is over")
+        if action not in LEGAL[state.phase]:
+            legal = LEGAL[state.phase]
+            raise ValueError(f"action {action} is not legal: {legal[0]} … {legal[-1]} are")
+        step = (_keep, _choose, _gamble)[state.phase - 1]
+        return step(state, action, dice)
+
+    def ranks(self, state: State) -> tuple[int, ...]:
+        return places(state.totals)
+
+    def scores(self, state: State) -> tuple[int, ...]:
+        return state.totals
+
+    def default_action(self, state: State, seat: Seat) -> int:  # noqa: ARG002 - only the current seat is asked
+        """Stop rolling, take the best role, bank."""
+        if state.phase is Phase.ROLL:
+            return STOP
+        return BANK if state.phase is Phase.MULTIPLY else FIRST_ROLE + best_role(state.dice)
+
+    def view(self, state: State, seat: Seat | None) -> BurningDesireView:  # noqa: ARG002 - nothing is hidden
+        return BurningDesireView(
+            current=state.current,
+            phase=BurningDesirePhase.ValueType(state.phase),
+            stage=BurningDesireStage.ValueType(state.stage),
+            dice=state.dice[:-1],
+            bonus=state.dice[-1],
+            rolls=state.rolls,
+            score=str(state.score),
+            multiplications=state.multiplications,
+            totals=map(str, state.totals),
+            trigger=state.trigger,
+            queue=state.queue,
+            turns=state.turns,
+            goal=state.goal,
+            max_turns=state.max_turns,
+        )
+
+    def from_view(self, view: Message, options: Options) -> State:  # noqa: ARG002 - the view has them
+        assert isinstance(view, BurningDesireView)
+        return State(
+            totals=tuple(map(int, view.totals)),
+            turns=tuple(view.turns),
+            goal=view.goal,
+            max_turns=view.max_turns,
+            stage=Stage(view.stage),
+            trigger=view.trigger if view.HasField("trigger") else None,
+            queue=tuple(view.queue),
+            current=view.current,
+            phase=Phase(view.phase),
+            dice=(*view.dice, view.bonus),
+            rolls=view.rolls,
+            score=int(view.score),
+            multiplications=view.multiplications,
+        )
+
+    def action_name(self, action: int) -> str:
+        return _NAMES[action]
+
+    def action(self, name: str) -> int:
+        try:
+            return _ACTIONS[" ".join(name.lower().split())]
+        except KeyError:
+            raise ValueError(
+                f'no action is called {name!r}: say "keep 1 2 b" (dice in order, b for the bonus die), '
+                f'"keep none", {", ".join(_NAMES[STOP:-1])} or {_NAMES[-1]}'
+            ) from None
+
+    def picture(self, state: State) -> str:
+        seats = (_seat_line(state, seat) for seat in range(len(state.totals)))
+        return "\n".join([f"{_TITLES[state.stage]} {state.goal}", *seats, "", *_turn_lines(state)])

@@ -1,0 +1,363 @@
+"""Buttons, a push-your-luck dice game for 2–4 players.
+
+Whoever has the turn rolls or quits the round. A roll is a white die, a row of one's board, and black dice,
+columns: the active player must put a button where the row meets any of the columns, and loses all buttons of
+the round if that is nowhere possible; the others still in the round may use the column of the black die with
+gold pips. When all are out, quitters turn buttons into stars; five stars in a line, or twelve, win.
+
+Dice keys: `setup/boards` shuffles boards 1–4, seat s gets the s-th; `setup/cards` deals as `deal` tells;
+`round/R/turn/T` rolls white, gold black, plain blacks; R and T count from 0, T all turns of the round.
+
+Not the printed game's: the colours of the boards (see `buttons_data`; option `boards` replaces them), and the
+end after `max_rounds` rounds, without which bots that never quit would play for ever. Pieces never run out.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from functools import cached_property, lru_cache
+from reprlib import repr as short
+from typing import ClassVar, NamedTuple, TypeAlias, TypeVar
+
+from google.protobuf.message import Message
+
+from arena.games import buttons_board as on
+from arena.games.buttons_data import BOARDS, check_boards
+from arena.games.buttons_picture import picture
+from arena.games.dice import Dice, shuffled
+from arena.games.rules import BadOption, Game, Options, Seat, places
+from arena.v1 import buttons_pb2 as wire
+
+ROLL, QUIT, PASS, FRONT, BACK = range(36, 41)
+"""The actions after 0 … 35, which are cells: of a button or, in scoring, of a star."""
+NAMES = (
+    *(f"place {row},{column}" for row in range(1, 7) for column in range(1, 7)),
+    *("roll", "quit", "pass", "front", "back"),
+)
+
+Phase: TypeAlias = "wire.ButtonsPhase.ValueType"
+SIDE = wire.BUTTONS_PHASE_SIDE
+TURN = wire.BUTTONS_PHASE_TURN
+PLACE = wire.BUTTONS_PHASE_PLACE
+STAR = wire.BUTTONS_PHASE_STAR
+OVER = wire.BUTTONS_PHASE_OVER
+
+Status: TypeAlias = "wire.ButtonsStatus.ValueType"
+IN = wire.BUTTONS_STATUS_IN
+HAS_QUIT = wire.BUTTONS_STATUS_QUIT
+HAS_BUST = wire.BUTTONS_STATUS_BUST
+
+Value = TypeVar("Value")
+
+
+class _Fields(NamedTuple):
+    phase: Phase
+    round: int
+    turn: int
+    active: Seat
+    starter: Seat
+    dice: tuple[int, ...]
+    """The roll on the table: white, gold black, plain blacks; empty if this turn has none."""
+    sides: tuple[tuple[str, ...], ...]
+    """By seat, as all that follow: front and back while the side is being chosen, then empty."""
+    boards: tuple[str, ...]
+    """The colour of each cell; empty while the side is being chosen."""
+    cards: tuple[str, ...]
+    buttons: tuple[int, ...]
+    stars: tuple[int, ...]
+    status: tuple[Status, ...]
+    due: tuple[int, ...]
+    """Stars still to place in scoring."""
+    max_rounds: int
+
+
+class State(_Fields):
+    """A position. A set of cells is an integer whose bit n is cell n."""
+
+    @cached_property
+    def pending(self) -> Mapping[Seat, tuple[int, ...]]:
+        """Who owes a decision and what is legal; worked out once, since `apply` needs it again."""
+        if self.phase == TURN:
+            return {self.active: turn_actions(self.buttons[self.active])}
+        if self.phase == PLACE:
+            return _offers(self)
+        if self.phase == STAR:
+            return {seat: on.cells(self.buttons[seat]) for seat, due in enumerate(self.due) if due}
+        return dict.fromkeys(range(len(self.status)), (FRONT, BACK)) if self.phase == SIDE else {}
+
+    @property
+    def dice_left(self) -> int:
+        """How many dice the next roll of the round has."""
+        seats = len(self.status)
+        return dice_left(seats, seats - self.status.count(IN))
+
+
+# --- The rules in pieces; those of one board are in buttons_board
+
+
+def turn_actions(buttons: int) -> tuple[int, ...]:
+    """Rolling, and with a button on the board quitting."""
+    return (ROLL, QUIT) if buttons else (ROLL,)
+
+
+def dice_left(seats: int, out: int) -> int:
+    """How many dice are rolled: whoever is out has taken a plain one, of two players two."""
+    return 6 - out * (2 if seats == 2 else 1)
+
+
+def deal(seats: int, dice: Dice) -> tuple[str, ...]:
+    """The cards by seat: R, B, Y, G shuffled and dealt in order, of two players the first has the first two.
+
+    With three players a draw below 3 leaves out B, Y or G first.
+    """
+    if seats == 3:
+        left_out, *draws = dice.draws("setup/cards", (3, 3, 2))
+        return shuffled(on.COLOURS.replace("BYG"[left_out], ""), draws)
+    order = dice.shuffle("setup/cards", on.COLOURS)
+    return order if seats == 4 else (hand(order[:2]), hand(order[2:]))
+
+
+def hand(cards: Iterable[str]) -> str:
+    """The cards of one seat, in the order R, B, Y, G."""
+    return "".join(sorted(cards, key=on.COLOURS.index))
+
+
+def passed_on(cards: Sequence[str]) -> tuple[str, ...]:
+    """The cards of the next round: all go one seat clockwise."""
+    return (cards[-1], *cards[:-1])
+
+
+def red_holder(cards: Sequence[str]) -> Seat:
+    """Who begins the round."""
+    return next(seat for seat, held in enumerate(cards) if "R" in held)
+
+
+# --- The course of a match
+
+
+def _choose_sides(state: State, decisions: Mapping[Seat, int], dice: Dice) -> State:
+    boards = tuple(sides[decisions[seat] - FRONT] for seat, sides in enumerate(state.sides))
+    chosen = state._replace(sides=((),) * len(boards), boards=boards)
+    return begin_round(chosen, deal(len(boards), dice))
+
+
+def begin_round(state: State, cards: tuple[str, ...]) -> State:
+    """Everybody is in, without buttons, and whoever holds the red card has the turn."""
+    seats, first = len(cards), red_holder(cards)
+    state = state._replace(phase=TURN, turn=0, active=first, starter=first, cards=cards)
+    return state._replace(buttons=(0,) * seats, status=(IN,) * seats)
+
+
+def _take_turn(state: State, action: int, dice: Dice) -> State:
+    if action == QUIT:
+        return _next_turn(state._replace(status=_put(state.status, state.active, HAS_QUIT)))
+    faces = dice.roll(f"round/{state.round}/turn/{state.turn}", state.dice_left)
+    rolled = state._replace(phase=PLACE, dice=faces)
+    if state.active not in rolled.pending:
+        rolled = _bust(rolled)
+    return rolled if rolled.pending else _next_turn(rolled)
+
+
+def _bust(state: State) -> State:
+    seat = state.active
+    return state._replace(buttons=_put(state.buttons, seat, 0), status=_put(state.status, seat, HAS_BUST))
+
+
+def _offers(state: State) -> dict[Seat, tuple[int, ...]]:
+    """Who can place a button by the roll, and where; a seat that cannot is not asked."""
+    offers = {}
+    for seat, status in enumerate(state.status):
+        if status == IN:
+            may = on.active_cells if seat == state.active else on.passive_cells
+            if legal := may(state.dice, state.buttons[seat], state.stars[seat]):
+                offers[seat] = legal if seat == state.active else (*legal, PASS)
+    return offers
+
+
+def _place(state: State, decisions: Mapping[Seat, int]) -> State:
+    buttons = list(state.buttons)
+    for seat, action in decisions.items():
+        if action != PASS:
+            buttons[seat] |= 1 << action
+    return _next_turn(state._replace(buttons=tuple(buttons)))
+
+
+def _next_turn(state: State) -> State:
+    seats = len(state.status)
+    for seat in range(state.active + 1, state.active + 1 + seats):
+        if state.status[seat % seats] == IN:
+            return state._replace(phase=TURN, turn=state.turn + 1, active=seat % seats, dice=())
+    return _score(state)
+
+
+def _score(state: State) -> State:
+    earned = map(on.reward, state.boards, state.cards, state.buttons)
+    due = tuple(stars if status == HAS_QUIT else 0 for stars, status in zip(earned, state.status, strict=True))
+    return _next_round(state._replace(phase=STAR, dice=(), due=due))
+
+
+def _put_stars(state: State, decisions: Mapping[Seat, int]) -> State:
+    buttons, stars, due = list(state.buttons), list(state.stars), list(state.due)
+    for seat, cell in decisions.items():
+        buttons[seat] ^= 1 << cell
+        stars[seat] |= 1 << cell
+        due[seat] -= 1
+    return _next_round(state._replace(buttons=tuple(buttons), stars=tuple(stars), due=tuple(due)))
+
+
+def _next_round(state: State) -> State:
+    if any(state.due):
+        return state
+    if on.is_won(state.stars) or state.round + 1 == state.max_rounds:
+        return state._replace(phase=OVER)
+    return begin_round(state._replace(round=state.round + 1), passed_on(state.cards))
+
+
+def _put(values: tuple[Value, ...], seat: Seat, value: Value) -> tuple[Value, ...]:
+    return (*values[:seat], value, *values[seat + 1 :])
+
+
+# --- The game
+
+
+class Buttons(Game[State]):
+    """Options: `boards`, four pairs of sides of 36 colours; `max_rounds`, after which the most stars win."""
+
+    name = "buttons"
+    title = "Buttons"
+    seats = range(2, 5)
+    actions = len(NAMES)
+    rules_version = 1
+    view_field = "buttons"
+    draw_probability = 0.05
+    defaults: ClassVar[Options] = {"boards": BOARDS, "max_rounds": 60}
+
+    def check_options(self, options: Options) -> None:
+        check_boards(options["boards"])
+        rounds = options["max_rounds"]
+        if type(rounds) is not int or not 1 <= rounds <= 1000:
+            raise BadOption(f"option 'max_rounds' is a whole number from 1 to 1000, not {short(rounds)}")
+
+    def start(self, seats: int, dice: Dice, options: Options) -> State:
+        dealt = dice.shuffle("setup/boards", options["boards"])[:seats]
+        blank, none = ("",) * seats, (0,) * seats
+        return State(
+            phase=SIDE,
+            round=0,
+            turn=0,
+            active=0,
+            starter=0,
+            dice=(),
+            sides=tuple(tuple(side.replace(" ", "") for side in board) for board in dealt),
+            boards=blank,
+            cards=blank,
+            buttons=none,
+            stars=none,
+            status=(IN,) * seats,
+            due=none,
+            max_rounds=options["max_rounds"],
+        )
+
+    def pending(self, state: State) -> Mapping[Seat, tuple[int, ...]]:
+        return state.pending
+
+    def apply(self, state: State, decisions: Mapping[Seat, int], dice: Dice) -> State:
+        _check(state.pending, decisions)
+        if state.phase == TURN:
+            return _take_turn(state, decisions[state.active], dice)
+        if state.phase == PLACE:
+            return _place(state, decisions)
+        return _put_stars(state, decisions) if state.phase == STAR else _choose_sides(state, decisions, dice)
+
+    def ranks(self, state: State) -> tuple[int, ...]:
+        return places([on.standing(stars) for stars in state.stars])
+
+    def scores(self, state: State) -> tuple[int, ...]:
+        return tuple(stars.bit_count() for stars in state.stars)
+
+    def default_action(self, state: State, seat: Seat) -> int:
+        legal = state.pending[seat]
+        return legal[-1] if legal[-1] in (ROLL, QUIT, PASS) else legal[0]
+
+    def view(self, state: State, seat: Seat | None) -> wire.ButtonsView:  # noqa: ARG002 - all see the same
+        white, gold, *plain = state.dice or (0, 0)
+        return wire.ButtonsView(
+            phase=state.phase,
+            round=state.round,
+            turn=state.turn,
+            active=state.active,
+            starter=state.starter,
+            white=white,
+            gold=gold,
+            plain=plain,
+            dice_left=state.dice_left,
+            seats=map(
+                _shown,
+                state.sides,
+                state.boards,
+                state.cards,
+                state.buttons,
+                state.stars,
+                state.status,
+                state.due,
+            ),
+        )
+
+    def from_view(self, view: Message, options: Options) -> State:
+        assert isinstance(view, wire.ButtonsView)
+        seats = list(view.seats)
+        return State(
+            phase=view.phase,
+            round=view.round,
+            turn=view.turn,
+            active=view.active,
+            starter=view.starter,
+            dice=(view.white, view.gold, *view.plain) if view.white else (),
+            sides=tuple([tuple(seat.sides) for seat in seats]),
+            boards=tuple([seat.board for seat in seats]),
+            cards=tuple([seat.cards for seat in seats]),
+            buttons=tuple([on.cell_set(seat.buttons) for seat in seats]),
+            stars=tuple([on.cell_set(seat.stars) for seat in seats]),
+            status=tuple([seat.status for seat in seats]),
+            due=tuple([seat.stars_to_place for seat in seats]),
+            max_rounds=options["max_rounds"],
+        )
+
+    def action_name(self, action: int) -> str:
+        if action not in range(len(NAMES)):
+            raise ValueError(f"{action} is no action of buttons: they are 0 … {len(NAMES) - 1}")
+        return NAMES[action]
+
+    def action(self, name: str) -> int:
+        if name not in NAMES:
+            raise ValueError(f"{name!r} is no action of buttons: they are {NAMES[0]} …, {', '.join(NAMES[36:])}")
+        return NAMES.index(name)
+
+    def picture(self, state: State) -> str:
+        return picture(state)
+
+
+def _check(pending: Mapping[Seat, Sequence[int]], decisions: Mapping[Seat, int]) -> None:
+    if not pending or decisions.keys() != pending.keys():
+        raise ValueError(f"seats {sorted(decisions)} decided: asked were {sorted(pending)}")
+    for seat, action in decisions.items():
+        if action not in pending[seat]:
+            raise ValueError(f"seat {seat} chose {action}: legal are {', '.join(map(str, pending[seat]))}")
+
+
+# --- On the wire
+
+
+@lru_cache(maxsize=4096)  # every seat is shown to all, and changes little; a view gets a copy
+def _shown(
+    sides: tuple[str, ...], board: str, cards: str, buttons: int, stars: int, status: Status, due: int
+) -> wire.ButtonsSeat:
+    return wire.ButtonsSeat(
+        board=board,
+        sides=sides,
+        buttons=on.cells(buttons),
+        stars=on.cells(stars),
+        cards=cards,
+        status=status,
+        stars_to_place=due,
+    )

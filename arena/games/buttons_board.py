@@ -1,0 +1,87 @@
+"""One player's board in Buttons: cells, where a button may lie, what lies there and what it is worth.
+
+A set of cells is an integer whose bit n is cell n; cell n is in row n // 6 + 1 and column n % 6 + 1.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from functools import cache
+
+COLOURS = "RBYG"
+
+_ALL = (1 << 36) - 1
+_LEFT = sum(1 << 6 * row for row in range(6))  # the first column
+_RIGHT = _LEFT << 5
+_CELLS_OF_ROW = [
+    [tuple(6 * row + column for column in range(6) if marked >> column & 1) for marked in range(64)] for row in range(6)
+]
+_LINES = [0b11111 << 6 * row + column for row in range(6) for column in (0, 1)]
+_LINES += [(_LEFT & (1 << 30) - 1) << 6 * row + column for row in (0, 1) for column in range(6)]
+
+
+def cells(marked: int) -> tuple[int, ...]:
+    """The members of a set, ascending."""
+    a, b, c, d, e, f = _CELLS_OF_ROW
+    upper = a[marked & 63] + b[marked >> 6 & 63] + c[marked >> 12 & 63]
+    return upper + d[marked >> 18 & 63] + e[marked >> 24 & 63] + f[marked >> 30]
+
+
+def cell_set(members: Iterable[int]) -> int:
+    """The set that has these members."""
+    marked = 0
+    for cell in members:
+        marked |= 1 << cell
+    return marked
+
+
+def open_cells(buttons: int, stars: int) -> int:
+    """Where a button may lie: on no button or star, and not orthogonally next to an own button."""
+    beside = (buttons & ~_RIGHT) << 1 | (buttons & ~_LEFT) >> 1
+    return _ALL & ~(buttons | beside | buttons << 6 | buttons >> 6 | stars)
+
+
+def active_cells(dice: Sequence[int], buttons: int, stars: int) -> tuple[int, ...]:
+    """Where the active player may put a button: in the white die's row and any black die's column."""
+    columns = 0
+    for face in dice[1:]:
+        columns |= 1 << face - 1
+    row = dice[0] - 1
+    return _CELLS_OF_ROW[row][open_cells(buttons, stars) >> 6 * row & columns]
+
+
+def passive_cells(dice: Sequence[int], buttons: int, stars: int) -> tuple[int, ...]:
+    """Where another player may put a button: on the one cell of the white and the gold die, if it is open."""
+    cell = 6 * dice[0] + dice[1] - 7
+    return () if stars >> cell & 1 or buttons & _AROUND[cell] else (cell,)
+
+
+_AROUND = [_ALL & ~open_cells(1 << cell, 0) for cell in range(36)]
+"""Each cell with its orthogonal neighbours."""
+
+
+@cache
+def colour_cells(board: str) -> Mapping[str, int]:
+    """The set of cells of each colour."""
+    return {colour: cell_set(cell for cell in range(36) if board[cell] == colour) for colour in COLOURS}
+
+
+def reward(board: str, cards: str, buttons: int) -> int:
+    """The stars of a quitter: one, one for each colour with three buttons, one more if its card is held."""
+    full = [colour for colour, its in colour_cells(board).items() if (buttons & its).bit_count() >= 3]
+    return 1 + len(full) + sum(card in full for card in cards)
+
+
+def has_line(stars: int) -> bool:
+    """Whether five stars follow each other in a row or a column."""
+    return any(stars & line == line for line in _LINES)
+
+
+def standing(stars: int) -> tuple[bool, int]:
+    """What players are compared by: any line beats none, then more stars beat fewer."""
+    return has_line(stars), stars.bit_count()
+
+
+def is_won(boards: Iterable[int]) -> bool:
+    """Whether some player's stars end the match after a round: a line, or twelve of them."""
+    return any(stars.bit_count() >= 12 or has_line(stars) for stars in boards)

@@ -1,0 +1,57 @@
+"""The table of Buttons in plain text, the seats side by side: (R) is a button on red, * a star."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from arena.v1 import buttons_pb2 as wire
+
+if TYPE_CHECKING:
+    from arena.games.buttons import State
+
+_STATUS = {wire.BUTTONS_STATUS_IN: "in", wire.BUTTONS_STATUS_QUIT: "quit", wire.BUTTONS_STATUS_BUST: "bust"}
+
+
+def picture(state: State) -> str:
+    """At most 65 characters wide."""
+    columns = [_column(state, seat) for seat in range(len(state.status))]
+    rows = ["   ".join(row).rstrip() for row in zip(*columns, strict=True)]
+    return "\n".join([_headline(state), *rows])
+
+
+def _headline(state: State) -> str:
+    turn = f"round {state.round + 1}, turn {state.turn + 1}: seat {state.active}"
+    white, gold, *plain = state.dice or (0, 0)
+    return {
+        wire.BUTTONS_PHASE_SIDE: "choosing sides",
+        wire.BUTTONS_PHASE_TURN: f"{turn} may roll {state.dice_left} dice",
+        wire.BUTTONS_PHASE_PLACE: f"{turn} rolled row {white}, gold {gold}, black {' '.join(map(str, plain))}",
+        wire.BUTTONS_PHASE_STAR: f"round {state.round + 1}: placing stars",
+        wire.BUTTONS_PHASE_OVER: f"over after round {state.round + 1}",
+    }[state.phase]
+
+
+def _column(state: State, seat: int) -> list[str]:
+    if state.phase == wire.BUTTONS_PHASE_SIDE:
+        front, back = (_board(side, 0, 0) for side in state.sides[seat])
+        lines = [f"seat {seat}", "front", *front, "back", *back]
+    else:
+        board, buttons, stars = state.boards[seat], state.buttons[seat], state.stars[seat]
+        due = f" +{state.due[seat]}" if state.due[seat] else ""
+        count = f"{_STATUS[state.status[seat]]}  {stars.bit_count()}*{due}"
+        lines = [f"seat {seat}  {state.cards[seat]}", count, *_board(board, buttons, stars)]
+    return [line.ljust(14) for line in lines]
+
+
+def _board(board: str, buttons: int, stars: int) -> list[str]:
+    return ["  1 2 3 4 5 6 ", *(_row(board, buttons, stars, row) for row in range(6))]
+
+
+def _row(board: str, buttons: int, stars: int, row: int) -> str:
+    line = [" "] * 13
+    for column in range(6):
+        cell, at = 6 * row + column, 2 * column + 1
+        line[at] = "*" if stars >> cell & 1 else board[cell].lower()
+        if buttons >> cell & 1:  # no two buttons touch, so neither do their brackets
+            line[at - 1 : at + 2] = "(", board[cell], ")"
+    return f"{row + 1}{''.join(line)}"

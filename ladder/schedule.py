@@ -1,0 +1,171 @@
+"""Who meets whom: groups as a pure function of field, seats, rounds, event seed and what is there already.
+
+A label names a version of a bot: "greedy@2".
+"""
+
+from __future__ import annotations
+
+import hmac
+import json
+import math
+from base64 import b32encode
+from collections import Counter
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from hashlib import sha256
+from itertools import combinations, permutations
+from typing import Any, NamedTuple, TypeAlias
+
+Order: TypeAlias = tuple[str, ...]
+"""Labels around the table; the same cycle has as many orders as seats, of which one is canonical."""
+
+GROUPS_PER_ROUND = 24
+"""How many groups a bot plays in a round of more than two seats, where all there are would be more."""
+
+
+class TooFewBots(ValueError):
+    """The field cannot fill the seats."""
+
+
+class Group(NamedTuple):
+    """One cyclic order of bots on one seed, played in all its seat rotations; `order` is canonical."""
+
+    round: int
+    order: Order
+
+
+def canonical(order: Order) -> Order:
+    """The same cycle with its smallest label first."""
+    first = order.index(min(order))
+    return order[first:] + order[:first]
+
+
+def rotations(order: Order) -> tuple[Order, ...]:
+    """The line-ups of a group: in rotation r, seat s holds bot (s + r) modulo seats."""
+    return tuple(order[r:] + order[:r] for r in range(len(order)))
+
+
+def default_rounds(seats: int) -> int:
+    """Rounds that tell a field apart in a sitting; the more seats, the more matches a round has."""
+    return {2: 50, 3: 50, 4: 20}.get(seats, 5)
+
+
+def missing(
+    field: Iterable[str],
+    seats: int,
+    rounds: int,
+    have: Callable[[int], Collection[Order]],
+    event_seed: bytes,
+    leg: int,
+) -> Iterator[Group]:
+    """The groups that rounds 0 … `rounds` − 1 still lack, round by round, shuffled inside each round.
+
+    `have(round)` gives the orders of a round that earlier legs hold. One round at a time is in memory. Raises
+    TooFewBots at the first group.
+    """
+    bots = sorted(set(field))
+    if len(bots) < seats:
+        raise TooFewBots(f"{seats} seats need {seats} bots, the field has {len(bots)}: {', '.join(bots) or 'none'}")
+    orders = _every_order(bots, seats) if _affordable(len(bots), seats) else _Draws(bots, seats, event_seed)
+    for number in range(rounds):
+        groups = [Group(number, order) for order in orders(number, have(number))]
+        yield from sorted(groups, key=lambda group: _digest(event_seed, f"shuffle/{leg}/{_text(group)}"))
+
+
+def _affordable(bots: int, seats: int) -> bool:
+    """Whether a round can hold every cyclic order of every choice of bots."""
+    return seats == 2 or math.perm(bots - 1, seats - 1) <= GROUPS_PER_ROUND
+
+
+def _every_order(bots: Sequence[str], seats: int) -> Callable[[int, Collection[Order]], list[Order]]:
+    orders = [(chosen[0], *rest) for chosen in combinations(bots, seats) for rest in permutations(chosen[1:])]
+    return lambda _round, there: [order for order in orders if order not in there]
+
+
+class _Draws:
+    """Balanced draws: groups until every bot is in enough of them, who has met least meeting first.
+
+    Meetings are counted over all rounds, groups of earlier legs included. So a bot that enters late gets
+    groups of its own and meets everybody equally, and what was unequal in one round is made good in the next.
+    """
+
+    def __init__(self, bots: Sequence[str], seats: int, event_seed: bytes) -> None:
+        self._bots, self._seats, self._event_seed = bots, seats, event_seed
+        self._met: Counter[tuple[str, str]] = Counter()
+        self._followed: Counter[tuple[str, str]] = Counter()  # (a, b): how often b sat right after a
+
+    def __call__(self, number: int, there: Collection[Order]) -> Iterator[Order]:
+        """The orders that this round lacks; rounds must be asked for in turn."""
+        played: Counter[str] = Counter()
+        taken = set(there)
+        for order in taken:
+            self._note(order, played)
+        bots = sorted(self._bots, key=lambda bot: _digest(self._event_seed, f"draw/{number}/{bot}"))
+        while played[neediest := min(bots, key=played.__getitem__)] < GROUPS_PER_ROUND:
+            order = self._draw(bots, neediest, played, taken)
+            self._note(order, played)
+            taken.add(order)
+            yield order
+
+    def _note(self, order: Order, played: Counter[str]) -> None:
+        played.update(order)
+        self._met.update(permutations(order, 2))
+        self._followed.update(_neighbours(order))
+
+    def _draw(self, bots: Sequence[str], first: str, played: Counter[str], taken: set[Order]) -> Order:
+        choices = self._choices(bots, [first], played)
+        return next(order for chosen in choices for order in self._orders(chosen) if order not in taken)
+
+    def _choices(self, bots: Sequence[str], chosen: list[str], played: Counter[str]) -> Iterator[tuple[str, ...]]:
+        """Every way to fill the table, the fairest first; the first bot comes first, as it needs the group."""
+        if len(chosen) == self._seats:
+            yield tuple(chosen)
+            return
+
+        def cost(bot: str) -> tuple[int, int, int]:
+            met = [self._met[other, bot] for other in chosen]
+            full = played[bot] >= GROUPS_PER_ROUND
+            return met[0] + full, sum(met), played[bot]
+
+        for bot in sorted((bot for bot in bots if bot not in chosen), key=cost):
+            yield from self._choices(bots, [*chosen, bot], played)
+
+    def _orders(self, chosen: tuple[str, ...]) -> list[Order]:
+        """The cyclic orders of the chosen, first those whose neighbours have sat so least often."""
+        orders = [canonical((chosen[0], *rest)) for rest in permutations(chosen[1:])]
+        return sorted(orders, key=lambda order: sum(map(self._followed.__getitem__, _neighbours(order))))
+
+
+def _neighbours(order: Order) -> Iterator[tuple[str, str]]:
+    return zip(order, order[1:] + order[:1], strict=True)
+
+
+def match_seed(event_seed: bytes, ladder: str, group: Group) -> bytes:
+    """The 32 bytes that all luck of a group's matches comes from."""
+    return _digest(event_seed, f"{ladder}/{_text(group)}")
+
+
+def match_id(ladder: str, group: Group, rotation: int) -> str:
+    """Ten letters and digits; the same in every home."""
+    return _short(f"{ladder}/{_text(group)}/{rotation}")
+
+
+def ladder_id(game: str, seats: int, options: Mapping[str, Any], limits: Mapping[str, Any], rules_version: int) -> str:
+    """Ten letters and digits that two homes agree on; to JSON, and so here, 1 and 1.0 are two values."""
+    return _short(canonical_json([game, seats, options, limits, rules_version]))
+
+
+def canonical_json(value: object) -> str:
+    """One text for equal values: keys sorted, no spaces, plain ASCII, no NaN."""
+    return json.dumps(value, sort_keys=True, separators=(",", ":"), allow_nan=False)
+
+
+def _text(group: Group) -> str:
+    return f"{group.round}/{','.join(group.order)}"
+
+
+def _digest(event_seed: bytes, text: str) -> bytes:
+    return hmac.digest(event_seed, text.encode(), "sha256")
+
+
+def _short(text: str) -> str:
+    return b32encode(sha256(text.encode()).digest()[:10])[:10].decode().lower()

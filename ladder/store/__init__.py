@@ -1,0 +1,61 @@
+"""What the arena remembers: one SQLite database in its home, `HOME/arena.db`.
+
+Connection first, the SQL in sight, a value out. Writes that belong together are one transaction, and what a
+function here has done when it returns survives kill -9 and power loss.
+"""
+
+from ladder.store.board import fold, ladder_hash, leaderboard
+from ladder.store.database import NotFound, StoreError, exclusive, open, open_read, write
+from ladder.store.ladders import counts, find_ladder, ladder, ladders, plan, scheduled
+from ladder.store.records import (
+    Counts,
+    FinishedMatch,
+    Ladder,
+    LadderKey,
+    Match,
+    MatchLine,
+    Row,
+    ScheduledMatch,
+    SeatOutcome,
+    Version,
+    VoidMatch,
+)
+from ladder.store.results import match, matches_of, record
+from ladder.store.versions import add_version, field, retire, version, versions
+
+__all__ = [
+    "Counts",
+    "FinishedMatch",
+    "Ladder",
+    "LadderKey",
+    "Match",
+    "MatchLine",
+    "NotFound",
+    "Row",
+    "ScheduledMatch",
+    "SeatOutcome",
+    "StoreError",
+    "Version",
+    "VoidMatch",
+    "add_version",
+    "counts",
+    "exclusive",
+    "field",
+    "find_ladder",
+    "fold",
+    "ladder",
+    "ladder_hash",
+    "ladders",
+    "leaderboard",
+    "match",
+    "matches_of",
+    "open",
+    "open_read",
+    "plan",
+    "record",
+    "retire",
+    "scheduled",
+    "version",
+    "versions",
+    "write",
+]

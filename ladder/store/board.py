@@ -1,0 +1,195 @@
+"""The standings of a ladder: results folded into ratings in schedule order."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from hashlib import sha256
+from itertools import groupby
+from operator import itemgetter
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from ladder.ratings import NEW, Rating, rate
+from ladder.schedule import canonical_json
+from ladder.store.database import write
+from ladder.store.records import Ladder, Row
+
+if TYPE_CHECKING:
+    from sqlite_utils import Database
+
+FOLDED_AT_ONCE = 1000
+"""Matches folded in one transaction: others wait a second at most for their turn to write."""
+
+
+class Standing(NamedTuple):
+    """What a version has reached in a ladder; `rank_sum` is over ranks that count from 0."""
+
+    rating: Rating = NEW
+    matches: int = 0
+    wins: int = 0
+    ties: int = 0
+    losses: int = 0
+    rank_sum: int = 0
+    forfeits: int = 0
+
+
+class Placed(NamedTuple):
+    """A seat of a finished match, as far as standings go."""
+
+    version: str
+    rank: int
+    forfeit: bool
+
+
+def fold(db: Database, ladder: Ladder) -> int:
+    """Rate, in schedule order, every match up to the first that is still to be played; returns how many.
+
+    Each is rated exactly once, whatever order results come in and wherever a process stops: the ratings and the
+    place reached are one transaction. Unplayable matches are passed over, and counted.
+    """
+    return sum(iter(lambda: _fold_some(db, ladder), 0))
+
+
+def leaderboard(db: Database, ladder: Ladder) -> list[Row]:
+    """Every version that was rated, the highest shown rating first."""
+    rows = db.query(
+        "SELECT r.*, v.name, v.number, v.retired,"
+        " v.number = (SELECT max(number) FROM versions WHERE name = v.name) AS current"
+        " FROM ratings r JOIN versions v ON v.label = r.version WHERE r.ladder = ? ORDER BY v.name, v.number",
+        [ladder.id],
+    )
+    best_first = sorted(rows, key=lambda row: -_rating(row).shown)
+    return [_row(place, row) for place, row in enumerate(best_first, 1)]
+
+
+def ladder_hash(db: Database, ladder: Ladder) -> str:
+    """SHA-256 in hexadecimal over every finished match in schedule order, then the ratings.
+
+    Equal for equal luck and equal choices, on any machine and in any order of finishing: nothing of times,
+    evidence or anything else that the machine decides goes into it.
+    """
+    digest = sha256()
+    for line in _signed(db, ladder):
+        digest.update(canonical_json(line).encode() + b"\n")
+    return digest.hexdigest()
+
+
+def _fold_some(db: Database, ladder: Ladder) -> int:
+    with write(db):
+        begin, end = _next(db, ladder)
+        if begin < end:
+            _fold_between(db, ladder, begin, end)
+    return end - begin
+
+
+def _fold_between(db: Database, ladder: Ladder, begin: int, end: int) -> None:
+    if begin == 0:  # also when an unplayable match was played after all
+        _forget(db, ladder)
+    standings = _standings(db, ladder)
+    for seq, seats in _finished(db, ladder, begin, end):
+        after = _rated(standings, seats, ladder.draw_probability)
+        standings |= after
+        ratings = canonical_json({version: standing.rating for version, standing in after.items()})
+        db.execute("INSERT INTO history (ladder, seq, ratings) VALUES (?, ?, ?)", [ladder.id, seq, ratings])
+    _save(db, ladder, standings)
+    db.execute("UPDATE ladders SET folded = ? WHERE id = ?", [end, ladder.id])
+
+
+def _next(db: Database, ladder: Ladder) -> tuple[int, int]:
+    """The first seq to fold, and the first after it that may not be folded now."""
+    row = db.execute(
+        "SELECT folded, coalesce((SELECT min(seq) FROM matches WHERE ladder = ladders.id AND status = 'scheduled'),"
+        " (SELECT max(seq) + 1 FROM matches WHERE ladder = ladders.id), 0) FROM ladders WHERE id = ?",
+        [ladder.id],
+    ).fetchone()
+    begin, end = row
+    return begin, min(end, begin + FOLDED_AT_ONCE)
+
+
+def _forget(db: Database, ladder: Ladder) -> None:
+    for table in ("history", "ratings"):
+        db.execute(f"DELETE FROM {table} WHERE ladder = ?", [ladder.id])
+
+
+def _finished(db: Database, ladder: Ladder, begin: int, end: int) -> Iterator[tuple[int, list[Placed]]]:
+    rows = db.execute(
+        "SELECT m.seq, s.version, s.rank, s.forfeit IS NOT NULL FROM matches m JOIN seats s ON s.match = m.id"
+        " WHERE m.ladder = ? AND m.status = 'done' AND m.seq >= ? AND m.seq < ? ORDER BY m.seq, s.seat",
+        [ladder.id, begin, end],
+    )
+    for seq, seats in groupby(rows, key=itemgetter(0)):
+        yield seq, [Placed(*seat[1:]) for seat in seats]
+
+
+def _rated(standings: Mapping[str, Standing], seats: Sequence[Placed], draw_probability: float) -> dict[str, Standing]:
+    """The standings of the versions of one match after it."""
+    before = [standings.get(seat.version, Standing()) for seat in seats]
+    ranks = [seat.rank for seat in seats]
+    ratings = rate([standing.rating for standing in before], ranks, draw_probability)
+    shared = ranks.count(0) > 1
+    return {
+        seat.version: _after(standing, rating, seat, shared)
+        for standing, rating, seat in zip(before, ratings, seats, strict=True)
+    }
+
+
+def _after(before: Standing, rating: Rating, seat: Placed, shared: bool) -> Standing:
+    first = seat.rank == 0
+    return Standing(
+        rating,
+        before.matches + 1,
+        before.wins + (first and not shared),
+        before.ties + (first and shared),
+        before.losses + (not first),
+        before.rank_sum + seat.rank,
+        before.forfeits + seat.forfeit,
+    )
+
+
+def _standings(db: Database, ladder: Ladder) -> dict[str, Standing]:
+    rows = db.execute(
+        "SELECT version, mu, sigma, matches, wins, ties, losses, rank_sum, forfeits FROM ratings"
+        " WHERE ladder = ? ORDER BY version",
+        [ladder.id],
+    )
+    return {version: Standing(Rating(mu, sigma), *tallies) for version, mu, sigma, *tallies in rows}
+
+
+def _save(db: Database, ladder: Ladder, standings: Mapping[str, Standing]) -> None:
+    db.conn.executemany(
+        "INSERT OR REPLACE INTO ratings"
+        " (ladder, version, mu, sigma, matches, wins, ties, losses, rank_sum, forfeits)"
+        " VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
+        [(ladder.id, version, *standing.rating, *standing[1:]) for version, standing in standings.items()],
+    )
+
+
+def _rating(row: Mapping[str, Any]) -> Rating:
+    return Rating(row["mu"], row["sigma"])
+
+
+def _row(place: int, row: Mapping[str, Any]) -> Row:
+    names = ("name", "number", "mu", "sigma", "matches", "wins", "ties", "losses", "forfeits")
+    return Row(
+        place=place,
+        label=row["version"],
+        shown=_rating(row).shown,
+        mean_rank=1 + row["rank_sum"] / row["matches"],
+        current=bool(row["current"]),
+        retired=row["retired"] is not None,
+        **{name: row[name] for name in names},
+    )
+
+
+def _signed(db: Database, ladder: Ladder) -> Iterator[object]:
+    """What the hash is over, line by line."""
+    yield [ladder.id, *ladder.key[:3], ladder.key.rules_version]
+    rows = db.execute(
+        "SELECT m.seq, m.id, hex(g.seed), hex(m.choices_digest), s.version, v.digest, s.rank, s.score, s.forfeit"
+        " FROM matches m JOIN groups g ON g.id = m.group_id JOIN seats s ON s.match = m.id"
+        " JOIN versions v ON v.label = s.version WHERE m.ladder = ? AND m.status = 'done' ORDER BY m.seq, s.seat",
+        [ladder.id],
+    )
+    for (_, *match), seats in groupby(rows, key=lambda row: row[:4]):
+        yield [*match, *(seat[4:] for seat in seats)]
+    for version, standing in _standings(db, ladder).items():
+        yield [version, *standing.rating]

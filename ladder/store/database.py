@@ -1,0 +1,206 @@
+"""Opening the database, writing to it, and saying in one line what is wrong with it.
+
+StoreError
+└── NotFound (also a LookupError)
+"""
+
+from __future__ import annotations
+
+import fcntl
+import os
+import sqlite3
+from collections.abc import Iterator
+from contextlib import ExitStack, contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from ladder.store.schema import MIGRATIONS
+
+if TYPE_CHECKING:
+    from sqlite_utils import Database
+
+APPLICATION_ID = int.from_bytes(b"aren")
+PATIENCE = 30.0
+"""Seconds that a write waits for another process's transaction."""
+QUICKLY_CHECKED = 16 << 20
+"""Bytes up to which a database is checked for damage at every opening: some 20 ms."""
+
+_FAULTS = {
+    "SQLITE_NOTADB": "is not a database: move it away, or choose another home",
+    "SQLITE_CORRUPT": "is damaged: put a backup in its place, or move it away and start anew",
+    "SQLITE_FULL": "cannot grow, the disk is full: make room and run the command again; every stored result is kept",
+    "SQLITE_READONLY": "cannot be written: make it and its directory writable, or choose another home",
+    "SQLITE_CANTOPEN": "cannot be opened: it must be a file that you may read and write",
+    "SQLITE_BUSY": f"is busy: another process has been writing for {PATIENCE:.0f} s; try again when it has ended",
+    "SQLITE_IOERR": "cannot be read or written: the disk reports an error",
+}
+
+
+class StoreError(Exception):
+    """The store cannot do what was asked; the message is one line that names the value and what to do."""
+
+
+class NotFound(StoreError, LookupError):
+    """The store has nothing of that name; the message says what there is."""
+
+
+def open(home: Path, *, thorough: bool = False, checkpoints: bool = False) -> Database:
+    """The database of a home for reading and writing; makes both where there is nothing yet.
+
+    `thorough` checks a large database for damage too. `checkpoints` is for the holder of `exclusive` alone:
+    SQLite before 3.51.3 can damage a database that one process writes while another moves its write-ahead log.
+    Raises StoreError.
+    """
+    path = home / "arena.db"
+    with _one_line(path), ExitStack() as on_error:
+        home.mkdir(parents=True, exist_ok=True)
+        db = _connect(path, "mode=rwc")
+        on_error.callback(db.close)
+        _check(db, path, thorough)
+        db.enable_wal()
+        db.execute("PRAGMA synchronous = FULL")
+        if not checkpoints:
+            db.execute("PRAGMA wal_autocheckpoint = 0")
+        _migrate(db)
+        on_error.pop_all()
+        return db
+
+
+def open_read(home: Path) -> Database:
+    """The database of a home for reading; a home without one reads as empty and stays as it is.
+
+    Raises StoreError.
+    """
+    path = home / "arena.db"
+    with _one_line(path), ExitStack() as on_error:
+        if not path.exists():
+            return in_memory()
+        db = _connect(path, "mode=ro" + _immutable(path))
+        on_error.callback(db.close)
+        _check(db, path, thorough=False)
+        if _schema_version(db) < len(MIGRATIONS):
+            open(home).close()
+        on_error.pop_all()
+        return db
+
+
+def in_memory() -> Database:
+    """An empty store that ends with its connection."""
+    db = _prepared(sqlite3.connect(":memory:", isolation_level=None))
+    _migrate(db)
+    return db
+
+
+@contextmanager
+def write(db: Database) -> Iterator[None]:
+    """One transaction: all of it is stored when the block ends, none of it when it raises.
+
+    IMMEDIATE, since a transaction that reads before it writes is refused at once, patience or not, when another
+    process wrote in between.
+    """
+    with _one_line(_path(db)):
+        db.execute("BEGIN IMMEDIATE")
+        try:
+            yield
+            db.execute("COMMIT")
+        except BaseException:
+            db.conn.rollback()
+            raise
+
+
+@contextmanager
+def exclusive(home: Path) -> Iterator[None]:
+    """For the process that plays a ladder: only one at a time in a home, the second raises StoreError.
+
+    The kernel lets go of the lock when the process and those forked from it have ended, however they ended.
+    """
+    path = home / "arena.lock"
+    with _one_line(path):
+        home.mkdir(parents=True, exist_ok=True)
+        lock = os.open(path, os.O_RDWR | os.O_CREAT, 0o644)
+    try:
+        _take(lock, home)
+        yield
+    finally:
+        os.close(lock)
+
+
+def _take(lock: int, home: Path) -> None:
+    try:
+        fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except BlockingIOError:
+        holder = os.read(lock, 20).decode() or "unknown"
+        raise StoreError(
+            f"a ladder is running in {home} already (process {holder}): wait for it, or choose another home"
+        ) from None
+    os.truncate(lock, 0)
+    os.write(lock, str(os.getpid()).encode())
+
+
+def _connect(path: Path, mode: str) -> Database:
+    uri = f"{path.absolute().as_uri()}?{mode}"
+    return _prepared(sqlite3.connect(uri, uri=True, timeout=PATIENCE, isolation_level=None))
+
+
+def _prepared(connection: sqlite3.Connection) -> Database:
+    from sqlite_utils import Database  # here, because its import costs 0.1 s, and 0.4 s beside numpy
+
+    db = Database(connection, execute_plugins=False)
+    for pragma in ("foreign_keys = ON", "trusted_schema = OFF", "cell_size_check = ON"):
+        db.execute(f"PRAGMA {pragma}")
+    return db
+
+
+def _immutable(path: Path) -> str:
+    """A home on read-only ground can be read too, if no write-ahead log was left beside the database."""
+    log = path.with_name(path.name + "-wal")
+    return "" if os.access(path.parent, os.W_OK) or log.exists() else "&immutable=1"
+
+
+def _check(db: Database, path: Path, thorough: bool) -> None:
+    owner = db.execute("PRAGMA application_id").fetchone()[0]
+    tables = db.execute("SELECT count(*) FROM sqlite_master").fetchone()[0]
+    if tables and owner != APPLICATION_ID:
+        raise StoreError(f"{path} belongs to another program: move it away, or choose another home")
+    if _schema_version(db) > len(MIGRATIONS):
+        raise StoreError(
+            f"{path} was written by a newer arena (schema {_schema_version(db)}, this one knows"
+            f" {len(MIGRATIONS)}): update the arena, or choose another home"
+        )
+    if thorough or path.stat().st_size <= QUICKLY_CHECKED:
+        verdict = db.execute("PRAGMA quick_check(1)").fetchone()[0]
+        if verdict != "ok":
+            raise StoreError(f"{path} {_FAULTS['SQLITE_CORRUPT']} ({verdict.splitlines()[-1]})")
+
+
+def _schema_version(db: Database) -> int:
+    return int(db.execute("PRAGMA user_version").fetchone()[0])
+
+
+def _migrate(db: Database) -> None:
+    if _schema_version(db) == len(MIGRATIONS):
+        return
+    with write(db):
+        for number in range(_schema_version(db), len(MIGRATIONS)):
+            MIGRATIONS[number](db)
+        db.execute(f"PRAGMA application_id = {APPLICATION_ID}")
+        db.execute(f"PRAGMA user_version = {len(MIGRATIONS)}")
+
+
+def _path(db: Database) -> Path:
+    return Path(db.execute("PRAGMA database_list").fetchone()[2])
+
+
+@contextmanager
+def _one_line(path: Path) -> Iterator[None]:
+    """Turns what the machine did to a file into a StoreError; errors of our own SQL pass as they are."""
+    try:
+        yield
+    except OSError as error:
+        raise StoreError(f"cannot use {path}: {error.strerror}; choose another home") from error
+    except sqlite3.Error as error:
+        kind = getattr(error, "sqlite_errorname", "")
+        for name, fault in _FAULTS.items():
+            if kind.startswith(name):
+                raise StoreError(f"{path} {fault}") from error
+        raise

@@ -1,0 +1,168 @@
+"""Ladders and their schedules: what is to be played, in which order."""
+
+from __future__ import annotations
+
+import json
+import os
+import time
+from collections.abc import Iterable, Iterator, Mapping
+from functools import partial
+from hashlib import sha256
+from itertools import islice
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from ladder.schedule import Group, Order, canonical_json, match_id, match_seed, missing, rotations
+from ladder.store.database import StoreError, write
+from ladder.store.records import Counts, Ladder, LadderKey, ScheduledMatch
+from ladder.store.versions import version
+
+if TYPE_CHECKING:
+    from sqlite_utils import Database
+
+BATCH = 500
+"""How many groups are written, or scheduled matches read, at once: what is in memory, however long the ladder."""
+
+
+def ladder(db: Database, key: LadderKey, *, draw_probability: float, seed: str | None = None) -> Ladder:
+    """The ladder of a key, made with this draw probability if there is none.
+
+    Its event seed comes from `seed`, or without one from the operating system. Raises StoreError if there is a
+    ladder with another event seed than that of `seed`.
+    """
+    with write(db):
+        known = find_ladder(db, key.id) or _make(db, key, draw_probability, seed)
+    if seed is not None and known.event_seed != _hashed(seed):
+        own = "one made by the operating system" if known.seed_text is None else repr(known.seed_text)
+        raise StoreError(f"ladder {known.id} keeps its seed, {own}: choose another home to play with {seed!r}")
+    return known
+
+
+def find_ladder(db: Database, id: str) -> Ladder | None:
+    """The ladder of an id (`LadderKey.id`), if it was ever begun."""
+    return next((_ladder(row) for row in db.query("SELECT * FROM ladders WHERE id = ?", [id])), None)
+
+
+def ladders(db: Database, game: str | None = None, seats: int | None = None) -> tuple[Ladder, ...]:
+    """The ladders of a game and a number of seats, or of any; the one played last comes first."""
+    rows = db.query(
+        "SELECT * FROM ladders WHERE game = coalesce(:game, game) AND seats = coalesce(:seats, seats)"
+        " ORDER BY coalesce(last_played, created) DESC, rowid DESC",
+        {"game": game, "seats": seats},
+    )
+    return tuple(_ladder(row) for row in rows)
+
+
+def plan(db: Database, ladder: Ladder, field: Iterable[str], rounds: int) -> int:
+    """Append a leg of every match that these rounds of the field still lack; returns how many it has.
+
+    None while an earlier leg has matches to play: finish it, then plan again. `field` are labels, or names for
+    their newest versions. Raises NotFound and `schedule.TooFewBots`.
+    """
+    bots = [version(db, name).label for name in field]
+    with write(db):
+        if counts(db, ladder).scheduled:
+            return 0
+        start = _start(db, ladder)
+        have = partial(_orders, db, ladder)
+        groups = enumerate(missing(bots, ladder.key.seats, rounds, have, ladder.event_seed, start.leg))
+        planned = 0
+        while batch := list(islice(groups, BATCH)):
+            _insert(db, ladder, start, batch)
+            planned += len(batch)
+    return planned * ladder.key.seats
+
+
+def scheduled(db: Database, ladder: Ladder, *, retry: bool = False) -> Iterator[ScheduledMatch]:
+    """The matches to play in schedule order, with the unplayable ones if `retry`.
+
+    Results may be recorded meanwhile. A match that is void then comes again with the next call, not in this one.
+    """
+    last = -1
+    while page := _page(db, ladder, retry, last):
+        for last, match in page:  # noqa: B007 - the next page begins there
+            yield match
+
+
+def counts(db: Database, ladder: Ladder) -> Counts:
+    """The matches of a ladder by status."""
+    rows = db.execute("SELECT status, count(*) FROM matches WHERE ladder = ? GROUP BY status", [ladder.id])
+    return Counts(**{"scheduled": 0, "done": 0, "unplayable": 0} | dict(rows))
+
+
+def _make(db: Database, key: LadderKey, draw_probability: float, seed: str | None) -> Ladder:
+    event_seed = os.urandom(32) if seed is None else _hashed(seed)
+    made = Ladder(key.id, key, draw_probability, event_seed, seed, time.time(), None)
+    options, limits = canonical_json(key.options), canonical_json(key.limits)
+    db.execute(
+        "INSERT INTO ladders (id, game, seats, options, limits, rules_version,"
+        " draw_probability, event_seed, seed_text, created) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
+        [made.id, key.game, key.seats, options, limits, key.rules_version, *made[2:6]],
+    )
+    return made
+
+
+def _hashed(seed: str) -> bytes:
+    return sha256(seed.encode()).digest()
+
+
+def _ladder(row: Mapping[str, Any]) -> Ladder:
+    options, limits = json.loads(row["options"]), json.loads(row["limits"])
+    key = LadderKey(row["game"], row["seats"], options, limits, row["rules_version"])
+    return Ladder(row["id"], key, *(row[name] for name in Ladder._fields[2:]))
+
+
+class _Start(NamedTuple):
+    """Where a new leg begins."""
+
+    leg: int
+    group_id: int
+    seq: int
+
+
+def _start(db: Database, ladder: Ladder) -> _Start:
+    row = db.execute(
+        "SELECT (SELECT coalesce(max(leg), -1) + 1 FROM groups WHERE ladder = :ladder),"
+        " (SELECT coalesce(max(id), 0) + 1 FROM groups),"
+        " (SELECT coalesce(max(seq), -1) + 1 FROM matches WHERE ladder = :ladder)",
+        {"ladder": ladder.id},
+    ).fetchone()
+    return _Start(*row)
+
+
+def _orders(db: Database, ladder: Ladder, round: int) -> set[Order]:
+    rows = db.execute("SELECT bots FROM groups WHERE ladder = ? AND round = ?", [ladder.id, round])
+    return {tuple(json.loads(bots)) for (bots,) in rows}
+
+
+def _insert(db: Database, ladder: Ladder, start: _Start, groups: Iterable[tuple[int, Group]]) -> None:
+    """Store groups with their positions in the leg, and a match for each of their rotations."""
+    group_rows, match_rows = [], []
+    for position, group in groups:
+        group_id = start.group_id + position
+        bots, seed = canonical_json(group.order), match_seed(ladder.event_seed, ladder.id, group)
+        group_rows.append((group_id, ladder.id, start.leg, position, group.round, bots, seed))
+        seq = start.seq + position * ladder.key.seats
+        for rotation in range(ladder.key.seats):
+            match_rows.append((match_id(ladder.id, group, rotation), ladder.id, group_id, rotation, seq + rotation))
+    db.conn.executemany(
+        "INSERT INTO groups (id, ladder, leg, position, round, bots, seed) VALUES (?, ?, ?, ?, ?, ?, ?)", group_rows
+    )
+    db.conn.executemany("INSERT INTO matches (id, ladder, group_id, rotation, seq) VALUES (?, ?, ?, ?, ?)", match_rows)
+
+
+def _page(db: Database, ladder: Ladder, retry: bool, after: int) -> list[tuple[int, ScheduledMatch]]:
+    rows = db.execute(
+        "SELECT m.seq, m.id, g.seed, m.rotation, g.bots, json_array_length(m.voids)"
+        " FROM matches m JOIN groups g ON g.id = m.group_id"
+        " WHERE m.ladder = ? AND m.status IN ('scheduled', ?) AND m.seq > ? ORDER BY m.seq LIMIT ?",
+        [ladder.id, "unplayable" if retry else "scheduled", after, BATCH],
+    )
+    return [
+        (seq, ScheduledMatch(id, seed, rotation, line_up(bots, rotation), attempts))
+        for seq, id, seed, rotation, bots, attempts in rows
+    ]
+
+
+def line_up(bots: str, rotation: int) -> Order:
+    """The labels by seat of a rotation of a stored group."""
+    return rotations(tuple(json.loads(bots)))[rotation]

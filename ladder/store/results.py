@@ -1,0 +1,153 @@
+"""Results: recording them, and showing what is known of a match."""
+
+from __future__ import annotations
+
+import json
+import time
+from collections.abc import Sequence
+from hashlib import sha256
+from typing import TYPE_CHECKING, Any
+
+from ladder.ratings import Rating
+from ladder.schedule import canonical_json
+from ladder.store.database import NotFound, write
+from ladder.store.ladders import find_ladder, line_up
+from ladder.store.records import FinishedMatch, Ladder, Match, MatchLine, SeatOutcome, VoidMatch
+from ladder.store.versions import version
+
+if TYPE_CHECKING:
+    from sqlite_utils import Database
+
+ATTEMPTS = 3
+"""A match that was void so often is unplayable."""
+
+
+def record(db: Database, ladder: Ladder, results: Sequence[FinishedMatch | VoidMatch]) -> int:
+    """Store results in one transaction; returns how many matches are done by it.
+
+    A match that is done stays as it is, so that a result may come twice. A match is scheduled until it is done,
+    or void for the third time. Raises NotFound for a match that the ladder does not have, and stores nothing.
+    """
+    now = time.time()
+    with write(db):
+        done = sum(_record(db, ladder, result, now) for result in results)
+        db.execute("UPDATE ladders SET last_played = ? WHERE id = ?", [now, ladder.id])
+    return done
+
+
+def _record(db: Database, ladder: Ladder, result: FinishedMatch | VoidMatch, now: float) -> bool:
+    row = db.execute(
+        "SELECT m.status, g.bots, m.rotation, m.seq FROM matches m JOIN groups g ON g.id = m.group_id"
+        " WHERE m.id = ? AND m.ladder = ?",
+        [result.id, ladder.id],
+    ).fetchone()
+    if row is None:
+        raise NotFound(f"ladder {ladder.id} has no match {result.id!r}")
+    status, bots, rotation, seq = row
+    if status == "done":
+        return False
+    if isinstance(result, VoidMatch):
+        _void(db, result)
+        return False
+    _finish(db, result, line_up(bots, rotation), now)
+    if status == "unplayable":  # the fold may have passed it over already: then it starts anew
+        db.execute("UPDATE ladders SET folded = 0 WHERE id = ? AND folded > ?", [ladder.id, seq])
+    return True
+
+
+def _void(db: Database, result: VoidMatch) -> None:
+    db.execute(
+        "UPDATE matches SET voids = json_insert(voids, '$[#]', ?),"
+        " status = iif(json_array_length(voids) + 1 >= ?, 'unplayable', 'scheduled') WHERE id = ?",
+        [result.reason, ATTEMPTS, result.id],
+    )
+
+
+def _finish(db: Database, result: FinishedMatch, bots: Sequence[str], now: float) -> None:
+    digests = sha256(result.choices).digest(), sha256(result.replay).digest()
+    db.execute(
+        "UPDATE matches SET status = 'done', finished = ?, choices_digest = ?, replay_digest = ? WHERE id = ?",
+        [now, *digests, result.id],
+    )
+    db.execute("INSERT INTO replays (match, replay) VALUES (?, ?)", [result.id, result.replay])
+    db.conn.executemany(
+        "INSERT INTO seats"
+        " (match, seat, version, rank, score, forfeit, evidence, decisions, think_total, think_max)"
+        " VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
+        [
+            (result.id, seat, label, *_packed(outcome))
+            for seat, (label, outcome) in enumerate(zip(bots, result.seats, strict=True))
+        ],
+    )
+
+
+def _packed(outcome: SeatOutcome) -> tuple[object, ...]:
+    evidence = None if outcome.evidence is None else canonical_json(outcome.evidence)
+    return (outcome.rank, str(outcome.score), outcome.forfeit, evidence, *outcome[4:])
+
+
+def match(db: Database, prefix: str) -> Match:
+    """All that is known of the match whose id begins so. Raises NotFound if none does, or more than one."""
+    row = next(
+        db.query(
+            "SELECT m.*, g.leg, g.round, g.bots, r.replay, h.ratings,"
+            " CASE WHEN EXISTS (SELECT 1 FROM matches WHERE group_id = g.id AND status != 'done')"
+            " THEN NULL ELSE g.seed END AS seed"
+            " FROM matches m JOIN groups g ON g.id = m.group_id LEFT JOIN replays r ON r.match = m.id"
+            " LEFT JOIN history h ON h.ladder = m.ladder AND h.seq = m.seq WHERE m.id = ?",
+            [_full_id(db, prefix)],
+        )
+    )
+    ladder = find_ladder(db, row["ladder"])
+    assert ladder is not None, "a match without a ladder, against its foreign key"
+    ratings = json.loads(row["ratings"] or "null")
+    found: dict[str, Any] = {
+        "ladder": ladder,
+        "line_up": line_up(row["bots"], row["rotation"]),
+        "seats": _outcomes(db, row["id"]),
+        "voids": tuple(json.loads(row["voids"])),
+        "ratings": ratings and {label: Rating(*rating) for label, rating in ratings.items()},
+    }
+    return Match(**{name: row[name] for name in Match._fields if name not in found}, **found)
+
+
+def matches_of(db: Database, name: str, limit: int) -> tuple[MatchLine, ...]:
+    """Finished matches of a version ("greedy@2", or "greedy": its newest), forfeited ones first, then the latest.
+
+    Raises NotFound.
+    """
+    rows = db.execute(
+        "SELECT m.id, m.ladder, l.game, g.bots, m.rotation, s.seat, s.rank, s.score, s.forfeit, m.finished"
+        " FROM seats s JOIN matches m ON m.id = s.match JOIN groups g ON g.id = m.group_id"
+        " JOIN ladders l ON l.id = m.ladder WHERE s.version = ?"
+        " ORDER BY s.forfeit IS NULL, m.finished DESC, m.seq DESC LIMIT ?",
+        [version(db, name).label, limit],
+    )
+    return tuple(
+        MatchLine(id, ladder, game, line_up(bots, rotation), seat, rank, int(score), forfeit, finished)
+        for id, ladder, game, bots, rotation, seat, rank, score, forfeit, finished in rows
+    )
+
+
+def _full_id(db: Database, prefix: str) -> str:
+    """The one id with this prefix; ids are of a-z and 2-7, so "~" comes after them all."""
+    lower = prefix.lower()
+    rows = db.execute("SELECT id FROM matches WHERE id >= ? AND id < ? ORDER BY id LIMIT 4", [lower, lower + "~"])
+    ids = [id for (id,) in rows]
+    if not ids:
+        raise NotFound(f"no match has an id that begins with {prefix!r}")
+    if len(ids) > 1:
+        some = ", ".join(ids[:3]) + (", …" if len(ids) > 3 else "")
+        raise NotFound(f"the ids of several matches begin with {prefix!r}: {some}")
+    return str(ids[0])
+
+
+def _outcomes(db: Database, id: str) -> tuple[SeatOutcome, ...]:
+    columns = ", ".join(SeatOutcome._fields)
+    rows = db.query(f"SELECT {columns} FROM seats WHERE match = ? ORDER BY seat", [id])
+    return tuple(_unpacked(row) for row in rows)
+
+
+def _unpacked(row: dict[str, Any]) -> SeatOutcome:
+    evidence = None if row["evidence"] is None else json.loads(row["evidence"])
+    return SeatOutcome(**row | {"score": int(row["score"]), "evidence": evidence})

@@ -1,0 +1,114 @@
+"""The tables, as numbered changes: append, never edit. Times are seconds since 1970; JSON is canonical text."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from sqlite_utils import Database
+
+
+def _1_everything(db: Database) -> None:
+    db.executescript(
+        """
+        CREATE TABLE versions (
+            label TEXT PRIMARY KEY CHECK (label = name || '@' || number),
+            name TEXT NOT NULL,
+            number INTEGER NOT NULL CHECK (number >= 1),
+            digest TEXT NOT NULL,
+            games TEXT NOT NULL,        -- JSON: names
+            run TEXT NOT NULL,          -- JSON: argv
+            origin TEXT NOT NULL CHECK (origin IN ('built-in', 'submitted')),
+            created REAL NOT NULL,
+            retired REAL,
+            UNIQUE (name, number)
+        ) STRICT;
+
+        CREATE TABLE ladders (
+            id TEXT PRIMARY KEY,
+            game TEXT NOT NULL,
+            seats INTEGER NOT NULL CHECK (seats >= 2),
+            options TEXT NOT NULL,      -- JSON
+            limits TEXT NOT NULL,       -- JSON
+            rules_version INTEGER NOT NULL,
+            draw_probability REAL NOT NULL,
+            event_seed BLOB NOT NULL CHECK (length(event_seed) = 32),
+            seed_text TEXT,             -- what the event seed is the hash of, if somebody chose it
+            created REAL NOT NULL,
+            last_played REAL,
+            folded INTEGER NOT NULL DEFAULT 0  -- the seq of the first match that the ratings do not know
+        ) STRICT;
+
+        CREATE TABLE groups (
+            id INTEGER PRIMARY KEY,
+            ladder TEXT NOT NULL REFERENCES ladders,
+            leg INTEGER NOT NULL,
+            position INTEGER NOT NULL,  -- in the leg
+            round INTEGER NOT NULL,
+            bots TEXT NOT NULL,         -- JSON: labels in canonical cyclic order
+            seed BLOB NOT NULL CHECK (length(seed) = 32),
+            UNIQUE (ladder, round, bots)
+        ) STRICT;
+
+        CREATE TABLE matches (
+            id TEXT PRIMARY KEY,
+            ladder TEXT NOT NULL REFERENCES ladders,
+            group_id INTEGER NOT NULL REFERENCES groups,
+            rotation INTEGER NOT NULL,
+            seq INTEGER NOT NULL,       -- schedule order, over all legs of the ladder
+            status TEXT NOT NULL DEFAULT 'scheduled' CHECK (status IN ('scheduled', 'done', 'unplayable')),
+            voids TEXT NOT NULL DEFAULT '[]',  -- JSON: the reason of every void attempt
+            finished REAL,
+            choices_digest BLOB,
+            replay_digest BLOB,
+            UNIQUE (ladder, seq)
+        ) STRICT;
+        CREATE INDEX matches_by_status ON matches (ladder, status, seq);
+        CREATE INDEX matches_by_group ON matches (group_id);
+
+        CREATE TABLE seats (
+            match TEXT NOT NULL REFERENCES matches,
+            seat INTEGER NOT NULL,
+            version TEXT NOT NULL REFERENCES versions,
+            rank INTEGER NOT NULL,
+            score TEXT NOT NULL,        -- a whole number; some games know no largest one
+            forfeit TEXT,
+            evidence TEXT,              -- JSON
+            decisions INTEGER NOT NULL,
+            think_total REAL NOT NULL,
+            think_max REAL NOT NULL,
+            PRIMARY KEY (match, seat)
+        ) STRICT, WITHOUT ROWID;
+        CREATE INDEX seats_by_version ON seats (version);
+
+        CREATE TABLE replays (
+            match TEXT PRIMARY KEY REFERENCES matches,
+            replay BLOB NOT NULL
+        ) STRICT;
+
+        CREATE TABLE ratings (
+            ladder TEXT NOT NULL REFERENCES ladders,
+            version TEXT NOT NULL REFERENCES versions,
+            mu REAL NOT NULL,
+            sigma REAL NOT NULL,
+            matches INTEGER NOT NULL,
+            wins INTEGER NOT NULL,
+            ties INTEGER NOT NULL,
+            losses INTEGER NOT NULL,
+            rank_sum INTEGER NOT NULL,
+            forfeits INTEGER NOT NULL,
+            PRIMARY KEY (ladder, version)
+        ) STRICT, WITHOUT ROWID;
+
+        CREATE TABLE history (
+            ladder TEXT NOT NULL REFERENCES ladders,
+            seq INTEGER NOT NULL,       -- of the match that was folded
+            ratings TEXT NOT NULL,      -- JSON: label to [mu, sigma] after it, its seats only
+            PRIMARY KEY (ladder, seq)
+        ) STRICT, WITHOUT ROWID;
+        """
+    )
+
+
+MIGRATIONS: list[Callable[[Database], None]] = [_1_everything]

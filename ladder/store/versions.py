@@ -1,0 +1,98 @@
+"""The bots that have entered, version by version."""
+
+from __future__ import annotations
+
+import json
+import re
+import time
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any
+
+from ladder.schedule import canonical_json
+from ladder.store.database import NotFound, StoreError, write
+from ladder.store.records import Version
+
+if TYPE_CHECKING:
+    from sqlite_utils import Database
+
+_NAME = re.compile(r"[a-z0-9][a-z0-9._-]{0,31}")
+
+
+def add_version(
+    db: Database, name: str, digest: str, *, games: Sequence[str], run: Sequence[str], origin: str
+) -> tuple[Version, bool]:
+    """Enter a bot: its new version and True, or False and its newest version, if that has the same digest.
+
+    A submitted version returns from retirement so. `origin` is "built-in" or "submitted", and a name belongs to
+    one of them for good. Raises StoreError.
+    """
+    if not _NAME.fullmatch(name):
+        raise StoreError(f"a bot's name is 1 to 32 of a-z 0-9 . _ - and begins with a-z or 0-9, not {name!r}")
+    with write(db):
+        newest = next(reversed(versions(db, name)), None)
+        if newest and newest.origin != origin:
+            raise StoreError(f"the name {name!r} belongs to a {newest.origin} bot: choose another")
+        if newest and newest.digest == digest:
+            return (_unretired(db, newest) if origin == "submitted" else newest), False
+        number = newest.number + 1 if newest else 1
+        new = Version(name, number, digest, tuple(games), tuple(run), origin, time.time(), None)
+        _insert(db, new)
+        return new, True
+
+
+def versions(db: Database, name: str | None = None) -> tuple[Version, ...]:
+    """Every version, or those of one bot; by name, then from the first to the newest."""
+    where = "" if name is None else "WHERE name = ?"
+    rows = db.query(f"SELECT * FROM versions {where} ORDER BY name, number", [] if name is None else [name])
+    return tuple(_version(row) for row in rows)
+
+
+def version(db: Database, name: str) -> Version:
+    """The version of a label ("greedy@2"), or the newest of a name ("greedy"). Raises NotFound."""
+    return _named(db, name)[-1]
+
+
+def field(db: Database, game: str) -> tuple[Version, ...]:
+    """Who plays a game: of every bot the newest version that is not retired, if it has the game."""
+    newest = {each.name: each for each in versions(db) if each.retired is None}
+    return tuple(each for each in newest.values() if game in each.games)
+
+
+def retire(db: Database, name: str) -> tuple[Version, ...]:
+    """Take one version ("greedy@2") or a whole bot ("greedy") out of future fields. Raises NotFound."""
+    with write(db):
+        for each in _named(db, name):
+            db.execute("UPDATE versions SET retired = coalesce(retired, ?) WHERE label = ?", [time.time(), each.label])
+        return _named(db, name)
+
+
+def _named(db: Database, name: str) -> tuple[Version, ...]:
+    """The versions that a name or a label means: all of the bot, or one; never none."""
+    bot, at, _ = name.partition("@")
+    known = versions(db, bot)
+    if not known:
+        names = ", ".join(sorted({each.name for each in versions(db)})) or "none yet"
+        raise NotFound(f"no bot {bot!r}: bots are {names}")
+    named = tuple(each for each in known if not at or each.label == name)
+    if not named:
+        raise NotFound(f"no version {name!r}: there is {', '.join(each.label for each in known)}")
+    return named
+
+
+def _insert(db: Database, new: Version) -> None:
+    games, run = canonical_json(new.games), canonical_json(new.run)
+    db.execute(
+        "INSERT INTO versions (label, name, number, digest, games, run, origin, created)"
+        " VALUES (?, ?, ?, ?, ?, ?, ?, ?)",
+        [new.label, new.name, new.number, new.digest, games, run, new.origin, new.created],
+    )
+
+
+def _unretired(db: Database, old: Version) -> Version:
+    db.execute("UPDATE versions SET retired = NULL WHERE label = ?", [old.label])
+    return old._replace(retired=None)
+
+
+def _version(row: Mapping[str, Any]) -> Version:
+    values = {name: row[name] for name in Version._fields}
+    return Version(**values | {name: tuple(json.loads(row[name])) for name in ("games", "run")})

@@ -1,0 +1,51 @@
+"""Bots, results and ladders without any program behind them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from hashlib import sha256
+
+from sqlite_utils import Database
+
+from ladder import store
+
+KEY = store.LadderKey("dice", 2, {"sides": 6}, {"limit": 1.0, "bank": 10.0}, rules_version=1)
+
+
+def enter(db: Database, *names: str) -> list[str]:
+    """Enter bots that play every game of these tests; gives their labels."""
+    added = [
+        store.add_version(db, name, f"digest of {name}", games=["dice"], run=["bot"], origin="submitted")[0]
+        for name in names
+    ]
+    return [version.label for version in added]
+
+
+def begin(db: Database, *names: str, seats: int = 2, rounds: int = 1, seed: str = "test") -> store.Ladder:
+    """A ladder of these bots with its first leg planned."""
+    ladder = store.ladder(db, KEY._replace(seats=seats), draw_probability=0.1, seed=seed)
+    store.plan(db, ladder, enter(db, *names), rounds)
+    return ladder
+
+
+def scores(match: store.ScheduledMatch) -> list[int]:
+    """What deterministic bots would score: a function of seed and line-up, small enough for ties to be frequent."""
+    return [sha256(match.seed + f"{seat}/{label}".encode()).digest()[0] % 4 for seat, label in enumerate(match.line_up)]
+
+
+def finished(match: store.ScheduledMatch) -> store.FinishedMatch:
+    """The one result that this match has, every time it is played."""
+    got = scores(match)
+    outcomes = tuple(store.SeatOutcome(sum(other > own for other in got), own) for own in got)
+    return store.FinishedMatch(match.id, outcomes, choices=repr(got).encode(), replay=b"packed " + repr(got).encode())
+
+
+def void(match: store.ScheduledMatch, times: int = 1) -> Iterable[store.VoidMatch]:
+    """Attempts that failed by the arena's fault."""
+    return [store.VoidMatch(match.id, "DISK")] * times
+
+
+def play(db: Database, ladder: store.Ladder) -> None:
+    """Play all that is scheduled and rate it."""
+    store.record(db, ladder, [finished(match) for match in store.scheduled(db, ladder)])
+    store.fold(db, ladder)

@@ -1,0 +1,207 @@
+"""The schedule: who meets whom, how often, and on which dice."""
+
+from __future__ import annotations
+
+import hmac
+from collections import Counter, defaultdict
+from collections.abc import Collection, Iterable
+from hashlib import sha256
+from itertools import combinations, islice, permutations
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from ladder.schedule import (
+    GROUPS_PER_ROUND,
+    Group,
+    Order,
+    TooFewBots,
+    canonical,
+    default_rounds,
+    ladder_id,
+    match_id,
+    match_seed,
+    missing,
+    rotations,
+)
+
+SEED = bytes(range(32))
+
+
+def bots(count: int) -> list[str]:
+    return [f"bot{number}@1" for number in range(count)]
+
+
+def groups_of(field: Iterable[str], seats: int, rounds: int, there: Iterable[Group] = (), leg: int = 0) -> list[Group]:
+    """What is missing when these groups are there."""
+    by_round: dict[int, set[Order]] = defaultdict(set)
+    for group in there:
+        by_round[group.round].add(group.order)
+    return list(missing(field, seats, rounds, by_round.__getitem__, SEED, leg))
+
+
+def nothing(_round: int) -> Collection[Order]:
+    return ()
+
+
+def spread(counts: Collection[int]) -> int:
+    return max(counts) - min(counts)
+
+
+def meetings(groups: Iterable[Group], field: Iterable[str]) -> dict[tuple[str, str], int]:
+    met = Counter(pair for group in groups for pair in combinations(sorted(group.order), 2))
+    return {pair: met[pair] for pair in combinations(sorted(field), 2)}
+
+
+def test_a_group_is_played_in_every_rotation() -> None:
+    """So every bot sits in every seat on the same dice, with the same neighbours."""
+    assert rotations(("a@1", "b@1", "c@1")) == (("a@1", "b@1", "c@1"), ("b@1", "c@1", "a@1"), ("c@1", "a@1", "b@1"))
+
+
+@given(st.permutations(bots(5)))
+def test_all_rotations_of_a_cycle_are_one_canonical_order(order: list[str]) -> None:
+    """Else the same group could be scheduled twice under two names."""
+    assert {canonical(rotated) for rotated in rotations(tuple(order))} == {canonical(tuple(order))}
+    assert canonical(tuple(order))[0] == "bot0@1"
+
+
+@pytest.mark.parametrize(("seats", "rounds"), [(2, 50), (3, 50), (4, 20), (5, 5), (9, 5)])
+def test_rounds_get_fewer_as_matches_get_more(seats: int, rounds: int) -> None:
+    """The default plays a ladder in a sitting, whatever the seats."""
+    assert default_rounds(seats) == rounds
+
+
+def test_two_seats_every_pair_once_a_round() -> None:
+    """A round robin, also of a field too large for every line-up of more seats."""
+    groups = groups_of(bots(30), 2, 2)
+    assert Counter(groups) == Counter(
+        Group(number, pair) for number in (0, 1) for pair in combinations(sorted(bots(30)), 2)
+    )
+
+
+@pytest.mark.parametrize(("field", "seats", "each"), [(6, 3, 20), (5, 4, 24), (5, 5, 24), (3, 3, 2)])
+def test_a_small_field_plays_every_cyclic_order(field: int, seats: int, each: int) -> None:
+    """As long as that asks at most 24 groups of a bot in a round, nothing is left to a draw."""
+    orders = [group.order for group in groups_of(bots(field), seats, 1)]
+    assert set(orders) == {canonical(order) for order in permutations(bots(field), seats)}
+    assert len(set(orders)) == len(orders)
+    assert set(Counter(bot for order in orders for bot in order).values()) == {each}
+
+
+@pytest.mark.parametrize(("field", "seats"), [(7, 3), (13, 3), (7, 4), (16, 4), (6, 5), (17, 5), (6, 6)])
+def test_a_large_field_is_drawn_fairly(field: int, seats: int) -> None:
+    """Nobody plays much more than others, meets one opponent much more than another, or follows one more than leads it."""
+    groups = groups_of(bots(field), seats, 4)
+    for number in range(4):
+        played = Counter(bot for group in groups if group.round == number for bot in group.order)
+        assert min(played.values()) >= GROUPS_PER_ROUND
+        assert max(played.values()) <= GROUPS_PER_ROUND + 4
+    assert spread(meetings(groups, bots(field)).values()) <= 3
+    follows = Counter((group.order[seat - 1], group.order[seat]) for group in groups for seat in range(seats))
+    assert spread([follows[pair] for pair in permutations(bots(field), 2)]) <= 5
+    assert len(set(groups)) == len(groups)
+    assert all(group.order == canonical(group.order) for group in groups)
+
+
+@pytest.mark.parametrize(("field", "seats"), [(9, 2), (5, 3), (12, 3), (16, 4)])
+def test_nothing_is_missing_twice(field: int, seats: int) -> None:
+    """Running a finished ladder again plays nothing."""
+    assert groups_of(bots(field), seats, 3, there=groups_of(bots(field), seats, 3)) == []
+
+
+@pytest.mark.parametrize("seats", [2, 3, 4])
+def test_more_rounds_only_add(seats: int) -> None:
+    """Two runs of two rounds are the four rounds that one run would have played."""
+    first = groups_of(bots(9), seats, 2)
+    assert {*first, *groups_of(bots(9), seats, 4, there=first)} == set(groups_of(bots(9), seats, 4))
+
+
+@pytest.mark.parametrize(("field", "seats"), [(9, 2), (5, 3), (12, 3), (20, 4)])
+def test_a_new_bot_gets_groups_of_its_own(field: int, seats: int) -> None:
+    """Everybody else's matches are played already: its leg holds none without it, and meets all equally."""
+    there = groups_of(bots(field), seats, 3)
+    leg = groups_of([*bots(field), "new@1"], seats, 3, there=there)
+    assert leg
+    assert all("new@1" in group.order for group in leg)
+    assert spread([count for pair, count in meetings(leg, [*bots(field), "new@1"]).items() if "new@1" in pair]) <= 2
+
+
+def test_two_new_bots_meet_the_old_ones_as_often_as_each_other() -> None:
+    """Both need groups; sharing all of them would leave them strangers to the field."""
+    field, new = bots(16), ["x@1", "y@1"]
+    there = groups_of(field, 4, 4)
+    met = meetings(groups_of([*field, *new], 4, 4, there=there), [*field, *new])
+    assert spread([count for pair, count in met.items() if {*new} & {*pair}]) <= 3
+
+
+def test_rounds_are_outermost_and_shuffled_inside() -> None:
+    """A ladder that is stopped has every pair equally often, and online ratings need a mixed order."""
+    groups = groups_of(bots(12), 2, 3)
+    assert [group.round for group in groups] == sorted(group.round for group in groups)
+    orders = [[group.order for group in groups if group.round == number] for number in range(3)]
+    assert orders[0] != orders[1] != sorted(orders[1])
+
+
+def test_the_schedule_is_the_same_everywhere() -> None:
+    """Golden: another Python, machine or order of the field must not change a ladder that others have played."""
+    drawn = groups_of(reversed(bots(10)), 3, 2, leg=1)
+    text = "\n".join(f"{group.round} {' '.join(group.order)}" for group in drawn)
+    assert sha256(text.encode()).hexdigest()[:16] == "GOLDEN"
+
+
+def test_the_schedule_depends_on_the_event_seed_and_the_leg() -> None:
+    """Nobody can foresee the order of play who does not know the event seed."""
+    others = list(missing(bots(10), 3, 2, nothing, bytes(32), 0))
+    assert groups_of(bots(10), 3, 2) != others
+    assert groups_of(bots(6), 2, 1, leg=0) != groups_of(bots(6), 2, 1, leg=1)
+
+
+def test_an_endless_ladder_needs_no_more_memory_than_a_round() -> None:
+    """The schedule is made while it is stored, so that its length does not matter."""
+    assert len(list(islice(missing(bots(4), 2, 10**12, nothing, SEED, 0), 100))) == 100
+
+
+def test_too_few_bots_are_named() -> None:
+    """One line says how many it takes and who is there."""
+    with pytest.raises(TooFewBots, match="3 seats need 3 bots, the field has 2: bot0@1, bot1@1"):
+        groups_of(["bot0@1", "bot1@1", "bot0@1"], 3, 1)
+
+
+@settings(max_examples=30)
+@given(st.integers(2, 5), st.integers(0, 7), st.integers(1, 3), st.integers(0, 100))
+def test_a_leg_completes_whatever_is_there(seats: int, more: int, rounds: int, kept: int) -> None:
+    """However a ladder was interrupted and its field has changed, the next leg leaves nothing missing."""
+    there = groups_of(bots(seats + more), seats, rounds)[:kept]
+    field = bots(seats + more + 1)[1:]
+    leg = groups_of(field, seats, rounds, there=there)
+    assert not set(leg) & set(there)
+    assert groups_of(field, seats, rounds, there=[*there, *leg]) == []
+
+
+def test_a_match_seed_is_of_its_group_and_ladder_alone() -> None:
+    """Rotations share dice, nothing else does; the formula is published, so that anybody can re-check it."""
+    group = Group(3, ("a@1", "b@2"))
+    assert match_seed(SEED, "ladder", group) == hmac.new(SEED, b"ladder/3/a@1,b@2", "sha256").digest()
+
+
+def test_match_ids_are_short_and_differ() -> None:
+    """A person types them; every match of every ladder has its own."""
+    groups = groups_of(bots(20), 2, 2)
+    ids = {match_id(ladder, group, rotation) for ladder in "xy" for group in groups for rotation in (0, 1)}
+    assert len(ids) == 2 * len(groups) * 2
+    assert all(len(id) == 10 and id.isalnum() and id.islower() for id in ids if not id.isdigit())
+
+
+def test_a_ladder_id_is_of_what_makes_results_comparable() -> None:
+    """Two homes agree on it, whatever the order of options; a change of anything is another ladder."""
+    base = ladder_id("dice", 2, {"a": 1, "b": 2}, {"limit": 1.0}, 1)
+    assert base == ladder_id("dice", 2, {"b": 2, "a": 1}, {"limit": 1.0}, 1)
+    others = {
+        ladder_id("other", 2, {"a": 1, "b": 2}, {"limit": 1.0}, 1),
+        ladder_id("dice", 3, {"a": 1, "b": 2}, {"limit": 1.0}, 1),
+        ladder_id("dice", 2, {"a": 2, "b": 2}, {"limit": 1.0}, 1),
+        ladder_id("dice", 2, {"a": 1, "b": 2}, {"limit": 2.0}, 1),
+        ladder_id("dice", 2, {"a": 1, "b": 2}, {"limit": 1.0}, 2),
+    }
+    assert len(others - {base}) == 5
