@@ -2,23 +2,67 @@
 
 from __future__ import annotations
 
+import tempfile
+from collections import Counter
 from collections.abc import Callable, Sequence
 from functools import cache
 from pathlib import Path
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
-from arena import games, submission
-from arena.casual import Failure, qualify
-from arena.clock import Limits
+from arena import submission
 from arena.games.rules import Game
-from arena.seated import Entrant
 from arena.submission import BadSubmission, Program
 from ladder import store
+from ladder.schedule import TooFewBots
 
 if TYPE_CHECKING:
-    from typing import Any
-
     from sqlite_utils import Database
+
+    from arena.casual import Failure, Report
+    from arena.clock import Limits
+    from arena.seated import Entrant
+
+# Entering
+
+
+class Admission(NamedTuple):
+    """What became of a submission: a version, or why not."""
+
+    version: store.Version | None
+    new: bool
+    failures: list[Failure]
+
+
+def admit(home: Path, program: Program, limits: Limits, report: Report) -> Admission:
+    """Qualify a program and enter it as a version. What is entered already, and newest, is not tried again.
+
+    A copy is tried, not the original: what was left out of the copy must not be missed later only. Raises
+    BadSubmission and StoreError.
+    """
+    from arena.casual import qualify  # here, because gRPC comes with it
+
+    if program.name in _own_built_ins(home):
+        raise BadSubmission(f"{program.name!r} is a built-in bot's name: choose another with --name")
+    with store.open_read(home) as db:
+        known = [version.digest for version in store.versions(db, program.name)]
+    with tempfile.TemporaryDirectory(prefix="arena-") as scratch:
+        copy = submission.store(program, Path(scratch))
+        tried = known[-1:] == [program.digest]
+        if not tried and (failures := qualify(copy.entrant(), copy.games, limits, report)):
+            return Admission(None, False, failures)
+        with store.open(home) as db:
+            return Admission(*_enter(db, home, copy, "submitted"), [])
+
+
+def enter_built_ins(db: Database, home: Path) -> None:
+    """Make the built-in bots, as this arena has them, versions like all others."""
+    for program in _built_ins(db).values():
+        _enter(db, home, program, "built-in")
+
+
+def _enter(db: Database, home: Path, program: Program, origin: str) -> tuple[store.Version, bool]:
+    submission.store(program, folder(home))
+    return store.add_version(db, program.name, program.digest, games=program.games, run=program.run, origin=origin)
 
 
 def folder(home: Path) -> Path:
@@ -26,28 +70,22 @@ def folder(home: Path) -> Path:
     return home / "bots"
 
 
-def enter(db: Database, home: Path, program: Program, origin: str) -> tuple[store.Version, bool]:
-    """Keep a program and enter it in the store; gives its version, and whether that is new."""
-    submission.store(program, folder(home))
-    return store.add_version(db, program.name, program.digest, games=program.games, run=program.run, origin=origin)
+def _built_ins(db: Database) -> dict[str, Program]:
+    """The built-in bots whose names nobody took before the arena had them."""
+    taken = {version.name for version in store.versions(db) if version.origin == "submitted"}
+    return {name: program for name, program in submission.built_ins().items() if name not in taken}
 
 
-def enter_built_ins(db: Database, home: Path) -> None:
-    """Make the built-in bots, as this arena has them, versions like all others."""
-    for program in submission.built_ins().values():
-        enter(db, home, program, "built-in")
+def _own_built_ins(home: Path) -> dict[str, Program]:
+    with store.open_read(home) as db:
+        return _built_ins(db)
 
 
-def names(db: Database, game: Game[Any]) -> list[str]:
-    """The names that make up the field of a game, before anything is written."""
-    built_in = {name for name, program in submission.built_ins().items() if game.name in program.games}
-    retired = {v.name for v in store.versions(db) if v.retired is not None}
-    entered = {version.name for version in store.field(db, game.name)}
-    return sorted((built_in - retired) | entered)
+# Listing
 
 
 class Entry(NamedTuple):
-    """A line of `arena bots`; a built-in that was never played has no version yet."""
+    """A line of `arena bots`; a built-in stands for its newest version, which it may not have yet."""
 
     bot: str
     origin: str
@@ -56,33 +94,62 @@ class Entry(NamedTuple):
     retired: bool
 
 
-def listed(db: Database) -> list[Entry]:
+def listed(db: Database, home: Path) -> list[Entry]:
     """Every bot there is: the built-ins, then what was submitted, version by version."""
-    versions = store.versions(db)
-    retired = {version.name for version in versions if version.origin == "built-in" and version.retired is not None}
-    built_in = [
-        Entry(name, "built-in", program.games, program.about, name in retired)
-        for name, program in submission.built_ins().items()
-    ]
+    own = _built_ins(db)
+    gone = _retired(db)
+    built_in = [Entry(name, "built-in", bot.games, bot.about, (name, bot.digest) in gone) for name, bot in own.items()]
     submitted = [
-        Entry(version.label, "submitted", version.games, "", version.retired is not None)
-        for version in versions
+        Entry(
+            version.label,
+            version.origin,
+            version.games,
+            submission.about(folder(home) / version.digest),
+            version.retired is not None,
+        )
+        for version in store.versions(db)
         if version.origin == "submitted"
     ]
     return built_in + submitted
 
 
-def check_names(db: Database, game: Game[Any], wanted: Sequence[str]) -> list[str]:
-    """Bots named for a field, each once. Raises BadSubmission for one that is unknown or does not play the game."""
-    built_in = submission.built_ins()
+def _retired(db: Database) -> set[tuple[str, str]]:
+    return {(version.name, version.digest) for version in store.versions(db) if version.retired is not None}
+
+
+# Who plays
+
+
+def check_field(home: Path, game: Game[Any], seats: int, wanted: Sequence[str] | None) -> list[str]:
+    """The bots of a ladder's field by name or label, looked up without writing anything.
+
+    They are those `wanted`, or the built-ins and the newest version of everything submitted. Raises BadSubmission
+    for a bot that cannot be in the field, and TooFewBots.
+    """
+    with store.open_read(home) as db:
+        field = _everybody(db, game) if wanted is None else _checked(db, game, wanted)
+    if len(field) < seats:
+        there = ", ".join(field) or "none"
+        raise TooFewBots(f"{seats} players need {seats} bots that play {game.name}, the field has {len(field)}: {there}")
+    return field
+
+
+def _everybody(db: Database, game: Game[Any]) -> list[str]:
+    own, gone = _built_ins(db), _retired(db)
+    built_in = [name for name, bot in own.items() if game.name in bot.games and (name, bot.digest) not in gone]
+    return built_in + [version.label for version in store.field(db, game.name) if version.origin == "submitted"]
+
+
+def _checked(db: Database, game: Game[Any], wanted: Sequence[str]) -> list[str]:
+    own = _built_ins(db)
+    met: Counter[tuple[str, str]] = Counter()
     for name in wanted:
-        if name in built_in:
-            plays: Sequence[str] = built_in[name].games
-        else:
-            plays = _known(db, name).games
-        if game.name not in plays:
-            raise BadSubmission(f"{name!r} does not play {game.name}: it plays {', '.join(plays)}")
-    return list(dict.fromkeys(wanted))
+        bot = own[name] if name in own else _known(db, name)
+        _check_plays(name, bot.games, game)
+        met[bot.name, bot.digest] += 1
+        if met[bot.name, bot.digest] > 1:
+            raise BadSubmission(f"{name!r} is in the field twice: name every bot once")
+    return list(wanted)
 
 
 def starter(db: Database, home: Path) -> Callable[[str], Entrant]:
@@ -102,22 +169,29 @@ def find(db: Database, home: Path, text: str, game: Game[Any]) -> Entrant:
     Raises BadSubmission.
     """
     if text == "attach:":
+        from arena.seated import Entrant
+
         return Entrant("attach", "attach", ())
-    built_in = submission.built_ins().get(text)
-    if built_in is not None:
-        program = built_in
-    elif "/" in text or text.endswith(".py") or Path(text).exists():
+    own = _built_ins(db)
+    if text in own:
+        program = own[text]
+    elif "/" in text or text.endswith(".py") or (Path(text).exists() and not _is_known(db, text)):
         program = submission.read(Path(text))
     else:
         version = _known(db, text)
-        return _playing(starter(db, home)(version.label), version.games, game)
-    return _playing(program.entrant(), program.games, game)
+        _check_plays(text, version.games, game)
+        return starter(db, home)(version.label)
+    _check_plays(text, program.games, game)
+    return program.entrant()
 
 
-def _playing(entrant: Entrant, plays: Sequence[str], game: Game[Any]) -> Entrant:
+def _check_plays(name: str, plays: Sequence[str], game: Game[Any]) -> None:
     if game.name not in plays:
-        raise BadSubmission(f"{entrant.label!r} does not play {game.name}: it plays {', '.join(plays)}")
-    return entrant
+        raise BadSubmission(f"{name!r} does not play {game.name}: it plays {', '.join(plays)}")
+
+
+def _is_known(db: Database, text: str) -> bool:
+    return any(text in (version.name, version.label) for version in store.versions(db))
 
 
 def _known(db: Database, name: str) -> store.Version:
@@ -125,28 +199,7 @@ def _known(db: Database, name: str) -> store.Version:
         return store.version(db, name)
     except store.NotFound:
         entered = {version.name for version in store.versions(db)}
-        there = ", ".join(sorted(entered | submission.built_ins().keys()))
+        there = ", ".join(sorted(entered | _built_ins(db).keys()))
         raise BadSubmission(
             f"unknown bot {submission.short(name)}: bots are {there}, or a path such as ./mine.py"
         ) from None
-
-
-class Admission(NamedTuple):
-    """What became of a submission: a version, or why not."""
-
-    version: store.Version | None
-    new: bool
-    failures: list[Failure]
-
-
-def admit(home: Path, program: Program, limits: Limits, say: Callable[[str], None]) -> Admission:
-    """Qualify a program and enter it as a version. What is entered already, and newest, is not tried again."""
-    with store.open_read(home) as db:
-        known = [version for version in store.versions(db) if version.name == program.name]
-    if not known or known[-1].digest != program.digest:
-        matches = sum(len(games.game(name).seats) for name in program.games)
-        say(f"{program.name}: playing {matches} qualification matches …")
-        if failures := qualify(program.entrant(), program.games, limits):
-            return Admission(None, False, failures)
-    with store.open(home) as db:
-        return Admission(*enter(db, home, program, "submitted"), [])

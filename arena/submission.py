@@ -11,21 +11,28 @@ import re
 import shutil
 import stat
 import sys
+import tempfile
 import tomllib
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+from functools import cache
 from hashlib import sha256
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import msgspec
 
 from arena import games
-from arena.seated import Entrant
+
+if TYPE_CHECKING:
+    from arena.seated import Entrant
 
 NAME = re.compile(r"[a-z0-9][a-z0-9._-]{0,31}")
-_IGNORED = {"__pycache__", ".git", ".venv", "node_modules", ".mypy_cache", ".ruff_cache", ".pytest_cache"}
 MAX_FILES = 2000
 MAX_BYTES = 64 * 1024 * 1024
+MAX_MANIFEST = 64 * 1024
+_LEFT_OUT = {"__pycache__", ".git", ".venv", ".arena", "node_modules", ".mypy_cache", ".ruff_cache", ".pytest_cache"}
+"""Folders that are no part of a bot; the home is one that grows with every submission."""
 
 
 class BadSubmission(ValueError):
@@ -56,9 +63,9 @@ class Program:
     digest: str
     about: str = ""
 
-    def entrant(self, label: str | None = None) -> Entrant:
+    def entrant(self) -> Entrant:
         """The program as a worker starts it, where it lies."""
-        return entrant(label or self.name, self.digest, self.run, self.root)
+        return entrant(self.name, self.digest, self.run, self.root)
 
 
 def check_name(name: str) -> str:
@@ -72,18 +79,18 @@ def check_name(name: str) -> str:
 
 def short(text: str) -> str:
     """Somebody's text, quoted and escaped, in a message; long ones are cut."""
-    return repr(text if len(text) <= 40 else text[:40] + "…")
+    return ascii(text if len(text) <= 40 else text[:40] + "…")
 
 
 def read(path: Path, *, name: str | None = None, plays: Sequence[str] = ()) -> Program:
     """The program at a path. `name` and `plays` go before what the manifest says. Raises BadSubmission."""
-    if not path.exists():
-        raise BadSubmission(f"no such file or folder: {str(path)!r}")
     if path.is_dir():
         return _folder(path.resolve(), name, plays)
-    if not path.is_file():
-        raise BadSubmission(f"{str(path)!r} is neither a file nor a folder")
-    return _single_file(path.resolve(), name, plays)
+    if path.is_file():
+        return _single_file(path, name, plays)
+    if path.exists():
+        raise BadSubmission(f"{short(str(path))} is neither a file nor a folder")
+    raise BadSubmission(f"no such file or folder: {short(str(path))}")
 
 
 def _folder(root: Path, name: str | None, plays: Sequence[str]) -> Program:
@@ -93,18 +100,20 @@ def _folder(root: Path, name: str | None, plays: Sequence[str]) -> Program:
     manifest = _manifest(toml)
     if not manifest.run or not all(manifest.run):
         raise BadSubmission(f'{str(toml)!r}: run must be a command, as a list: ["python", "bot.py"]')
-    name = check_name(name or manifest.name or root.name)
-    files = _files(root)
-    run = tuple(manifest.run)
-    return Program(name, _games(plays or manifest.games), run, root, files, digest(run, root, files), manifest.about)
+    if name is None:
+        name = manifest.name if manifest.name is not None else root.name.lower()
+    plays = plays or manifest.games or ()
+    return _program(name, plays, tuple(manifest.run), root, _files(root), manifest.about)
 
 
 def _manifest(toml: Path) -> Manifest:
+    if toml.stat().st_size > MAX_MANIFEST:
+        raise BadSubmission(f"{str(toml)!r} is longer than {MAX_MANIFEST // 1024} KiB")
     try:
         return msgspec.toml.decode(toml.read_bytes(), type=Manifest)
     except (msgspec.DecodeError, tomllib.TOMLDecodeError, UnicodeDecodeError, RecursionError) as error:
         allowed = ", ".join(field.name for field in msgspec.structs.fields(Manifest))
-        raise BadSubmission(f"{str(toml)!r}: {_one_line(error)}; keys are {allowed}") from error
+        raise BadSubmission(f"{str(toml)!r}: {error}; keys are {allowed}") from error
 
 
 def _single_file(path: Path, name: str | None, plays: Sequence[str]) -> Program:
@@ -114,41 +123,57 @@ def _single_file(path: Path, name: str | None, plays: Sequence[str]) -> Program:
         run = (f"./{path.name}",)
     else:
         raise BadSubmission(
-            f"{str(path)!r} cannot be run: a bot is a .py file, an executable file (chmod +x) or a folder with bot.toml"
+            f"{short(str(path))} cannot be run: a bot is a .py file, an executable file (chmod +x) "
+            "or a folder with bot.toml"
         )
-    files = (Path(path.name),)
-    stem = path.name.partition(".")[0].lower()
-    return Program(check_name(name or stem), _games(plays), run, path.parent, files, digest(run, path.parent, files))
+    if path.stat().st_size > MAX_BYTES:
+        raise BadSubmission(f"{short(str(path))} is too large: {MAX_BYTES // 2**20} MiB are allowed")
+    if name is None:
+        name = path.name.partition(".")[0].lower()
+    return _program(name, plays, run, path.parent.resolve(), (Path(path.name),))
 
 
-def _games(plays: Sequence[str] | None) -> tuple[str, ...]:
+def _program(
+    name: str, plays: Sequence[str], run: tuple[str, ...], root: Path, files: tuple[Path, ...], about: str = ""
+) -> Program:
     try:
-        return tuple(sorted({games.game(name).name for name in plays})) if plays else games.names()
+        known = tuple(sorted({games.game(game).name for game in plays or games.names()}))
     except games.UnknownGame as error:
         raise BadSubmission(str(error)) from error
+    return Program(check_name(name), known, run, root, files, digest(run, known, root, files), about)
 
 
 def _files(root: Path) -> tuple[Path, ...]:
-    """Every file of a folder, sorted; links, caches and anything that is no file are refused or left out."""
+    """Every file of a folder, sorted. Raises BadSubmission for too many, and for what is no file."""
     found: list[Path] = []
     size = 0
-    for folder, folders, names in os.walk(root):
-        folders[:] = [name for name in folders if name not in _IGNORED]
-        for path in (Path(folder, name) for name in names):
-            status = path.lstat()
-            if not stat.S_ISREG(status.st_mode):
-                raise BadSubmission(f"{str(path)!r} is no ordinary file; a bot has only those")
-            found.append(path.relative_to(root))
-            size += status.st_size
-    if len(found) > MAX_FILES or size > MAX_BYTES:
-        limits = f"{MAX_FILES} files and {MAX_BYTES // 2**20} MiB are allowed"
-        raise BadSubmission(f"{str(root)!r} is too large: {len(found)} files, {size / 2**20:.0f} MiB; {limits}")
+    for path in _walk(root):
+        status = path.lstat()
+        if not stat.S_ISREG(status.st_mode):
+            raise BadSubmission(f"{str(path)!r} is a link, socket or the like: a bot is made of ordinary files")
+        found.append(path.relative_to(root))
+        size += status.st_size
+        if len(found) > MAX_FILES or size > MAX_BYTES:
+            limits = f"{MAX_FILES} files and {MAX_BYTES // 2**20} MiB"
+            raise BadSubmission(f"{str(root)!r} is too large: at most {limits} are allowed")
     return tuple(sorted(found))
 
 
-def digest(run: Sequence[str], root: Path, files: Sequence[Path]) -> str:
-    """SHA-256 over the command and every file's path, whether it may be executed, and its content."""
-    total = sha256("".join(f"{word}\0" for word in run).encode("utf-8", "surrogateescape"))
+def _walk(root: Path) -> Iterator[Path]:
+    """All in a folder that is no folder itself."""
+
+    def unreadable(error: OSError) -> None:
+        raise error
+
+    for folder, folders, names in os.walk(root, onerror=unreadable):
+        folders[:] = [name for name in folders if name not in _LEFT_OUT]
+        yield from (Path(folder, name) for name in names)
+        yield from (path for name in folders if (path := Path(folder, name)).is_symlink())
+
+
+def digest(run: Sequence[str], plays: Sequence[str], root: Path, files: Sequence[Path]) -> str:
+    """SHA-256 over the command, the games, and every file's path, whether it may be executed, and its content."""
+    total = sha256("".join(f"{word}\0" for word in (*run, "", *plays)).encode("utf-8", "surrogateescape"))
     for file in files:
         content = (root / file).read_bytes()
         executable = os.access(root / file, os.X_OK)
@@ -157,34 +182,36 @@ def digest(run: Sequence[str], root: Path, files: Sequence[Path]) -> str:
     return total.hexdigest()
 
 
-def store(program: Program, bots: Path) -> Path:
-    """Copy a program under its digest, read-only; gives the folder."""
-    target = bots / program.digest
-    if target.exists():
-        return target
-    copy = bots / f".{program.digest}.{os.getpid()}"
-    for file in program.files:
-        to = copy / file
-        to.parent.mkdir(parents=True, exist_ok=True)
-        shutil.copyfile(program.root / file, to)
-        to.chmod(0o555 if os.access(program.root / file, os.X_OK) else 0o444)
-    if digest(program.run, copy, program.files) != program.digest:
-        shutil.rmtree(copy)
-        raise BadSubmission(f"{str(program.root)!r} changed while it was read; try again")
-    copy.rename(target)
-    return target
+def store(program: Program, bots: Path) -> Program:
+    """Copy a program under its digest, read-only; gives the copy. Raises BadSubmission if it changes meanwhile."""
+    stored = replace(program, root=bots / program.digest)
+    if stored.root.exists():
+        return stored
+    bots.mkdir(parents=True, exist_ok=True)
+    with tempfile.TemporaryDirectory(prefix=".", dir=bots) as scratch:
+        copy = Path(scratch, "bot")
+        for file in program.files:
+            _copy(program.root / file, copy / file)
+        if digest(program.run, program.games, copy, program.files) != program.digest:
+            raise BadSubmission(f"{str(program.root)!r} changed while it was read; try again")
+        copy.rename(stored.root)
+    return stored
+
+
+def _copy(source: Path, target: Path) -> None:
+    target.parent.mkdir(parents=True, exist_ok=True)
+    shutil.copyfile(source, target)
+    target.chmod(0o555 if os.access(source, os.X_OK) else 0o444)
 
 
 def entrant(label: str, digest: str, run: Sequence[str], root: Path) -> Entrant:
     """A program as a worker starts it: `python` is the arena's interpreter, with the SDK and the games."""
+    from arena.seated import Entrant  # here, because gRPC comes with it and most commands start nothing
+
     head = sys.executable if run[0] in {"python", "python3"} else run[0]
     bin_folder = str(Path(sys.executable).parent)
     path = os.pathsep.join([bin_folder, os.environ.get("PATH", "/usr/bin:/bin")])
     return Entrant(label, digest, (head, *run[1:]), str(root), {"PATH": path, "PYTHONDONTWRITEBYTECODE": "1"})
-
-
-def _one_line(error: Exception) -> str:
-    return " ".join(str(error).split())
 
 
 class _BuiltIn(msgspec.Struct, forbid_unknown_fields=True):
@@ -194,14 +221,14 @@ class _BuiltIn(msgspec.Struct, forbid_unknown_fields=True):
     games: list[str]
 
 
+@cache
 def built_ins() -> dict[str, Program]:
     """The bots that come with the arena, by name; they share one folder."""
     root = _built_in_folder()
     table = msgspec.toml.decode((root / "bots.toml").read_bytes(), type=dict[str, _BuiltIn])
     files = _files(root)
-    runs = {name: ("python", "bot.py", name) for name in table}
     return {
-        name: Program(name, tuple(bot.games), runs[name], root, files, digest(runs[name], root, files), bot.about)
+        name: _program(name, bot.games, ("python", "bot.py", name), root, files, bot.about)
         for name, bot in table.items()
     }
 
@@ -211,3 +238,9 @@ def _built_in_folder() -> Path:
     here = Path(__file__).parent
     installed = here / "_builtin"
     return installed if installed.exists() else here.parent / "bots" / "python" / "builtin"
+
+
+def about(root: Path) -> str:
+    """What the manifest of a stored program says it does; empty if it has none."""
+    toml = root / "bot.toml"
+    return _manifest(toml).about if toml.is_file() else ""

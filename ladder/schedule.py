@@ -82,14 +82,15 @@ def _every_order(bots: Sequence[str], seats: int) -> Callable[[int, Collection[O
 
 
 class _Draws:
-    """Balanced draws: groups until every bot is in enough of them, who has met least meeting first.
+    """Balanced draws: groups until every bot is in enough of them, each for the bot that is in fewest.
 
-    Meetings are counted over all rounds, groups of earlier legs included. So a bot that enters late gets
-    groups of its own and meets everybody equally, and what was unequal in one round is made good in the next.
+    Meetings are counted over all rounds, groups of earlier legs included. So a bot that enters late gets groups
+    of its own and meets everybody equally, and what was unequal in one round is made good in the next.
     """
 
     def __init__(self, bots: Sequence[str], seats: int, event_seed: bytes) -> None:
         self._bots, self._seats, self._event_seed = bots, seats, event_seed
+        self._seen: Counter[str] = Counter()
         self._met: Counter[tuple[str, str]] = Counter()
         self._followed: Counter[tuple[str, str]] = Counter()  # (a, b): how often b sat right after a
 
@@ -101,37 +102,41 @@ class _Draws:
             self._note(order, played)
         bots = sorted(self._bots, key=lambda bot: _digest(self._event_seed, f"draw/{number}/{bot}"))
         while played[neediest := min(bots, key=played.__getitem__)] < GROUPS_PER_ROUND:
-            order = self._draw(bots, neediest, played, taken)
+            tables = self._tables(bots, (neediest,), played)
+            order = next(order for table in tables for order in self._orders(table) if order not in taken)
             self._note(order, played)
             taken.add(order)
             yield order
 
     def _note(self, order: Order, played: Counter[str]) -> None:
         played.update(order)
+        self._seen.update(order)
         self._met.update(permutations(order, 2))
         self._followed.update(_neighbours(order))
 
-    def _draw(self, bots: Sequence[str], first: str, played: Counter[str], taken: set[Order]) -> Order:
-        choices = self._choices(bots, [first], played)
-        return next(order for chosen in choices for order in self._orders(chosen) if order not in taken)
-
-    def _choices(self, bots: Sequence[str], chosen: list[str], played: Counter[str]) -> Iterator[tuple[str, ...]]:
-        """Every way to fill the table, the fairest first; the first bot comes first, as it needs the group."""
-        if len(chosen) == self._seats:
-            yield tuple(chosen)
+    def _tables(self, bots: Sequence[str], seated: Order, played: Counter[str]) -> Iterator[Order]:
+        """Every way to fill the seats, the fairest first."""
+        if len(seated) == self._seats:
+            yield seated
             return
 
-        def cost(bot: str) -> tuple[int, int, int]:
-            met = [self._met[other, bot] for other in chosen]
+        total, chance = self._seen.total(), (self._seats - 1) * sum(self._seen[other] for other in seated)
+
+        def cost(bot: str) -> tuple[int, int]:
+            """By how much it met those seated more often than by chance, times `total` to stay with whole numbers.
+
+            One that is in groups enough counts as if it had met each of them once more.
+            """
             full = played[bot] >= GROUPS_PER_ROUND
-            return met[0] + full, sum(met), played[bot]
+            met = sum([self._met[other, bot] + full for other in seated])
+            return met * total - chance * self._seen[bot], played[bot]
 
-        for bot in sorted((bot for bot in bots if bot not in chosen), key=cost):
-            yield from self._choices(bots, [*chosen, bot], played)
+        for bot in sorted((bot for bot in bots if bot not in seated), key=cost):
+            yield from self._tables(bots, (*seated, bot), played)
 
-    def _orders(self, chosen: tuple[str, ...]) -> list[Order]:
-        """The cyclic orders of the chosen, first those whose neighbours have sat so least often."""
-        orders = [canonical((chosen[0], *rest)) for rest in permutations(chosen[1:])]
+    def _orders(self, table: Order) -> list[Order]:
+        """The cyclic orders of a table, first those whose neighbours have sat so least often."""
+        orders = [canonical((table[0], *rest)) for rest in permutations(table[1:])]
         return sorted(orders, key=lambda order: sum(map(self._followed.__getitem__, _neighbours(order))))
 
 

@@ -16,8 +16,8 @@ _RIGHT = _LEFT << 5
 _CELLS_OF_ROW = [
     [tuple(6 * row + column for column in range(6) if marked >> column & 1) for marked in range(64)] for row in range(6)
 ]
-_LINES = [0b11111 << 6 * row + column for row in range(6) for column in (0, 1)]
-_LINES += [(_LEFT & (1 << 30) - 1) << 6 * row + column for row in (0, 1) for column in range(6)]
+LINES = [0b11111 << 6 * row + column for row in range(6) for column in (0, 1)]
+LINES += [(_LEFT & (1 << 30) - 1) << 6 * row + column for row in (0, 1) for column in range(6)]
 
 
 def cells(marked: int) -> tuple[int, ...]:
@@ -74,7 +74,7 @@ def reward(board: str, cards: str, buttons: int) -> int:
 
 def has_line(stars: int) -> bool:
     """Whether five stars follow each other in a row or a column."""
-    return any(stars & line == line for line in _LINES)
+    return any(stars & line == line for line in LINES)
 
 
 def standing(stars: int) -> tuple[bool, int]:

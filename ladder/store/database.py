@@ -25,14 +25,15 @@ PATIENCE = 30.0
 QUICKLY_CHECKED = 16 << 20
 """Bytes up to which a database is checked for damage at every opening: some 20 ms."""
 
+_UNUSABLE = "cannot be opened, read or written: it must be a file of yours, on a disk without errors"
 _FAULTS = {
     "SQLITE_NOTADB": "is not a database: move it away, or choose another home",
     "SQLITE_CORRUPT": "is damaged: put a backup in its place, or move it away and start anew",
-    "SQLITE_FULL": "cannot grow, the disk is full: make room and run the command again; every stored result is kept",
+    "SQLITE_FULL": "cannot grow, the disk is full: make room and run the command again; what was stored is safe",
     "SQLITE_READONLY": "cannot be written: make it and its directory writable, or choose another home",
-    "SQLITE_CANTOPEN": "cannot be opened: it must be a file that you may read and write",
     "SQLITE_BUSY": f"is busy: another process has been writing for {PATIENCE:.0f} s; try again when it has ended",
-    "SQLITE_IOERR": "cannot be read or written: the disk reports an error",
+    "SQLITE_CANTOPEN": _UNUSABLE,
+    "SQLITE_IOERR": _UNUSABLE,
 }
 
 
@@ -154,7 +155,8 @@ def _prepared(connection: sqlite3.Connection) -> Database:
 def _immutable(path: Path) -> str:
     """A home on read-only ground can be read too, if no write-ahead log was left beside the database."""
     log = path.with_name(path.name + "-wal")
-    return "" if os.access(path.parent, os.W_OK) or log.exists() else "&immutable=1"
+    writable = os.access(path.parent, os.W_OK, effective_ids=True)
+    return "" if writable or log.exists() else "&immutable=1"
 
 
 def _check(db: Database, path: Path, thorough: bool) -> None:

@@ -169,6 +169,13 @@ def test_a_pawn_that_jumps_over_the_start_space_does_not_break() -> None:
     assert (after.pawns, after.hands[0]) == ((2, 0), heap([2]))
 
 
+def test_a_break_without_dice_rolls_nothing() -> None:
+    """The last die may end on the start space; a re-checker finds no key for it."""
+    dice = Recorder(random.Random(1))
+    after = GAME.apply(position(pawns=(13, 7)), {0: 1}, dice)
+    assert (after.pawns[0], dice.rolled) == (0, {})
+
+
 def test_equal_dice_left_by_a_birth_wait_for_the_next_die() -> None:
     """No chain: a pair stays until somebody places that face beside it, whoever's dice they are."""
     state = position(pawns=(3, 7), hands=(heap([2, 4]), heap([3])), placed=((0, 0), (0, heap([2])), *((0, 0),) * 3))
@@ -192,6 +199,8 @@ def test_another_board_is_played_on() -> None:
     assert state.pawns == (13, 14, 0)
     after = GAME.apply(state, {0: 3}, ScriptedDice([]))
     assert (after.pawns[0], after.placed[AREAS.index(8)]) == (2, (heap([4]), 0, 0))
+    breaking = GAME.apply(state._replace(pawns=(9, 14, 0)), {0: 3}, ScriptedDice([6] * 10))
+    assert breaking.hands[0] == heap([6] * 10)
 
 
 @pytest.mark.parametrize(

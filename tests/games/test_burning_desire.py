@@ -184,7 +184,7 @@ def test_the_cap_cuts_a_final_round_short() -> None:
     """The highest total wins where the next seat has no turn left, even if its last turn is due."""
     state = table([900, 800], 0, Stage.NORMAL, [])._replace(trigger=None, turns=(2, 3), max_turns=3)
     state = bank(state, TWOS, role=1)
-    assert (state.stage, state.trigger, state.totals) == (Stage.OVER, 0, (1200, 800))
+    assert (state.stage, state.trigger, state.queue, state.totals) == (Stage.OVER, 0, (), (1200, 800))
     assert GAME.ranks(state) == (0, 1)
 
 

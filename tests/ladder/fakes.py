@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
 from hashlib import sha256
 
 from sqlite_utils import Database
@@ -40,7 +39,7 @@ def finished(match: store.ScheduledMatch) -> store.FinishedMatch:
     return store.FinishedMatch(match.id, outcomes, choices=repr(got).encode(), replay=b"packed " + repr(got).encode())
 
 
-def void(match: store.ScheduledMatch, times: int = 1) -> Iterable[store.VoidMatch]:
+def void(match: store.ScheduledMatch, times: int = 1) -> list[store.VoidMatch]:
     """Attempts that failed by the arena's fault."""
     return [store.VoidMatch(match.id, "DISK")] * times
 

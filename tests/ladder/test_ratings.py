@@ -38,7 +38,7 @@ def two_players(winner: Rating, loser: Rating, margin: float, drawn: bool) -> tu
 
 
 @pytest.mark.parametrize("drawn", [False, True], ids=["won", "drawn"])
-@settings(max_examples=50)
+@settings(max_examples=40, deadline=None)
 @given(first=ratings_, second=ratings_)
 def test_two_players_follow_the_closed_form(drawn: bool, first: Rating, second: Rating) -> None:
     """Written from the paper, not from the library: a wrong tau, beta or margin shows at once."""
@@ -63,7 +63,7 @@ def test_published_examples(ranks: list[int], published: list[tuple[float, float
         assert rating == pytest.approx(wanted, abs=0.003)
 
 
-@settings(max_examples=60)
+@settings(max_examples=40, deadline=None)
 @given(seats_, st.randoms(use_true_random=False))
 def test_seating_changes_nothing_to_the_last_bit(seats: list[tuple[Rating, int]], chance: object) -> None:
     """Ratings are signed by a hash, and ties of four or more would differ by who sat where."""
@@ -81,6 +81,7 @@ def test_who_is_alike_stays_alike() -> None:
     assert last.mu < NEW.mu < first.mu
 
 
+@settings(max_examples=40, deadline=None)
 @given(ratings_, ratings_)
 def test_every_match_teaches_something(first: Rating, second: Rating) -> None:
     """With no room for drift uncertainty only shrinks: a ladder settles."""
@@ -104,5 +105,5 @@ def test_the_shown_rating_is_almost_certain() -> None:
 
 def test_slow_libraries_are_imported_where_they_are_used() -> None:
     """`arena --help` must not wait for them."""
-    code = "import sys, ladder.store, ladder.ratings; sys.exit('trueskill' in sys.modules or 'sqlite_utils' in sys.modules)"
-    assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0
+    code = "import sys, ladder.store, ladder.ratings; print({'trueskill', 'sqlite_utils'} & set(sys.modules))"
+    assert subprocess.run([sys.executable, "-c", code], capture_output=True, check=True).stdout == b"set()\n"

@@ -91,12 +91,12 @@ def test_a_small_field_plays_every_cyclic_order(field: int, seats: int, each: in
 
 @pytest.mark.parametrize(("field", "seats"), [(7, 3), (13, 3), (7, 4), (16, 4), (6, 5), (17, 5), (6, 6)])
 def test_a_large_field_is_drawn_fairly(field: int, seats: int) -> None:
-    """Nobody plays much more than others, meets one opponent much more than another, or follows one more than leads it."""
+    """Nobody plays more than others, meets one opponent more than another, or sits behind one more than before it."""
     groups = groups_of(bots(field), seats, 4)
     for number in range(4):
         played = Counter(bot for group in groups if group.round == number for bot in group.order)
         assert min(played.values()) >= GROUPS_PER_ROUND
-        assert max(played.values()) <= GROUPS_PER_ROUND + 4
+        assert max(played.values()) <= GROUPS_PER_ROUND + 3
     assert spread(meetings(groups, bots(field)).values()) <= 3
     follows = Counter((group.order[seat - 1], group.order[seat]) for group in groups for seat in range(seats))
     assert spread([follows[pair] for pair in permutations(bots(field), 2)]) <= 5
@@ -127,12 +127,13 @@ def test_a_new_bot_gets_groups_of_its_own(field: int, seats: int) -> None:
     assert spread([count for pair, count in meetings(leg, [*bots(field), "new@1"]).items() if "new@1" in pair]) <= 2
 
 
-def test_two_new_bots_meet_the_old_ones_as_often_as_each_other() -> None:
-    """Both need groups; sharing all of them would leave them strangers to the field."""
-    field, new = bots(16), ["x@1", "y@1"]
-    there = groups_of(field, 4, 4)
-    met = meetings(groups_of([*field, *new], 4, 4, there=there), [*field, *new])
-    assert spread([count for pair, count in met.items() if {*new} & {*pair}]) <= 3
+def test_two_new_bots_share_few_of_their_groups() -> None:
+    """Both need groups; sharing them all would leave them strangers to the field, and to each other if none."""
+    field, new = bots(16), ("x@1", "y@1")
+    met = meetings(groups_of([*field, *new], 4, 4, there=groups_of(field, 4, 4)), [*field, *new])
+    with_old = [count for pair, count in met.items() if len({*pair} & {*new}) == 1]
+    assert spread(with_old) <= 3
+    assert min(with_old) <= met[new] <= 2 * max(with_old)
 
 
 def test_rounds_are_outermost_and_shuffled_inside() -> None:
@@ -147,7 +148,7 @@ def test_the_schedule_is_the_same_everywhere() -> None:
     """Golden: another Python, machine or order of the field must not change a ladder that others have played."""
     drawn = groups_of(reversed(bots(10)), 3, 2, leg=1)
     text = "\n".join(f"{group.round} {' '.join(group.order)}" for group in drawn)
-    assert sha256(text.encode()).hexdigest()[:16] == "GOLDEN"
+    assert sha256(text.encode()).hexdigest()[:16] == "a6fa038dee38a854"
 
 
 def test_the_schedule_depends_on_the_event_seed_and_the_leg() -> None:
@@ -168,8 +169,8 @@ def test_too_few_bots_are_named() -> None:
         groups_of(["bot0@1", "bot1@1", "bot0@1"], 3, 1)
 
 
-@settings(max_examples=30)
-@given(st.integers(2, 5), st.integers(0, 7), st.integers(1, 3), st.integers(0, 100))
+@settings(max_examples=20, deadline=None)
+@given(st.integers(2, 5), st.integers(0, 6), st.integers(1, 2), st.integers(0, 100))
 def test_a_leg_completes_whatever_is_there(seats: int, more: int, rounds: int, kept: int) -> None:
     """However a ladder was interrupted and its field has changed, the next leg leaves nothing missing."""
     there = groups_of(bots(seats + more), seats, rounds)[:kept]

@@ -59,19 +59,22 @@ class Referee:
 
     async def hello(self) -> Hello:
         """The bot's first frame, answered with a welcome."""
-        hello, _ = await asyncio.wait_for(asyncio.shield(self._joined), PATIENCE)
+        hello, _ = await self._join()
         await self.say(PlayResponse(welcome=Welcome(protocol=1)))
         return hello
 
     async def say(self, frame: PlayResponse, more: bytes = b"") -> None:
         """Send a frame, and after it any bytes."""
-        _, context = await asyncio.wait_for(asyncio.shield(self._joined), PATIENCE)
+        _, context = await self._join()
         await context.write(frame.SerializeToString() + more)
 
     async def hear(self) -> PlayRequest:
         """The bot's next frame."""
-        _, context = await asyncio.wait_for(asyncio.shield(self._joined), PATIENCE)
+        _, context = await self._join()
         return PlayRequest.FromString(await asyncio.wait_for(context.read(), PATIENCE))
+
+    async def _join(self) -> tuple[Hello, Context]:
+        return await asyncio.wait_for(asyncio.shield(self._joined), PATIENCE)
 
     async def ask(self, *decisions: Decision) -> list[int]:
         """Put decisions in one frame and return the actions of the one frame that answers, in its order."""

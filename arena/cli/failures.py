@@ -1,0 +1,81 @@
+"""Expected failures, whatever module they come from, as one line; and interruptions.
+
+Exit codes: 1 for an error, 2 for wrong usage, 130 after Ctrl-C, SIGTERM or SIGHUP.
+"""
+
+from __future__ import annotations
+
+import signal
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from types import FrameType
+
+import click
+
+from arena.cli.output import printable
+
+INTERRUPTED = 130
+
+
+class OneLine(click.ClickException):
+    """A failure that prints `Error: …` and nothing else."""
+
+    def __init__(self, message: str, exit_code: int = 1) -> None:
+        super().__init__(printable(" ".join(message.split())))
+        self.exit_code = exit_code  # type: ignore[misc]  # a constant of the class, says click
+
+
+@contextmanager
+def one_line_errors() -> Iterator[None]:
+    """Turns what a user or the machine did wrong into OneLine; our own bugs pass as they are."""
+    try:
+        yield
+    except click.exceptions.NoArgsIsHelpError:
+        raise
+    except click.UsageError as error:
+        raise OneLine(_usage(error), error.exit_code) from error
+    except KeyboardInterrupt:
+        raise SystemExit(INTERRUPTED) from None
+    except BrokenPipeError:
+        raise  # `arena … | head`: click ends quietly
+    except OSError as error:
+        if error.filename is None:
+            raise
+        raise OneLine(f"cannot use {str(error.filename)!r}: {error.strerror}") from error
+    except Exception as error:
+        if isinstance(error, _expected()):
+            raise OneLine(str(error)) from error
+        raise
+
+
+def _usage(error: click.UsageError) -> str:
+    message = error.format_message().rstrip(".")
+    return f"{message}; see {error.ctx.command_path} --help" if error.ctx else message
+
+
+def _expected() -> tuple[type[Exception], ...]:
+    from arena.games import UnknownGame
+    from arena.submission import BadSubmission
+    from ladder.schedule import TooFewBots
+    from ladder.store import StoreError
+
+    return BadSubmission, StoreError, TooFewBots, UnknownGame
+
+
+@contextmanager
+def stop_on_signals(stop: Callable[[], None]) -> Iterator[Callable[[], bool]]:
+    """Ctrl-C, SIGTERM and SIGHUP call `stop`, a second one interrupts at once; gives whether one came."""
+    came: list[int] = []
+
+    def handle(number: int, frame: FrameType | None) -> None:  # noqa: ARG001 - the signal module's signature
+        came.append(number)
+        if len(came) > 1:
+            raise KeyboardInterrupt
+        stop()
+
+    before = {number: signal.signal(number, handle) for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)}
+    try:
+        yield lambda: bool(came)
+    finally:
+        for number, handler in before.items():
+            signal.signal(number, handler)

@@ -1,0 +1,137 @@
+"""The options that commands share, and the values they stand for."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Callable, Sequence
+from functools import wraps
+from pathlib import Path
+from typing import Any, NamedTuple, NoReturn, TypeVar, cast
+
+import click
+
+from arena import games
+from arena.clock import Limits
+from arena.games.rules import BadOption, Game, Options
+
+Command = TypeVar("Command", bound=Callable[..., Any])
+
+DAY = 86400.0
+
+
+class GameName(click.ParamType[Game[Any]]):
+    """A game, by name; gives the game."""
+
+    name = "game"
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Game[Any]:
+        if isinstance(value, Game):
+            return value
+        try:
+            return games.game(value)
+        except games.UnknownGame as error:
+            self.fail(str(error), param, ctx)
+
+    def get_missing_message(self, param: click.Parameter, ctx: click.Context | None) -> str:  # noqa: ARG002
+        return f"Games are {', '.join(games.names())}"
+
+
+class Seconds(click.ParamType[float]):
+    """A duration: "1s", "250ms", "2m" or plain seconds; gives seconds."""
+
+    name = "duration"
+
+    def __init__(self, *, zero: bool = False) -> None:
+        self._zero = zero
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> float:
+        if isinstance(value, float):
+            return value
+        parts = re.fullmatch(r"([0-9]+(?:\.[0-9]+)?|\.[0-9]+)(ms|s|m|)", str(value).strip())
+        if parts is None:
+            self.fail(f"{value!r} is no duration: write 250ms, 1s or 2m", param, ctx)
+        seconds = float(parts[1]) * {"": 1.0, "s": 1.0, "ms": 0.001, "m": 60.0}[parts[2]]
+        if seconds > DAY or not (seconds or self._zero):
+            allowed = f"{'at least' if self._zero else 'more than'} 0 and at most a day"
+            self.fail(f"{value!r} is out of range: it must be {allowed}", param, ctx)
+        return seconds
+
+
+home_option = click.option(
+    "--home",
+    type=click.Path(path_type=Path, file_okay=False),
+    default=Path(".arena"),
+    envvar="ARENA_HOME",
+    show_envvar=True,
+    help="Where bots, matches and ratings are kept.",
+)
+json_option = click.option("--json", "as_json", is_flag=True, help="Print JSON for programs.")
+game_option = click.option("-g", "--game", type=GameName(), required=True, metavar="GAME", help="See `arena games`.")
+players_option = click.option("-p", "--players", type=int, help="Seats of a match.  [default: the game's fewest]")
+
+
+def limit_options(command: Command) -> Command:
+    """How long bots may think; the command gets `limits`."""
+
+    @wraps(command)
+    def with_limits(*args: Any, limit: float, bank: float, start_limit: float, **others: Any) -> Any:
+        return command(*args, limits=Limits(limit, bank, start_limit), **others)
+
+    for option in (
+        click.option("--start-limit", type=Seconds(), default="30s", help="From a bot's start to its Hello."),
+        click.option("--bank", type=Seconds(zero=True), default="10s", help="A seat's reserve for the whole match."),
+        click.option("--limit", type=Seconds(), default="1s", help="For a decision; ten times that for the first."),
+    ):
+        with_limits = option(with_limits)
+    return cast("Command", with_limits)
+
+
+class Setting(NamedTuple):
+    """What matches are played by."""
+
+    game: Game[Any]
+    options: Options
+    limits: Limits
+
+
+def setting_options(command: Command) -> Command:
+    """Which game, with which options and limits; the command gets `setting`."""
+
+    @wraps(command)
+    def with_setting(*args: Any, game: Game[Any], options: Sequence[str], limits: Limits, **others: Any) -> Any:
+        return command(*args, setting=Setting(game, check_options(game, options), limits), **others)
+
+    given = click.option(
+        "-o", "--option", "options", multiple=True, metavar="NAME=JSON", help="Set an option of the game; repeat."
+    )
+    return cast("Command", game_option(given(limit_options(with_setting))))
+
+
+def check_players(game: Game[Any], players: int | None) -> int:
+    """The number of seats, or the game's fewest. Raises click.UsageError."""
+    if players is None:
+        return game.seats[0]
+    if players not in game.seats:
+        raise click.UsageError(f"{game.title} is for {game.seats[0]} to {game.seats[-1]} players, not {players}")
+    return players
+
+
+def check_options(game: Game[Any], given: Sequence[str]) -> Options:
+    """The game's options with those given as NAME=JSON. Raises click.UsageError."""
+    try:
+        return game.options(dict(_name_and_value(text) for text in given))
+    except BadOption as error:
+        raise click.UsageError(str(error)) from error
+
+
+def _name_and_value(text: str) -> tuple[str, Any]:
+    name, _, value = text.partition("=")
+    try:
+        return name, json.loads(value, parse_constant=_no_json)
+    except (ValueError, RecursionError):
+        raise click.UsageError(f"{text!r} is no option of a game: write NAME=JSON, such as max_rounds=20") from None
+
+
+def _no_json(constant: str) -> NoReturn:
+    raise ValueError(f"{constant} is no JSON")

@@ -1,0 +1,107 @@
+"""What commands print: results on stdout, everything else for people on stderr."""
+
+from __future__ import annotations
+
+import json
+import time
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from typing import TYPE_CHECKING, Any, TypeAlias
+
+import click
+
+if TYPE_CHECKING:
+    from rich.console import Console, RenderableType
+    from rich.table import Table
+
+PIPED_WIDTH = 1000
+"""Columns where there is no terminal: nothing is cut or folded for a program or a file."""
+LOG_SECONDS = 30.0
+"""Between two lines of progress where there is no terminal."""
+
+Report: TypeAlias = Callable[[int, int, int], None]
+"""Told how many matches are done, of how many, and how many decisions that were."""
+
+
+def say(text: str) -> None:
+    """A line for people; stdout is for results."""
+    click.echo(text, err=True)
+
+
+def print_json(value: Any) -> None:
+    """One JSON value on stdout; ASCII, since a bot's output may hold what no encoding takes."""
+    click.echo(json.dumps(value, indent=2, allow_nan=False))
+
+
+def console(*, stderr: bool = False) -> Console:
+    """Where pictures are drawn; text in them is taken as it is."""
+    from rich.console import Console
+
+    plain = {"highlight": False, "markup": False, "emoji": False}
+    made = Console(stderr=stderr, **plain)
+    return made if made.is_terminal else Console(stderr=stderr, width=PIPED_WIDTH, **plain)
+
+
+def show(*pictures: RenderableType) -> None:
+    """Print what rich can draw, without the spaces it leaves at the ends of lines."""
+    canvas = console()
+    with canvas.capture() as drawn:
+        canvas.print(*pictures, sep="\n")
+    click.echo("\n".join(line.rstrip() for line in drawn.get().splitlines()))
+
+
+def table(*columns: str, right: Sequence[str] = ()) -> Table:
+    """An empty table; the columns in `right` are numbers."""
+    from rich.box import SIMPLE_HEAD
+    from rich.table import Table
+
+    made = Table(box=SIMPLE_HEAD, show_edge=False, pad_edge=False, collapse_padding=True)
+    for column in columns:
+        number = column in right
+        made.add_column(column, justify="right" if number else "left", no_wrap=number, overflow="fold")
+    return made
+
+
+def printable(text: str) -> str:
+    """Text of somebody else's making without anything that could move the cursor or change colours."""
+    return "".join(char if char.isprintable() else char.encode("unicode_escape").decode() for char in text)
+
+
+@contextmanager
+def progress(what: str) -> Iterator[Report]:
+    """A bar with rate and time left on stderr; where that is no terminal, a line now and then."""
+    begun = time.monotonic()
+    canvas = console(stderr=True)
+    if not canvas.is_terminal:
+        yield _logged(what, begun)
+        return
+    from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
+
+    columns = (TextColumn("{task.description}"), BarColumn(bar_width=None), MofNCompleteColumn())
+    rate = TextColumn("{task.fields[rate]}")
+    with Progress(*columns, rate, TimeRemainingColumn(), console=canvas, transient=True, expand=True) as bar:
+        line = bar.add_task(what, total=None, rate="")
+
+        def report(done: int, total: int, decisions: int) -> None:
+            bar.update(line, completed=done, total=total, rate=_rate(done, decisions, begun))
+
+        yield report
+
+
+def _logged(what: str, begun: float) -> Report:
+    last = begun
+
+    def report(done: int, total: int, decisions: int) -> None:
+        nonlocal last
+        now = time.monotonic()
+        if now - last >= LOG_SECONDS:
+            last = now
+            left = (now - begun) / max(done, 1) * (total - done)
+            say(f"{what}: {done:,} of {total:,} matches, {_rate(done, decisions, begun)}, {left:.0f} s left")
+
+    return report
+
+
+def _rate(done: int, decisions: int, begun: float) -> str:
+    seconds = time.monotonic() - begun
+    return f"{done / seconds:,.1f} matches/s, {decisions / seconds:,.0f} decisions/s"

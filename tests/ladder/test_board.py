@@ -1,0 +1,261 @@
+"""The leaderboard: each match rated once, in schedule order, whatever happens on the way."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from random import Random
+from typing import Any
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from sqlite_utils import Database
+
+from ladder import store
+from ladder.ratings import NEW, Rating, rate
+from ladder.store import board
+from ladder.store.database import in_memory
+from tests.ladder.fakes import begin, finished, play, void
+
+Change = Callable[[store.FinishedMatch], store.FinishedMatch]
+
+
+def seen(db: Database, ladder: store.Ladder) -> tuple[list[store.Row], str]:
+    """All that a ladder ends with."""
+    return store.leaderboard(db, ladder), store.ladder_hash(db, ladder)
+
+
+def by_hand(matches: Sequence[store.ScheduledMatch]) -> dict[str, Rating]:
+    """The ratings after these matches in this order."""
+    ratings: dict[str, Rating] = {}
+    for match in matches:
+        before = [ratings.get(label, NEW) for label in match.line_up]
+        ranks = [outcome.rank for outcome in finished(match).seats]
+        ratings |= zip(match.line_up, rate(before, ranks, 0.1), strict=True)
+    return ratings
+
+
+def rated(db: Database, ladder: store.Ladder) -> dict[str, Rating]:
+    return {row.label: Rating(row.mu, row.sigma) for row in store.leaderboard(db, ladder)}
+
+
+@pytest.mark.parametrize("seats", [2, 3])
+def test_ratings_are_those_of_the_schedule_order(db: Database, seats: int) -> None:
+    """To the last bit, and after every single match: `arena verify` finds the same numbers again."""
+    ladder = begin(db, "a", "b", "c", "d", seats=seats, rounds=2)
+    matches = list(store.scheduled(db, ladder))
+    play(db, ladder)
+    assert rated(db, ladder) == by_hand(matches)
+    for number in (0, 5, len(matches) - 1):
+        after = by_hand(matches[: number + 1])
+        assert store.match(db, matches[number].id).ratings == {bot: after[bot] for bot in matches[number].line_up}
+
+
+@settings(max_examples=15, deadline=None)
+@given(st.randoms(use_true_random=False), st.sampled_from([2, 3]))
+def test_the_order_of_finishing_changes_nothing(chance: Random, seats: int) -> None:
+    """Any number of workers, any machine, interrupted or not: the same ratings and the same hash, bit for bit."""
+    with in_memory() as straight, in_memory() as mixed:
+        play(straight, begin(straight, "a", "b", "c", "d", seats=seats, rounds=2))
+        ladder = begin(mixed, "a", "b", "c", "d", seats=seats, rounds=2)
+        results = [finished(match) for match in store.scheduled(mixed, ladder)]
+        for result in chance.sample(results, len(results)):
+            store.record(mixed, ladder, [result])
+            if chance.random() < 0.3:
+                store.fold(mixed, ladder)
+        store.fold(mixed, ladder)
+        assert seen(mixed, ladder) == seen(straight, ladder)
+
+
+def test_the_fold_waits_for_the_first_match_that_is_not_done(db: Database) -> None:
+    """Rating what came later first would make ratings depend on who was quick."""
+    ladder = begin(db, "a", "b", "c", rounds=2)
+    matches = list(store.scheduled(db, ladder))
+    store.record(db, ladder, [finished(match) for match in matches if match is not matches[4]])
+    assert store.fold(db, ladder) == 4
+    assert rated(db, ladder) == by_hand(matches[:4])
+    store.record(db, ladder, [finished(matches[4])])
+    assert store.fold(db, ladder) == 8
+    assert rated(db, ladder) == by_hand(matches)
+
+
+def test_folding_again_changes_nothing(db: Database) -> None:
+    """Each match is rated once: there is nothing to fold, and before the first result neither."""
+    ladder = begin(db, "a", "b", "c")
+    assert store.fold(db, ladder) == 0
+    play(db, ladder)
+    before = seen(db, ladder)
+    assert store.fold(db, ladder) == 0
+    assert seen(db, ladder) == before
+
+
+def test_an_unplayable_match_is_passed_over(db: Database) -> None:
+    """It costs nobody a point."""
+    ladder = begin(db, "a", "b", "c")
+    matches = list(store.scheduled(db, ladder))
+    store.record(db, ladder, void(matches[1], 3))
+    play(db, ladder)
+    assert rated(db, ladder) == by_hand([match for match in matches if match is not matches[1]])
+    assert store.counts(db, ladder) == store.Counts(scheduled=0, done=5, unplayable=1)
+
+
+def test_an_unplayable_match_played_after_all_counts_in_its_place(db: Database) -> None:
+    """The ladder ends as if the machine had never failed; until then the leaderboard shows what it had."""
+    ladder = begin(db, "a", "b", "c")
+    matches = list(store.scheduled(db, ladder))
+    store.record(db, ladder, void(matches[1], 3))
+    play(db, ladder)
+    before = rated(db, ladder)
+    store.record(db, ladder, [finished(matches[1])])
+    assert rated(db, ladder) == before
+    store.fold(db, ladder)
+    with in_memory() as sound:
+        play(sound, begin(sound, "a", "b", "c"))
+        assert seen(db, ladder) == seen(sound, ladder)
+
+
+def test_a_fold_that_is_stopped_begins_again_where_it_was(db: Database, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Ratings and the place reached are stored together, or not at all."""
+    ladder = begin(db, "a", "b", "c", rounds=3)
+    matches = list(store.scheduled(db, ladder))
+    store.record(db, ladder, [finished(match) for match in matches])
+    calls = iter(range(11))
+
+    def until_killed(*arguments: object) -> tuple[Rating, ...]:
+        if next(calls, None) is None:
+            raise KeyboardInterrupt
+        return rate(*arguments)  # type: ignore[arg-type]
+
+    monkeypatch.setattr(board, "FOLDED_AT_ONCE", 4)
+    monkeypatch.setattr(board, "rate", until_killed)
+    with pytest.raises(KeyboardInterrupt):
+        store.fold(db, ladder)
+    assert rated(db, ladder) == by_hand(matches[:8])
+    monkeypatch.setattr(board, "rate", rate)
+    assert store.fold(db, ladder) == 10
+    assert rated(db, ladder) == by_hand(matches)
+
+
+def three_seats(db: Database, *results: Sequence[int], forfeit: str | None = None) -> dict[str, store.Row]:
+    """The rows of a, b and c after matches with these ranks (by bot); a may forfeit them."""
+    ladder = begin(db, "a", "b", "c", seats=3)
+    for match, ranks in zip(store.scheduled(db, ladder), results, strict=False):
+        outcomes = [store.SeatOutcome(ranks["abc".index(label[0])], 0) for label in match.line_up]
+        seat = match.line_up.index("a@1")
+        outcomes[seat] = outcomes[seat]._replace(forfeit=forfeit)
+        store.record(db, ladder, [store.FinishedMatch(match.id, tuple(outcomes), b"", b"")])
+    store.fold(db, ladder)
+    return {row.name: row for row in store.leaderboard(db, ladder)}
+
+
+def test_a_win_is_the_first_place_alone(db: Database) -> None:
+    """A tie is the first place shared, a loss anything else; the mean rank counts from 1."""
+    rows = three_seats(db, [0, 1, 2], [0, 0, 2], [1, 0, 1], [2, 1, 0])
+    assert [(row.matches, row.wins, row.ties, row.losses) for row in (rows["a"], rows["b"], rows["c"])] == [
+        (4, 1, 1, 2),
+        (4, 1, 1, 2),
+        (4, 1, 0, 3),
+    ]
+    assert [rows[name].mean_rank for name in "abc"] == [1.75, 1.5, 2.25]
+
+
+def test_a_tie_of_all_is_a_tie_for_all(db: Database) -> None:
+    """Nobody has lost it."""
+    assert [row.ties for row in three_seats(db, [0, 0, 0]).values()] == [1, 1, 1]
+
+
+def test_forfeits_are_counted(db: Database) -> None:
+    """They are rated like any place; the count tells a weak bot from a broken one."""
+    rows = three_seats(db, [2, 0, 1], [2, 1, 0], forfeit="CRASH")
+    assert [rows[name].forfeits for name in "abc"] == [2, 0, 0]
+
+
+def test_the_leaderboard_goes_by_shown_rating(db: Database) -> None:
+    """Not by mu: two lucky wins do not make a champion."""
+    ladder = begin(db, *"abcdef", rounds=3)
+    play(db, ladder)
+    rows = store.leaderboard(db, ladder)
+    assert [row.place for row in rows] == [1, 2, 3, 4, 5, 6]
+    assert [row.shown for row in rows] == sorted((row.mu - 3 * row.sigma for row in rows), reverse=True)
+    assert sum(row.matches for row in rows) == 2 * store.counts(db, ladder).done
+
+
+def test_older_and_retired_versions_stay_and_are_marked(db: Database) -> None:
+    """Their results are part of everybody's rating."""
+    ladder = begin(db, "a", "b")
+    play(db, ladder)
+    store.add_version(db, "a", "better", games=["dice"], run=["bot"], origin="submitted")
+    store.retire(db, "b")
+    rows = {row.label: row for row in store.leaderboard(db, ladder)}
+    assert (rows["a@1"].current, rows["a@1"].retired) == (False, False)
+    assert (rows["b@1"].current, rows["b@1"].retired) == (True, True)
+    assert "a@2" not in rows
+
+
+def hash_after(change: Change) -> str:
+    """The hash of a ladder one of whose results was changed."""
+    with in_memory() as db:
+        ladder = begin(db, "a", "b", "c")
+        results = [finished(match) for match in store.scheduled(db, ladder)]
+        store.record(db, ladder, [change(results[0]), *results[1:]])
+        store.fold(db, ladder)
+        return store.ladder_hash(db, ladder)
+
+
+def with_first_seat(**changes: Any) -> Change:
+    def change(result: store.FinishedMatch) -> store.FinishedMatch:
+        return result._replace(seats=(result.seats[0]._replace(**changes), *result.seats[1:]))
+
+    return change
+
+
+def unchanged(result: store.FinishedMatch) -> store.FinishedMatch:
+    return result
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        lambda result: result._replace(choices=b"[]"),
+        with_first_seat(score=9),
+        with_first_seat(rank=7),
+        with_first_seat(forfeit="TIMEOUT"),
+    ],
+    ids=["choices", "score", "rank", "forfeit"],
+)
+def test_the_hash_signs_what_counts(change: Change) -> None:
+    """A result that was tampered with shows."""
+    assert hash_after(change) != hash_after(unchanged)
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        lambda result: result._replace(replay=b"packed otherwise"),
+        with_first_seat(evidence={"stderr": "warning"}),
+        with_first_seat(think_total=3.0, think_max=1.0),
+    ],
+    ids=["replay", "evidence", "times"],
+)
+def test_the_hash_leaves_out_what_the_machine_decides(change: Change) -> None:
+    """Or no two runs would ever agree."""
+    assert hash_after(change) == hash_after(unchanged)
+
+
+@pytest.mark.parametrize(
+    "tampering",
+    [
+        "UPDATE versions SET digest = 'of another program' WHERE label = 'a@1'",
+        "UPDATE groups SET seed = zeroblob(32) WHERE position = 0",
+        "UPDATE ratings SET mu = mu + 1e-12 WHERE version = 'a@1'",
+        "UPDATE ladders SET game = 'cards'",
+    ],
+    ids=["versions", "seed", "ratings", "game"],
+)
+def test_the_hash_signs_programs_luck_and_ratings(db: Database, tampering: str) -> None:
+    """The same results of other programs, on other dice or rated otherwise, are another ladder."""
+    ladder = begin(db, "a", "b")
+    play(db, ladder)
+    before = store.ladder_hash(db, ladder)
+    db.execute(tampering)
+    assert store.ladder_hash(db, store.ladders(db)[0]) != before

@@ -1,0 +1,275 @@
+"""Opening, writing and locking: what goes wrong is one line, and nothing stored is lost."""
+
+from __future__ import annotations
+
+import os
+import sqlite3
+import subprocess
+import sys
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from tempfile import TemporaryDirectory
+
+import pytest
+from sqlite_utils import Database
+
+from ladder import store
+from ladder.store import database
+from tests.ladder.fakes import begin, enter, play
+
+
+def start(script: str, home: Path) -> subprocess.Popen[str]:
+    """Another process that works on the same home."""
+    prelude = "import sys; from pathlib import Path; from ladder import store; home = Path(sys.argv[1])\n"
+    return subprocess.Popen([sys.executable, "-c", prelude + script, str(home)], stdout=subprocess.PIPE, text=True)
+
+
+def said(process: subprocess.Popen[str]) -> str:
+    """The next line that it prints."""
+    assert process.stdout is not None
+    return process.stdout.readline().strip()
+
+
+def kill(process: subprocess.Popen[str]) -> None:
+    """End it as a power cut would, without a chance to tidy up."""
+    process.kill()
+    process.communicate()
+
+
+def refusal(home: Path) -> str:
+    """The one line that says why a home cannot be opened, for writing as for reading."""
+    with pytest.raises(store.StoreError) as writing:
+        store.open(home)
+    with pytest.raises(store.StoreError) as reading:
+        store.open_read(home)
+    assert str(writing.value) == str(reading.value)
+    assert "\n" not in str(writing.value)
+    return str(writing.value)
+
+
+def test_the_first_command_needs_no_setting_up(tmp_path: Path) -> None:
+    """A home is made with everything above it, and opened again as it is."""
+    home = tmp_path / "not" / "there # yet?"
+    with store.open(home) as db:
+        enter(db, "greedy")
+    with store.open(home) as db:
+        assert store.version(db, "greedy").label == "greedy@1"
+
+
+def test_reading_a_home_that_is_not_there_makes_none(home: Path) -> None:
+    """`arena leaderboard` before the first ladder has nothing to show and leaves no trace."""
+    with store.open_read(home) as db:
+        assert (store.versions(db), store.ladders(db)) == ((), ())
+    assert not home.exists()
+
+
+def test_an_empty_file_is_a_new_database(home: Path) -> None:
+    """What a process leaves that was killed before its first transaction."""
+    home.mkdir()
+    (home / "arena.db").touch()
+    with store.open_read(home) as db:
+        assert store.versions(db) == ()
+
+
+def test_a_reader_sees_what_is_written_meanwhile(home: Path, db: Database) -> None:
+    """`arena leaderboard --watch` during a ladder."""
+    with store.open_read(home) as reader:
+        enter(db, "greedy")
+        assert store.version(reader, "greedy").number == 1
+
+
+def test_a_reader_cannot_write(home: Path, db: Database) -> None:  # noqa: ARG001 - makes the home
+    """What only looks must not be able to break anything."""
+    with store.open_read(home) as reader, pytest.raises(store.StoreError, match="cannot be written"):
+        enter(reader, "greedy")
+
+
+def test_what_is_stored_survives_a_power_cut(home: Path) -> None:
+    """FULL syncs every commit; and only the ladder's own process moves the log, which old SQLites do not do safely."""
+
+    def setting(db: Database, pragma: str) -> object:
+        return db.execute(f"PRAGMA {pragma}").fetchone()[0]
+
+    with store.open(home) as db, store.open(home, checkpoints=True) as ladder:
+        assert [setting(db, name) for name in ("journal_mode", "synchronous", "foreign_keys")] == ["wal", 2, 1]
+        assert [setting(each, "wal_autocheckpoint") for each in (db, ladder)] == [0, 1000]
+
+
+def garbage(path: Path) -> None:
+    path.write_bytes(b"no database at all" * 100)
+
+
+def foreign(path: Path) -> None:
+    with sqlite3.connect(path) as db:
+        db.execute("CREATE TABLE bookmarks (url TEXT)")
+    db.close()
+
+
+def newer(path: Path) -> None:
+    store.open(path.parent).close()
+    with sqlite3.connect(path) as db:
+        db.execute("PRAGMA user_version = 99")
+    db.close()
+
+
+def torn(path: Path) -> None:
+    store.open(path.parent).close()
+    path.write_bytes(path.read_bytes()[:8192])
+
+
+def flipped(path: Path) -> None:
+    store.open(path.parent).close()
+    content = bytearray(path.read_bytes())
+    content[4096:6000] = bytes(range(256))[:238] * 8
+    path.write_bytes(content)
+
+
+def directory(path: Path) -> None:
+    path.mkdir()
+
+
+@pytest.mark.parametrize(
+    ("spoil", "line"),
+    [
+        (garbage, "is not a database: move it away"),
+        (foreign, "belongs to another program: move it away"),
+        (newer, "was written by a newer arena (schema 99, this one knows 1): update the arena"),
+        (torn, "is damaged: put a backup in its place"),
+        (flipped, "is damaged: put a backup in its place"),
+        (directory, "cannot be opened, read or written: it must be a file"),
+    ],
+)
+def test_what_is_no_store_is_refused_and_left_alone(home: Path, spoil: Callable[[Path], None], line: str) -> None:
+    """The line names the file and the next step; overwriting it would make things worse."""
+    home.mkdir()
+    path = home / "arena.db"
+    spoil(path)
+    before = path.is_file() and path.read_bytes()
+    assert f"{path} {line}" in refusal(home)
+    assert (path.is_file() and path.read_bytes()) == before
+
+
+def test_a_large_database_is_checked_when_asked(home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Reading every page of a long ladder before each command would be slow, so damage may show late."""
+    home.mkdir()
+    flipped(home / "arena.db")
+    monkeypatch.setattr(database, "QUICKLY_CHECKED", 0)
+    store.open(home).close()
+    with pytest.raises(store.StoreError, match="damaged"):
+        store.open(home, thorough=True)
+
+
+def test_a_home_that_cannot_be_made_is_named(tmp_path: Path) -> None:
+    """Here a file is in the way."""
+    (tmp_path / "file").touch()
+    with pytest.raises(
+        store.StoreError, match=r"cannot use .*/file/home/arena.db: Not a directory; choose another home"
+    ):
+        store.open(tmp_path / "file" / "home")
+
+
+@pytest.fixture
+def read_only_home() -> Iterator[Path]:
+    """A home with one bot in it that this process may not write to; root steps down for it."""
+    with TemporaryDirectory() as name:  # tmp_path is closed to everybody but root
+        home = Path(name)
+        with store.open(home) as db:
+            enter(db, "greedy")
+        (home / "arena.db").chmod(0o444)
+        home.chmod(0o555)
+        user = os.geteuid()
+        if user == 0:
+            os.seteuid(65534)
+        yield home
+        os.seteuid(user)
+        home.chmod(0o755)
+
+
+def test_a_read_only_home_can_be_read(read_only_home: Path) -> None:
+    """An archived tournament, or somebody else's."""
+    with store.open_read(read_only_home) as db:
+        assert store.version(db, "greedy").number == 1
+    with pytest.raises(store.StoreError, match=r"arena.db cannot be written: make it and its directory writable"):
+        store.open(read_only_home)
+
+
+def test_a_transaction_that_fails_leaves_nothing(db: Database) -> None:
+    """Half a result would be worse than none."""
+    enter(db, "greedy")
+
+    def interrupted() -> None:
+        with store.write(db):
+            db.execute("UPDATE versions SET retired = 0")
+            raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        interrupted()
+    assert store.version(db, "greedy").retired is None
+    assert not db.conn.in_transaction
+
+
+def test_a_full_disk_loses_nothing_that_was_stored(db: Database) -> None:
+    """The ladder stops with a line, and goes on when there is room."""
+    ladder = begin(db, "a", "b", "c", rounds=5)
+    play(db, ladder)
+    db.execute(f"PRAGMA max_page_count = {db.execute('PRAGMA page_count').fetchone()[0]}")
+    with pytest.raises(store.StoreError, match="the disk is full: make room"):
+        store.plan(db, ladder, ["a", "b", "c"], rounds=500)
+    assert store.counts(db, ladder) == store.Counts(scheduled=0, done=30, unplayable=0)
+    db.execute("PRAGMA max_page_count = 1000000")
+    assert store.plan(db, ladder, ["a", "b", "c"], rounds=6) == 6
+
+
+def test_writers_wait_for_each_other(home: Path) -> None:
+    """Read, then write, from three processes at once: no number is given twice and none is lost."""
+    script = """
+with store.open(home) as db:
+    for number in range(20):
+        store.add_version(db, "greedy", sys.argv[1] + str(id(db)) + str(number), games=[], run=[], origin="submitted")
+"""
+    processes = [start(script, home) for _ in range(3)]
+    assert [(process.communicate(), process.returncode)[1] for process in processes] == [0, 0, 0]
+    with store.open_read(home) as db:
+        assert [version.number for version in store.versions(db)] == list(range(1, 61))
+
+
+def test_a_second_ladder_is_refused_at_once(home: Path) -> None:
+    """Two would play the same matches; the line names the first one's process."""
+    with store.exclusive(home), pytest.raises(store.StoreError, match=f"running in .* already .process {os.getpid()}."):
+        store.exclusive(home).__enter__()
+    with store.exclusive(home):
+        assert (home / "arena.lock").read_text() == str(os.getpid())
+
+
+def test_a_killed_ladder_holds_no_lock(home: Path) -> None:
+    """Nobody has to remove a file by hand after a crash."""
+    process = start("with store.exclusive(home):\n    print('held', flush=True)\n    sys.stdin.read()", home)
+    assert said(process) == "held"
+    kill(process)
+    with store.exclusive(home):
+        pass
+
+
+PLAY = """
+from tests.ladder.fakes import begin, finished
+with store.open(home, checkpoints=True) as db:
+    ladder = begin(db, "a", "b", "c", "d", rounds=100)
+    for match in store.scheduled(db, ladder):
+        store.record(db, ladder, [finished(match)])
+        print(match.id, flush=True)
+        store.fold(db, ladder)
+"""
+
+
+def test_kill_9_loses_no_acknowledged_result_and_rates_none_twice(db: Database, tmp_path: Path) -> None:
+    """Stopped anywhere and run again, a ladder ends like one that was never stopped."""
+    process = start(PLAY, tmp_path)
+    acknowledged = [said(process) for _ in range(60)]
+    kill(process)
+    with store.open(tmp_path, thorough=True) as killed:
+        ladder = begin(killed, "a", "b", "c", "d", rounds=100)
+        assert {store.match(killed, id).status for id in acknowledged} == {"done"}
+        assert store.counts(killed, ladder).scheduled > 0
+        play(killed, ladder)
+        play(db, begin(db, "a", "b", "c", "d", rounds=100))
+        assert store.ladder_hash(killed, ladder) == store.ladder_hash(db, ladder)

@@ -1,0 +1,150 @@
+"""Ladders, and the legs that their runs append."""
+
+from __future__ import annotations
+
+import time
+from hashlib import sha256
+
+import pytest
+from sqlite_utils import Database
+
+from ladder import store
+from ladder.schedule import Group, TooFewBots, canonical, match_id, match_seed
+from tests.ladder.fakes import KEY, begin, enter, finished, play, void
+
+
+def make(db: Database, key: store.LadderKey = KEY, seed: str | None = None) -> store.Ladder:
+    return store.ladder(db, key, draw_probability=0.1, seed=seed)
+
+
+def test_the_same_key_is_the_same_ladder(db: Database) -> None:
+    """Run again, a ladder goes on; with another option it is another ladder with ratings of its own."""
+    made = make(db)
+    assert make(db) == made == store.find_ladder(db, KEY.id)
+    assert make(db, KEY._replace(options={"sides": 8})).id != made.id
+    assert store.find_ladder(db, KEY._replace(rules_version=2).id) is None
+
+
+def test_the_event_seed_comes_from_the_operating_system(db: Database) -> None:
+    """No bot's author can foresee a die unless somebody chooses the seed."""
+    one, other = make(db), make(db, KEY._replace(seats=3))
+    assert len(one.event_seed) == 32
+    assert one.event_seed != other.event_seed
+    assert one.seed_text is None
+
+
+def test_a_chosen_seed_gives_the_same_dice_in_every_home(db: Database) -> None:
+    """It is how a result is reproduced."""
+    assert make(db, seed="spring").event_seed == sha256(b"spring").digest()
+
+
+def test_another_seed_is_refused_naming_both(db: Database) -> None:
+    """Results on two event seeds would not be one schedule; the same seed, or none, is the ladder as it is."""
+    for seats, begun, own in [(2, "spring", "'spring'"), (3, None, "one made by the operating system")]:
+        made = make(db, KEY._replace(seats=seats), seed=begun)
+        with pytest.raises(store.StoreError, match=f"ladder {made.id} keeps its seed, {own}: .* with 'autumn'"):
+            make(db, KEY._replace(seats=seats), seed="autumn")
+        assert make(db, KEY._replace(seats=seats), seed=begun) == make(db, KEY._replace(seats=seats)) == made
+
+
+def test_ladders_come_with_the_one_played_last_first(db: Database) -> None:
+    """`arena leaderboard` without more words shows that one."""
+    two, three = begin(db, "a", "b"), begin(db, "a", "b", "c", seats=3)
+    assert [ladder.id for ladder in store.ladders(db)] == [three.id, two.id]
+    play(db, two)
+    assert [ladder.id for ladder in store.ladders(db, "dice")] == [two.id, three.id]
+    assert [ladder.id for ladder in store.ladders(db, "dice", 3)] == [three.id]
+    assert store.ladders(db, "cards") == ()
+
+
+def test_a_leg_holds_every_rotation_of_what_is_missing(db: Database) -> None:
+    """Schedule order: rounds outermost, a group's rotations side by side, on one seed that no other group has."""
+    ladder = begin(db, "a", "b", "c", "d", rounds=2)
+    matches = list(store.scheduled(db, ladder))
+    assert store.counts(db, ladder) == store.Counts(scheduled=24, done=0, unplayable=0)
+    for number, (first, second) in enumerate(zip(matches[::2], matches[1::2], strict=True)):
+        group = Group(number // 6, canonical(first.line_up))
+        assert first.line_up == second.line_up[::-1] == group.order
+        assert first.seed == second.seed == match_seed(ladder.event_seed, ladder.id, group)
+        assert [first.id, second.id] == [match_id(ladder.id, group, rotation) for rotation in (0, 1)]
+    assert len({match.seed for match in matches}) == 12
+
+
+def test_a_finished_schedule_adds_no_leg(db: Database) -> None:
+    """Run again, a ladder that has played everything plays nothing; with more rounds it adds those."""
+    ladder = begin(db, "a", "b", "c", rounds=2)
+    play(db, ladder)
+    assert store.plan(db, ladder, ["a", "b", "c"], 2) == 0
+    assert store.plan(db, ladder, ["a", "b", "c"], 3) == 6
+    assert store.match(db, next(store.scheduled(db, ladder)).id).leg == 1
+
+
+def test_an_unfinished_leg_comes_first(db: Database) -> None:
+    """Legs follow each other in the order they were found missing, or two runs would end differently."""
+    ladder = begin(db, "a", "b", "c")
+    assert store.plan(db, ladder, ["a", "b", "c"], 50) == 0
+    assert store.counts(db, ladder).scheduled == 6
+
+
+def test_an_unplayable_match_finishes_its_leg(db: Database) -> None:
+    """A machine's fault must not hold up the ladder for good."""
+    ladder = begin(db, "a", "b")
+    stuck, other = store.scheduled(db, ladder)
+    store.record(db, ladder, [*void(stuck, 3), finished(other)])
+    assert store.plan(db, ladder, ["a", "b"], 2) == 2
+
+
+def test_a_new_version_replaces_the_old_one_in_new_legs_only(db: Database) -> None:
+    """What the old one has played stays; nothing is played without the new one."""
+    ladder = begin(db, "a", "b", "c", rounds=2)
+    play(db, ladder)
+    store.add_version(db, "a", "better", games=["dice"], run=["bot"], origin="submitted")
+    assert store.plan(db, ladder, [version.label for version in store.field(db, "dice")], 2) == 8
+    assert all("a@2" in match.line_up and "a@1" not in match.line_up for match in store.scheduled(db, ladder))
+
+
+def test_a_plan_with_a_stranger_is_refused_before_anything_is_stored(db: Database) -> None:
+    """The same for a field too small for the seats."""
+    ladder = make(db)
+    enter(db, "a")
+    with pytest.raises(store.NotFound, match="no bot 'nobody'"):
+        store.plan(db, ladder, ["a", "nobody"], 1)
+    with pytest.raises(TooFewBots, match="2 seats need 2 bots, the field has 1: a@1"):
+        store.plan(db, ladder, ["a"], 1)
+    assert store.counts(db, ladder) == store.Counts(0, 0, 0)
+
+
+def test_matches_are_streamed_while_results_come_in(db: Database) -> None:
+    """However long the ladder: each match once, in schedule order, over several pages."""
+    ladder = begin(db, *"abcdefgh", rounds=10)
+    planned = [match.id for match in store.scheduled(db, ladder)]
+    played, batch = [], []
+    for match in store.scheduled(db, ladder):
+        played.append(match.id)
+        batch.append(finished(match))
+        if len(batch) == 50:
+            store.record(db, ladder, batch[::2])
+            batch = []
+    assert played == planned
+    assert store.counts(db, ladder) == store.Counts(scheduled=285, done=275, unplayable=0)
+    seqs = dict(db.execute("SELECT id, seq FROM matches").fetchall())
+    assert [seqs[id] for id in played] == list(range(560))
+
+
+def test_unplayable_matches_are_tried_again_on_request(db: Database) -> None:
+    """With what was tried before, so that the machine's owner sees whether the fault was mended."""
+    ladder = begin(db, "a", "b", "c")
+    stuck = list(store.scheduled(db, ladder))[2]
+    store.record(db, ladder, void(stuck, 3))
+    assert stuck.id not in [match.id for match in store.scheduled(db, ladder)]
+    assert [match.attempts for match in store.scheduled(db, ladder, retry=True)] == [0, 0, 3, 0, 0, 0]
+
+
+@pytest.mark.parametrize("seats", [2, 4])
+def test_a_long_schedule_is_planned_quickly(db: Database, seats: int) -> None:
+    """Some 10,000 matches; generous, for a busy machine: a second is usual for 50,000 of two seats."""
+    begun = time.process_time()
+    ladder = begin(db, *(f"bot{number}" for number in range(20)), seats=seats, rounds=26 if seats == 2 else 20)
+    planned = store.counts(db, ladder).scheduled
+    assert planned > 9000
+    assert time.process_time() - begun < planned / 2500
