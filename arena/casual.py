@@ -5,20 +5,28 @@ from __future__ import annotations
 import hmac
 import shutil
 import tempfile
+import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
+from itertools import groupby, islice
+from operator import attrgetter
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, TypeAlias
 
 from arena import games, submission
 from arena.clock import Limits
 from arena.games.rules import Game, Options
-from arena.match import SeatForfeit
+from arena.match import Forfeit, SeatForfeit, Void
 from arena.seated import Entrant
 from arena.worker import IN_FLIGHT, Played, Task, Worker, short_temporary_directory
 
-Waiting = Callable[[str, str, str], None]
+Waiting: TypeAlias = Callable[[str, str, str], None]
 """Told the label, address and token of a bot that is to be started by hand."""
+Report: TypeAlias = Callable[[int, int, int], None]
+"""Told how many matches are done, of how many, and how many decisions that were."""
+
+REPORT_SECONDS = 0.5
+"""About how long a batch lasts, and so between two reports."""
 
 
 @contextmanager
@@ -38,7 +46,7 @@ def table(*, in_flight: int = IN_FLIGHT, waiting: Waiting | None = None) -> Iter
 def tasks(
     game: Game[Any], lineup: Sequence[Entrant], *, options: Options, limits: Limits, seed: bytes, count: int
 ) -> list[Task]:
-    """As many matches of one line-up as wanted; the first has the seed itself, so that it can be played again."""
+    """As many matches of one line-up as wanted; the first has the seed itself."""
     return [
         Task(
             f"{number + 1}",
@@ -53,6 +61,20 @@ def tasks(
     ]
 
 
+def play(worker: Worker, wanted: Sequence[Task], *, stop: Callable[[], bool], report: Report) -> list[Played]:
+    """Play them all, or until `stop` says true; gives what was finished in the order of `wanted`."""
+    played: dict[str, Played] = {}
+    waiting, size, decisions = iter(wanted), 1, 0
+    while not stop() and (batch := list(islice(waiting, size))):
+        begun = time.monotonic()
+        results = worker.play(batch, stop=stop)
+        size = max(1, min(2 * size, int(size * REPORT_SECONDS / (time.monotonic() - begun))))
+        played |= {result.id: result for result in results}
+        decisions += sum(len(result.choices) for result in results)
+        report(len(played), len(wanted), decisions)
+    return [played[task.id] for task in wanted if task.id in played]
+
+
 class Failure(NamedTuple):
     """A qualification match that a bot did not come through."""
 
@@ -63,36 +85,56 @@ class Failure(NamedTuple):
     """What the bot printed last."""
 
 
-def qualify(entrant: Entrant, plays: Sequence[str], limits: Limits) -> list[Failure]:
+class _Trial(NamedTuple):
+    game: str
+    players: int
+    seat: int
+    task: Task
+
+
+def qualify(entrant: Entrant, plays: Sequence[str], limits: Limits, report: Report) -> list[Failure]:
     """Have a bot play one match of every game and number of players it claims, against the built-in random bot.
 
-    It sits in a different place each time. Raises RuntimeError if the arena itself failed.
+    It sits in a different place each time. After a failure the rest of that game is left out, and everything if the
+    bot does not even start. Raises RuntimeError if the arena itself failed.
     """
-    filler = submission.built_ins()["random"].entrant()
-    trials: dict[str, tuple[str, int, int]] = {}
-    wanted: list[Task] = []
-    for name in plays:
-        game = games.game(name)
-        for place, players in enumerate(game.seats):
-            seat = place % players
-            lineup = [filler] * players
-            lineup[seat] = entrant
-            seed = hmac.digest(b"qualification", f"{name}/{players}".encode(), "sha256")
-            (task,) = tasks(game, lineup, options=game.options({}), limits=limits, seed=seed, count=1)
-            task = task._replace(id=f"{name}/{players}")
-            trials[task.id] = (name, players, seat)
-            wanted.append(task)
+    trials = [trial for name in plays for trial in _trials(entrant, name, limits)]
+    failures: list[Failure] = []
+    done = decisions = 0
     with table() as worker:
-        return [failure for played in worker.play(wanted) if (failure := _failure(played, *trials[played.id]))]
+        for _, of_game in groupby(trials, key=attrgetter("game")):
+            for trial in of_game:
+                report(done, len(trials), decisions)
+                (played,) = worker.play([trial.task])
+                done, decisions = done + 1, decisions + len(played.choices)
+                if failure := _failure(trial, played):
+                    failures.append(failure)
+                    break
+            if failures and failures[-1].forfeit.reason is Forfeit.START:
+                break
+    return failures
 
 
-def _failure(played: Played, game: str, players: int, seat: int) -> Failure | None:
+def _trials(entrant: Entrant, name: str, limits: Limits) -> Iterator[_Trial]:
+    game = games.game(name)
+    filler = submission.built_ins()["random"].entrant()
+    for place, players in enumerate(game.seats):
+        seat = place % players
+        lineup = [filler] * players
+        lineup[seat] = entrant
+        seed = hmac.digest(b"qualification", f"{name}/{players}".encode(), "sha256")
+        (task,) = tasks(game, lineup, options=game.options({}), limits=limits, seed=seed, count=1)
+        yield _Trial(name, players, seat, task)
+
+
+def _failure(trial: _Trial, played: Played) -> Failure | None:
     if played.outcome is None:
-        if played.void and played.void.startswith("nobody"):
-            raise RuntimeError("neither the bot nor the built-in random bot could be started")
-        raise RuntimeError(f"the qualification match of {game} failed: {played.void}")
+        if played.void == Void.NOBODY:
+            nobody = SeatForfeit(trial.seat, Forfeit.START, "neither it nor the built-in random bot joined", -1)
+            return Failure(trial.game, trial.players, nobody, [])
+        raise RuntimeError(f"the qualification match of {trial.game} failed: {played.void}")
     for forfeit in played.outcome.forfeits:
-        if forfeit.seat == seat:
-            evidence = played.seats[seat].evidence or {}
-            return Failure(game, players, forfeit, evidence.get("output", []))
+        if forfeit.seat == trial.seat:
+            evidence = played.seats[trial.seat].evidence or {}
+            return Failure(trial.game, trial.players, forfeit, evidence.get("output", []))
     return None

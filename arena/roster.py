@@ -7,7 +7,7 @@ from collections import Counter
 from collections.abc import Callable, Sequence
 from functools import cache
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 from arena import submission
 from arena.games.rules import Game
@@ -26,11 +26,13 @@ if TYPE_CHECKING:
 
 
 class Admission(NamedTuple):
-    """What became of a submission: a version, or why not."""
+    """What became of a submission."""
 
     version: store.Version | None
-    new: bool
-    failures: list[Failure]
+    """None if it failed."""
+    news: Literal["entered", "unchanged", "returned", "refused"]
+    """`returned`: the content was there already, but retired."""
+    failures: Sequence[Failure] = ()
 
 
 def admit(home: Path, program: Program, limits: Limits, report: Report) -> Admission:
@@ -41,17 +43,19 @@ def admit(home: Path, program: Program, limits: Limits, report: Report) -> Admis
     """
     from arena.casual import qualify  # here, because gRPC comes with it
 
-    if program.name in _own_built_ins(home):
-        raise BadSubmission(f"{program.name!r} is a built-in bot's name: choose another with --name")
     with store.open_read(home) as db:
-        known = [version.digest for version in store.versions(db, program.name)]
+        if program.name in _built_ins(db):
+            raise BadSubmission(f"{program.name!r} is a built-in bot's name: choose another with --name")
+        newest = next(reversed(store.versions(db, program.name)), None)
     with tempfile.TemporaryDirectory(prefix="arena-") as scratch:
         copy = submission.store(program, Path(scratch))
-        tried = known[-1:] == [program.digest]
-        if not tried and (failures := qualify(copy.entrant(), copy.games, limits, report)):
-            return Admission(None, False, failures)
+        known = newest is not None and newest.digest == program.digest
+        if not known and (failures := qualify(copy.entrant(), copy.games, limits, report)):
+            return Admission(None, "refused", failures)
         with store.open(home) as db:
-            return Admission(*_enter(db, home, copy, "submitted"), [])
+            version, new = _enter(db, home, copy, "submitted")
+    was_retired = newest is not None and newest.retired is not None
+    return Admission(version, "entered" if new else "returned" if was_retired else "unchanged")
 
 
 def enter_built_ins(db: Database, home: Path) -> None:
@@ -65,6 +69,18 @@ def _enter(db: Database, home: Path, program: Program, origin: str) -> tuple[sto
     return store.add_version(db, program.name, program.digest, games=program.games, run=program.run, origin=origin)
 
 
+def retire(home: Path, name: str) -> tuple[store.Version, ...]:
+    """Take a bot or one version out of future fields; gives what is retired. Raises BadSubmission."""
+    with store.open_read(home) as db:
+        built_in = name in _built_ins(db)
+        if not built_in:
+            _known(db, name)
+    with store.open(home) as db:
+        if built_in:  # perhaps it never played
+            enter_built_ins(db, home)
+        return store.retire(db, name)
+
+
 def folder(home: Path) -> Path:
     """Where a home keeps the programs, each under its digest."""
     return home / "bots"
@@ -74,11 +90,6 @@ def _built_ins(db: Database) -> dict[str, Program]:
     """The built-in bots whose names nobody took before the arena had them."""
     taken = {version.name for version in store.versions(db) if version.origin == "submitted"}
     return {name: program for name, program in submission.built_ins().items() if name not in taken}
-
-
-def _own_built_ins(home: Path) -> dict[str, Program]:
-    with store.open_read(home) as db:
-        return _built_ins(db)
 
 
 # Listing
@@ -130,7 +141,7 @@ def check_field(home: Path, game: Game[Any], seats: int, wanted: Sequence[str] |
         field = _everybody(db, game) if wanted is None else _checked(db, game, wanted)
     if len(field) < seats:
         there = ", ".join(field) or "none"
-        raise TooFewBots(f"{seats} players need {seats} bots that play {game.name}, the field has {len(field)}: {there}")
+        raise TooFewBots(f"{seats} players need {seats} bots that play {game.name}; the field has only {there}")
     return field
 
 
@@ -178,7 +189,7 @@ def find(db: Database, home: Path, text: str, game: Game[Any]) -> Entrant:
     elif "/" in text or text.endswith(".py") or (Path(text).exists() and not _is_known(db, text)):
         program = submission.read(Path(text))
     else:
-        version = _known(db, text)
+        version = _known(db, text, ", or a path such as ./mine.py")
         _check_plays(text, version.games, game)
         return starter(db, home)(version.label)
     _check_plays(text, program.games, game)
@@ -194,12 +205,12 @@ def _is_known(db: Database, text: str) -> bool:
     return any(text in (version.name, version.label) for version in store.versions(db))
 
 
-def _known(db: Database, name: str) -> store.Version:
+def _known(db: Database, name: str, or_else: str = "") -> store.Version:
     try:
         return store.version(db, name)
-    except store.NotFound:
+    except store.NotFound as error:
         entered = {version.name for version in store.versions(db)}
+        if name.partition("@")[0] in entered:
+            raise BadSubmission(str(error)) from None
         there = ", ".join(sorted(entered | _built_ins(db).keys()))
-        raise BadSubmission(
-            f"unknown bot {submission.short(name)}: bots are {there}, or a path such as ./mine.py"
-        ) from None
+        raise BadSubmission(f"unknown bot {submission.short(name)}: bots are {there}{or_else}") from None

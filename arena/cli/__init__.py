@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 from importlib import import_module
+from typing import Any
 
 import click
+
+from arena.cli.failures import one_line_errors
 
 COMMANDS = {
     "games": "games",
@@ -39,9 +42,11 @@ class Commands(click.Group):
             ctx.fail(f"unknown command {args[0]!r}: commands are {', '.join(COMMANDS)}")
         return super().resolve_command(ctx, args)
 
-    def invoke(self, ctx: click.Context) -> object:
-        from arena.cli.common import one_line_errors
+    def make_context(self, *args: Any, **extra: Any) -> click.Context:
+        with one_line_errors():
+            return super().make_context(*args, **extra)
 
+    def invoke(self, ctx: click.Context) -> object:
         with one_line_errors():
             return super().invoke(ctx)
 

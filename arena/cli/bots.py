@@ -2,27 +2,23 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
 
-from arena.cli.common import (
-    GameName,
-    console,
-    home_option,
-    json_option,
-    limit_options,
-    print_json,
-    printable,
-    say,
-    table,
-)
+from arena.cli.options import GameName, home_option, json_option, limit_options
+from arena.cli.output import draw, print_json, printable, progress, say, table
+from arena.clock import Limits
 from arena.games.rules import Game
 
 if TYPE_CHECKING:
     from arena.casual import Failure
-    from arena.clock import Limits
+    from arena.roster import Admission
+
+OUTPUT_LINES = 20
+"""Lines of a failed bot's output that its author is shown."""
 
 
 @click.command()
@@ -40,21 +36,21 @@ def bots(game: Game[Any] | None, home: Path, as_json: bool) -> None:
     from ladder import store
 
     with store.open_read(home) as db:
-        entries = [entry for entry in roster.listed(db) if game is None or game.name in entry.games]
+        entries = [entry for entry in roster.listed(db, home) if game is None or game.name in entry.games]
     if as_json:
         return print_json({"bots": [entry._asdict() for entry in entries]})
     rows = table("bot", "from", "games", "about")
     for entry in entries:
         origin = f"{entry.origin}, retired" if entry.retired else entry.origin
         rows.add_row(entry.bot, origin, ", ".join(entry.games), printable(entry.about))
-    console().print(rows)
-    return None
+    return draw(rows)
 
 
 @click.command()
 @click.argument("path", type=click.Path(path_type=Path))
-@click.option("--name", help="What the bot is called.  [default: what bot.toml says, or the file's name]")
-@click.option("-g", "--game", "plays", type=GameName(), multiple=True, metavar="GAME", help="A game it plays; repeat.")
+@click.option("--name", help="What it is called.  [default: what bot.toml says, or the name of the file or folder]")
+@click.option("-g", "--game", "plays", type=GameName(), multiple=True, metavar="GAME",
+              help="A game it plays; repeat.  [default: what bot.toml says, or every game]")  # fmt: skip
 @limit_options
 @home_option
 @json_option
@@ -63,8 +59,8 @@ def submit(
 ) -> None:
     """Enter a bot: a .py file, an executable file, or a folder with bot.toml.
 
-    It plays a qualification match of every game and number of players that it claims (every game, if nothing is
-    said). A version that fails is not entered, and the versions before it stay.
+    It plays a qualification match of every game and number of players that it claims. A version that fails is not
+    entered, and the versions before it stay.
 
     \b
     Example:
@@ -73,37 +69,52 @@ def submit(
     from arena import roster, submission
 
     program = submission.read(path, name=name, plays=[game.name for game in plays])
-    if program.name in submission.built_ins():
-        raise submission.BadSubmission(f"{program.name!r} is a built-in bot's name: choose another with --name")
-    entry = roster.admit(home, program, limits, say)
-    if entry.failures:
-        return _refuse(program.name, entry.failures, as_json)
-    assert entry.version is not None
-    label, games = entry.version.label, ", ".join(entry.version.games)
+    with progress(f"qualifying {program.name}") as report:
+        admission = roster.admit(home, program, limits, report)
     if as_json:
-        return print_json({"accepted": label, "new": entry.new, "games": entry.version.games})
-    if not entry.new:
-        return click.echo(f"{label} has just this content: nothing to do")
-    click.echo(f"accepted as {label} for {games}")
-    return click.echo(f"next: arena ladder --game {entry.version.games[0]}")
+        print_json(_plain(admission))
+    if admission.version is None:
+        raise click.ClickException(_refusal(program.name, admission.failures, as_json))
+    if not as_json:
+        click.echo(_news(admission))
 
 
-def _refuse(name: str, failures: list[Failure], as_json: bool) -> None:
-    if as_json:
-        print_json({"accepted": None, "failures": [_plain(failure) for failure in failures]})
+def _news(admission: Admission) -> str:
+    version = admission.version
+    assert version is not None
+    if admission.news == "unchanged":
+        return f"{version.label} has just this content already: nothing to do"
+    how = "accepted as" if admission.news == "entered" else "not retired any more:"
+    return f"{how} {version.label} for {', '.join(version.games)}; next: arena ladder --game {version.games[0]}"
+
+
+def _refusal(name: str, failures: Sequence[Failure], as_json: bool) -> str:
+    """Shows what the bot printed last; gives why it was refused, and what its author might do."""
     first = failures[0]
-    for line in first.output[-20:] if not as_json else ():
+    for line in () if as_json else first.output[-OUTPUT_LINES:]:
         say(f"  | {printable(line)}")
-    more = f" (and {len(failures) - 1} more)" if len(failures) > 1 else ""
     games = sorted({failure.game for failure in failures})
-    why = f"{first.game} with {first.players} players: {first.forfeit.reason}, {printable(first.forfeit.detail)}{more}"
-    hint = f"if it does not play {' or '.join(games)}, name the games it plays with --game"
-    raise click.ClickException(f"{name} is not entered: {why}; {hint}")
+    more = f" (and failed in {', '.join(games)})" if len(games) > 1 else ""
+    started = first.forfeit.reason != "start"
+    hint = f"; if it does not play {' or '.join(games)}, name with --game what it plays" if started else ""
+    why = f"{first.forfeit.reason}: {printable(first.forfeit.detail)}"
+    return f"{name} is not entered: in {first.game} with {first.players} players, {why}{more}{hint}"
 
 
-def _plain(failure: Failure) -> dict[str, Any]:
-    reason, detail = failure.forfeit.reason.value, failure.forfeit.detail
-    return failure._asdict() | {"forfeit": {"reason": reason, "detail": detail}}
+def _plain(admission: Admission) -> dict[str, Any]:
+    version = admission.version
+    failures = [
+        {
+            "game": failure.game,
+            "players": failure.players,
+            "reason": failure.forfeit.reason.value,
+            "detail": failure.forfeit.detail,
+            "output": failure.output,
+        }
+        for failure in admission.failures
+    ]
+    accepted, games = (version.label, version.games) if version else (None, ())
+    return {"accepted": accepted, "news": admission.news, "games": games, "failures": failures}
 
 
 @click.command()
@@ -118,10 +129,6 @@ def retire(name: str, home: Path) -> None:
     Example:
       arena retire mybot@1
     """
-    from ladder import store
+    from arena import roster
 
-    with store.open_read(home) as db:
-        store.version(db, name)
-    with store.open(home) as db:
-        gone = store.retire(db, name)
-    click.echo(f"retired {', '.join(version.label for version in gone)}")
+    click.echo(f"retired {', '.join(version.label for version in roster.retire(home, name))}")

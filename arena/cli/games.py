@@ -2,10 +2,18 @@
 
 from __future__ import annotations
 
+import json
+from typing import Any
+
 import click
 
 from arena import games as registry
-from arena.cli.common import console, json_option, print_json, table
+from arena.cli.options import json_option
+from arena.cli.output import draw, print_json, table
+from arena.games.rules import Game
+
+LONG = 12
+"""Characters of an option's default that fit into a line."""
 
 
 @click.command()
@@ -17,25 +25,26 @@ def games(as_json: bool) -> None:
     Example:
       arena games
     """
-    all_games = [registry.game(name) for name in registry.names()]
+    everything = [registry.game(name) for name in registry.names()]
     if as_json:
-        return print_json(
-            {
-                "games": [
-                    {
-                        "name": game.name,
-                        "title": game.title,
-                        "players": list(game.seats),
-                        "actions": game.actions,
-                        "rules_version": game.rules_version,
-                        "options": dict(game.defaults),
-                    }
-                    for game in all_games
-                ]
-            }
-        )
-    rows = table("game", "title", "players", "options (-o NAME=JSON)")
-    for game in all_games:
-        rows.add_row(game.name, game.title, f"{game.seats[0]}–{game.seats[-1]}", ", ".join(game.defaults))
-    console().print(rows)
-    return None
+        return print_json({"games": [_plain(game) for game in everything]})
+    rows = table("game", "title", "players", "options and their defaults (-o NAME=JSON)")
+    for game in everything:
+        rows.add_row(game.name, game.title, f"{game.seats[0]}–{game.seats[-1]}", ", ".join(_options(game)))
+    return draw(rows)
+
+
+def _options(game: Game[Any]) -> list[str]:
+    values = {name: json.dumps(value) for name, value in game.defaults.items()}
+    return [f"{name}={value if len(value) <= LONG else '…'}" for name, value in values.items()]
+
+
+def _plain(game: Game[Any]) -> dict[str, Any]:
+    return {
+        "name": game.name,
+        "title": game.title,
+        "players": list(game.seats),
+        "actions": game.actions,
+        "rules_version": game.rules_version,
+        "options": dict(game.defaults),
+    }

@@ -2,23 +2,15 @@
 
 from __future__ import annotations
 
+import sys
 import time
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
 
-from arena.cli.common import (
-    check_players,
-    console,
-    game_option,
-    home_option,
-    json_option,
-    players_option,
-    print_json,
-    say,
-    table,
-)
+from arena.cli.options import check_players, game_option, home_option, json_option, players_option
+from arena.cli.output import console, draw, print_json, say, table
 from arena.games.rules import Game
 
 if TYPE_CHECKING:
@@ -47,18 +39,19 @@ def leaderboard(
     Example:
       arena leaderboard --game buttons
     """
-    seats = check_players(game, players)
-    if watch and not as_json:
-        return _watch(game, seats, ladder_id, home)
     from ladder import store
 
+    seats = check_players(game, players)
+    if watch:
+        return _watch(game, seats, ladder_id, home, as_json)
     with store.open_read(home) as db:
         ladder = find(db, game, seats, ladder_id)
         if as_json:
             return print_json(as_data(db, game, seats, ladder))
         if ladder is None:
-            return say(f"no {title(game, seats)} ladder in {home}: arena ladder --game {game.name} --players {seats}")
-        return console().print(picture(db, game, ladder))
+            say(f"no ladder of {title(game, seats)} in {str(home)!r} yet")
+            return say(f"play one: arena ladder --game {game.name} --players {seats}")
+        return draw(picture(db, game, ladder))
 
 
 def find(db: Database, game: Game[Any], seats: int, ladder_id: str | None) -> Ladder | None:
@@ -85,17 +78,16 @@ def as_data(db: Database, game: Game[Any], seats: int, ladder: Ladder | None) ->
     from ladder import store
 
     data: dict[str, Any] = {"game": game.name, "players": seats, "ladder": None, "bots": []}
-    if ladder is not None:
-        counts = store.counts(db, ladder)
-        data |= {
-            "ladder": ladder.id,
-            "options": ladder.key.options,
-            "limits": ladder.key.limits,
-            "rules_version": ladder.key.rules_version,
-            "matches": {"done": counts.done, "scheduled": counts.scheduled, "unplayable": counts.unplayable},
-            "bots": [_bot(row) for row in store.leaderboard(db, ladder)],
-        }
-    return data
+    if ladder is None:
+        return data
+    return data | {
+        "ladder": ladder.id,
+        "options": ladder.key.options,
+        "limits": ladder.key.limits,
+        "rules_version": ladder.key.rules_version,
+        "matches": store.counts(db, ladder)._asdict(),
+        "bots": [_bot(row) for row in store.leaderboard(db, ladder)],
+    }
 
 
 def _bot(row: Row) -> dict[str, Any]:
@@ -110,27 +102,34 @@ def picture(db: Database, game: Game[Any], ladder: Ladder) -> Group:
 
     from ladder import store
 
-    counts = store.counts(db, ladder)
-    state = f"{counts.done:,} matches"
-    if counts.scheduled:
-        state += f", {counts.scheduled:,} to play"
-    if counts.unplayable:
-        state += f", {counts.unplayable:,} unplayable"
     two = ladder.key.seats == 2
     places = ("wins", "ties", "losses") if two else ("mean rank", "wins")
     numbers = ("rank", "rating", "mu", "sigma", "matches", *places, "forfeits")
-    rows = table("rank", "bot", "rating", "mu", "sigma", "matches", *places, "forfeits", right=numbers)
+    rows = table("rank", "bot", *numbers[1:], right=numbers)
     for row in store.leaderboard(db, ladder):
         style = None if row.current and not row.retired else "dim"
         label = row.label + (" (retired)" if row.retired else "" if row.current else " (older)")
         own = (row.wins, row.ties, row.losses) if two else (f"{row.mean_rank:.2f}", row.wins)
         skill = (f"{row.shown:.2f}", f"{row.mu:.2f}", f"{row.sigma:.2f}", f"{row.matches:,}")
         rows.add_row(str(row.place), label, *skill, *map(str, own), str(row.forfeits), style=style)
-    head = f"{title(game, ladder.key.seats)} (ladder {ladder.id}): {state}"
-    return Group(Text(head, style="bold"), rows)
+    return Group(Text(_head(db, game, ladder), style="bold"), rows)
 
 
-def _watch(game: Game[Any], seats: int, ladder_id: str | None, home: Path) -> None:
+def _head(db: Database, game: Game[Any], ladder: Ladder) -> str:
+    from ladder import store
+
+    counts = store.counts(db, ladder)
+    state = f"{counts.done:,} matches"
+    if counts.scheduled:
+        state += f", {counts.scheduled:,} to play"
+    if counts.unplayable:
+        state += f", {counts.unplayable:,} unplayable"
+    return f"{title(game, ladder.key.seats)} (ladder {ladder.id}): {state}"
+
+
+def _watch(game: Game[Any], seats: int, ladder_id: str | None, home: Path, as_json: bool) -> None:
+    if as_json or not sys.stdout.isatty():
+        raise click.UsageError("--watch repaints a terminal: leave it out where the output goes elsewhere")
     from rich.live import Live
     from rich.text import Text
 
@@ -140,6 +139,6 @@ def _watch(game: Game[Any], seats: int, ladder_id: str | None, home: Path) -> No
         while True:
             with store.open_read(home) as db:
                 ladder = find(db, game, seats, ladder_id)
-                waiting = Text(f"waiting for a {title(game, seats)} ladder in {home} …")
+                waiting = Text(f"waiting for a ladder of {title(game, seats)} in {str(home)!r} …")
                 live.update(waiting if ladder is None else picture(db, game, ladder), refresh=True)
             time.sleep(REPAINT)

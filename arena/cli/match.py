@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import os
+import secrets
 from collections import Counter
 from collections.abc import Sequence
 from hashlib import sha256
@@ -11,48 +11,30 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from arena.cli.common import (
-    INTERRUPTED,
-    check_options,
-    check_players,
-    console,
-    game_option,
-    home_option,
-    json_option,
-    limit_options,
-    option_option,
-    print_json,
-    printable,
-    say,
-    stop_on_signals,
-    table,
-)
-from arena.games.rules import Game
+from arena.cli.failures import INTERRUPTED, stop_on_signals
+from arena.cli.options import Setting, check_players, home_option, json_option, setting_options
+from arena.cli.output import draw, print_json, printable, progress, say, table
 
 if TYPE_CHECKING:
-    from arena.clock import Limits
-    from arena.worker import Played, Task
+    from rich.table import Table
+
+    from arena.match import Outcome, SeatForfeit
+    from arena.worker import Played
+
+EXPLAINED = 3
+"""Forfeits that are explained at length; the others are counted."""
+OUTPUT_LINES = 10
+"""Lines shown of what a bot printed before it forfeited."""
 
 
 @click.command()
 @click.argument("bots", nargs=-1, metavar="BOT BOT…", required=True)
-@game_option
+@setting_options
 @click.option("-n", "--matches", type=click.IntRange(1, 100_000), default=1, help="How many, in the same seats.")
-@click.option("--seed", help="Text that decides the dice.  [default: the operating system's]")
-@option_option
-@limit_options
+@click.option("--seed", help="Text that decides the dice.  [default: a new one, which is shown]")
 @home_option
 @json_option
-def match(
-    bots: tuple[str, ...],
-    game: Game[Any],
-    matches: int,
-    seed: str | None,
-    options: tuple[str, ...],
-    limits: Limits,
-    home: Path,
-    as_json: bool,
-) -> None:
+def match(bots: tuple[str, ...], setting: Setting, matches: int, seed: str | None, home: Path, as_json: bool) -> None:
     """Play bots against each other, unrated, in the seats as named.
 
     A BOT is a built-in (see `arena bots`), a submitted name (greedy, mine@2), a path (./mine.py), or `attach:`,
@@ -65,21 +47,31 @@ def match(
     from arena import casual, roster
     from ladder import store
 
+    game, options, limits = setting
     check_players(game, len(bots))
-    checked = check_options(game, options)
     with store.open_read(home) as db:
         lineup = [roster.find(db, home, bot, game) for bot in bots]
-    seed_bytes = sha256(seed.encode()).digest() if seed is not None else os.urandom(32)
-    wanted = casual.tasks(game, lineup, options=checked, limits=limits, seed=seed_bytes, count=matches)
-    with casual.table(waiting=_attach) as worker, stop_on_signals(lambda: None) as stopped:
-        played = sorted(worker.play(wanted, stop=stopped), key=lambda result: int(result.id))
+    seed = secrets.token_hex(4) if seed is None else seed
+    digest = sha256(seed.encode("utf-8", "surrogateescape")).digest()
+    wanted = casual.tasks(game, lineup, options=options, limits=limits, seed=digest, count=matches)
+    with (
+        casual.table(waiting=_attach) as worker,
+        stop_on_signals(lambda: None) as stopped,
+        progress(game.title) as report,
+    ):
+        played = casual.play(worker, wanted, stop=stopped, report=report)
         interrupted = stopped()
     if as_json:
-        print_json({"game": game.name, "bots": list(bots), "matches": [_plain(result) for result in played]})
+        matches_data = [_plain(result) for result in played]
+        print_json({"game": game.name, "bots": list(bots), "seed": seed, "matches": matches_data})
     else:
-        _show(game, bots, played, wanted)
+        _explain(bots, played)
+        click.echo(f"{game.title}: {len(played)} of {matches} matches; --seed {printable(seed)} repeats them")
+        draw(_tally(bots, [result.outcome for result in played if result.outcome is not None]))
     if interrupted:
         raise SystemExit(INTERRUPTED)
+    if played and all(result.outcome is None for result in played):
+        raise click.ClickException(f"no match counts: {_why_void(played[0])}")
 
 
 def _attach(label: str, address: str, token: str) -> None:  # noqa: ARG001 - every attached bot looks alike
@@ -92,8 +84,8 @@ def _plain(played: Played) -> dict[str, Any]:
         return {"void": played.void}
     ranks, scores, forfeits = played.outcome
     return {
-        "ranks": list(ranks),
-        "scores": list(scores),
+        "ranks": ranks,
+        "scores": scores,
         "forfeits": [
             {"seat": forfeit.seat, "reason": forfeit.reason.value, "detail": forfeit.detail} for forfeit in forfeits
         ],
@@ -102,36 +94,41 @@ def _plain(played: Played) -> dict[str, Any]:
     }
 
 
-def _show(game: Game[Any], bots: Sequence[str], played: Sequence[Played], wanted: Sequence[Task]) -> None:
+def _tally(bots: Sequence[str], outcomes: Sequence[Outcome]) -> Table:
     wins: Counter[int] = Counter()
     ties: Counter[int] = Counter()
     forfeits: Counter[int] = Counter()
+    for outcome in outcomes:
+        first = [seat for seat, rank in enumerate(outcome.ranks) if rank == 0]
+        (ties if len(first) > 1 else wins).update(first)
+        forfeits.update(forfeit.seat for forfeit in outcome.forfeits)
+    score = "mean score" if len(outcomes) > 1 else "score"
+    rows = table("seat", "bot", "wins", "ties", "forfeits", score, right=["seat", "wins", "ties", "forfeits", score])
+    for seat, bot in enumerate(bots):
+        mean = sum(outcome.scores[seat] for outcome in outcomes) / max(len(outcomes), 1)
+        counts = [str(tally[seat]) for tally in (wins, ties, forfeits)]
+        rows.add_row(str(seat), printable(bot), *counts, f"{mean:.1f}" if len(outcomes) > 1 else f"{mean:g}")
+    return rows
+
+
+def _explain(bots: Sequence[str], played: Sequence[Played]) -> None:
+    """Why matches are void and why seats forfeited, for the author."""
     for result in played:
         if result.outcome is None:
-            say(f"match {result.id} is void: {result.void}")
-            continue
-        first = [seat for seat, rank in enumerate(result.outcome.ranks) if rank == 0]
-        (ties if len(first) > 1 else wins).update(first)
-        forfeits.update(forfeit.seat for forfeit in result.outcome.forfeits)
-        _explain(result, bots)
-    rows = table(
-        "seat", "bot", "wins", "ties", "forfeits", "score", right=["seat", "wins", "ties", "forfeits", "score"]
-    )
-    counted = [result.outcome for result in played if result.outcome is not None]
-    for seat, bot in enumerate(bots):
-        score = sum(outcome.scores[seat] for outcome in counted) / len(counted) if counted else 0
-        tallies = [str(tally[seat]) for tally in (wins, ties, forfeits)]
-        rows.add_row(str(seat), bot, *tallies, f"{score:g}" if len(counted) == 1 else f"{score:.1f}")
-    click.echo(f"{game.title}: {len(counted)} of {len(wanted)} matches" + (", mean score" if len(counted) > 1 else ""))
-    console().print(rows)
-
-
-def _explain(played: Played, bots: Sequence[str]) -> None:
-    """Why seats forfeited, for the author."""
-    assert played.outcome is not None
-    for forfeit in played.outcome.forfeits:
-        where = f"match {played.id}, seat {forfeit.seat} ({bots[forfeit.seat]})"
-        say(f"{where} forfeited: {forfeit.reason}: {printable(forfeit.detail)}")
-        evidence = played.seats[forfeit.seat].evidence or {}
-        for line in evidence.get("output", [])[-10:]:
+            say(f"match {result.id} is void: {_why_void(result)}")
+    lost = [(result, forfeit) for result in played if result.outcome for forfeit in result.outcome.forfeits]
+    for result, forfeit in lost[:EXPLAINED]:
+        say(f"match {result.id}, seat {forfeit.seat} ({printable(bots[forfeit.seat])}) forfeited: {_why(forfeit)}")
+        evidence = result.seats[forfeit.seat].evidence or {}
+        for line in evidence.get("output", [])[-OUTPUT_LINES:]:
             say(f"  | {printable(line)}")
+    if len(lost) > EXPLAINED:
+        say(f"… and {len(lost) - EXPLAINED:,} more forfeits")
+
+
+def _why(forfeit: SeatForfeit) -> str:
+    return f"{forfeit.reason}: {printable(forfeit.detail)}"
+
+
+def _why_void(played: Played) -> str:
+    return printable((played.void or "").strip().splitlines()[-1])

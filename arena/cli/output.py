@@ -37,12 +37,13 @@ def console(*, stderr: bool = False) -> Console:
     """Where pictures are drawn; text in them is taken as it is."""
     from rich.console import Console
 
-    plain = {"highlight": False, "markup": False, "emoji": False}
-    made = Console(stderr=stderr, **plain)
-    return made if made.is_terminal else Console(stderr=stderr, width=PIPED_WIDTH, **plain)
+    made = Console(stderr=stderr, highlight=False, markup=False, emoji=False)
+    if not made.is_terminal:
+        made.width = PIPED_WIDTH
+    return made
 
 
-def show(*pictures: RenderableType) -> None:
+def draw(*pictures: RenderableType) -> None:
     """Print what rich can draw, without the spaces it leaves at the ends of lines."""
     canvas = console()
     with canvas.capture() as drawn:

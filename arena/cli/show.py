@@ -10,11 +10,13 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from arena.cli.common import console, home_option, json_option, print_json, printable, table
+from arena.cli.options import home_option, json_option
+from arena.cli.output import draw, print_json, printable, table
 
 if TYPE_CHECKING:
     from sqlite_utils import Database
 
+    from arena.submission import Program
     from ladder.store import Match, MatchLine, SeatOutcome, Version
 
 MATCHES = 10
@@ -32,17 +34,27 @@ def show(what: str, home: Path, as_json: bool) -> None:
     Example:
       arena show mybot
     """
+    from arena import submission
     from ladder import store
 
     with store.open_read(home) as db:
         names = {version.name for version in store.versions(db)}
         if what.partition("@")[0] in names:
             return _show_bot(db, store.version(db, what), as_json)
+        if what in submission.built_ins():
+            return _show_built_in(submission.built_ins()[what], as_json)
         try:
             found = store.match(db, what)
         except store.NotFound as error:
             raise store.NotFound(f"{error}, and no bot is called so") from error
         return print_json(match_data(found)) if as_json else _show_match(found)
+
+
+def _show_built_in(program: Program, as_json: bool) -> None:
+    """A bot that no ladder of this home has seen."""
+    if as_json:
+        return print_json({"bot": {"name": program.name, "origin": "built-in", "games": program.games}, "matches": []})
+    return click.echo(f"{program.name}: built-in, plays {', '.join(program.games)}; no matches yet")
 
 
 def _show_bot(db: Database, version: Version, as_json: bool) -> None:
@@ -51,21 +63,23 @@ def _show_bot(db: Database, version: Version, as_json: bool) -> None:
     lines = store.matches_of(db, version.label, MATCHES)
     if as_json:
         return print_json({"bot": version._asdict(), "matches": [line._asdict() for line in lines]})
-    click.echo(f"{version.label}: {version.origin}, plays {', '.join(version.games)}")
-    click.echo(f"sha256 {version.digest}, run as {printable(' '.join(version.run))}, entered {when(version.created)}")
+    retired = ", retired" if version.retired is not None else ""
+    click.echo(f"{version.label}: {version.origin}{retired}, plays {', '.join(version.games)}")
+    click.echo(f"entered {when(version.created)}, run as {printable(' '.join(version.run))}")
+    click.echo(f"sha256 {version.digest}")
     if not lines:
         return click.echo("no matches yet")
-    click.echo(f"matches, forfeits first, at most {MATCHES}:")
-    return _list_matches(lines)
+    click.echo(f"matches, those with its forfeits first, at most {MATCHES}:")
+    return draw(_matches(lines))
 
 
-def _list_matches(lines: tuple[MatchLine, ...]) -> None:
+def _matches(lines: tuple[MatchLine, ...]) -> Any:
     rows = table("match", "game", "bots by seat", "seat", "place", "score", "forfeit", right=["seat", "place", "score"])
     for line in lines:
         lineup = ", ".join(line.line_up)
         place, forfeit = str(line.rank + 1), line.forfeit or ""
         rows.add_row(line.id, line.game, lineup, str(line.seat), place, str(line.score), forfeit)
-    console().print(rows)
+    return rows
 
 
 def match_data(match: Match) -> dict[str, Any]:
@@ -84,18 +98,25 @@ def _show_match(match: Match) -> None:
     click.echo(f"match {match.id}: {key.game}, ladder {match.ladder.id}, {match.status}")
     click.echo(f"leg {match.leg}, round {match.round}, rotation {match.rotation}, {when(match.finished)}")
     for reason in match.voids:
-        click.echo(f"was void: {printable(reason)}")
+        click.echo(f"was void: {printable(reason.strip().splitlines()[-1])}")
     click.echo(f"seed {match.seed.hex() if match.seed else 'shown when every match of its group is done'}")
-    numbers = ("seat", "place", "score", "decisions", "thought", "longest")
-    rows = table("seat", "bot", "place", "score", "decisions", "thought", "longest", "forfeit", right=numbers)
-    for seat, (bot, outcome) in enumerate(zip(match.line_up, match.seats, strict=False)):
-        times = [f"{outcome.think_total:.3f} s", f"{outcome.think_max * 1000:.1f} ms"]
-        cells = [str(outcome.rank + 1), str(outcome.score), str(outcome.decisions), *times, outcome.forfeit or ""]
-        rows.add_row(str(seat), bot, *cells)
-    console().print(rows)
+    if not match.seats:
+        return click.echo(f"line-up {', '.join(match.line_up)}")
+    draw(_seats(match))
     for seat, outcome in enumerate(match.seats):
         if outcome.forfeit is not None:
             _show_evidence(seat, match.line_up[seat], outcome)
+    return None
+
+
+def _seats(match: Match) -> Any:
+    numbers = ("seat", "place", "score", "decisions", "thought", "longest")
+    rows = table("seat", "bot", "place", "score", "decisions", "thought", "longest", "forfeit", right=numbers)
+    for seat, (bot, outcome) in enumerate(zip(match.line_up, match.seats, strict=True)):
+        times = [f"{outcome.think_total:.3f} s", f"{outcome.think_max * 1000:.1f} ms"]
+        cells = [str(outcome.rank + 1), str(outcome.score), str(outcome.decisions), *times, outcome.forfeit or ""]
+        rows.add_row(str(seat), bot, *cells)
+    return rows
 
 
 def _show_evidence(seat: int, bot: str, outcome: SeatOutcome) -> None:

@@ -15,7 +15,7 @@ from ladder import store
 from ladder.ratings import NEW, Rating, rate
 from ladder.store import board
 from ladder.store.database import in_memory
-from tests.ladder.fakes import begin, finished, play, void
+from tests.ladder.fakes import begin, enter, finished, play, void
 
 Change = Callable[[store.FinishedMatch], store.FinishedMatch]
 
@@ -171,13 +171,18 @@ def test_forfeits_are_counted(db: Database) -> None:
 
 
 def test_the_leaderboard_goes_by_shown_rating(db: Database) -> None:
-    """Not by mu: two lucky wins do not make a champion."""
-    ladder = begin(db, *"abcdef", rounds=3)
+    """Not by mu: beating a veteran once does not make a champion."""
+    ladder = begin(db, "a", "b", "c", rounds=10)
     play(db, ladder)
+    store.plan(db, ladder, ["a", *enter(db, "z")], rounds=1)
+    match = next(store.scheduled(db, ladder))
+    outcomes = tuple(store.SeatOutcome(int(label != "z@1"), 0) for label in match.line_up)
+    store.record(db, ladder, [store.FinishedMatch(match.id, outcomes, b"", b"")])
+    store.fold(db, ladder)
     rows = store.leaderboard(db, ladder)
-    assert [row.place for row in rows] == [1, 2, 3, 4, 5, 6]
+    assert (max(rows, key=lambda row: row.mu).name, rows[-1].name) == ("z", "z")
     assert [row.shown for row in rows] == sorted((row.mu - 3 * row.sigma for row in rows), reverse=True)
-    assert sum(row.matches for row in rows) == 2 * store.counts(db, ladder).done
+    assert [row.place for row in rows] == [1, 2, 3, 4]
 
 
 def test_older_and_retired_versions_stay_and_are_marked(db: Database) -> None:

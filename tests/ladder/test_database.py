@@ -14,7 +14,7 @@ import pytest
 from sqlite_utils import Database
 
 from ladder import store
-from ladder.store import database
+from ladder.store import database, schema
 from tests.ladder.fakes import begin, enter, play
 
 
@@ -166,6 +166,19 @@ def test_a_home_that_cannot_be_made_is_named(tmp_path: Path) -> None:
         store.StoreError, match=r"cannot use .*/file/home/arena.db: Not a directory; choose another home"
     ):
         store.open(tmp_path / "file" / "home")
+
+
+@pytest.mark.parametrize("opened", [store.open, store.open_read])
+def test_an_older_database_is_brought_up_to_date(
+    home: Path, opened: Callable[[Path], Database], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """By whichever command comes first after an update; nothing that was stored is lost."""
+    with store.open(home) as db:
+        enter(db, "greedy")
+    later = [*schema.MIGRATIONS, lambda db: db.execute("ALTER TABLE versions ADD COLUMN motto TEXT")]
+    monkeypatch.setattr(database, "MIGRATIONS", later)
+    with opened(home) as db:
+        assert db.execute("SELECT label, motto FROM versions").fetchall() == [("greedy@1", None)]
 
 
 @pytest.fixture

@@ -1,0 +1,389 @@
+"""The documents are true: what they name exists, what they show runs, and nothing that has a name is left out.
+
+A fence of Python says after `python` what is done with it here: names of games (it is a bot and plays them), `run`,
+`check` or `game`. In docs/protocol.md `json bot` and `json referee` are frames of one real match.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import random
+import re
+import shlex
+import subprocess
+import sys
+from collections.abc import Iterator
+from functools import cache
+from importlib import import_module
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import click
+import pytest
+from google.protobuf import json_format
+
+from arena import games
+from arena.cli import COMMANDS, main
+from arena.games import Game, RandomDice
+from arena.match import Forfeit, Match
+from arena.v1 import referee_pb2 as pb
+from tests.cases import runner
+from tests.test_layout import MAY_IMPORT
+
+ROOT = Path(__file__).parent.parent
+ARENA = str(Path(sys.executable).with_name("arena"))
+PAGES = [ROOT / "README.md", *sorted(ROOT.glob("docs/*.md")), *sorted(ROOT.glob("bots/*/README.md"))]
+GAMES = games.names()
+every_page = pytest.mark.parametrize("page", PAGES, ids=lambda page: str(page.relative_to(ROOT)))
+every_game = pytest.mark.parametrize("name", GAMES)
+
+
+class Fence(NamedTuple):
+    """A fenced block: its language, the words after that, and what is in it."""
+
+    language: str
+    words: tuple[str, ...]
+    text: str
+
+
+@cache
+def fences(page: Path) -> tuple[Fence, ...]:
+    found = re.findall(r"^```(\w+)(.*)\n((?s:.*?))^```$", page.read_text(), re.MULTILINE)
+    return tuple(Fence(language, tuple(words.split()), text) for language, words, text in found)
+
+
+def prose(page: Path) -> str:
+    return re.sub(r"^```(?s:.*?)^```$", "", page.read_text(), flags=re.MULTILINE)
+
+
+def spans(page: Path) -> list[str]:
+    """What is written as code inside the prose."""
+    return [" ".join(span.split()) for span in re.findall(r"`([^`]+)`", prose(page))]
+
+
+def commands(page: Path) -> Iterator[list[str]]:
+    """The words of every `arena …` on a page, without `arena`."""
+    indented = re.findall(r"^ {4}(\S.*)", prose(page), re.MULTILINE)
+    scripts = [line for fence in fences(page) if fence.language == "sh" for line in fence.text.splitlines()]
+    for line in [*spans(page), *indented, *scripts]:
+        if called := re.fullmatch(r"(?:\./scripts/)?arena ([a-z].*)", line):
+            yield shlex.split(called[1], comments=True)
+
+
+def options(name: str) -> set[str]:
+    command = main.get_command(click.Context(main), name)
+    assert command is not None
+    return {flag for option in command.params if isinstance(option, click.Option) for flag in option.opts}
+
+
+def fence(page: str, word: str) -> str:
+    """The one Python block of a page that is meant for this."""
+    (found,) = [each for each in fences(ROOT / page) if each.language == "python" and word in each.words]
+    return found.text
+
+
+def section(title: str) -> str:
+    """A game's part of docs/games.md, or the cases."""
+    return (ROOT / "docs/games.md").read_text().split(f"\n## {title}\n")[1].split("\n## ")[0]
+
+
+def rows(text: str) -> list[list[str]]:
+    """The cells of every line of a table."""
+    return [[cell.strip() for cell in line.strip(" |").split(" | ")] for line in re.findall(r"^\|.*\|$", text, re.M)]
+
+
+def arena(*words: str, cwd: Path) -> str:
+    env = {name: value for name, value in os.environ.items() if name != "ARENA_HOME"}
+    done = subprocess.run([ARENA, *words], cwd=cwd, env=env, capture_output=True, text=True, timeout=60)
+    assert done.returncode == 0, f"arena {shlex.join(words)}: {done.stderr}"
+    return done.stdout
+
+
+# --- What is named exists
+
+
+@every_page
+def test_commands_on_a_page_exist_with_their_options(page: Path) -> None:
+    """A command that is not there is the first thing a newcomer would type."""
+    for name, *words in commands(page):
+        assert name in COMMANDS, f"arena {name}"
+        named = {word.partition("=")[0] for word in words if re.match(r"--?[a-z]", word)}
+        assert named <= options(name) | {"--help"}, f"arena {name} {shlex.join(words)}"
+
+
+@every_page
+def test_options_on_a_page_are_some_commands(page: Path) -> None:
+    """In prose an option may stand alone."""
+    known = set[str]().union(*map(options, COMMANDS))
+    assert {span.split()[0] for span in spans(page) if re.match(r"--?[a-z]", span)} <= known
+
+
+def test_every_command_and_option_is_described() -> None:
+    """What only the help knows will not be found."""
+    described = {word for page in PAGES for span in spans(page) for word in span.split()}
+    called = {words[0] for page in PAGES for words in commands(page)}
+    assert called >= COMMANDS.keys()
+    missing = {name: found for name in COMMANDS if (found := {o for o in options(name) if o[:2] == "--"} - described)}
+    assert not missing
+
+
+@every_page
+def test_links_lead_somewhere(page: Path) -> None:
+    """To a file of the project, and to a heading in it."""
+    for link in re.findall(r"\]\(([^)]+)\)", prose(page)):
+        path, _, anchor = " ".join(link.split()).partition("#")
+        target = page.parent / path if path else page
+        assert target.exists(), link
+        headings = re.findall(r"^#+ (.*)", prose(target), re.MULTILINE) if target.suffix == ".md" else []
+        slugs = {re.sub(r"[^\w -]", "", heading.lower()).replace(" ", "-") for heading in headings}
+        assert not anchor or anchor in slugs, link
+
+
+@every_page
+def test_paths_on_a_page_exist(page: Path) -> None:
+    """Files move; who reads about one wants to open it."""
+    text = "\n".join([*spans(page), *(fence.text for fence in fences(page) if fence.language == "sh")])
+    for path in re.findall(r"^(?:\./)?((?:arena|ladder|bots|tests|proto|scripts|docs)/[\w./*-]+)", text, re.M):
+        assert list(ROOT.glob(path.rstrip("/"))), path
+
+
+@every_page
+def test_pages_speak_of_nothing_outside_the_project(page: Path) -> None:
+    """Whoever has a clone has everything that is spoken of."""
+    assert not re.search(r"/work\b|shared/|issue #|/root\b", page.read_text())
+
+
+# --- What is shown runs
+
+
+@pytest.fixture(scope="module")
+def sitting(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, str]:
+    """A folder in which the README was followed, with one round instead of fifty, and what was printed last."""
+    folder, readme, printed = tmp_path_factory.mktemp("readme"), ROOT / "README.md", ""
+    (folder / "mine.py").write_text(fence("README.md", "buttons"))
+    for words in commands(readme):
+        if len(words) > 1 and f"./scripts/arena {shlex.join(words)}" in readme.read_text():
+            printed = arena(*words, *["--rounds=1"] * (words[0] == "ladder"), cwd=folder)
+    return folder, printed
+
+
+def test_following_the_readme_ends_with_the_own_bot_on_the_leaderboard(sitting: tuple[Path, str]) -> None:
+    """The first quarter of an hour decides whether there is a second."""
+    assert "mine@1" in sitting[1]
+
+
+def test_keys_of_the_json_are_described(sitting: tuple[Path, str]) -> None:
+    """Programs are written from this table."""
+    described = {row[0].strip("`").split()[1]: row[1] for row in rows((ROOT / "docs/contest.md").read_text())[2:]}
+    printed = {name: json.loads(arena(name, "--json", cwd=sitting[0])) for name in ("games", "bots")}
+    printed["leaderboard"] = json.loads(arena("leaderboard", "--game=buttons", "--json", cwd=sitting[0]))
+    for name, value in printed.items():
+        entries = value.get("bots") or value["games"]
+        assert {*value, *entries[0]} <= set(re.findall(r"`(\w+)`", described[name])), name
+
+
+def test_a_stored_match_can_be_checked_as_shown(sitting: tuple[Path, str]) -> None:
+    """Seed, choices and rules give the stored scores again."""
+    matches = json.loads(arena("show", "mine", "--json", cwd=sitting[0]))["matches"]
+    program = [sys.executable, "-c", fence("docs/contest.md", "check"), ".arena", matches[0]["id"]]
+    printed = subprocess.check_output(program, cwd=sitting[0], text=True)
+    replayed, stored = re.findall(r"scores \((.*)\) stored \[(.*)\]", printed)[0]
+    assert replayed == stored
+
+
+BOTS = [
+    pytest.param(fence.text, game, id=f"{page.stem}-{game}")
+    for page in PAGES
+    for fence in fences(page)
+    for game in {*fence.words} & {*GAMES}
+]
+
+
+@pytest.mark.parametrize(("text", "game"), BOTS)
+def test_a_bot_on_a_page_plays(text: str, game: str, tmp_path: Path) -> None:
+    """It is copied, and it had better work."""
+    (tmp_path / "bot.py").write_text(text)
+    played = json.loads(arena("match", "./bot.py", "random", f"--game={game}", "--json", cwd=tmp_path))
+    assert [match["forfeits"] for match in played["matches"]] == [[]]
+
+
+@every_page
+def test_python_on_a_page_compiles(page: Path) -> None:
+    """And in ours every block says what it is for, so that none is forgotten here."""
+    for each in fences(page):
+        if each.language == "python":
+            compile(each.text, str(page), "exec")
+            assert each.words or page.parent.parent.name == "bots", each.text
+
+
+def test_the_dice_on_the_page_are_the_arenas() -> None:
+    """Whoever ports them has these vectors to go by."""
+    dice: dict[str, Any] = {}
+    exec(fence("docs/protocol.md", "run"), dice)
+    keyed, seed = games.KeyedDice(dice["seed"]), dice["seed"]
+    assert dice["roll"](seed, "round/1/turn/2", 6) == list(keyed.roll("round/1/turn/2", 6))
+    assert dice["shuffle"](seed, "setup/cards", "RBYG") == list(keyed.shuffle("setup/cards", "RBYG"))
+
+
+def test_the_game_on_the_page_can_be_played() -> None:
+    """It is the shortest way to see what a game has to have."""
+    made: dict[str, Any] = {"__name__": "page"}
+    exec(fence("docs/how-it-is-built.md", "game"), made)
+    rules: Game[Any] = made["Highest"]()
+    match = Match(rules, 3, rules.options({}), games.ScriptedDice([1, 6, 3, 4, 2, 5]))
+    asked = match.begin()
+    state = rules.from_view(rules.view(match.state, 0), {})
+    assert state == match.state
+    for each in asked:
+        match.answer(each.seat, rules.action("second"))
+    assert match.outcome is not None
+    assert match.outcome.ranks == (0, 2, 1)
+
+
+def test_the_cases_on_the_page_pass(capsys: pytest.CaptureFixture[str]) -> None:
+    """They show the format and are cases themselves."""
+    assert runner.main([str(ROOT / "docs/games.md")]) == 0
+    assert capsys.readouterr().out == "5 passed, 0 failed\n"
+
+
+RECORDER = """
+import json, os, queue
+import grpc
+from google.protobuf.json_format import MessageToDict
+from arena.v1.referee_pb2 import Choice, Hello, PlayRequest
+from arena.v1.referee_pb2_grpc import RefereeServiceStub
+
+frames, log = queue.Queue(), open("trace.jsonl", "w")
+
+def note(who, frame):
+    print(json.dumps([who, MessageToDict(frame, preserving_proto_field_name=True)]), file=log, flush=True)
+
+def send(**fields):
+    frames.put(PlayRequest(**fields))
+    note("bot", PlayRequest(**fields))
+
+send(hello=Hello(protocol=1, token=os.environ["ARENA_TOKEN"], sdk="by hand"))
+with grpc.insecure_channel(os.environ["ARENA_ADDR"]) as channel:
+    for frame in RefereeServiceStub(channel).Play(iter(frames.get, None)):
+        note("referee", frame)
+        for decision in frame.decisions:
+            due = Choice(match=decision.match, decision=decision.decision, action=decision.legal[0])
+            send(choices=[Choice(match=1, decision=77) if decision.decision == 3 else due])
+        for _ in frame.rejections:
+            send(choices=[due])
+        if frame.HasField("goodbye"):
+            break
+    frames.put(None)
+"""
+
+
+def messages(who: str, frame: dict[str, Any]) -> Iterator[tuple[str, str, Any]]:
+    """The messages in a frame; how they are spread over frames is a matter of time."""
+    for field, value in frame.items():
+        for message in value if isinstance(value, list) else [value]:
+            yield who, field, message
+
+
+def test_the_exchange_on_the_page_is_what_the_arena_says(tmp_path: Path) -> None:
+    """Authors of other languages compare with it byte for byte."""
+    (tmp_path / "bot.py").write_text(RECORDER)
+    arena("match", "./bot.py", "random", "--game=birth", "--seed=docs", cwd=tmp_path)
+    lines = (tmp_path / "trace.jsonl").read_text().splitlines()
+    said = [message for line in lines for message in messages(*json.loads(line))]
+    said[0][2]["token"] = "4dcb928b…"
+    shown = [each for each in fences(ROOT / "docs/protocol.md") if each.language == "json"]
+    for each in shown:
+        json_format.Parse(each.text, pb.PlayRequest() if each.words == ("bot",) else pb.PlayResponse())
+    rest = iter(said)
+    for message in (message for each in shown for message in messages(each.words[0], json.loads(each.text))):
+        assert message in rest, message
+
+
+# --- What has a name is described, and described right
+
+
+def test_every_message_and_fault_is_described() -> None:
+    """The proto has the fields; what they are for is said here."""
+    protocol = (ROOT / "docs/protocol.md").read_text()
+    assert [name for name in pb.DESCRIPTOR.message_types_by_name if f"`{name}`" not in protocol] == []
+    spoken = {span for page in PAGES for span in spans(page)}
+    assert set(Forfeit) <= spoken
+
+
+@every_game
+def test_actions_are_the_games(name: str) -> None:
+    """Numbers and names of the tables, and the last one is the last there is."""
+    rules = games.game(name)
+    actions = {int(row[0]): row[1] for row in rows(section(rules.title)) if row[0].isdigit() and row[1][0] == "`"}
+    assert max(actions) == rules.actions - 1
+    assert actions == {action: f"`{rules.action_name(action)}`" for action in actions}
+
+
+@every_game
+def test_options_are_the_games(name: str) -> None:
+    """With their defaults; Buttons' boards stand on their own."""
+    rules = games.game(name)
+    table = rows(section(rules.title))
+    described = {row[0].strip("`"): row[1] for row in table[table.index(["option", "default", "means"]) + 2 :]}
+    for option, default in rules.defaults.items():
+        assert described[option] in (f"`{json.dumps(default)}`", "below"), option
+    for side in sum(rules.defaults.get("boards", []), start=[]):
+        assert side in section(rules.title)
+
+
+class Noting(RandomDice):
+    """Remembers the shape of every key: `turn/12/birth` is `turn/#/birth`."""
+
+    def __init__(self) -> None:
+        super().__init__(random.Random(1))
+        self.keys = set[str]()
+
+    def roll(self, key: str, count: int) -> tuple[int, ...]:
+        self.keys.add(re.sub(r"\d+", "#", key))
+        return super().roll(key, count)
+
+    def draws(self, key: str, bounds: Any) -> tuple[int, ...]:
+        self.keys.add(re.sub(r"\d+", "#", key))
+        return super().draws(key, bounds)
+
+
+@every_game
+def test_dice_keys_are_the_games(name: str) -> None:
+    """Nobody could check dice whose keys are not written down."""
+    rules, dice, choices = games.game(name), Noting(), random.Random(1)
+    for seats in rules.seats:
+        state = rules.start(seats, dice, rules.options({}))
+        while pending := rules.pending(state):
+            state = rules.apply(state, {seat: choices.choice(legal) for seat, legal in pending.items()}, dice)
+    table = [row[0].strip("`") for row in rows(section(rules.title)) if "/" in row[0]]
+    assert {re.sub(r"\b[A-Z]\b", "#", key) for key in table} == dice.keys
+
+
+def test_ops_of_cases_are_described_with_their_fields() -> None:
+    """The format is for people who have never seen the checker."""
+    described: dict[str, str] = {}
+    for row in rows(section("Cases")):
+        described[row[0]] = described.get(row[0], "") + row[1]
+    for module in set(runner.GAMES.values()):
+        for name, op in import_module(module).OPS.items():
+            assert op.required <= set(re.findall(r"`(\w+)`", described[f"`{name}`"])), name
+
+
+def test_draw_probabilities_are_the_games() -> None:
+    """A constant of the ratings must not be wrong in print."""
+    shown = {row[0].strip("`"): row[1] for row in rows((ROOT / "docs/numbers.md").read_text())}
+    for name in GAMES:
+        assert float(shown[name]) == games.game(name).draw_probability
+
+
+def test_the_picture_of_the_modules_is_the_tables() -> None:
+    """Every module stands above, or beside, all that it may import."""
+    (picture,) = [each.text for each in fences(ROOT / "docs/how-it-is-built.md") if each.language == "text"]
+    names = [re.split(r"\s{3,}", line)[0].split() for line in picture.splitlines()]
+    height = {name: line for line, beside in enumerate(names) for name in beside}
+    table = {name.removeprefix("arena."): others for name, others in MAY_IMPORT.items()}
+    assert height.keys() == table.keys()
+    for name, others in table.items():
+        for other in others:
+            assert height[name] <= height[other.removeprefix("arena.")], f"{name} imports {other}"
