@@ -22,8 +22,8 @@ from arena.worker import IN_FLIGHT, Played, Task, Worker, short_temporary_direct
 
 Waiting: TypeAlias = Callable[[str, str, str], None]
 """Told the label, address and token of a bot that is to be started by hand."""
-Report: TypeAlias = Callable[[int, int, int], None]
-"""Told how many matches are done, of how many, and how many decisions that were."""
+Report: TypeAlias = Callable[[int, int], None]
+"""Told how many matches are done, and of how many."""
 
 REPORT_SECONDS = 0.5
 """About how long a batch lasts, and so between two reports."""
@@ -64,14 +64,13 @@ def tasks(
 def play(worker: Worker, wanted: Sequence[Task], *, stop: Callable[[], bool], report: Report) -> list[Played]:
     """Play them all, or until `stop` says true; gives what was finished in the order of `wanted`."""
     played: dict[str, Played] = {}
-    waiting, size, decisions = iter(wanted), 1, 0
+    waiting, size = iter(wanted), 1
     while not stop() and (batch := list(islice(waiting, size))):
         begun = time.monotonic()
         results = worker.play(batch, stop=stop)
         size = max(1, min(2 * size, int(size * REPORT_SECONDS / (time.monotonic() - begun))))
         played |= {result.id: result for result in results}
-        decisions += sum(len(result.choices) for result in results)
-        report(len(played), len(wanted), decisions)
+        report(len(played), len(wanted))
     return [played[task.id] for task in wanted if task.id in played]
 
 
@@ -100,13 +99,13 @@ def qualify(entrant: Entrant, plays: Sequence[str], limits: Limits, report: Repo
     """
     trials = [trial for name in plays for trial in _trials(entrant, name, limits)]
     failures: list[Failure] = []
-    done = decisions = 0
+    done = 0
     with table() as worker:
         for _, of_game in groupby(trials, key=attrgetter("game")):
             for trial in of_game:
-                report(done, len(trials), decisions)
+                report(done, len(trials))
                 (played,) = worker.play([trial.task])
-                done, decisions = done + 1, decisions + len(played.choices)
+                done += 1
                 if failure := _failure(trial, played):
                     failures.append(failure)
                     break

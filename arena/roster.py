@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import tempfile
 from collections import Counter
 from collections.abc import Callable, Sequence
@@ -186,7 +187,7 @@ def find(db: Database, home: Path, text: str, game: Game[Any]) -> Entrant:
     own = _built_ins(db)
     if text in own:
         program = own[text]
-    elif "/" in text or text.endswith(".py") or (Path(text).exists() and not _is_known(db, text)):
+    elif "/" in text or text.endswith(".py") or (os.path.exists(text) and not _is_known(db, text)):
         program = submission.read(Path(text))
     else:
         version = _known(db, text, ", or a path such as ./mine.py")

@@ -16,6 +16,7 @@ import sys
 from collections.abc import Iterator
 from functools import cache
 from importlib import import_module
+from itertools import chain
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -89,8 +90,9 @@ def section(title: str) -> str:
 
 
 def rows(text: str) -> list[list[str]]:
-    """The cells of every line of a table."""
-    return [[cell.strip() for cell in line.strip(" |").split(" | ")] for line in re.findall(r"^\|.*\|$", text, re.M)]
+    """The cells of every line of a table, rules left out."""
+    lines = re.findall(r"^\|(.*[^-|\n].*)\|$", text, re.MULTILINE)
+    return [[cell.strip() for cell in line.split(" | ")] for line in lines]
 
 
 def arena(*words: str, cwd: Path) -> str:
@@ -175,7 +177,7 @@ def test_following_the_readme_ends_with_the_own_bot_on_the_leaderboard(sitting: 
 
 def test_keys_of_the_json_are_described(sitting: tuple[Path, str]) -> None:
     """Programs are written from this table."""
-    described = {row[0].strip("`").split()[1]: row[1] for row in rows((ROOT / "docs/contest.md").read_text())[2:]}
+    described = {row[0].strip("`").split()[1]: row[1] for row in rows((ROOT / "docs/contest.md").read_text())[1:]}
     printed = {name: json.loads(arena(name, "--json", cwd=sitting[0])) for name in ("games", "bots")}
     printed["leaderboard"] = json.loads(arena("leaderboard", "--game=buttons", "--json", cwd=sitting[0]))
     for name, value in printed.items():
@@ -325,10 +327,10 @@ def test_options_are_the_games(name: str) -> None:
     """With their defaults; Buttons' boards stand on their own."""
     rules = games.game(name)
     table = rows(section(rules.title))
-    described = {row[0].strip("`"): row[1] for row in table[table.index(["option", "default", "means"]) + 2 :]}
+    described = {row[0].strip("`"): row[1] for row in table[table.index(["option", "default", "means"]) :]}
     for option, default in rules.defaults.items():
         assert described[option] in (f"`{json.dumps(default)}`", "below"), option
-    for side in sum(rules.defaults.get("boards", []), start=[]):
+    for side in chain(*rules.defaults.get("boards", [])):
         assert side in section(rules.title)
 
 

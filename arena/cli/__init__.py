@@ -61,6 +61,6 @@ def main() -> None:
 
     \b
     Example:
-      arena ladder --game buttons        play the built-in bots and see the leaderboard
-      arena submit mybot.py              enter a bot of your own, then run the ladder again
+      arena ladder --game buttons   play the built-in bots, see who leads
+      arena submit mybot.py         enter your own, then run the ladder again
     """

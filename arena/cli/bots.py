@@ -57,10 +57,10 @@ def bots(game: Game[Any] | None, home: Path, as_json: bool) -> None:
 def submit(
     path: Path, name: str | None, plays: tuple[Game[Any], ...], limits: Limits, home: Path, as_json: bool
 ) -> None:
-    """Enter a bot: a .py file, an executable file, or a folder with bot.toml.
+    """Enter a bot, once it has come through its qualification.
 
-    It plays a qualification match of every game and number of players that it claims. A version that fails is not
-    entered, and the versions before it stay.
+    PATH is a .py file, an executable file, or a folder with bot.toml. The bot plays a match of every game and number
+    of players that it claims. A version that fails is not entered, and the versions before it stay.
 
     \b
     Example:
@@ -121,9 +121,9 @@ def _plain(admission: Admission) -> dict[str, Any]:
 @click.argument("name", metavar="NAME[@N]")
 @home_option
 def retire(name: str, home: Path) -> None:
-    """Take a bot, or one version of it, out of future ladders; what it played stays.
+    """Take a bot, or one version of it, out of future ladders.
 
-    Submitting the same content again brings it back.
+    What it played stays. Submitting the same content again brings it back.
 
     \b
     Example:

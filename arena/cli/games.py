@@ -28,7 +28,7 @@ def games(as_json: bool) -> None:
     everything = [registry.game(name) for name in registry.names()]
     if as_json:
         return print_json({"games": [_plain(game) for game in everything]})
-    rows = table("game", "title", "players", "options and their defaults (-o NAME=JSON)")
+    rows = table("game", "title", "players", "options (-o NAME=JSON)")
     for game in everything:
         rows.add_row(game.name, game.title, f"{game.seats[0]}–{game.seats[-1]}", ", ".join(_options(game)))
     return draw(rows)

@@ -10,7 +10,15 @@ from typing import TYPE_CHECKING
 import click
 
 from arena.cli.failures import INTERRUPTED, stop_on_signals
-from arena.cli.options import Setting, check_players, home_option, json_option, players_option, setting_options
+from arena.cli.options import (
+    Setting,
+    check_players,
+    game_option,
+    home_option,
+    json_option,
+    players_option,
+    setting_options,
+)
 from arena.cli.output import draw, print_json, printable, progress, say
 
 if TYPE_CHECKING:
@@ -25,16 +33,27 @@ def _cores() -> int:
 
 
 @click.command()
-@setting_options
+@game_option
 @players_option
-@click.option("--rounds", type=click.IntRange(1, 1_000_000), help="Passes over all line-ups.  [default: by players]")
+@click.option(
+    "--rounds", type=click.IntRange(1, 1_000_000), metavar="N", help="Passes over all line-ups.  [default: by players]"
+)
 @click.option("--bots", metavar="A,B@1,…", help="The field.  [default: built-ins and the newest of each submitted bot]")
 @click.option("--seed", help="Text that decides all dice, to reproduce a ladder; whoever knows it can foresee them.")
 @click.option(
-    "-j", "--jobs", type=click.IntRange(1, 256), default=_cores, show_default="one per core", help="Worker processes."
+    "-j",
+    "--jobs",
+    type=click.IntRange(1, 256),
+    metavar="N",
+    default=_cores,
+    show_default="one per core",
+    help="Worker processes.",
 )
-@click.option("--in-flight", type=click.IntRange(1, 64), default=64, help="Matches a bot's process holds at most.")
+@click.option(
+    "--in-flight", type=click.IntRange(1, 64), metavar="N", default=64, help="Matches a bot's process holds at most."
+)
 @click.option("--retry", is_flag=True, help="Try matches again that were void three times.")
+@setting_options
 @home_option
 @json_option
 def ladder(
@@ -49,7 +68,7 @@ def ladder(
     home: Path,
     as_json: bool,
 ) -> None:
-    """Play what is missing of a round robin, and show the leaderboard.
+    """Play what is missing of a round robin, then show who leads.
 
     Every line-up is played in all its seats on the same dice. Run it again after an interruption to go on, after
     `arena submit` to play the new bot's matches, or with more --rounds to add them.
@@ -104,7 +123,8 @@ def _summary(db: Database, ladder: Ladder, run: Run, seconds: float, *, interrup
         left = f"the same command plays the other {counts.scheduled:,}"
         lines.append(f"interrupted after {run.played:,} matches; {left}")
     elif run.played:
-        lines.append(f"played {run.played:,} matches in {seconds:.1f} s")
+        rates = f"{run.played / seconds:,.1f} matches/s, {run.decisions / seconds:,.0f} decisions/s"
+        lines.append(f"played {run.played:,} matches in {seconds:.1f} s: {rates}")
     else:
         lines.append("nothing is missing: every match of these rounds has been played; more with --rounds")
     if counts.unplayable:

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from rich.console import Group
     from sqlite_utils import Database
 
-    from ladder.store import Ladder, Row
+    from ladder.store import Counts, Ladder, Row
 
 REPAINT = 1.0
 """Seconds between two looks of --watch."""
@@ -33,7 +33,9 @@ REPAINT = 1.0
 def leaderboard(
     game: Game[Any], players: int | None, ladder_id: str | None, watch: bool, home: Path, as_json: bool
 ) -> None:
-    """Show who is best: bots by shown rating, which is mu − 3 sigma.
+    """Show who is best.
+
+    Bots are in the order of their rating, which is mu − 3 sigma: what they are almost certainly worth.
 
     \b
     Example:
@@ -106,25 +108,27 @@ def picture(db: Database, game: Game[Any], ladder: Ladder) -> Group:
     places = ("wins", "ties", "losses") if two else ("mean rank", "wins")
     numbers = ("rank", "rating", "mu", "sigma", "matches", *places, "forfeits")
     rows = table("rank", "bot", *numbers[1:], right=numbers)
-    for row in store.leaderboard(db, ladder):
+    board = store.leaderboard(db, ladder)
+    for row in board:
         style = None if row.current and not row.retired else "dim"
         label = row.label + (" (retired)" if row.retired else "" if row.current else " (older)")
         own = (row.wins, row.ties, row.losses) if two else (f"{row.mean_rank:.2f}", row.wins)
         skill = (f"{row.shown:.2f}", f"{row.mu:.2f}", f"{row.sigma:.2f}", f"{row.matches:,}")
         rows.add_row(str(row.place), label, *skill, *map(str, own), str(row.forfeits), style=style)
-    return Group(Text(_head(db, game, ladder), style="bold"), rows)
+    rated = sum(row.matches for row in board) // ladder.key.seats
+    head = f"{title(game, ladder.key.seats)} (ladder {ladder.id}): {_state(store.counts(db, ladder), rated)}"
+    return Group(Text(head, style="bold"), rows)
 
 
-def _head(db: Database, game: Game[Any], ladder: Ladder) -> str:
-    from ladder import store
-
-    counts = store.counts(db, ladder)
+def _state(counts: Counts, rated: int) -> str:
     state = f"{counts.done:,} matches"
+    if rated < counts.done:  # they are rated in the order of the schedule, and one of the next is still being played
+        state += f", {rated:,} rated"
     if counts.scheduled:
         state += f", {counts.scheduled:,} to play"
     if counts.unplayable:
         state += f", {counts.unplayable:,} unplayable"
-    return f"{title(game, ladder.key.seats)} (ladder {ladder.id}): {state}"
+    return state
 
 
 def _watch(game: Game[Any], seats: int, ladder_id: str | None, home: Path, as_json: bool) -> None:

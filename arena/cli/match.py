@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from arena.cli.failures import INTERRUPTED, stop_on_signals
-from arena.cli.options import Setting, check_players, home_option, json_option, setting_options
+from arena.cli.options import Setting, check_players, game_option, home_option, json_option, setting_options
 from arena.cli.output import draw, print_json, printable, progress, say, table
 
 if TYPE_CHECKING:
@@ -29,9 +29,12 @@ OUTPUT_LINES = 10
 
 @click.command()
 @click.argument("bots", nargs=-1, metavar="BOT BOT…", required=True)
-@setting_options
-@click.option("-n", "--matches", type=click.IntRange(1, 100_000), default=1, help="How many, in the same seats.")
+@game_option
+@click.option(
+    "-n", "--matches", type=click.IntRange(1, 100_000), metavar="N", default=1, help="How many, in the same seats."
+)
 @click.option("--seed", help="Text that decides the dice.  [default: a new one, which is shown]")
+@setting_options
 @home_option
 @json_option
 def match(bots: tuple[str, ...], setting: Setting, matches: int, seed: str | None, home: Path, as_json: bool) -> None:

@@ -11,7 +11,7 @@ from typing import Any, NamedTuple, NoReturn, TypeVar, cast
 
 import click
 
-from arena import games
+from arena import games, submission
 from arena.clock import Limits
 from arena.games.rules import BadOption, Game, Options
 
@@ -68,7 +68,9 @@ home_option = click.option(
 )
 json_option = click.option("--json", "as_json", is_flag=True, help="Print JSON for programs.")
 game_option = click.option("-g", "--game", type=GameName(), required=True, metavar="GAME", help="See `arena games`.")
-players_option = click.option("-p", "--players", type=int, help="Seats of a match.  [default: the game's fewest]")
+players_option = click.option(
+    "-p", "--players", type=int, metavar="N", help="Seats of a match.  [default: the game's fewest]"
+)
 
 
 def limit_options(command: Command) -> Command:
@@ -96,7 +98,7 @@ class Setting(NamedTuple):
 
 
 def setting_options(command: Command) -> Command:
-    """Which game, with which options and limits; the command gets `setting`."""
+    """With which options and limits a game is played; the command has `game_option` too, and gets `setting`."""
 
     @wraps(command)
     def with_setting(*args: Any, game: Game[Any], options: Sequence[str], limits: Limits, **others: Any) -> Any:
@@ -105,7 +107,7 @@ def setting_options(command: Command) -> Command:
     given = click.option(
         "-o", "--option", "options", multiple=True, metavar="NAME=JSON", help="Set an option of the game; repeat."
     )
-    return cast("Command", game_option(given(limit_options(with_setting))))
+    return cast("Command", given(limit_options(with_setting)))
 
 
 def check_players(game: Game[Any], players: int | None) -> int:
@@ -130,7 +132,8 @@ def _name_and_value(text: str) -> tuple[str, Any]:
     try:
         return name, json.loads(value, parse_constant=_no_json)
     except (ValueError, RecursionError):
-        raise click.UsageError(f"{text!r} is no option of a game: write NAME=JSON, such as max_rounds=20") from None
+        given = submission.short(text)
+        raise click.UsageError(f"{given} is no option of a game: write NAME=JSON, such as max_rounds=20") from None
 
 
 def _no_json(constant: str) -> NoReturn:

@@ -19,8 +19,8 @@ PIPED_WIDTH = 1000
 LOG_SECONDS = 30.0
 """Between two lines of progress where there is no terminal."""
 
-Report: TypeAlias = Callable[[int, int, int], None]
-"""Told how many matches are done, of how many, and how many decisions that were."""
+Report: TypeAlias = Callable[[int, int], None]
+"""Told how many matches are done, and of how many."""
 
 
 def say(text: str) -> None:
@@ -78,13 +78,15 @@ def progress(what: str) -> Iterator[Report]:
         return
     from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
 
-    columns = (TextColumn("{task.description}"), BarColumn(bar_width=None), MofNCompleteColumn())
-    rate = TextColumn("{task.fields[rate]}")
-    with Progress(*columns, rate, TimeRemainingColumn(), console=canvas, transient=True, expand=True) as bar:
+    # short of the edge even at 80 columns: there the terminal's ^C would break the line
+    columns = (TextColumn("{task.description}"), BarColumn(bar_width=16), MofNCompleteColumn())
+    with Progress(
+        *columns, TextColumn("{task.fields[rate]}"), TimeRemainingColumn(), console=canvas, transient=True
+    ) as bar:
         line = bar.add_task(what, total=None, rate="")
 
-        def report(done: int, total: int, decisions: int) -> None:
-            bar.update(line, completed=done, total=total, rate=_rate(done, decisions, begun))
+        def report(done: int, total: int) -> None:
+            bar.update(line, completed=done, total=total, rate=_rate(done, begun))
 
         yield report
 
@@ -92,17 +94,16 @@ def progress(what: str) -> Iterator[Report]:
 def _logged(what: str, begun: float) -> Report:
     last = begun
 
-    def report(done: int, total: int, decisions: int) -> None:
+    def report(done: int, total: int) -> None:
         nonlocal last
         now = time.monotonic()
         if now - last >= LOG_SECONDS:
             last = now
             left = (now - begun) / max(done, 1) * (total - done)
-            say(f"{what}: {done:,} of {total:,} matches, {_rate(done, decisions, begun)}, {left:.0f} s left")
+            say(f"{what}: {done:,} of {total:,} matches, {_rate(done, begun)}, {left:.0f} s left")
 
     return report
 
 
-def _rate(done: int, decisions: int, begun: float) -> str:
-    seconds = time.monotonic() - begun
-    return f"{done / seconds:,.1f} matches/s, {decisions / seconds:,.0f} decisions/s"
+def _rate(done: int, begun: float) -> str:
+    return f"{done / (time.monotonic() - begun):,.1f}/s"

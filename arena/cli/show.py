@@ -28,7 +28,9 @@ MATCHES = 10
 @home_option
 @json_option
 def show(what: str, home: Path, as_json: bool) -> None:
-    """Show a match (by its id or the beginning of it) or a bot: what happened, and why a seat forfeited.
+    """Show what happened in a match, or how a bot fared.
+
+    A match is named by its id or the beginning of it. Forfeits come with their evidence.
 
     \b
     Example:

@@ -53,6 +53,7 @@ Value = TypeVar("Value")
 class _Fields(NamedTuple):
     phase: Phase
     round: int
+    """From 0, as is `turn`; the dice keys name them."""
     turn: int
     active: Seat
     starter: Seat
@@ -236,7 +237,7 @@ class Buttons(Game[State]):
         check_boards(options["boards"])
         rounds = options["max_rounds"]
         if type(rounds) is not int or not 1 <= rounds <= 1000:
-            raise BadOption(f"option 'max_rounds' is a whole number from 1 to 1000, not {short(rounds)}")
+            raise BadOption(f"option 'max_rounds' is a whole number from 1 to 1000, not {short(rounds):.80}")
 
     def start(self, seats: int, dice: Dice, options: Options) -> State:
         dealt = dice.shuffle("setup/boards", options["boards"])[:seats]

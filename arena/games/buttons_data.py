@@ -24,13 +24,13 @@ BOARDS = [
 def check_boards(boards: Any) -> None:
     """Raise BadOption unless these are four pairs of sides; spaces in a side mean nothing."""
     if not _is_list(boards, 4):
-        raise BadOption(f"option 'boards' is a list of four boards, not {short(boards)}")
+        raise BadOption(f"option 'boards' is a list of four boards, not {short(boards):.80}")
     for board in boards:
         if not _is_list(board, 2):
-            raise BadOption(f"option 'boards': a board is a list of its front and its back, not {short(board)}")
+            raise BadOption(f"option 'boards': a board is a list of its front and its back, not {short(board):.80}")
         for side in board:
             if not isinstance(side, str) or not re.fullmatch(r"(?: *[RBYG]){36} *", side):
-                raise BadOption(f"option 'boards': a side is 36 of the letters RBYG, not {short(side)}")
+                raise BadOption(f"option 'boards': a side is 36 of the letters RBYG, not {short(side):.80}")
 
 
 def _is_list(value: Any, length: int) -> bool:

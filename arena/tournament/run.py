@@ -21,8 +21,8 @@ from ladder import store
 if TYPE_CHECKING:
     from sqlite_utils import Database
 
-Report: TypeAlias = Callable[[int, int, int], None]
-"""Told how many matches are done, of how many, and how many decisions that were."""
+Report: TypeAlias = Callable[[int, int], None]
+"""Told how many matches are done, and of how many."""
 
 MAX_REPEATS = 8
 """More than a match is ever played again inside a worker: each seat's version falls back to one at a time once."""
@@ -71,7 +71,7 @@ def _play(
         tasks = (task(ladder, match, entrant) for match in store.scheduled(db, ladder, retry=retry))
         for results in workers.play(tasks):
             run = _record(run, db, ladder, results)
-            report(run.played, total, run.decisions)
+            report(run.played, total)
         retry = False
     return run
 

@@ -38,7 +38,6 @@ GAME = Buttons()
 SIDES = {"K": "GRBYGRBYGRBY" * 3}
 SIDES |= {f"{n}{side}": BOARDS[n - 1][back].replace(" ", "") for n in range(1, 5) for back, side in enumerate("FB")}
 STATUS = {HAS_QUIT: "quit", HAS_BUST: "bust"}
-WORDS = {"ROLL": ROLL, "QUIT": QUIT, "PASS": PASS}
 
 
 class Entry(NamedTuple):

@@ -9,7 +9,6 @@ from itertools import product
 from typing import NamedTuple
 
 import pytest
-from builtin.buttons import STRATEGIES, bust_chance
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -31,10 +30,10 @@ from arena.games.buttons import (
     Buttons,
     State,
     begin_round,
-    red_holder,
 )
 from arena.games.buttons_board import COLOURS, active_cells, cell_set, cells, has_line, open_cells, reward
 from arena.games.buttons_data import BOARDS
+from builtin.buttons import STRATEGIES, bust_chance
 
 GAME = Buttons()
 SEED = bytes(range(32))
@@ -244,7 +243,7 @@ def test_the_last_player_in_goes_on_alone() -> None:
     state = opening(3)._replace(status=(HAS_QUIT, IN, HAS_BUST), active=1, buttons=(1, 0, 0))
     rolled = roll(state, 6, 6, 6, 6)
     assert GAME.pending(rolled) == {1: (cell(6, 6),)}
-    assert decide(rolled, s1=cell(6, 6)).active == 1
+    assert GAME.pending(decide(rolled, s1=cell(6, 6))) == {1: (ROLL, QUIT)}
 
 
 def test_turns_skip_those_who_are_out() -> None:
@@ -302,15 +301,267 @@ def test_a_line_ends_the_match_only_when_all_stars_are_placed() -> None:
     assert (state.phase, GAME.pending(state)) == (OVER, {})
 
 
+ROW = at((1, 1), (1, 2), (1, 3), (1, 4), (1, 5))
+COLUMN = at((2, 6), (3, 6), (4, 6), (5, 6), (6, 6))
+SIX = ROW | at((1, 6))
+TWELVE = at(*product((1, 2, 4, 5), (1, 3, 5)))
+
+
 @pytest.mark.parametrize(
     ("stars", "ranks"),
     [
-        ([at((1, 1), (1, 2), (1, 3), (1, 4)), 0xFFF00000, 0], (0, 1, 2)),
-        ([at((1, 1), (1, 2), (1, 3), (1, 4)), at((2, 1), (2, 2), (2, 3), (2, 4), (6, 6)), 0], (1, 0, 2)),
-        ([at((1, 1), (1, 2), (1, 3), (1, 4)), at((2, 1), (2, 2), (2, 3), (2, 4)), 0], (0, 0, 2)),
+        ((ROW, TWELVE), (0, 1)),
+        ((ROW, SIX, TWELVE), (1, 0, 2)),
+        ((0, TWELVE, COLUMN, ROW), (3, 2, 0, 0)),
+        ((TWELVE, TWELVE | at((6, 6))), (1, 0)),
+        ((TWELVE, at((6, 6)), TWELVE), (0, 2, 0)),
     ],
-    ids=["line beats twelve", "longer of two lines", "equal lines share"],
+    ids=["line beats twelve", "six beat five", "equal lines tie", "thirteen beat twelve", "twelves tie"],
 )
-def test_ranks(stars: Sequence[int], ranks: Sequence[int]) -> None:
-    """A line beats none, then stars count, and who did not win ranks by the same."""
-    ...
+def test_a_line_ranks_above_none_and_then_the_stars_count(stars: tuple[int, ...], ranks: Sequence[int]) -> None:
+    """The same order decides among winners and among the others."""
+    assert GAME.ranks(opening(len(stars))._replace(stars=stars)) == tuple(ranks)
+
+
+@pytest.mark.parametrize(("stars", "ranks"), [((at((6, 6)), 0), (0, 1)), ((0, 0), (0, 0))])
+def test_the_last_round_ends_the_match_whatever_happened(stars: tuple[int, int], ranks: Sequence[int]) -> None:
+    """Bots that never quit must not keep the arena busy for ever; most stars win, equal ones share."""
+    state = opening(max_rounds=2)._replace(status=(IN, HAS_BUST), stars=stars)
+    second = roll(state._replace(stars=(at((1, 1)), at((1, 1)))), 1, 1, 1, 1)
+    assert (second.phase, second.round) == (TURN, 1)
+    last = state._replace(round=1, stars=(stars[0] | at((1, 1)), stars[1] | at((1, 1))))
+    end = roll(last, 1, 1, 1, 1)
+    assert (end.phase, GAME.pending(end), GAME.ranks(end)) == (OVER, {}, tuple(ranks))
+
+
+# --- What always holds
+
+
+@matches
+@settings(max_examples=30, deadline=None)
+def test_boards_and_dice_stay_possible(seats: int, seed: bytes, choices: int, boldness: float) -> None:
+    """No button touches another or lies on a star, and whoever is out has taken its dice."""
+    for _, _, state in steps(seats, KeyedDice(seed), random.Random(choices), boldness=boldness):
+        for buttons, stars, status in zip(state.buttons, state.stars, state.status, strict=True):
+            assert not any(touch(one, other) for one in cells(buttons) for other in cells(buttons))
+            assert not buttons & stars
+            assert not (buttons and status == HAS_BUST)
+        out = seats - state.status.count(IN)
+        assert state.dice_left == 6 - out * (2 if seats == 2 else 1)
+        assert state.phase != TURN or state.dice_left >= 3
+
+
+@matches
+@settings(max_examples=30, deadline=None)
+def test_steps_change_only_what_they_may(seats: int, seed: bytes, choices: int, boldness: float) -> None:
+    """Stars stay, cards only go round, and every active roll ends in a button or a bust."""
+    for before, _, after in steps(seats, KeyedDice(seed), random.Random(choices), boldness=boldness):
+        assert all(old & new == old for old, new in zip(before.stars, after.stars, strict=True))
+        assert all(due <= buttons.bit_count() for due, buttons in zip(after.due, after.buttons, strict=True))
+        assert after.turn < 19 * seats  # 18 buttons fit on a board, then comes a bust or a quit
+        if after.round > before.round >= 0 and before.phase != SIDE:
+            assert after.cards == (before.cards[-1], *before.cards[:-1])
+            assert after.starter == (before.starter + 1) % seats
+        elif before.phase != SIDE:
+            assert (after.cards, after.starter) == (before.cards, before.starter)
+
+
+@matches
+@settings(max_examples=20, deadline=None)
+def test_a_match_ends_at_the_first_win(seats: int, seed: bytes, choices: int, boldness: float) -> None:
+    """Five in a line or twelve stars at the end of a round, not before it and never after."""
+    for _, _, after in steps(seats, KeyedDice(seed), random.Random(choices), boldness=boldness):
+        won = any(stars.bit_count() >= 12 or naive_line(stars) for stars in after.stars)
+        if after.phase == OVER:
+            assert won or after.round == 59
+        else:
+            assert not won or any(after.due)
+
+
+def touch(one: int, other: int) -> bool:
+    """Whether two cells are orthogonal neighbours."""
+    return abs(one // 6 - other // 6) + abs(one % 6 - other % 6) == 1
+
+
+def naive_line(stars: int) -> bool:
+    grid = "".join("*" if stars >> cell & 1 else "." for cell in range(36))
+    lines = [grid[row : row + 6] for row in range(0, 36, 6)] + [grid[column::6] for column in range(6)]
+    return any("*****" in line for line in lines)
+
+
+sets_of_cells = st.frozensets(st.integers(0, 35), max_size=20)
+
+
+@given(sets_of_cells, sets_of_cells)
+def test_open_cells_are_those_of_the_rule(buttons: frozenset[int], stars: frozenset[int]) -> None:
+    """The bit tricks do what the rule says cell by cell."""
+    expected = [
+        cell for cell in range(36) if cell not in buttons | stars and not any(touch(cell, button) for button in buttons)
+    ]
+    assert list(cells(open_cells(cell_set(buttons), cell_set(stars)))) == expected
+
+
+@given(sets_of_cells, sets_of_cells, st.lists(st.integers(1, 6), min_size=3, max_size=6))
+def test_active_cells_are_the_open_ones_where_the_dice_cross(
+    buttons: frozenset[int], stars: frozenset[int], dice: list[int]
+) -> None:
+    """White is the row, and any black die the column."""
+    free = cells(open_cells(cell_set(buttons), cell_set(stars)))
+    crossed = {cell(dice[0], column) for column in dice[1:]}
+    assert active_cells(dice, cell_set(buttons), cell_set(stars)) == tuple(sorted(crossed.intersection(free)))
+
+
+@given(st.integers(0, 2**36 - 1), st.integers(0, 35))
+def test_a_line_is_five_in_a_row_or_a_column(stars: int, start: int) -> None:
+    """Neither a diagonal nor the edge of the board makes one."""
+    assert has_line(stars) == naive_line(stars)
+    run = 0b11111 << min(start, 31)
+    assert has_line(run) == naive_line(run)
+
+
+@given(sets_of_cells, st.sampled_from(["R", "G", "RB", "YG", ""]), st.sampled_from([*BOARDS[0], *BOARDS[3]]))
+def test_the_reward_counts_colours_and_cards(buttons: frozenset[int], cards: str, side: str) -> None:
+    """One star for quitting, one a colour of three, one more for its card; six of a colour are no more than three."""
+    board = side.replace(" ", "")
+    full = {colour for colour, count in Counter(board[cell] for cell in buttons).items() if count >= 3}
+    assert reward(board, cards, cell_set(buttons)) == 1 + len(full) + len(full & set(cards))
+
+
+# --- Defaults, options, what people see
+
+
+def test_default_actions() -> None:
+    """For a seat that has forfeited: leave as soon as possible, and otherwise the lowest number."""
+    dealt = GAME.start(2, KeyedDice(SEED), GAME.options({}))
+    rolled = roll(opening(), 1, 2, 4, 4, 6, 6)
+    placed = decide(rolled, s0=cell(1, 4), s1=cell(1, 2))
+    due = scoring(at((2, 2), (5, 5)), at((1, 1)))
+    assert GAME.default_action(dealt, 1) == FRONT
+    assert GAME.default_action(opening(), 0) == ROLL
+    assert GAME.default_action(rolled, 0) == cell(1, 2)
+    assert GAME.default_action(rolled, 1) == PASS
+    assert GAME.default_action(placed, 1) == QUIT
+    assert GAME.default_action(due, 0) == cell(2, 2)
+
+
+def test_other_boards_can_be_loaded() -> None:
+    """Whoever has the printed game can type its colours in; spaces between the rows are optional."""
+    mine = [[CHEQUERED, CHEQUERED[::-1]], *BOARDS[1:]]
+    state = GAME.start(4, KeyedDice(SEED), GAME.options({"boards": mine}))
+    assert sum(sides == (CHEQUERED, CHEQUERED[::-1]) for sides in state.sides) == 1
+    spaced = "".join(f" {CHEQUERED[row : row + 6]} " for row in range(0, 36, 6))
+    again = GAME.start(4, KeyedDice(SEED), GAME.options({"boards": [[spaced, CHEQUERED[::-1]], *BOARDS[1:]]}))
+    assert again == state
+
+
+@pytest.mark.parametrize(
+    "options",
+    [
+        {"boards": BOARDS[:3]},
+        {"boards": [*BOARDS[:3], BOARDS[3][0]]},
+        {"boards": [*BOARDS[:3], [CHEQUERED]]},
+        {"boards": [*BOARDS[:3], [CHEQUERED, CHEQUERED[1:]]]},
+        {"boards": [*BOARDS[:3], [CHEQUERED, "X" + CHEQUERED[1:]]]},
+        {"boards": [*BOARDS[:3], [CHEQUERED, CHEQUERED.lower()]]},
+        {"boards": [*BOARDS[:3], [CHEQUERED, 36]]},
+        {"max_rounds": 0},
+        {"max_rounds": 1001},
+        {"max_rounds": True},
+        {"max_rounds": "60"},
+        {"max_rounds": 60.0},
+    ],
+)
+def test_options_that_do_not_fit(options: Mapping[str, object]) -> None:
+    """One short line names the option and what is allowed."""
+    (name,) = options
+    with pytest.raises(BadOption, match=f"option '{name}'.* not ") as refused:
+        GAME.options(options)
+    assert len(str(refused.value)) < 160
+
+
+@pytest.mark.parametrize("decisions", [{}, {1: ROLL}, {0: ROLL, 1: PASS}, {0: QUIT}, {0: 0}])
+def test_decisions_nobody_was_asked_for_are_refused(decisions: Mapping[int, int]) -> None:
+    """Seat 0 alone has the turn, and has no button to quit with."""
+    with pytest.raises(ValueError, match=r"asked were \[0\]|legal are 36"):
+        GAME.apply(opening(), decisions, KeyedDice(SEED))
+
+
+def test_a_match_that_is_over_takes_no_decisions() -> None:
+    """Not even none at all, which would be all that are pending."""
+    with pytest.raises(ValueError, match="asked were"):
+        GAME.apply(opening()._replace(phase=OVER), {}, NO_DICE)
+
+
+def test_the_view_in_the_middle_of_a_roll() -> None:
+    """Authors who cannot run these rules read the table from it."""
+    state = opening(3)._replace(buttons=(at((1, 1)), 0, 0), status=(IN, IN, HAS_BUST))
+    view = GAME.view(roll(state, 5, 6, 1, 2, 3), 1)
+    assert (view.phase, view.active, view.starter, view.dice_left) == (PLACE, 0, 0, 5)
+    assert (view.white, view.gold, list(view.plain)) == (5, 6, [1, 2, 3])
+    assert [list(seat.buttons) for seat in view.seats] == [[0], [], []]
+    assert [seat.cards for seat in view.seats] == ["R", "B", "G"]
+    assert {seat.board for seat in view.seats} == {CHEQUERED}
+
+
+def test_a_view_is_the_callers_to_change() -> None:
+    """The referee may add to a message; the next one must not show it."""
+    state = opening()
+    GAME.view(state, 0).seats[0].cards = "G"
+    assert GAME.view(state, 0).seats[0].cards == "RB"
+
+
+def test_the_picture() -> None:
+    """Colours small, buttons in brackets, stars as stars, the seats side by side."""
+    state = opening()._replace(buttons=(at((1, 1), (2, 6)), 0), stars=(at((1, 2)), 0))
+    assert GAME.picture(roll(state, 5, 6, 1, 2, 3, 3)).split("\n") == [
+        "round 1, turn 1: seat 0 rolled row 5, gold 6, black 1 2 3 3",
+        "seat 0  RB       seat 1  YG",
+        "in  1*           in  0*",
+        "  1 2 3 4 5 6      1 2 3 4 5 6",
+        "1(G)* b y g r    1 g r b y g r",
+        "2 b y g r b(Y)   2 b y g r b y",
+        "3 g r b y g r    3 g r b y g r",
+        "4 b y g r b y    4 b y g r b y",
+        "5 g r b y g r    5 g r b y g r",
+        "6 b y g r b y    6 b y g r b y",
+    ]
+
+
+# --- The known odds, and the built-in players
+
+
+def test_uniform_choices_need_about_eleven_rounds() -> None:
+    """A slip in the rules that no single case shows would shift it."""
+    ends = [list(steps(2 + n % 3, RandomDice(random.Random(n)), random.Random(n)))[-1].after for n in range(60)]
+    mean = sum(end.round + 1 for end in ends) / len(ends)
+    assert 9.5 < mean < 12.5
+
+
+@given(sets_of_cells, sets_of_cells)
+@settings(max_examples=20)
+def test_the_chance_of_a_bust_is_exact(buttons: frozenset[int], stars: frozenset[int]) -> None:
+    """All 1,296 rolls of four dice, counted."""
+    placed, starred = cell_set(buttons), cell_set(stars)
+    rolls = product(range(1, 7), repeat=4)
+    busts = sum(not active_cells(dice, placed, starred) for dice in rolls)
+    assert bust_chance(placed, starred, 4) == pytest.approx(busts / 6**4)
+
+
+@pytest.mark.parametrize("seats", [2, 4])
+@pytest.mark.parametrize("name", STRATEGIES)
+def test_the_built_in_players_beat_uniform_choices(name: str, seats: int) -> None:
+    """They are what a new bot is measured by: first clearly more often than one seat's share."""
+    firsts = sum(wins_as(name, number % seats, seats, number) for number in range(40))
+    assert firsts > 1.25 * 40 / seats
+
+
+def wins_as(name: str, seat: int, seats: int, number: int) -> bool:
+    source = random.Random(number)
+    dice = RandomDice(source)
+    state = GAME.start(seats, dice, GAME.options({}))
+    while pending := GAME.pending(state):
+        decisions = {other: source.choice(legal) for other, legal in pending.items()}
+        if seat in pending:
+            decisions[seat] = STRATEGIES[name](state, seat, pending[seat], source)
+        state = GAME.apply(state, decisions, dice)
+    return GAME.ranks(state)[seat] == 0

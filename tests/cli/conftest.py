@@ -1,0 +1,59 @@
+"""A folder to type commands in, and a home in it with a ladder that no process had to play."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from arena import games
+from arena.clock import Limits
+from ladder import store
+
+ESCAPES = "\x1b[31mred\x1b[0m \u202e \x07"
+"""What a bot may print to play tricks on a terminal."""
+
+
+@pytest.fixture
+def cwd(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """An empty folder to be in."""
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.delenv("ARENA_HOME", raising=False)
+    return tmp_path
+
+
+@pytest.fixture
+def home(cwd: Path) -> Path:
+    """The default home, with a finished ladder of BIRTH between ann and bob, who has a second version.
+
+    Bob forfeited the last match, with all the evidence there can be.
+    """
+    home = cwd / ".arena"
+    with store.open(home, checkpoints=True) as db:
+        for name, digest in (("ann", "a"), ("bob", "b"), ("bob", "c")):
+            store.add_version(db, name, digest * 64, games=["birth"], run=["./run"], origin="submitted")
+        birth = games.game("birth")
+        key = store.LadderKey("birth", 2, birth.options({}), Limits().plain(), birth.rules_version)
+        ladder = store.ladder(db, key, draw_probability=0.0, seed="known")
+        store.plan(db, ladder, ["ann", "bob@1"], rounds=2)
+        *clean, last = store.scheduled(db, ladder)
+        store.record(db, ladder, [_won(match.id) for match in clean])
+        store.record(db, ladder, [_crashed(last.id, last.line_up.index("bob@1"))])
+        store.fold(db, ladder)
+    return home
+
+
+def _won(match: str) -> store.FinishedMatch:
+    return store.FinishedMatch(match, (store.SeatOutcome(0, 7), store.SeatOutcome(1, 3)), b"[]", b"")
+
+
+def _crashed(match: str, loser: int) -> store.FinishedMatch:
+    evidence = {
+        "detail": f"the process was killed {ESCAPES}",
+        "exit": "was killed by SIGSEGV",
+        "request": {"match": 1, "decision": 4, "legal": [1, 2, 3]},
+        "output": ["Traceback", f"last words {ESCAPES}"],
+    }
+    seats = [store.SeatOutcome(0, 7), store.SeatOutcome(0, 7)]
+    seats[loser] = store.SeatOutcome(1, 0, "crash", evidence, 3, 0.5, 0.25)
+    return store.FinishedMatch(match, tuple(seats), b"[]", b"")

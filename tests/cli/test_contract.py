@@ -1,0 +1,110 @@
+"""What holds for every command, whatever it does."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import click
+import pytest
+
+from arena.cli import COMMANDS, main
+from tests.cli.commands import typed
+
+CONTEXT = click.Context(main, info_name="arena")
+
+
+def command(name: str) -> click.Command:
+    found = main.get_command(CONTEXT, name)
+    assert found is not None
+    return found
+
+
+def takes(name: str, option: str) -> bool:
+    return any(option in parameter.opts for parameter in command(name).params)
+
+
+LISTS = {
+    "games": ["games"],
+    "bots": ["bots"],
+    "leaderboard": ["leaderboard", "--game", "birth"],
+    "show": ["show", "random"],
+}
+"""A use of every command that lists, for an empty home."""
+
+
+@pytest.fixture(autouse=True)
+def empty_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.delenv("ARENA_HOME", raising=False)
+    return tmp_path
+
+
+@pytest.mark.parametrize("name", COMMANDS)
+def test_help_has_an_example(name: str) -> None:
+    """An example is what people read first, and it must be one of this very command."""
+    ran = typed(name, "--help")
+    assert ran.code == 0
+    assert f"Example:\n    arena {name}" in ran.out
+
+
+@pytest.mark.parametrize("name", COMMANDS)
+def test_every_option_has_help(name: str) -> None:
+    """An option without a word on it is one that only its author can use."""
+    options = [parameter for parameter in command(name).params if isinstance(parameter, click.Option)]
+    assert [option.name for option in options if not option.help] == []
+
+
+@pytest.mark.parametrize("name", COMMANDS)
+def test_the_list_of_commands_cuts_no_sentence(name: str) -> None:
+    """At 80 columns the first sentence of every command's help stands there whole."""
+    assert not command(name).get_short_help_str(80 - len("  leaderboard  ") - 2).endswith("...")
+
+
+@pytest.mark.parametrize("name", COMMANDS)
+def test_help_fits_eighty_columns(name: str) -> None:
+    """A line that breaks by itself breaks the table of options."""
+    assert max(map(len, typed(name, "-h").out.splitlines())) <= 80
+
+
+@pytest.mark.parametrize("name", COMMANDS)
+def test_an_unknown_option_is_wrong_usage(name: str) -> None:
+    """Exit code 2 tells a script that the command line is at fault; one line says where help is."""
+    ran = typed(name, "--no-such-option")
+    assert (ran.code, ran.out, len(ran.err.splitlines())) == (2, "", 1)
+    assert "'--no-such-option'" in ran.err
+    assert f"arena {name} --help" in ran.err
+
+
+@pytest.mark.parametrize("name", LISTS)
+def test_json_is_one_value_and_nothing_else(name: str) -> None:
+    """What people read goes elsewhere, so that `| jq` always works, also where there is nothing to list."""
+    ran = typed(*LISTS[name], "--json")
+    assert (ran.code, ran.err) == (0, "")
+    assert isinstance(json.loads(ran.out), dict)
+
+
+def test_every_command_that_takes_json_is_tried() -> None:
+    """Those that start bots are tried where bots are: a new one must be put in one of the lists."""
+    elsewhere = {"submit", "match", "ladder"}
+    assert {name for name in COMMANDS if takes(name, "--json")} == LISTS.keys() | elsewhere
+
+
+@pytest.mark.parametrize("name", LISTS)
+def test_lists_create_nothing(name: str, empty_folder: Path) -> None:
+    """To look is not to begin: no home appears because somebody asked what there is."""
+    typed(*LISTS[name])
+    assert list(empty_folder.iterdir()) == []
+
+
+def test_no_command_is_the_help() -> None:
+    """The first thing that people type shows what there is."""
+    ran = typed()
+    assert ran.code == 2
+    for name in COMMANDS:
+        assert f"\n  {name}" in ran.err
+
+
+def test_version_is_said() -> None:
+    """Bug reports begin with it."""
+    assert typed("--version").out.startswith("arena, version ")

@@ -1,0 +1,25 @@
+"""How soon the arena answers."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from tests.cli.commands import environment
+
+HEAVY = {"grpc", "trueskill", "numpy", "asyncio"}
+
+
+@pytest.mark.parametrize(
+    "words", [["--help"], ["ladder", "--help"], ["leaderboard", "-g", "birth"], ["bots"], ["show", "random"]]
+)
+def test_looking_loads_nothing_heavy(words: list[str], tmp_path: Path) -> None:
+    """What starts no bot needs no gRPC, which alone costs more time than all the rest."""
+    program = f"import sys; from arena.cli import main; main({words!r}, standalone_mode=False); print(*sys.modules)"
+    done = subprocess.run(
+        [sys.executable, "-c", program], cwd=tmp_path, env=environment(), capture_output=True, text=True, check=True
+    )
+    assert HEAVY & set(done.stdout.split()) == set()
