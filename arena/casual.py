@@ -16,7 +16,7 @@ from typing import Any, NamedTuple, TypeAlias
 from arena import games, submission
 from arena.clock import Limits
 from arena.games.rules import Game, Options
-from arena.match import Forfeit, SeatForfeit, Void
+from arena.match import Forfeit, Void
 from arena.seated import Entrant
 from arena.worker import IN_FLIGHT, Played, Task, Worker, short_temporary_directory
 
@@ -79,7 +79,8 @@ class Failure(NamedTuple):
 
     game: str
     players: int
-    forfeit: SeatForfeit
+    reason: Forfeit
+    detail: str
     output: list[str]
     """What the bot printed last."""
 
@@ -109,7 +110,7 @@ def qualify(entrant: Entrant, plays: Sequence[str], limits: Limits, report: Repo
                 if failure := _failure(trial, played):
                     failures.append(failure)
                     break
-            if failures and failures[-1].forfeit.reason is Forfeit.START:
+            if failures and failures[-1].reason is Forfeit.START:
                 break
     return failures
 
@@ -129,11 +130,12 @@ def _trials(entrant: Entrant, name: str, limits: Limits) -> Iterator[_Trial]:
 def _failure(trial: _Trial, played: Played) -> Failure | None:
     if played.outcome is None:
         if played.void == Void.NOBODY:
-            nobody = SeatForfeit(trial.seat, Forfeit.START, "neither it nor the built-in random bot joined", -1)
-            return Failure(trial.game, trial.players, nobody, [])
+            nobody = "neither it nor the built-in random bot joined"
+            return Failure(trial.game, trial.players, Forfeit.START, nobody, [])
         raise RuntimeError(f"the qualification match of {trial.game} failed: {played.void}")
     for forfeit in played.outcome.forfeits:
         if forfeit.seat == trial.seat:
             evidence = played.seats[trial.seat].evidence or {}
-            return Failure(trial.game, trial.players, forfeit, evidence.get("output", []))
+            detail = evidence.get("detail", forfeit.detail)
+            return Failure(trial.game, trial.players, forfeit.reason, detail, evidence.get("output", []))
     return None

@@ -49,7 +49,7 @@ def admit(home: Path, program: Program, limits: Limits, report: Report) -> Admis
             raise BadSubmission(f"{program.name!r} is a built-in bot's name: choose another with --name")
         newest = next(reversed(store.versions(db, program.name)), None)
     with tempfile.TemporaryDirectory(prefix="arena-") as scratch:
-        copy = submission.store(program, Path(scratch))
+        copy = submission.copied(program, Path(scratch, program.name))
         known = newest is not None and newest.digest == program.digest
         if not known and (failures := qualify(copy.entrant(), copy.games, limits, report)):
             return Admission(None, "refused", failures)

@@ -183,19 +183,22 @@ def digest(run: Sequence[str], plays: Sequence[str], root: Path, files: Sequence
 
 
 def store(program: Program, bots: Path) -> Program:
-    """Copy a program under its digest, read-only; gives the copy. Raises BadSubmission if it changes meanwhile."""
+    """Keep a copy of a program under its digest; gives the copy. Raises BadSubmission."""
     stored = replace(program, root=bots / program.digest)
-    if stored.root.exists():
-        return stored
-    bots.mkdir(parents=True, exist_ok=True)
-    with tempfile.TemporaryDirectory(prefix=".", dir=bots) as scratch:
-        copy = Path(scratch, "bot")
-        for file in program.files:
-            _copy(program.root / file, copy / file)
-        if digest(program.run, program.games, copy, program.files) != program.digest:
-            raise BadSubmission(f"{str(program.root)!r} changed while it was read; try again")
-        copy.rename(stored.root)
+    if not stored.root.exists():
+        bots.mkdir(parents=True, exist_ok=True)
+        with tempfile.TemporaryDirectory(prefix=".", dir=bots) as scratch:
+            copied(program, Path(scratch, "bot")).root.rename(stored.root)
     return stored
+
+
+def copied(program: Program, root: Path) -> Program:
+    """A read-only copy of a program in a new folder. Raises BadSubmission if it changes meanwhile."""
+    for file in program.files:
+        _copy(program.root / file, root / file)
+    if digest(program.run, program.games, root, program.files) != program.digest:
+        raise BadSubmission(f"{str(program.root)!r} changed while it was read; try again")
+    return replace(program, root=root)
 
 
 def _copy(source: Path, target: Path) -> None:

@@ -8,6 +8,7 @@ rotation of its group and the generation counts how often a match had to be play
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import hmac
 import itertools
 import json
@@ -18,7 +19,7 @@ from collections import Counter, deque
 from collections.abc import Callable, Coroutine, Mapping, Sequence
 from functools import lru_cache
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
 
 from arena import games
 from arena.clock import NO_LIMITS, Limits
@@ -31,12 +32,17 @@ from arena.stream import BotStream, SeatAt
 from arena.table import Table
 from arena.v1 import referee_pb2 as pb
 
+if TYPE_CHECKING:
+    from multiprocessing.connection import Connection
+
 PROCESSES = 64
 """Bot processes a worker keeps at once; the longest unused makes room."""
 STARTING = 4
 """Processes that start at the same time."""
 STARTS = 2
 """Starts of a version that may fail before its matches are forfeited without another try."""
+GATHERING = 0.02
+"""Seconds for which results gather before they are delivered together."""
 IN_FLIGHT = 64
 """Matches a process holds at most, whatever it offers."""
 
@@ -97,6 +103,25 @@ class Trouble(NamedTuple):
         return Trouble(self.solo | other.solo, {**other.benched, **self.benched})
 
 
+class Order(NamedTuple):
+    """Matches for a worker that serves, and what the others found out."""
+
+    tasks: Sequence[Task]
+    trouble: Trouble
+
+
+class Delivery(NamedTuple):
+    """What a worker that serves gives back; nothing follows the last one."""
+
+    played: Sequence[Played]
+    trouble: Trouble
+    last: bool = False
+
+
+Link: TypeAlias = "Connection[Delivery | str, Order | None]"
+"""A worker's end: orders come in, None to finish; deliveries go out, or the traceback of a bug."""
+
+
 class Lane:
     """Matches that need the same processes."""
 
@@ -140,8 +165,8 @@ class Worker:
         self._failed_starts: Counter[str] = Counter()
         self._jobs: set[asyncio.Task[None]] = set()
         self._results: list[Played] = []
-        self._left = 0
-        self._over = self._loop.create_future()
+        self._news = asyncio.Event()
+        self._bug: Exception | None = None
         self._refill: dict[Lane, None] = {}
 
     # The batch
@@ -149,6 +174,44 @@ class Worker:
     def play(self, tasks: Sequence[Task], *, stop: Callable[[], bool] = lambda: False) -> list[Played]:
         """Play them all; gives what was finished when `stop` says true, in the order finished."""
         return self._loop.run_until_complete(self._play(tasks, stop))
+
+    async def _play(self, tasks: Sequence[Task], stop: Callable[[], bool]) -> list[Played]:
+        self._add(tasks)
+        played: list[Played] = []
+        while len(played) < len(tasks) and not stop():
+            await self._some_news(0.1)
+            played += self._take_results()
+        self._abandon()
+        return played
+
+    def serve(self, link: Link) -> None:
+        """Play what comes over a link until it is closed at the other end; results go back as they come."""
+        self._loop.run_until_complete(self._serve(link))
+
+    async def _serve(self, link: Link) -> None:
+        closed = False
+
+        def hear() -> None:
+            nonlocal closed
+            while not closed and link.poll():
+                order = link.recv()
+                if order is None:
+                    closed = True
+                    self._news.set()
+                    return
+                self.learn(order.trouble)
+                self._add(order.tasks)
+
+        self._loop.add_reader(link.fileno(), hear)
+        while not closed:
+            await self._some_news(None)
+            await asyncio.sleep(GATHERING)
+            if results := self._take_results():
+                # A thread, since clocks go on here while the other end is busy writing.
+                await self._loop.run_in_executor(None, link.send, Delivery(results, self.trouble))
+        self._loop.remove_reader(link.fileno())
+        self._abandon()
+        link.send(Delivery(self._take_results(), self.trouble, last=True))
 
     def learn(self, trouble: Trouble) -> None:
         """Take over what other workers found out about versions."""
@@ -162,23 +225,29 @@ class Worker:
         self._loop.close()
         shutil.rmtree(self._root, ignore_errors=True)
 
-    async def _play(self, tasks: Sequence[Task], stop: Callable[[], bool]) -> list[Played]:
-        self._results = []
-        self._left = len(tasks)
-        self._over = self._loop.create_future()
+    def _add(self, tasks: Sequence[Task]) -> None:
         for task in tasks:
             self._enqueue(task)
         self.settle()
-        while self._left and not stop():
-            await asyncio.wait([self._over], timeout=0.1)
-        if self._over.done():
-            self._over.result()  # raises what `bug` heard of
+
+    def _abandon(self) -> None:
+        """Leave what is in play and what was to be played without results."""
         for table in list(self._playing):
-            self._take_away(table)
+            self._leave(table, None)
         self._lanes.clear()
         self._lanes_of.clear()
         self.settle()
-        return self._results
+
+    async def _some_news(self, patience: float | None) -> None:
+        with contextlib.suppress(TimeoutError):
+            await asyncio.wait_for(self._news.wait(), patience)
+        self._news.clear()
+        if self._bug is not None:
+            raise self._bug
+
+    def _take_results(self) -> list[Played]:
+        results, self._results = self._results, []
+        return results
 
     def _enqueue(self, task: Task) -> None:
         keys = task.keys
@@ -218,9 +287,7 @@ class Worker:
 
     def _result(self, result: Played) -> None:
         self._results.append(result)
-        self._left -= 1
-        if not self._left:
-            self._over.set_result(None)
+        self._news.set()
 
     # Matches
 
@@ -327,8 +394,8 @@ class Worker:
 
     def bug(self, error: Exception) -> None:
         """We raised where a bot was being heard: it must not look like the bot's fault."""
-        if not self._over.done():
-            self._over.set_exception(error)
+        self._bug = self._bug or error
+        self._news.set()
 
     def ended(self, bot: Bot, reason: Forfeit, detail: str) -> None:
         """A process is at its end by its own doing.

@@ -16,6 +16,7 @@ from arena.games.rules import Game
 if TYPE_CHECKING:
     from arena.casual import Failure
     from arena.roster import Admission
+    from arena.submission import Program
 
 OUTPUT_LINES = 20
 """Lines of a failed bot's output that its author is shown."""
@@ -74,7 +75,7 @@ def submit(
     if as_json:
         print_json(_plain(admission))
     if admission.version is None:
-        raise click.ClickException(_refusal(program.name, admission.failures, as_json))
+        raise click.ClickException(_refusal(program, admission.failures, as_json))
     if not as_json:
         click.echo(_news(admission))
 
@@ -88,31 +89,22 @@ def _news(admission: Admission) -> str:
     return f"{how} {version.label} for {', '.join(version.games)}; next: arena ladder --game {version.games[0]}"
 
 
-def _refusal(name: str, failures: Sequence[Failure], as_json: bool) -> str:
+def _refusal(program: Program, failures: Sequence[Failure], as_json: bool) -> str:
     """Shows what the bot printed last; gives why it was refused, and what its author might do."""
-    first = failures[0]
-    for line in () if as_json else first.output[-OUTPUT_LINES:]:
+    for line in () if as_json else failures[0].output[-OUTPUT_LINES:]:
         say(f"  | {printable(line)}")
-    games = sorted({failure.game for failure in failures})
-    more = f" (and failed in {', '.join(games)})" if len(games) > 1 else ""
-    started = first.forfeit.reason != "start"
-    hint = f"; if it does not play {' or '.join(games)}, name with --game what it plays" if started else ""
-    why = f"{first.forfeit.reason}: {printable(first.forfeit.detail)}"
-    return f"{name} is not entered: in {first.game} with {first.players} players, {why}{more}{hint}"
+    first, *others = failures
+    why = f"{first.reason} in {first.game} with {first.players} players: {printable(first.detail)}"
+    if others:
+        why += f"; it failed in {' and '.join(failure.game for failure in others)} too"
+    if set(program.games) > {failure.game for failure in failures} and first.reason != "start":
+        why += "; if there are games that it does not play, say with --game which it plays"
+    return f"{program.name} is not entered: {why}"
 
 
 def _plain(admission: Admission) -> dict[str, Any]:
     version = admission.version
-    failures = [
-        {
-            "game": failure.game,
-            "players": failure.players,
-            "reason": failure.forfeit.reason.value,
-            "detail": failure.forfeit.detail,
-            "output": failure.output,
-        }
-        for failure in admission.failures
-    ]
+    failures = [failure._asdict() for failure in admission.failures]
     accepted, games = (version.label, version.games) if version else (None, ())
     return {"accepted": accepted, "news": admission.news, "games": games, "failures": failures}
 

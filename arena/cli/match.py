@@ -18,7 +18,7 @@ from arena.cli.output import draw, print_json, printable, progress, say, table
 if TYPE_CHECKING:
     from rich.table import Table
 
-    from arena.match import Outcome, SeatForfeit
+    from arena.match import Outcome
     from arena.worker import Played
 
 EXPLAINED = 3
@@ -121,16 +121,13 @@ def _explain(bots: Sequence[str], played: Sequence[Played]) -> None:
             say(f"match {result.id} is void: {_why_void(result)}")
     lost = [(result, forfeit) for result in played if result.outcome for forfeit in result.outcome.forfeits]
     for result, forfeit in lost[:EXPLAINED]:
-        say(f"match {result.id}, seat {forfeit.seat} ({printable(bots[forfeit.seat])}) forfeited: {_why(forfeit)}")
         evidence = result.seats[forfeit.seat].evidence or {}
+        why = f"{forfeit.reason}: {printable(evidence.get('detail', forfeit.detail))}"
+        say(f"match {result.id}, seat {forfeit.seat} ({printable(bots[forfeit.seat])}) forfeited: {why}")
         for line in evidence.get("output", [])[-OUTPUT_LINES:]:
             say(f"  | {printable(line)}")
     if len(lost) > EXPLAINED:
         say(f"… and {len(lost) - EXPLAINED:,} more forfeits")
-
-
-def _why(forfeit: SeatForfeit) -> str:
-    return f"{forfeit.reason}: {printable(forfeit.detail)}"
 
 
 def _why_void(played: Played) -> str:

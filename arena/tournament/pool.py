@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import atexit
 import contextlib
 import ctypes
 import multiprocessing
@@ -11,118 +10,176 @@ import shutil
 import signal
 import tempfile
 import time
+import traceback
 from collections.abc import Iterator
-from concurrent.futures import FIRST_COMPLETED, Future, ProcessPoolExecutor, wait
-from concurrent.futures.process import BrokenProcessPool
 from itertools import islice
+from multiprocessing.connection import wait
 from pathlib import Path
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
 from arena import worker
 from arena.tournament import WorkersDied
-from arena.worker import Played, Task, Trouble, Worker
+from arena.worker import Delivery, Order, Played, Task, Trouble, Worker
 
 if TYPE_CHECKING:
-    from multiprocessing.synchronize import Event
+    from multiprocessing.connection import Connection
 
-FIRST_BATCH = 16
-BATCH_SECONDS = 1.0
-"""How long a batch should last: long enough to be worth its way, short enough to lose little."""
-MAX_BATCH = 2000
-BREAKS = 3
-"""Workers that may die in a row, without a batch finished between, before it is an error."""
+CHUNK = 16
+"""Matches dealt to a worker at a time, round and round until each has enough."""
+FIRST_BACKLOG = 64
+BACKLOG_SECONDS = 2.0
+"""How long the matches a worker holds should last: enough in play for full frames, and none idle at the end."""
+DEATHS = 3
+"""Workers that may die in a row, without a result between, before it is an error."""
+
+# spawn: gRPC and fork do not go together
+_CONTEXT = multiprocessing.get_context("spawn")
 
 
-class Batch(NamedTuple):
-    """What a worker gives back."""
+class WorkerProcess:
+    """One worker process and the matches it holds."""
 
-    played: list[Played]
-    trouble: Trouble
-    seconds: float
+    def __init__(self, scratch: str, in_flight: int) -> None:
+        self.link: Connection[Order | None, Delivery | str]
+        self.link, other = _CONTEXT.Pipe()
+        self.holds: dict[str, Task] = {}
+        self.backlog = FIRST_BACKLOG
+        self._heard: float | None = None
+        self._process = _CONTEXT.Process(target=_work, args=(other, os.getpid(), scratch, in_flight), daemon=True)
+        with _no_interrupts():
+            self._process.start()
+        other.close()
+
+    def deal(self, tasks: list[Task], trouble: Trouble) -> None:
+        """Give it matches; a worker that has died says so when it is listened to."""
+        self.holds.update((task.id, task) for task in tasks)
+        with contextlib.suppress(OSError):
+            self.link.send(Order(tasks, trouble))
+
+    def finish(self) -> None:
+        """Tell it to leave what is in play and to end its bots."""
+        with contextlib.suppress(OSError):
+            self.link.send(None)
+
+    def hear(self) -> Delivery:
+        """What it delivers next. Raises EOFError if it died and RuntimeError if it failed by a bug of ours."""
+        try:
+            delivery = self.link.recv()
+        except OSError as error:
+            raise EOFError from error
+        if isinstance(delivery, str):
+            raise RuntimeError(f"a worker failed:\n{delivery}")
+        for played in delivery.played:
+            self.holds.pop(played.id, None)
+        self._pace(len(delivery.played))
+        return delivery
+
+    def _pace(self, played: int) -> None:
+        """Follow the worker's speed; the time to the first delivery is its start and says nothing."""
+        now = time.monotonic()
+        if self._heard is not None and now > self._heard:
+            wanted = BACKLOG_SECONDS * played / (now - self._heard)
+            self.backlog = int(min(2000, max(CHUNK, 0.7 * self.backlog + 0.3 * wanted)))
+        self._heard = now
+
+    def end(self) -> None:
+        """Wait until it is gone."""
+        self._process.join()
+        self.link.close()
 
 
 class Workers:
     """Worker processes, each with a referee and bots of its own. A context manager."""
 
     def __init__(self, jobs: int, *, in_flight: int = worker.IN_FLIGHT) -> None:
-        self._jobs = jobs
         self._in_flight = in_flight
         self._trouble = Trouble()
-        # spawn: gRPC and fork do not go together
-        self._context = multiprocessing.get_context("spawn")
-        self._stop = self._context.Event()
+        self._stopped = False
+        self._deaths = 0
         self._scratch = tempfile.mkdtemp(prefix="arena-", dir=worker.short_temporary_directory())
-        self._pool = self._new_pool()
+        self._processes = [self._hire() for _ in range(jobs)]
 
     def __enter__(self) -> Workers:
         return self
 
     def __exit__(self, *error: object) -> None:
-        self._stop.set()
-        self._pool.shutdown(wait=True, cancel_futures=True)
+        for process in self._processes:
+            process.finish()
+        for process in self._processes:
+            with contextlib.suppress(EOFError, RuntimeError):
+                while not process.hear().last:
+                    pass
+            process.end()
         shutil.rmtree(self._scratch, ignore_errors=True)
 
     def stop(self) -> None:
         """Begin no more matches; `play` ends once the workers have given back what is finished."""
-        self._stop.set()
+        self._stopped = True
 
     @property
     def stopped(self) -> bool:
         """Whether `stop` was called."""
-        return self._stop.is_set()
+        return self._stopped
 
     def play(self, tasks: Iterator[Task]) -> Iterator[list[Played]]:
-        """Play them all; gives results batch by batch, in the order batches end.
+        """Play them all; gives results as they come, in any order.
 
-        A worker that dies takes all workers' batches with it; they are played again by new ones. Raises WorkersDied.
+        The matches of a worker that dies are played by a new one. Raises WorkersDied if that goes on.
         """
-        size, breaks = FIRST_BATCH, 0
-        running: dict[Future[Batch], list[Task]] = {}
-        while True:
-            # one batch more than workers: a worker that ends its own finds the next one waiting
-            while not self.stopped and len(running) <= self._jobs and (batch := list(islice(tasks, size))):
-                running[self._submit(batch)] = batch
-            if not running:
+        while not self._stopped:
+            self._deal(tasks)
+            busy = [process for process in self._processes if process.holds]
+            if not busy:
                 return
-            for future in wait(running, return_when=FIRST_COMPLETED).done:
-                try:
-                    done = future.result()
-                except BrokenProcessPool:
-                    breaks = self._broken(breaks)
-                    running = {self._submit(batch): batch for batch in running.values() if not self.stopped}
-                    break
-                del running[future]
-                breaks = 0
-                self._trouble = self._trouble.and_also(done.trouble)
-                size = _next_size(done)
-                yield done.played
+            ready = wait([process.link for process in busy], timeout=0.1)
+            for process in busy:
+                if process.link in ready:
+                    yield self._hear(process)
+        yield from self._last_results()
 
-    def _submit(self, batch: list[Task]) -> Future[Batch]:
-        with _no_interrupts():
-            return self._pool.submit(_play, batch, self._trouble)
+    def _last_results(self) -> Iterator[list[Played]]:
+        for process in self._processes:
+            process.finish()
+        for process in self._processes:
+            last = False
+            with contextlib.suppress(EOFError):
+                while not last:
+                    delivery = process.hear()
+                    last = delivery.last
+                    yield list(delivery.played)
 
-    def _broken(self, breaks: int) -> int:
-        if breaks == BREAKS:
+    def _deal(self, tasks: Iterator[Task]) -> None:
+        hungry = [process for process in self._processes if len(process.holds) < process.backlog]
+        while hungry:
+            for process in hungry:
+                if not (chunk := list(islice(tasks, CHUNK))):
+                    return
+                process.deal(chunk, self._trouble)
+            hungry = [process for process in hungry if len(process.holds) < process.backlog]
+
+    def _hear(self, process: WorkerProcess) -> list[Played]:
+        try:
+            delivery = process.hear()
+        except EOFError:
+            self._replace(process)
+            return []
+        self._deaths = 0
+        self._trouble = self._trouble.and_also(delivery.trouble)
+        return list(delivery.played)
+
+    def _replace(self, dead: WorkerProcess) -> None:
+        if self._deaths == DEATHS:
             raise WorkersDied(
-                f"worker processes died {BREAKS + 1} times in a row, perhaps for want of memory: try a smaller -j"
+                f"worker processes died {DEATHS + 1} times in a row, perhaps for want of memory: try a smaller -j"
             )
-        self._pool.shutdown(wait=True, cancel_futures=True)
-        self._pool = self._new_pool()
-        return breaks + 1
+        self._deaths += 1
+        dead.end()
+        new = self._hire()
+        self._processes[self._processes.index(dead)] = new
+        new.deal(list(dead.holds.values()), self._trouble)
 
-    def _new_pool(self) -> ProcessPoolExecutor:
-        return ProcessPoolExecutor(
-            self._jobs,
-            mp_context=self._context,
-            initializer=_begin_worker,
-            initargs=(os.getpid(), self._stop, self._in_flight, self._scratch),
-        )
-
-
-def _next_size(done: Batch) -> int:
-    if done.seconds <= 0:
-        return MAX_BATCH
-    return int(min(MAX_BATCH, max(4, len(done.played) * BATCH_SECONDS / done.seconds)))
+    def _hire(self) -> WorkerProcess:
+        return WorkerProcess(self._scratch, self._in_flight)
 
 
 @contextlib.contextmanager
@@ -138,34 +195,24 @@ def _no_interrupts() -> Iterator[None]:
 _FOR_THE_ARENA = (signal.SIGINT, signal.SIGHUP)
 """What a terminal sends to the whole group, and the arena's own process answers for all."""
 
-_worker: Worker | None = None
-_stop: Event | None = None
 
-
-def _begin_worker(parent: int, stop: Event, in_flight: int, scratch: str) -> None:
-    """Set up a worker process, which ends with the arena."""
-    global _worker, _stop
+def _work(link: worker.Link, parent: int, scratch: str, in_flight: int) -> None:
+    """What a worker process does, until the arena closes the link or ends."""
     for number in _FOR_THE_ARENA:
         signal.signal(number, _ignore)
     signal.pthread_sigmask(signal.SIG_UNBLOCK, _FOR_THE_ARENA)
     die_with_parent(parent)
-    _worker = Worker(Path(scratch), in_flight=in_flight)
-    _stop = stop
-    atexit.register(_worker.close)
+    own = Worker(Path(scratch), in_flight=in_flight)
+    try:
+        own.serve(link)
+    except Exception:
+        link.send(traceback.format_exc())
+    finally:
+        own.close()
 
 
 def _ignore(_number: int, _frame: object) -> None:
     """Unlike SIG_IGN this is not inherited by bots."""
-
-
-def _play(tasks: list[Task], trouble: Trouble) -> Batch:
-    """Play a batch in a worker process."""
-    assert _worker is not None
-    assert _stop is not None
-    begun = time.monotonic()
-    _worker.learn(trouble)
-    played = _worker.play(tasks, stop=_stop.is_set)
-    return Batch(played, _worker.trouble, time.monotonic() - begun)
 
 
 def die_with_parent(parent: int) -> None:
