@@ -46,7 +46,7 @@ def rotations(order: Order) -> tuple[Order, ...]:
 
 def default_rounds(seats: int) -> int:
     """Rounds that tell a field apart in a sitting; the more seats, the more matches a round has."""
-    return {2: 50, 3: 50, 4: 20}.get(seats, 5)
+    return {2: 50, 3: 100, 4: 20}.get(seats, 5)
 
 
 def missing(

@@ -92,12 +92,13 @@ class Workers:
     """Worker processes, each with a referee and bots of its own. A context manager."""
 
     def __init__(self, jobs: int, *, in_flight: int = worker.IN_FLIGHT) -> None:
+        self._jobs = jobs
         self._in_flight = in_flight
         self._trouble = Trouble()
         self._stopped = False
         self._deaths = 0
         self._scratch = tempfile.mkdtemp(prefix="arena-", dir=worker.short_temporary_directory())
-        self._processes = [self._hire() for _ in range(jobs)]
+        self._processes: list[WorkerProcess] = []
 
     def __enter__(self) -> Workers:
         return self
@@ -149,6 +150,9 @@ class Workers:
                     yield list(delivery.played)
 
     def _deal(self, tasks: Iterator[Task]) -> None:
+        while len(self._processes) < self._jobs and (chunk := list(islice(tasks, CHUNK))):
+            self._processes.append(self._hire())
+            self._processes[-1].deal(chunk, self._trouble)
         hungry = [process for process in self._processes if len(process.holds) < process.backlog]
         while hungry:
             for process in hungry:

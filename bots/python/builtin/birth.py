@@ -1,4 +1,4 @@
-"""Two ways to play BIRTH: for safe points, and for the most points now."""
+"""Two ways to play BIRTH: without risk, and for the most points now."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from random import Random
 from typing import NamedTuple, TypeAlias
 
 from arena.games.birth import State
-from arena.games.birth_board import AREAS, contested, equal_dice, faces, path, points, relative
+from arena.games.birth_board import AREAS, contested, equal_dice, faces, path, relative
 
 Strategy: TypeAlias = Callable[[State, int, Sequence[int], Random], int]
 
@@ -36,43 +36,34 @@ def land(state: State, seat: int, action: int) -> Landing:
 
 
 def cautious(state: State, seat: int, legal: Sequence[int], random: Random) -> int:  # noqa: ARG001
-    """Takes the dearest area that it can reach without a Birth, with its lowest die.
+    """Avoids every Birth it can, and among what is left takes the most points now.
 
-    It counts absolute points only, which nobody can take away, and looks at no opponent.
+    A Birth may turn good dice into bad ones, its own included; to never risk it costs more than it saves.
     """
 
-    def safety(action: int) -> tuple[bool, int, int]:
+    def safety(action: int) -> tuple[bool, float, int]:
         landing = land(state, seat, action)
-        return not landing.birth, AREAS[landing.area], -action
+        return not landing.birth, gain(state, seat, landing), -action
 
     return max(legal, key=safety)
 
 
-def greedy(state: State, seat: int, legal: Sequence[int], random: Random) -> int:
-    """Takes the most points now: its own total less the best of the others', both kinds of points counted.
+def greedy(state: State, seat: int, legal: Sequence[int], random: Random) -> int:  # noqa: ARG001
+    """Takes the most points now, of both kinds, with the lowest die that does.
 
     Dice that a Birth throws again count as 3.5 pips; what comes after its turn it does not think about.
     """
-    totals = points(state.placed).totals
-
-    def lead(action: int) -> tuple[float, float]:
-        more = gains(state, seat, land(state, seat, action))
-        after = [total + gained for total, gained in zip(totals, more, strict=True)]
-        return after.pop(seat) - max(after), random.random()
-
-    return max(legal, key=lead)
+    return max(legal, key=lambda action: (gain(state, seat, land(state, seat, action)), -action))
 
 
-def gains(state: State, seat: int, landing: Landing) -> list[float]:
-    """What a landing adds to each seat's total, a Birth's dice at their mean."""
+def gain(state: State, seat: int, landing: Landing) -> float:
+    """What a landing adds to the seat's own points, a Birth's dice at their mean."""
     area = state.placed[landing.area]
     sums: list[float] = [sum(faces(dice)) for dice in area]
     sums[seat] += landing.face
     if landing.birth:
         sums = [own + count * (MEAN_FACE - landing.face) for own, count in zip(sums, landing.equal, strict=True)]
-    gained = [now - before for now, before in zip(contested(sums), relative(area), strict=True)]
-    gained[seat] += AREAS[landing.area]
-    return gained
+    return AREAS[landing.area] + contested(sums)[seat] - relative(area)[seat]
 
 
 STRATEGIES: Mapping[str, Strategy] = {"cautious": cautious, "greedy": greedy}
