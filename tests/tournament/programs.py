@@ -1,0 +1,54 @@
+"""Bots of a few lines, as their authors would write them; each comes through the qualification of BIRTH."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+_FRAME = """
+import time
+from arena_bot import Bot, run
+
+class Mine(Bot):
+    {0}
+
+run(Mine)
+"""
+
+
+def program(body: str) -> str:
+    """A bot whose class has this body."""
+    return _FRAME.format(body.strip().replace("\n", "\n    "))
+
+
+FIRST = program("def choose(self, turn): return turn.legal[0]")
+LAST = program("def choose(self, turn): return turn.legal[-1]")
+SLOW = program("""
+def choose(self, turn):
+    time.sleep(0.004)
+    return self.random.choice(turn.legal)
+""")
+CRASHES_SECOND = program(r"""
+def choose(self, turn):
+    if self.seats == 2 and self.seat == 1 and len(turn.legal) < 6:
+        print("\x1b[31mred\x1b[0m", flush=True)
+        raise SystemExit(7)
+    return turn.legal[0]
+""")
+REMEMBERS = program("""
+met = set()
+def start(self):
+    self.opening = None
+def choose(self, turn):
+    if self.opening is None:
+        self.opening = turn.view.SerializeToString()
+        assert self.opening not in self.met, "these dice were met before"
+        self.met.add(self.opening)
+    return turn.legal[0]
+""")
+"""Knows the opening dice of every match that its process ever played, and ends when it meets them again."""
+
+
+def write(folder: Path, **programs: str) -> None:
+    """Put programs into a folder, as `name.py`."""
+    for name, text in programs.items():
+        (folder / f"{name}.py").write_text(text)
