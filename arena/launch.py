@@ -16,10 +16,12 @@ from collections import deque
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 
-import psutil
-
 KEPT = 64 * 1024
 """Bytes kept of the beginning, and again of the end, of what a bot prints."""
+PIPE = 1024 * 1024
+"""As much as can lie in a pipe."""
+WIDTH = 1000
+"""Characters of a line that are shown as evidence."""
 FLOOD = 10 * 1024 * 1024
 """More than this in one second is OUTPUT."""
 
@@ -53,9 +55,9 @@ class Output:
                 self._tail_size -= len(self._tail.popleft())
 
     def last_lines(self, count: int = 20) -> list[str]:
-        """The last lines, as text; bytes that are no UTF-8 are escaped."""
+        """The last lines, long ones cut, as text; bytes that are no UTF-8 are escaped."""
         text = (self._head + b"".join(self._tail)[-KEPT:]).decode("utf-8", "backslashreplace")
-        return text.splitlines()[-count:]
+        return [line if len(line) <= WIDTH else f"{line[:WIDTH]} …" for line in text.splitlines()[-count:]]
 
 
 class BotProcess:
@@ -71,7 +73,7 @@ class BotProcess:
         on_flood: Callable[[], None],
     ) -> None:
         self.output = Output()
-        self._on_exit: Callable[[], None] | None = on_exit
+        self._on_exit = on_exit
         self._on_flood = on_flood
         self._loop = asyncio.get_running_loop()
         self._second = (0, 0)  # (whole second of the loop's clock, bytes printed up to its start)
@@ -87,25 +89,24 @@ class BotProcess:
         )
         _running[self._process.pid] = env.get("ARENA_TOKEN", "")
         assert self._process.stdout is not None
-        self._pipe = self._process.stdout.fileno()
-        os.set_blocking(self._pipe, False)
+        self._pipe = self._process.stdout
+        os.set_blocking(self._pipe.fileno(), False)
+        try:
+            self._pidfd = os.pidfd_open(self._process.pid)  # works for a process that has ended, too
+        except OSError:
+            self._reap()
+            raise
         self._loop.add_reader(self._pipe, self._read)
-        self._pidfd = os.pidfd_open(self._process.pid)
         self._loop.add_reader(self._pidfd, self._exited)
 
     @property
-    def pid(self) -> int:
-        """The process's id, which is its group's and session's too."""
-        return self._process.pid
-
-    @property
     def running(self) -> bool:
-        """Whether the process has not ended yet."""
-        return self._on_exit is not None
+        """Whether the end of the process has not been noticed yet."""
+        return self._process.returncode is None
 
     def exit_in_words(self) -> str:
         """How it ended: "exited with code 3", "was killed by SIGSEGV"."""
-        code = self._process.poll()
+        code = self._process.returncode
         if code is None:
             return "is still running"
         if code >= 0:
@@ -114,53 +115,52 @@ class BotProcess:
             return f"was killed by {signal.Signals(-code).name}"
         return f"was killed by signal {-code}"
 
-    def kill(self) -> None:
-        """End the process and all it started; `on_exit` is not called any more."""
-        self._on_exit = None
-        self._signal_group()
-        self._process.wait()
-        self._close()
-        end_orphans()
+    def last_lines(self) -> list[str]:
+        """What it printed last, up to now."""
+        if self.running:
+            self._take()
+        return self.output.last_lines()
 
-    def _signal_group(self) -> None:
-        with contextlib.suppress(ProcessLookupError, PermissionError):
-            os.killpg(self._process.pid, signal.SIGKILL)
+    def kill(self) -> None:
+        """Begin to end the process and all it started; `on_exit` follows."""
+        if self.running:  # not reaped: nobody else can have its id
+            with contextlib.suppress(ProcessLookupError, PermissionError):
+                os.killpg(self._process.pid, signal.SIGKILL)
 
     def _exited(self) -> None:
-        self._signal_group()  # whatever it left in its group; its id is not reused while it is not reaped
+        self._loop.remove_reader(self._pidfd)
+        self._loop.remove_reader(self._pipe)
+        os.close(self._pidfd)
+        self._reap()
+        self._on_exit()
+
+    def _reap(self) -> None:
+        self.kill()  # or what it left in its group
         self._process.wait()
-        self._read()
-        self._close()
+        del _running[self._process.pid]
         end_orphans()
-        if self._on_exit is not None:
-            on_exit, self._on_exit = self._on_exit, None
-            on_exit()
+        for _ in range(PIPE // KEPT):
+            self._take()
+        self._pipe.close()
 
     def _read(self) -> None:
+        self._take()
+        if self._flooding():
+            self._on_flood()
+
+    def _take(self) -> None:
+        """Keep some of what has been printed: not all at once, or a flood would hold up the loop."""
         with contextlib.suppress(BlockingIOError):
-            while data := os.read(self._pipe, KEPT):
-                self.output.add(data)
-                if self._flooding():
-                    self._on_flood()
-                    return
-            self._loop.remove_reader(self._pipe)
+            data = os.read(self._pipe.fileno(), KEPT)
+            self.output.add(data)
+            if not data:
+                self._loop.remove_reader(self._pipe)
 
     def _flooding(self) -> bool:
         second = int(self._loop.time())
         if second != self._second[0]:
             self._second = (second, self.output.total)
         return self.output.total - self._second[1] > FLOOD
-
-    def _close(self) -> None:
-        if self._pidfd < 0:
-            return
-        self._loop.remove_reader(self._pipe)
-        self._loop.remove_reader(self._pidfd)
-        os.close(self._pidfd)
-        self._pidfd = -1
-        del _running[self._process.pid]
-        assert self._process.stdout is not None
-        self._process.stdout.close()
 
 
 _running: dict[int, str] = {}
@@ -181,18 +181,30 @@ def end_orphans() -> None:
     """
     own_session = os.getsid(0)
     for _ in range(100):  # killing one may hand us its children
-        orphans = [child for child in psutil.Process().children() if _is_orphan(child, own_session)]
+        orphans = [child for child in _children() if _is_orphan(child, own_session)]
         if not orphans:
             return
         for orphan in orphans:
-            orphan.kill()
-            orphan.wait()
+            with contextlib.suppress(ProcessLookupError, PermissionError, ChildProcessError):
+                os.kill(orphan, signal.SIGKILL)
+                os.waitpid(orphan, 0)
 
 
-def _is_orphan(child: psutil.Process, own_session: int) -> bool:
-    if child.pid in _running:
+def _children() -> set[int]:
+    """The processes that are children of any thread of ours."""
+    children: set[int] = set()
+    for thread in Path("/proc/self/task").glob("*/children"):
+        with contextlib.suppress(OSError):
+            children.update(map(int, thread.read_text().split()))
+    return children
+
+
+def _is_orphan(child: int, own_session: int) -> bool:
+    if child in _running:
         return False
-    try:
-        return os.getsid(child.pid) != own_session and child.environ().get("ARENA_TOKEN", "") not in _running.values()
-    except (psutil.Error, ProcessLookupError):
-        return False
+    with contextlib.suppress(OSError):
+        if os.getsid(child) == own_session:
+            return False
+        environment = Path(f"/proc/{child}/environ").read_bytes()  # empty if it has ended: then it is to be reaped
+        return not any(token and token.encode() in environment for token in _running.values())
+    return False

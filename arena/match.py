@@ -67,22 +67,26 @@ class Asked(NamedTuple):
 class Match:
     """A match in play. `open` holds who still owes a decision in this step, by seat."""
 
+    state: Any
+    """The game's; there from `begin` on."""
+
     def __init__(self, game: Game[Any], seats: int, options: Options, dice: Dice) -> None:
         self.game = game
         self.seats = seats
-        self.state = game.start(seats, dice, options)
         self.open: dict[Seat, Asked] = {}
         self.choices: list[tuple[Seat, int]] = []
         """Every action in the order applied, defaults played for forfeited seats included."""
         self.steps = 0
         self.forfeits: dict[Seat, SeatForfeit] = {}
         self.outcome: Outcome | None = None
+        self._options = options
         self._dice = dice
         self._asked = 0
         self._chosen: dict[Seat, int] = {}
 
     def begin(self, absent: Iterable[tuple[Seat, str]] = ()) -> Sequence[Asked]:
         """Open the first step. `absent` seats never joined, and why; they forfeit before it."""
+        self.state = self.game.start(self.seats, self._dice, self._options)
         for seat, why in absent:
             self.forfeits[seat] = SeatForfeit(seat, Forfeit.START, why, -1)
         return self._next()
@@ -94,38 +98,26 @@ class Match:
         return () if self.open else self._complete()
 
     def forfeit(self, seat: Seat, reason: Forfeit, detail: str) -> Sequence[Asked]:
-        """Put a seat out for good; like `answer`, gives the next step's decisions if that completed the step."""
-        if seat in self.forfeits or self.outcome is not None:
-            return ()
+        """Put an open seat out for good; like `answer`, gives the next step's decisions if that completed the step."""
+        del self.open[seat]
         self.forfeits[seat] = SeatForfeit(seat, reason, detail, self.steps)
-        if self.open.pop(seat, None) is None or self.open:
-            return ()
-        return self._complete()
+        return () if self.open else self._complete()
 
     def _complete(self) -> Sequence[Asked]:
         if self._decided_by_forfeit():
             return self._end()
-        self._apply(self._chosen)
+        self._apply()
         return self._next()
 
     def _next(self) -> Sequence[Asked]:
         """Play for forfeited seats until somebody is to be asked or the match is over."""
-        while not self._decided_by_forfeit():
-            pending = self.game.pending(self.state)
-            if not pending:
-                break
-            self._chosen = {}
+        while not self._decided_by_forfeit() and (pending := self.game.pending(self.state)):
             if self.forfeits:
-                pending = self._without_forfeited(pending)
+                pending = {seat: legal for seat, legal in pending.items() if seat not in self.forfeits}
             if pending:
                 return self._ask(pending)
-            self._apply(self._chosen)
+            self._apply()
         return self._end()
-
-    def _without_forfeited(self, pending: Mapping[Seat, Sequence[int]]) -> Mapping[Seat, Sequence[int]]:
-        for seat in pending.keys() & self.forfeits.keys():
-            self._chosen[seat] = self.game.default_action(self.state, seat)
-        return {seat: legal for seat, legal in pending.items() if seat not in self.forfeits}
 
     def _ask(self, pending: Mapping[Seat, Sequence[int]]) -> Sequence[Asked]:
         asked = []
@@ -135,9 +127,10 @@ class Match:
             self.open[seat] = asked[-1]
         return asked
 
-    def _apply(self, chosen: dict[Seat, int]) -> None:
-        for seat in self.forfeits:
-            if seat not in chosen and seat in self.game.pending(self.state):
+    def _apply(self) -> None:
+        chosen, self._chosen = self._chosen, {}
+        if self.forfeits:
+            for seat in self.game.pending(self.state).keys() & self.forfeits.keys():
                 chosen[seat] = self.game.default_action(self.state, seat)
         self.choices.extend(chosen.items() if len(chosen) == 1 else sorted(chosen.items()))
         self.state = self.game.apply(self.state, chosen, self._dice)

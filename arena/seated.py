@@ -4,23 +4,32 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import errno
 import os
 import shutil
 from collections.abc import Callable, Mapping
+from functools import wraps
 from pathlib import Path
-from typing import Any, NamedTuple, Protocol, TypeAlias
+from typing import Any, Concatenate, NamedTuple, ParamSpec, Protocol, TypeAlias
 
 from arena.launch import BotProcess
 from arena.match import Forfeit
-from arena.service import RefereeService
+from arena.service import REFUSALS, Receive, RefereeService, Write
 from arena.stream import BotStream
 from arena.v1 import referee_pb2 as pb
 
-Key: TypeAlias = tuple[str, int, int]
-"""(digest of the version, slot, generation): what one process is kept for."""
+Args = ParamSpec("Args")
+
+Key: TypeAlias = tuple[str, int, int, int]
+"""What one process is kept for: digest of the version, slot, copy, generation."""
 
 GRACE = 1.0
-"""Seconds between a closed stream and the verdict, and between Goodbye and the end of a process."""
+"""Seconds between the end of a stream and that of its process, or the other way round, that are waited before the
+verdict; and between Goodbye and the end of a process."""
+OUR_LIMITS = {errno.EMFILE, errno.ENFILE, errno.EAGAIN, errno.ENOMEM}
+"""Why a process may not start that is none of the bot's doing."""
+KILLED = 5.0
+"""Seconds that a killed process may take to end; one that takes longer hangs in the kernel and is left to it."""
 
 
 class Entrant(NamedTuple):
@@ -63,38 +72,53 @@ class BotHost(Protocol):
         """The arena waits for somebody to start the bot by hand."""
 
 
+def _ours(heard: Callable[Concatenate[Bot, Args], None]) -> Callable[Concatenate[Bot, Args], None]:
+    """What raises where a bot is heard is a bug of the arena's and must not look like the bot's fault."""
+
+    @wraps(heard)
+    def guarded(self: Bot, /, *args: Args.args, **kwargs: Args.kwargs) -> None:
+        try:
+            heard(self, *args, **kwargs)
+        except Exception as error:
+            self.host.bug(error)
+
+    return guarded
+
+
 class Bot:
     """One process of one version. `stream` is there from Hello on, `over` from its end on."""
 
     def __init__(self, key: Key, entrant: Entrant, directory: Path, host: BotHost) -> None:
         self.key = key
         self.entrant = entrant
+        self.host = host
         self.stream: BotStream | None = None
         self.over = False
-        self.dealt = 0
-        """Matches it was given."""
+        self.met: set[bytes] = set()
+        """The seeds of the matches it was given."""
         self.used = 0.0
         """When it was last given one, by the loop's clock."""
+        self.started = asyncio.Event()
+        """Set when the start has succeeded or failed."""
         self._directory = directory
-        self._host = host
         self._process: BotProcess | None = None
         self._service: RefereeService | None = None
         self._verdict: asyncio.TimerHandle | None = None
+        self._refusal = ""
         self._loop = asyncio.get_running_loop()
+        self._stream_over = False
         self._exited = asyncio.Event()
-        self.started = asyncio.Event()
-        """Set when the start has succeeded or failed."""
 
     async def start(self, limit: float) -> None:
         """Open the door and start the process; it has `limit` seconds to say Hello."""
         self._directory.mkdir(mode=0o700)
-        self._service = RefereeService(self._directory, self._joined, self._stream_gone)
+        self._service = RefereeService(self._directory, self)
         await self._service.open()
         if self.over:
             return
         if self.entrant.by_hand:
             self.started.set()
-            self._host.waiting(self, self._service.address, self._service.token)
+            self.host.waiting(self, self._service.address, self._service.token)
             return
         try:
             self._process = BotProcess(
@@ -105,7 +129,9 @@ class Bot:
                 on_flood=self._flooded,
             )
         except OSError as error:
-            self._end(Forfeit.START, f"cannot be run: {error}")
+            if error.errno in OUR_LIMITS:
+                raise
+            self.fault(Forfeit.START, f"cannot be run: {error}")
             return
         self._verdict = self._loop.call_later(limit, self._never_joined, limit)
 
@@ -113,15 +139,25 @@ class Bot:
     def has_room(self) -> bool:
         """Whether it can be given one more match now."""
         stream = self.stream
-        return stream is not None and not self.over and len(stream.held) < stream.capacity
+        return stream is not None and not self.leaving and len(stream.held) < stream.capacity
+
+    @property
+    def idle(self) -> bool:
+        """Whether it has started and holds no match."""
+        return self.stream is not None and not self.stream.held
+
+    @property
+    def leaving(self) -> bool:
+        """Whether its end is there or near."""
+        return self.over or self._stream_over or self._exited.is_set()
 
     def evidence(self) -> dict[str, Any]:
-        """What the author will want to see: how the process ended and what it printed last."""
+        """How the process is or ended and what it printed last; nothing of one that was started by hand."""
         if self._process is None:
             return {}
         return {
             "exit": self._process.exit_in_words(),
-            "output": self._process.output.last_lines(),
+            "output": self._process.last_lines(),
             "command": list(self.entrant.command),
         }
 
@@ -130,78 +166,117 @@ class Bot:
         self.over = True
         if self.stream is not None:
             self.stream.goodbye("the arena is done with this bot")
-            if self._process is not None and self._process.running:
-                with contextlib.suppress(TimeoutError):
-                    await asyncio.wait_for(self._exited.wait(), GRACE)
+            await self._exit_within(GRACE)
         await self.close()
 
     async def close(self) -> None:
         """End the process and all it started, close its socket, remove its directory."""
         self.over = True
+        self.started.set()
         if self._verdict is not None:
             self._verdict.cancel()
         if self.stream is not None:
             self.stream.close()
-        if self._process is not None and self._process.running:
+        if self._process is not None:
             self._process.kill()
+            await self._exit_within(KILLED)
         if self._service is not None:
             await self._service.close()
         shutil.rmtree(self._directory, ignore_errors=True)
 
-    def _joined(self, hello: pb.Hello, write: Callable[[bytes], None]) -> Callable[[bytes], None]:
+    async def _exit_within(self, seconds: float) -> None:
+        if self._process is not None:
+            with contextlib.suppress(TimeoutError):
+                await asyncio.wait_for(self._exited.wait(), seconds)
+
+    # At the door
+
+    def joined(self, hello: pb.Hello, write: Write) -> Receive:
+        """The bot said Hello."""
         if self._verdict is not None:
             self._verdict.cancel()
             self._verdict = None
-        self.stream = BotStream(hello, write, self, self._host.gathered)
+        self.stream = BotStream(hello, write, self, self.host.gathered, self._loop)
         self.started.set()
-        if not self.over:
-            self._host.joined(self)
+        self._welcome()
         return self._receive
 
+    @_ours
+    def _welcome(self) -> None:
+        if not self.over:
+            self.host.joined(self)
+
+    @_ours
     def _receive(self, raw: bytes) -> None:
         assert self.stream is not None
-        try:
-            self.stream.receive(raw)
-        except Exception as error:
-            self._host.bug(error)
+        self.stream.receive(raw)
 
-    def _stream_gone(self) -> None:
-        # The exit of the process, which tells more, mostly follows at once.
-        if not self.over and self._verdict is None:
-            self._verdict = self._loop.call_later(GRACE, self._end, Forfeit.CRASH, "closed its stream")
+    def refused(self, count: int, why: str) -> None:
+        """A stream was refused: twice may be a mistake."""
+        self._refusal = f"; a stream was refused: {why}"
+        if count == REFUSALS:
+            self.fault(Forfeit.PROTOCOL, f"opened {count} streams that were refused, the last because {why}")
+
+    def unread(self) -> None:
+        """The bot does not read what it is sent."""
+        self.fault(Forfeit.FLOOD, "does not read what it is sent")
+
+    def stream_gone(self) -> None:
+        """The stream has ended: no clock runs any more. Mostly the exit of the process follows, which tells more."""
+        self._stream_over = True
+        if self.stream is not None:
+            self.stream.close()
+        self._part_gone()
+
+    # From the process
 
     def _process_gone(self) -> None:
         self._exited.set()
-        assert self._process is not None
-        how = f"the process {self._process.exit_in_words()}"
-        if self.stream is None:
-            self._end(Forfeit.START, f"{how} before it joined")
-        else:
-            self._end(Forfeit.CRASH, how)
-
-    def _never_joined(self, limit: float) -> None:
-        self._end(Forfeit.START, f"did not join within {limit:g} s")
-
-    def fault(self, reason: Forfeit, detail: str) -> None:
-        """The process misbehaved on its stream."""
-        self._end(reason, detail)
-
-    def over_limit(self) -> None:
-        """One of several matches waited too long."""
-        self._host.over_limit(self)
-
-    def settle(self) -> None:
-        """Send what has gathered."""
-        self._host.settle()
+        self._part_gone()
 
     def _flooded(self) -> None:
-        self._end(Forfeit.OUTPUT, "printed more than 10 MiB in a second")
+        self.fault(Forfeit.OUTPUT, "printed more than 10 MiB in a second")
 
-    def _end(self, reason: Forfeit, detail: str) -> None:
+    def _never_joined(self, limit: float) -> None:
+        self.fault(Forfeit.START, f"did not join within {limit:g} s{self._refusal}")
+
+    def _part_gone(self) -> None:
+        """Stream and process end one after the other: an answer may come after the exit, the exit after the stream."""
+        if self.over:
+            return
+        if self._process is None or (self._exited.is_set() and (self._stream_over or self.stream is None)):
+            self._judge_end()
+        elif self._verdict is None:
+            self._verdict = self._loop.call_later(GRACE, self._judge_end)
+
+    def _judge_end(self) -> None:
+        how = "closed its stream"
+        if self._process is not None and self._exited.is_set():
+            how = f"the process {self._process.exit_in_words()}"
+        if self.stream is None:
+            self.fault(Forfeit.START, f"{how} before it joined{self._refusal}")
+        else:
+            self.fault(Forfeit.CRASH, how)
+
+    # What the stream finds
+
+    @_ours
+    def fault(self, reason: Forfeit, detail: str) -> None:
+        """The process misbehaved or ended; it is not heard any more."""
         if not self.over:
             self.over = True
             self.started.set()
-            self._host.ended(self, reason, detail)
+            self.host.ended(self, reason, detail)
+
+    @_ours
+    def over_limit(self) -> None:
+        """One of several matches waited too long."""
+        self.host.over_limit(self)
+
+    @_ours
+    def settle(self) -> None:
+        """Send what has gathered."""
+        self.host.settle()
 
 
 def bot_environment(extra: Mapping[str, str], service: RefereeService) -> dict[str, str]:

@@ -13,7 +13,7 @@ import os
 import secrets
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any
+from typing import Any, Protocol
 
 os.environ.setdefault("GRPC_VERBOSITY", "ERROR")  # 1.85 logs every GOAWAY; must be set before the import
 
@@ -34,23 +34,43 @@ _OPTIONS = [
     ("grpc.server_handshake_timeout_ms", 3000),
 ]
 
+REFUSALS = 3
+"""Streams that may be refused on one socket before it is a fault: a token is not to be guessed."""
+UNREAD = 1000
+"""Frames that may wait for a bot that does not read, over and above what gRPC holds for it."""
+
 Write = Callable[[bytes], None]
-Joined = Callable[[pb.Hello, Write], Callable[[bytes], None]]
-"""Called when a bot has said Hello, with the way to write to it; gives the way to bring it what the bot sends."""
+Receive = Callable[[bytes], None]
+
+
+class Caller(Protocol):
+    """Who is behind the door and hears of the bot."""
+
+    def joined(self, hello: pb.Hello, write: Write) -> Receive:
+        """The bot said Hello; takes the way to write to it, gives the way to bring it what the bot sends."""
+
+    def refused(self, count: int, why: str) -> None:
+        """A stream was refused, the `count`-th on this socket."""
+
+    def unread(self) -> None:
+        """The bot does not read what it is sent."""
+
+    def stream_gone(self) -> None:
+        """The stream of the bot that joined has ended, however it did."""
 
 
 class RefereeService:
-    """Waits on one socket for one bot; `gone` is called when its stream ends, however it does."""
+    """Waits on one socket for one bot."""
 
-    def __init__(self, directory: Path, joined: Joined, gone: Callable[[], None]) -> None:
+    def __init__(self, directory: Path, caller: Caller) -> None:
         path = directory / "s"
         if len(os.fsencode(path)) > MAX_PATH:
             raise ValueError(f"the path of a socket is too long: {path}")
         self.address = f"unix:{path}"
         self.token = secrets.token_hex(32)
-        self._joined = joined
-        self._gone = gone
+        self._caller = caller
         self._taken = False
+        self._refused = 0
         self._server = grpc.aio.server(options=_OPTIONS, maximum_concurrent_rpcs=16)
         # Frames stay bytes here: what is no message must be the bot's fault, not an exception inside gRPC.
         handler: grpc.RpcMethodHandler[bytes, bytes] = grpc.stream_stream_rpc_method_handler(self._play)
@@ -70,7 +90,13 @@ class RefereeService:
         hello = await self._hello(context)
         # A write of gRPC's is a coroutine and a frame is made outside of any: the queue stands between.
         frames: asyncio.Queue[bytes] = asyncio.Queue()
-        receive = self._joined(hello, frames.put_nowait)
+
+        def write(frame: bytes) -> None:
+            frames.put_nowait(frame)
+            if frames.qsize() == UNREAD:
+                self._caller.unread()
+
+        receive = self._caller.joined(hello, write)
         writer = asyncio.create_task(_write_all(frames, context))
         try:
             # coroutine style: a client that cancels cannot close a generator under our hands
@@ -78,7 +104,7 @@ class RefereeService:
                 receive(raw)
         finally:
             writer.cancel()
-            self._gone()
+            self._caller.stream_gone()
 
     async def _hello(self, context: Any) -> pb.Hello:
         """The first frame's Hello, if it may join; else the stream is refused in words."""
@@ -88,17 +114,24 @@ class RefereeService:
             with contextlib.suppress(DecodeError):
                 hello = pb.PlayRequest.FromString(raw).hello
         if not hmac.compare_digest(hello.token.encode(), self.token.encode()):
-            await context.abort(grpc.StatusCode.PERMISSION_DENIED, "the first frame has no Hello with ARENA_TOKEN")
+            problem = "the first frame has no Hello with ARENA_TOKEN"
+            await self._refuse(context, grpc.StatusCode.PERMISSION_DENIED, problem)
         if hello.protocol != PROTOCOL:
             problem = f"protocol {hello.protocol} is not spoken here: {PROTOCOL} is"
-            await context.abort(grpc.StatusCode.FAILED_PRECONDITION, problem)
+            await self._refuse(context, grpc.StatusCode.FAILED_PRECONDITION, problem)
         if self._taken:
-            await context.abort(grpc.StatusCode.ALREADY_EXISTS, "this token has been used: one stream a process")
+            problem = "this token has been used: one stream a process"
+            await self._refuse(context, grpc.StatusCode.ALREADY_EXISTS, problem)
         self._taken = True
         return hello
 
+    async def _refuse(self, context: Any, code: grpc.StatusCode, why: str) -> None:
+        self._refused += 1
+        self._caller.refused(self._refused, why)
+        await context.abort(code, why)
+
 
 async def _write_all(frames: asyncio.Queue[bytes], context: Any) -> None:
-    with contextlib.suppress(grpc.RpcError, asyncio.InvalidStateError):
+    with contextlib.suppress(grpc.aio.BaseError, grpc.RpcError, asyncio.InvalidStateError):
         while True:
             await context.write(await frames.get())

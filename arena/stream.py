@@ -7,7 +7,6 @@ the end, and whatever it caused is written at once.
 
 from __future__ import annotations
 
-import asyncio
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any, Protocol
 
@@ -21,17 +20,22 @@ if TYPE_CHECKING:
     from arena.table import Table
 
 REJECTIONS = 3
-"""The third rejected choice on one stream is PROTOCOL."""
+"""The third rejected choice is PROTOCOL."""
 NOISE = 64
-"""Messages that answer nothing, over and above those that do, before it is FLOOD."""
+"""Messages that answer nothing, repeated answers not counted, before it is FLOOD; also how many more answers may be
+repeated in a match than were given."""
 FRAME_BYTES = 64 * 1024
 """The longest frame a bot may send."""
+UNLIMITED_MS = 2**32 - 1
+"""On the wire, for no limit at all."""
+HELD_UP = 0.1
+"""Seconds that a timer of ours may be late before we take it that answers have come and lie unread."""
 
 
 class SeatAt:
     """One seat of one match, held by a bot's stream."""
 
-    __slots__ = ("answers", "asked", "bank", "closed", "number", "seat", "stream", "table", "times")
+    __slots__ = ("answers", "asked", "bank", "closed", "left", "number", "repeats", "seat", "stream", "table", "times")
 
     def __init__(self, stream: BotStream, number: int, table: Table, seat: int, bank: Bank) -> None:
         self.stream = stream
@@ -40,12 +44,36 @@ class SeatAt:
         self.seat = seat
         self.bank = bank
         self.asked: Asked | None = None
+        """The decision that was sent and is not answered."""
+        self.left = bank.left
+        """What the bot was told of its bank with the last decision."""
         self.answers: dict[int, int] = {}
         """What was chosen, by decision number."""
+        self.repeats = 0
         self.times: list[float] = []
         """Seconds of each decision, in the order they were asked."""
         self.closed = False
         """Whether what still comes for this seat is to be dropped: it forfeited or the match is over."""
+
+
+class Timer(Protocol):
+    """As of an event loop."""
+
+    def when(self) -> float:
+        """The time it goes off, by its clock."""
+
+    def cancel(self) -> None:
+        """It does not go off any more."""
+
+
+class Clock(Protocol):
+    """As much of an event loop as is needed here."""
+
+    def time(self) -> float:
+        """Seconds, monotonic."""
+
+    def call_at(self, when: float, callback: Callable[[float], object], argument: float, /) -> Timer:
+        """Call back at a time."""
 
 
 class Host(Protocol):
@@ -60,42 +88,58 @@ class Host(Protocol):
     def settle(self) -> None:
         """The work at hand is done: what has gathered for any bot is to be sent."""
 
+    def evidence(self) -> dict[str, Any]:
+        """What the author will want to see: how the process is or ended and what it printed last."""
+
 
 class BotStream:
-    """A joined bot. `held` are the seats it plays, by the match's number on this stream."""
+    """A joined bot. `held` are the seats it plays, by the match's number on this stream.
 
-    def __init__(self, hello: pb.Hello, write: Callable[[bytes], None], host: Host, gathered: set[BotStream]) -> None:
+    Whenever it has something to send it puts itself among `gathered`.
+    """
+
+    def __init__(
+        self,
+        hello: pb.Hello,
+        write: Callable[[bytes], None],
+        host: Host,
+        gathered: set[BotStream],
+        clock: Clock,
+    ) -> None:
         self.updates = hello.updates
         self.matches = max(1, hello.matches)
         self.capacity = 1
         """How many matches it is given at once; grows while its answers are far inside the limit."""
         self.held: dict[int, SeatAt] = {}
+        self.crowded = False
+        """Whether it has held several matches since it last held none: then no fault of the process, and no time, can
+        be laid at the door of one of them."""
         self.frames = 0
         self.decisions = 0
+        self.host = host
         self._write = write
-        self._host = host
         self._gathered = gathered
-        self._loop = asyncio.get_running_loop()
+        self._clock = clock
         self._number = 0
         self._frame = pb.PlayResponse(welcome=pb.Welcome(protocol=1))
         self._filled = True
-        self._queued = 0
-        self._queued_limits = 0.0
+        self._queue: list[tuple[SeatAt, Asked]] = []  # one for each decision in the frame
         self._outstanding = 0
-        self._limits = 0.0
+        self._limits = 0.0  # of the outstanding decisions, together
         self._mark = 0.0
-        self._due = 0.0
-        self._timer: asyncio.TimerHandle | None = None
+        self._timer: Timer | None = None
         self._rejections = 0
-        self._noise = NOISE
+        self._noise = 0
+        self._offence: tuple[Forfeit, str] | None = None
         self._closed = False
 
     # Out
 
     def seat(self, table: Table, seat: int, limits: Limits, start: pb.MatchStart) -> SeatAt:
         """Give the bot a seat in a match; `start` lacks only the match's number."""
-        if not self.held:
-            self._rejections = 0  # so that what it costs does not depend on which matches went before
+        self.crowded = bool(self.held)
+        if not self.crowded:
+            self._rejections = self._noise = 0  # so that what they cost does not depend on the matches before
         self._number += 1
         at = self.held[self._number] = SeatAt(self, self._number, table, seat, Bank.full(limits))
         start.match = self._number
@@ -105,10 +149,9 @@ class BotStream:
 
     def ask(self, at: SeatAt, asked: Asked, field: str, view: Message) -> None:
         """Queue a decision."""
-        at.asked = asked
-        decision_message(self._frame.decisions.add(), at, field, view)
-        self._queued += 1
-        self._queued_limits += at.bank.limit
+        at.left = at.bank.left
+        decision_message(self._frame.decisions.add(), at, asked, field, view)
+        self._queue.append((at, asked))
         self._gather()
 
     def update(self, at: SeatAt, actions: Sequence[tuple[int, int]], field: str, view: Message) -> None:
@@ -120,22 +163,29 @@ class BotStream:
         self._gather()
 
     def end(self, at: SeatAt, outcome: Outcome | None) -> None:
-        """Queue the end of a match (None: it is void) and let the seat go."""
+        """Queue the end of a match (None: it is void) and let the seat go; what it still owes is owed no more."""
         end = self._frame.ends.add(match=at.number, void=outcome is None)
         if outcome is not None:
             end.ranks.extend(outcome.ranks)
             end.scores.extend(map(str, outcome.scores))
             for seat, reason, detail, _ in outcome.forfeits:
                 end.forfeits.add(seat=seat, reason=pb.Forfeit.Value(f"FORFEIT_{reason.name}"), detail=detail)
-        self.release(at)
-        self._gather()
-
-    def release(self, at: SeatAt) -> None:
-        """Take a seat from the bot; a decision it still owes is owed no more."""
         at.closed = True
         del self.held[at.number]
+        self._forget(at)
+        self._gather()
+
+    def _forget(self, at: SeatAt) -> None:
         if at.asked is not None:
-            self._forget(at)
+            at.asked = None
+            self._outstanding -= 1
+            self._limits -= at.bank.limit
+            self._noise -= 1  # its answer may be on its way
+            return
+        for index, (queued, _) in enumerate(self._queue):
+            if queued is at:
+                del self._queue[index], self._frame.decisions[index]
+                return
 
     def flush(self) -> None:
         """Send what has gathered, unless the bot still owes answers."""
@@ -143,13 +193,17 @@ class BotStream:
             return
         self._filled = False
         frame, self._frame = self._frame, pb.PlayResponse()
-        if self._queued:
-            self._outstanding, self._queued = self._queued, 0
-            self._limits, self._queued_limits = self._queued_limits, 0.0
-            self._mark = self._loop.time()
-            self._set_due()
+        if self._queue:
+            queue, self._queue = self._queue, []
+            self._limits = 0.0
+            for at, asked in queue:
+                at.asked = asked
+                self._limits += at.bank.limit
+            self._outstanding = len(queue)
             self.frames += 1
             self.decisions += self._outstanding
+            self._mark = self._clock.time()
+            self._set_timer()
         self._write(frame.SerializeToString())
 
     def _gather(self) -> None:
@@ -173,84 +227,96 @@ class BotStream:
 
     def receive(self, raw: bytes) -> None:
         """Work off one frame of the bot's."""
-        now = self._loop.time()
+        now = self._clock.time()
         if self._closed:
-            return None
-        try:
-            if len(raw) > FRAME_BYTES:
-                raise DecodeError(f"{len(raw)} bytes")
-            choices = pb.PlayRequest.FromString(raw).choices
-        except DecodeError as error:
-            self._host.fault(Forfeit.PROTOCOL, f"sent a frame that is no PlayRequest: {error}"[:300])
-            return self._host.settle()
-        answers = [answer for choice in choices if (answer := self._match(choice)) is not None]
+            return
+        answers = self._answers(raw)
         if answers:
             self._book(now, answers)
             for at, asked, action in answers:
                 at.table.answered(at, asked, action)
-        elif not choices:
-            self._noise -= 1
-        if self._noise < 0:
-            self._host.fault(Forfeit.FLOOD, "sent more messages that answer nothing than it may")
-        self._host.settle()
-        return None
+        if self._offence is not None:
+            self.host.fault(*self._offence)
+        self.host.settle()
 
-    def _match(self, choice: pb.Choice) -> tuple[SeatAt, Asked, int] | None:
+    def _answers(self, raw: bytes) -> list[tuple[SeatAt, Asked, int]]:
+        """What a frame answers. What else is in it is counted; nothing after an offence is looked at."""
+        try:
+            if len(raw) > FRAME_BYTES:
+                raise DecodeError(f"it has {len(raw)} bytes, {FRAME_BYTES} are allowed")
+            choices = pb.PlayRequest.FromString(raw).choices
+        except DecodeError as error:
+            self._offence = Forfeit.PROTOCOL, f"sent a frame that is no PlayRequest: {error}"
+            return []
+        if not choices:
+            self._answers_nothing()
+        answers = []
+        for choice in choices:
+            if (answer := self._answer(choice)) is not None:
+                answers.append(answer)
+            elif self._offence is not None:
+                break
+        return answers
+
+    def _answer(self, choice: pb.Choice) -> tuple[SeatAt, Asked, int] | None:
         at = self.held.get(choice.match)
         if at is not None and (asked := at.asked) is not None and asked.number == choice.decision:
             at.asked = None
             at.answers[choice.decision] = choice.action
-            self._noise += 1
             return at, asked, choice.action
-        self._noise -= 1
-        problem = self._what_is_wrong(choice, at)
-        if problem is not None:
-            self._reject(choice, problem)
+        if at is None and not 0 < choice.match <= self._number:
+            self._reject(choice, f"match {choice.match} is none of yours")
+        elif at is None or at.closed:
+            self._answers_nothing()
+        elif (first := at.answers.get(choice.decision)) is None:
+            self._reject(choice, f"decision {choice.decision} was not asked")
+        elif first != choice.action:
+            self._reject(choice, f"decision {choice.decision} was answered with {first} before")
+        else:
+            self._repeats(at)
         return None
 
-    def _what_is_wrong(self, choice: pb.Choice, at: SeatAt | None) -> str | None:
-        """None for what is dropped in silence: a repetition, and what comes for a seat that is closed."""
-        if at is None:
-            ended = 0 < choice.match <= self._number
-            return None if ended else f"match {choice.match} is none of yours"
-        if at.closed:
-            return None
-        if choice.decision not in at.answers:
-            return f"decision {choice.decision} was not asked"
-        first = at.answers[choice.decision]
-        return None if first == choice.action else f"decision {choice.decision} was answered with {first} before"
+    def _answers_nothing(self) -> None:
+        self._noise += 1
+        if self._noise > NOISE:
+            self._offence = Forfeit.FLOOD, f"sent more than {NOISE} messages that answer nothing"
+
+    def _repeats(self, at: SeatAt) -> None:
+        at.repeats += 1
+        if at.repeats > NOISE + len(at.answers):
+            self._offence = Forfeit.FLOOD, f"gave {len(at.answers)} answers in a match and repeated {at.repeats}"
 
     def _reject(self, choice: pb.Choice, problem: str) -> None:
         self._rejections += 1
         left = REJECTIONS - self._rejections
-        cost = f"{left} more and the match is lost" if left > 0 else "the match is lost"
+        cost = f"{left} more and the match is lost" if left else "the match is lost"
         rejected = pb.Rejected(match=choice.match, decision=choice.decision, reason=f"{problem}; {cost}")
         self._write(pb.PlayResponse(rejections=[rejected]).SerializeToString())
-        if left == 0:
-            self._host.fault(Forfeit.PROTOCOL, f"the third choice that was not asked for: {problem}")
+        if not left:
+            self._offence = Forfeit.PROTOCOL, f"made {REJECTIONS} choices that were not asked for; the last: {problem}"
 
     # Time
 
     def _book(self, now: float, answers: Sequence[tuple[SeatAt, Asked, int]]) -> None:
         """Share the time since the frame, or the answers before, equally over what was answered together."""
         share = (now - self._mark) / len(answers)
-        alone = len(self.held) == 1
         over = False
         for at, _, _ in answers:
             at.times.append(share)
-            self._limits -= at.bank.limit
-            over = over or share > at.bank.limit
-            if alone:
-                at.bank.charge(share)
-            else:
+            limit = at.bank.limit
+            self._limits -= limit
+            over = over or share > limit
+            if self.crowded:
                 at.bank.answered()
+            else:
+                at.bank.charge(share)
         self._outstanding -= len(answers)
         self._mark = now
-        if over and not alone:
-            self._host.over_limit()
+        if over and self.crowded:
+            self.host.over_limit()
         self._adapt(share * self.capacity, answers[0][0].bank.limits.decision)
         if self._outstanding:
-            self._set_due()
+            self._set_timer()
         else:
             self._gathered.add(self)
 
@@ -260,47 +326,37 @@ class BotStream:
         elif full_frame > limit / 2:
             self.capacity = max(1, self.capacity // 2)
 
-    def _forget(self, at: SeatAt) -> None:
-        """A decision needs no answer any more; it may be on its way or still queued here."""
-        for index, decision in enumerate(self._frame.decisions):
-            if decision.match == at.number:
-                del self._frame.decisions[index]
-                self._queued -= 1
-                self._queued_limits -= at.bank.limit
-                return
-        self._outstanding -= 1
-        self._limits -= at.bank.limit
-        at.asked = None
-        self._gathered.add(self)
+    def _due(self) -> float:
+        """When the outstanding answers are overdue. The bank is for a match that is alone."""
+        due = self._mark + self._limits
+        return due if self.crowded else due + sum(at.bank.left for at in self.held.values())
 
-    def _set_due(self) -> None:
-        if len(self.held) == 1:
-            (at,) = self.held.values()
-            self._due = self._mark + at.bank.allowance
-        else:
-            self._due = self._mark + self._limits
-        if self._timer is not None and self._timer.when() <= self._due:
-            return  # it will look again when it fires
+    def _set_timer(self) -> None:
+        when = min(self._due(), self._mark + 3600)
         if self._timer is not None:
+            if self._timer.when() <= when:
+                return  # it will look again when it fires
             self._timer.cancel()
-        self._timer = self._loop.call_at(min(self._due, self._mark + 3600), self._look)
+        self._timer = self._clock.call_at(when, self._look, when)
 
-    def _look(self) -> None:
+    def _look(self, when: float) -> None:
         self._timer = None
+        now = self._clock.time()
         if not self._outstanding or self._closed:
             return
-        if self._loop.time() < self._due:
-            self._timer = self._loop.call_at(min(self._due, self._loop.time() + 3600), self._look)
+        again = self._due()
+        if again <= now and now - when > HELD_UP:  # the machine slept, or we did
+            again = now + HELD_UP
+        if again > now:
+            again = min(again, now + 3600)
+            self._timer = self._clock.call_at(again, self._look, again)
             return
-        waited = self._loop.time() - self._mark
-        self._host.fault(Forfeit.TIMEOUT, f"no answer in {waited:.2f} s")
-        self._host.settle()
+        self.host.fault(Forfeit.TIMEOUT, f"no answer in {now - self._mark:.2f} s")
+        self.host.settle()
 
 
-def decision_message(message: pb.Decision, at: SeatAt, field: str, view: Message) -> pb.Decision:
-    """Fill in the question that a seat was asked last."""
-    asked = at.asked
-    assert asked is not None
+def decision_message(message: pb.Decision, at: SeatAt, asked: Asked, field: str, view: Message) -> pb.Decision:
+    """Fill in the question as the seat gets it."""
     message.match = at.number
     message.decision = asked.number
     legal = asked.legal
@@ -309,8 +365,6 @@ def decision_message(message: pb.Decision, at: SeatAt, field: str, view: Message
         message.legal_count = len(legal)
     else:
         message.legal.extend(legal)
-    left: Any = at.bank.left
-    if left < 4_000_000:
-        message.bank_ms = max(0, int(left * 1000))
+    message.bank_ms = int(min(at.left * 1000, UNLIMITED_MS))
     getattr(message, field).CopyFrom(view)
     return message

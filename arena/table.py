@@ -45,71 +45,74 @@ class Table:
         """The seats that are played by a bot; seats that never joined are missing."""
         self.evidence: dict[Seat, dict[str, Any]] = {}
         self._finished = finished
-        self._doomed: dict[Seat, tuple[Forfeit, str]] = {}
+        self._doomed: dict[Seat, tuple[Forfeit, str, dict[str, Any]]] = {}
         self._shown = 0
 
     @_guarded
     def begin(self, seats: Mapping[Seat, SeatAt], absent: Mapping[Seat, str]) -> None:
-        """Put the first questions. `absent` seats forfeit before the first step."""
+        """Put the first questions. `absent` seats forfeit before the first step, and why."""
         self.at = dict(seats)
         self._go_on(self.match.begin(absent.items()))
 
     @_guarded
     def answered(self, at: SeatAt, asked: Asked, action: int) -> None:
         """A bot chose, in time or not, something legal or not."""
-        if self.match.outcome is not None or at.closed:
-            return None
+        if at.closed:
+            return
         if at.bank.left < 0:
             spent = f"took {at.times[-1]:.2f} s, {-at.bank.left:.2f} s more than its limit and bank"
-            return self._forfeit(at, asked, Forfeit.TIMEOUT, spent, action)
-        if action not in asked.legal:
-            return self._forfeit(at, asked, Forfeit.ILLEGAL, f"chose {action}, legal: {brief(asked.legal)}", action)
-        return self._go_on(self.match.answer(at.seat, action))
+            self._go_on(self._forfeit(asked, Forfeit.TIMEOUT, spent, at.stream.host.evidence(), action))
+        elif action not in asked.legal:
+            chose = f"chose {action}, legal: {brief(asked.legal)}"
+            self._go_on(self._forfeit(asked, Forfeit.ILLEGAL, chose, at.stream.host.evidence(), action))
+        else:
+            self._go_on(self.match.answer(at.seat, action))
 
     @_guarded
-    def gone(self, at: SeatAt, reason: Forfeit, detail: str, evidence: Mapping[str, Any]) -> None:
+    def gone(self, at: SeatAt, reason: Forfeit, detail: str) -> None:
         """The bot of a seat can play no more: the seat forfeits now if it owes a decision, else when it does.
 
         A bot that vanishes after its last decision has done nothing wrong.
         """
-        self.evidence.setdefault(at.seat, {}).update(evidence)
+        at.closed = True
+        self._doomed[at.seat] = (reason, detail, at.stream.host.evidence())
         if (asked := self.match.open.get(at.seat)) is not None:
-            return self._forfeit(at, asked, reason, detail, None)
-        at.closed = True
-        self._doomed[at.seat] = (reason, detail)
-        return None
+            self._go_on([asked])
 
-    def _forfeit(self, at: SeatAt, asked: Asked, reason: Forfeit, detail: str, action: int | None) -> None:
-        at.asked = asked
-        field, view = self.match.game.view_field, self.match.game.view(self.match.state, at.seat)
-        request = decision_message(pb.Decision(), at, field, view)
-        at.asked = None
+    def _forfeit(
+        self, asked: Asked, reason: Forfeit, detail: str, evidence: Mapping[str, Any], answer: int | None = None
+    ) -> Sequence[Asked]:
+        at = self.at[asked.seat]
         at.closed = True
-        self.evidence.setdefault(at.seat, {}).update(
-            request=MessageToDict(request, preserving_proto_field_name=True),
-            answer=action,
-            seconds=at.times[-1] if action is not None else None,
-        )
-        self._go_on(self.match.forfeit(at.seat, reason, detail))
+        field, view = self.match.game.view_field, self.match.game.view(self.match.state, at.seat)
+        request = decision_message(pb.Decision(), at, asked, field, view)
+        self.evidence[at.seat] = {
+            "request": MessageToDict(request, preserving_proto_field_name=True),
+            "answer": answer,
+            "seconds": None if answer is None else at.times[-1],
+            **evidence,
+        }
+        return self.match.forfeit(at.seat, reason, detail)
 
     def _go_on(self, asks: Sequence[Asked]) -> None:
-        match = self.match
-        while asks and self._doomed:
-            doomed = [asked for asked in asks if asked.seat in self._doomed]
-            if not doomed:
-                break
-            asks = [asked for asked in asks if asked.seat not in self._doomed]
-            for asked in doomed:
-                reason, detail = self._doomed.pop(asked.seat)
-                asks = [*asks, *match.forfeit(asked.seat, reason, detail)]
+        if self._doomed:
+            asks = self._without_doomed(asks)
         self._show_updates()
-        if match.outcome is not None:
+        if self.match.outcome is not None:
             return self._finished(self)
-        game, state = match.game, match.state
+        game, state = self.match.game, self.match.state
         for asked in asks:
             at = self.at[asked.seat]
             at.stream.ask(at, asked, game.view_field, game.view(state, asked.seat))
         return None
+
+    def _without_doomed(self, asks: Sequence[Asked]) -> Sequence[Asked]:
+        """Have the seats forfeit that are asked though their bots are gone; what then is asked of others is added."""
+        while doomed := [asked for asked in asks if asked.seat in self._doomed]:
+            asks = [asked for asked in asks if asked.seat not in self._doomed]
+            for asked in doomed:
+                asks = [*asks, *self._forfeit(asked, *self._doomed.pop(asked.seat))]
+        return asks
 
     def _show_updates(self) -> None:
         actions = self.match.choices[self._shown :]

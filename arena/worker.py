@@ -10,7 +10,6 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import hmac
-import itertools
 import json
 import shutil
 import tempfile
@@ -18,6 +17,7 @@ import traceback
 from collections import Counter, deque
 from collections.abc import Callable, Coroutine, Mapping, Sequence
 from functools import lru_cache
+from itertools import count, islice
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
 
@@ -62,9 +62,11 @@ class Task(NamedTuple):
 
     @property
     def keys(self) -> tuple[Key, ...]:
-        """The process of each seat."""
+        """The process of each seat; a version that has several has as many processes."""
+        digests = [entrant.digest for entrant in self.lineup]
         return tuple(
-            (entrant.digest, slot, self.generation) for entrant, slot in zip(self.lineup, self.slots, strict=True)
+            (digest, slot, digests[:seat].count(digest), self.generation)
+            for seat, (digest, slot) in enumerate(zip(digests, self.slots, strict=True))
         )
 
     def again(self) -> Task:
@@ -95,12 +97,15 @@ class Trouble(NamedTuple):
 
     solo: frozenset[str] = frozenset()
     """Digests that play one match at a time from now on."""
+    leavers: frozenset[str] = frozenset()
+    """Digests whose processes go after a match: they get no second one."""
     benched: Mapping[str, Mapping[str, Any]] = {}
     """Digests that cannot be started, with the evidence."""
 
     def and_also(self, other: Trouble) -> Trouble:
         """What either knows."""
-        return Trouble(self.solo | other.solo, {**other.benched, **self.benched})
+        benched = {**other.benched, **self.benched}
+        return Trouble(self.solo | other.solo, self.leavers | other.leavers, benched)
 
 
 class Order(NamedTuple):
@@ -154,9 +159,10 @@ class Worker:
         self.trouble = Trouble()
         self._in_flight = in_flight
         self._waiting = waiting
-        self._loop = asyncio.new_event_loop()
+        self._runner = asyncio.Runner()
+        self._loop = self._runner.get_loop()
         self._root = Path(tempfile.mkdtemp(prefix="w", dir=root))
-        self._numbers = itertools.count()
+        self._numbers = count()
         self._bots: dict[Key, Bot] = {}
         self._lanes: dict[tuple[Key, ...], Lane] = {}
         self._lanes_of: dict[Key, list[Lane]] = {}
@@ -168,49 +174,55 @@ class Worker:
         self._news = asyncio.Event()
         self._bug: Exception | None = None
         self._refill: dict[Lane, None] = {}
+        self._crowded_out: dict[Lane, None] = {}
 
     # The batch
 
     def play(self, tasks: Sequence[Task], *, stop: Callable[[], bool] = lambda: False) -> list[Played]:
         """Play them all; gives what was finished when `stop` says true, in the order finished."""
-        return self._loop.run_until_complete(self._play(tasks, stop))
+        return self._runner.run(self._play(tasks, stop))
 
     async def _play(self, tasks: Sequence[Task], stop: Callable[[], bool]) -> list[Played]:
-        self._add(tasks)
-        played: list[Played] = []
-        while len(played) < len(tasks) and not stop():
-            await self._some_news(0.1)
-            played += self._take_results()
-        self._abandon()
-        return played
+        self._results = []
+        try:
+            self._add(tasks)
+            while len(self._results) < len(tasks) and not stop():
+                await self._some_news(0.1)
+        finally:
+            self._abandon()
+        return self._take_results()
 
     def serve(self, link: Link) -> None:
         """Play what comes over a link until it is closed at the other end; results go back as they come."""
-        self._loop.run_until_complete(self._serve(link))
+        self._runner.run(self._serve(link))
 
     async def _serve(self, link: Link) -> None:
         closed = False
 
         def hear() -> None:
             nonlocal closed
-            while not closed and link.poll():
-                order = link.recv()
-                if order is None:
-                    closed = True
-                    self._news.set()
-                    return
-                self.learn(order.trouble)
-                self._add(order.tasks)
+            try:
+                while not closed and link.poll():
+                    order = link.recv()
+                    if closed := order is None:
+                        self._news.set()
+                    else:
+                        self.learn(order.trouble)
+                        self._add(order.tasks)
+            except Exception as error:
+                self.bug(error)
 
         self._loop.add_reader(link.fileno(), hear)
-        while not closed:
-            await self._some_news(None)
-            await asyncio.sleep(GATHERING)
-            if results := self._take_results():
-                # A thread, since clocks go on here while the other end is busy writing.
-                await self._loop.run_in_executor(None, link.send, Delivery(results, self.trouble))
-        self._loop.remove_reader(link.fileno())
-        self._abandon()
+        try:
+            while not closed:
+                await self._some_news(None)
+                await asyncio.sleep(GATHERING)
+                if results := self._take_results():
+                    # A thread, since clocks go on here while the other end is busy writing.
+                    await self._loop.run_in_executor(None, link.send, Delivery(results, self.trouble))
+        finally:
+            self._loop.remove_reader(link.fileno())
+            self._abandon()
         link.send(Delivery(self._take_results(), self.trouble, last=True))
 
     def learn(self, trouble: Trouble) -> None:
@@ -221,9 +233,11 @@ class Worker:
 
     def close(self) -> None:
         """End every bot process; the worker cannot be used afterwards."""
-        self._loop.run_until_complete(self._close())
-        self._loop.close()
-        shutil.rmtree(self._root, ignore_errors=True)
+        try:
+            self._runner.run(self._close())
+        finally:
+            self._runner.close()
+            shutil.rmtree(self._root, ignore_errors=True)
 
     def _add(self, tasks: Sequence[Task]) -> None:
         for task in tasks:
@@ -231,19 +245,20 @@ class Worker:
         self.settle()
 
     def _abandon(self) -> None:
-        """Leave what is in play and what was to be played without results."""
-        for table in list(self._playing):
-            self._leave(table, None)
+        """Begin nothing more, and leave what is in play without results."""
         self._lanes.clear()
         self._lanes_of.clear()
+        self._refill.clear()
+        self._crowded_out.clear()
+        for table in list(self._playing):
+            self._take_away(table)
         self.settle()
 
     async def _some_news(self, patience: float | None) -> None:
         with contextlib.suppress(TimeoutError):
             await asyncio.wait_for(self._news.wait(), patience)
         self._news.clear()
-        if self._bug is not None:
-            raise self._bug
+        self._raise_bug()
 
     def _take_results(self) -> list[Played]:
         results, self._results = self._results, []
@@ -269,13 +284,21 @@ class Worker:
 
     def _fill(self, lane: Lane) -> None:
         while lane.tasks and (bots := self._free_bots(lane)) is not None:
-            self._begin(lane.tasks.popleft(), bots)
+            task = lane.tasks.popleft()
+            if any(task.seed in bot.met for bot in bots.values()):
+                self._enqueue(task.again())
+            else:
+                self._begin(task, bots)
 
     def _free_bots(self, lane: Lane) -> dict[int, Bot] | None:
         """The bots for a lane's next match by seat, benched ones missing; None if one has to be waited for."""
         wanted = {seat: key for seat, key in enumerate(lane.keys) if key[0] not in self.trouble.benched}
         if not all(key in self._bots for key in wanted.values()) and not self._hire(lane, wanted):
+            self._crowded_out[lane] = None
             return None
+        if lane in self._crowded_out:
+            del self._crowded_out[lane]
+            self._call_next()
         bots = {seat: self._bots[key] for seat, key in wanted.items()}
         return bots if all(bot.has_room for bot in bots.values()) else None
 
@@ -284,10 +307,26 @@ class Worker:
         for lane in self._lanes_of.get(key, ()):
             if lane.tasks:
                 self._refill[lane] = None
+        self._call_next()
+
+    def _call_next(self) -> None:
+        """The lane that has waited longest for room for its processes may try again."""
+        for lane in islice(self._crowded_out, 1):
+            self._refill[lane] = None
 
     def _result(self, result: Played) -> None:
         self._results.append(result)
         self._news.set()
+
+    def bug(self, error: Exception) -> None:
+        """We raised where a bot was being heard: it must not look like the bot's fault."""
+        self._bug = self._bug or error
+        self._news.set()
+
+    def _raise_bug(self) -> None:
+        bug, self._bug = self._bug, None
+        if bug is not None:
+            raise bug
 
     # Matches
 
@@ -299,13 +338,13 @@ class Worker:
         absent = {}
         for seat, entrant in enumerate(task.lineup):
             if seat not in bots:
-                absent[seat] = "the bot could not be started"
-                table.evidence[seat] = dict(self.trouble.benched[entrant.digest])
+                table.evidence[seat] = evidence = dict(self.trouble.benched[entrant.digest])
+                absent[seat] = evidence["detail"]
         table.begin(seats, absent)
 
     def _seat(self, table: Table, task: Task, seat: int, bot: Bot) -> SeatAt:
         assert bot.stream is not None
-        bot.dealt += 1
+        bot.met.add(task.seed)
         bot.used = self._loop.time()
         limits = NO_LIMITS if bot.entrant.by_hand else task.limits
         return bot.stream.seat(table, seat, limits, match_start(task, seat, limits))
@@ -313,7 +352,7 @@ class Worker:
     def _finished(self, table: Table) -> None:
         outcome = table.match.outcome
         assert outcome is not None
-        if all(forfeit.reason is Forfeit.START for forfeit in outcome.forfeits) and not table.at:
+        if not table.at:
             return self._void(table, Void.NOBODY)
         seating = self._leave(table, outcome)
         seats = tuple(seat_record(table, seat) for seat in range(table.match.seats))
@@ -333,9 +372,12 @@ class Worker:
 
     def _leave(self, table: Table, outcome: Outcome | None) -> Seating:
         seating = self._playing.pop(table)
-        for seat, at in table.at.items():
+        for at in table.at.values():
             at.stream.end(at, outcome)
-            self._wake(seating.task.keys[seat])
+        for bot in seating.bots.values():
+            if bot.entrant.digest in self.trouble.leavers and self._bots.get(bot.key) is bot:
+                self._let_go(bot)
+            self._wake(bot.key)
         return seating
 
     # Bots
@@ -351,25 +393,31 @@ class Worker:
             self._job(self._start(bot, lane.start_limit))
         return True
 
-    def _make_room(self, count: int, wanted: set[Key]) -> bool:
-        """End the processes that were idle longest, as many as it takes; no lane waits for those."""
-        surplus = len(self._bots) + count - PROCESSES
+    def _make_room(self, missing: int, wanted: set[Key]) -> bool:
+        """End the processes that were idle longest, as many as it takes.
+
+        A process that a lane waits for is spared as long as others play or start: else lanes could take each other's
+        processes for ever.
+        """
+        surplus = len(self._bots) + missing - PROCESSES
         if surplus <= 0:
             return True
-        idle = [bot for key, bot in self._bots.items() if key not in wanted and self._is_idle(bot)]
-        if len(idle) < surplus:
-            return False
+        idle = [bot for key, bot in self._bots.items() if key not in wanted and bot.idle]
+        if self._playing or not all(bot.started.is_set() for bot in self._bots.values()):
+            idle = [bot for bot in idle if not self._is_waited_for(bot)]
+            if len(idle) < surplus:
+                return False
         for bot in sorted(idle, key=lambda bot: bot.used)[:surplus]:
-            del self._bots[bot.key]
-            self._job(bot.leave())
+            self._let_go(bot)
         return True
 
-    def _is_idle(self, bot: Bot) -> bool:
-        return (
-            bot.stream is not None
-            and not bot.stream.held
-            and not any(lane.tasks for lane in self._lanes_of.get(bot.key, ()))
-        )
+    def _is_waited_for(self, bot: Bot) -> bool:
+        return any(lane.tasks for lane in self._lanes_of.get(bot.key, ()))
+
+    def _let_go(self, bot: Bot) -> None:
+        del self._bots[bot.key]
+        bot.over = True
+        self._job(bot.leave())
 
     async def _start(self, bot: Bot, limit: float) -> None:
         async with self._starts:
@@ -380,22 +428,23 @@ class Worker:
     def _job(self, job: Coroutine[Any, Any, None]) -> None:
         running = self._loop.create_task(job)
         self._jobs.add(running)
-        running.add_done_callback(self._jobs.discard)
+        running.add_done_callback(self._job_done)
+
+    def _job_done(self, job: asyncio.Task[None]) -> None:
+        self._jobs.discard(job)
+        if not job.cancelled() and isinstance(error := job.exception(), Exception):
+            self.bug(error)
 
     def joined(self, bot: Bot) -> None:
         """A bot said Hello: it can be given matches."""
         assert bot.stream is not None
+        self._failed_starts.pop(bot.entrant.digest, None)
         bot.stream.matches = min(bot.stream.matches, self._in_flight)
         if bot.entrant.digest in self.trouble.solo:
             bot.stream.matches = 1
         self.gathered.add(bot.stream)
         self._wake(bot.key)
         self.settle()
-
-    def bug(self, error: Exception) -> None:
-        """We raised where a bot was being heard: it must not look like the bot's fault."""
-        self._bug = self._bug or error
-        self._news.set()
 
     def ended(self, bot: Bot, reason: Forfeit, detail: str) -> None:
         """A process is at its end by its own doing.
@@ -404,22 +453,32 @@ class Worker:
         version plays one at a time from now on: so nothing depends on how many matches were in play.
         """
         del self._bots[bot.key]
-        held: list[SeatAt] = []
         if bot.stream is not None:
             bot.stream.close()
-            held = list(bot.stream.held.values())
-        evidence = {"detail": detail, **bot.evidence()}
-        if not bot.dealt:
-            self._failed_start(bot, evidence)
-        elif len(held) == 1:
-            held[0].table.gone(held[0], reason, detail, evidence)
-        elif held:
-            self._one_at_a_time(bot.entrant.digest)
-            for at in held:
-                self._enqueue(self._take_away(at.table).again())
+        if not bot.met:
+            self._failed_start(bot, {"detail": detail, **bot.evidence()})
+        else:
+            self._lost(bot, reason, detail)
         self._wake(bot.key)
         self._job(bot.close())
         self.settle()
+
+    def _lost(self, bot: Bot, reason: Forfeit, detail: str) -> None:
+        assert bot.stream is not None
+        held = [at for at in bot.stream.held.values() if not at.closed]
+        digest = bot.entrant.digest
+        if bot.stream.crowded:
+            self._one_at_a_time(digest)
+        elif held and reason is Forfeit.CRASH and len(bot.met) > 1 and not held[0].answers:
+            # It went when the match before was over and had perhaps not heard of this one.
+            self._one_at_a_time(digest)
+            self.trouble = self.trouble.and_also(Trouble(leavers=frozenset([digest])))
+        else:
+            for at in held:
+                at.table.gone(at, reason, detail)
+            return
+        for at in held:
+            self._enqueue(self._take_away(at.table).again())
 
     def _failed_start(self, bot: Bot, evidence: dict[str, Any]) -> None:
         digest = bot.entrant.digest
@@ -443,11 +502,11 @@ class Worker:
             self._waiting(bot.entrant.label, address, token)
 
     async def _close(self) -> None:
-        bots = list(self._bots.values())
-        self._bots.clear()
-        await asyncio.gather(*(bot.leave() for bot in bots))
+        for bot in list(self._bots.values()):
+            self._let_go(bot)
         while self._jobs:
             await asyncio.wait(self._jobs)
+        self._raise_bug()
 
 
 def match_start(task: Task, seat: int, limits: Limits) -> pb.MatchStart:

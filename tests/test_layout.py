@@ -46,6 +46,7 @@ MAY_IMPORT = {
         "ladder",
     },
     "arena.cli": {
+        "arena.match",
         "arena.tournament",
         "arena.casual",
         "arena.roster",

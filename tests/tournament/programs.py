@@ -34,18 +34,26 @@ def choose(self, turn):
         raise SystemExit(7)
     return turn.legal[0]
 """)
-REMEMBERS = program("""
-met = set()
-def start(self):
-    self.opening = None
-def choose(self, turn):
-    if self.opening is None:
-        self.opening = turn.view.SerializeToString()
-        assert self.opening not in self.met, "these dice were met before"
-        self.met.add(self.opening)
-    return turn.legal[0]
-""")
-"""Knows the opening dice of every match that its process ever played, and ends when it meets them again."""
+REMEMBERS = """
+import arena_bot.table
+from arena_bot import Bot, run
+
+class Mine(Bot):
+    matches = 1
+    def choose(self, turn):
+        return turn.legal[0]
+
+met, seated = set(), arena_bot.table.seated
+
+def remember(bot_class, start):
+    assert start.dice_commitment not in met, "these dice were met before"
+    met.add(start.dice_commitment)
+    return seated(bot_class, start)
+
+arena_bot.table.seated = remember
+run(Mine)
+"""
+"""Knows the dice of every match that its process ever played, and forfeits when it meets them again."""
 
 
 def write(folder: Path, **programs: str) -> None:

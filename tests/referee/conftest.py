@@ -1,0 +1,81 @@
+"""What the referee's tests share: a game to play, bots to play it, and a look at what is left behind."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import sys
+import tempfile
+from collections.abc import Iterator
+from hashlib import sha256
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from arena import games
+from arena.clock import Limits
+from arena.games.rules import Game
+from arena.seated import Entrant
+from arena.worker import Task
+from tests.referee.toy import Toy
+
+HOSTILE = Path(__file__).parent.parent / "hostile/bot.py"
+PATIENT = Limits(decision=5.0, bank=10.0)
+"""For tests in which nobody is to be late, however busy the machine is."""
+
+
+@pytest.fixture(scope="session", autouse=True)
+def toy_game() -> Iterator[None]:
+    """Makes the referee know the toy game."""
+    known = games.game
+    toy = Toy()
+
+    def game(name: str) -> Game[Any]:
+        return toy if name == toy.name else known(name)
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(games, "game", game)
+        yield
+
+
+@pytest.fixture(scope="module", autouse=True)
+def nothing_left_behind() -> Iterator[None]:
+    """No test may leave a process, not even a zombie."""
+    before = children()
+    yield
+    assert children() <= before
+
+
+@pytest.fixture(scope="module")
+def scratch() -> Iterator[Path]:
+    """A directory with a path short enough for sockets."""
+    directory = Path(tempfile.mkdtemp(prefix="arena-test-", dir="/tmp"))
+    yield directory
+    shutil.rmtree(directory)
+
+
+def children() -> set[str]:
+    """The processes whose parent we are, by id, name and state."""
+    found = set()
+    for status in Path("/proc").glob("[0-9]*/stat"):
+        try:
+            pid, name, state, parent = status.read_text().replace(") ", " ").replace("(", "").split()[:4]
+        except (OSError, ValueError):
+            continue  # it ended while we looked, or its name has a space: none of ours
+        if parent == str(os.getpid()):
+            found.add(f"{pid} {name} {state}")
+    return found
+
+
+def bot(*arguments: str, name: str = "") -> Entrant:
+    """A version that is the hostile program with these arguments; honest without a misdeed."""
+    label = name or " ".join(arguments) or "honest"
+    return Entrant(label, label, (sys.executable, str(HOSTILE), *arguments), "/tmp")
+
+
+def task(name: str, *lineup: Entrant, limits: Limits = PATIENT, slot: int = 0, seed: str = "", **options: Any) -> Task:
+    """A match of the toy game; its seed comes from its name."""
+    merged = dict(Toy().options(options))
+    digest = sha256((seed or name).encode()).digest()
+    return Task(name, "toy", merged, digest, lineup, (slot,) * len(lineup), limits)

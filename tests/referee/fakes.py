@@ -1,0 +1,147 @@
+"""A bot's stream without a bot: virtual time, and a writer, a host and tables that only take notes."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any, NamedTuple, cast
+
+from google.protobuf.struct_pb2 import Struct
+
+from arena.clock import Limits
+from arena.match import Asked, Forfeit, Outcome
+from arena.stream import BotStream, SeatAt
+from arena.table import Table
+from arena.v1 import referee_pb2 as pb
+
+LIMITS = Limits(decision=1.0, bank=3.0)
+LEGAL = (0, 1, 2)
+
+
+class FakeTimer(NamedTuple):
+    """A timer of virtual time."""
+
+    time: float
+    callback: Callable[[float], object]
+    argument: float
+    timers: list[FakeTimer]
+
+    def when(self) -> float:
+        return self.time
+
+    def cancel(self) -> None:
+        self.timers.remove(self)
+
+    def go_off(self) -> None:
+        self.timers.remove(self)
+        self.callback(self.argument)
+
+
+class VirtualTime:
+    """A clock that stands until it is moved."""
+
+    def __init__(self) -> None:
+        self.now = 100.0
+        self._timers: list[FakeTimer] = []
+
+    def time(self) -> float:
+        return self.now
+
+    def call_at(self, when: float, callback: Callable[[float], object], argument: float, /) -> FakeTimer:
+        self._timers.append(FakeTimer(when, callback, argument, self._timers))
+        return self._timers[-1]
+
+    def pass_by(self, seconds: float) -> None:
+        """Let time go by, timers on time."""
+        until = self.now + seconds
+        while due := [timer for timer in self._timers if timer.time <= until]:
+            timer = min(due, key=FakeTimer.when)
+            self.now = timer.time
+            timer.go_off()
+        self.now = until
+
+    def sleep_through(self, seconds: float) -> None:
+        """Let time go by of which nobody here notices anything: then timers are late."""
+        self.now += seconds
+        for timer in [timer for timer in self._timers if timer.time <= self.now]:
+            timer.go_off()
+
+
+class Wire:
+    """One bot's stream and all that is around it. It is its own host and every match's table."""
+
+    def __init__(self, *, matches: int = 64, updates: bool = False) -> None:
+        self.time = VirtualTime()
+        self.faults: list[tuple[Forfeit, str]] = []
+        self.slow = 0
+        self.condition = "is still running"
+        self.heard: list[tuple[int, int, int]] = []
+        """What reached the tables: match, decision, action."""
+        self._written: list[pb.PlayResponse] = []
+        self._gathered: set[BotStream] = set()
+        hello = pb.Hello(protocol=1, matches=matches, updates=updates)
+        self.stream = BotStream(hello, self._write, self, self._gathered, self.time)
+        self._gathered.add(self.stream)
+
+    def _write(self, frame: bytes) -> None:
+        self._written.append(pb.PlayResponse.FromString(frame))
+
+    # The host
+
+    def fault(self, reason: Forfeit, detail: str) -> None:
+        self.faults.append((reason, detail))
+        self.stream.close()
+
+    def over_limit(self) -> None:
+        self.slow += 1
+
+    def settle(self) -> None:
+        while self._gathered:
+            self._gathered.pop().flush()
+
+    def evidence(self) -> dict[str, Any]:
+        return {"exit": self.condition}
+
+    # The tables
+
+    def answered(self, at: SeatAt, asked: Asked, action: int) -> None:
+        self.heard.append((at.number, asked.number, action))
+
+    # What a test does
+
+    def sent(self) -> list[pb.PlayResponse]:
+        """The frames written since the last look."""
+        self.settle()
+        written, self._written = self._written, []
+        return written
+
+    def sit(self, limits: Limits = LIMITS) -> SeatAt:
+        """The bot gets a seat in a new match."""
+        return self.stream.seat(cast(Table, self), 0, limits, pb.MatchStart())
+
+    def ask(self, at: SeatAt, number: int, legal: Sequence[int] = LEGAL) -> None:
+        """A decision is put to the bot, to be sent when it is its turn."""
+        self.stream.ask(at, Asked(0, number, legal), "other", Struct())
+
+    def end(self, at: SeatAt) -> None:
+        """The match is over."""
+        self.stream.end(at, Outcome((0, 1), (2, 1)))
+
+    def say(self, *choices: tuple[SeatAt | int, int, int]) -> None:
+        """The bot sends a frame of choices: (match, decision, action)."""
+        frame = pb.PlayRequest()
+        for at, decision, action in choices:
+            frame.choices.add(match=at if isinstance(at, int) else at.number, decision=decision, action=action)
+        self.stream.receive(frame.SerializeToString())
+
+    def play(self, at: SeatAt, decisions: Sequence[int], seconds: float = 0.0) -> None:
+        """So many decisions are asked and answered, each after some seconds."""
+        for decision in decisions:
+            self.ask(at, decision)
+            self.settle()
+            self.time.pass_by(seconds)
+            self.say((at, decision, 0))
+
+    @property
+    def reasons(self) -> list[Forfeit]:
+        """The faults found."""
+        return [reason for reason, _ in self.faults]

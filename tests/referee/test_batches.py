@@ -1,0 +1,170 @@
+"""Many matches at once: a fault of one process costs no other match anything, and changes no result."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from arena.clock import Limits
+from arena.match import Forfeit
+from arena.seated import Entrant
+from arena.worker import Played, Task, Worker
+from tests.referee.conftest import bot, task
+
+SHORT = Limits(decision=0.3, bank=0.3)
+MATCHES = 12
+FAULTS = [
+    "exits --at 3",
+    "is_killed --at 2",
+    "closes_stream --at 3",
+    "plays_illegal --code 0 --at 2",
+    "changes_its_mind",
+    "answers_unasked --at 2",
+    "sends_garbage --at 4",
+    "floods_empty --at 2",
+    "floods_repeats --at 3",
+    "opens_second_stream",
+    "leaves_after_match",
+    "talks_after_match",
+    "exit_at_start",
+]
+"""What a bot does in one match of three, as the match's seed has it."""
+
+
+def matches(
+    *lineup: Entrant, count: int = MATCHES, slot: int = 0, limits: Limits = SHORT, **options: Any
+) -> list[Task]:
+    """Matches of one line-up."""
+    names = [f"{lineup[0].label} in slot {slot}, {number}" for number in range(count)]
+    return [task(name, *lineup, limits=limits, slot=slot, **options) for name in names]
+
+
+def results(played: Sequence[Played]) -> dict[str, object]:
+    """What must repeat, by match; times and evidence need not."""
+    return {
+        result.id: (result.outcome and result.outcome._replace(forfeits=()), forfeits(result), result.choices)
+        for result in played
+    }
+
+
+def forfeits(result: Played) -> list[tuple[int, Forfeit, int]]:
+    """Who lost for what, and when."""
+    assert result.outcome is not None
+    return [(forfeit.seat, forfeit.reason, forfeit.step) for forfeit in result.outcome.forfeits]
+
+
+@pytest.fixture
+def worker(scratch: Path) -> Iterator[Worker]:
+    """A worker whose processes may hold many matches."""
+    made = Worker(scratch)
+    yield made
+    made.close()
+
+
+def test_results_do_not_depend_on_how_many_matches_were_in_flight(worker: Worker, scratch: Path) -> None:
+    """Whatever goes wrong in a match: outcomes and choices are the same as if each had been played alone."""
+    tasks = []
+    for slot, doing in enumerate(FAULTS):
+        hostile, honest = bot(*doing.split(), "--one-in", "3", "--play", "random"), bot("--play", "random")
+        tasks += matches(hostile, honest, slot=slot) + matches(honest, hostile, slot=slot + len(FAULTS))
+    alone = Worker(scratch, in_flight=1)
+    try:
+        expected = results(alone.play(tasks))
+    finally:
+        alone.close()
+    got = results(worker.play(tasks))
+    assert {name: got[name] for name in expected if got[name] != expected[name]} == {}
+    assert len(got) == len(tasks)
+
+
+def test_a_crash_among_many_matches_costs_only_the_match_it_happens_in_again(worker: Worker) -> None:
+    """The others are played again in fresh processes, and this one too: alone it is surely to blame."""
+    played = worker.play(matches(bot("exits", "--at", "3", "--one-in", "4"), bot(), count=40))
+    crashed = [result for result in played if forfeits(result)]
+    assert 2 <= len(crashed) <= 20
+    assert all(forfeits(result) == [(0, Forfeit.CRASH, 2)] for result in crashed)
+
+
+def test_a_version_that_crashed_among_many_plays_one_at_a_time(worker: Worker) -> None:
+    """So it gets its second chance once; other versions keep their speed."""
+    worker.play(matches(bot("exits", "--at", "3", "--one-in", "4"), bot(), count=40))
+    assert worker.trouble.solo == {"exits --at 3 --one-in 4"}
+
+
+def test_a_slow_thinker_loses_nothing_among_many(worker: Worker) -> None:
+    """50 ms a decision are inside a limit of 100 ms, however many matches wait for it."""
+    limits = Limits(decision=0.1, bank=0.3)
+    thinker = bot("thinks", "--seconds", "0.05")
+    played = worker.play(matches(thinker, bot(), count=8, limits=limits))
+    assert [forfeits(result) for result in played] == [[]] * 8
+
+
+def test_a_bot_that_turns_slow_among_many_loses_nothing_while_its_bank_lasts(worker: Worker) -> None:
+    """Fast decisions have filled its frames, then each takes 0.15 s of a limit of 0.1 s: alone, the bank pays."""
+    limits = Limits(decision=0.1, bank=3.0)
+    slow = bot("thinks", "--seconds", "0.15", "--at", "8")
+    played = worker.play(matches(slow, bot(), count=16, limits=limits, steps=10))
+    assert [forfeits(result) for result in played] == [[]] * 16
+    assert worker.trouble.solo == {slow.digest}
+
+
+def test_a_stalled_process_ends_the_match_that_it_stalls_in(worker: Worker) -> None:
+    """The frame is overdue first; played again alone, only the match that stalls is lost."""
+    stalls = bot("stalls", "--at", "3", "--one-in", "5")
+    played = worker.play(matches(stalls, bot(), count=10, limits=Limits(decision=0.1, bank=0.1)))
+    lost = [forfeits(result) for result in played if forfeits(result)]
+    assert 1 <= len(lost) <= 5
+    assert set(map(tuple, lost)) == {((0, Forfeit.TIMEOUT, 2),)}
+
+
+def test_others_in_flight_are_unharmed(worker: Worker) -> None:
+    """A match of two honest bots, in play beside twelve crashes, is not even played twice."""
+    honest = matches(bot("--play", "last"), bot("--play", "random"), steps=40)
+    hostile = matches(bot("is_killed"), bot())
+    played = {result.id: result for result in worker.play([*honest, *hostile])}
+    assert all(forfeits(played[each.id]) == [] for each in honest)
+    assert all(forfeits(played[each.id]) == [(0, Forfeit.CRASH, 0)] for each in hostile)
+
+
+def test_a_bot_that_leaves_after_each_match_gets_a_process_for_each(worker: Worker) -> None:
+    """It may have gone before it heard of the next match: that is no forfeit, but it happens only once."""
+    leaver = bot("leaves_after_match", "--matches", "1")
+    played = worker.play(matches(leaver, bot()))
+    assert [forfeits(result) for result in played] == [[]] * MATCHES
+    assert worker.trouble.leavers == {leaver.digest}
+
+
+def test_no_process_meets_a_seed_twice(worker: Worker) -> None:
+    """A bot that remembers every roll guesses no more of them than one that remembers none.
+
+    Four rotations share each seed, and a neighbour that crashes has matches played again.
+    """
+    memory = bot("remembers_rolls", "--play", "last")
+    forgetful = bot("--play", "last", name="forgetful")
+    crashes = bot("exits", "--at", "3", "--one-in", "4")
+    tasks = [
+        task(f"{number}/{slot}", memory, forgetful, crashes, slot=slot, seed=f"seed {number}", steps=8)
+        for number in range(8)
+        for slot in range(4)
+    ]
+    played = worker.play(tasks)
+    assert len(played) == 32
+    assert any(forfeits(result) for result in played)
+    for result in played:
+        assert result.outcome is not None
+        assert result.outcome.scores[0] == result.outcome.scores[1]
+
+
+def test_a_batch_that_was_stopped_is_played_again_by_fresh_processes(worker: Worker) -> None:
+    """They may have seen the dice: the processes of the first time are not asked again."""
+    memory = bot("remembers_rolls", "--play", "last")
+    tasks = matches(memory, bot("--play", "last"), count=6, steps=200)
+    stops = iter([False, True])
+    first = worker.play(tasks, stop=lambda: next(stops))
+    assert len(first) < 6
+    for result in worker.play(tasks):
+        assert result.outcome is not None
+        assert result.outcome.scores[0] == result.outcome.scores[1]

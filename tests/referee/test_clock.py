@@ -1,0 +1,63 @@
+"""What a decision is charged."""
+
+from __future__ import annotations
+
+import pytest
+
+from arena.clock import NO_LIMITS, Bank, Limits
+
+
+@pytest.fixture
+def bank() -> Bank:
+    """A seat's time at the start of a match, its first decision behind it."""
+    full = Bank.full(Limits(decision=1.0, bank=3.0))
+    full.charge(0.0)
+    return full
+
+
+def test_time_inside_the_limit_costs_nothing(bank: Bank) -> None:
+    """However often: the limit is there to be used."""
+    assert all(bank.charge(1.0) for _ in range(100))
+    assert bank.left == 3.0
+
+
+def test_time_over_the_limit_is_drawn_from_the_bank(bank: Bank) -> None:
+    """Only what is over it, and it does not come back."""
+    assert bank.charge(2.5)
+    assert bank.charge(0.1)
+    assert bank.left == 1.5
+
+
+def test_a_bank_may_be_used_up_but_not_overdrawn(bank: Bank) -> None:
+    """To the very last moment: charged exactly what there is, nobody has lost."""
+    assert bank.charge(4.0)
+    assert not bank.charge(1.5)
+
+
+def test_the_longest_decision_is_its_limit_and_all_of_the_bank(bank: Bank) -> None:
+    """The deadline that the referee waits for."""
+    assert bank.allowance == 4.0
+    bank.charge(2.0)
+    assert bank.allowance == 3.0
+
+
+def test_the_first_decision_has_ten_limits() -> None:
+    """Bots build their tables in it."""
+    bank = Bank.full(Limits(decision=1.0, bank=3.0))
+    assert (bank.limit, bank.allowance) == (10.0, 13.0)
+    assert bank.charge(10.0)
+    assert (bank.limit, bank.left) == (1.0, 3.0)
+
+
+def test_a_first_decision_that_is_not_charged_was_the_first_all_the_same() -> None:
+    """Or a bot that plays many matches at once would have ten limits for each of its decisions."""
+    bank = Bank.full(Limits(decision=1.0, bank=3.0))
+    bank.answered()
+    assert bank.limit == 1.0
+
+
+def test_a_bot_under_a_debugger_has_no_limits() -> None:
+    """A day is not too long."""
+    bank = Bank.full(NO_LIMITS)
+    assert bank.charge(86400.0)
+    assert bank.charge(86400.0)

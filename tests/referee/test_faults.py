@@ -1,0 +1,236 @@
+"""Every way to misbehave, by a real process each against an honest one: who pays, for what, and what is kept of it.
+
+All matches are played in one batch, so each also shows that the others are unharmed.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+import time
+from collections.abc import Iterator
+from pathlib import Path
+from typing import NamedTuple
+
+import pytest
+
+from arena.clock import Limits
+from arena.match import Forfeit
+from arena.worker import Played, Worker
+from tests.referee.conftest import bot, task
+
+SHORT = Limits(decision=0.2, bank=0.3)
+
+
+class Case(NamedTuple):
+    """What a bot does, and what the verdict must say."""
+
+    arguments: str
+    reason: Forfeit
+    detail: str
+    exit: str = "is still running"
+    output: tuple[str, ...] = ()
+    answer: int | None = None
+    limits: Limits = SHORT
+
+
+START, CRASH, TIMEOUT, ILLEGAL = Forfeit.START, Forfeit.CRASH, Forfeit.TIMEOUT, Forfeit.ILLEGAL
+PROTOCOL, FLOOD, OUTPUT = Forfeit.PROTOCOL, Forfeit.FLOOD, Forfeit.OUTPUT
+
+CRASHES = [
+    Case("exits --at 3", CRASH, "the process exited with code 3", "exited with code 3", ("I give up",)),
+    Case("exits --code 0", CRASH, "the process exited with code 0", "exited with code 0", ("I give up",)),
+    Case("is_killed --code 11", CRASH, "the process was killed by SIGSEGV", "was killed by SIGSEGV"),
+    Case("is_killed --code 9 --at 2", CRASH, "the process was killed by SIGKILL", "was killed by SIGKILL"),
+    Case("is_killed --code 40", CRASH, "the process was killed by signal 40", "was killed by signal 40"),
+    Case("closes_stream --at 2", CRASH, "closed its stream"),
+    Case("answers_and_exits --at 2", CRASH, "the process exited with code 0", "exited with code 0"),
+    Case(
+        "prints_escapes_and_exits",
+        CRASH,
+        "the process exited with code 3",
+        "exited with code 3",
+        ("\x1b]0;owned\x07\x1b[2J caf\\xe9 \\xff\\xfe",),
+    ),
+]
+TIMEOUTS = [
+    Case("stalls", TIMEOUT, r"no answer in 2\.3\d s"),
+    Case("stalls --at 2", TIMEOUT, r"no answer in 0\.5\d s"),
+    Case("answers_late --at 2 --seconds 0.8", TIMEOUT, r"no answer in 0\.5\d s"),
+]
+ILLEGALS = [
+    Case("plays_illegal --code 0", ILLEGAL, "chose 0, legal: 1, 2, 3, 4, 5, 6", answer=0),
+    Case("plays_illegal --code 7 --at 2", ILLEGAL, "chose 7, legal: 1 … 6", answer=7),
+    Case("plays_illegal --code 4294967295", ILLEGAL, "chose 4294967295, legal: 1, 2, 3, 4, 5, 6", answer=2**32 - 1),
+]
+BREACHES = [
+    Case("changes_its_mind", PROTOCOL, "made 3 choices .* the last: decision 5 was answered with 1 before"),
+    Case("answers_foreign_matches", PROTOCOL, "made 3 choices .* the last: match 1001 is none of yours"),
+    Case("answers_unasked", PROTOCOL, "made 3 choices .* the last: decision 1005 was not asked"),
+    Case("sends_garbage", PROTOCOL, "sent a frame that is no PlayRequest: .*"),
+    Case("sends_huge_frame --code 70000", PROTOCOL, "sent a frame .* it has 70000 bytes, 65536 are allowed"),
+    Case("opens_second_stream", PROTOCOL, "opened 3 streams that were refused, .* this token has been used: .*"),
+    Case("floods_empty", FLOOD, "sent more than 64 messages that answer nothing"),
+    Case("floods_repeats", FLOOD, "gave 1 answers in a match and repeated 66"),
+    Case("prints_flood", OUTPUT, "printed more than 10 MiB in a second"),
+]
+WITHOUT_START = SHORT._replace(start=2.0)
+NEVER_THERE = [
+    Case(
+        "exit_at_start",
+        START,
+        "the process exited with code 3 before it joined",
+        "exited with code 3",
+        ("cannot find my opening book",),
+    ),
+    Case("guesses_tokens", START, "opened 3 streams that were refused, .* no Hello with ARENA_TOKEN"),
+    Case("never_connects", START, "did not join within 2 s", limits=WITHOUT_START),
+    Case("silent_socket", START, "did not join within 2 s", limits=WITHOUT_START),
+    Case("speaks_http", START, "did not join within 2 s", limits=WITHOUT_START),
+    Case("never_says_hello", START, "did not join within 2 s", limits=WITHOUT_START),
+    Case(
+        "wrong_token",
+        START,
+        "did not join within 2 s; a stream was refused: the first frame has no Hello with ARENA_TOKEN",
+        limits=WITHOUT_START,
+    ),
+    Case(
+        "wrong_protocol",
+        START,
+        "did not join within 2 s; a stream was refused: protocol 7 is not spoken here: 1 is",
+        limits=WITHOUT_START,
+    ),
+]
+AT_DECISIONS = [*CRASHES, *TIMEOUTS, *ILLEGALS, *BREACHES]
+CASES = [*AT_DECISIONS, *NEVER_THERE]
+
+HARMLESS = [
+    "repeats_itself",
+    "says_hello_twice",
+    "prints_much",
+    "answers_in_pieces",
+    "answers_and_exits --at 4",
+    "leaves_after_match",
+    "talks_after_match",
+    "ignores_sigterm_and_goodbye",
+    "leaves_daemon",
+    "leaves_nameless_daemon",
+    "thinks --seconds 0.1",
+    "answers_late --at 2 --seconds 0.4",
+    "--updates",
+]
+
+
+@pytest.fixture(scope="module")
+def notes(scratch: Path) -> Path:
+    """Where bots leave word of the daemons they left."""
+    made = scratch / "notes"
+    made.mkdir()
+    return made
+
+
+@pytest.fixture(scope="module")
+def played(scratch: Path, notes: Path) -> Iterator[dict[str, Played]]:
+    """The results, by what the first seat does; the second is honest."""
+    everybody = [(case.arguments, case.limits) for case in CASES] + [(each, SHORT) for each in HARMLESS]
+    tasks = [
+        task(doing, bot(*doing.split(), "--notes", str(notes)), bot(), limits=limits, slot=slot)
+        for slot, (doing, limits) in enumerate(everybody)
+    ]
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr("arena.worker.PROCESSES", 2 * len(tasks))
+        worker = Worker(scratch, in_flight=1)
+        try:
+            yield {result.id: result for result in worker.play(tasks)}
+        finally:
+            worker.close()
+
+
+@pytest.mark.parametrize("case", CASES, ids=lambda case: case.arguments)
+def test_who_misbehaves_forfeits_and_the_other_wins(played: dict[str, Played], case: Case) -> None:
+    """With a detail that says in one line what happened."""
+    outcome = played[case.arguments].outcome
+    assert outcome is not None
+    assert outcome.ranks == (1, 0)
+    (forfeit,) = outcome.forfeits
+    assert (forfeit.seat, forfeit.reason) == (0, case.reason)
+    assert re.fullmatch(case.detail, forfeit.detail)
+    assert forfeit.detail.isprintable()
+
+
+@pytest.mark.parametrize("case", CASES, ids=lambda case: case.arguments)
+def test_what_the_process_did_and_printed_is_kept(played: dict[str, Played], case: Case) -> None:
+    """The author sees how it ended, its last lines and how it was started."""
+    evidence = played[case.arguments].seats[0].evidence
+    assert evidence is not None
+    assert evidence["exit"] == case.exit
+    assert evidence["command"][2:3] == case.arguments.split()[:1]
+    if case.reason is not OUTPUT:
+        assert evidence["output"] == list(case.output)
+    assert all(len(line) < 1010 for line in evidence["output"])
+
+
+@pytest.mark.parametrize("case", AT_DECISIONS, ids=lambda case: case.arguments)
+def test_what_was_asked_and_answered_is_kept(played: dict[str, Played], case: Case) -> None:
+    """The question as it was sent, with the state, and the answer or that there was none."""
+    result = played[case.arguments]
+    assert result.outcome is not None
+    evidence = result.seats[0].evidence
+    assert evidence is not None
+    step = result.outcome.forfeits[0].step
+    assert evidence["request"]["decision"] == 2 * step + 1
+    assert evidence["request"]["bank_ms"] == 300
+    assert len(evidence["request"]["other"]["rolls"]) == step
+    assert evidence["answer"] == case.answer
+    assert (evidence["seconds"] is None) == (case.answer is None)
+
+
+@pytest.mark.parametrize("doing", HARMLESS)
+def test_what_does_no_harm_is_not_punished(played: dict[str, Played], doing: str) -> None:
+    """Clumsy, slow inside the limits, gone after its last match: both play alike, so they tie."""
+    outcome = played[doing].outcome
+    assert outcome is not None
+    assert (outcome.ranks, outcome.forfeits) == ((0, 0), ())
+
+
+def test_honest_opponents_are_never_blamed(played: dict[str, Played]) -> None:
+    """Not even by a trace of evidence."""
+    assert all(result.seats[1].evidence is None for result in played.values())
+    assert len(played) == len(CASES) + len(HARMLESS)
+
+
+def test_only_the_time_over_the_limit_is_drawn_from_the_bank(played: dict[str, Played]) -> None:
+    """Four decisions of 0.1 s each are free; one of 0.4 s takes 0.2 s of the bank's 0.3 s."""
+    assert min(played["thinks --seconds 0.1"].seats[0].times) >= 0.1
+    assert played["answers_late --at 2 --seconds 0.4"].seats[0].times[1] >= 0.4
+
+
+def test_processes_left_behind_end_with_the_bot(notes: Path, scratch: Path) -> None:
+    """Whatever session and parent they gave themselves, and with an empty environment too."""
+    worker = Worker(scratch)
+    doings = ("leaves_daemon", "leaves_nameless_daemon")
+    worker.play([task(doing, bot(doing, "--notes", str(notes)), bot()) for doing in doings])
+    left = [int(pid) for pid in (notes / "daemons").read_text().split()][-2:]
+    assert all(map(alive, left))
+    worker.close()
+    assert not any(map(alive, left))
+
+
+def test_a_bot_that_hangs_at_exit_holds_nobody_up(scratch: Path) -> None:
+    """It has a second after its goodbye; its result stands."""
+    worker = Worker(scratch)
+    (result,) = worker.play([task("hangs", bot("ignores_sigterm_and_goodbye"), bot())])
+    begun = time.monotonic()
+    worker.close()
+    assert time.monotonic() - begun < 2.0
+    assert result.outcome is not None
+    assert result.outcome.forfeits == ()
+
+
+def alive(pid: int) -> bool:
+    """Whether there is such a process."""
+    try:
+        os.kill(pid, 0)
+    except ProcessLookupError:
+        return False
+    return True

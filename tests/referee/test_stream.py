@@ -1,0 +1,474 @@
+"""What one bot is sent and what becomes of its answers, in virtual time."""
+
+from __future__ import annotations
+
+from google.protobuf.struct_pb2 import Struct
+
+from arena.clock import NO_LIMITS, Limits
+from arena.match import Forfeit, Outcome, SeatForfeit
+from arena.stream import FRAME_BYTES, NOISE
+from arena.v1 import referee_pb2 as pb
+from tests.referee.fakes import Wire
+
+
+def decisions(frame: pb.PlayResponse) -> list[tuple[int, int]]:
+    """(match, decision) of what a frame asks."""
+    return [(decision.match, decision.decision) for decision in frame.decisions]
+
+
+# --- Frames
+
+
+def test_the_first_frame_welcomes() -> None:
+    """It tells which protocol is spoken; a match that is there at once travels with it."""
+    wire = Wire()
+    wire.ask(wire.sit(), 1)
+    (frame,) = wire.sent()
+    assert frame.welcome.protocol == 1
+    assert [start.match for start in frame.starts] == [1]
+    assert decisions(frame) == [(1, 1)]
+
+
+def test_frames_fill_while_an_answer_is_owed() -> None:
+    """This is where the speed is: what gathers meanwhile goes out together."""
+    wire = Wire()
+    first, second, third = wire.sit(), wire.sit(), wire.sit()
+    wire.ask(first, 1)
+    assert len(wire.sent()) == 1
+    wire.ask(second, 1)
+    wire.ask(third, 1)
+    assert wire.sent() == []
+    wire.say((first, 1, 0))
+    (frame,) = wire.sent()
+    assert decisions(frame) == [(2, 1), (3, 1)]
+
+
+def test_a_frame_may_be_answered_piece_by_piece() -> None:
+    """Nobody is punished for it, but the next questions wait for the last piece."""
+    wire = Wire()
+    first, second = wire.sit(), wire.sit()
+    wire.ask(first, 1)
+    wire.ask(second, 1)
+    wire.sent()
+    wire.say((second, 1, 2))
+    wire.ask(second, 3)
+    assert wire.sent() == []
+    wire.say((first, 1, 1))
+    assert [decisions(frame) for frame in wire.sent()] == [[(2, 3)]]
+    assert wire.heard == [(2, 1, 2), (1, 1, 1)]
+    assert wire.faults == []
+
+
+def test_the_end_of_a_match_is_told_with_ranks_scores_and_forfeits() -> None:
+    """A bot learns why it lost; scores may be larger than any integer of the wire."""
+    wire = Wire()
+    at = wire.sit()
+    forfeit = SeatForfeit(1, Forfeit.ILLEGAL, "chose 9", 3)
+    wire.stream.end(at, Outcome((0, 1), (10**30, -1), (forfeit,)))
+    (frame,) = wire.sent()
+    assert (list(frame.ends[0].ranks), list(frame.ends[0].scores)) == ([0, 1], ["1" + 30 * "0", "-1"])
+    assert [(told.seat, told.reason) for told in frame.ends[0].forfeits] == [(1, pb.FORFEIT_ILLEGAL)]
+
+
+def test_a_question_that_was_not_sent_yet_is_taken_back_with_its_match() -> None:
+    """The bot is not asked about a match that is over."""
+    wire = Wire()
+    first, second = wire.sit(), wire.sit()
+    wire.ask(first, 1)
+    wire.sent()
+    wire.ask(second, 1)
+    wire.end(second)
+    wire.say((first, 1, 0))
+    (frame,) = wire.sent()
+    assert (decisions(frame), [end.match for end in frame.ends]) == ([], [2])
+
+
+def test_a_match_that_ends_is_waited_for_no_longer() -> None:
+    """What its answer held up is sent, and its deadline is nobody's."""
+    wire = Wire()
+    first, second = wire.sit(), wire.sit()
+    wire.ask(first, 1)
+    wire.sent()
+    wire.ask(second, 1)
+    wire.end(first)
+    assert [decisions(frame) for frame in wire.sent()] == [[(2, 1)]]
+    wire.say((second, 1, 0))
+    wire.time.pass_by(1000)
+    assert wire.faults == []
+
+
+def test_legal_actions_travel_as_a_range_where_they_are_one() -> None:
+    """Two numbers instead of 128."""
+    wire = Wire()
+    at, other = wire.sit(), wire.sit()
+    wire.ask(at, 1, range(5, 9))
+    wire.ask(other, 1, (2, 5))
+    (frame,) = wire.sent()
+    assert [(list(asked.legal), asked.legal_first, asked.legal_count) for asked in frame.decisions] == [
+        ([], 5, 4),
+        ([2, 5], 0, 0),
+    ]
+
+
+def test_a_bot_without_limits_is_told_the_largest_bank_there_is() -> None:
+    """And not none at all, which is what an empty field means."""
+    wire = Wire()
+    wire.ask(wire.sit(NO_LIMITS), 1)
+    assert wire.sent()[0].decisions[0].bank_ms == 2**32 - 1
+
+
+def test_updates_travel_before_the_question_that_follows_from_them() -> None:
+    """A bot reads a frame from top to bottom."""
+    wire = Wire(updates=True)
+    at = wire.sit()
+    wire.stream.update(at, [(0, 5), (1, 6)], "other", Struct())
+    wire.ask(at, 1)
+    (frame,) = wire.sent()
+    assert [(action.seat, action.action) for action in frame.updates[0].actions] == [(0, 5), (1, 6)]
+    assert decisions(frame) == [(1, 1)]
+
+
+def test_goodbye_brings_what_had_gathered_and_ends_the_hearing() -> None:
+    """The end of the last match must not be lost."""
+    wire = Wire()
+    at = wire.sit()
+    wire.sent()
+    wire.end(at)
+    wire.stream.goodbye("enough")
+    (frame,) = wire.sent()
+    assert ([end.match for end in frame.ends], frame.goodbye.reason) == ([1], "enough")
+    wire.stream.receive(b"\xff")
+    assert wire.faults == []
+
+
+# --- What was not asked
+
+
+def test_a_choice_that_was_not_asked_is_rejected_in_words() -> None:
+    """The author reads what was wrong and what it costs."""
+    wire = Wire()
+    at = wire.sit()
+    wire.sent()
+    wire.say((at, 7, 0))
+    wire.say((99, 1, 0))
+    reasons = [rejected.reason for frame in wire.sent() for rejected in frame.rejections]
+    assert reasons == [
+        "decision 7 was not asked; 2 more and the match is lost",
+        "match 99 is none of yours; 1 more and the match is lost",
+    ]
+    assert wire.faults == []
+
+
+def test_the_third_rejected_choice_is_a_fault() -> None:
+    """Two may be a mistake."""
+    wire = Wire()
+    at = wire.sit()
+    wire.say((at, 7, 0), (at, 8, 0), (at, 9, 0), (at, 10, 0))
+    assert wire.faults == [
+        (Forfeit.PROTOCOL, "made 3 choices that were not asked for; the last: decision 9 was not asked")
+    ]
+
+
+def test_what_a_frame_answers_before_its_third_rejected_choice_counts() -> None:
+    """As if it had come in frames of its own; what comes after does not."""
+    wire = Wire()
+    first, second = wire.sit(), wire.sit()
+    wire.ask(first, 1)
+    wire.ask(second, 1)
+    wire.sent()
+    wire.say((first, 1, 0), *[(first, number, 0) for number in (7, 8, 9)], (second, 1, 0))
+    assert wire.heard == [(1, 1, 0)]
+    assert wire.reasons == [Forfeit.PROTOCOL]
+
+
+def test_rejections_of_matches_before_are_forgotten() -> None:
+    """Two in each match are two in each match, however many matches a process plays."""
+    wire = Wire()
+    for _ in range(10):
+        at = wire.sit()
+        wire.say((at, 7, 0), (at, 8, 0))
+        wire.end(at)
+    assert wire.faults == []
+
+
+def test_the_same_choice_again_is_ignored() -> None:
+    """A bot may be unsure whether it was heard."""
+    wire = Wire()
+    at = wire.sit()
+    wire.play(at, range(1, 100))
+    for number in range(1, 100):
+        wire.say((at, number, 0))
+    assert len(wire.heard) == 99
+    assert not any(frame.rejections for frame in wire.sent())
+
+
+def test_a_different_choice_is_rejected_and_the_first_stands() -> None:
+    """Nobody takes a choice back."""
+    wire = Wire()
+    at = wire.sit()
+    wire.play(at, [1])
+    wire.say((at, 1, 2))
+    assert wire.heard == [(1, 1, 0)]
+    assert [frame.rejections[0].reason for frame in wire.sent() if frame.rejections] == [
+        "decision 1 was answered with 0 before; 2 more and the match is lost"
+    ]
+
+
+def test_a_question_cannot_be_answered_before_it_is_sent() -> None:
+    """Its number can be guessed; the guess is not an answer, and the clock is not fooled by it."""
+    wire = Wire()
+    first, second = wire.sit(), wire.sit()
+    wire.ask(first, 1)
+    wire.sent()
+    wire.ask(second, 1)
+    wire.say((second, 1, 0))
+    assert wire.heard == []
+    wire.say((first, 1, 0))
+    assert [decisions(frame) for frame in wire.sent() if frame.decisions] == [[(2, 1)]]
+    wire.time.pass_by(1000)
+    assert wire.reasons == [Forfeit.TIMEOUT]
+
+
+def test_a_late_answer_to_a_match_that_ended_is_dropped_and_not_counted() -> None:
+    """It was on its way when the opponent gave up: a thousand times over it is no flood."""
+    wire = Wire()
+    keeps_it_busy = wire.sit()
+    for _ in range(1000):
+        at = wire.sit()
+        wire.ask(at, 1)
+        wire.settle()
+        wire.end(at)
+        wire.say((at, 1, 0))
+    assert (wire.heard, wire.faults) == ([], [])
+    assert not any(frame.rejections for frame in wire.sent())
+    assert not keeps_it_busy.closed
+
+
+def test_messages_that_answer_nothing_are_a_flood_at_some_point() -> None:
+    """They cost the others time."""
+    wire = Wire()
+    wire.sit()
+    for _ in range(NOISE):
+        wire.say()
+    assert wire.faults == []
+    wire.say()
+    assert wire.reasons == [Forfeit.FLOOD]
+
+
+def test_talk_about_a_match_that_ended_is_a_flood_at_some_point() -> None:
+    """Dropped is not free."""
+    wire = Wire()
+    wire.end(wire.sit())
+    wire.say(*[(1, number, 0) for number in range(NOISE + 1)])
+    assert wire.reasons == [Forfeit.FLOOD]
+
+
+def test_repetitions_are_a_flood_when_they_outnumber_the_answers_by_far() -> None:
+    """Answering everything twice is a habit, five thousand times an attack."""
+    wire = Wire()
+    at = wire.sit()
+    wire.play(at, [1])
+    wire.say(*[(at, 1, 0)] * (NOISE + 1))
+    assert wire.faults == []
+    wire.say(*[(at, 1, 0)] * 5000)
+    assert wire.reasons == [Forfeit.FLOOD]
+
+
+def test_bytes_that_are_no_message_are_a_fault() -> None:
+    """In one line, without the bytes."""
+    wire = Wire()
+    wire.sit()
+    wire.stream.receive(b"\xff\xff\xff")
+    ((reason, detail),) = wire.faults
+    assert reason is Forfeit.PROTOCOL
+    assert detail.startswith("sent a frame that is no PlayRequest")
+    assert detail.isprintable()
+
+
+def test_a_frame_that_is_too_long_is_not_even_read() -> None:
+    """It would cost the others time; the longest honest one is far shorter."""
+    wire = Wire()
+    at = wire.sit()
+    wire.ask(at, 1)
+    wire.sent()
+    answer = pb.PlayRequest(choices=[pb.Choice(match=1, decision=1)], hello=pb.Hello(sdk="x" * FRAME_BYTES))
+    wire.stream.receive(answer.SerializeToString())
+    assert (wire.heard, wire.reasons) == ([], [Forfeit.PROTOCOL])
+
+
+# --- Time
+
+
+def test_time_over_the_limit_is_drawn_from_the_bank_of_a_match_alone() -> None:
+    """And what is left is told with the next question."""
+    wire = Wire()
+    at = wire.sit()
+    wire.play(at, [1, 2])
+    wire.play(at, [3], seconds=2.5)
+    wire.ask(at, 4)
+    assert at.bank.left == 1.5
+    assert wire.sent()[-1].decisions[0].bank_ms == 1500
+
+
+def test_an_answer_is_awaited_for_its_limit_and_all_of_its_bank() -> None:
+    """To the last moment and not longer."""
+    wire = Wire()
+    at = wire.sit()
+    wire.play(at, [1])
+    wire.ask(at, 2)
+    wire.settle()
+    wire.time.pass_by(3.99)
+    assert wire.faults == []
+    wire.time.pass_by(0.02)
+    assert wire.faults == [(Forfeit.TIMEOUT, "no answer in 4.00 s")]
+
+
+def test_the_first_decision_has_ten_limits() -> None:
+    """And the bank besides."""
+    wire = Wire()
+    wire.ask(wire.sit(), 1)
+    wire.settle()
+    wire.time.pass_by(12.99)
+    assert wire.faults == []
+    wire.time.pass_by(0.02)
+    assert wire.reasons == [Forfeit.TIMEOUT]
+
+
+def test_nothing_is_charged_for_the_time_of_others() -> None:
+    """The clock stands while the opponent thinks."""
+    wire = Wire()
+    at = wire.sit()
+    for number in (1, 2, 3):
+        wire.play(at, [number], seconds=0.5)
+        wire.time.pass_by(100)
+    assert (at.times, at.bank.left) == ([0.5, 0.5, 0.5], 3.0)
+
+
+def test_time_is_shared_over_what_is_answered_together() -> None:
+    """Who thought how long about which, only the bot knows."""
+    wire = Wire()
+    seats = [wire.sit() for _ in range(3)]
+    for at in seats:
+        wire.ask(at, 1)
+    wire.settle()
+    wire.time.pass_by(0.75)
+    wire.say((seats[0], 1, 0), (seats[1], 1, 0))
+    wire.time.pass_by(0.25)
+    wire.say((seats[2], 1, 0))
+    assert [at.times for at in seats] == [[0.375], [0.375], [0.25]]
+
+
+def test_a_slow_answer_among_several_matches_is_reported_and_not_charged() -> None:
+    """It may have waited its turn in the bot: from then on one match at a time shows who is slow."""
+    wire = Wire()
+    first, second = wire.sit(), wire.sit()
+    for at in (first, second):
+        wire.play(at, [1])
+    for at in (first, second):
+        wire.ask(at, 2)
+    wire.settle()
+    wire.time.pass_by(1.1)
+    wire.say((first, 2, 0))
+    assert (wire.slow, wire.faults) == (1, [])
+    assert (first.bank.left, second.bank.left) == (3.0, 3.0)
+
+
+def test_a_frame_is_due_after_as_many_limits_as_it_has_decisions() -> None:
+    """A bot that answers each in time is in time."""
+    wire = Wire()
+    seats = [wire.sit() for _ in range(4)]
+    for at in seats:
+        wire.play(at, [1])
+    for at in seats:
+        wire.ask(at, 2)
+    wire.settle()
+    wire.time.pass_by(3.99)
+    assert wire.faults == []
+    wire.time.pass_by(0.02)
+    assert wire.reasons == [Forfeit.TIMEOUT]
+
+
+def test_an_answer_moves_the_deadline_of_the_rest() -> None:
+    """The rest is due its own limits after it."""
+    wire = Wire()
+    first, second = wire.sit(), wire.sit()
+    for at in (first, second):
+        wire.play(at, [1])
+    for at in (first, second):
+        wire.ask(at, 2)
+    wire.settle()
+    wire.time.pass_by(1.9)
+    wire.say((first, 2, 0))
+    wire.time.pass_by(0.9)
+    wire.say((second, 2, 0))
+    assert wire.faults == []
+
+
+def test_nothing_can_be_blamed_on_the_last_of_several_matches() -> None:
+    """What went before may have caused it: only a stream that held none since is blamed again."""
+    wire = Wire()
+    first, second = wire.sit(), wire.sit()
+    wire.end(first)
+    assert wire.stream.crowded
+    wire.play(second, [1, 2], seconds=0.9)
+    assert second.bank.left == 3.0
+    wire.end(second)
+    wire.sit()
+    assert not wire.stream.crowded
+
+
+def test_answers_that_lie_unread_after_a_long_sleep_are_heard() -> None:
+    """A suspended arena finds its timers overdue before it finds what has arrived."""
+    wire = Wire()
+    at = wire.sit()
+    wire.play(at, [1])
+    wire.ask(at, 2)
+    wire.settle()
+    wire.time.sleep_through(3.9 + 3600)
+    assert wire.faults == []
+    wire.time.pass_by(0.2)
+    assert wire.reasons == [Forfeit.TIMEOUT]
+
+
+def test_a_bot_without_limits_is_never_late() -> None:
+    """Somebody sits at a breakpoint."""
+    wire = Wire()
+    at = wire.sit(NO_LIMITS)
+    wire.ask(at, 1)
+    wire.settle()
+    wire.time.pass_by(10 * 3600)
+    wire.say((at, 1, 0))
+    assert (wire.heard, wire.faults) == ([(1, 1, 0)], [])
+
+
+# --- How many at once
+
+
+def test_capacity_doubles_while_answers_are_far_inside_the_limit() -> None:
+    """Up to what the bot offered."""
+    wire = Wire(matches=6)
+    at = wire.sit()
+    seen = []
+    for number in range(4):
+        seen.append(wire.stream.capacity)
+        wire.play(at, [number], seconds=0.01)
+    assert seen == [1, 2, 4, 6]
+
+
+def test_capacity_shrinks_when_a_full_frame_would_take_half_the_limit() -> None:
+    """And does not grow where it would take an eighth."""
+    wire = Wire()
+    at = wire.sit()
+    wire.play(at, [1, 2], seconds=0.01)
+    assert wire.stream.capacity == 4
+    wire.play(at, [3], seconds=0.1)
+    assert wire.stream.capacity == 4
+    wire.play(at, [4, 5, 6], seconds=0.3)
+    assert wire.stream.capacity == 1
+
+
+def test_a_bot_that_offers_nothing_gets_one_match_at_a_time() -> None:
+    """The field unset is the simplest bot there is."""
+    wire = Wire(matches=0)
+    wire.play(wire.sit(Limits()), range(1, 20))
+    assert wire.stream.capacity == 1

@@ -1,0 +1,305 @@
+"""A worker's life: starts that fail, batches that stop, processes that make room, and the end of it all."""
+
+from __future__ import annotations
+
+import errno
+import os
+import subprocess
+import sys
+from collections.abc import Callable, Iterator, Sequence
+from pathlib import Path
+
+import pytest
+
+from arena.clock import Limits
+from arena.match import Forfeit
+from arena.seated import Entrant
+from arena.stream import BotStream
+from arena.worker import Played, Trouble, Worker
+from tests.referee.conftest import HOSTILE, bot, children, task
+
+
+@pytest.fixture
+def worker(scratch: Path) -> Iterator[Worker]:
+    """A worker with a directory of its own."""
+    made = Worker(scratch)
+    yield made
+    made.close()
+
+
+@pytest.fixture
+def started(monkeypatch: pytest.MonkeyPatch) -> list[list[str]]:
+    """The command of every bot process started from now on."""
+    commands: list[list[str]] = []
+    popen = subprocess.Popen.__init__
+
+    def note(self: object, command: list[str], **options: object) -> None:
+        commands.append(command)
+        popen(self, command, **options)  # type: ignore[call-overload]
+
+    monkeypatch.setattr(subprocess.Popen, "__init__", note)
+    return commands
+
+
+def program(*command: str) -> Entrant:
+    """A version that is any program."""
+    return Entrant(" ".join(command), " ".join(command), command, "/tmp")
+
+
+def reasons(played: Played) -> list[tuple[int, Forfeit]]:
+    """Who forfeited, for what."""
+    assert played.outcome is not None
+    return [(forfeit.seat, forfeit.reason) for forfeit in played.outcome.forfeits]
+
+
+# --- Starts
+
+
+def test_a_match_that_nobody_joined_is_void(worker: Worker) -> None:
+    """There is nothing to learn from it."""
+    (result,) = worker.play([task("none", bot("exit_at_start"), bot("exit_at_start", "--code", "4"))])
+    assert (result.outcome, result.void) == (None, "nobody joined")
+
+
+def test_of_three_the_two_who_joined_play(worker: Worker) -> None:
+    """The third is last."""
+    (result,) = worker.play([task("two", bot(), bot("exit_at_start"), bot("--play", "last"))])
+    assert result.outcome is not None
+    assert reasons(result) == [(1, Forfeit.START)]
+    assert result.outcome.ranks[1] == 2
+    assert len(result.choices) == 12
+
+
+def test_the_only_one_who_joined_wins(worker: Worker) -> None:
+    """The others tie."""
+    (result,) = worker.play([task("one", bot("exit_at_start"), bot(), bot("exit_at_start"))])
+    assert result.outcome is not None
+    assert result.outcome.ranks == (1, 0, 1)
+
+
+@pytest.mark.parametrize(
+    ("command", "detail"),
+    [
+        (("/bin/true",), "the process exited with code 0 before it joined"),
+        (("./no-such-program",), "the process exited with code 127 before it joined"),
+        ((str(HOSTILE),), "the process exited with code 126 before it joined"),
+    ],
+)
+def test_a_command_that_does_not_run_forfeits_the_start(worker: Worker, command: Sequence[str], detail: str) -> None:
+    """It is tried twice; however fast it ends, its end is noticed."""
+    (result,) = worker.play([task(detail, program(*command), bot())])
+    assert result.outcome is not None
+    assert result.outcome.forfeits == ((0, Forfeit.START, detail, -1),)
+
+
+def test_a_directory_that_is_gone_forfeits_the_start(worker: Worker) -> None:
+    """The line names it."""
+    (result,) = worker.play([task("cwd", bot()._replace(cwd="/nowhere"), bot("--play", "last"))])
+    assert result.outcome is not None
+    assert "/nowhere" in result.outcome.forfeits[0].detail
+
+
+def test_a_version_that_fails_to_start_is_not_tried_for_every_match(worker: Worker, started: list[list[str]]) -> None:
+    """Two tries for five thousand matches; its matches of three go on without it."""
+    broken = bot("exit_at_start")
+    played = worker.play([task(f"{number}", broken, bot()) for number in range(5000)])
+    assert {reasons(result)[0] for result in played} == {(0, Forfeit.START)}
+    assert len(played) == 5000
+    assert sum("exit_at_start" in command for command in started) == 2
+
+
+def test_a_worker_learns_from_others_who_cannot_be_started(worker: Worker, started: list[list[str]]) -> None:
+    """The evidence comes with it."""
+    broken = bot("exit_at_start")
+    worker.learn(Trouble(benched={broken.digest: {"detail": "no such file", "output": ["ouch"]}}))
+    (result,) = worker.play([task("learned", broken, bot())])
+    assert result.outcome is not None
+    assert result.outcome.forfeits[0].detail == "no such file"
+    assert result.seats[0].evidence == {"detail": "no such file", "output": ["ouch"]}
+    assert not any("exit_at_start" in command for command in started)
+
+
+def test_a_bot_that_is_started_by_hand_is_waited_for(scratch: Path) -> None:
+    """Its author sees address and token; no clock runs for it."""
+    begun: list[subprocess.Popen[bytes]] = []
+
+    def start(label: str, address: str, token: str) -> None:
+        assert label == "mine"
+        environment = {"ARENA_ADDR": address, "ARENA_TOKEN": token}
+        begun.append(subprocess.Popen([sys.executable, str(HOSTILE), "thinks", "--seconds", "0.3"], env=environment))
+
+    worker = Worker(scratch, waiting=start)
+    limits = Limits(decision=0.1, bank=0.5)
+    try:
+        (result,) = worker.play([task("by hand", Entrant("mine", "mine", ()), bot(), limits=limits)])
+    finally:
+        worker.close()
+    assert reasons(result) == []
+    assert begun[0].wait(5) == 0
+
+
+# --- Our own faults
+
+
+@pytest.mark.parametrize("where", ["start", "pending", "apply", "view", "ranks"])
+def test_rules_that_raise_void_their_match_and_no_other(worker: Worker, where: str) -> None:
+    """With a traceback, and nobody is blamed."""
+    broken, good = (
+        task("broken", bot(), bot("--play", "last"), raises=where),
+        task("good", bot(), bot("--play", "last")),
+    )
+    played = {result.id: result for result in worker.play([broken, good])}
+    assert played["broken"].outcome is None
+    assert str(played["broken"].void).startswith("internal: Traceback")
+    assert f"ZeroDivisionError: the rules of toy in {where}" in str(played["broken"].void)
+    assert reasons(played["good"]) == []
+
+
+def test_what_we_raise_while_hearing_a_bot_is_raised_and_not_blamed_on_it(
+    worker: Worker, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """No result is made of it; afterwards the worker plays as before."""
+
+    def fails(*_: object) -> None:
+        raise LookupError("our bug")
+
+    with monkeypatch.context() as patch:
+        patch.setattr(BotStream, "_answers", fails)
+        with pytest.raises(LookupError, match="our bug"):
+            worker.play([task("bug", bot(), bot("--play", "last"))])
+    (result,) = worker.play([task("bug", bot(), bot("--play", "last"))])
+    assert reasons(result) == []
+
+
+def test_a_process_that_we_have_no_room_for_is_not_the_bots_fault(
+    worker: Worker, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Too many open files: raised, and the process that was just started does not stay."""
+
+    def full(_: int) -> int:
+        raise OSError(errno.EMFILE, "Too many open files")
+
+    monkeypatch.setattr(os, "pidfd_open", full)
+    before = children()
+    with pytest.raises(OSError, match="Too many open files"):
+        worker.play([task("full", bot(), bot("--play", "last"))])
+    assert children() == before
+
+
+# --- Batches
+
+
+def test_processes_stay_warm_between_batches(worker: Worker, started: list[list[str]]) -> None:
+    """Starting them is what takes time."""
+    for batch in range(3):
+        worker.play([task(f"{batch}.{number}", bot(), bot("--play", "last")) for number in range(3)])
+    assert len(started) == 2
+
+
+def test_a_process_that_ends_between_batches_is_replaced(worker: Worker) -> None:
+    """Nothing listens then, so the next batch finds it dead: no match is lost to that."""
+    leaver = bot("leaves_after_match")
+    for batch in range(3):
+        (result,) = worker.play([task(f"{batch}", leaver, bot())])
+        assert reasons(result) == []
+
+
+def test_a_version_may_play_itself(worker: Worker, started: list[list[str]]) -> None:
+    """In two processes: neither knows what the other is shown."""
+    played = worker.play([task(f"{number}", bot(), bot()) for number in range(4)])
+    assert [reasons(result) for result in played] == [[]] * 4
+    assert len(started) == 2
+
+
+def test_a_version_that_crashes_against_itself_comes_to_an_end(worker: Worker) -> None:
+    """Its two processes are two: that both ends belong to one match makes them not several matches."""
+    crash = bot("exits", "--at", "2")
+    played = worker.play([task(f"{number}", crash, crash) for number in range(3)])
+    assert [reasons(result) for result in played] == [[(0, Forfeit.CRASH), (1, Forfeit.CRASH)]] * 3
+
+
+@pytest.mark.parametrize("room", [1, 2, 3, 5])
+def test_everything_is_played_with_few_processes(worker: Worker, monkeypatch: pytest.MonkeyPatch, room: int) -> None:
+    """Line-ups give up their processes to one another; none waits for ever, not even for more than there is room."""
+    monkeypatch.setattr("arena.worker.PROCESSES", room)
+    bots = [bot(name=f"bot {number}") for number in range(6)]
+    lineups = [(0, 1), (2, 3), (1, 2, 3), (3, 4, 5), (5, 0), (4, 1), (0, 2, 4)]
+    tasks = [task(f"{number} {seats}", *(bots[seat] for seat in seats)) for number in range(2) for seats in lineups]
+    assert sorted(result.id for result in worker.play(tasks)) == sorted(each.id for each in tasks)
+    if room == 5:
+        assert len(worker._bots) <= room
+
+
+def test_crashes_come_to_an_end_with_few_processes(worker: Worker, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Starts that fail and processes that end make room, too."""
+    monkeypatch.setattr("arena.worker.PROCESSES", 2)
+    faulty = [bot("exits", "--at", "2"), bot("exit_at_start"), bot("is_killed"), bot("leaves_after_match")]
+    tasks = [task(f"{one.label} {number}", one, bot(name=f"{number}")) for number in range(3) for one in faulty]
+    assert len(worker.play(tasks)) == len(tasks)
+
+
+def test_a_batch_without_matches_is_over_at_once(worker: Worker) -> None:
+    """Nothing is started for it."""
+    assert worker.play([]) == []
+
+
+def test_a_stopped_batch_gives_what_was_finished(worker: Worker) -> None:
+    """And begins nothing more; the next batch is its own."""
+    stops = iter([False, True])
+    tasks = [task(f"{number}", bot("thinks", "--seconds", "0.02"), bot(), steps=10) for number in range(40)]
+    first = worker.play(tasks, stop=lambda: next(stops))
+    assert len(first) < 40
+    second = worker.play([task("next", bot(), bot("--play", "last"))])
+    assert [result.id for result in second] == ["next"]
+
+
+# --- The end
+
+
+def test_nothing_is_left_on_the_disk(scratch: Path) -> None:
+    """Sockets and their directories go with the worker."""
+    root = scratch / "root"
+    root.mkdir()
+    worker = Worker(root)
+    worker.play([task("one", bot(), bot("exits"))])
+    assert list(root.rglob("s"))
+    worker.close()
+    assert list(root.iterdir()) == []
+
+
+def stop_at_once() -> Iterator[bool]:
+    """Before the loop has run."""
+    yield True
+
+
+def stop_later() -> Iterator[bool]:
+    """While processes start."""
+    yield False
+    yield True
+
+
+@pytest.mark.parametrize("stop", [stop_at_once, stop_later])
+@pytest.mark.parametrize("doing", ["", "never_connects", "silent_socket", "exit_at_start"])
+def test_a_worker_can_be_closed_while_processes_start(
+    scratch: Path, stop: Callable[[], Iterator[bool]], doing: str
+) -> None:
+    """Those that started are ended, those that wait for their turn never start."""
+    worker = Worker(scratch)
+    stops = stop()
+    tasks = [
+        task(f"{number}", bot(*doing.split(), name=f"{number}"), bot(name=f"other {number}")) for number in range(9)
+    ]
+    worker.play(tasks, stop=lambda: next(stops))
+    worker.close()
+    assert children() == set()
+
+
+def test_workers_can_be_made_and_closed_without_end(scratch: Path) -> None:
+    """No file descriptor is kept, nor anything on the disk."""
+    open_files = []
+    for number in range(4):
+        worker = Worker(scratch)
+        worker.play([task(f"{number}", bot(), bot("exits"))])
+        worker.close()
+        open_files.append(len(os.listdir("/proc/self/fd")))
+    assert open_files[-1] == open_files[1]

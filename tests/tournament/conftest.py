@@ -1,0 +1,49 @@
+"""A place to play ladders in, and proof that nothing stays behind."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import tempfile
+import time
+from collections.abc import Iterator
+from pathlib import Path
+
+import psutil
+import pytest
+
+from tests.cli.commands import PATIENCE
+
+
+@pytest.fixture
+def cwd(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
+    """A folder to type commands in; whatever they do, no process, socket or temporary file of theirs stays."""
+    temporary = Path(tempfile.mkdtemp(prefix="t", dir="/tmp"))  # short: sockets are made in it
+    monkeypatch.setenv("TMPDIR", str(temporary))
+    yield tmp_path
+    left = eventually_gone(tmp_path)
+    for process in left:
+        process.kill()
+    files = list(temporary.iterdir())
+    shutil.rmtree(temporary)
+    assert (left, files) == ([], [])
+
+
+def processes_in(folder: Path) -> list[psutil.Process]:
+    """Commands that were typed there, their workers, and the bots of a home in it."""
+    return [process for process in psutil.process_iter() if _cwd(process).startswith(str(folder))]
+
+
+def eventually_gone(folder: Path) -> list[psutil.Process]:
+    """What still runs in a folder when everything should have ended long ago; asks soon and often."""
+    deadline = time.monotonic() + PATIENCE / 4
+    while (left := processes_in(folder)) and time.monotonic() < deadline:
+        time.sleep(0.02)
+    return left
+
+
+def _cwd(process: psutil.Process) -> str:
+    try:
+        return os.readlink(f"/proc/{process.pid}/cwd")
+    except OSError:
+        return ""

@@ -1,0 +1,162 @@
+"""A ladder as people see it: real commands, real bots."""
+
+from __future__ import annotations
+
+import json
+import shutil
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from ladder import store
+from tests.cli.commands import Ran, arena
+from tests.tournament import programs
+
+BIRTH = ("--game", "birth")
+
+
+def data(ran: Ran) -> Any:
+    """The JSON of a command that went well."""
+    assert ran.code == 0, ran.err
+    return json.loads(ran.out)
+
+
+def ladder(cwd: Path, *words: str) -> Any:
+    return data(arena("ladder", *BIRTH, "--json", *words, cwd=cwd))
+
+
+def labels(board: Any) -> set[str]:
+    return {bot["bot"] for bot in board["bots"]}
+
+
+def line_ups(cwd: Path, leg: int) -> list[tuple[str, ...]]:
+    """Who met whom in a leg of the only ladder."""
+    with store.open_read(cwd / ".arena") as db:
+        ids = [id for (id,) in db.execute("SELECT id FROM matches ORDER BY seq")]
+        matches = [store.match(db, id) for id in ids]
+    return [match.line_up for match in matches if match.leg == leg]
+
+
+@pytest.fixture(scope="module")
+def played(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A folder with a round of mine@1 against the built-in bots in its home."""
+    folder = tmp_path_factory.mktemp("played")
+    programs.write(folder, mine=programs.FIRST)
+    assert arena("submit", "mine.py", *BIRTH, cwd=folder).code == 0
+    ladder(folder, "--rounds", "1", "--seed", "played")
+    return folder
+
+
+@pytest.fixture
+def later(played: Path, cwd: Path) -> Path:
+    """A copy of it, for a test to go on from."""
+    return Path(shutil.copytree(played, cwd, dirs_exist_ok=True))
+
+
+def test_the_first_command_ends_with_a_leaderboard(cwd: Path) -> None:
+    """On an empty home the built-in bots play; the board goes to stdout, the rest is for people."""
+    ran = arena("ladder", *BIRTH, "--rounds", "1", cwd=cwd)
+    assert ran.code == 0
+    head, columns, _, *rows = ran.out.splitlines()
+    assert head.startswith("BIRTH, 2 players (ladder ")
+    assert columns.split() == ["rank", "bot", "rating", "mu", "sigma", "matches", "wins", "ties", "losses", "forfeits"]
+    assert {row.split()[1] for row in rows} == {"random@1", "cautious@1", "greedy@1"}
+    assert ran.err.startswith("played 6 matches in ")
+
+
+def test_nothing_is_played_twice(later: Path) -> None:
+    """The same command again finds nothing missing, and says the same of everybody, best first."""
+    again = ladder(later, "--rounds", "1")
+    assert again["played"] == 0
+    assert again["matches"] == {"scheduled": 0, "done": 12, "unplayable": 0}
+    ratings = [bot["shown"] for bot in again["bots"]]
+    assert ratings == sorted(ratings, reverse=True)
+    assert [bot["rank"] for bot in again["bots"]] == [1, 2, 3, 4]
+
+
+def test_more_rounds_add_just_the_difference(later: Path) -> None:
+    """What has been played is an asset: three rounds after one are two."""
+    assert ladder(later, "--rounds", "3")["played"] == 24
+
+
+def test_a_new_bot_plays_only_its_own_groups(later: Path) -> None:
+    """To enter must not cost everybody else a match."""
+    programs.write(later, new=programs.LAST)
+    assert arena("submit", "new.py", *BIRTH, cwd=later).code == 0
+    assert ladder(later, "--rounds", "1")["played"] == 8
+    assert all("new@1" in line_up for line_up in line_ups(later, leg=1))
+
+
+def test_a_new_version_replaces_the_old_one(later: Path) -> None:
+    """The old one has its place on the board, marked, and plays no more."""
+    programs.write(later, mine=programs.LAST)
+    assert arena("submit", "mine.py", *BIRTH, cwd=later).out.startswith("accepted as mine@2 for birth;")
+    shown = arena("ladder", *BIRTH, "--rounds", "1", cwd=later)
+    assert "mine@1 (older)" in shown.out
+    players = {bot for line_up in line_ups(later, leg=1) for bot in line_up}
+    assert players == {"mine@2", "random@1", "cautious@1", "greedy@1"}
+
+
+def test_a_retired_bot_plays_no_more(later: Path) -> None:
+    """What it played stays, and so does its place on the board."""
+    assert arena("retire", "mine", cwd=later).out == "retired mine@1\n"
+    shown = arena("ladder", *BIRTH, "--rounds", "2", cwd=later)
+    assert "mine@1 (retired)" in shown.out
+    assert len(line_ups(later, leg=1)) == 6
+
+
+def test_a_retired_built_in_plays_no_more(later: Path) -> None:
+    """The arena enters its own bots anew each time; that must not bring one back."""
+    assert arena("retire", "greedy", cwd=later).out == "retired greedy@1\n"
+    ladder(later, "--rounds", "2")
+    assert {bot for line_up in line_ups(later, leg=1) for bot in line_up} == {"mine@1", "random@1", "cautious@1"}
+
+
+def test_the_field_can_be_named(later: Path) -> None:
+    """By name or version; nobody else plays."""
+    assert ladder(later, "--rounds", "3", "--bots", "mine@1,random")["played"] == 4
+    assert set(line_ups(later, leg=1)) == {("mine@1", "random@1"), ("random@1", "mine@1")}
+
+
+def test_every_number_of_players_has_a_ladder_of_its_own(later: Path) -> None:
+    """Who is best at a table of three is another question; there, places are shown by their mean."""
+    three = arena("ladder", *BIRTH, "--rounds", "1", "--players", "3", "--bots", "mine,random,greedy", cwd=later)
+    assert "BIRTH, 3 players" in three.out
+    assert "mean rank" in three.out
+    assert len(labels(data(arena("leaderboard", *BIRTH, "--json", cwd=later)))) == 4
+
+
+def test_the_seed_decides_everything(cwd: Path) -> None:
+    """Neither the number of workers, nor that of matches in flight, nor the home changes a bit of the result."""
+    ways = [("-j", "1"), ("-j", "2"), ("-j", "2", "--in-flight", "1")]
+    boards = [
+        ladder(cwd, "--seed", "x", "--rounds", "4", "--home", f"home{number}", *way) for number, way in enumerate(ways)
+    ]
+    assert len({board["hash"] for board in boards}) == 1
+    assert ladder(cwd, "--seed", "y", "--rounds", "4", "--home", "other")["hash"] != boards[0]["hash"]
+
+
+@pytest.mark.parametrize("players", ["2", "3"])
+def test_memory_is_worth_nothing(players: str, cwd: Path) -> None:
+    """All rotations of a group share their dice, so no process of a bot ever sees two of them."""
+    programs.write(cwd, memory=programs.REMEMBERS)
+    assert arena("submit", "memory.py", *BIRTH, cwd=cwd).code == 0
+    board = ladder(cwd, "--players", players, "--rounds", "20", "--bots", "memory,random,greedy")
+    assert {bot["bot"]: bot["forfeits"] for bot in board["bots"]} == {"memory@1": 0, "random@1": 0, "greedy@1": 0}
+
+
+def test_a_bot_that_crashes_loses_its_matches_and_stops_nobody(cwd: Path) -> None:
+    """The ladder goes on; the board counts the forfeits, and the evidence waits for the author."""
+    programs.write(cwd, shaky=programs.CRASHES_SECOND)
+    assert arena("submit", "shaky.py", *BIRTH, cwd=cwd).code == 0
+    board = ladder(cwd, "--rounds", "2", "--bots", "shaky,random")
+    assert {bot["bot"]: (bot["matches"], bot["forfeits"]) for bot in board["bots"]} == {
+        "shaky@1": (4, 2),
+        "random@1": (4, 0),
+    }
+    first = data(arena("show", "shaky", "--json", cwd=cwd))["matches"][0]
+    shown = arena("show", first["id"][:6], cwd=cwd).out
+    assert "seat 1 (shaky@1) forfeited: crash: the process exited with code 7" in shown
+    assert "it was asked: {" in shown
+    assert r"| \x1b[31mred\x1b[0m" in shown
