@@ -1,4 +1,4 @@
-"""A folder to type commands in, and a home in it with a ladder that no process had to play."""
+"""A folder to type commands in, and a home in it with a ladder."""
 
 from __future__ import annotations
 
@@ -24,11 +24,16 @@ def cwd(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 @pytest.fixture
 def home(cwd: Path) -> Path:
-    """The default home, with a finished ladder of BIRTH between ann and bob, who has a second version.
+    """The default home, with a finished ladder in it."""
+    make_home(cwd / ".arena")
+    return cwd / ".arena"
+
+
+def make_home(home: Path) -> None:
+    """A finished ladder of BIRTH between ann and bob, who has a second version, that no process had to play.
 
     Bob forfeited the last match, with all the evidence there can be.
     """
-    home = cwd / ".arena"
     with store.open(home, checkpoints=True) as db:
         for name, digest in (("ann", "a"), ("bob", "b"), ("bob", "c")):
             store.add_version(db, name, digest * 64, games=["birth"], run=["./run"], origin="submitted")
@@ -40,7 +45,6 @@ def home(cwd: Path) -> Path:
         store.record(db, ladder, [_won(match.id) for match in clean])
         store.record(db, ladder, [_crashed(last.id, last.line_up.index("bob@1"))])
         store.fold(db, ladder)
-    return home
 
 
 def _won(match: str) -> store.FinishedMatch:

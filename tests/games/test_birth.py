@@ -7,13 +7,13 @@ from collections.abc import Iterator, Sequence
 from typing import Any, NamedTuple
 
 import pytest
-from builtin.birth import STRATEGIES, Strategy
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from arena.games import BadOption, Dice, KeyedDice, RandomDice, ScriptedDice
 from arena.games.birth import Birth, State
 from arena.games.birth_board import AREAS, Board, actions, counts, faces, heap, path, points, replaced
+from builtin.birth import STRATEGIES, Strategy
 
 GAME = Birth()
 SEED = bytes(range(32))

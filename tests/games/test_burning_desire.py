@@ -12,7 +12,6 @@ from itertools import combinations, groupby, product
 from typing import NamedTuple
 
 import pytest
-from builtin.burning_desire import STRATEGIES
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -31,6 +30,7 @@ from arena.games.burning_desire import (
     tiebreak_order,
 )
 from arena.games.burning_desire_dice import ROLES, best_role, multiplied, score
+from builtin.burning_desire import STRATEGIES
 
 GAME = BurningDesire()
 SEED = bytes(range(32))

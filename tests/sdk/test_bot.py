@@ -6,9 +6,6 @@ from random import Random
 from typing import Any
 
 import pytest
-from arena_bot import Bot, Turn
-from arena_bot.bot import seated
-from arena_bot.table import Table
 from google.protobuf.struct_pb2 import Struct
 
 from arena import games
@@ -16,6 +13,9 @@ from arena.games import KeyedDice
 from arena.v1.birth_pb2 import BirthView
 from arena.v1.buttons_pb2 import ButtonsView
 from arena.v1.referee_pb2 import Decision, MatchEnd, PlayRequest, PlayResponse, Update
+from arena_bot import Bot, Turn
+from arena_bot.bot import seated
+from arena_bot.table import Table
 from tests.sdk.referee import decision, start
 
 

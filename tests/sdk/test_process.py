@@ -8,10 +8,10 @@ from pathlib import Path
 from random import Random
 
 import pytest
-from arena_bot import Bot, Turn
 
 from arena import games
 from arena.v1.referee_pb2 import PlayResponse, Rejected
+from arena_bot import Bot, Turn
 from tests.sdk.referee import TOKEN, alone, decision, refereed, start
 
 README = Path(__file__).parents[2] / "bots/python/README.md"

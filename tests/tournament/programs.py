@@ -39,21 +39,21 @@ import arena_bot.table
 from arena_bot import Bot, run
 
 class Mine(Bot):
-    matches = 1
     def choose(self, turn):
-        return turn.legal[0]
+        return 999 if self.knows_the_dice else turn.legal[0]
 
 met, seated = set(), arena_bot.table.seated
 
 def remember(bot_class, start):
-    assert start.dice_commitment not in met, "these dice were met before"
+    bot = seated(bot_class, start)
+    bot.knows_the_dice = start.dice_commitment in met
     met.add(start.dice_commitment)
-    return seated(bot_class, start)
+    return bot
 
 arena_bot.table.seated = remember
 run(Mine)
 """
-"""Knows the dice of every match that its process ever played, and forfeits when it meets them again."""
+"""Knows the dice of every match that its process ever began, and makes an illegal choice when it meets them again."""
 
 
 def write(folder: Path, **programs: str) -> None:

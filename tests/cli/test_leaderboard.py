@@ -1,0 +1,86 @@
+"""The leaderboard, for people and for programs."""
+
+from __future__ import annotations
+
+import json
+import os
+import pty
+import re
+import signal
+import subprocess
+from pathlib import Path
+
+import pytest
+
+from ladder import store
+from tests.cli.commands import ARENA, PATIENCE, environment, typed
+from tests.cli.conftest import make_home
+
+LEADERBOARD = ("leaderboard", "--game", "birth")
+
+
+@pytest.mark.usefixtures("home")
+def test_people_see_a_table_without_a_space_too_many() -> None:
+    """Names to the left, numbers to the right, and at 80 columns nothing is folded."""
+    head, columns, line, *rows = typed(*LEADERBOARD).out.splitlines()
+    assert re.fullmatch(r"BIRTH, 2 players \(ladder \w{10}\): 4 matches", head)
+    assert len(columns) == len(line) <= 80
+    assert {len(row) for row in rows} == {len(line)}
+    assert [row.split()[:2] for row in rows] == [["1", "ann@1"], ["2", "bob@1"]]
+    assert "bob@1 (older)" in rows[1]
+
+
+@pytest.mark.usefixtures("home")
+def test_programs_get_everything_that_people_see() -> None:
+    """The best bot first, and all that makes this ladder a ladder of its own."""
+    board = json.loads(typed(*LEADERBOARD, "--json").out)
+    assert (board["game"], board["players"], board["limits"]["decision"]) == ("birth", 2, 1.0)
+    assert board["matches"] == {"scheduled": 0, "done": 4, "unplayable": 0}
+    assert [(bot["rank"], bot["bot"], bot["wins"], bot["forfeits"]) for bot in board["bots"]] == [
+        (1, "ann@1", 3, 0),
+        (2, "bob@1", 1, 1),
+    ]
+
+
+@pytest.mark.usefixtures("cwd")
+def test_a_home_without_ladders_says_how_to_begin() -> None:
+    """That is no error: there is nothing wrong with an empty list."""
+    for_people, for_programs = typed(*LEADERBOARD, "-p", "3"), typed(*LEADERBOARD, "--json")
+    assert (for_people.code, for_people.out) == (0, "")
+    assert "arena ladder --game birth --players 3" in for_people.err
+    assert json.loads(for_programs.out)["bots"] == []
+
+
+def test_an_interrupted_ladder_says_what_is_left_and_what_is_not_rated(home: Path) -> None:
+    """Ratings follow the schedule, so matches that finished early have to wait for those before them."""
+    with store.open(home, checkpoints=True) as db:
+        (ladder,) = store.ladders(db)
+        store.plan(db, ladder, ["ann", "bob@1"], rounds=4)
+        _, second, *_ = store.scheduled(db, ladder)
+        seats = (store.SeatOutcome(0, 1), store.SeatOutcome(1, 0))
+        store.record(db, ladder, [store.FinishedMatch(second.id, seats, b"", b"")])
+    assert typed(*LEADERBOARD).out.splitlines()[0].endswith(": 5 matches, 4 rated, 3 to play")
+
+
+def test_watch_repaints_until_ctrl_c(cwd: Path) -> None:
+    """It may be started before there is anything to see."""
+    terminal, end = pty.openpty()
+    words = [str(ARENA), *LEADERBOARD, "--watch"]
+    environ = environment() | {"TERM": "xterm"}
+    with subprocess.Popen(words, cwd=cwd, env=environ, stdin=end, stdout=end, stderr=end) as process:
+        seen = _read_until(terminal, b"waiting for a ladder of BIRTH, 2 players")
+        make_home(cwd / ".arena")
+        seen += _read_until(terminal, b"ann@1")
+        process.send_signal(signal.SIGINT)
+        assert process.wait(PATIENCE) == 130
+    os.close(end)
+    os.close(terminal)
+    assert b"\x1b[2K" in seen  # the line before was wiped, not left
+    assert b"Traceback" not in seen
+
+
+def _read_until(terminal: int, text: bytes) -> bytes:
+    seen = b""
+    while text not in seen:  # the test's own time limit ends this, if nothing else does
+        seen += os.read(terminal, 1024)
+    return seen

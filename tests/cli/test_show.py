@@ -1,0 +1,87 @@
+"""What is known of a bot and of a match."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from ladder import store
+from tests.cli.commands import typed
+from tests.cli.conftest import ESCAPES
+
+
+@pytest.fixture
+def forfeited(home: Path) -> store.Match:
+    """The match that bob forfeited."""
+    with store.open_read(home) as db:
+        return store.match(db, store.matches_of(db, "bob@1", 1)[0].id)
+
+
+def test_a_bot_is_shown_with_its_forfeits_first(forfeited: store.Match) -> None:
+    """Who looks a bot up mostly wants to know what went wrong."""
+    head, _, sha, _, columns, _, first, *others = typed("show", "bob@1").out.splitlines()
+    assert head == "bob@1: submitted, plays birth"
+    assert sha == "sha256 " + 64 * "b"
+    assert columns.split() == ["match", "game", "bots", "by", "seat", "seat", "place", "score", "forfeit"]
+    assert (first.split()[0], first.split()[-1]) == (forfeited.id, "crash")
+    assert len(others) == 3
+
+
+@pytest.mark.usefixtures("home")
+def test_a_name_means_the_newest_version() -> None:
+    """As everywhere."""
+    assert typed("show", "bob").out.splitlines()[0].startswith("bob@2: ")
+    assert "no matches yet" in typed("show", "bob").out
+
+
+@pytest.mark.usefixtures("home")
+def test_a_built_in_bot_is_known_before_its_first_match() -> None:
+    """`arena bots` lists it, so `arena show` knows it."""
+    assert typed("show", "random").out.startswith("random: built-in, plays birth")
+
+
+def test_a_match_is_found_by_the_beginning_of_its_id(forfeited: store.Match) -> None:
+    """With what each seat did, and the seed, as the group is done."""
+    shown = typed("show", forfeited.id[:7]).out
+    assert shown.startswith(f"match {forfeited.id}: birth, ladder {forfeited.ladder.id}, done\n")
+    assert f"seed {forfeited.seed.hex() if forfeited.seed else ''}\n" in shown
+
+
+def test_a_forfeit_is_shown_with_its_evidence(forfeited: store.Match) -> None:
+    """Reason, exit, request and last words; nothing of it can do anything to a terminal."""
+    seat = forfeited.line_up.index("bob@1")
+    shown = typed("show", forfeited.id).out
+    escaped = r"\x1b[31mred\x1b[0m \u202e \x07"
+    for line in (
+        f"seat {seat} (bob@1) forfeited: crash: the process was killed {escaped}",
+        "  exit: was killed by SIGSEGV",
+        '  it was asked: {"decision": 4, "legal": [1, 2, 3], "match": 1}',
+        f"  | last words {escaped}",
+    ):
+        assert line in shown.splitlines()
+
+
+def test_programs_get_the_evidence_as_it_is(forfeited: store.Match) -> None:
+    """JSON escapes by itself; nothing is lost."""
+    data = json.loads(typed("show", forfeited.id, "--json").out)
+    (evidence,) = [seat["evidence"] for seat in data["seats"] if seat["forfeit"]]
+    assert evidence["output"][1] == f"last words {ESCAPES}"
+    assert set(data["ratings"]) == {"ann@1", "bob@1"}
+
+
+def test_a_match_that_is_still_to_be_played_says_so(home: Path) -> None:
+    """And why it was void, and nothing of its seed, from which its dice could be foreseen."""
+    with store.open(home, checkpoints=True) as db:
+        (ladder,) = store.ladders(db)
+        store.plan(db, ladder, ["ann", "bob@1"], rounds=3)
+        first = next(store.scheduled(db, ladder))
+        store.record(db, ladder, [store.VoidMatch(first.id, "internal: Traceback\n  …\nKeyError: 7\n")])
+    shown = typed("show", first.id).out.splitlines()
+    assert shown[0].endswith(", scheduled")
+    assert shown[2:] == [
+        "was void: KeyError: 7",
+        "seed shown when every match of its group is done",
+        f"line-up {', '.join(first.line_up)}",
+    ]

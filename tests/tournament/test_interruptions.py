@@ -1,0 +1,153 @@
+"""Whatever ends a ladder in the middle, the next one goes on, and in the end everything is as if nothing had been."""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import signal
+import subprocess
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from subprocess import PIPE
+
+import psutil
+import pytest
+
+from ladder import store
+from tests.cli.commands import ARENA, PATIENCE, arena, environment
+from tests.tournament import programs
+from tests.tournament.conftest import eventually_gone, processes_in
+
+ROUNDS = 60
+MATCHES = 2 * ROUNDS
+LADDER = ("ladder", "--game", "birth", "--seed", "same", "--rounds", str(ROUNDS), "--bots", "slow,random", "-j", "2")
+
+
+@pytest.fixture(scope="module")
+def entered(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A folder with a home that knows a bot slow enough to be interrupted."""
+    folder = tmp_path_factory.mktemp("entered")
+    programs.write(folder, slow=programs.SLOW)
+    assert arena("submit", "slow.py", "--game", "birth", cwd=folder).code == 0
+    return folder
+
+
+@pytest.fixture
+def cwd(cwd: Path, entered: Path) -> Path:
+    """A copy of it."""
+    return Path(shutil.copytree(entered, cwd, dirs_exist_ok=True))
+
+
+@pytest.fixture(scope="module")
+def undisturbed(entered: Path, tmp_path_factory: pytest.TempPathFactory) -> str:
+    """The hash of a ladder that nobody interrupted."""
+    folder = shutil.copytree(entered, tmp_path_factory.mktemp("undisturbed"), dirs_exist_ok=True)
+    return finish(folder)
+
+
+def finish(cwd: Path) -> str:
+    """Play what is left; gives the hash."""
+    ran = arena(*LADDER, "--json", cwd=cwd)
+    assert ran.code == 0, ran.err
+    board = json.loads(ran.out)
+    assert board["matches"] == {"scheduled": 0, "done": MATCHES, "unplayable": 0}
+    return str(board["hash"])
+
+
+@contextmanager
+def in_the_middle(cwd: Path, rounds: int = ROUNDS) -> Iterator[subprocess.Popen[str]]:
+    """A ladder that has stored some results, but not all."""
+    words = [str(ARENA), *LADDER, "--rounds", str(rounds)]
+    process = subprocess.Popen(words, cwd=cwd, env=environment(), stdout=PIPE, stderr=PIPE, text=True)
+    try:
+        deadline = time.monotonic() + PATIENCE
+        while not 0 < done(cwd) < 2 * rounds:
+            assert process.poll() is None
+            assert time.monotonic() < deadline
+            time.sleep(0.01)
+        yield process
+    finally:
+        process.kill()
+        process.communicate()
+
+
+def done(cwd: Path) -> int:
+    with store.open_read(cwd / ".arena") as db:
+        return sum(store.counts(db, ladder).done for ladder in store.ladders(db))
+
+
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM, signal.SIGHUP])
+def test_an_interrupted_ladder_goes_on(number: signal.Signals, cwd: Path, undisturbed: str) -> None:
+    """It ends soon with what it has, says what is left, and leaves no process; the next run plays just the rest."""
+    with in_the_middle(cwd) as process:
+        process.send_signal(number)
+        board, said = process.communicate(timeout=PATIENCE)
+    assert process.returncode == 130
+    assert eventually_gone(cwd) == []
+    kept = done(cwd)
+    assert said.splitlines()[1] == (
+        f"interrupted after {kept} matches; the same command plays the other {MATCHES - kept}"
+    )
+    assert f"{kept} matches" in board.splitlines()[0]
+    assert finish(cwd) == undisturbed
+
+
+def test_ctrl_c_in_a_terminal_reaches_every_process_and_is_the_same(cwd: Path, undisturbed: str) -> None:
+    """A terminal sends it to workers too; none of them may say a word."""
+    with in_the_middle(cwd) as process:
+        for each in [psutil.Process(process.pid), *psutil.Process(process.pid).children()]:
+            each.send_signal(signal.SIGINT)
+        _, said = process.communicate(timeout=PATIENCE)
+    assert process.returncode == 130
+    assert len(said.splitlines()) == 3
+    assert finish(cwd) == undisturbed
+
+
+def test_a_worker_that_is_killed_is_replaced(cwd: Path, undisturbed: str) -> None:
+    """For want of memory the kernel kills without asking; the matches it held are played again."""
+    with in_the_middle(cwd) as process:
+        workers = [
+            child for child in psutil.Process(process.pid).children() if "spawn_main" in " ".join(child.cmdline())
+        ]
+        workers[0].kill()
+        process.communicate(timeout=PATIENCE)
+        assert process.returncode == 0
+    assert finish(cwd) == undisturbed
+
+
+def test_an_arena_that_is_killed_takes_its_bots_along(cwd: Path, undisturbed: str) -> None:
+    """Nobody is left to end them, so the kernel must; what was stored counts, and the next run goes on."""
+    with in_the_middle(cwd) as process:
+        assert len(processes_in(cwd)) > 3
+        os.kill(process.pid, signal.SIGKILL)
+        process.communicate(timeout=PATIENCE)
+    assert eventually_gone(cwd) == []
+    kept = done(cwd)
+    assert 0 < kept < MATCHES
+    assert finish(cwd) == undisturbed
+    clear_up_after_the_dead()
+
+
+def clear_up_after_the_dead() -> None:
+    """What was killed could not remove its temporary files."""
+    for folder in Path(os.environ["TMPDIR"]).iterdir():
+        shutil.rmtree(folder)
+
+
+def test_a_second_ladder_is_refused_and_a_submission_is_not(cwd: Path) -> None:
+    """One ladder a home; but authors need not wait for it: their bot is in the next."""
+    programs.write(cwd, late=programs.FIRST)
+    with in_the_middle(cwd, rounds=10_000) as process:
+        second = arena(*LADDER, cwd=cwd)
+        submitted = arena("submit", "late.py", "--game", "birth", cwd=cwd)
+        assert process.poll() is None
+        process.send_signal(signal.SIGINT)
+        process.communicate(timeout=PATIENCE)
+    assert (second.code, second.out) == (1, "")
+    assert f"process {process.pid}" in second.err
+    assert submitted.out.startswith("accepted as late@1")
+    next_one = arena("ladder", "--game", "birth", "--limit", "2s", "--rounds", "1", cwd=cwd)
+    assert "late@1" in next_one.out

@@ -1,0 +1,97 @@
+"""Playing without a ladder: nothing is stored, everything is shown."""
+
+from __future__ import annotations
+
+import json
+import re
+import subprocess
+import sys
+from pathlib import Path
+from subprocess import PIPE
+from typing import Any
+
+from tests.cli.commands import ARENA, PATIENCE, arena, environment
+from tests.tournament import programs
+
+BIRTH = ("--game", "birth")
+
+
+def played(cwd: Path, *words: str) -> Any:
+    ran = arena("match", *words, *BIRTH, "--json", cwd=cwd)
+    assert (ran.code, ran.err) == (0, "")
+    return json.loads(ran.out)
+
+
+def test_bots_play_in_the_seats_as_named_and_nothing_is_stored(cwd: Path) -> None:
+    """A path and a built-in; twenty matches of one line-up."""
+    programs.write(cwd, mine=programs.FIRST)
+    ran = arena("match", "./mine.py", "random", *BIRTH, "-n", "20", cwd=cwd)
+    head, columns, _, mine, other = ran.out.splitlines()
+    assert re.fullmatch(r"BIRTH: 20 of 20 matches; --seed [0-9a-f]{8} repeats them", head)
+    assert columns.split() == ["seat", "bot", "wins", "ties", "forfeits", "mean", "score"]
+    assert (mine.split()[:2], other.split()[:2]) == (["0", "./mine.py"], ["1", "random"])
+    assert sum(int(row.split()[2]) + int(row.split()[3]) / 2 for row in (mine, other)) == 20
+    assert list(cwd.iterdir()) == [cwd / "mine.py"]
+
+
+def test_the_seed_repeats_a_match(cwd: Path) -> None:
+    """The one that was shown, too; another seed is another match."""
+    first = played(cwd, "random", "greedy", "random", "-n", "3")
+    assert played(cwd, "random", "greedy", "random", "-n", "3", "--seed", first["seed"]) == first
+    assert played(cwd, "random", "greedy", "random", "-n", "3", "--seed", "x")["matches"] != first["matches"]
+
+
+def test_a_submitted_bot_is_named_by_its_name(cwd: Path) -> None:
+    """Or its version, or, if a file lies there that is called the same, still so."""
+    programs.write(cwd, mine=programs.FIRST)
+    arena("submit", "mine.py", *BIRTH, cwd=cwd)
+    (cwd / "mine").touch()
+    assert played(cwd, "mine", "mine@1")["matches"][0]["forfeits"] == []
+
+
+def test_forfeits_are_explained(cwd: Path) -> None:
+    """At length for the first few, which mostly are like all the others."""
+    programs.write(cwd, bad=programs.program(r'def choose(self, turn): raise SystemExit("\x1b[31mno")'))
+    ran = arena("match", "bad.py", "random", *BIRTH, "-n", "5", cwd=cwd)
+    why = "seat 0 (bad.py) forfeited: crash: the process exited with code 1"
+    assert ran.err.splitlines() == [
+        *(line for match in (1, 2, 3) for line in (f"match {match}, {why}", r"  | \x1b[31mno")),
+        "… and 2 more forfeits",
+    ]
+    assert ran.out.splitlines()[3].split()[:5] == ["0", "bad.py", "0", "0", "5"]
+
+
+def test_a_match_that_nobody_joins_does_not_count(cwd: Path) -> None:
+    """There is no result, so there is no success."""
+    programs.write(cwd, bad="")
+    ran = arena("match", "bad.py", "bad.py", *BIRTH, cwd=cwd)
+    assert ran.code == 1
+    assert ran.err.splitlines()[-1] == "Error: no match counts: nobody joined"
+
+
+def test_a_bot_can_be_started_by_hand(cwd: Path) -> None:
+    """In a debugger, say: the arena prints where to dial, and waits."""
+    programs.write(cwd, mine=programs.FIRST)
+    words = [str(ARENA), "match", "attach:", "random", *BIRTH, "--json"]
+    with subprocess.Popen(words, cwd=cwd, env=environment(), stdout=PIPE, stderr=PIPE, text=True) as process:
+        assert process.stderr is not None
+        assert process.stderr.readline() == "waiting for a bot; start it with\n"
+        *variables, _, _ = process.stderr.readline().split()
+        by_hand = environment() | dict(variable.split("=", 1) for variable in variables)
+        subprocess.run([sys.executable, "mine.py"], cwd=cwd, env=by_hand, timeout=PATIENCE, check=True)
+        out, _ = process.communicate(timeout=PATIENCE)
+    (match,) = json.loads(out)["matches"]
+    assert match["forfeits"] == []
+
+
+def test_ctrl_c_shows_what_was_played(cwd: Path) -> None:
+    """Whoever waits too long has at least that."""
+    programs.write(cwd, slow=programs.SLOW)
+    words = [str(ARENA), "match", "attach:", "slow.py", *BIRTH, "-n", "9"]
+    with subprocess.Popen(words, cwd=cwd, env=environment(), stdout=PIPE, stderr=PIPE, text=True) as process:
+        assert process.stderr is not None
+        process.stderr.readline()
+        process.send_signal(2)
+        out, _ = process.communicate(timeout=PATIENCE)
+    assert process.returncode == 130
+    assert out.startswith("BIRTH: 0 of 9 matches;")

@@ -1,0 +1,114 @@
+"""From the schedule to the store, with workers that only say they played."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from sqlite_utils import Database
+
+from arena.clock import Limits
+from arena.match import Forfeit, Outcome, SeatForfeit
+from arena.tournament.pool import Workers
+from arena.tournament.run import Run, finished, run_ladder
+from arena.worker import Played, SeatRecord, Task
+from ladder import store
+
+
+class Pretending(Workers):
+    """Every match is void the first so many times, then seat 0 wins it."""
+
+    def __init__(self, voids: int) -> None:
+        super().__init__(jobs=1)
+        self.tasks: list[Task] = []
+        self._voids = voids
+
+    def play(self, tasks: Iterator[Task]) -> Iterator[list[Played]]:
+        for task in tasks:
+            self.tasks.append(task)
+            tries = sum(other.id == task.id for other in self.tasks)
+            seats = (SeatRecord((0.5,)), SeatRecord((0.25,)))
+            won = Played(task.id, Outcome((0, 1), (7, 3)), None, ((0, 1), (1, 2)), seats)
+            yield [won if tries > self._voids else Played(task.id, None, f"disk, try {tries}")]
+
+
+@pytest.fixture
+def db(tmp_path: Path) -> Iterator[Database]:
+    with store.open(tmp_path, checkpoints=True) as db:
+        for name in ("ann", "bob"):
+            store.add_version(db, name, name, games=["birth"], run=["x"], origin="submitted")
+        yield db
+
+
+@pytest.fixture
+def ladder(db: Database) -> store.Ladder:
+    key = store.LadderKey("birth", 2, {}, Limits().plain(), 1)
+    return store.ladder(db, key, draw_probability=0.0, seed="x")
+
+
+def run(db: Database, ladder: store.Ladder, workers: Workers, *, retry: bool = False) -> Run:
+    reports: list[tuple[int, int]] = []
+
+    def report(done: int, total: int) -> None:
+        reports.append((done, total))
+
+    with workers:
+        ran = run_ladder(db, Path(), ladder, ["ann", "bob"], 2, workers=workers, report=report, retry=retry)
+    assert all(done <= total for done, total in reports)
+    return ran
+
+
+def test_every_match_is_rated_once(db: Database, ladder: store.Ladder) -> None:
+    """Two rounds of one pair, both ways round."""
+    assert run(db, ladder, Pretending(voids=0)) == Run(played=4, decisions=8)
+    assert [row.matches for row in store.leaderboard(db, ladder)] == [4, 4]
+
+
+def test_rotations_share_their_dice_and_no_process(db: Database, ladder: store.Ladder) -> None:
+    """Same luck for both, and nobody who has seen it before."""
+    workers = Pretending(voids=0)
+    run(db, ladder, workers)
+    seeds = {task.seed for task in workers.tasks}
+    assert len(seeds) == 2
+    for seed in seeds:
+        one, other = (task for task in workers.tasks if task.seed == seed)
+        assert set(one.keys).isdisjoint(other.keys)
+
+
+def test_a_void_match_is_played_again_by_fresh_processes(db: Database, ladder: store.Ladder) -> None:
+    """It costs nobody anything; whoever watched the first attempt does not play the next."""
+    workers = Pretending(voids=2)
+    assert run(db, ladder, workers).played == 4
+    tries = [task for task in workers.tasks if task.id == workers.tasks[0].id]
+    assert len({key for task in tries for key in task.keys}) == 6
+
+
+def test_a_match_void_three_times_is_left_until_somebody_asks(db: Database, ladder: store.Ladder) -> None:
+    """The run ends, and says why the last attempt failed; with --retry it is tried again."""
+    ran = run(db, ladder, Pretending(voids=3))
+    assert (ran.played, ran.void and ran.void.reason) == (0, "disk, try 3")
+    assert store.counts(db, ladder) == store.Counts(scheduled=0, done=0, unplayable=4)
+    assert run(db, ladder, Pretending(voids=0)).played == 0
+    assert run(db, ladder, Pretending(voids=0), retry=True).played == 4
+
+
+def test_who_was_told_to_stop_plays_nothing(db: Database, ladder: store.Ladder) -> None:
+    """Nor is anything planned that the next run would have to finish first."""
+    workers = Pretending(voids=0)
+    workers.stop()
+    assert run(db, ladder, workers) == Run()
+    assert store.counts(db, ladder) == store.Counts(0, 0, 0)
+
+
+def test_a_result_keeps_times_and_evidence_by_seat() -> None:
+    """The sum and the longest of the decisions; evidence only where there is something to prove."""
+    forfeit = SeatForfeit(1, Forfeit.CRASH, "it went", 3)
+    seats = (SeatRecord((0.5, 1.0)), SeatRecord((), {"exit": "was killed by SIGSEGV"}))
+    value = finished(Played("m", Outcome((0, 1), (7, 3), (forfeit,)), None, ((0, 1),), seats))
+    assert isinstance(value, store.FinishedMatch)
+    assert value.seats == (
+        store.SeatOutcome(0, 7, None, None, 2, 1.5, 1.0),
+        store.SeatOutcome(1, 3, "crash", {"detail": "it went", "exit": "was killed by SIGSEGV"}, 0, 0, 0.0),
+    )
+    assert value.choices == b"[[0,1]]"

@@ -1,0 +1,189 @@
+"""Entering a bot: what may be handed in, what it is called, and what becomes of one that fails."""
+
+from __future__ import annotations
+
+import json
+import shutil
+import subprocess
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.cli.commands import Ran, arena, everything_in
+from tests.tournament import programs
+
+BIRTH = ("--game", "birth")
+
+
+def submit(cwd: Path, *words: str) -> Ran:
+    return arena("submit", *words, cwd=cwd)
+
+
+def accepted(cwd: Path, *words: str) -> Any:
+    ran = submit(cwd, *words, *BIRTH, "--json")
+    assert ran.code == 0, ran.err
+    return json.loads(ran.out)
+
+
+def refused(cwd: Path, *words: str) -> str:
+    """What people are told; nothing is stored."""
+    before = everything_in(cwd)
+    ran = submit(cwd, *words)
+    assert (ran.code, ran.out) == (1, "")
+    assert everything_in(cwd) == before
+    return ran.err
+
+
+def folder(cwd: Path, name: str, manifest: str, bot: str = programs.FIRST) -> None:
+    (cwd / name).mkdir()
+    (cwd / name / "bot.py").write_text(bot)
+    (cwd / name / "bot.toml").write_text(manifest)
+
+
+def executable(path: Path, text: str) -> None:
+    path.write_text(text)
+    path.chmod(0o755)
+
+
+def test_a_python_file_needs_no_preparation(cwd: Path) -> None:
+    """No #!, no chmod, no name: the arena's own interpreter runs it, and it is called like the file."""
+    programs.write(cwd, Mine=programs.FIRST)
+    assert accepted(cwd, "Mine.py") == {"accepted": "mine@1", "news": "entered", "games": ["birth"], "failures": []}
+
+
+def test_a_bot_plays_every_game_unless_it_says_otherwise(cwd: Path) -> None:
+    """And is told the next thing to type."""
+    programs.write(cwd, mine=programs.FIRST)
+    said = submit(cwd, "mine.py").out
+    assert said == "accepted as mine@1 for birth, burning-desire, buttons; next: arena ladder --game birth\n"
+
+
+def test_a_manifest_says_all_there_is_to_say(cwd: Path) -> None:
+    """Name, games and the line for `arena bots` come from it."""
+    folder(cwd, "f", 'name = "ann"\nabout = "plays\\u001b"\ngames = ["birth"]\nrun = ["python", "bot.py"]')
+    assert submit(cwd, "f").out.startswith("accepted as ann@1 for birth;")
+    assert r"ann@1     submitted  birth                           plays\x1b" in arena("bots", cwd=cwd).out
+
+
+def test_options_go_before_the_manifest(cwd: Path) -> None:
+    """One folder may be entered under several names; without any it has that of the folder."""
+    folder(cwd, "Folder", 'run = ["python", "bot.py"]')
+    assert accepted(cwd, "Folder")["accepted"] == "folder@1"
+    assert accepted(cwd, "Folder", "--name", "other")["accepted"] == "other@1"
+
+
+def test_any_executable_file_will_do(cwd: Path) -> None:
+    """Here a shell script; a single file keeps its name without what follows the dot."""
+    executable(cwd / "script.sh", f"#!/bin/sh\nexec python - <<'END'\n{programs.FIRST}\nEND\n")
+    assert accepted(cwd, "script.sh")["accepted"] == "script@1"
+
+
+@pytest.mark.skipif(shutil.which("cc") is None, reason="no C compiler")
+def test_a_compiled_program_will_do(cwd: Path) -> None:
+    """What the kernel can run, the arena can run."""
+    (cwd / "bot.c").write_text(
+        '#include <unistd.h>\nint main() { return execlp("python", "python", "-c", PROGRAM, (char *) 0); }'
+    )
+    subprocess.run(["cc", f"-DPROGRAM={json.dumps(programs.FIRST)}", "bot.c", "-o", "compiled"], cwd=cwd, check=True)
+    assert accepted(cwd, "compiled")["accepted"] == "compiled@1"
+
+
+def test_another_content_is_another_version(cwd: Path) -> None:
+    """And the same again is none, tried neither: it is entered already."""
+    programs.write(cwd, mine=programs.FIRST)
+    accepted(cwd, "mine.py")
+    again = submit(cwd, "mine.py", *BIRTH)
+    programs.write(cwd, mine=programs.LAST)
+    assert (again.code, again.out) == (0, "mine@1 has just this content already: nothing to do\n")
+    assert accepted(cwd, "mine.py")["accepted"] == "mine@2"
+
+
+def test_other_games_are_another_version(cwd: Path) -> None:
+    """A version never changes, and what it claims to play belongs to it."""
+    programs.write(cwd, mine=programs.FIRST)
+    accepted(cwd, "mine.py")
+    assert submit(cwd, "mine.py").out.startswith("accepted as mine@2 for birth, burning-desire, buttons;")
+
+
+def test_a_retired_bot_returns_when_it_is_submitted_again(cwd: Path) -> None:
+    """There is no other way back, and none is needed."""
+    programs.write(cwd, mine=programs.FIRST)
+    accepted(cwd, "mine.py")
+    arena("retire", "mine", cwd=cwd)
+    assert "submitted, retired" in arena("bots", cwd=cwd).out
+    assert accepted(cwd, "mine.py")["news"] == "returned"
+    assert "retired" not in arena("bots", cwd=cwd).out
+
+
+def test_a_bot_that_crashes_is_not_entered(cwd: Path) -> None:
+    """Its author sees what it printed, harmless, and in one line what happened where."""
+    programs.write(cwd, mine=programs.program(r'def choose(self, turn): raise SystemExit("\x1b[31mno\x1b[0m")'))
+    *output, error = refused(cwd, "mine.py", *BIRTH).splitlines()
+    assert output == [r"  | \x1b[31mno\x1b[0m"]
+    assert error == "Error: mine is not entered: crash in birth with 2 players: the process exited with code 1"
+
+
+def test_a_bot_that_plays_some_games_is_told_how_to_say_so(cwd: Path) -> None:
+    """Every game that it failed in is named."""
+    programs.write(
+        cwd, mine=programs.program('def choose(self, turn): return turn.legal[0 if self.game == "birth" else 99]')
+    )
+    error = refused(cwd, "mine.py").splitlines()[-1]
+    assert error.startswith("Error: mine is not entered: crash in burning-desire with 2 players: the process exited")
+    assert error.endswith(
+        "; it failed in buttons too; if there are games that it does not play, say with --game which it plays"
+    )
+
+
+def test_a_refusal_for_programs_has_the_evidence(cwd: Path) -> None:
+    """With --json, stdout has the failures, stderr the same line as always, and the exit code is the same."""
+    programs.write(cwd, mine=programs.program("def choose(self, turn): return 4000"))
+    ran = submit(cwd, "mine.py", *BIRTH, "--json")
+    (failure,) = json.loads(ran.out)["failures"]
+    assert (ran.code, failure["reason"], failure["game"], failure["players"]) == (1, "illegal", "birth", 2)
+    assert ran.err.startswith("Error: mine is not entered: illegal in birth with 2 players: chose 4000, legal: ")
+
+
+def test_garbage_that_may_be_executed_is_not_entered(cwd: Path) -> None:
+    """Only trying shows whether the kernel takes a file; what it says is passed on."""
+    executable(cwd / "mine", "\x7fELF of some other machine\x00")
+    assert refused(cwd, "mine").splitlines()[-1].startswith("Error: mine is not entered: start in birth with 2 players")
+
+
+def test_a_script_for_an_interpreter_that_is_not_there_is_not_entered(cwd: Path) -> None:
+    """Likewise."""
+    executable(cwd / "mine", "#!/no/such/interpreter\n")
+    *output, error = refused(cwd, "mine").splitlines()
+    assert "No such file or directory" in output[-1]
+    assert error.startswith("Error: mine is not entered: start in birth with 2 players: the process exited")
+
+
+def test_a_bot_that_never_joins_is_not_entered(cwd: Path) -> None:
+    """It has its time to start and no more, once and not for every game again."""
+    (cwd / "mine.py").write_text("import time\ntime.sleep(1000)")
+    error = refused(cwd, "mine.py", "--start-limit", "2s")
+    assert error == "Error: mine is not entered: start in birth with 2 players: did not join within 2 s\n"
+
+
+def test_a_start_limit_that_nobody_can_keep_is_said(cwd: Path) -> None:
+    """That is nobody's fault but of whoever set it."""
+    programs.write(cwd, mine=programs.FIRST)
+    assert "neither it nor the built-in random bot joined" in refused(cwd, "mine.py", "--start-limit", "1ms")
+
+
+def test_what_is_not_kept_is_missed_at_once(cwd: Path) -> None:
+    """A copy is tried: a bot that leans on a cache beside it must not fail in its first ladder."""
+    folder(cwd, "mine", 'run = ["python", "bot.py"]', "open('__pycache__/x')\n" + programs.FIRST)
+    (cwd / "mine/__pycache__").mkdir()
+    (cwd / "mine/__pycache__/x").touch()
+    assert "FileNotFoundError" in refused(cwd, "mine", *BIRTH)
+
+
+def test_a_version_that_fails_leaves_those_before_it(cwd: Path) -> None:
+    """Whoever breaks a bot can still play it."""
+    programs.write(cwd, mine=programs.FIRST)
+    accepted(cwd, "mine.py")
+    programs.write(cwd, mine="syntax error")
+    assert "SyntaxError" in refused(cwd, "mine.py", *BIRTH)
+    assert "mine@1" in arena("bots", cwd=cwd).out
