@@ -170,7 +170,11 @@ _running: dict[int, str] = {}
 def _dies_with_us() -> list[str]:
     """The command in front of a bot's that lets the kernel end it when we are killed."""
     setpriv = shutil.which("setpriv")
-    return [setpriv, "--pdeathsig", "KILL", "--"] if setpriv else []
+    if setpriv is None:
+        return []
+    # We may have been killed before the kernel was asked to: then the parent is another by now.
+    guard = ["/bin/sh", "-c", 'test "$PPID" = "$0" && exec "$@"', str(os.getpid())]
+    return [setpriv, "--pdeathsig", "KILL", "--", *guard]
 
 
 def end_orphans() -> None:
@@ -202,9 +206,11 @@ def _children() -> set[int]:
 def _is_orphan(child: int, own_session: int) -> bool:
     if child in _running:
         return False
-    with contextlib.suppress(OSError):
+    with contextlib.suppress(ProcessLookupError):
         if os.getsid(child) == own_session:
             return False
-        environment = Path(f"/proc/{child}/environ").read_bytes()  # empty if it has ended: then it is to be reaped
-        return not any(token and token.encode() in environment for token in _running.values())
-    return False
+    try:
+        environment = Path(f"/proc/{child}/environ").read_bytes()
+    except OSError:
+        return True  # it has ended and is to be reaped
+    return not any(token and token.encode() in environment for token in _running.values())

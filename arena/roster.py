@@ -165,12 +165,15 @@ def _checked(db: Database, game: Game[Any], wanted: Sequence[str]) -> list[str]:
 
 
 def starter(db: Database, home: Path) -> Callable[[str], Entrant]:
-    """From the label of a version in the store to the bot as a worker starts it."""
+    """From the label of a version in the store to the bot as a worker starts it. Raises BadSubmission."""
 
     @cache
     def entrant(label: str) -> Entrant:
         version = store.version(db, label)
-        return submission.entrant(version.label, version.digest, version.run, folder(home) / version.digest)
+        root = folder(home) / version.digest
+        if not root.is_dir():
+            raise BadSubmission(f"the program of {label} is gone from {str(root)!r}: submit it again")
+        return submission.entrant(version.label, version.digest, version.run, root)
 
     return entrant
 

@@ -14,7 +14,7 @@ from typing import Any, Concatenate, NamedTuple, ParamSpec, Protocol, TypeAlias
 
 from arena.launch import BotProcess
 from arena.match import Forfeit
-from arena.service import REFUSALS, Receive, RefereeService, Write
+from arena.service import LONGEST, REFUSALS, Receive, RefereeService, Write
 from arena.stream import BotStream
 from arena.v1 import referee_pb2 as pb
 
@@ -250,7 +250,7 @@ class Bot:
             self._verdict = self._loop.call_later(GRACE, self._judge_end)
 
     def _judge_end(self) -> None:
-        how = "closed its stream"
+        how = f"closed its stream, or sent a frame of more than {LONGEST} bytes"
         if self._process is not None and self._exited.is_set():
             how = f"the process {self._process.exit_in_words()}"
         if self.stream is None:

@@ -26,10 +26,13 @@ PROTOCOL = 1
 MAX_PATH = 100
 """Bytes of a unix socket's path that every platform takes."""
 
+LONGEST = 1024 * 1024
+"""Bytes of a frame that gRPC accepts; it ends the stream of a bot that sends more, as if the bot had closed it."""
+
 _OPTIONS = [
     ("grpc.so_reuseport", 0),
     ("grpc.max_concurrent_streams", 8),
-    ("grpc.max_receive_message_length", 1024 * 1024),
+    ("grpc.max_receive_message_length", LONGEST),
     ("grpc.max_metadata_size", 4 * 1024),
     ("grpc.server_handshake_timeout_ms", 3000),
 ]

@@ -28,8 +28,9 @@ FRAME_BYTES = 64 * 1024
 """The longest frame a bot may send."""
 UNLIMITED_MS = 2**32 - 1
 """On the wire, for no limit at all."""
-HELD_UP = 0.1
-"""Seconds that a timer of ours may be late before we take it that answers have come and lie unread."""
+PATIENCE = 0.05
+"""Seconds between an overdue answer and the verdict: what has arrived in time may lie unread while we are busy, or were
+asleep. An answer that comes in them is late all the same, by what it is charged."""
 
 
 class SeatAt:
@@ -332,7 +333,7 @@ class BotStream:
         return due if self.crowded else due + sum(at.bank.left for at in self.held.values())
 
     def _set_timer(self) -> None:
-        when = min(self._due(), self._mark + 3600)
+        when = min(self._due(), self._clock.time() + 3600)
         if self._timer is not None:
             if self._timer.when() <= when:
                 return  # it will look again when it fires
@@ -341,17 +342,21 @@ class BotStream:
 
     def _look(self, when: float) -> None:
         self._timer = None
-        now = self._clock.time()
         if not self._outstanding or self._closed:
             return
-        again = self._due()
-        if again <= now and now - when > HELD_UP:  # the machine slept, or we did
-            again = now + HELD_UP
-        if again > now:
-            again = min(again, now + 3600)
-            self._timer = self._clock.call_at(again, self._look, again)
+        if self._due() > when:
+            self._set_timer()
+        else:
+            self._timer = self._clock.call_at(self._clock.time() + PATIENCE, self._judge, self._mark)
+
+    def _judge(self, mark: float) -> None:
+        self._timer = None
+        if not self._outstanding or self._closed:
             return
-        self.host.fault(Forfeit.TIMEOUT, f"no answer in {now - self._mark:.2f} s")
+        if self._mark != mark:
+            self._set_timer()
+            return
+        self.host.fault(Forfeit.TIMEOUT, f"no answer in {self._due() - mark:.2f} s")
         self.host.settle()
 
 

@@ -72,9 +72,8 @@ def check_name(name: str) -> str:
     """The name, if it may be a bot's. Raises BadSubmission."""
     if NAME.fullmatch(name):
         return name
-    raise BadSubmission(
-        f"{short(name)} cannot be a bot's name: 1 to 32 of a-z 0-9 . _ -, beginning with a letter or digit (see --name)"
-    )
+    allowed = "1 to 32 of a-z 0-9 . _ -, beginning with a letter or digit (see --name)"
+    raise BadSubmission(f"{short(name)} cannot be a bot's name: {allowed}")
 
 
 def short(text: str) -> str:
@@ -102,8 +101,7 @@ def _folder(root: Path, name: str | None, plays: Sequence[str]) -> Program:
         raise BadSubmission(f'{str(toml)!r}: run must be a command, as a list: ["python", "bot.py"]')
     if name is None:
         name = manifest.name if manifest.name is not None else root.name.lower()
-    plays = plays or manifest.games or ()
-    return _program(name, plays, tuple(manifest.run), root, _files(root), manifest.about)
+    return _program(name, plays or manifest.games or (), tuple(manifest.run), root, _files(root), manifest.about)
 
 
 def _manifest(toml: Path) -> Manifest:
@@ -122,15 +120,12 @@ def _single_file(path: Path, name: str | None, plays: Sequence[str]) -> Program:
     elif os.access(path, os.X_OK):
         run = (f"./{path.name}",)
     else:
-        raise BadSubmission(
-            f"{short(str(path))} cannot be run: a bot is a .py file, an executable file (chmod +x) "
-            "or a folder with bot.toml"
-        )
+        allowed = "a .py file, an executable file (chmod +x) or a folder with bot.toml"
+        raise BadSubmission(f"{short(str(path))} cannot be run: a bot is {allowed}")
     if path.stat().st_size > MAX_BYTES:
         raise BadSubmission(f"{short(str(path))} is too large: {MAX_BYTES // 2**20} MiB are allowed")
-    if name is None:
-        name = path.name.partition(".")[0].lower()
-    return _program(name, plays, run, path.parent.resolve(), (Path(path.name),))
+    stem = path.name.partition(".")[0].lower()
+    return _program(stem if name is None else name, plays, run, path.parent.resolve(), (Path(path.name),))
 
 
 def _program(
@@ -154,8 +149,9 @@ def _files(root: Path) -> tuple[Path, ...]:
         found.append(path.relative_to(root))
         size += status.st_size
         if len(found) > MAX_FILES or size > MAX_BYTES:
-            limits = f"{MAX_FILES} files and {MAX_BYTES // 2**20} MiB"
-            raise BadSubmission(f"{str(root)!r} is too large: at most {limits} are allowed")
+            raise BadSubmission(
+                f"{str(root)!r} is too large: {MAX_FILES} files and {MAX_BYTES // 2**20} MiB are allowed"
+            )
     return tuple(sorted(found))
 
 
@@ -188,7 +184,12 @@ def store(program: Program, bots: Path) -> Program:
     if not stored.root.exists():
         bots.mkdir(parents=True, exist_ok=True)
         with tempfile.TemporaryDirectory(prefix=".", dir=bots) as scratch:
-            copied(program, Path(scratch, "bot")).root.rename(stored.root)
+            copy = copied(program, Path(scratch, "bot"))
+            try:
+                copy.root.rename(stored.root)
+            except OSError:
+                if not stored.root.exists():  # another process was faster
+                    raise
     return stored
 
 

@@ -40,7 +40,7 @@ PROCESSES = 64
 STARTING = 4
 """Processes that start at the same time."""
 STARTS = 2
-"""Starts of a version that may fail before its matches are forfeited without another try."""
+"""Starts of a version that may fail in a row before its matches are forfeited without another try."""
 GATHERING = 0.02
 """Seconds for which results gather before they are delivered together."""
 IN_FLIGHT = 64
@@ -344,6 +344,7 @@ class Worker:
 
     def _seat(self, table: Table, task: Task, seat: int, bot: Bot) -> SeatAt:
         assert bot.stream is not None
+        self._failed_starts.pop(bot.entrant.digest, None)
         bot.met.add(task.seed)
         bot.used = self._loop.time()
         limits = NO_LIMITS if bot.entrant.by_hand else task.limits
@@ -438,7 +439,6 @@ class Worker:
     def joined(self, bot: Bot) -> None:
         """A bot said Hello: it can be given matches."""
         assert bot.stream is not None
-        self._failed_starts.pop(bot.entrant.digest, None)
         bot.stream.matches = min(bot.stream.matches, self._in_flight)
         if bot.entrant.digest in self.trouble.solo:
             bot.stream.matches = 1

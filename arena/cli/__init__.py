@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import sys
 from importlib import import_module
+from io import TextIOWrapper
 from typing import Any
 
 import click
 
-from arena.cli.failures import one_line_errors
+from arena.cli.failures import interruptible, one_line_errors
 
 COMMANDS = {
     "games": "games",
@@ -43,11 +45,13 @@ class Commands(click.Group):
         return super().resolve_command(ctx, args)
 
     def make_context(self, *args: Any, **extra: Any) -> click.Context:
+        if isinstance(sys.stdout, TextIOWrapper):  # a dash that Latin-1 does not have must not end a command
+            sys.stdout.reconfigure(errors="replace")
         with one_line_errors():
             return super().make_context(*args, **extra)
 
     def invoke(self, ctx: click.Context) -> object:
-        with one_line_errors():
+        with one_line_errors(), interruptible():
             return super().invoke(ctx)
 
 

@@ -64,19 +64,35 @@ def _expected() -> tuple[type[Exception], ...]:
 
 
 @contextmanager
+def interruptible() -> Iterator[None]:
+    """SIGTERM and SIGHUP are like Ctrl-C: what a command began is cleaned up before it ends."""
+    with _handling(signal.default_int_handler):
+        yield
+
+
+@contextmanager
 def stop_on_signals(stop: Callable[[], None]) -> Iterator[Callable[[], bool]]:
-    """Ctrl-C, SIGTERM and SIGHUP call `stop`, a second one interrupts at once; gives whether one came."""
+    """The first signal calls `stop`, a second one interrupts at once; gives whether one came."""
     came: list[int] = []
 
-    def handle(number: int, frame: FrameType | None) -> None:  # noqa: ARG001 - the signal module's signature
+    def handle(number: int, frame: FrameType | None) -> None:
         came.append(number)
         if len(came) > 1:
-            raise KeyboardInterrupt
+            signal.default_int_handler(number, frame)
         stop()
 
-    before = {number: signal.signal(number, handle) for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)}
-    try:
+    with _handling(handle):
         yield lambda: bool(came)
+
+
+@contextmanager
+def _handling(handler: Callable[[int, FrameType | None], object]) -> Iterator[None]:
+    before = {number: signal.getsignal(number) for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)}
+    heard = {number: old for number, old in before.items() if old is not signal.SIG_IGN}  # those nohup silenced stay so
+    for number in heard:
+        signal.signal(number, handler)
+    try:
+        yield
     finally:
-        for number, handler in before.items():
-            signal.signal(number, handler)
+        for number, old in heard.items():
+            signal.signal(number, old)

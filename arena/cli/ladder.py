@@ -101,7 +101,7 @@ def ladder(
             run = run_ladder(db, home, mine, field, rounds, workers=workers, report=report, retry=retry)
         say(_summary(db, mine, run, time.monotonic() - begun, interrupted=stopped()))
         if as_json:
-            data = leaderboard.as_data(db, game, seats, mine)
+            data = leaderboard.as_data(db, game, mine)
             print_json(data | {"played": run.played, "hash": store.ladder_hash(db, mine)})
         else:
             draw(leaderboard.picture(db, game, mine))

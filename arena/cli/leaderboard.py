@@ -48,12 +48,16 @@ def leaderboard(
         return _watch(game, seats, ladder_id, home, as_json)
     with store.open_read(home) as db:
         ladder = find(db, game, seats, ladder_id)
-        if as_json:
-            return print_json(as_data(db, game, seats, ladder))
         if ladder is None:
-            say(f"no ladder of {title(game, seats)} in {str(home)!r} yet")
-            return say(f"play one: arena ladder --game {game.name} --players {seats}")
-        return draw(picture(db, game, ladder))
+            return _nothing(game, seats, home, as_json)
+        return print_json(as_data(db, game, ladder)) if as_json else draw(picture(db, game, ladder))
+
+
+def _nothing(game: Game[Any], seats: int, home: Path, as_json: bool) -> None:
+    if as_json:
+        return print_json({"game": game.name, "players": seats, "ladder": None, "bots": []})
+    say(f"no ladder of {title(game, seats)} in {str(home)!r} yet")
+    return say(f"play one: arena ladder --game {game.name} --players {seats}")
 
 
 def find(db: Database, game: Game[Any], seats: int, ladder_id: str | None) -> Ladder | None:
@@ -75,14 +79,13 @@ def title(game: Game[Any], seats: int) -> str:
     return f"{game.title}, {seats} players"
 
 
-def as_data(db: Database, game: Game[Any], seats: int, ladder: Ladder | None) -> dict[str, Any]:
-    """The leaderboard for programs; `bots` are in order, the best first."""
+def as_data(db: Database, game: Game[Any], ladder: Ladder) -> dict[str, Any]:
+    """A ladder's leaderboard for programs; `bots` are in order, the best first."""
     from ladder import store
 
-    data: dict[str, Any] = {"game": game.name, "players": seats, "ladder": None, "bots": []}
-    if ladder is None:
-        return data
-    return data | {
+    return {
+        "game": game.name,
+        "players": ladder.key.seats,
         "ladder": ladder.id,
         "options": ladder.key.options,
         "limits": ladder.key.limits,

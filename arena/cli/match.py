@@ -47,14 +47,31 @@ def match(bots: tuple[str, ...], setting: Setting, matches: int, seed: str | Non
     Example:
       arena match ./mine.py random --game buttons -n 20
     """
+    check_players(setting.game, len(bots))
+    seed = secrets.token_hex(4) if seed is None else seed
+    played, interrupted = _play(bots, setting, matches, seed, home)
+    if as_json:
+        results = [_plain(result) for result in played]
+        print_json({"game": setting.game.name, "bots": list(bots), "seed": seed, "matches": results})
+    else:
+        _explain(bots, played)
+        count = f"{len(played):,} of {matches:,} matches"
+        click.echo(f"{setting.game.title}: {count}; --seed {printable(seed)} repeats them")
+        draw(_tally(bots, [result.outcome for result in played if result.outcome is not None]))
+    if interrupted:
+        raise SystemExit(INTERRUPTED)
+    if all(result.outcome is None for result in played):
+        raise click.ClickException(f"no match counts: {_why_void(played[0])}")
+
+
+def _play(bots: Sequence[str], setting: Setting, matches: int, seed: str, home: Path) -> tuple[Sequence[Played], bool]:
+    """What was played, and whether that was cut short."""
     from arena import casual, roster
     from ladder import store
 
     game, options, limits = setting
-    check_players(game, len(bots))
     with store.open_read(home) as db:
         lineup = [roster.find(db, home, bot, game) for bot in bots]
-    seed = secrets.token_hex(4) if seed is None else seed
     digest = sha256(seed.encode("utf-8", "surrogateescape")).digest()
     wanted = casual.tasks(game, lineup, options=options, limits=limits, seed=digest, count=matches)
     with (
@@ -62,19 +79,7 @@ def match(bots: tuple[str, ...], setting: Setting, matches: int, seed: str | Non
         stop_on_signals(lambda: None) as stopped,
         progress(game.title) as report,
     ):
-        played = casual.play(worker, wanted, stop=stopped, report=report)
-        interrupted = stopped()
-    if as_json:
-        matches_data = [_plain(result) for result in played]
-        print_json({"game": game.name, "bots": list(bots), "seed": seed, "matches": matches_data})
-    else:
-        _explain(bots, played)
-        click.echo(f"{game.title}: {len(played)} of {matches} matches; --seed {printable(seed)} repeats them")
-        draw(_tally(bots, [result.outcome for result in played if result.outcome is not None]))
-    if interrupted:
-        raise SystemExit(INTERRUPTED)
-    if played and all(result.outcome is None for result in played):
-        raise click.ClickException(f"no match counts: {_why_void(played[0])}")
+        return casual.play(worker, wanted, stop=stopped, report=report), stopped()
 
 
 def _attach(label: str, address: str, token: str) -> None:  # noqa: ARG001 - every attached bot looks alike

@@ -37,6 +37,7 @@ def make_home(home: Path) -> None:
     with store.open(home, checkpoints=True) as db:
         for name, digest in (("ann", "a"), ("bob", "b"), ("bob", "c")):
             store.add_version(db, name, digest * 64, games=["birth"], run=["./run"], origin="submitted")
+            (home / "bots" / (digest * 64)).mkdir(parents=True)
         birth = games.game("birth")
         key = store.LadderKey("birth", 2, birth.options({}), Limits().plain(), birth.rules_version)
         ladder = store.ladder(db, key, draw_probability=0.0, seed="known")

@@ -9,7 +9,7 @@ import click
 import pytest
 
 from arena.cli import COMMANDS, main
-from tests.cli.commands import typed
+from tests.cli.commands import arena, typed
 
 CONTEXT = click.Context(main, info_name="arena")
 
@@ -95,6 +95,13 @@ def test_lists_create_nothing(name: str, empty_folder: Path) -> None:
     """To look is not to begin: no home appears because somebody asked what there is."""
     typed(*LISTS[name])
     assert list(empty_folder.iterdir()) == []
+
+
+@pytest.mark.parametrize("words", [["games"], ["ladder", "--help"]])
+def test_an_old_terminal_is_good_enough(words: list[str], empty_folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """What its encoding does not have is shown as something else."""
+    monkeypatch.setenv("PYTHONIOENCODING", "latin-1")
+    assert arena(*words, cwd=empty_folder).code == 0
 
 
 def test_no_command_is_the_help() -> None:

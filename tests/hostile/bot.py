@@ -205,6 +205,12 @@ def wrong_protocol(player: Player) -> None:
     time.sleep(HOURS)
 
 
+@at_start
+def leaves_at_welcome(player: Player) -> None:
+    next(iter(player.stream(player.hello())))
+    os._exit(player.options.code)
+
+
 # --- Instead of an answer
 
 

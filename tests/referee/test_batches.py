@@ -15,21 +15,16 @@ from arena.worker import Played, Task, Worker
 from tests.referee.conftest import bot, task
 
 SHORT = Limits(decision=0.3, bank=0.3)
-MATCHES = 12
+MATCHES = 8
 FAULTS = [
     "exits --at 3",
-    "is_killed --at 2",
     "closes_stream --at 3",
     "plays_illegal --code 0 --at 2",
     "changes_its_mind",
-    "answers_unasked --at 2",
-    "sends_garbage --at 4",
     "floods_empty --at 2",
     "floods_repeats --at 3",
     "opens_second_stream",
     "leaves_after_match",
-    "talks_after_match",
-    "exit_at_start",
 ]
 """What a bot does in one match of three, as the match's seed has it."""
 
@@ -69,7 +64,7 @@ def test_results_do_not_depend_on_how_many_matches_were_in_flight(worker: Worker
     tasks = []
     for slot, doing in enumerate(FAULTS):
         hostile, honest = bot(*doing.split(), "--one-in", "3", "--play", "random"), bot("--play", "random")
-        tasks += matches(hostile, honest, slot=slot) + matches(honest, hostile, slot=slot + len(FAULTS))
+        tasks += matches(hostile, honest, slot=slot, count=4) + matches(honest, hostile, slot=slot, count=4)
     alone = Worker(scratch, in_flight=1)
     try:
         expected = results(alone.play(tasks))
@@ -78,19 +73,20 @@ def test_results_do_not_depend_on_how_many_matches_were_in_flight(worker: Worker
     got = results(worker.play(tasks))
     assert {name: got[name] for name in expected if got[name] != expected[name]} == {}
     assert len(got) == len(tasks)
+    assert len(worker.trouble.solo) >= 5  # or nothing went wrong while several were in flight
 
 
 def test_a_crash_among_many_matches_costs_only_the_match_it_happens_in_again(worker: Worker) -> None:
     """The others are played again in fresh processes, and this one too: alone it is surely to blame."""
-    played = worker.play(matches(bot("exits", "--at", "3", "--one-in", "4"), bot(), count=40))
+    played = worker.play(matches(bot("exits", "--at", "3", "--one-in", "4"), bot(), count=20))
     crashed = [result for result in played if forfeits(result)]
-    assert 2 <= len(crashed) <= 20
+    assert 2 <= len(crashed) <= 12
     assert all(forfeits(result) == [(0, Forfeit.CRASH, 2)] for result in crashed)
 
 
 def test_a_version_that_crashed_among_many_plays_one_at_a_time(worker: Worker) -> None:
     """So it gets its second chance once; other versions keep their speed."""
-    worker.play(matches(bot("exits", "--at", "3", "--one-in", "4"), bot(), count=40))
+    worker.play(matches(bot("exits", "--at", "3", "--one-in", "4"), bot(), count=20))
     assert worker.trouble.solo == {"exits --at 3 --one-in 4"}
 
 
@@ -106,8 +102,8 @@ def test_a_bot_that_turns_slow_among_many_loses_nothing_while_its_bank_lasts(wor
     """Fast decisions have filled its frames, then each takes 0.15 s of a limit of 0.1 s: alone, the bank pays."""
     limits = Limits(decision=0.1, bank=3.0)
     slow = bot("thinks", "--seconds", "0.15", "--at", "8")
-    played = worker.play(matches(slow, bot(), count=16, limits=limits, steps=10))
-    assert [forfeits(result) for result in played] == [[]] * 16
+    played = worker.play(matches(slow, bot(), count=6, limits=limits, steps=10))
+    assert [forfeits(result) for result in played] == [[]] * 6
     assert worker.trouble.solo == {slow.digest}
 
 
@@ -121,9 +117,9 @@ def test_a_stalled_process_ends_the_match_that_it_stalls_in(worker: Worker) -> N
 
 
 def test_others_in_flight_are_unharmed(worker: Worker) -> None:
-    """A match of two honest bots, in play beside twelve crashes, is not even played twice."""
+    """Matches of two honest bots, in play beside four crashes, are not even played twice."""
     honest = matches(bot("--play", "last"), bot("--play", "random"), steps=40)
-    hostile = matches(bot("is_killed"), bot())
+    hostile = matches(bot("is_killed"), bot(), count=4)
     played = {result.id: result for result in worker.play([*honest, *hostile])}
     assert all(forfeits(played[each.id]) == [] for each in honest)
     assert all(forfeits(played[each.id]) == [(0, Forfeit.CRASH, 0)] for each in hostile)

@@ -108,6 +108,12 @@ def test_a_version_that_fails_to_start_is_not_tried_for_every_match(worker: Work
     assert sum("exit_at_start" in command for command in started) == 2
 
 
+def test_two_that_leave_when_they_are_welcome_come_to_an_end(worker: Worker) -> None:
+    """They may never be there at the same time: to join is no start, to be given a match is."""
+    (result,) = worker.play([task("short", bot("leaves_at_welcome"), bot("leaves_at_welcome", "--code", "4"))])
+    assert result.outcome is None or result.outcome.forfeits
+
+
 def test_a_worker_learns_from_others_who_cannot_be_started(worker: Worker, started: list[list[str]]) -> None:
     """The evidence comes with it."""
     broken = bot("exit_at_start")
@@ -136,6 +142,27 @@ def test_a_bot_that_is_started_by_hand_is_waited_for(scratch: Path) -> None:
         worker.close()
     assert reasons(result) == []
     assert begun[0].wait(5) == 0
+
+
+# --- More than two
+
+
+def test_of_four_who_holds_out_longer_is_ahead(worker: Worker) -> None:
+    """A crash in the first step, a stall and an illegal choice in the second, and one who plays on."""
+    limits = Limits(decision=0.2, bank=0.3)
+    faulty = [bot("exits"), bot("stalls", "--at", "2"), bot("plays_illegal", "--at", "2", "--code", "9")]
+    (result,) = worker.play([task("four", *faulty, bot(), limits=limits)])
+    assert result.outcome is not None
+    assert reasons(result) == [(0, Forfeit.CRASH), (1, Forfeit.TIMEOUT), (2, Forfeit.ILLEGAL)]
+    assert result.outcome.ranks == (3, 1, 1, 0)
+
+
+def test_others_play_to_the_end_without_who_is_gone(worker: Worker) -> None:
+    """With the default in its place, also for those who watch every step."""
+    (result,) = worker.play([task("three", bot("is_killed", "--at", "2"), bot("--updates"), bot("--updates"))])
+    assert reasons(result) == [(0, Forfeit.CRASH)]
+    assert [action for seat, action in result.choices if seat == 0] == [1, 2, 2, 2]
+    assert [len(record.times) for record in result.seats] == [1, 4, 4]
 
 
 # --- Our own faults

@@ -58,9 +58,9 @@ def finish(cwd: Path) -> str:
 
 
 @contextmanager
-def in_the_middle(cwd: Path, rounds: int = ROUNDS) -> Iterator[subprocess.Popen[str]]:
-    """A ladder that has stored some results, but not all."""
-    words = [str(ARENA), *LADDER, "--rounds", str(rounds)]
+def in_the_middle(cwd: Path, *before: str, rounds: int = ROUNDS) -> Iterator[subprocess.Popen[str]]:
+    """A ladder that has stored some results, but not all; `before` stands before the command."""
+    words = [*before, str(ARENA), *LADDER, "--rounds", str(rounds)]
     process = subprocess.Popen(words, cwd=cwd, env=environment(), stdout=PIPE, stderr=PIPE, text=True)
     try:
         deadline = time.monotonic() + PATIENCE
@@ -93,6 +93,14 @@ def test_an_interrupted_ladder_goes_on(number: signal.Signals, cwd: Path, undist
     )
     assert f"{kept} matches" in board.splitlines()[0]
     assert finish(cwd) == undisturbed
+
+
+def test_nohup_is_respected(cwd: Path) -> None:
+    """Whoever goes home and closes the terminal finds the ladder finished."""
+    with in_the_middle(cwd, "nohup") as process:
+        process.send_signal(signal.SIGHUP)
+        process.communicate(timeout=PATIENCE)
+    assert (process.returncode, done(cwd)) == (0, MATCHES)
 
 
 def test_ctrl_c_in_a_terminal_reaches_every_process_and_is_the_same(cwd: Path, undisturbed: str) -> None:

@@ -38,6 +38,7 @@ def db(tmp_path: Path) -> Iterator[Database]:
     with store.open(tmp_path, checkpoints=True) as db:
         for name in ("ann", "bob"):
             store.add_version(db, name, name, games=["birth"], run=["x"], origin="submitted")
+            (tmp_path / "bots" / name).mkdir(parents=True)
         yield db
 
 
@@ -49,12 +50,13 @@ def ladder(db: Database) -> store.Ladder:
 
 def run(db: Database, ladder: store.Ladder, workers: Workers, *, retry: bool = False) -> Run:
     reports: list[tuple[int, int]] = []
+    home = Path(db.execute("PRAGMA database_list").fetchone()[2]).parent
 
     def report(done: int, total: int) -> None:
         reports.append((done, total))
 
     with workers:
-        ran = run_ladder(db, Path(), ladder, ["ann", "bob"], 2, workers=workers, report=report, retry=retry)
+        ran = run_ladder(db, home, ladder, ["ann", "bob"], 2, workers=workers, report=report, retry=retry)
     assert all(done <= total for done, total in reports)
     return ran
 

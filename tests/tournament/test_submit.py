@@ -3,14 +3,18 @@
 from __future__ import annotations
 
 import json
+import os
 import shutil
+import signal
 import subprocess
+import time
 from pathlib import Path
+from subprocess import PIPE
 from typing import Any
 
 import pytest
 
-from tests.cli.commands import Ran, arena, everything_in
+from tests.cli.commands import ARENA, PATIENCE, Ran, arena, environment, everything_in
 from tests.tournament import programs
 
 BIRTH = ("--game", "birth")
@@ -155,7 +159,7 @@ def test_a_script_for_an_interpreter_that_is_not_there_is_not_entered(cwd: Path)
     """Likewise."""
     executable(cwd / "mine", "#!/no/such/interpreter\n")
     *output, error = refused(cwd, "mine").splitlines()
-    assert "No such file or directory" in output[-1]
+    assert "./mine" in output[-1]
     assert error.startswith("Error: mine is not entered: start in birth with 2 players: the process exited")
 
 
@@ -187,3 +191,45 @@ def test_a_version_that_fails_leaves_those_before_it(cwd: Path) -> None:
     programs.write(cwd, mine="syntax error")
     assert "SyntaxError" in refused(cwd, "mine.py", *BIRTH)
     assert "mine@1" in arena("bots", cwd=cwd).out
+
+
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM, signal.SIGHUP])
+def test_an_interrupted_qualification_leaves_nothing(number: signal.Signals, cwd: Path) -> None:
+    """Neither a process nor a file, nor a word."""
+    (cwd / "mine.py").write_text("open('begun', 'w')\nimport time\ntime.sleep(1000)")
+    before = everything_in(cwd)
+    words = [str(ARENA), "submit", "mine.py"]
+    with subprocess.Popen(words, cwd=cwd, env=environment(), stdout=PIPE, stderr=PIPE, text=True) as process:
+        wait_for_file("begun")
+        process.send_signal(number)
+        assert process.communicate(timeout=PATIENCE) == ("", "")
+    assert process.returncode == 130
+    assert everything_in(cwd) == before
+
+
+def test_a_home_that_cannot_be_made_is_said(cwd: Path) -> None:
+    """In one line, as by every command."""
+    programs.write(cwd, mine=programs.FIRST)
+    (cwd / "file").touch()
+    assert "choose another home" in refused(cwd, "mine.py", *BIRTH, "--home", "file/home")
+
+
+def wait_for_file(name: str) -> None:
+    """Until a bot has made it in its own folder, somewhere below the temporary one."""
+    deadline = time.monotonic() + PATIENCE
+    while not list(Path(os.environ["TMPDIR"]).rglob(name)):
+        assert time.monotonic() < deadline
+        time.sleep(0.01)
+
+
+def test_a_program_that_is_lost_can_be_submitted_again(cwd: Path) -> None:
+    """Nobody must lose a match because a file of the arena's is gone."""
+    programs.write(cwd, mine=programs.FIRST)
+    accepted(cwd, "mine.py")
+    shutil.rmtree(cwd / ".arena/bots")
+    ladder = ("ladder", *BIRTH, "--rounds", "1", "--bots", "mine,random")
+    lost = arena(*ladder, cwd=cwd)
+    assert (lost.code, lost.out) == (1, "")
+    assert lost.err.startswith("Error: the program of mine@1 is gone from ")
+    accepted(cwd, "mine.py")
+    assert arena(*ladder, cwd=cwd).err.startswith("played 2 matches")

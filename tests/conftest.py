@@ -1,0 +1,34 @@
+"""What holds for every test."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Generator
+from typing import Any
+
+import pytest
+
+_skipped: list[str] = []
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_makereport(item: pytest.Item) -> Generator[None, pytest.TestReport, pytest.TestReport]:
+    """Note what was skipped."""
+    report = yield
+    if report.skipped:
+        _skipped.append(f"{item.nodeid}: {report.longrepr[2] if isinstance(report.longrepr, tuple) else 'skipped'}")
+    return report
+
+
+def pytest_sessionfinish(session: pytest.Session) -> None:
+    """With ARENA_NO_SKIP a skipped test fails the run: what a machine lacks must not look like a success."""
+    if _skipped and os.environ.get("ARENA_NO_SKIP") and session.exitstatus == pytest.ExitCode.OK:
+        session.exitstatus = pytest.ExitCode.TESTS_FAILED
+
+
+def pytest_terminal_summary(terminalreporter: Any) -> None:
+    """Name what ARENA_NO_SKIP does not forgive."""
+    if _skipped and os.environ.get("ARENA_NO_SKIP"):
+        terminalreporter.section("skipped, which is not allowed here")
+        for line in _skipped:
+            terminalreporter.line(line)

@@ -1,0 +1,172 @@
+"""The door for one bot: who may come in, and that nothing waits without bound behind it."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncIterator
+from pathlib import Path
+from typing import Any
+
+import grpc
+import pytest
+
+from arena.service import UNREAD, Receive, RefereeService, Write
+from arena.v1 import referee_pb2 as pb
+
+METHOD = "/arena.v1.RefereeService/Play"
+
+
+class Caller:
+    """Takes notes of what happens at the door."""
+
+    def __init__(self) -> None:
+        self.inside = asyncio.Event()
+        self.write: Write
+        self.received: list[bytes] = []
+        self.refusals: list[tuple[int, str]] = []
+        self.unread_told = 0
+        self.gone = asyncio.Event()
+
+    def joined(self, hello: pb.Hello, write: Write) -> Receive:
+        assert hello.protocol == 1
+        self.write = write
+        self.inside.set()
+        return self.received.append
+
+    def refused(self, count: int, why: str) -> None:
+        self.refusals.append((count, why))
+
+    def unread(self) -> None:
+        self.unread_told += 1
+
+    def stream_gone(self) -> None:
+        self.gone.set()
+
+
+@pytest.fixture
+def caller() -> Caller:
+    """Whoever waits for the bot."""
+    return Caller()
+
+
+@pytest.fixture
+async def service(scratch: Path, caller: Caller) -> AsyncIterator[RefereeService]:
+    """A door that is open."""
+    directory = scratch / "door"
+    directory.mkdir()
+    made = RefereeService(directory, caller)
+    await made.open()
+    yield made
+    await made.close()
+    directory.rmdir()
+
+
+@pytest.fixture
+async def channel(service: RefereeService) -> AsyncIterator[grpc.aio.Channel]:
+    """A bot's way to it."""
+    async with grpc.aio.insecure_channel(service.address) as made:
+        yield made
+
+
+def hello(token: str, protocol: int = 1) -> bytes:
+    """The first frame."""
+    return pb.PlayRequest(hello=pb.Hello(protocol=protocol, token=token)).SerializeToString()
+
+
+async def enter(channel: grpc.aio.Channel, service: RefereeService, caller: Caller) -> Any:
+    """A stream that is let in."""
+    dial: Any = channel.stream_stream(METHOD)
+    call = dial()
+    await call.write(hello(service.token))
+    await caller.inside.wait()
+    return call
+
+
+async def knock(channel: grpc.aio.Channel, *frames: bytes) -> grpc.StatusCode:
+    """Open a stream, say something and hang up; gives how the stream ended."""
+    dial: Any = channel.stream_stream(METHOD)
+    code: grpc.StatusCode = await dial(iter(frames)).code()
+    return code
+
+
+async def test_frames_travel_both_ways_as_they_are(
+    service: RefereeService, channel: grpc.aio.Channel, caller: Caller
+) -> None:
+    """Also what is no message: that is for the stream to judge."""
+    call = await enter(channel, service, caller)
+    await call.write(b"\xff\xff")
+    await call.write(b"last")
+    await call.done_writing()
+    await caller.gone.wait()
+    assert caller.received == [b"\xff\xff", b"last"]
+
+
+async def test_what_is_written_arrives_in_order(
+    service: RefereeService, channel: grpc.aio.Channel, caller: Caller
+) -> None:
+    """Though it is written outside of any coroutine."""
+    call = await enter(channel, service, caller)
+    for number in range(100):
+        caller.write(b"%d" % number)
+    assert [int(await call.read()) for _ in range(100)] == list(range(100))
+    call.cancel()
+
+
+@pytest.mark.parametrize("frames", [[hello("")], [hello("f" * 64)], [hello("é")], [b"\xff\xff\xff"], []])
+async def test_without_the_token_nobody_comes_in(
+    channel: grpc.aio.Channel, caller: Caller, frames: list[bytes]
+) -> None:
+    """Whatever the first frame is instead."""
+    assert await knock(channel, *frames) is grpc.StatusCode.PERMISSION_DENIED
+    assert caller.refusals == [(1, "the first frame has no Hello with ARENA_TOKEN")]
+    assert not caller.inside.is_set()
+
+
+async def test_another_protocol_is_refused_in_words(
+    service: RefereeService, channel: grpc.aio.Channel, caller: Caller
+) -> None:
+    """The author sees both numbers."""
+    assert await knock(channel, hello(service.token, protocol=2)) is grpc.StatusCode.FAILED_PRECONDITION
+    assert caller.refusals == [(1, "protocol 2 is not spoken here: 1 is")]
+
+
+async def test_a_token_is_good_for_one_stream(
+    service: RefereeService, channel: grpc.aio.Channel, caller: Caller
+) -> None:
+    """A second one never takes the seat over, whether the first still lives or not."""
+    call = await enter(channel, service, caller)
+    assert await knock(channel, hello(service.token)) is grpc.StatusCode.ALREADY_EXISTS
+    call.cancel()
+    await caller.gone.wait()
+    assert await knock(channel, hello(service.token)) is grpc.StatusCode.ALREADY_EXISTS
+    assert [count for count, _ in caller.refusals] == [1, 2]
+
+
+async def test_frames_do_not_pile_up_for_a_bot_that_does_not_read(
+    service: RefereeService, channel: grpc.aio.Channel, caller: Caller
+) -> None:
+    """It is told once, when a thousand wait; the referee never blocks on a write."""
+    call = await enter(channel, service, caller)
+    for _ in range(2 * UNREAD):
+        caller.write(b"x")
+    assert caller.unread_told == 1
+    call.cancel()
+
+
+async def test_writing_to_a_bot_that_has_gone_hurts_nobody(
+    service: RefereeService, channel: grpc.aio.Channel, caller: Caller
+) -> None:
+    """Whatever gRPC raises then is not retrieved by anybody else."""
+    call = await enter(channel, service, caller)
+    call.cancel()
+    while not caller.gone.is_set():
+        caller.write(b"x" * 1000)
+        await asyncio.sleep(0)
+    caller.write(b"x")
+
+
+def test_the_path_of_a_socket_must_fit(caller: Caller) -> None:
+    """Unix takes about a hundred bytes: the error names the path."""
+    long = Path("/tmp") / ("d" * 100)
+    with pytest.raises(ValueError, match="too long: /tmp/ddd"):
+        RefereeService(long, caller)
