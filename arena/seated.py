@@ -139,17 +139,12 @@ class Bot:
     def has_room(self) -> bool:
         """Whether it can be given one more match now."""
         stream = self.stream
-        return stream is not None and not self.leaving and len(stream.held) < stream.capacity
+        return stream is not None and not self.over and len(stream.held) < stream.capacity
 
     @property
     def idle(self) -> bool:
         """Whether it has started and holds no match."""
         return self.stream is not None and not self.stream.held
-
-    @property
-    def leaving(self) -> bool:
-        """Whether its end is there or near."""
-        return self.over or self._stream_over or self._exited.is_set()
 
     def evidence(self) -> dict[str, Any]:
         """How the process is or ended and what it printed last; nothing of one that was started by hand."""

@@ -57,8 +57,6 @@ class Table:
     @_guarded
     def answered(self, at: SeatAt, asked: Asked, action: int) -> None:
         """A bot chose, in time or not, something legal or not."""
-        if at.closed:
-            return
         if at.bank.left < 0:
             spent = f"took {at.times[-1]:.2f} s, {-at.bank.left:.2f} s more than its limit and bank"
             self._go_on(self._forfeit(asked, Forfeit.TIMEOUT, spent, at.stream.host.evidence(), action))

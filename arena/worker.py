@@ -285,7 +285,7 @@ class Worker:
     def _fill(self, lane: Lane) -> None:
         while lane.tasks and (bots := self._free_bots(lane)) is not None:
             task = lane.tasks.popleft()
-            if any(task.seed in bot.met for bot in bots.values()):
+            if any(task.seed in bot.met for bot in bots.values()):  # it was played before, and is to be again
                 self._enqueue(task.again())
             else:
                 self._begin(task, bots)
@@ -478,7 +478,7 @@ class Worker:
                 at.table.gone(at, reason, detail)
             return
         for at in held:
-            self._enqueue(self._take_away(at.table).again())
+            self._enqueue(self._take_away(at.table))
 
     def _failed_start(self, bot: Bot, evidence: dict[str, Any]) -> None:
         digest = bot.entrant.digest

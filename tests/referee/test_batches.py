@@ -156,11 +156,10 @@ def test_no_process_meets_a_seed_twice(worker: Worker) -> None:
 
 def test_a_batch_that_was_stopped_is_played_again_by_fresh_processes(worker: Worker) -> None:
     """They may have seen the dice: the processes of the first time are not asked again."""
-    memory = bot("remembers_rolls", "--play", "last")
-    tasks = matches(memory, bot("--play", "last"), count=6, steps=200)
-    stops = iter([False, True])
-    first = worker.play(tasks, stop=lambda: next(stops))
-    assert len(first) < 6
-    for result in worker.play(tasks):
+    memory, forgetful = bot("remembers_rolls", "--play", "last"), bot("--play", "last")
+    long = matches(memory, forgetful, count=6, steps=300)
+    first = worker.play([task("short", memory, forgetful), *long], stop=lambda: bool(worker._results))
+    assert 0 < len(first) < 7
+    for result in worker.play(long):
         assert result.outcome is not None
         assert result.outcome.scores[0] == result.outcome.scores[1]

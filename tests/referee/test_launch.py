@@ -118,6 +118,15 @@ async def test_all_that_was_printed_is_there_at_the_end() -> None:
     assert process.output.total > KEPT
 
 
+async def test_all_that_lies_in_a_large_pipe_is_there_at_the_end() -> None:
+    """A pipe can be made to hold a mebibyte, and a process may fill it and be gone."""
+    fill = "import fcntl, os; fcntl.fcntl(1, fcntl.F_SETPIPE_SZ, 2**20); os.write(1, b'x' * 10**6 + b'\\nlast words')"
+    process = Running(f'exec {sys.executable} -Sc "{fill}"')
+    os.waitid(os.P_PID, process._process.pid, os.WEXITED | os.WNOWAIT)  # so that the loop finds both at once
+    await process.end()
+    assert process.last_lines()[-1] == "last words"
+
+
 async def test_what_is_printed_can_be_read_before_the_end() -> None:
     """A bot that is blamed while it lives has mostly said something."""
     process = Running("echo thinking; sleep 1000")

@@ -450,6 +450,23 @@ def test_an_answer_moves_the_deadline_of_the_rest() -> None:
     assert wire.faults == []
 
 
+def test_part_of_an_answer_moves_the_deadline_even_a_moment_late() -> None:
+    """Among several matches nobody is blamed for one slow answer."""
+    wire = Wire()
+    first, second = wire.sit(), wire.sit()
+    for at in (first, second):
+        wire.play(at, [1])
+    for at in (first, second):
+        wire.ask(at, 2)
+    wire.settle()
+    wire.time.pass_by(2.01)
+    wire.say((first, 2, 0))
+    wire.time.pass_by(0.99)
+    assert (wire.slow, wire.faults) == (1, [])
+    wire.time.pass_by(0.01 + PATIENCE)
+    assert wire.reasons == [Forfeit.TIMEOUT]
+
+
 def test_nothing_can_be_blamed_on_the_last_of_several_matches() -> None:
     """What went before may have caused it: only a stream that held none since is blamed again."""
     wire = Wire()

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import errno
 import os
+import signal
 import subprocess
 import sys
 from collections.abc import Callable, Iterator, Sequence
@@ -257,6 +258,14 @@ def test_everything_is_played_with_few_processes(worker: Worker, monkeypatch: py
         assert len(worker._bots) <= room
 
 
+def test_lineups_without_a_bot_in_common_follow_one_another(worker: Worker, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Nobody of the one wakes the other: that there is room now does."""
+    monkeypatch.setattr("arena.worker.PROCESSES", 2)
+    bots = [bot(name=f"bot {number}") for number in range(8)]
+    tasks = [task(f"{number}", bots[number], bots[number + 1]) for number in range(0, 8, 2)]
+    assert len(worker.play(tasks)) == 4
+
+
 def test_crashes_come_to_an_end_with_few_processes(worker: Worker, monkeypatch: pytest.MonkeyPatch) -> None:
     """Starts that fail and processes that end make room, too."""
     monkeypatch.setattr("arena.worker.PROCESSES", 2)
@@ -278,6 +287,19 @@ def test_a_stopped_batch_gives_what_was_finished(worker: Worker) -> None:
     assert len(first) < 40
     second = worker.play([task("next", bot(), bot("--play", "last"))])
     assert [result.id for result in second] == ["next"]
+
+
+def test_an_interrupted_batch_ends_in_order(worker: Worker) -> None:
+    """Ctrl-C is heard where it hurts nothing; the worker can still be closed, or used."""
+
+    def interrupt() -> bool:
+        signal.raise_signal(signal.SIGINT)
+        return False
+
+    with pytest.raises(KeyboardInterrupt):
+        worker.play([task("one", bot(), bot("--play", "last"))], stop=interrupt)
+    (result,) = worker.play([task("two", bot(), bot("--play", "last"))])
+    assert reasons(result) == []
 
 
 # --- The end
