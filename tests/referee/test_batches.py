@@ -12,9 +12,8 @@ from arena.clock import Limits
 from arena.match import Forfeit
 from arena.seated import Entrant
 from arena.worker import Played, Task, Worker
-from tests.referee.conftest import bot, task
+from tests.referee.conftest import PATIENT, bot, task
 
-SHORT = Limits(decision=0.3, bank=0.3)
 MATCHES = 8
 FAULTS = [
     "exits --at 3",
@@ -30,7 +29,7 @@ FAULTS = [
 
 
 def matches(
-    *lineup: Entrant, count: int = MATCHES, slot: int = 0, limits: Limits = SHORT, **options: Any
+    *lineup: Entrant, count: int = MATCHES, slot: int = 0, limits: Limits = PATIENT, **options: Any
 ) -> list[Task]:
     """Matches of one line-up."""
     names = [f"{lineup[0].label} in slot {slot}, {number}" for number in range(count)]
@@ -92,7 +91,7 @@ def test_a_version_that_crashed_among_many_plays_one_at_a_time(worker: Worker) -
 
 def test_a_slow_thinker_loses_nothing_among_many(worker: Worker) -> None:
     """50 ms a decision are inside a limit of 100 ms, however many matches wait for it."""
-    limits = Limits(decision=0.1, bank=0.3)
+    limits = Limits(decision=0.1, bank=2.0)
     thinker = bot("thinks", "--seconds", "0.05")
     played = worker.play(matches(thinker, bot(), count=8, limits=limits))
     assert [forfeits(result) for result in played] == [[]] * 8
@@ -110,7 +109,7 @@ def test_a_bot_that_turns_slow_among_many_loses_nothing_while_its_bank_lasts(wor
 def test_a_stalled_process_ends_the_match_that_it_stalls_in(worker: Worker) -> None:
     """The frame is overdue first; played again alone, only the match that stalls is lost."""
     stalls = bot("stalls", "--at", "3", "--one-in", "5")
-    played = worker.play(matches(stalls, bot(), count=10, limits=Limits(decision=0.1, bank=0.1)))
+    played = worker.play(matches(stalls, bot(), count=10, limits=Limits(decision=0.2, bank=0.3)))
     lost = [forfeits(result) for result in played if forfeits(result)]
     assert 1 <= len(lost) <= 5
     assert set(map(tuple, lost)) == {((0, Forfeit.TIMEOUT, 2),)}

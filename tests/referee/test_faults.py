@@ -17,9 +17,9 @@ import pytest
 from arena.clock import Limits
 from arena.match import Forfeit
 from arena.worker import Played, Worker
-from tests.referee.conftest import bot, task
+from tests.referee.conftest import PATIENT, bot, task
 
-SHORT = Limits(decision=0.2, bank=0.3)
+SHORT = Limits(decision=0.3, bank=0.5)
 
 
 class Case(NamedTuple):
@@ -31,7 +31,7 @@ class Case(NamedTuple):
     exit: str = "is still running"
     output: tuple[str, ...] = ()
     answer: int | None = None
-    limits: Limits = SHORT
+    limits: Limits = PATIENT
 
 
 START, CRASH, TIMEOUT, ILLEGAL = Forfeit.START, Forfeit.CRASH, Forfeit.TIMEOUT, Forfeit.ILLEGAL
@@ -55,9 +55,9 @@ CRASHES = [
     ),
 ]
 TIMEOUTS = [
-    Case("stalls", TIMEOUT, "no answer in 2.30 s"),
-    Case("stalls --at 2", TIMEOUT, "no answer in 0.50 s"),
-    Case("answers_late --at 2 --seconds 0.8", TIMEOUT, "no answer in 0.50 s"),
+    Case("stalls", TIMEOUT, "no answer in 3.50 s", limits=SHORT),
+    Case("stalls --at 2", TIMEOUT, "no answer in 0.80 s", limits=SHORT),
+    Case("answers_late --at 2 --seconds 1.5", TIMEOUT, "no answer in 0.80 s", limits=SHORT),
 ]
 ILLEGALS = [
     Case("plays_illegal --code 0", ILLEGAL, "chose 0, legal: 1, 2, 3, 4, 5, 6", answer=0),
@@ -75,7 +75,7 @@ BREACHES = [
     Case("floods_repeats", FLOOD, "gave 1 answers in a match and repeated 66"),
     Case("prints_flood", OUTPUT, "printed more than 10 MiB in a second"),
 ]
-WITHOUT_START = SHORT._replace(start=2.0)
+IMPATIENT = PATIENT._replace(start=2.0)
 NEVER_THERE = [
     Case(
         "exit_at_start",
@@ -85,21 +85,21 @@ NEVER_THERE = [
         ("cannot find my opening book",),
     ),
     Case("guesses_tokens", START, "opened 3 streams that were refused, .* no Hello with ARENA_TOKEN"),
-    Case("never_connects", START, "did not join within 2 s", limits=WITHOUT_START),
-    Case("silent_socket", START, "did not join within 2 s", limits=WITHOUT_START),
-    Case("speaks_http", START, "did not join within 2 s", limits=WITHOUT_START),
-    Case("never_says_hello", START, "did not join within 2 s", limits=WITHOUT_START),
+    Case("never_connects", START, "did not join within 2 s", limits=IMPATIENT),
+    Case("silent_socket", START, "did not join within 2 s", limits=IMPATIENT),
+    Case("speaks_http", START, "did not join within 2 s", limits=IMPATIENT),
+    Case("never_says_hello", START, "did not join within 2 s", limits=IMPATIENT),
     Case(
         "wrong_token",
         START,
         "did not join within 2 s; a stream was refused: the first frame has no Hello with ARENA_TOKEN",
-        limits=WITHOUT_START,
+        limits=IMPATIENT,
     ),
     Case(
         "wrong_protocol",
         START,
         "did not join within 2 s; a stream was refused: protocol 7 is not spoken here: 1 is",
-        limits=WITHOUT_START,
+        limits=IMPATIENT,
     ),
 ]
 AT_DECISIONS = [*CRASHES, *TIMEOUTS, *ILLEGALS, *BREACHES]
@@ -116,8 +116,8 @@ HARMLESS = [
     "ignores_sigterm_and_goodbye",
     "leaves_daemon",
     "leaves_nameless_daemon",
-    "thinks --seconds 0.1",
-    "answers_late --at 2 --seconds 0.4",
+    "thinks --seconds 0.2",
+    "answers_late --at 2 --seconds 0.6",
     "--updates",
 ]
 
@@ -133,19 +133,27 @@ def notes(scratch: Path) -> Path:
 @pytest.fixture(scope="module")
 def played(scratch: Path, notes: Path) -> Iterator[dict[str, Played]]:
     """The results, by what the first seat does; the second is honest."""
-    everybody = [(case.arguments, case.limits) for case in CASES] + [(each, SHORT) for each in HARMLESS]
     tasks = [
         task(doing, bot(*doing.split(), "--notes", str(notes)), bot(), limits=limits, slot=slot)
-        for slot, (doing, limits) in enumerate(everybody)
+        for doing, limits, slot in everybody()
     ]
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr("arena.worker.PROCESSES", 2 * len(tasks))
         patch.setattr("arena.worker.STARTING", 12)
         worker = Worker(scratch, in_flight=1)
         try:
+            worker.play([task("the honest one has all the time to start", bot("--play", "last"), bot())])
             yield {result.id: result for result in worker.play(tasks)}
         finally:
             worker.close()
+
+
+def everybody() -> Iterator[tuple[str, Limits, int]]:
+    """What is done, with which limits and in which slot: those who never join meet one honest bot, who is there."""
+    for slot, case in enumerate(CASES):
+        yield case.arguments, case.limits, slot if case.limits is not IMPATIENT else 0
+    for slot, doing in enumerate(HARMLESS):
+        yield doing, SHORT if "--seconds" in doing else PATIENT, len(CASES) + slot
 
 
 @pytest.mark.parametrize("case", CASES, ids=lambda case: case.arguments)
@@ -181,7 +189,7 @@ def test_what_was_asked_and_answered_is_kept(played: dict[str, Played], case: Ca
     assert evidence is not None
     step = result.outcome.forfeits[0].step
     assert evidence["request"]["decision"] == 2 * step + 1
-    assert evidence["request"]["bank_ms"] == 300
+    assert evidence["request"]["bank_ms"] == case.limits.bank * 1000
     assert len(evidence["request"]["other"]["rolls"]) == step
     assert evidence["answer"] == case.answer
     assert (evidence["seconds"] is None) == (case.answer is None)
@@ -202,9 +210,9 @@ def test_honest_opponents_are_never_blamed(played: dict[str, Played]) -> None:
 
 
 def test_only_the_time_over_the_limit_is_drawn_from_the_bank(played: dict[str, Played]) -> None:
-    """Four decisions of 0.1 s each are free; one of 0.4 s takes 0.2 s of the bank's 0.3 s."""
-    assert min(played["thinks --seconds 0.1"].seats[0].times) >= 0.1
-    assert played["answers_late --at 2 --seconds 0.4"].seats[0].times[1] >= 0.4
+    """Four decisions of 0.2 s each are free; one of 0.6 s takes 0.3 s of the bank's 0.5 s."""
+    assert min(played["thinks --seconds 0.2"].seats[0].times) >= 0.2
+    assert played["answers_late --at 2 --seconds 0.6"].seats[0].times[1] >= 0.6
 
 
 def test_processes_left_behind_end_with_the_bot(notes: Path, scratch: Path) -> None:
