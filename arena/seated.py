@@ -26,8 +26,8 @@ Key: TypeAlias = tuple[str, int, int, int]
 GRACE = 1.0
 """Seconds between the end of a stream and that of its process, or the other way round, that are waited before the
 verdict; and between Goodbye and the end of a process."""
-OUR_LIMITS = {errno.EMFILE, errno.ENFILE, errno.EAGAIN, errno.ENOMEM}
-"""Why a process may not start that is none of the bot's doing."""
+NOT_A_PROGRAM = {errno.ENOENT, errno.ENOTDIR, errno.EACCES, errno.ENOEXEC, errno.ELOOP, errno.ETXTBSY, errno.E2BIG}
+"""Why a program may not start that is the bot's doing; anything else is the machine's."""
 KILLED = 5.0
 """Seconds that a killed process may take to end; one that takes longer hangs in the kernel and is left to it."""
 
@@ -129,7 +129,7 @@ class Bot:
                 on_flood=self._flooded,
             )
         except OSError as error:
-            if error.errno in OUR_LIMITS:
+            if error.errno not in NOT_A_PROGRAM:
                 raise
             self.fault(Forfeit.START, f"cannot be run: {error}")
             return
@@ -139,7 +139,9 @@ class Bot:
     def has_room(self) -> bool:
         """Whether it can be given one more match now."""
         stream = self.stream
-        return stream is not None and not self.over and len(stream.held) < stream.capacity
+        if stream is None or self.over or self._stream_over or self._exited.is_set():
+            return False
+        return len(stream.held) < stream.capacity
 
     @property
     def idle(self) -> bool:

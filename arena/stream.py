@@ -126,7 +126,6 @@ class BotStream:
         self._filled = True
         self._queue: list[tuple[SeatAt, Asked]] = []  # one for each decision in the frame
         self._outstanding = 0
-        self._limits = 0.0  # of the outstanding decisions, together
         self._mark = 0.0
         self._timer: Timer | None = None
         self._rejections = 0
@@ -141,6 +140,8 @@ class BotStream:
         self.crowded = bool(self.held)
         if not self.crowded:
             self._rejections = self._noise = 0  # so that what they cost does not depend on the matches before
+        elif self._outstanding:
+            self._set_timer()  # what was due when the bank could pay for it is due earlier now
         self._number += 1
         at = self.held[self._number] = SeatAt(self, self._number, table, seat, Bank.full(limits))
         start.match = self._number
@@ -180,7 +181,6 @@ class BotStream:
         if at.asked is not None:
             at.asked = None
             self._outstanding -= 1
-            self._limits -= at.bank.limit
             self._noise -= 1  # its answer may be on its way
             return
         for index, (queued, _) in enumerate(self._queue):
@@ -196,10 +196,8 @@ class BotStream:
         frame, self._frame = self._frame, pb.PlayResponse()
         if self._queue:
             queue, self._queue = self._queue, []
-            self._limits = 0.0
             for at, asked in queue:
                 at.asked = asked
-                self._limits += at.bank.limit
             self._outstanding = len(queue)
             self.frames += 1
             self.decisions += self._outstanding
@@ -304,9 +302,7 @@ class BotStream:
         over = False
         for at, _, _ in answers:
             at.times.append(share)
-            limit = at.bank.limit
-            self._limits -= limit
-            over = over or share > limit
+            over = over or share > at.bank.limit
             if self.crowded:
                 at.bank.answered()
             else:
@@ -329,7 +325,7 @@ class BotStream:
 
     def _due(self) -> float:
         """When the outstanding answers are overdue. The bank is for a match that is alone."""
-        due = self._mark + self._limits
+        due = self._mark + sum(at.bank.limit for at in self.held.values() if at.asked is not None)
         return due if self.crowded else due + sum(at.bank.left for at in self.held.values())
 
     def _set_timer(self) -> None:
@@ -356,7 +352,8 @@ class BotStream:
         if self._mark != mark:
             self._set_timer()
             return
-        self.host.fault(Forfeit.TIMEOUT, f"no answer in {self._due() - mark:.2f} s")
+        rejected = f"; choices that were not asked for: {self._rejections}" if self._rejections else ""
+        self.host.fault(Forfeit.TIMEOUT, f"no answer in {self._due() - mark:.2f} s{rejected}")
         self.host.settle()
 
 

@@ -1,16 +1,18 @@
-"""Play a batch of matches with a referee and bot processes of one's own; values in, values out.
+"""Play matches with a referee and bot processes of one's own; values in, values out.
 
-`play` is a plain function for any `concurrent.futures` executor. Its event loop and bot processes stay warm between
-batches. No process meets one seed twice: a process is kept for (version, slot, generation), where the slot is the
-rotation of its group and the generation counts how often a match had to be played again.
+The event loop and the bot processes stay warm from one batch to the next. No process meets one seed twice: a process
+is kept for (version, slot, generation), where the slot is the rotation of its group and the generation counts how often
+a match had to be played again.
 """
 
 from __future__ import annotations
 
 import asyncio
 import contextlib
+import errno
 import hmac
 import json
+import math
 import shutil
 import tempfile
 import traceback
@@ -135,6 +137,17 @@ class Lane:
         self.lineup = task.lineup
         self.start_limit = task.limits.start
         self.tasks: deque[Task] = deque()
+        self.numbers: deque[int] = deque()
+        """When each task came, counted over the worker's life."""
+
+    def age(self) -> float:
+        """The number of the task that has waited longest."""
+        return self.numbers[0] if self.numbers else math.inf
+
+    def take(self) -> Task:
+        """The next task, which waits no longer."""
+        self.numbers.popleft()
+        return self.tasks.popleft()
 
 
 class Seating(NamedTuple):
@@ -271,12 +284,14 @@ class Worker:
             for key in keys:
                 self._lanes_of.setdefault(key, []).append(lane)
         self._lanes[keys].tasks.append(task)
+        self._lanes[keys].numbers.append(next(self._numbers))
         self._refill[self._lanes[keys]] = None
 
     def settle(self) -> None:
         """Begin the matches for which there is room now, then send what has gathered for any bot."""
         while self._refill:
-            lanes, self._refill = list(self._refill), {}
+            # oldest first, so that ratings, which follow the schedule, are not far behind results
+            lanes, self._refill = sorted(self._refill, key=Lane.age), {}
             for lane in lanes:
                 self._fill(lane)
         while self.gathered:
@@ -284,7 +299,7 @@ class Worker:
 
     def _fill(self, lane: Lane) -> None:
         while lane.tasks and (bots := self._free_bots(lane)) is not None:
-            task = lane.tasks.popleft()
+            task = lane.take()
             if any(task.seed in bot.met for bot in bots.values()):  # it was played before, and is to be again
                 self._enqueue(task.again())
             else:
@@ -376,7 +391,7 @@ class Worker:
         for at in table.at.values():
             at.stream.end(at, outcome)
         for bot in seating.bots.values():
-            if bot.entrant.digest in self.trouble.leavers and self._bots.get(bot.key) is bot:
+            if bot.entrant.digest in self.trouble.leavers and bot.idle and self._bots.get(bot.key) is bot:
                 self._let_go(bot)
             self._wake(bot.key)
         return seating
@@ -422,9 +437,29 @@ class Worker:
 
     async def _start(self, bot: Bot, limit: float) -> None:
         async with self._starts:
-            if not bot.over:
+            if bot.over:
+                return
+            try:
                 await bot.start(limit)
+            except OSError as error:
+                self._no_room(bot, error)
+            except Exception:
+                if not bot.over:
+                    self._let_go(bot)
+                raise
+            else:
                 await bot.started.wait()
+
+    def _no_room(self, bot: Bot, error: OSError) -> None:
+        """The machine cannot hold one more process: the matches that are next to need it are void."""
+        if not bot.over:
+            self._let_go(bot)
+        reason = Void.DISK if error.errno in {errno.ENOSPC, errno.EDQUOT} else Void.OVERLOAD
+        for lane in self._lanes_of.get(bot.key, ()):
+            if lane.tasks:
+                self._result(Played(lane.take().id, None, f"{reason}: {error}"))
+        self._wake(bot.key)
+        self.settle()
 
     def _job(self, job: Coroutine[Any, Any, None]) -> None:
         running = self._loop.create_task(job)

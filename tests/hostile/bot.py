@@ -58,6 +58,7 @@ class Player:
         with contextlib.suppress(grpc.RpcError):
             for raw in self.stream(self.hello()):
                 self.hear(PlayResponse.FromString(raw))
+        self.sent.put(None)  # or gRPC would wait for the next frame for ever
 
     def stream(self, *frames: bytes) -> Iterable[bytes]:
         """A new stream that begins with `frames`; what is put into `sent` goes to it from now on."""

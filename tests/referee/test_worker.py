@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 
 from arena.clock import Limits
-from arena.match import Forfeit
+from arena.match import Forfeit, Void
 from arena.seated import Entrant
 from arena.stream import BotStream
 from arena.worker import Played, Trouble, Worker
@@ -199,19 +199,24 @@ def test_what_we_raise_while_hearing_a_bot_is_raised_and_not_blamed_on_it(
     assert reasons(result) == []
 
 
+@pytest.mark.parametrize(("number", "reason"), [(errno.EMFILE, Void.OVERLOAD), (errno.ENOSPC, Void.DISK)])
 def test_a_process_that_we_have_no_room_for_is_not_the_bots_fault(
-    worker: Worker, monkeypatch: pytest.MonkeyPatch
+    worker: Worker, monkeypatch: pytest.MonkeyPatch, number: int, reason: Void
 ) -> None:
-    """Too many open files: raised, and the process that was just started does not stay."""
+    """The match is void, and the process that was just started does not stay. Later there may be room."""
 
     def full(_: int) -> int:
-        raise OSError(errno.EMFILE, "Too many open files")
+        raise OSError(number, "no room")
 
-    monkeypatch.setattr(os, "pidfd_open", full)
     before = children()
-    with pytest.raises(OSError, match="Too many open files"):
-        worker.play([task("full", bot(), bot("--play", "last"))])
+    match = task("full", bot(), bot("--play", "last"))
+    with monkeypatch.context() as patch:
+        patch.setattr(os, "pidfd_open", full)
+        (void,) = worker.play([match])
+    assert void.outcome is None
+    assert (void.void or "").startswith(reason)
     assert children() == before
+    assert reasons(worker.play([match])[0]) == []
 
 
 # --- Batches

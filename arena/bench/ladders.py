@@ -1,0 +1,149 @@
+"""Real ladders: schedule, workers, bots, gRPC, checks, clocks, ratings, database and replays."""
+
+from __future__ import annotations
+
+import json
+import math
+import shutil
+import tempfile
+import time
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING, NamedTuple
+
+from arena import games, roster, submission
+from arena.bench import processes
+from arena.bench.cases import Case, Setting
+from arena.bench.figures import Sample, Sampler
+from arena.clock import Limits
+from arena.submission import Program
+from arena.tournament.pool import CHUNK, Workers
+from arena.tournament.run import Run, run_ladder
+from ladder import store
+
+if TYPE_CHECKING:
+    from sqlite_utils import Database
+
+BATCHED = 15_000
+"""Decisions a second of a worker, roughly: how much is played must not depend on how fast it went a moment ago, or
+a ladder and what its frames are played back from would not be the same."""
+UNBATCHED = 1_000
+"""Likewise with one decision a frame."""
+
+
+class Leg(NamedTuple):
+    """What a ladder came to."""
+
+    seconds: float
+    matches: int
+    decisions: int
+
+
+class Stand:
+    """Warm workers, and a new ladder for them each time: so every repeat does the same work.
+
+    The dice are the same in every run of the benchmark, and with them each bot's choices.
+    """
+
+    def __init__(self, case: Case, programs: Sequence[Program], workers: Workers, scratch: Path) -> None:
+        self._game = games.game(case.game)
+        self._players = case.players
+        self._programs = programs
+        self._workers = workers
+        self._scratch = scratch
+        self._ladders = 0
+        self._per_round = 1
+
+    def play(self, matches: int) -> Leg:
+        """At least so many. Raises RuntimeError if a bot forfeits or a match is void: then other work was measured."""
+        rounds = math.ceil(matches / self._per_round)
+        home = self._scratch / f"home{self._ladders}"
+        with store.open(home, checkpoints=True) as db:
+            ladder = self._prepare(db, home)
+            field = [program.name for program in self._programs]
+            begun = time.perf_counter()
+            run = run_ladder(db, home, ladder, field, rounds, workers=self._workers, report=_silent)
+            seconds = time.perf_counter() - begun
+            _check(run, store.leaderboard(db, ladder))
+        self._per_round = run.played // rounds
+        if self._ladders:  # the bots run in the first one's
+            shutil.rmtree(home)
+        self._ladders += 1
+        return Leg(seconds, run.played, run.decisions)
+
+    def warm_up(self, jobs: int) -> None:
+        """Start everything, and let the frames grow to their full size."""
+        first = self.play(1)  # tells how many matches a round has
+        if first.matches < CHUNK * jobs:
+            self.play(CHUNK * jobs)
+
+    def _prepare(self, db: Database, home: Path) -> store.Ladder:
+        for program in self._programs:
+            kept = submission.store(program, roster.folder(home))
+            store.add_version(db, kept.name, kept.digest, games=kept.games, run=kept.run, origin="submitted")
+        game = self._game
+        limits, options = Limits().plain(), game.options({})
+        key = store.LadderKey(game.name, self._players, options, limits, game.rules_version)
+        return store.ladder(db, key, draw_probability=game.draw_probability, seed=f"bench {self._ladders}")
+
+
+@contextmanager
+def ladder(setting: Setting, case: Case, in_flight: int) -> Iterator[Sampler]:
+    """A ladder of random bots, as many as there are seats."""
+    program = submission.built_ins()["random"]
+    command = ("python", str(program.root / "bot.py"), "random")
+    with _stand(setting, case, in_flight, command) as stand:
+        others = processes.children()
+        stand.warm_up(setting.jobs)
+        crew = processes.crew(others)
+        matches = how_many(setting, case, in_flight)
+
+        def sample() -> Sample:
+            before = crew.cpu()
+            leg = stand.play(matches)
+            rates = {"decisions_per_s": leg.decisions / leg.seconds, "matches_per_s": leg.matches / leg.seconds}
+            return rates | crew.cpu().per_decision(before, leg.decisions) | crew.memory()
+
+        yield sample
+
+
+def record(setting: Setting, case: Case, in_flight: int, folder: Path) -> float:
+    """Play a ladder with bots that keep the frames they are sent, in `folder`; gives when it began, warm."""
+    command = ("python", "-m", "arena.bench.recorder", str(folder))
+    with _stand(setting, case, in_flight, command) as stand:
+        stand.warm_up(setting.jobs)
+        begun = time.monotonic()
+        stand.play(how_many(setting, case, in_flight))
+    return begun
+
+
+def how_many(setting: Setting, case: Case, in_flight: int) -> int:
+    """The matches of one repeat: with fewer than a chunk for each, some workers would idle."""
+    decisions = setting.seconds * setting.jobs * (UNBATCHED if in_flight == 1 else BATCHED)
+    return max(CHUNK * setting.jobs, case.matches(decisions))
+
+
+@contextmanager
+def _stand(setting: Setting, case: Case, in_flight: int, command: Sequence[str]) -> Iterator[Stand]:
+    scratch = Path(tempfile.mkdtemp(prefix=f"{case.game}{case.players}-", dir=setting.scratch))
+    programs = [_program(scratch / f"random{number}", command) for number in range(case.players)]
+    with Workers(setting.jobs, in_flight=in_flight) as workers:
+        yield Stand(case, programs, workers, scratch)
+
+
+def _check(run: Run, board: Sequence[store.Row]) -> None:
+    if run.void is not None:
+        raise RuntimeError(f"a match of the benchmark was void: {run.void.reason}")
+    if forfeits := sum(row.forfeits for row in board):
+        raise RuntimeError(f"bots of the benchmark forfeited {forfeits} times: is the machine overloaded?")
+
+
+def _silent(_done: int, _total: int) -> None:
+    """Progress is told between the repeats."""
+
+
+def _program(folder: Path, command: Sequence[str]) -> Program:
+    folder.mkdir()
+    (folder / "bot.toml").write_text(f"name = {json.dumps(folder.name)}\nrun = {json.dumps(command)}\n")
+    return submission.read(folder)

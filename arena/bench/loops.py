@@ -1,0 +1,120 @@
+"""What happens in one process: rules, ratings and the store, each without the others."""
+
+from __future__ import annotations
+
+import shutil
+import tempfile
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from itertools import count, islice
+from pathlib import Path
+from random import Random
+from typing import TYPE_CHECKING, Any
+
+from arena import games
+from arena.bench.cases import Case, playout
+from arena.bench.figures import Sample, Sampler
+from arena.clock import Limits
+from arena.games.dice import Dice, KeyedDice, RandomDice
+from arena.games.rules import Game
+from arena.match import Outcome
+from arena.tournament.run import finished
+from arena.worker import Played, SeatRecord
+from ladder import store
+from ladder.ratings import NEW, rate
+
+if TYPE_CHECKING:
+    from sqlite_utils import Database
+
+BATCH = 32
+"""Results that a ladder records and folds together, about."""
+CHOICES = tuple((number % 2, number % 7) for number in range(100))
+"""Of a match of middling length."""
+
+
+@contextmanager
+def rules(case: Case, seconds: float) -> Iterator[Sampler]:
+    """Playouts with uniformly random choices, by the dice of real matches and by those of searches."""
+    game, chance, numbers = games.game(case.game), Random(1), count()
+
+    def keyed() -> Dice:
+        return KeyedDice(next(numbers).to_bytes(32))
+
+    def sample() -> Sample:
+        searching = _playouts(game, case.players, chance, lambda: RandomDice(chance), seconds / 2)
+        real = _playouts(game, case.players, chance, keyed, seconds / 2)
+        both = {"keyed": real, "random": searching}
+        return {f"{dice}_dice_{name}": value for dice, rates in both.items() for name, value in rates.items()}
+
+    sample()
+    yield sample
+
+
+def _playouts(
+    game: Game[Any], seats: int, chance: Random, dice: Callable[[], Dice], seconds: float
+) -> dict[str, float]:
+    matches = decisions = 0
+    begun = now = time.perf_counter()
+    while now < begun + seconds:
+        decisions += playout(game, seats, chance, dice())
+        matches += 1
+        now = time.perf_counter()
+    return {"decisions_per_s": decisions / (now - begun), "playouts_per_s": matches / (now - begun)}
+
+
+@contextmanager
+def ratings(players: int, seconds: float) -> Iterator[Sampler]:
+    """Matches without ties, each rated after the one before."""
+    chance = Random(1)
+
+    def sample() -> Sample:
+        standing = (NEW,) * players
+        done = 0
+        begun = now = time.perf_counter()
+        while now < begun + seconds:
+            standing = rate(standing, chance.sample(range(players), players), 0.0)
+            done += 1
+            now = time.perf_counter()
+        return {"matches_per_s": done / (now - begun)}
+
+    sample()
+    yield sample
+
+
+@contextmanager
+def results(scratch: Path, matches: int) -> Iterator[Sampler]:
+    """A two-player ladder's results, recorded batch by batch, each folded into ratings at once as in a ladder."""
+
+    def sample() -> Sample:
+        home = Path(tempfile.mkdtemp(prefix="store-", dir=scratch))
+        with store.open(home, checkpoints=True) as db:
+            recording, folding = _results(db, matches)
+        shutil.rmtree(home)
+        return {"recorded_per_s": matches / recording, "folded_per_s": matches / folding}
+
+    sample()
+    yield sample
+
+
+def _results(db: Database, matches: int) -> tuple[float, float]:
+    """The seconds that recording takes, and folding."""
+    for name in ("ann", "bob"):
+        store.add_version(db, name, name, games=["buttons"], run=["x"], origin="submitted")
+    ladder = store.ladder(db, store.LadderKey("buttons", 2, {}, Limits().plain(), 1), draw_probability=0.0, seed="x")
+    store.plan(db, ladder, ["ann", "bob"], -(-matches // 2))
+    waiting = islice(store.scheduled(db, ladder), matches)
+    recording = folding = 0.0
+    while batch := [finished(_played(match.id)) for match in islice(waiting, BATCH)]:
+        begun = time.perf_counter()
+        store.record(db, ladder, batch)
+        recorded = time.perf_counter()
+        store.fold(db, ladder)
+        folding += time.perf_counter() - recorded
+        recording += recorded - begun
+    return recording, folding
+
+
+def _played(match: str) -> Played:
+    seat = SeatRecord((0.001,) * (len(CHOICES) // 2))
+    return Played(match, Outcome((0, 1), (7, 3)), None, CHOICES, (seat, seat))

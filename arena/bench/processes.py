@@ -1,0 +1,61 @@
+"""What processes use."""
+
+from __future__ import annotations
+
+import multiprocessing
+from collections.abc import Iterable, Sequence
+from typing import NamedTuple
+
+import psutil
+
+
+class Crew(NamedTuple):
+    """The processes of an open part: those of the referees, or that stand in for them, and their bots."""
+
+    referees: Sequence[psutil.Process]
+    bots: Sequence[psutil.Process]
+
+    def cpu(self) -> Cpu:
+        """What they, and this process, have used so far."""
+        return Cpu(_seconds(self.referees), _seconds(self.bots), _seconds([psutil.Process()]))
+
+    def memory(self) -> dict[str, float]:
+        """MiB of each kind of process on average; memory that processes share is divided among them (PSS)."""
+        kinds = {"referee": self.referees, "bot": self.bots, "coordinator": [psutil.Process()]}
+        return {f"{kind}_mib": _mib(processes) for kind, processes in kinds.items()}
+
+
+class Cpu(NamedTuple):
+    """Seconds of all cores together."""
+
+    referee: float
+    bots: float
+    coordinator: float
+
+    def per_decision(self, before: Cpu, decisions: int) -> dict[str, float]:
+        """Microseconds of each side."""
+        return {
+            f"{side}_cpu_us_per_decision": (now - then) * 1e6 / decisions
+            for side, now, then in zip(self._fields, self, before, strict=True)
+        }
+
+
+def children() -> set[int]:
+    """The worker processes there are."""
+    return {child.pid for child in multiprocessing.active_children() if child.pid is not None}
+
+
+def crew(others: Iterable[int]) -> Crew:
+    """The workers that came after `others`, with their bots."""
+    referees = [psutil.Process(pid) for pid in sorted(children() - set(others))]
+    return Crew(referees, [bot for referee in referees for bot in referee.children()])
+
+
+def _seconds(processes: Sequence[psutil.Process]) -> float:
+    used = (process.cpu_times() for process in processes)
+    return sum(times.user + times.system for times in used)
+
+
+def _mib(processes: Sequence[psutil.Process]) -> float:
+    sizes = [process.memory_full_info().pss for process in processes]
+    return float(sum(sizes)) / len(sizes) / 2**20

@@ -1,0 +1,211 @@
+"""The floor: recorded frames played back between the same kinds of processes, with nothing behind them.
+
+A sender stands in for a worker: it has the same doors and starts the same bots, and writes the next frame when the
+answer to the one before has come. It looks at no answer, and has no rules, clocks or store.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import multiprocessing
+import os
+import signal
+import tempfile
+import time
+import traceback
+from collections.abc import Iterator, Sequence
+from contextlib import AsyncExitStack, ExitStack, asynccontextmanager, contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, TypeAlias
+
+from arena import submission
+from arena.bench import ladders, processes, tape
+from arena.bench.cases import Case, Setting
+from arena.bench.figures import Sample, Sampler
+from arena.bench.tape import Frame, Tape
+from arena.launch import BotProcess
+from arena.seated import bot_environment
+from arena.service import Receive, RefereeService, Write
+from arena.tournament.pool import die_with_parent
+from arena.v1 import referee_pb2 as pb
+from arena.worker import short_temporary_directory
+
+if TYPE_CHECKING:
+    from collections.abc import AsyncIterator
+    from multiprocessing.connection import Connection
+
+Link: TypeAlias = "Connection[Any, Any]"
+"""To a sender: anything to play all tapes once, None to end. From it: None when ready and when done, or a traceback."""
+
+_CONTEXT = multiprocessing.get_context("spawn")
+_SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
+
+
+class Playback:
+    """A bot at the other end of a door, and the frames it is sent."""
+
+    def __init__(self) -> None:
+        self._joined: asyncio.Future[None] = asyncio.get_running_loop().create_future()
+        self._played: asyncio.Future[None] = asyncio.get_running_loop().create_future()
+        self._left: Iterator[Frame] = iter(())
+        self._write: Write
+
+    async def join(self) -> None:
+        """Wait for Hello."""
+        await self._joined
+
+    async def play(self, frames: Sequence[Frame]) -> None:
+        """Send them all, each with decisions only after the answer to the last one; returns with the last answer."""
+        self._played = asyncio.get_running_loop().create_future()
+        self._left = iter(frames)
+        self._go_on()
+        await self._played
+
+    def _go_on(self) -> None:
+        for frame in self._left:
+            self._write(frame.data)
+            if frame.decisions:
+                return
+        if not self._played.done():
+            self._played.set_result(None)
+
+    # At the door
+
+    def joined(self, hello: pb.Hello, write: Write) -> Receive:  # noqa: ARG002 - everybody is welcome
+        """The bot said Hello."""
+        self._write = write
+        self._joined.set_result(None)
+        return self._answered
+
+    def _answered(self, _raw: bytes) -> None:
+        self._go_on()
+
+    def refused(self, count: int, why: str) -> None:  # noqa: ARG002 - one is too many
+        """The bot is none of ours."""
+        self._fail(why)
+
+    def unread(self) -> None:
+        """The bot does not read."""
+        self._fail("it does not read what it is sent")
+
+    def stream_gone(self) -> None:
+        """The bot has ended."""
+        self._fail("its stream ended")
+
+    def _fail(self, why: str) -> None:
+        for waiting in (self._joined, self._played):
+            if not waiting.done():
+                waiting.set_exception(RuntimeError(f"a bot of the benchmark failed: {why}"))
+                waiting.exception()  # nobody may be waiting any more
+
+
+@asynccontextmanager
+async def started(directory: Path) -> AsyncIterator[Playback]:
+    """The built-in random bot, started; it may not have joined yet."""
+    entrant = submission.built_ins()["random"].entrant()
+    playback, exited = Playback(), asyncio.Event()
+    service = RefereeService(directory, playback)
+    await service.open()
+    environment = bot_environment(entrant.env, service)
+    process = BotProcess(
+        entrant.command, cwd=Path(entrant.cwd), env=environment, on_exit=exited.set, on_flood=lambda: None
+    )
+    try:
+        yield playback
+    finally:
+        process.kill()
+        await exited.wait()
+        await service.close()
+
+
+@contextmanager
+def playback(setting: Setting, case: Case, in_flight: int) -> Iterator[Sampler]:
+    """Record a ladder, then play the frames back."""
+    folder = Path(tempfile.mkdtemp(prefix="tapes-", dir=setting.scratch))
+    since = ladders.record(setting, case, in_flight, folder)
+    by_worker = [[tape.read(path, since) for path in paths] for paths in tape.tapes(folder).values()]
+    tapes = [each for of_worker in by_worker for each in of_worker]
+    decisions, full = sum(each.decisions for each in tapes), sum(each.full_frames for each in tapes)
+    sizes = {"decisions_per_frame": decisions / full, "decisions": decisions}
+    others = processes.children()
+    with ExitStack() as stack:
+        links = [stack.enter_context(_sender(of_worker)) for of_worker in by_worker]
+        del by_worker, tapes
+        _wait(links)
+        _play(links)
+        crew = processes.crew(others)
+
+        def sample() -> Sample:
+            before = crew.cpu()
+            seconds = _play(links)
+            rates = {"decisions_per_s": decisions / seconds} | sizes
+            return rates | crew.cpu().per_decision(before, decisions) | crew.memory()
+
+        yield sample
+
+
+def _play(links: Sequence[Link]) -> float:
+    """All tapes once; gives the seconds until the last answer."""
+    begun = time.perf_counter()
+    for link in links:
+        link.send("play")
+    _wait(links)
+    return time.perf_counter() - begun
+
+
+def _wait(links: Sequence[Link]) -> None:
+    for link in links:
+        if (bug := link.recv()) is not None:
+            raise RuntimeError(f"a sender failed:\n{bug}")
+
+
+@contextmanager
+def _sender(tapes: Sequence[Tape]) -> Iterator[Link]:
+    link, other = _CONTEXT.Pipe()
+    process = _CONTEXT.Process(target=_send, args=(other, os.getpid(), tapes), daemon=True)
+    before = signal.pthread_sigmask(signal.SIG_BLOCK, _SIGNALS)  # until it can tell them from its parent's
+    try:
+        process.start()
+    finally:
+        signal.pthread_sigmask(signal.SIG_SETMASK, before)
+    other.close()
+    try:
+        yield link
+    finally:
+        link.close()  # which ends it
+        process.join()
+
+
+def _send(link: Link, parent: int, tapes: Sequence[Tape]) -> None:
+    """What a sender does, until the link is closed."""
+    for number in _SIGNALS:
+        signal.signal(number, _ignore)
+    signal.pthread_sigmask(signal.SIG_UNBLOCK, _SIGNALS)
+    die_with_parent(parent)
+    try:
+        asyncio.run(_serve(link, tapes))
+    except (EOFError, ConnectionError):
+        return  # nobody is at the other end
+    except Exception:
+        link.send(traceback.format_exc())
+
+
+async def _serve(link: Link, tapes: Sequence[Tape]) -> None:
+    """Raises EOFError when the link is closed."""
+    async with AsyncExitStack() as stack:
+        scratch = stack.enter_context(tempfile.TemporaryDirectory(prefix="arena-", dir=short_temporary_directory()))
+        bots = []
+        for number in range(len(tapes)):
+            directory = Path(scratch, str(number))
+            directory.mkdir()
+            bots.append(await stack.enter_async_context(started(directory)))
+        for bot in bots:
+            await bot.join()
+        while True:
+            link.send(None)
+            await asyncio.get_running_loop().run_in_executor(None, link.recv)
+            await asyncio.gather(*(bot.play(own.frames) for bot, own in zip(bots, tapes, strict=True)))
+
+
+def _ignore(_number: int, _frame: object) -> None:
+    """Unlike SIG_IGN this is not inherited by bots."""

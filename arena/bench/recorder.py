@@ -1,0 +1,50 @@
+"""The random bot that keeps every frame it is sent: `python -m arena.bench.recorder FOLDER`."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import sys
+import time
+from pathlib import Path
+from typing import BinaryIO
+
+import grpc.aio
+
+from arena.bench import tape
+from arena.v1.referee_pb2 import PlayResponse
+from arena_bot import Bot, Turn
+from arena_bot.stream import METHOD, OPTIONS, Call
+from arena_bot.table import Table
+
+
+class Uniform(Bot):
+    """As the built-in random bot."""
+
+    def choose(self, turn: Turn) -> int:
+        return self.random.choice(turn.legal)
+
+
+async def record(address: str, token: str, file: BinaryIO) -> None:
+    """Play until goodbye, and keep what came."""
+    table = Table(Uniform)
+    async with grpc.aio.insecure_channel(address, OPTIONS) as channel:
+        call: Call = channel.stream_stream(METHOD)()
+        await call.write(table.hello(token))
+        while isinstance(data := await call.read(), bytes):
+            tape.add(file, time.monotonic(), data)
+            frame = PlayResponse.FromString(data)
+            if (reply := table.answer(frame)) is not None:
+                await call.write(reply)
+            if frame.HasField("goodbye"):
+                return
+
+
+def main(folder: Path) -> None:
+    """Record into a file that is named after the worker and this process."""
+    with (folder / f"{os.getppid()}-{os.getpid()}").open("wb") as file:
+        asyncio.run(record(os.environ["ARENA_ADDR"], os.environ["ARENA_TOKEN"], file))
+
+
+if __name__ == "__main__":
+    main(Path(sys.argv[1]))

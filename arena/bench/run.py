@@ -1,0 +1,116 @@
+"""Which parts there are, and measuring them."""
+
+from __future__ import annotations
+
+import tempfile
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import ExitStack
+from functools import partial
+from pathlib import Path
+from typing import Any, TypeAlias
+
+from arena import games
+from arena.bench import ladders, loops, raw, starts
+from arena.bench.cases import REFERENCE, Case, Setting
+from arena.bench.figures import Figures, Part, Sample, machine, ratios, spreads
+from arena.worker import IN_FLIGHT, short_temporary_directory
+
+Say: TypeAlias = Callable[[str], None]
+"""Told what is going on, in a line."""
+
+KINDS = ("ladder", "unbatched", "raw_grpc", "raw_single", "rules", "ratings", "store", "startup", "lone_match")
+UNBATCHED = 0.3
+"""Share of a repeat's seconds where every frame has one decision: nothing has to fill first."""
+LOOP = 0.1
+"""And where only one process works."""
+
+NOTES = (
+    "processes start and warm up outside of what is timed, in ladders and playbacks alike; startup has the starts",
+    "a repeat of a ladder is a new one, from its plan to its last rating; it has as many matches on any machine",
+    "raw_grpc and raw_single play back what a ladder of the same number of matches sent",
+    "frames empty towards the end of a repeat: the more --seconds, the more decisions a frame and a second",
+    "unbatched: one match at a time in each bot process, so one decision a frame",
+    "cost of a decision: CPU of all sides, less 0.5 ms for each match, against two-player Buttons",
+    "ladders of more than two players have one worker: compare their CPU, not their rates",
+    "mib: proportional set size (PSS) of a process of the kind, the mean; the coordinator is the benchmark itself",
+)
+
+
+def parts(setting: Setting) -> Iterator[Part]:
+    """Everything that can be measured."""
+    cases = [Case(name, players) for name in games.names() for players in games.game(name).seats]
+    two = [case for case in cases if case.players == 2]
+    loop = setting.seconds * LOOP
+    for case in cases:
+        own = setting if case in two else setting._replace(jobs=1)  # many bots to start, and only costs to compare
+        yield Part("ladder", str(case), partial(ladders.ladder, own, case, IN_FLIGHT))
+    for case in two:
+        yield Part("raw_grpc", str(case), partial(raw.playback, setting, case, IN_FLIGHT))
+    yield Part("unbatched", str(REFERENCE), partial(ladders.ladder, setting.shorter(UNBATCHED), REFERENCE, 1))
+    yield Part("raw_single", str(REFERENCE), partial(raw.playback, setting.shorter(UNBATCHED), REFERENCE, 1))
+    for case in two:
+        yield Part("lone_match", str(case), partial(starts.lone_match, case, loop))
+    for case in cases:
+        yield Part("rules", str(case), partial(loops.rules, case, loop))
+    for players in range(2, 6):
+        yield Part("ratings", str(players), partial(loops.ratings, players, loop))
+    yield Part("store", "buttons/2", partial(loops.results, setting.scratch, max(loops.BATCH, int(500 * loop))))
+    yield Part("startup", "help", starts.help_page)
+    yield Part("startup", "bot", partial(starts.bot, setting.scratch))
+
+
+def chosen(only: Sequence[str], setting: Setting) -> list[Part]:
+    """The parts with these names or beginnings of names, or all. Raises ValueError for what fits none."""
+    everything = list(parts(setting))
+    for wanted in only:
+        if not any(_fits(part, wanted) for part in everything):
+            raise ValueError(f"nothing to measure is called {wanted!r}: parts are {', '.join(KINDS)}")
+    return [part for part in everything if not only or any(_fits(part, wanted) for wanted in only)]
+
+
+def _fits(part: Part, wanted: str) -> bool:
+    return f"{part.name}/".startswith(f"{wanted}/")
+
+
+def bench(only: Sequence[str], *, jobs: int, seconds: float, repeats: int, say: Say) -> dict[str, Any]:
+    """Measure; gives plain data, the ratios first. Raises ValueError for an unknown part in `only`."""
+    with tempfile.TemporaryDirectory(prefix="arena-", dir=short_temporary_directory()) as scratch:
+        setting = Setting(jobs, seconds, Path(scratch))
+        where = machine()
+        figures = measure(chosen(only, setting), repeats, say)
+    return {
+        "ratios": ratios(figures),
+        "machine": where,
+        "method": {"jobs": jobs, "seconds": seconds, "repeats": repeats, "notes": NOTES},
+        "figures": plain(figures),
+    }
+
+
+def measure(wanted: Sequence[Part], repeats: int, say: Say) -> Figures:
+    """Open them all, then sample one after the other, round and round."""
+    samples: dict[Part, list[Sample]] = {part: [] for part in wanted}
+    with ExitStack() as stack:
+        samplers = {}
+        for part in wanted:
+            say(f"starting {part.name}")
+            samplers[part] = stack.enter_context(part.open())
+        for repeat in range(repeats):
+            say(f"repeat {repeat + 1} of {repeats}")
+            for part, sample in samplers.items():
+                samples[part].append(sample())
+        say("ending what was started")
+    figures: Figures = {}
+    for part, own in samples.items():
+        figures.setdefault(part.kind, {})[part.case] = spreads(own)
+    return figures
+
+
+def plain(figures: Figures) -> dict[str, Any]:
+    """As JSON has it."""
+    return {
+        kind: {
+            case: {measure: spread._asdict() for measure, spread in measures.items()}
+            for case, measures in cases.items()
+        }
+        for kind, cases in figures.items()
+    }

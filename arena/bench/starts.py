@@ -1,0 +1,104 @@
+"""Starting, and a match that is alone."""
+
+from __future__ import annotations
+
+import asyncio
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from itertools import count
+from pathlib import Path
+from random import Random
+from statistics import quantiles
+
+from arena import casual, games, submission
+from arena.bench import raw
+from arena.bench.cases import Case
+from arena.bench.figures import Sample, Sampler
+from arena.bench.tape import Frame
+from arena.clock import Limits
+from arena.games.dice import RandomDice
+from arena.v1 import referee_pb2 as pb
+from arena.worker import Task, match_start
+
+
+@contextmanager
+def help_page() -> Iterator[Sampler]:
+    """`arena --help` as a process, from its start to its end."""
+    command = [sys.executable, "-c", "from arena.cli import main; main(['--help'])"]
+
+    def sample() -> Sample:
+        begun = time.perf_counter()
+        subprocess.run(command, check=True, stdout=subprocess.DEVNULL)
+        return {"seconds": time.perf_counter() - begun}
+
+    sample()
+    yield sample
+
+
+@contextmanager
+def bot(scratch: Path) -> Iterator[Sampler]:
+    """The built-in random bot on its own, from its start to Hello and on to the answer to its first decision."""
+
+    def sample() -> Sample:
+        directory = Path(tempfile.mkdtemp(prefix="bot-", dir=scratch))
+        return asyncio.run(_first_decision(directory, frame))
+
+    frame = first_frame()
+    sample()
+    yield sample
+
+
+async def _first_decision(directory: Path, frame: Frame) -> Sample:
+    begun = time.perf_counter()
+    async with raw.started(directory) as playback:
+        await playback.join()
+        joined = time.perf_counter()
+        await playback.play([frame])
+        answered = time.perf_counter()
+    return {"hello_seconds": joined - begun, "first_decision_seconds": answered - begun}
+
+
+def first_frame() -> Frame:
+    """The start of a match of Buttons with its first question, as a bot gets them."""
+    game, seed = games.game("buttons"), bytes(32)
+    entrant = submission.built_ins()["random"].entrant()
+    task = Task("1", game.name, game.options({}), seed, (entrant, entrant), (0, 1), Limits())
+    state = game.start(2, RandomDice(Random(1)), task.options)
+    seat, legal = next(iter(game.pending(state).items()))
+    start, question = match_start(task, seat, task.limits), pb.Decision(match=1, decision=1, legal=legal)
+    start.match = 1
+    getattr(question, game.view_field).CopyFrom(game.view(state, seat))
+    return Frame(pb.PlayResponse(starts=[start], decisions=[question]).SerializeToString(), 1)
+
+
+@contextmanager
+def lone_match(case: Case, seconds: float) -> Iterator[Sampler]:
+    """One match after the other, nothing else in play: from the sending of a decision to its answer, and all in all."""
+    game, filler = games.game(case.game), submission.built_ins()["random"].entrant()
+    numbers = count()
+
+    def sample() -> Sample:
+        times: list[float] = []
+        begun = now = time.perf_counter()
+        while now < begun + seconds or len(times) < 2:
+            seed = next(numbers).to_bytes(32)
+            wanted = casual.tasks(
+                game, [filler] * case.players, options=game.options({}), limits=Limits(), seed=seed, count=1
+            )
+            (played,) = worker.play(wanted)
+            times += [seconds for seat in played.seats for seconds in seat.times]
+            now = time.perf_counter()
+        percentiles = quantiles(times, n=100, method="inclusive")
+        return {
+            "answer_p50_us": percentiles[49] * 1e6,
+            "answer_p99_us": percentiles[98] * 1e6,
+            "decisions_per_s": len(times) / (now - begun),
+        }
+
+    with casual.table() as worker:
+        sample()
+        yield sample

@@ -1,0 +1,76 @@
+"""What the referee sends to a bot, kept as it came: the tapes that the raw parts play back.
+
+A tape is the file of one bot process: for every frame a line of its time and length, then its bytes.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import BinaryIO, NamedTuple
+
+from arena.v1.referee_pb2 import PlayResponse
+
+
+class Frame(NamedTuple):
+    """A frame's exact bytes, and how many decisions it asks for."""
+
+    data: bytes
+    decisions: int
+
+
+class Tape(NamedTuple):
+    """What one bot process was sent, from before its first match to after its last."""
+
+    frames: Sequence[Frame]
+
+    @property
+    def decisions(self) -> int:
+        """How many it was asked for."""
+        return sum(frame.decisions for frame in self.frames)
+
+    @property
+    def full_frames(self) -> int:
+        """The frames that ask for something."""
+        return sum(frame.decisions > 0 for frame in self.frames)
+
+
+def add(file: BinaryIO, time: float, data: bytes) -> None:
+    """Append a frame; it is in the file when this returns, since the bot may be killed any time."""
+    file.write(b"%r %d\n" % (time, len(data)))
+    file.write(data)
+    file.flush()
+
+
+def tapes(folder: Path) -> dict[str, list[Path]]:
+    """The tapes by the worker that the bots belonged to."""
+    found: dict[str, list[Path]] = {}
+    for path in sorted(folder.iterdir()):
+        found.setdefault(path.name.partition("-")[0], []).append(path)
+    return found
+
+
+def read(path: Path, since: float) -> Tape:
+    """The frames from the first match that began after a moment (`time.monotonic`), when none was in play.
+
+    Raises ValueError if some match of it does not end.
+    """
+    frames: list[Frame] = []
+    in_play: set[int] = set()
+    for time, data in _entries(path):
+        message = PlayResponse.FromString(data)
+        if time < since or not (frames or message.starts) or message.HasField("goodbye"):
+            continue
+        frames.append(Frame(data, len(message.decisions)))
+        in_play |= {start.match for start in message.starts}
+        in_play -= {end.match for end in message.ends}
+    if in_play:
+        raise ValueError(f"the recording {path} is not whole: {len(in_play)} matches do not end")
+    return Tape(frames)
+
+
+def _entries(path: Path) -> Iterator[tuple[float, bytes]]:
+    with path.open("rb") as file:
+        while head := file.readline():
+            time, length = head.split()
+            yield float(time), file.read(int(length))

@@ -1,0 +1,70 @@
+"""arena bench."""
+
+from __future__ import annotations
+
+import os
+from typing import Any
+
+import click
+
+from arena.cli.options import Seconds, json_option
+from arena.cli.output import draw, print_json, say, table
+
+
+@click.command()
+@click.option("--only", multiple=True, metavar="PART", help="A part, or one case of it, such as ladder/birth; repeat.")
+@click.option(
+    "--seconds",
+    type=Seconds(),
+    default="2s",
+    help="About how long a ladder plays in each repeat.",
+)
+@click.option("--repeats", type=click.IntRange(1, 100), metavar="N", default=3, help="Rounds over all parts.")
+@click.option(
+    "-j",
+    "--jobs",
+    type=click.IntRange(1, 256),
+    metavar="N",
+    default=lambda: len(os.sched_getaffinity(0)),
+    show_default="one per core",
+    help="Worker processes.",
+)
+@json_option
+def bench(only: tuple[str, ...], seconds: float, repeats: int, jobs: int, as_json: bool) -> None:
+    """Measure how fast this arena is on this machine.
+
+    Nothing else should run meanwhile. Ratios come first: they say more than rates, which differ from machine to
+    machine.
+
+    \b
+    Example:
+      arena bench --only ladder --only raw_grpc
+    """
+    from arena.bench.run import bench as measured
+
+    try:
+        found = measured(only, jobs=jobs, seconds=seconds, repeats=repeats, say=say)
+    except ValueError as error:
+        raise click.UsageError(str(error)) from error
+    if as_json:
+        print_json(found)
+    else:
+        _draw(found)
+
+
+def _draw(found: dict[str, Any]) -> None:
+    click.echo(", ".join(f"{name} {value}" for name, value in found["machine"].items()))
+    if found["ratios"]:
+        rows = table("ratio", "case", "value", right=["value"])
+        for name, cases in found["ratios"].items():
+            for case, value in cases.items():
+                rows.add_row(name, case, f"{value:.3g}")
+        draw(rows)
+    rows = table("part", "case", "measure", "median", "least", "most", right=["median", "least", "most"])
+    for kind, of_kind in found["figures"].items():
+        for case, measures in of_kind.items():
+            for measure, spread in measures.items():
+                rows.add_row(kind, case, measure, *(f"{value:,.4g}" for value in spread.values()))
+    draw(rows)
+    for note in found["method"]["notes"]:
+        click.echo(note)
