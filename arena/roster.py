@@ -70,8 +70,8 @@ def _enter(db: Database, home: Path, program: Program, origin: str) -> tuple[sto
     return store.add_version(db, program.name, program.digest, games=program.games, run=program.run, origin=origin)
 
 
-def retire(home: Path, name: str) -> tuple[store.Version, ...]:
-    """Take a bot or one version out of future fields; gives what is retired. Raises BadSubmission."""
+def retire(home: Path, name: str, *, undo: bool = False) -> tuple[store.Version, ...]:
+    """Take a bot or one version out of future fields, or put it back; gives the versions. Raises BadSubmission."""
     with store.open_read(home) as db:
         built_in = name in _built_ins(db)
         if not built_in:
@@ -79,7 +79,7 @@ def retire(home: Path, name: str) -> tuple[store.Version, ...]:
     with store.open(home) as db:
         if built_in:  # perhaps it never played
             enter_built_ins(db, home)
-        return store.retire(db, name)
+        return store.reinstate(db, name) if undo else store.retire(db, name)
 
 
 def folder(home: Path) -> Path:

@@ -44,9 +44,10 @@ def rotations(order: Order) -> tuple[Order, ...]:
     return tuple(order[r:] + order[:r] for r in range(len(order)))
 
 
-def default_rounds(seats: int) -> int:
-    """Rounds that tell a field apart in a sitting; the more seats, the more matches a round has."""
-    return {2: 50, 3: 100, 4: 20}.get(seats, 5)
+def default_rounds(bots: int, seats: int) -> int:
+    """Rounds that tell a field apart in a sitting: 300 matches for every bot, 600 with more than two seats."""
+    groups = bots - 1 if seats == 2 else min(math.perm(bots - 1, seats - 1), GROUPS_PER_ROUND)
+    return max(1, math.ceil((300 if seats == 2 else 600) / (groups * seats)))
 
 
 def missing(

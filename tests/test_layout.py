@@ -36,6 +36,7 @@ MAY_IMPORT = {
     "arena.roster": {"arena.casual", "arena.submission", "arena.seated", "arena.clock", "arena.games", "ladder"},
     "arena.replay": {"arena.worker"},
     "arena.tournament": {
+        "arena.launch",
         "arena.roster",
         "arena.replay",
         "arena.worker",

@@ -111,11 +111,12 @@ def _plain(admission: Admission) -> dict[str, Any]:
 
 @click.command()
 @click.argument("name", metavar="NAME[@N]")
+@click.option("--undo", is_flag=True, help="Put it back into the field.")
 @home_option
-def retire(name: str, home: Path) -> None:
+def retire(name: str, undo: bool, home: Path) -> None:
     """Take a bot, or one version of it, out of future ladders.
 
-    What it played stays. Submitting the same content again brings it back.
+    What it played stays.
 
     \b
     Example:
@@ -123,4 +124,5 @@ def retire(name: str, home: Path) -> None:
     """
     from arena import roster
 
-    click.echo(f"retired {', '.join(version.label for version in roster.retire(home, name))}")
+    labels = ", ".join(version.label for version in roster.retire(home, name, undo=undo))
+    click.echo(f"{'back in the field:' if undo else 'retired'} {labels}")

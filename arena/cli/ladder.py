@@ -97,7 +97,7 @@ def ladder(
             stop_on_signals(workers.stop) as stopped,
             progress(leaderboard.title(game, seats)) as report,
         ):
-            rounds = rounds or default_rounds(seats)
+            rounds = rounds or default_rounds(len(field), seats)
             run = run_ladder(db, home, mine, field, rounds, workers=workers, report=report, retry=retry)
         say(_summary(db, mine, run, time.monotonic() - begun, interrupted=stopped()))
         if as_json:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import sys
 import time
 from pathlib import Path
@@ -11,6 +12,7 @@ import click
 
 from arena.cli.options import check_players, game_option, home_option, json_option, players_option
 from arena.cli.output import console, draw, print_json, say, table
+from arena.clock import Limits
 from arena.games.rules import Game
 
 if TYPE_CHECKING:
@@ -119,8 +121,18 @@ def picture(db: Database, game: Game[Any], ladder: Ladder) -> Group:
         skill = (f"{row.shown:.2f}", f"{row.mu:.2f}", f"{row.sigma:.2f}", f"{row.matches:,}")
         rows.add_row(str(row.place), label, *skill, *map(str, own), str(row.forfeits), style=style)
     rated = sum(row.matches for row in board) // ladder.key.seats
-    head = f"{title(game, ladder.key.seats)} (ladder {ladder.id}): {_state(store.counts(db, ladder), rated)}"
+    settings = "".join(f", {setting}" for setting in unusual(game, ladder))
+    state = _state(store.counts(db, ladder), rated)
+    head = f"{title(game, ladder.key.seats)}{settings} (ladder {ladder.id}): {state}"
     return Group(Text(head, style="bold"), rows)
+
+
+def unusual(game: Game[Any], ladder: Ladder) -> list[str]:
+    """What is set otherwise than usual: it tells ladders of one game apart."""
+    usual = Limits().plain()
+    limits = [f"{name} {value:g} s" for name, value in ladder.key.limits.items() if value != usual[name]]
+    normal = json.loads(json.dumps(game.options({})))
+    return limits + [f"own {name}" for name, value in ladder.key.options.items() if value != normal.get(name)]
 
 
 def _state(counts: Counts, rated: int) -> str:

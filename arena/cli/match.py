@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import secrets
+import sys
 from collections import Counter
 from collections.abc import Sequence
 from hashlib import sha256
@@ -84,7 +85,7 @@ def _play(bots: Sequence[str], setting: Setting, matches: int, seed: str, home: 
 
 def _attach(label: str, address: str, token: str) -> None:  # noqa: ARG001 - every attached bot looks alike
     say("waiting for a bot; start it with")
-    say(f"  ARENA_ADDR={address} ARENA_TOKEN={token} python mybot.py")
+    say(f"  ARENA_ADDR={address} ARENA_TOKEN={token} {sys.executable} mybot.py")
 
 
 def _plain(played: Played) -> dict[str, Any]:

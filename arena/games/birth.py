@@ -64,7 +64,7 @@ class Birth(Game[State]):
     actions = 6
     rules_version = 1
     view_field = "birth"
-    draw_probability = 0.0  # pawns never share a space, so the tie-break always finds one winner
+    draw_probability = 0.001  # only seats that forfeit together tie; of 0, TrueSkill would grow less sure by a tie
     defaults: ClassVar[Options] = {
         # Fewer spaces for the dearer areas; the start in the cheapest, as a Break is a benefit.
         "areas": [1, 1, 1, 1, 1, 2, 2, 2, 2, 3, 3, 3, 5, 5, 8],

@@ -36,7 +36,7 @@ class Game(ABC, Generic[State]):
     """Bumped when a rule changes; stored with every match."""
     view_field: ClassVar[str] = "other"
     """The field of the wire's `view` that this game's message travels in."""
-    draw_probability: ClassVar[float] = 0.0
+    draw_probability: ClassVar[float] = 0.001
     """How often two equal bots share a place; TrueSkill wants it. A constant of the game, measured."""
     defaults: ClassVar[Options] = {}
     """Every option with its default."""

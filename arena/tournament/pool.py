@@ -18,13 +18,14 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from arena import worker
+from arena.launch import adopt_orphans, end_orphans
 from arena.tournament import WorkersDied
 from arena.worker import Delivery, Order, Played, Task, Trouble, Worker
 
 if TYPE_CHECKING:
     from multiprocessing.connection import Connection
 
-CHUNK = 16
+CHUNK = 4
 """Matches dealt to a worker at a time, round and round until each has enough."""
 FIRST_BACKLOG = 64
 BACKLOG_SECONDS = 2.0
@@ -97,6 +98,7 @@ class Workers:
         self._trouble = Trouble()
         self._stopped = False
         self._deaths = 0
+        adopt_orphans()
         self._scratch = tempfile.mkdtemp(prefix="arena-", dir=worker.short_temporary_directory())
         self._processes: list[WorkerProcess] = []
 
@@ -111,6 +113,7 @@ class Workers:
                 while not process.hear().last:
                     pass
             process.end()
+        end_orphans()
         shutil.rmtree(self._scratch, ignore_errors=True)
 
     def stop(self) -> None:
@@ -178,6 +181,7 @@ class Workers:
             )
         self._deaths += 1
         dead.end()
+        end_orphans()
         new = self._hire()
         self._processes[self._processes.index(dead)] = new
         new.deal(list(dead.holds.values()), self._trouble)

@@ -21,7 +21,7 @@ from ladder.store.records import (
     VoidMatch,
 )
 from ladder.store.results import match, matches_of, record
-from ladder.store.versions import add_version, field, retire, version, versions
+from ladder.store.versions import add_version, field, reinstate, retire, version, versions
 
 __all__ = [
     "Counts",
@@ -53,6 +53,7 @@ __all__ = [
     "open_read",
     "plan",
     "record",
+    "reinstate",
     "retire",
     "scheduled",
     "version",

@@ -66,6 +66,14 @@ def retire(db: Database, name: str) -> tuple[Version, ...]:
         return _named(db, name)
 
 
+def reinstate(db: Database, name: str) -> tuple[Version, ...]:
+    """Undo `retire`. Raises NotFound."""
+    with write(db):
+        for each in _named(db, name):
+            _unretired(db, each)
+        return _named(db, name)
+
+
 def _named(db: Database, name: str) -> tuple[Version, ...]:
     """The versions that a name or a label means: all of the bot, or one; never none."""
     bot, at, _ = name.partition("@")

@@ -66,10 +66,14 @@ def test_all_rotations_of_a_cycle_are_one_canonical_order(order: list[str]) -> N
     assert canonical(tuple(order))[0] == "bot0@1"
 
 
-@pytest.mark.parametrize(("seats", "rounds"), [(2, 50), (3, 100), (4, 20), (5, 5), (9, 5)])
-def test_default_rounds_are_a_sitting(seats: int, rounds: int) -> None:
-    """The default plays a ladder in a sitting, whatever the seats."""
-    assert default_rounds(seats) == rounds
+@pytest.mark.parametrize(
+    ("field", "seats", "rounds"), [(2, 2, 150), (4, 2, 50), (64, 2, 3), (3, 3, 100), (7, 3, 9), (4, 4, 25), (5, 5, 5)]
+)
+def test_default_rounds_give_every_bot_the_same_number_of_matches(field: int, seats: int, rounds: int) -> None:
+    """So a ladder of the default is a sitting, whatever the seats and however many have entered."""
+    assert default_rounds(field, seats) == rounds
+    played = Counter(bot for group in groups_of(bots(field), seats, 1) for bot in group.order)
+    assert max(played.values()) * seats * rounds >= (300 if seats == 2 else 600)
 
 
 def test_two_seats_every_pair_once_a_round() -> None:
