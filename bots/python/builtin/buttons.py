@@ -27,8 +27,11 @@ LINES_OF = [[line for line in LINES if line >> cell & 1] for cell in range(36)]
 def cautious(state: State, seat: int, legal: Sequence[int], random: Random) -> int:
     """Quits with the first colour that is worth a star, or when one roll in seven would bust.
 
-    It puts buttons where they leave most of the board open, and uses the others' rolls only while that is safe.
+    It puts buttons where they leave most of the board open, stars where a line has most, and uses the others' rolls
+    only while that is safe.
     """
+    if len(legal) == 1:
+        return legal[0]
     placed, stars, dice = state.buttons[seat], state.stars[seat], state.dice_left
     if state.phase == SIDE:
         return random.choice(legal)
@@ -39,7 +42,7 @@ def cautious(state: State, seat: int, legal: Sequence[int], random: Random) -> i
         return legal[0] if bust_chance(after(placed, legal[0]), stars, dice) <= SAFE else PASS
     if state.phase == PLACE:
         return min(legal, key=lambda cell: bust_chance(after(placed, cell), stars, dice))
-    return legal[0]
+    return max(legal, key=lambda cell: longest(stars, cell))
 
 
 def greedy(state: State, seat: int, legal: Sequence[int], random: Random) -> int:
