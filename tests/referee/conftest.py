@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 import shutil
 import sys
@@ -56,15 +57,19 @@ def scratch() -> Iterator[Path]:
 
 
 def children() -> set[str]:
-    """The processes whose parent we are, by id, name and state."""
+    """The processes whose parent we are, by id, name and state.
+
+    Those of our own session are left out: bots have sessions of their own, Python's helper processes have not.
+    """
     found = set()
     for status in Path("/proc").glob("[0-9]*/stat"):
         try:
             pid, name, state, parent = status.read_text().replace(") ", " ").replace("(", "").split()[:4]
         except (OSError, ValueError):
             continue  # it ended while we looked, or its name has a space: none of ours
-        if parent == str(os.getpid()):
-            found.add(f"{pid} {name} {state}")
+        with contextlib.suppress(ProcessLookupError):
+            if parent == str(os.getpid()) and os.getsid(int(pid)) != os.getsid(0):
+                found.add(f"{pid} {name} {state}")
     return found
 
 
