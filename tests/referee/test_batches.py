@@ -11,7 +11,7 @@ import pytest
 from arena.clock import Limits
 from arena.match import Forfeit
 from arena.seated import Entrant
-from arena.worker import Played, Task, Worker
+from arena.worker import Played, Task, Trouble, Worker
 from tests.referee.conftest import PATIENT, bot, task
 
 MATCHES = 8
@@ -161,3 +161,12 @@ def test_a_batch_that_was_stopped_is_played_again_by_fresh_processes(worker: Wor
     for result in worker.play(long):
         assert result.outcome is not None
         assert result.outcome.scores[0] == result.outcome.scores[1]
+
+
+def test_a_leaver_is_let_go_when_its_last_match_is_over(worker: Worker) -> None:
+    """Another process of its version may hold several matches; those that go on must not wait for ever."""
+    holder = bot(name="holder")
+    worker.learn(Trouble(leavers=frozenset([holder.digest])))
+    tasks = [task(f"{steps}", holder, bot("--play", "last"), steps=steps) for steps in range(1, 25)]
+    played = worker.play(tasks)
+    assert [forfeits(result) for result in played] == [[]] * len(tasks)

@@ -244,3 +244,22 @@ def alive(pid: int) -> bool:
     except ProcessLookupError:
         return False
     return True
+
+
+# --- More than two seats
+
+
+@pytest.mark.parametrize("case", [*CRASHES[:4], TIMEOUTS[1], ILLEGALS[1], BREACHES[0], BREACHES[3], BREACHES[6]])
+def test_at_a_larger_table_the_others_play_on(scratch: Path, case: Case) -> None:
+    """The default is played for whoever forfeited, and nothing it did can put it ahead of the others."""
+    worker = Worker(scratch, in_flight=1)
+    try:
+        lineup = bot(*case.arguments.split()), bot(name="one"), bot("--play", "last", name="other")
+        (result,) = worker.play([task(case.arguments, *lineup, limits=case.limits)])
+    finally:
+        worker.close()
+    assert result.outcome is not None
+    assert [(forfeit.seat, forfeit.reason) for forfeit in result.outcome.forfeits] == [(0, case.reason)]
+    assert result.outcome.ranks[0] == 2
+    assert [seat for seat, _ in result.choices] == [0, 1, 2] * 4
+    assert [len(record.times) for record in result.seats[1:]] == [4, 4]

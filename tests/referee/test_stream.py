@@ -119,6 +119,18 @@ def test_a_bot_without_limits_is_told_the_largest_bank_there_is() -> None:
     assert wire.sent()[0].decisions[0].bank_ms == 2**32 - 1
 
 
+def test_a_bot_without_limits_may_answer_piece_by_piece() -> None:
+    """Infinity less infinity is no time at which anything is due."""
+    wire = Wire()
+    first, second = wire.sit(NO_LIMITS), wire.sit(NO_LIMITS)
+    wire.ask(first, 1)
+    wire.ask(second, 1)
+    wire.sent()
+    wire.say((first, 1, 0))
+    wire.time.pass_by(100_000)
+    assert wire.faults == []
+
+
 def test_updates_travel_before_the_question_that_follows_from_them() -> None:
     """A bot reads a frame from top to bottom."""
     wire = Wire(updates=True)
