@@ -166,6 +166,7 @@ def test_a_batch_that_was_stopped_is_played_again_by_fresh_processes(worker: Wor
 def test_a_leaver_is_let_go_when_its_last_match_is_over(worker: Worker) -> None:
     """Another process of its version may hold several matches; those that go on must not wait for ever."""
     holder = bot(name="holder")
+    worker.play([task("it is quick enough to be given many", holder, bot("--play", "last"), steps=30)])
     worker.learn(Trouble(leavers=frozenset([holder.digest])))
     tasks = [task(f"{steps}", holder, bot("--play", "last"), steps=steps) for steps in range(1, 25)]
     played = worker.play(tasks)
