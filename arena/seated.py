@@ -251,7 +251,9 @@ class Bot:
         if self._process is not None and self._exited.is_set():
             how = f"the process {self._process.exit_in_words()}"
         if self.stream is None:
-            self.fault(Forfeit.START, f"{how} before it joined{self._refusal}")
+            # mostly a Python bot whose author forgot the last line
+            hint = "; does it end with run(YourBot)?" if how.endswith("exited with code 0") else ""
+            self.fault(Forfeit.START, f"{how} before it joined{self._refusal}{hint}")
         else:
             self.fault(Forfeit.CRASH, how)
 

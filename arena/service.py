@@ -105,6 +105,8 @@ class RefereeService:
             # coroutine style: a client that cancels cannot close a generator under our hands
             while (raw := await context.read()) is not grpc.aio.EOF:
                 receive(raw)
+        except asyncio.CancelledError:
+            pass  # the stream was cut, at either end: gRPC prints what is raised here
         finally:
             writer.cancel()
             self._caller.stream_gone()

@@ -83,6 +83,8 @@ async def test_an_exception_of_the_bot_shows_its_traceback_and_ends_the_process(
     assert code == 1
     assert errors.startswith("Traceback")
     assert errors.endswith("ZeroDivisionError: integer division or modulo by zero\n")
+    assert "asyncio" not in errors, "frames of ours would push out what the bot printed"
+    assert "arena_bot" not in errors
 
 
 async def test_what_a_newer_arena_adds_to_a_frame_is_ignored() -> None:

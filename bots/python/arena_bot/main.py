@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import sys
+from types import TracebackType
 
 from arena_bot.bot import Bot
 
@@ -27,6 +28,17 @@ def run(bot_class: type[Bot]) -> None:
         raise SystemExit(f"the arena at {address} {broken}") from None
     except KeyboardInterrupt:
         raise SystemExit(130) from None  # whoever pressed Ctrl-C wants no traceback of each bot
+    except Exception as error:
+        error.__traceback__ = _of_the_author(error.__traceback__)
+        raise
+
+
+def _of_the_author(trace: TracebackType | None) -> TracebackType | None:
+    """The traceback from the first frame that is neither ours nor asyncio's; all of it if there is none."""
+    own = trace
+    while own is not None and own.tb_frame.f_globals["__name__"].partition(".")[0] in {"arena_bot", "asyncio"}:
+        own = own.tb_next
+    return own or trace
 
 
 def _no_arena() -> str:
