@@ -81,7 +81,7 @@ def test_the_only_one_who_joined_wins(worker: Worker) -> None:
 @pytest.mark.parametrize(
     ("command", "detail"),
     [
-        (("/bin/true",), "the process exited with code 0 before it joined"),
+        (("/bin/true",), "the process exited with code 0 before it joined; does it end with run(YourBot)?"),
         (("./no-such-program",), "the process exited with code 127 before it joined"),
         ((str(HOSTILE),), "the process exited with code 126 before it joined"),
     ],
