@@ -136,18 +136,16 @@ class Lane:
         self.keys = task.keys
         self.lineup = task.lineup
         self.start_limit = task.limits.start
-        self.tasks: deque[Task] = deque()
-        self.numbers: deque[int] = deque()
-        """When each task came, counted over the worker's life."""
+        self.tasks: deque[tuple[int, Task]] = deque()
+        """What waits, each with the number under which it came, counted over the worker's life."""
 
     def age(self) -> float:
         """The number of the task that has waited longest."""
-        return self.numbers[0] if self.numbers else math.inf
+        return self.tasks[0][0] if self.tasks else math.inf
 
     def take(self) -> Task:
         """The next task, which waits no longer."""
-        self.numbers.popleft()
-        return self.tasks.popleft()
+        return self.tasks.popleft()[1]
 
 
 class Seating(NamedTuple):
@@ -283,8 +281,7 @@ class Worker:
             lane = self._lanes[keys] = Lane(task)
             for key in keys:
                 self._lanes_of.setdefault(key, []).append(lane)
-        self._lanes[keys].tasks.append(task)
-        self._lanes[keys].numbers.append(next(self._numbers))
+        self._lanes[keys].tasks.append((next(self._numbers), task))
         self._refill[self._lanes[keys]] = None
 
     def settle(self) -> None:
