@@ -111,4 +111,8 @@ def _1_everything(db: Database) -> None:
     )
 
 
-MIGRATIONS: list[Callable[[Database], None]] = [_1_everything]
+def _2_builds(db: Database) -> None:
+    db.execute("ALTER TABLE versions ADD COLUMN built TEXT")  # digest of what a build made of it
+
+
+MIGRATIONS: list[Callable[[Database], None]] = [_1_everything, _2_builds]
