@@ -111,4 +111,24 @@ def _1_everything(db: Database) -> None:
     )
 
 
-MIGRATIONS: list[Callable[[Database], None]] = [_1_everything]
+def _2_more_to_check(db: Database) -> None:
+    db.executescript(
+        """
+        CREATE TABLE legs (             -- none for legs planned before there was this table
+            ladder TEXT NOT NULL REFERENCES ladders,
+            leg INTEGER NOT NULL,
+            field TEXT NOT NULL,        -- JSON: labels
+            rounds INTEGER NOT NULL,
+            PRIMARY KEY (ladder, leg)
+        ) STRICT, WITHOUT ROWID;
+
+        -- SHA-256 over all else that is stored of the match once it was tried, see results.digest
+        ALTER TABLE matches ADD COLUMN digest BLOB;
+
+        -- JSON: by what the ratings were computed, see ratings.arithmetic; several after an update
+        ALTER TABLE ladders ADD COLUMN rated_by TEXT NOT NULL DEFAULT '[]';
+        """
+    )
+
+
+MIGRATIONS: list[Callable[[Database], None]] = [_1_everything, _2_more_to_check]
