@@ -33,7 +33,7 @@ MAY_IMPORT = {
         "arena.games",
         "arena.v1",
     },
-    "arena.submission": {"arena.seated", "arena.games"},
+    "arena.submission": {"arena.seated", "arena.launch", "arena.games"},
     "arena.casual": {"arena.worker", "arena.submission", "arena.seated", "arena.match", "arena.clock", "arena.games"},
     "arena.roster": {"arena.casual", "arena.submission", "arena.seated", "arena.clock", "arena.games", "ladder"},
     "arena.replay": {"arena.worker", "arena.match", "arena.games"},

@@ -111,7 +111,11 @@ def _1_everything(db: Database) -> None:
     )
 
 
-def _2_more_to_check(db: Database) -> None:
+def _2_builds(db: Database) -> None:
+    db.execute("ALTER TABLE versions ADD COLUMN built TEXT")  # digest of what a build made of it
+
+
+def _3_more_to_check(db: Database) -> None:
     db.executescript(
         """
         CREATE TABLE legs (             -- none for legs planned before there was this table
@@ -131,4 +135,4 @@ def _2_more_to_check(db: Database) -> None:
     )
 
 
-MIGRATIONS: list[Callable[[Database], None]] = [_1_everything, _2_more_to_check]
+MIGRATIONS: list[Callable[[Database], None]] = [_1_everything, _2_builds, _3_more_to_check]
