@@ -62,6 +62,8 @@ class Program:
     files: tuple[Path, ...]
     digest: str
     about: str = ""
+    slow: bool = False
+    """Whether it is in a field only if it is named."""
 
     def entrant(self) -> Entrant:
         """The program as a worker starts it, where it lies."""
@@ -223,6 +225,8 @@ class _BuiltIn(msgspec.Struct, forbid_unknown_fields=True):
 
     about: str
     games: list[str]
+    slow: bool = False
+    """Thinks for more than 2 ms a decision: a ladder of all bots is to be quick."""
 
 
 @cache
@@ -232,7 +236,7 @@ def built_ins() -> dict[str, Program]:
     table = msgspec.toml.decode((root / "bots.toml").read_bytes(), type=dict[str, _BuiltIn])
     files = _files(root)
     return {
-        name: _program(name, bot.games, ("python", "bot.py", name), root, files, bot.about)
+        name: replace(_program(name, bot.games, ("python", "bot.py", name), root, files, bot.about), slow=bot.slow)
         for name, bot in table.items()
     }
 
