@@ -25,7 +25,7 @@ FORMULA = ("=", "+", "-", "@", "\t", "\r")
 )
 @home_option
 def export(what: str, form: str, home: Path) -> None:
-    """Print matches, seats, ratings or their history as a table for other programs.
+    """Print what is stored as a table for other programs.
 
     \b
     Example:

@@ -28,7 +28,7 @@ KEYS = "n or → next, p or ← back, g first, G last, q quit"
 @home_option
 @json_option
 def replay(what: str, home: Path, as_json: bool) -> None:
-    """Show a match step by step: the board, the dice, who chose what and how long it took.
+    """Show a match step by step: board, dice, choices and times.
 
     A match is named by its id or the beginning of it; a FILE is what --json printed. On a terminal keys step through
     it, n and p or the arrows, and q quits; elsewhere all of it is printed.
