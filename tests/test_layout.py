@@ -37,6 +37,7 @@ MAY_IMPORT = {
     "arena.casual": {"arena.worker", "arena.submission", "arena.seated", "arena.match", "arena.clock", "arena.games"},
     "arena.roster": {"arena.casual", "arena.submission", "arena.seated", "arena.clock", "arena.games", "ladder"},
     "arena.replay": {"arena.worker", "arena.match", "arena.games"},
+    "arena.playback": {"arena.replay", "arena.games", "ladder"},
     "arena.verify": {"arena.replay", "arena.launch", "arena.match", "arena.games", "ladder"},
     "arena.tournament": {
         "arena.launch",
@@ -70,6 +71,7 @@ MAY_IMPORT = {
         "arena.bench",
         "arena.match",
         "arena.replay",
+        "arena.playback",
         "arena.verify",
         "arena.tournament",
         "arena.casual",
