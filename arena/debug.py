@@ -2,92 +2,94 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
-from typing import Any, NamedTuple
+from collections.abc import Callable, Mapping
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from google.protobuf.json_format import MessageToDict
 
-from arena import games, wire
+from arena import replay, wire
 from arena.check.examiner import Examined, Misbehaved, Waiting, examined
-from arena.clock import NO_LIMITS
+from arena.clock import Limits
 from arena.games.rules import Seat
-from arena.match import Asked
-from arena.questions import Setup, Step, played
-from arena.seated import Entrant
+from arena.match import Asked, Match
+from arena.questions import Setup
+from arena.replay import Unreadable
 from arena.v1 import referee_pb2 as pb
 
+if TYPE_CHECKING:
+    from arena.seated import Entrant
+    from ladder import store
+
 PATIENCE = 7 * 86400.0
-"""Seconds: whoever debugs may go home meanwhile."""
-
-
-class Record(NamedTuple):
-    """What is known of a match that was played."""
-
-    setup: Setup
-    choices: Sequence[tuple[Seat, int]]
-    gone: Mapping[Seat, int]
-    """Of seats that forfeited, the number of the decision they forfeited with; 0 for those that never joined."""
-    last: Mapping[Seat, int | None]
-    """What they answered to it."""
+"""Seconds: whoever steps through a decision may go home meanwhile."""
 
 
 class Compared(NamedTuple):
-    """One decision: what was chosen in the match (None: no answer), and what this build chooses."""
+    """One decision: what was chosen in the match (None: there was no answer), and what this build chooses."""
 
     decision: int
     then: int | None
     now: int
-    request: dict[str, Any]
+    legal: list[int]
+    request: Mapping[str, Any]
     picture: str
 
 
-Report = Callable[[int, int], None]
-
-
 async def compare(
-    record: Record,
+    match: store.Match,
     seat: Seat,
     entrant: Entrant,
     *,
     start_limit: float,
+    report: Callable[[int, int], None],
     at: int | None = None,
     waiting: Waiting | None = None,
-    report: Report = lambda _done, _total: None,
 ) -> list[Compared]:
-    """The seat's decisions, up to the number `at`, each put to a bot in the match as it was. Raises Misbehaved."""
-    steps = list(played(record.setup, record.choices, record.gone))
-    total = sum(asked.seat == seat for step in steps for asked in step.asked)
+    """A seat's decisions, up to number `at`, each put to a bot as it was. Raises Misbehaved and Unreadable."""
+    setup, record = recorded(match)
+    limits = Limits(**match.ladder.key.limits)
+    own = [asked.number for _, asked, _ in setup.replayed(record) if asked.seat == seat]
+    if at is not None and at not in own:
+        raise Unreadable(f"seat {seat} was asked the decisions {', '.join(map(str, own)) or 'none'}, not {at}")
     compared: list[Compared] = []
     async with examined(entrant, start_limit, waiting) as bot:
-        bot.say(record.setup.start(1, seat, NO_LIMITS))
-        for step in steps:
-            for asked in step.asked:
-                if asked.seat == seat:
-                    compared.append(await _ask(bot, record, step, asked))
-                    report(len(compared), total)
-                    if asked.number == at:
-                        return compared
-            if bot.hello.updates and step.decisions is not None:
-                bot.say(_update(record.setup, step))
+        bot.say(setup.start(1, seat, limits))
+        shown = 0
+        for now, asked, action in setup.replayed(record):
+            if bot.hello.updates and now.choices[shown:]:
+                bot.say(wire.update(1, now.choices[shown:], setup.view(seat, now.state)))
+            shown = len(now.choices)
+            if asked.seat == seat:
+                then = _forfeited_with(match, seat) if action is None else action
+                compared.append(await _ask(bot, setup.question(1, asked, now.state, limits.bank), now, asked, then))
+                report(len(compared), len(own))
+                if asked.number == at:
+                    break
     return compared
 
 
-async def _ask(bot: Examined, record: Record, step: Step, asked: Asked) -> Compared:
-    question = record.setup.question(1, asked, step.state, NO_LIMITS.bank)
+def recorded(match: store.Match) -> tuple[Setup, replay.Replay]:
+    """What a stored match was played with, and its course. Raises Unreadable."""
+    if match.replay is None:
+        raise Unreadable(f"match {match.id} is {match.status}: nothing was asked in it yet")
+    if match.seed is None:
+        raise Unreadable(f"the dice of match {match.id} are known when every match of its group is done")
+    key = match.ladder.key
+    return Setup(key.game, key.seats, key.options, match.seed), replay.unpack(match.replay)
+
+
+def _forfeited_with(match: store.Match, seat: Seat) -> int | None:
+    """What a seat answered when it forfeited, if it did."""
+    answer: int | None = (match.seats[seat].evidence or {}).get("answer")
+    return answer
+
+
+async def _ask(bot: Examined, question: bytes, match: Match, asked: Asked, then: int | None) -> Compared:
     bot.say(question)
     choices = (await bot.hear(PATIENCE)).choices
     if [(choice.match, choice.decision) for choice in choices] != [(1, asked.number)]:
         raise Misbehaved(f"was asked decision {asked.number}, answered {[choice.decision for choice in choices]}")
-    then = record.last.get(asked.seat) if record.gone.get(asked.seat) == asked.number else _then(step, asked)
     (request,) = pb.PlayResponse.FromString(question).decisions
-    picture = games.game(record.setup.game).picture(step.state)
-    return Compared(asked.number, then, choices[0].action, MessageToDict(request), picture)
-
-
-def _then(step: Step, asked: Asked) -> int | None:
-    return None if step.decisions is None else step.decisions[asked.seat]
-
-
-def _update(setup: Setup, step: Step) -> bytes:
-    """What happened in a step; the view is that of the state after it."""
-    raise NotImplementedError
+    plain = MessageToDict(request, preserving_proto_field_name=True)
+    picture = match.game.picture(match.state)
+    return Compared(asked.number, then, choices[0].action, list(asked.legal), plain, picture)

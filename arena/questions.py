@@ -5,8 +5,7 @@ Both are for people who look at a bot, not for the referee.
 
 from __future__ import annotations
 
-import math
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator
 from random import Random
 from typing import Any, NamedTuple
 
@@ -15,6 +14,7 @@ from arena.clock import Limits
 from arena.games.dice import KeyedDice
 from arena.games.rules import Options, Seat
 from arena.match import Asked, Match
+from arena.replay import Replay, questions
 from arena.seated import Entrant
 from arena.worker import Task, match_start
 
@@ -35,39 +35,22 @@ class Setup(NamedTuple):
 
     def question(self, number: int, asked: Asked, state: Any, left: float) -> bytes:
         """A decision as a part of a frame."""
+        return wire.decision(number, asked.number, asked.legal, left, self.view(asked.seat, state))
+
+    def view(self, seat: Seat, state: Any) -> bytes:
+        """What a seat sees of a state, as a part of a decision or an update."""
         game = games.game(self.game)
-        view = wire.view(game.view_field, game.view(state, asked.seat).SerializeToString())
-        return wire.decision(number, asked.number, asked.legal, left, view)
+        return wire.view(game.view_field, game.view(state, seat).SerializeToString())
 
+    def match(self) -> Match:
+        """The match, before its first step."""
+        return Match(games.game(self.game), self.players, self.options, KeyedDice(self.seed))
 
-class Step(NamedTuple):
-    """A step of a match that was played: who was asked, and what all did; None where forfeits ended the match."""
-
-    state: Any
-    asked: tuple[Asked, ...]
-    decisions: Mapping[Seat, int] | None
-
-
-def played(setup: Setup, choices: Sequence[tuple[Seat, int]], gone: Mapping[Seat, int]) -> Iterator[Step]:
-    """The steps of a match again.
-
-    `gone` has, of every seat that forfeited, the number of the decision it forfeited with, 0 for one that never joined:
-    a seat is asked nothing after it.
-    """
-    game, dice, number = games.game(setup.game), KeyedDice(setup.seed), 0
-    state, left = game.start(setup.players, dice, setup.options), iter(choices)
-    while pending := game.pending(state):
-        asked = []
-        for seat, legal in pending.items():
-            if number < gone.get(seat, math.inf):
-                number += 1
-                asked.append(Asked(seat, number, legal))
-        decisions = dict(chosen for _, chosen in zip(pending, left, strict=False))
-        if len(decisions) < len(pending):
-            yield Step(state, tuple(asked), None)
-            return
-        yield Step(state, tuple(asked), decisions)
-        state = game.apply(state, decisions, dice)
+    def replayed(self, replay: Replay) -> Iterator[tuple[Match, Asked, int | None]]:
+        """Every decision of a match that was played, with the match as it was then, as `arena.replay.questions`."""
+        match = self.match()
+        for asked, action in questions(match, replay):
+            yield match, asked, action
 
 
 class Sitting:
@@ -80,8 +63,7 @@ class Sitting:
         self._seat = seat
         self._bank = limits.bank
         self._luck = Random(setup.seed)
-        game = games.game(setup.game)
-        self._match = Match(game, setup.players, setup.options, KeyedDice(setup.seed))
+        self._match = setup.match()
         self._match.begin()
         self._others()
 

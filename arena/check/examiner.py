@@ -22,6 +22,9 @@ from arena.stream import BotStream
 from arena.v1 import referee_pb2 as pb
 from arena.worker import short_temporary_directory
 
+SHOWN = 8
+"""Frames of a transcript."""
+
 Waiting = Callable[[str, str, str], None]
 """Told the label, address and token of a bot that is to be started by hand."""
 
@@ -33,6 +36,10 @@ class Misbehaved(Exception):
         super().__init__(detail)
         self.reason = reason
         """What it would be in a match, if that is known."""
+        self.output: list[str] = []
+        """What the bot printed last."""
+        self.transcript: list[Line] = []
+        """The last frames, both ways."""
 
 
 class Line(NamedTuple):
@@ -142,6 +149,10 @@ async def examined(entrant: Entrant, start_limit: float, waiting: Waiting | None
             raise desk.over.result()
         bot.say(wire.part("welcome", pb.Welcome(protocol=1).SerializeToString()))
         yield bot
+    except Misbehaved as fault:
+        fault.output = bot.evidence().get("output", [])
+        fault.transcript = bot.transcript[-SHOWN:]
+        raise
     finally:
         await bot.close()
         shutil.rmtree(scratch, ignore_errors=True)

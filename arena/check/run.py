@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 import asyncio
+from collections import deque
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import AsyncExitStack
 from itertools import groupby
 from operator import attrgetter
 from typing import Any, NamedTuple
 
 from arena import casual
 from arena.check.advice import ADVICE
-from arena.check.examiner import Examined, Line, Misbehaved, examined
+from arena.check.examiner import Line, Misbehaved, examined
 from arena.check.probes import LATE, PROBES, Examiner, Probe
 from arena.check.trials import Failure, Forecast, Times, Trial, failure, forecast, times, trials
 from arena.clock import Limits
@@ -111,13 +111,12 @@ def _of_matches(plays: Sequence[str], failures: Sequence[Failure]) -> Iterator[F
 
 
 def _finding(name: str, failed: Failure) -> Finding:
-    players = "" if failed.reason is Forfeit.START else f" with {failed.players} players"
     evidence = failed.evidence
     asked = [Line("referee", {"decisions": [evidence["request"]]})] if "request" in evidence else []
     if evidence.get("answer") is not None:
         asked.append(Line("bot", {"choices": [_choice(evidence)]}))
-    detail = f"{failed.reason}{players}: {failed.detail}"
-    return Finding(name, detail, failed.reason, ADVICE[failed.reason], evidence.get("output", ()), asked)
+    where = "" if failed.reason is Forfeit.START else f"{failed.reason} with {failed.players} players: "
+    return Finding(name, where + failed.detail, failed.reason, ADVICE[failed.reason], evidence.get("output", ()), asked)
 
 
 def _choice(evidence: dict[str, Any]) -> dict[str, Any]:
@@ -127,29 +126,17 @@ def _choice(evidence: dict[str, Any]) -> dict[str, Any]:
 
 async def _probe(entrant: Entrant, game: str, limits: Limits, probes: Sequence[Probe], steps: Steps) -> list[Finding]:
     """One process goes through the probes; after one that it fails, another goes on."""
-    findings, left = [], list(probes)
+    findings, left = [], deque(probes)
     while left:
-        async with AsyncExitStack() as stack:
-            bot = None
-            try:
-                bot = await stack.enter_async_context(examined(entrant, limits.start))
+        try:
+            async with examined(entrant, limits.start) as bot:
                 examiner = Examiner(bot, game, limits)
                 while left:
                     await left[0].run(examiner)
-                    findings.append(Finding(left.pop(0).name))
+                    findings.append(Finding(left.popleft().name))
                     steps.done()
-            except Misbehaved as fault:
-                probe = left.pop(0)
-                findings.append(_failed(probe, fault, bot))
-                steps.done()
+        except Misbehaved as fault:
+            probe = left.popleft()
+            findings.append(Finding(probe.name, str(fault), fault.reason, probe.advice, fault.output, fault.transcript))
+            steps.done()
     return findings
-
-
-def _failed(probe: Probe, fault: Misbehaved, bot: Examined | None) -> Finding:
-    output = bot.evidence().get("output", ()) if bot is not None else ()
-    transcript = bot.transcript[-SHOWN:] if bot is not None else ()
-    return Finding(probe.name, str(fault), fault.reason, probe.advice, output, transcript)
-
-
-SHOWN = 8
-"""Frames of a transcript."""

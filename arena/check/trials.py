@@ -10,7 +10,8 @@ from typing import Any, NamedTuple
 from arena import casual, games, submission
 from arena.clock import Bank, Limits
 from arena.match import Forfeit, Void
-from arena.questions import Setup, played
+from arena.questions import Setup
+from arena.replay import Forfeited, Replay
 from arena.seated import Entrant
 from arena.worker import Played, Task
 
@@ -103,12 +104,13 @@ def times(matches: Sequence[tuple[Trial, Played]]) -> list[Times]:
 def _kinds(trial: Trial, result: Played) -> Iterator[str]:
     """What each decision of the bot was about: the first words of the names of what was legal."""
     game, first = games.game(trial.game), True
-    for step in played(trial.setup, result.choices, {}):
-        for asked in step.asked:
-            if asked.seat == trial.seat:
-                words = sorted({game.action_name(action).split()[0] for action in asked.legal})
-                yield "the first of a match" if first else " or ".join(words[:3]) + (" …" if words[3:] else "")
-                first = False
+    assert result.outcome is not None
+    forfeits = tuple(Forfeited(each.seat, each.reason, each.step) for each in result.outcome.forfeits)
+    for _, asked, _ in trial.setup.replayed(Replay(result.choices, forfeits, ())):
+        if asked.seat == trial.seat:
+            words = sorted({game.action_name(action).split()[0] for action in asked.legal})
+            yield "the first of a match" if first else " or ".join(words[:3]) + (" …" if words[3:] else "")
+            first = False
 
 
 def _summary(values: Sequence[float]) -> tuple[float, float, float]:

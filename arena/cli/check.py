@@ -47,7 +47,7 @@ def check(path: Path, plays: tuple[Game[Any], ...], limits: Limits, home: Path, 
     from arena.check import run
 
     games = [game.name for game in plays]
-    with tempfile.TemporaryDirectory(prefix="arena-") as scratch, progress("checking") as report:
+    with tempfile.TemporaryDirectory(prefix="arena-") as scratch, progress("checking", "steps") as report:
         taken = admission.prepare(home, path, Path(scratch), plays=games, building=announce)
         checked = run.check(taken.program.entrant(), taken.program.games, limits, report)
     if as_json:
@@ -119,12 +119,11 @@ def _forecast(forecast: Forecast) -> str:
     return f"{busy}, time would run out in {forecast.lost} of {forecast.matches} matches"
 
 
-def explain(finding: Finding) -> None:
+def explain(finding: Finding, *, to_stderr: bool = False) -> None:
     """A failed check in full: what was said, what the bot printed, what to do."""
-    click.echo(f"{finding.name}: {printable(finding.detail or '')}")
-    for line in finding.transcript:
-        click.echo(f"  {line.who:>7}: {printable(json.dumps(line.frame, ensure_ascii=False))}")
-    for printed in finding.output[-OUTPUT_LINES:]:
-        click.echo(f"  | {printable(printed)}")
-    if finding.advice:
-        click.echo(f"advice: {finding.advice}")
+    lines = [f"{finding.name}: {finding.detail or ''}"]
+    lines += [f"  {line.who:>7}: {json.dumps(line.frame, ensure_ascii=False)}" for line in finding.transcript]
+    lines += [f"  | {printed}" for printed in finding.output[-OUTPUT_LINES:]]
+    lines += [f"advice: {finding.advice}"] if finding.advice else []
+    for line in lines:
+        click.echo(printable(line), err=to_stderr)

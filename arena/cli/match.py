@@ -76,14 +76,15 @@ def _play(bots: Sequence[str], setting: Setting, matches: int, seed: str, home: 
     digest = sha256(seed.encode("utf-8", "surrogateescape")).digest()
     wanted = casual.tasks(game, lineup, options=options, limits=limits, seed=digest, count=matches)
     with (
-        casual.table(waiting=_attach) as worker,
+        casual.table(waiting=attach) as worker,
         stop_on_signals(lambda: None) as stopped,
         progress(game.title) as report,
     ):
         return casual.play(worker, wanted, stop=stopped, report=report), stopped()
 
 
-def _attach(label: str, address: str, token: str) -> None:  # noqa: ARG001 - every attached bot looks alike
+def attach(label: str, address: str, token: str) -> None:  # noqa: ARG001 - every attached bot looks alike
+    """Say how to start a bot that the arena waits for."""
     say("waiting for a bot; start it with")
     say(f"  ARENA_ADDR={address} ARENA_TOKEN={token} {sys.executable} mybot.py")
 
