@@ -28,6 +28,8 @@ NOISE = 64
 repeated in a match than were given."""
 FRAME_BYTES = 64 * 1024
 """The longest frame a bot may send."""
+import os
+SHARE=float(os.environ.get("SHARE","2"))
 PATIENCE = 0.05
 """Seconds between an overdue answer and the verdict: what has arrived in time may lie unread while we are busy, or were
 asleep. An answer that comes in them is late all the same, by what it is charged."""
@@ -190,6 +192,16 @@ class BotStream:
             self._noise -= 1  # its answer may be on its way
         self._ends.append(wire.end(at.number, outcome))
         self._gathered.add(self)
+
+    @property
+    def owes(self) -> bool:
+        """Whether answers are awaited."""
+        return bool(self._owed)
+
+    @property
+    def full(self) -> bool:
+        """Whether what has gathered is worth a frame: most of its matches wait for it, or none."""
+        return SHARE * len(self._queue) >= len(self.held) or bool(self._owed)
 
     def flush(self) -> None:
         """Send what has gathered, unless the bot still owes answers."""

@@ -53,7 +53,7 @@ def bank(left: float) -> bytes:
 
 def decision(of: int, asked: int, legal: Sequence[int], left: float, view: bytes) -> bytes:
     """The question number `asked` of a match, as a part of a frame."""
-    return part("decisions", b"".join((match(of), _ASKED, varint(asked), legal_actions(legal), bank(left), view)))
+    return part("decisions", match(of) + _ASKED + varint(asked) + legal_actions(legal) + bank(left) + view)
 
 
 def start(of: int, start: bytes) -> bytes:

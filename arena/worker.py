@@ -13,6 +13,7 @@ import errno
 import hmac
 import json
 import math
+import os
 import shutil
 import tempfile
 import traceback
@@ -45,6 +46,8 @@ STARTS = 2
 """Starts of a version that may fail in a row before its matches are forfeited without another try."""
 GATHERING = 0.02
 """Seconds for which results gather before they are delivered together."""
+LINGER = float(os.environ.get("LINGER", "0.005"))
+"""Seconds that a frame may wait to be fuller while other answers are awaited."""
 IN_FLIGHT = 256
 """Matches a process holds at most, whatever it offers."""
 
@@ -184,6 +187,7 @@ class Worker:
         self._results: list[Played] = []
         self._news = asyncio.Event()
         self._bug: Exception | None = None
+        self._linger: asyncio.TimerHandle | None = None
         self._refill: dict[Lane, None] = {}
         self._crowded_out: dict[Lane, None] = {}
 
@@ -291,6 +295,21 @@ class Worker:
             lanes, self._refill = sorted(self._refill, key=Lane.age), {}
             for lane in lanes:
                 self._fill(lane)
+        self._send()
+
+    def _send(self) -> None:
+        """Send the frames that are full enough; the others once nobody owes an answer, or soon."""
+        full = [stream for stream in self.gathered if stream.full]
+        if not full and not any(bot.stream.owes for bot in self._bots.values() if bot.stream is not None):
+            full = list(self.gathered)
+        for stream in full:
+            self.gathered.discard(stream)
+            stream.flush()
+        if self.gathered and self._linger is None:
+            self._linger = self._loop.call_later(LINGER, self._send_all)
+
+    def _send_all(self) -> None:
+        self._linger = None
         while self.gathered:
             self.gathered.pop().flush()
 
