@@ -40,6 +40,9 @@ class Entrant(NamedTuple):
     command: tuple[str, ...]
     cwd: str = "."
     env: Mapping[str, str] = {}
+    memory_mib: int = 512
+    tasks: int = 64
+    """Processes and threads together."""
 
     @property
     def by_hand(self) -> bool:

@@ -335,9 +335,13 @@ class BotStream:
             self.capacity = max(1, self.capacity // 2)
 
     def _due(self) -> float:
-        """When what is owed is overdue. The bank is for a match that is alone."""
-        due = self._mark + sum([at.bank.limit for at in self._owed.values()])
-        return due if self.crowded else due + sum([at.bank.left for at in self.held.values()])
+        """When what is owed is overdue."""
+        return self._mark + sum(self._allowance())
+
+    def _allowance(self) -> tuple[float, float]:
+        """Seconds that what is owed may take: its limits, and the bank, which is for a match that is alone."""
+        limits = sum([at.bank.limit for at in self._owed.values()])
+        return limits, 0.0 if self.crowded else sum([at.bank.left for at in self.held.values()])
 
     def _watch(self) -> None:
         """Have somebody look before anything that is or will be owed is overdue.
@@ -372,5 +376,7 @@ class BotStream:
             self._watch()
             return
         rejected = f"; choices that were not asked for: {self._rejections}" if self._rejections else ""
-        self.host.fault(Forfeit.TIMEOUT, f"no answer in {self._due() - mark:.2f} s{rejected}")
+        limit, bank = self._allowance()
+        allowed = f"a limit of {limit:.2f} s and {bank:.2f} s left of the bank"
+        self.host.fault(Forfeit.TIMEOUT, f"no answer in {limit + bank:.2f} s: {allowed}{rejected}")
         self.host.settle()

@@ -33,10 +33,11 @@ MAY_IMPORT = {
         "arena.games",
         "arena.v1",
     },
-    "arena.submission": {"arena.seated", "arena.games"},
+    "arena.submission": {"arena.seated", "arena.launch", "arena.games"},
     "arena.casual": {"arena.worker", "arena.submission", "arena.seated", "arena.match", "arena.clock", "arena.games"},
     "arena.roster": {"arena.casual", "arena.submission", "arena.seated", "arena.clock", "arena.games", "ladder"},
-    "arena.replay": {"arena.worker"},
+    "arena.replay": {"arena.worker", "arena.match", "arena.games"},
+    "arena.verify": {"arena.replay", "arena.launch", "arena.match", "arena.games", "ladder"},
     "arena.tournament": {
         "arena.launch",
         "arena.roster",
@@ -68,6 +69,8 @@ MAY_IMPORT = {
     "arena.cli": {
         "arena.bench",
         "arena.match",
+        "arena.replay",
+        "arena.verify",
         "arena.tournament",
         "arena.casual",
         "arena.roster",

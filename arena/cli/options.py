@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import re
 from collections.abc import Callable, Sequence
 from functools import wraps
@@ -70,6 +71,16 @@ json_option = click.option("--json", "as_json", is_flag=True, help="Print JSON f
 game_option = click.option("-g", "--game", type=GameName(), required=True, metavar="GAME", help="See `arena games`.")
 players_option = click.option(
     "-p", "--players", type=int, metavar="N", help="Seats of a match.  [default: the game's fewest]"
+)
+
+jobs_option = click.option(
+    "-j",
+    "--jobs",
+    type=click.IntRange(1, 256),
+    metavar="N",
+    default=lambda: len(os.sched_getaffinity(0)),
+    show_default="one per core",
+    help="Worker processes.",
 )
 
 

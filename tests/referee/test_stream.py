@@ -362,7 +362,7 @@ def test_an_answer_is_awaited_for_its_limit_and_all_of_its_bank() -> None:
     wire.time.pass_by(4.0)
     assert wire.faults == []
     wire.time.pass_by(PATIENCE)
-    assert wire.faults == [(Forfeit.TIMEOUT, "no answer in 4.00 s")]
+    assert wire.faults == [(Forfeit.TIMEOUT, "no answer in 4.00 s: a limit of 1.00 s and 3.00 s left of the bank")]
 
 
 def test_an_answer_a_moment_late_is_late() -> None:

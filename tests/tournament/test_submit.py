@@ -107,7 +107,16 @@ def test_other_games_are_another_version(cwd: Path) -> None:
     """A version never changes, and what it claims to play belongs to it."""
     programs.write(cwd, mine=programs.FIRST)
     accepted(cwd, "mine.py")
-    assert submit(cwd, "mine.py").out.startswith("accepted as mine@2 for birth, burning-desire, buttons;")
+    assert submit(cwd, "mine.py", *BIRTH, "-g", "buttons").out.startswith("accepted as mine@2 for birth, buttons;")
+
+
+def test_games_once_said_need_not_be_said_again(cwd: Path) -> None:
+    """Who forgets --game at the second version does not mean that the bot has learnt two more games."""
+    programs.write(cwd, mine=programs.FIRST)
+    accepted(cwd, "mine.py")
+    assert submit(cwd, "mine.py").out == "mine@1 has just this content already: nothing to do\n"
+    programs.write(cwd, mine=programs.LAST)
+    assert submit(cwd, "mine.py").out.startswith("accepted as mine@2 for birth;")
 
 
 def test_a_retired_bot_returns_when_it_is_submitted_again(cwd: Path) -> None:
