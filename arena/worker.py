@@ -13,7 +13,6 @@ import errno
 import hmac
 import json
 import math
-import os
 import shutil
 import tempfile
 import traceback
@@ -46,8 +45,9 @@ STARTS = 2
 """Starts of a version that may fail in a row before its matches are forfeited without another try."""
 GATHERING = 0.02
 """Seconds for which results gather before they are delivered together."""
-LINGER = float(os.environ.get("LINGER", "0.005"))
-"""Seconds that a frame may wait to be fuller while other answers are awaited."""
+LINGER = 0.005
+"""Seconds that a frame may wait to become fuller while other bots owe answers: some milliseconds for the matches that
+could go on, where each frame costs as much as ten decisions."""
 IN_FLIGHT = 256
 """Matches a process holds at most, whatever it offers."""
 
@@ -298,18 +298,20 @@ class Worker:
         self._send()
 
     def _send(self) -> None:
-        """Send the frames that are full enough; the others once nobody owes an answer, or soon."""
-        full = [stream for stream in self.gathered if stream.full]
-        if not full and not any(bot.stream.owes for bot in self._bots.values() if bot.stream is not None):
-            full = list(self.gathered)
-        for stream in full:
+        """Send the frames that are full; the others once nobody owes an answer that could add to them, or soon."""
+        for stream in [stream for stream in self.gathered if stream.full]:
             self.gathered.discard(stream)
             stream.flush()
-        if self.gathered and self._linger is None:
-            self._linger = self._loop.call_later(LINGER, self._send_all)
+        if self.gathered and not any(bot.owes for bot in self._bots.values()):
+            self._send_all()
+        elif self.gathered and self._linger is None:
+            self._linger = self._loop.call_later(LINGER, self._linger_over)
+
+    def _linger_over(self) -> None:
+        self._linger = None
+        self._send_all()
 
     def _send_all(self) -> None:
-        self._linger = None
         while self.gathered:
             self.gathered.pop().flush()
 
