@@ -21,6 +21,7 @@ if TYPE_CHECKING:
 
     from arena.casual import Failure, Report
     from arena.clock import Limits
+    from arena.sandbox import Sandbox
     from arena.seated import Entrant
 
 # Entering
@@ -36,7 +37,7 @@ class Admission(NamedTuple):
     failures: Sequence[Failure] = ()
 
 
-def admit(home: Path, program: Program, limits: Limits, report: Report) -> Admission:
+def admit(home: Path, program: Program, limits: Limits, report: Report, sandbox: Sandbox) -> Admission:
     """Qualify a program and enter it as a version. What is entered already, and newest, is not tried again.
 
     A copy is tried, not the original: what was left out of the copy must not be missed later only. Raises
@@ -51,7 +52,7 @@ def admit(home: Path, program: Program, limits: Limits, report: Report) -> Admis
     with tempfile.TemporaryDirectory(prefix="arena-") as scratch:
         copy = submission.copied(program, Path(scratch, program.name))
         known = newest is not None and newest.digest == program.digest
-        if not known and (failures := qualify(copy.entrant(), copy.games, limits, report)):
+        if not known and (failures := qualify(copy.entrant(), copy.games, limits, report, sandbox)):
             return Admission(None, "refused", failures)
         with store.open(home) as db:
             version, new = _enter(db, home, copy, "submitted")
@@ -178,9 +179,10 @@ def starter(db: Database, home: Path) -> Callable[[str], Entrant]:
     return entrant
 
 
-def find(db: Database, home: Path, text: str, game: Game[Any]) -> Entrant:
+def find(db: Database, home: Path, text: str, game: Game[Any], scratch: Path) -> Entrant:
     """A bot as people name one: a built-in, a name or label in the home, a path, or `attach:`.
 
+    What lies at a path is copied to `scratch`: the bot is to see its own files, not what else is in the folder.
     Raises BadSubmission.
     """
     if text == "attach:":
@@ -192,6 +194,7 @@ def find(db: Database, home: Path, text: str, game: Game[Any]) -> Entrant:
         program = own[text]
     elif "/" in text or text.endswith(".py") or (os.path.exists(text) and not _is_known(db, text)):
         program = submission.read(Path(text))
+        program = submission.copied(program, scratch / program.digest)
     else:
         version = _known(db, text, ", or a path such as ./mine.py")
         _check_plays(text, version.games, game)

@@ -20,6 +20,7 @@ COMMANDS = {
     "ladder": "ladder",
     "leaderboard": "leaderboard",
     "show": "show",
+    "doctor": "doctor",
     "bench": "bench",
 }
 """Every command, in the order of the help, and the module that has it."""

@@ -11,6 +11,7 @@ from google.protobuf.struct_pb2 import Struct
 
 from arena.launch import BotProcess
 from arena.match import Asked, Forfeit
+from arena.sandbox import UNCONFINED
 from arena.seated import Bot, Entrant
 from arena.service import Receive
 from arena.stream import BotStream
@@ -21,6 +22,8 @@ from tests.referee.fakes import LIMITS
 
 class Host:
     """Takes notes of what it is told of the bot."""
+
+    sandbox = UNCONFINED
 
     def __init__(self) -> None:
         self.gathered: set[BotStream] = set()
