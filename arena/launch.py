@@ -35,6 +35,14 @@ def adopt_orphans() -> None:
         ctypes.CDLL(None).prctl(_PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0)
 
 
+def die_with_parent(parent: int) -> None:
+    """Have the kernel kill this process when its parent ends (Linux)."""
+    with contextlib.suppress(OSError, AttributeError):
+        ctypes.CDLL(None).prctl(1, signal.SIGKILL, 0, 0, 0)  # PR_SET_PDEATHSIG
+    if os.getppid() != parent:
+        os._exit(1)
+
+
 class Output:
     """The first and last 64 KiB of what a bot printed."""
 
@@ -117,15 +125,9 @@ class BotProcess:
     def exit_in_words(self) -> str:
         """How it ended: "exited with code 3", "was killed by SIGSEGV"."""
         code = self._process.returncode
-        if code is None:
-            return "is still running"
-        if self._wrapped and code > 128:
+        if self._wrapped and code is not None and code > 128:
             code = 128 - code
-        if code >= 0:
-            return f"exited with code {code}"
-        with contextlib.suppress(ValueError):
-            return f"was killed by {signal.Signals(-code).name}"
-        return f"was killed by signal {-code}"
+        return "is still running" if code is None else ended_in_words(code)
 
     def last_lines(self) -> list[str]:
         """What it printed last, up to now."""
@@ -176,6 +178,15 @@ class BotProcess:
         if second != self._second[0]:
             self._second = (second, self.output.total)
         return self.output.total - self._second[1] > FLOOD
+
+
+def ended_in_words(code: int) -> str:
+    """What a process's return code says: "exited with code 3", "was killed by SIGSEGV"."""
+    if code >= 0:
+        return f"exited with code {code}"
+    with contextlib.suppress(ValueError):
+        return f"was killed by {signal.Signals(-code).name}"
+    return f"was killed by signal {-code}"
 
 
 _running: dict[int, str] = {}

@@ -1,33 +1,164 @@
-"""The record of one match: what was chosen and how long it took, packed for the store."""
+"""The record of one match: packed for the store, re-played by the rules."""
 
 from __future__ import annotations
 
 import gzip
-from typing import Any
+import zlib
+from collections import deque
+from collections.abc import Sequence
+from itertools import zip_longest
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
 
 import msgspec
 
-from arena.worker import Played
+from arena.games.dice import Dice
+from arena.games.rules import Game, Options, Seat
+from arena.match import Asked, Forfeit, Match
 
-FORMAT = 1
+if TYPE_CHECKING:
+    from arena.worker import Played
+
+FORMAT = 2
+"""1 had no forfeits."""
+
+Choice: TypeAlias = tuple[Seat, int]
+"""Who chose which action."""
 
 
-def choices(played: Played) -> bytes:
-    """Every action in the order applied, as canonical JSON: [[seat, action], …]."""
-    return msgspec.json.encode(played.choices)
+class Unreadable(ValueError):
+    """A record that is none; the message says why, in words that follow "its replay"."""
+
+
+class Breach(ValueError):
+    """A record that the rules do not allow; the message says where and why."""
+
+
+class Forfeited(NamedTuple):
+    """A seat that forfeited, and in which step (−1: before the first)."""
+
+    seat: Seat
+    reason: Forfeit
+    step: int
+
+
+class Replay(NamedTuple):
+    """What is kept of a match's course; `times_ms` are by seat, in the order of its decisions."""
+
+    choices: tuple[Choice, ...]
+    """In the order applied, what was played for forfeited seats included."""
+    forfeits: tuple[Forfeited, ...]
+    times_ms: tuple[tuple[float, ...], ...]
+
+
+class Step(NamedTuple):
+    """What was chosen at once, and the game's state after it."""
+
+    choices: tuple[Choice, ...]
+    state: Any
+
+
+def plain(choices: Sequence[Choice]) -> bytes:
+    """Choices as canonical JSON, what their digest is of: [[seat, action], …]."""
+    return msgspec.json.encode(choices)
 
 
 def pack(played: Played) -> bytes:
-    """The replay: gzipped JSON with the choices and, by seat, the milliseconds of each of its decisions."""
+    """The replay as it is stored: gzipped JSON."""
+    assert played.outcome is not None
     record = {
         "format": FORMAT,
         "choices": played.choices,
+        "forfeits": [(forfeit.seat, forfeit.reason, forfeit.step) for forfeit in played.outcome.forfeits],
         "times_ms": [[round(seconds * 1000, 2) for seconds in seat.times] for seat in played.seats],
     }
     return gzip.compress(msgspec.json.encode(record), compresslevel=1, mtime=0)
 
 
-def unpack(replay: bytes) -> dict[str, Any]:
-    """What `pack` was given, as plain data."""
-    record: dict[str, Any] = msgspec.json.decode(gzip.decompress(replay))
-    return record
+class _Packed(msgspec.Struct):
+    format: int
+    choices: tuple[Choice, ...]
+    times_ms: tuple[tuple[float, ...], ...]
+    forfeits: tuple[tuple[Seat, Forfeit, int], ...] = ()
+
+
+_decode = msgspec.json.Decoder(_Packed).decode
+
+
+def unpack(packed: bytes) -> Replay:
+    """What `pack` was given. Raises Unreadable."""
+    try:
+        record = _decode(gzip.decompress(packed))
+    except (OSError, EOFError, zlib.error, msgspec.MsgspecError) as error:
+        raise Unreadable(f"cannot be read: {error}") from error
+    if record.format > FORMAT:
+        raise Unreadable(f"is of format {record.format}, this arena knows {FORMAT}: update the arena")
+    return Replay(record.choices, tuple(Forfeited(*forfeit) for forfeit in record.forfeits), record.times_ms)
+
+
+class Replayed(Match):
+    """A match played again, and `shown` step by step."""
+
+    def __init__(self, game: Game[Any], seats: int, options: Options, dice: Dice) -> None:
+        super().__init__(game, seats, options, dice)
+        self.shown: list[Step] = []
+
+    def _apply(self) -> None:
+        before = len(self.choices)
+        super()._apply()
+        self.shown.append(Step(tuple(self.choices[before:]), self.state))
+
+
+def replayed(game: Game[Any], seats: int, options: Options, dice: Dice, replay: Replay) -> Replayed:
+    """The match that the record tells of, played to its end by the rules. Raises Breach."""
+    match = Replayed(game, seats, options, dice)
+    chosen = _by_seat(replay.choices, seats)
+    forfeits = {forfeit.seat: forfeit for forfeit in replay.forfeits}
+    match.begin([(seat, "") for seat, forfeit in forfeits.items() if forfeit.step < 0])
+    while match.outcome is None:
+        for asked in tuple(match.open.values()):
+            forfeit = forfeits.get(asked.seat)
+            if forfeit is not None and forfeit.step == match.steps:
+                match.forfeit(asked.seat, forfeit.reason, "")
+            else:
+                match.answer(asked.seat, _legal(asked, chosen[asked.seat]))
+    _check_whole(match, replay)
+    return match
+
+
+def _by_seat(choices: Sequence[Choice], seats: int) -> list[deque[int]]:
+    chosen: list[deque[int]] = [deque() for _ in range(seats)]
+    for seat, action in choices:
+        if seat not in range(seats):
+            raise Breach(f"seat {seat} has chosen, of {seats} seats")
+        chosen[seat].append(action)
+    return chosen
+
+
+def _legal(asked: Asked, chosen: deque[int]) -> int:
+    if not chosen:
+        raise Breach(f"decision {asked.number}: seat {asked.seat} has no choice recorded")
+    action = chosen.popleft()
+    if action not in asked.legal:
+        raise Breach(f"decision {asked.number}: seat {asked.seat} chose {action}, which is not legal")
+    return action
+
+
+def _check_whole(match: Match, replay: Replay) -> None:
+    """Everything that is recorded was used, in the order recorded."""
+    assert match.outcome is not None
+    for number, (played, recorded) in enumerate(zip_longest(match.choices, replay.choices), 1):
+        if played != recorded:
+            raise Breach(f"choice {number} is {_choice(recorded)}, by the rules {_choice(played)}")
+    played_forfeits = [Forfeited(each.seat, each.reason, each.step) for each in match.outcome.forfeits]
+    if played_forfeits != list(replay.forfeits):
+        raise Breach(
+            f"forfeits (seat, reason, step) are {_listed(replay.forfeits)}, by the rules {_listed(played_forfeits)}"
+        )
+
+
+def _choice(choice: Choice | None) -> str:
+    return "missing" if choice is None else f"{choice[1]} by seat {choice[0]}"
+
+
+def _listed(forfeits: Sequence[Forfeited]) -> str:
+    return ", ".join(f"{seat} {reason} {step}" for seat, reason, step in forfeits) or "none"

@@ -6,6 +6,7 @@ import os
 import tempfile
 from collections import Counter
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple
@@ -30,34 +31,80 @@ if TYPE_CHECKING:
 class Admission(NamedTuple):
     """What became of a submission."""
 
+    program: Program
     version: store.Version | None
     """None if it failed."""
     news: Literal["entered", "unchanged", "returned", "refused"]
     """`returned`: the content was there already, but retired."""
     failures: Sequence[Failure] = ()
+    left_out: Sequence[str] = ()
+    """Folders that are no part of a bot."""
+    hints: Sequence[str] = ()
+    """What its author probably did not mean."""
 
 
-def admit(home: Path, program: Program, limits: Limits, report: Report, sandbox: Sandbox) -> Admission:
-    """Qualify a program and enter it as a version. What is entered already, and newest, is not tried again.
+def admit(
+    home: Path,
+    path: Path,
+    limits: Limits,
+    *,
+    name: str | None = None,
+    plays: Sequence[str] = (),
+    report: Report,
+    building: Callable[[str], None],
+    sandbox: Sandbox,
+) -> Admission:
+    """Take what is at a path, build and qualify it, and enter it as a version. What is entered already, and newest,
+    is not tried again.
 
-    A copy is tried, not the original: what was left out of the copy must not be missed later only. Raises
-    BadSubmission and StoreError.
+    Nobody need say again which games a name plays. Raises BadSubmission and StoreError.
     """
-    from arena.casual import qualify  # here, because gRPC comes with it
+    from arena.submission.intake import take
 
-    with store.open_read(home) as db:
-        if program.name in _built_ins(db):
-            raise BadSubmission(f"{program.name!r} is a built-in bot's name: choose another with --name")
-        newest = next(reversed(store.versions(db, program.name)), None)
     with tempfile.TemporaryDirectory(prefix="arena-") as scratch:
-        copy = submission.copied(program, Path(scratch, program.name))
-        known = newest is not None and newest.digest == program.digest
-        if not known and (failures := qualify(copy.entrant(), copy.games, limits, report, sandbox)):
-            return Admission(None, "refused", failures)
-        with store.open(home) as db:
-            version, new = _enter(db, home, copy, "submitted")
+        program, left_out = take(path, Path(scratch), name=name, plays=plays)
+        with store.open_read(home) as db:
+            _check_free(db, program.name)
+            newest = next(reversed(store.versions(db, program.name)), None)
+        if newest is not None and not program.says_games:
+            program = submission.playing(program, newest.games)
+        admission = _admit(home, program, newest, limits, report, building, sandbox)
+    return admission._replace(left_out=left_out, hints=program.hints())
+
+
+def _admit(
+    home: Path,
+    program: Program,
+    newest: store.Version | None,
+    limits: Limits,
+    report: Report,
+    building: Callable[[str], None],
+    sandbox: Sandbox,
+) -> Admission:
+    from arena.casual import qualify  # here, because gRPC comes with it
+    from arena.submission.build import build
+
+    if newest is not None and newest.digest == program.digest and _program_of(home, newest).root.exists():
+        program = replace(program, root=_program_of(home, newest).root, built=newest.built)
+    else:
+        program = build(program, home / "builds" / f"{program.digest}.log", building)
+        known = newest is not None and (newest.digest, newest.built) == (program.digest, program.built)
+        if not known and (failures := qualify(program.entrant(), program.games, limits, report, sandbox)):
+            return Admission(program, None, "refused", failures)
+    with store.open(home) as db:
+        version, new = _enter(db, home, program, "submitted")
     was_retired = newest is not None and newest.retired is not None
-    return Admission(version, "entered" if new else "returned" if was_retired else "unchanged")
+    return Admission(program, version, "entered" if new else "returned" if was_retired else "unchanged")
+
+
+def _check_free(db: Database, name: str) -> None:
+    """Raises BadSubmission for the name of a built-in bot, and for one that could be taken for another bot's."""
+    if name in _built_ins(db):
+        raise BadSubmission(f"{name!r} is a built-in bot's name: choose another with --name")
+    others = {version.name for version in store.versions(db)} | _built_ins(db).keys()
+    for other in sorted(others - {name}) if name not in others else ():
+        if submission.skeleton(other) == submission.skeleton(name):
+            raise BadSubmission(f"{name!r} could be taken for {other!r}, which is there: choose another with --name")
 
 
 def enter_built_ins(db: Database, home: Path) -> None:
@@ -68,7 +115,9 @@ def enter_built_ins(db: Database, home: Path) -> None:
 
 def _enter(db: Database, home: Path, program: Program, origin: str) -> tuple[store.Version, bool]:
     submission.store(program, folder(home))
-    return store.add_version(db, program.name, program.digest, games=program.games, run=program.run, origin=origin)
+    return store.add_version(
+        db, program.name, program.digest, games=program.games, run=program.run, origin=origin, built=program.built
+    )
 
 
 def retire(home: Path, name: str, *, undo: bool = False) -> tuple[store.Version, ...]:
@@ -117,13 +166,18 @@ def listed(db: Database, home: Path) -> list[Entry]:
             version.label,
             version.origin,
             version.games,
-            submission.about(folder(home) / version.digest),
+            _about(folder(home) / (version.built or version.digest)),
             version.retired is not None,
         )
         for version in store.versions(db)
         if version.origin == "submitted"
     ]
     return built_in + submitted
+
+
+def _about(root: Path) -> str:
+    manifest = submission.manifest(root)
+    return manifest.about if manifest is not None else ""
 
 
 def _retired(db: Database) -> set[tuple[str, str]]:
@@ -170,13 +224,26 @@ def starter(db: Database, home: Path) -> Callable[[str], Entrant]:
 
     @cache
     def entrant(label: str) -> Entrant:
-        version = store.version(db, label)
-        root = folder(home) / version.digest
-        if not root.is_dir():
-            raise BadSubmission(f"the program of {label} is gone from {str(root)!r}: submit it again")
-        return submission.entrant(version.label, version.digest, version.run, root)
+        program = _program_of(home, store.version(db, label))
+        if not program.root.is_dir():
+            raise BadSubmission(f"the program of {label} is gone from {str(program.root)!r}: submit it again")
+        if not submission.intact(program):
+            raise BadSubmission(
+                f"the program of {label} is not what was entered: remove {str(program.root)!r}, submit it again"
+            )
+        return replace(program, name=label).entrant()
 
     return entrant
+
+
+def _program_of(home: Path, version: store.Version) -> Program:
+    """A version's program as the home keeps it."""
+    root = folder(home) / (version.built or version.digest)
+    manifest = submission.manifest(root)
+    bounds = submission.DEFAULT_BOUNDS if manifest is None else manifest.limits
+    return Program(
+        version.name, version.games, version.run, root, (), version.digest, bounds=bounds, built=version.built
+    )
 
 
 def find(db: Database, home: Path, text: str, game: Game[Any], scratch: Path) -> Entrant:
@@ -193,8 +260,10 @@ def find(db: Database, home: Path, text: str, game: Game[Any], scratch: Path) ->
     if text in own:
         program = own[text]
     elif "/" in text or text.endswith(".py") or (os.path.exists(text) and not _is_known(db, text)):
-        program = submission.read(Path(text))
-        program = submission.copied(program, scratch / program.digest)
+        from arena.submission.intake import take
+
+        folder = Path(tempfile.mkdtemp(dir=scratch))
+        program = take(Path(text), folder).program
     else:
         version = _known(db, text, ", or a path such as ./mine.py")
         _check_plays(text, version.games, game)

@@ -14,7 +14,7 @@ from typing import Any, Concatenate, NamedTuple, ParamSpec, Protocol, TypeAlias
 
 from arena.launch import BotProcess
 from arena.match import Forfeit
-from arena.sandbox import DEFAULT, Bounds, Confined, Sandbox, confine, door, user
+from arena.sandbox import Bounds, Confined, Sandbox, confine, door, user
 from arena.service import LONGEST, REFUSALS, Receive, RefereeService, Write
 from arena.stream import BotStream
 from arena.v1 import referee_pb2 as pb
@@ -39,7 +39,9 @@ class Entrant(NamedTuple):
     command: tuple[str, ...]
     cwd: str = "."
     env: Mapping[str, str] = {}
-    bounds: Bounds = DEFAULT
+    memory_mib: int = 512
+    tasks: int = 64
+    """Processes and threads together."""
 
     @property
     def by_hand(self) -> bool:
@@ -155,7 +157,7 @@ class Bot:
             door=self._directory,
             scratch=scratch,
             env=env,
-            bounds=self.entrant.bounds,
+            bounds=Bounds(self.entrant.memory_mib, self.entrant.tasks),
         )
 
     @property
@@ -275,7 +277,7 @@ class Bot:
             how = f"the process {self._process.exit_in_words()}"
             if self._process.ran_out_of_memory:
                 reason = Forfeit.OOM
-                how = f"ran out of memory: {self.entrant.bounds.memory_mib} MiB are allowed"
+                how = f"ran out of memory: {self.entrant.memory_mib} MiB are allowed"
         if self.stream is None:
             # mostly a Python bot whose author forgot the last line
             hint = "; does it end with run(YourBot)?" if how.endswith("exited with code 0") else ""

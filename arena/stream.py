@@ -7,11 +7,13 @@ the end, and whatever it caused is written at once.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any, Protocol
 
-from google.protobuf.message import DecodeError, Message
+from google.protobuf.message import DecodeError
 
+from arena import wire
 from arena.clock import Bank, Limits
 from arena.match import Asked, Forfeit, Outcome
 from arena.v1 import referee_pb2 as pb
@@ -26,8 +28,6 @@ NOISE = 64
 repeated in a match than were given."""
 FRAME_BYTES = 64 * 1024
 """The longest frame a bot may send."""
-UNLIMITED_MS = 2**32 - 1
-"""On the wire, for no limit at all."""
 PATIENCE = 0.05
 """Seconds between an overdue answer and the verdict: what has arrived in time may lie unread while we are busy, or were
 asleep. An answer that comes in them is late all the same, by what it is charged."""
@@ -36,7 +36,19 @@ asleep. An answer that comes in them is late all the same, by what it is charged
 class SeatAt:
     """One seat of one match, held by a bot's stream."""
 
-    __slots__ = ("answers", "asked", "bank", "closed", "left", "number", "repeats", "seat", "stream", "table", "times")
+    __slots__ = (
+        "answers",
+        "asked",
+        "bank",
+        "closed",
+        "number",
+        "question",
+        "repeats",
+        "seat",
+        "stream",
+        "table",
+        "times",
+    )
 
     def __init__(self, stream: BotStream, number: int, table: Table, seat: int, bank: Bank) -> None:
         self.stream = stream
@@ -45,9 +57,9 @@ class SeatAt:
         self.seat = seat
         self.bank = bank
         self.asked: Asked | None = None
-        """The decision that was sent and is not answered."""
-        self.left = bank.left
-        """What the bot was told of its bank with the last decision."""
+        """The last decision that was put to it, answered or not."""
+        self.question = b""
+        """That decision as a part of a frame."""
         self.answers: dict[int, int] = {}
         """What was chosen, by decision number."""
         self.repeats = 0
@@ -55,6 +67,11 @@ class SeatAt:
         """Seconds of each decision, in the order they were asked."""
         self.closed = False
         """Whether what still comes for this seat is to be dropped: it forfeited or the match is over."""
+
+    def put(self, asked: Asked, view: bytes) -> None:
+        """Put a decision to it; `view` as `wire.view` makes it."""
+        self.asked = asked
+        self.question = wire.decision(self.number, asked.number, asked.legal, self.bank.left, view)
 
 
 class Timer(Protocol):
@@ -122,11 +139,15 @@ class BotStream:
         self._gathered = gathered
         self._clock = clock
         self._number = 0
-        self._frame = pb.PlayResponse(welcome=pb.Welcome(protocol=1))
-        self._filled = True
-        self._queue: list[tuple[SeatAt, Asked]] = []  # one for each decision in the frame
-        self._outstanding = 0
+        # What the next frame will have; by the match's number, since a match asks a seat one thing at a time.
+        self._news = [wire.part("welcome", pb.Welcome(protocol=1).SerializeToString())]
+        self._queue: dict[int, SeatAt] = {}
+        self._ends: list[bytes] = []
+        self._owed: dict[int, SeatAt] = {}
+        """The decisions of the last frame that are not answered."""
         self._mark = 0.0
+        self._shortest = math.inf
+        """The shortest limit of any match it was given: the timer looks at least so often."""
         self._timer: Timer | None = None
         self._rejections = 0
         self._noise = 0
@@ -135,85 +156,63 @@ class BotStream:
 
     # Out
 
-    def seat(self, table: Table, seat: int, limits: Limits, start: pb.MatchStart) -> SeatAt:
-        """Give the bot a seat in a match; `start` lacks only the match's number."""
+    def seat(self, table: Table, seat: int, limits: Limits, start: bytes) -> SeatAt:
+        """Give the bot a seat in a match; `start` is its MatchStart, which lacks only the match's number."""
         self.crowded = bool(self.held)
         if not self.crowded:
             self._rejections = self._noise = 0  # so that what they cost does not depend on the matches before
-        elif self._outstanding:
-            self._set_timer()  # what was due when the bank could pay for it is due earlier now
+        if limits.decision < self._shortest:
+            self._shortest = limits.decision
+            self._watch_anew()
         self._number += 1
         at = self.held[self._number] = SeatAt(self, self._number, table, seat, Bank.full(limits))
-        start.match = self._number
-        self._frame.starts.append(start)
-        self._gather()
+        self._news.append(wire.start(self._number, start))
+        self._gathered.add(self)
         return at
 
-    def ask(self, at: SeatAt, asked: Asked, field: str, view: Message) -> None:
-        """Queue a decision."""
-        at.left = at.bank.left
-        decision_message(self._frame.decisions.add(), at, asked, field, view)
-        self._queue.append((at, asked))
-        self._gather()
+    def ask(self, at: SeatAt, asked: Asked, view: bytes) -> None:
+        """Queue a decision; `view` as `wire.view` makes it."""
+        at.put(asked, view)
+        self._queue[at.number] = at
+        self._gathered.add(self)
 
-    def update(self, at: SeatAt, actions: Sequence[tuple[int, int]], field: str, view: Message) -> None:
+    def update(self, at: SeatAt, actions: Sequence[tuple[int, int]], view: bytes) -> None:
         """Queue what happened in a step, for bots that want to know."""
-        message = self._frame.updates.add(match=at.number)
-        for seat, action in actions:
-            message.actions.add(seat=seat, action=action)
-        getattr(message, field).CopyFrom(view)
-        self._gather()
+        self._news.append(wire.update(at.number, actions, view))
+        self._gathered.add(self)
 
     def end(self, at: SeatAt, outcome: Outcome | None) -> None:
         """Queue the end of a match (None: it is void) and let the seat go; what it still owes is owed no more."""
-        end = self._frame.ends.add(match=at.number, void=outcome is None)
-        if outcome is not None:
-            end.ranks.extend(outcome.ranks)
-            end.scores.extend(map(str, outcome.scores))
-            for seat, reason, detail, _ in outcome.forfeits:
-                end.forfeits.add(seat=seat, reason=pb.Forfeit.Value(f"FORFEIT_{reason.name}"), detail=detail)
         at.closed = True
         del self.held[at.number]
-        self._forget(at)
-        self._gather()
-
-    def _forget(self, at: SeatAt) -> None:
-        if at.asked is not None:
-            at.asked = None
-            self._outstanding -= 1
+        self._queue.pop(at.number, None)
+        if self._owed.pop(at.number, None) is not None:
             self._noise -= 1  # its answer may be on its way
-            return
-        for index, (queued, _) in enumerate(self._queue):
-            if queued is at:
-                del self._queue[index], self._frame.decisions[index]
-                return
+        self._ends.append(wire.end(at.number, outcome))
+        self._gathered.add(self)
 
     def flush(self) -> None:
         """Send what has gathered, unless the bot still owes answers."""
-        if self._outstanding or self._closed or not self._filled:
+        if self._owed or self._closed or not (self._queue or self._news or self._ends):
             return
-        self._filled = False
-        frame, self._frame = self._frame, pb.PlayResponse()
+        frame = self._frame()
         if self._queue:
-            queue, self._queue = self._queue, []
-            for at, asked in queue:
-                at.asked = asked
-            self._outstanding = len(queue)
+            self._owed, self._queue = self._queue, {}
             self.frames += 1
-            self.decisions += self._outstanding
+            self.decisions += len(self._owed)
             self._mark = self._clock.time()
-            self._set_timer()
-        self._write(frame.SerializeToString())
+            self._watch()
+        self._write(frame)
 
-    def _gather(self) -> None:
-        self._filled = True
-        self._gathered.add(self)
+    def _frame(self) -> bytes:
+        frame = b"".join([*self._news, *[at.question for at in self._queue.values()], *self._ends])
+        self._news, self._ends = [], []
+        return frame
 
     def goodbye(self, reason: str) -> None:
         """Tell the bot to leave; nothing is expected of it any more."""
         if not self._closed:
-            self._frame.goodbye.reason = reason
-            self._write(self._frame.SerializeToString())
+            self._write(self._frame() + wire.part("goodbye", pb.Goodbye(reason=reason).SerializeToString()))
             self.close()
 
     def close(self) -> None:
@@ -229,40 +228,45 @@ class BotStream:
         now = self._clock.time()
         if self._closed:
             return
-        answers = self._answers(raw)
-        if answers:
+        if answers := self._answers(raw):
             self._book(now, answers)
-            for at, asked, action in answers:
-                at.table.answered(at, asked, action)
+            for at, action in answers:
+                at.table.answered(at, action)
         if self._offence is not None:
             self.host.fault(*self._offence)
         self.host.settle()
 
-    def _answers(self, raw: bytes) -> list[tuple[SeatAt, Asked, int]]:
+    def _answers(self, raw: bytes) -> list[tuple[SeatAt, int]]:
         """What a frame answers. What else is in it is counted; nothing after an offence is looked at."""
+        answers = []
+        owed = self._owed
+        for choice in self._choices(raw):
+            number, decision, action = choice.match, choice.decision, choice.action
+            if (at := owed.get(number)) is not None and at.asked.number == decision:  # type: ignore[union-attr]
+                del owed[number]
+                at.answers[decision] = action
+                answers.append((at, action))
+                continue
+            self._not_owed(choice)
+            if self._offence is not None:
+                break
+        return answers
+
+    def _choices(self, raw: bytes) -> Sequence[pb.Choice]:
         try:
             if len(raw) > FRAME_BYTES:
                 raise DecodeError(f"it has {len(raw)} bytes, {FRAME_BYTES} are allowed")
             choices = pb.PlayRequest.FromString(raw).choices
         except DecodeError as error:
             self._offence = Forfeit.PROTOCOL, f"sent a frame that is no PlayRequest: {error}"
-            return []
+            return ()
         if not choices:
             self._answers_nothing()
-        answers = []
-        for choice in choices:
-            if (answer := self._answer(choice)) is not None:
-                answers.append(answer)
-            elif self._offence is not None:
-                break
-        return answers
+        return choices
 
-    def _answer(self, choice: pb.Choice) -> tuple[SeatAt, Asked, int] | None:
+    def _not_owed(self, choice: pb.Choice) -> None:
+        """A choice that answers none of the decisions in the last frame."""
         at = self.held.get(choice.match)
-        if at is not None and (asked := at.asked) is not None and asked.number == choice.decision:
-            at.asked = None
-            at.answers[choice.decision] = choice.action
-            return at, asked, choice.action
         if at is None and not 0 < choice.match <= self._number:
             self._reject(choice, f"match {choice.match} is none of yours")
         elif at is None or at.closed:
@@ -273,7 +277,6 @@ class BotStream:
             self._reject(choice, f"decision {choice.decision} was answered with {first} before")
         else:
             self._repeats(at)
-        return None
 
     def _answers_nothing(self) -> None:
         self._noise += 1
@@ -290,32 +293,28 @@ class BotStream:
         left = REJECTIONS - self._rejections
         cost = f"{left} more and the match is lost" if left else "the match is lost"
         rejected = pb.Rejected(match=choice.match, decision=choice.decision, reason=f"{problem}; {cost}")
-        self._write(pb.PlayResponse(rejections=[rejected]).SerializeToString())
+        self._write(wire.part("rejections", rejected.SerializeToString()))
         if not left:
             self._offence = Forfeit.PROTOCOL, f"made {REJECTIONS} choices that were not asked for; the last: {problem}"
 
     # Time
 
-    def _book(self, now: float, answers: Sequence[tuple[SeatAt, Asked, int]]) -> None:
+    def _book(self, now: float, answers: Sequence[tuple[SeatAt, int]]) -> None:
         """Share the time since the frame, or the answers before, equally over what was answered together."""
         share = (now - self._mark) / len(answers)
         over = False
-        for at, _, _ in answers:
+        for at, _ in answers:
             at.times.append(share)
             over = over or share > at.bank.limit
             if self.crowded:
                 at.bank.answered()
             else:
                 at.bank.charge(share)
-        self._outstanding -= len(answers)
         self._mark = now
         if over and self.crowded:
             self.host.over_limit()
         self._adapt(share * self.capacity, answers[0][0].bank.limits.decision)
-        if self._outstanding:
-            self._set_timer()
-        else:
-            self._gathered.add(self)
+        self._gathered.add(self)
 
     def _adapt(self, full_frame: float, limit: float) -> None:
         if full_frame < limit / 8:
@@ -324,49 +323,48 @@ class BotStream:
             self.capacity = max(1, self.capacity // 2)
 
     def _due(self) -> float:
-        """When the outstanding answers are overdue. The bank is for a match that is alone."""
-        due = self._mark + sum(at.bank.limit for at in self.held.values() if at.asked is not None)
-        return due if self.crowded else due + sum(at.bank.left for at in self.held.values())
+        """When what is owed is overdue."""
+        return self._mark + sum(self._allowance())
 
-    def _set_timer(self) -> None:
-        when = min(self._due(), self._clock.time() + 3600)
+    def _allowance(self) -> tuple[float, float]:
+        """Seconds that what is owed may take: its limits, and the bank, which is for a match that is alone."""
+        limits = sum([at.bank.limit for at in self._owed.values()])
+        return limits, 0.0 if self.crowded else sum([at.bank.left for at in self.held.values()])
+
+    def _watch(self) -> None:
+        """Have somebody look before anything that is or will be owed is overdue.
+
+        A timer for every frame would cost more than one that goes off now and then for nothing.
+        """
+        if self._timer is None:
+            now = self._clock.time()
+            when = min(self._due(), now + self._shortest, now + 3600)
+            self._timer = self._clock.call_at(when, self._look, when)
+
+    def _watch_anew(self) -> None:
         if self._timer is not None:
-            if self._timer.when() <= when:
-                return  # it will look again when it fires
             self._timer.cancel()
-        self._timer = self._clock.call_at(when, self._look, when)
+            self._timer = None
+            self._watch()
 
     def _look(self, when: float) -> None:
         self._timer = None
-        if not self._outstanding or self._closed:
+        if not self._owed or self._closed:
             return
         if self._due() > when:
-            self._set_timer()
+            self._watch()
         else:
             self._timer = self._clock.call_at(self._clock.time() + PATIENCE, self._judge, self._mark)
 
     def _judge(self, mark: float) -> None:
         self._timer = None
-        if not self._outstanding or self._closed:
+        if not self._owed or self._closed:
             return
         if self._mark != mark:
-            self._set_timer()
+            self._watch()
             return
         rejected = f"; choices that were not asked for: {self._rejections}" if self._rejections else ""
-        self.host.fault(Forfeit.TIMEOUT, f"no answer in {self._due() - mark:.2f} s{rejected}")
+        limit, bank = self._allowance()
+        allowed = f"a limit of {limit:.2f} s and {bank:.2f} s left of the bank"
+        self.host.fault(Forfeit.TIMEOUT, f"no answer in {limit + bank:.2f} s: {allowed}{rejected}")
         self.host.settle()
-
-
-def decision_message(message: pb.Decision, at: SeatAt, asked: Asked, field: str, view: Message) -> pb.Decision:
-    """Fill in the question as the seat gets it."""
-    message.match = at.number
-    message.decision = asked.number
-    legal = asked.legal
-    if type(legal) is range:
-        message.legal_first = legal.start
-        message.legal_count = len(legal)
-    else:
-        message.legal.extend(legal)
-    message.bank_ms = int(min(at.left * 1000, UNLIMITED_MS))
-    getattr(message, field).CopyFrom(view)
-    return message

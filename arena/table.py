@@ -8,9 +8,10 @@ from typing import Any, Concatenate, ParamSpec
 
 from google.protobuf.json_format import MessageToDict
 
+from arena import wire
 from arena.games.rules import Seat
 from arena.match import Asked, Forfeit, Match
-from arena.stream import SeatAt, decision_message
+from arena.stream import SeatAt
 from arena.v1 import referee_pb2 as pb
 
 Args = ParamSpec("Args")
@@ -45,6 +46,8 @@ class Table:
         """The seats that are played by a bot; seats that never joined are missing."""
         self.evidence: dict[Seat, dict[str, Any]] = {}
         self._finished = finished
+        self._updated: list[SeatAt] = []
+        """Those whose bots asked for updates."""
         self._doomed: dict[Seat, tuple[Forfeit, str, dict[str, Any]]] = {}
         self._shown = 0
 
@@ -52,11 +55,13 @@ class Table:
     def begin(self, seats: Mapping[Seat, SeatAt], absent: Mapping[Seat, str]) -> None:
         """Put the first questions. `absent` seats forfeit before the first step, and why."""
         self.at = dict(seats)
+        self._updated = [at for at in self.at.values() if at.stream.updates]
         self._go_on(self.match.begin(absent.items()))
 
     @_guarded
-    def answered(self, at: SeatAt, asked: Asked, action: int) -> None:
+    def answered(self, at: SeatAt, action: int) -> None:
         """A bot chose, in time or not, something legal or not."""
+        asked = self.match.open[at.seat]
         if at.bank.left < 0:
             spent = f"took {at.times[-1]:.2f} s, {-at.bank.left:.2f} s more than its limit and bank"
             self._go_on(self._forfeit(asked, Forfeit.TIMEOUT, spent, at.stream.host.evidence(), action))
@@ -82,8 +87,9 @@ class Table:
     ) -> Sequence[Asked]:
         at = self.at[asked.seat]
         at.closed = True
-        field, view = self.match.game.view_field, self.match.game.view(self.match.state, at.seat)
-        request = decision_message(pb.Decision(), at, asked, field, view)
+        if at.asked is not asked:  # its bot had gone before it could be asked
+            at.put(asked, self._view(asked.seat))
+        (request,) = pb.PlayResponse.FromString(at.question).decisions
         self.evidence[at.seat] = {
             "request": MessageToDict(request, preserving_proto_field_name=True),
             "answer": answer,
@@ -95,14 +101,21 @@ class Table:
     def _go_on(self, asks: Sequence[Asked]) -> None:
         if self._doomed:
             asks = self._without_doomed(asks)
-        self._show_updates()
+        if self._updated:
+            self._show_updates()
         if self.match.outcome is not None:
             return self._finished(self)
-        game, state = self.match.game, self.match.state
+        view = None
         for asked in asks:
+            if view is None or self.match.game.hides:
+                view = self._view(asked.seat)
             at = self.at[asked.seat]
-            at.stream.ask(at, asked, game.view_field, game.view(state, asked.seat))
+            at.stream.ask(at, asked, view)
         return None
+
+    def _view(self, seat: Seat) -> bytes:
+        game = self.match.game
+        return wire.view(game.view_field, game.wire_view(self.match.state, seat))
 
     def _without_doomed(self, asks: Sequence[Asked]) -> Sequence[Asked]:
         """Have the seats forfeit that are asked though their bots are gone; what then is asked of others is added."""
@@ -117,10 +130,9 @@ class Table:
         if not actions:
             return
         self._shown = len(self.match.choices)
-        for seat, at in self.at.items():
-            if at.stream.updates and not at.closed:
-                game = self.match.game
-                at.stream.update(at, actions, game.view_field, game.view(self.match.state, seat))
+        for at in self._updated:
+            if not at.closed:
+                at.stream.update(at, actions, self._view(at.seat))
 
 
 def brief(legal: Sequence[int]) -> str:

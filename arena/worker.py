@@ -23,7 +23,7 @@ from itertools import count, islice
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
 
-from arena import games
+from arena import games, wire
 from arena.clock import NO_LIMITS, Limits
 from arena.games.dice import KeyedDice, commitment
 from arena.games.rules import Options
@@ -46,7 +46,7 @@ STARTS = 2
 """Starts of a version that may fail in a row before its matches are forfeited without another try."""
 GATHERING = 0.02
 """Seconds for which results gather before they are delivered together."""
-IN_FLIGHT = 64
+IN_FLIGHT = 256
 """Matches a process holds at most, whatever it offers."""
 
 
@@ -544,25 +544,22 @@ class Worker:
         self._raise_bug()
 
 
-def match_start(task: Task, seat: int, limits: Limits) -> pb.MatchStart:
-    """What a seat is told at the beginning; the stream adds the match's number."""
-    start = pb.MatchStart()
-    start.CopyFrom(_match_start(task.game, len(task.lineup), json.dumps(task.options), limits))
-    start.seat = seat
-    start.dice_commitment = commitment(task.seed)
-    start.bot_seed = bot_seed(task.seed, seat)
-    return start
+def match_start(task: Task, seat: int, limits: Limits) -> bytes:
+    """What a seat is told at the beginning, all but the match's number."""
+    own = pb.MatchStart(seat=seat, dice_commitment=commitment(task.seed), bot_seed=bot_seed(task.seed, seat))
+    common = _match_start(task.game, len(task.lineup), json.dumps(task.options), limits)
+    return common + own.SerializeToString()
 
 
 @lru_cache(maxsize=64)
-def _match_start(game: str, seats: int, options: str, limits: Limits) -> pb.MatchStart:
+def _match_start(game: str, seats: int, options: str, limits: Limits) -> bytes:
     start = pb.MatchStart(game=game, seats=seats, rules_version=games.game(game).rules_version)
     start.options.update(json.loads(options))
     for name in ("decision", "first", "bank"):
         seconds = getattr(limits, name)
         field = "first_decision_ms" if name == "first" else f"{name}_ms"
-        setattr(start.limits, field, int(min(seconds * 1000, 2**32 - 1)))
-    return start
+        setattr(start.limits, field, int(min(seconds * 1000, wire.UNLIMITED_MS)))
+    return start.SerializeToString()
 
 
 def bot_seed(seed: bytes, seat: int) -> bytes:

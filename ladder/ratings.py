@@ -6,9 +6,11 @@ change needs no room for change, and with that room no rating would ever settle.
 
 from __future__ import annotations
 
+import platform
 import warnings
 from collections.abc import Sequence
 from functools import cache
+from importlib.metadata import version
 from itertools import groupby
 from statistics import fmean
 from typing import Any, NamedTuple
@@ -51,6 +53,13 @@ def rate(ratings: Sequence[Rating], ranks: Sequence[int], draw_probability: floa
         mu, sigma = (fmean(getattr(posterior[seat], name) for seat in alike) for name in Rating._fields)
         result.update(dict.fromkeys(alike, Rating(mu, sigma)))
     return tuple(result[seat] for seat in range(len(ratings)))
+
+
+@cache
+def arithmetic() -> str:
+    """What ratings are computed by here: with another, the last bits of a rating may differ."""
+    libc = " ".join(platform.libc_ver())
+    return f"{platform.python_implementation()} {platform.python_version()}, {libc}, trueskill {version('trueskill')}"
 
 
 @cache

@@ -23,10 +23,9 @@ from arena.bench import ladders, processes, tape
 from arena.bench.cases import Case, Setting
 from arena.bench.figures import Sample, Sampler
 from arena.bench.tape import Frame, Tape
-from arena.launch import BotProcess
+from arena.launch import BotProcess, die_with_parent
 from arena.seated import bot_environment
 from arena.service import Receive, RefereeService, Write
-from arena.tournament.pool import die_with_parent
 from arena.v1 import referee_pb2 as pb
 from arena.worker import short_temporary_directory
 

@@ -14,14 +14,13 @@ from pathlib import Path
 from random import Random
 from statistics import quantiles
 
-from arena import casual, games, submission
+from arena import casual, games, submission, wire
 from arena.bench import raw
 from arena.bench.cases import Case
 from arena.bench.figures import Sample, Sampler
 from arena.bench.tape import Frame
 from arena.clock import Limits
 from arena.games.dice import RandomDice
-from arena.v1 import referee_pb2 as pb
 from arena.worker import Task, match_start
 
 
@@ -69,10 +68,9 @@ def first_frame() -> Frame:
     task = Task("1", game.name, game.options({}), seed, (entrant, entrant), (0, 1), Limits())
     state = game.start(2, RandomDice(Random(1)), task.options)
     seat, legal = next(iter(game.pending(state).items()))
-    start, question = match_start(task, seat, task.limits), pb.Decision(match=1, decision=1, legal=legal)
-    start.match = 1
-    getattr(question, game.view_field).CopyFrom(game.view(state, seat))
-    return Frame(pb.PlayResponse(starts=[start], decisions=[question]).SerializeToString(), 1)
+    view = wire.view(game.view_field, game.wire_view(state, seat))
+    question = wire.decision(1, 1, legal, Limits().bank, view)
+    return Frame(wire.start(1, match_start(task, seat, task.limits)) + question, 1)
 
 
 @contextmanager

@@ -20,6 +20,7 @@ COMMANDS = {
     "ladder": "ladder",
     "leaderboard": "leaderboard",
     "show": "show",
+    "verify": "verify",
     "doctor": "doctor",
     "bench": "bench",
 }

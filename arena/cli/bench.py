@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import os
 from typing import Any
 
 import click
 
-from arena.cli.options import Seconds, json_option
+from arena.cli.options import Seconds, jobs_option, json_option
 from arena.cli.output import draw, print_json, say, table
 
 
@@ -20,15 +19,7 @@ from arena.cli.output import draw, print_json, say, table
     help="About how long a ladder plays in each repeat.",
 )
 @click.option("--repeats", type=click.IntRange(1, 100), metavar="N", default=3, help="Rounds over all parts.")
-@click.option(
-    "-j",
-    "--jobs",
-    type=click.IntRange(1, 256),
-    metavar="N",
-    default=lambda: len(os.sched_getaffinity(0)),
-    show_default="one per core",
-    help="Worker processes.",
-)
+@jobs_option
 @json_option
 def bench(only: tuple[str, ...], seconds: float, repeats: int, jobs: int, as_json: bool) -> None:
     """Measure how fast this arena is on this machine.

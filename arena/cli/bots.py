@@ -75,17 +75,27 @@ def submit(
     Example:
       arena submit mybot.py --game buttons
     """
-    from arena import roster, submission
+    from arena import roster
 
-    program = submission.read(path, name=name, plays=[game.name for game in plays])
-    with progress(f"qualifying {program.name}") as report:
-        admission = roster.admit(home, program, limits, report, sandbox)
+    games = [game.name for game in plays]
+    with progress("qualifying") as report:
+        admission = roster.admit(
+            home, path, limits, name=name, plays=games, report=report, building=_building, sandbox=sandbox
+        )
     if as_json:
         print_json(_plain(admission))
+    if admission.left_out:
+        say(f"left out: {printable(', '.join(admission.left_out))}")
+    for hint in admission.hints:
+        say(f"hint: {printable(hint)}")
     if admission.version is None:
-        raise click.ClickException(_refusal(program, admission.failures, as_json))
+        raise click.ClickException(_refusal(admission.program, admission.failures, as_json))
     if not as_json:
         click.echo(_news(admission))
+
+
+def _building(what: str) -> None:
+    say(printable(what))
 
 
 def _news(admission: Admission) -> str:

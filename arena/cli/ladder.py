@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import time
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -15,6 +14,7 @@ from arena.cli.options import (
     check_players,
     game_option,
     home_option,
+    jobs_option,
     json_option,
     players_option,
     sandbox_options,
@@ -30,10 +30,6 @@ if TYPE_CHECKING:
     from ladder.store import Ladder
 
 
-def _cores() -> int:
-    return len(os.sched_getaffinity(0))
-
-
 @click.command()
 @game_option
 @players_option
@@ -42,15 +38,7 @@ def _cores() -> int:
 )
 @click.option("--bots", metavar="A,B@1,…", help="The field.  [default: built-ins and the newest of each submitted bot]")
 @click.option("--seed", help="Text that decides all dice, to reproduce a ladder; whoever knows it can foresee them.")
-@click.option(
-    "-j",
-    "--jobs",
-    type=click.IntRange(1, 256),
-    metavar="N",
-    default=_cores,
-    show_default="one per core",
-    help="Worker processes.",
-)
+@jobs_option
 @click.option(
     "--in-flight", type=click.IntRange(1, 64), metavar="N", default=64, help="Matches a bot's process holds at most."
 )

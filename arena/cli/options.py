@@ -74,6 +74,16 @@ players_option = click.option(
     "-p", "--players", type=int, metavar="N", help="Seats of a match.  [default: the game's fewest]"
 )
 
+jobs_option = click.option(
+    "-j",
+    "--jobs",
+    type=click.IntRange(1, 256),
+    metavar="N",
+    default=lambda: len(os.sched_getaffinity(0)),
+    show_default="one per core",
+    help="Worker processes.",
+)
+
 
 def limit_options(command: Command) -> Command:
     """How long bots may think; the command gets `limits`."""

@@ -36,6 +36,7 @@ from arena.games.birth_board import (
     replaced,
 )
 from arena.games.dice import Dice
+from arena.games.encoding import block, number
 from arena.games.rules import BadOption, Game, Options, Seat, places
 from arena.v1.birth_pb2 import BirthView
 
@@ -64,6 +65,7 @@ class Birth(Game[State]):
     actions = 6
     rules_version = 1
     view_field = "birth"
+    hides = False
     draw_probability = 0.001  # only seats that forfeit together tie; of 0, TrueSkill would grow less sure by a tie
     defaults: ClassVar[Options] = {
         # Fewer spaces for the dearer areas; the start in the cheapest, as a Break is a benefit.
@@ -124,13 +126,13 @@ class Birth(Game[State]):
     def default_action(self, state: State, seat: Seat) -> int:
         return actions(state.hands[seat])[0]
 
-    def view(self, state: State, seat: Seat | None) -> BirthView:  # noqa: ARG002 - all see the same
+    def view(self, state: State, seat: Seat | None) -> BirthView:
+        return BirthView.FromString(self.wire_view(state, seat))
+
+    def wire_view(self, state: State, seat: Seat | None) -> bytes:  # noqa: ARG002 - all see the same
         board, turn, pawns, hands, placed = state
-        view = BirthView.FromString(_empty_ring(board))
-        view.turn, view.current = turn, state.mover
-        for pawn, hand, own in zip(pawns, hands, zip(*placed, strict=True), strict=True):
-            view.seats.add(pawn=pawn, hand=faces(hand), placed=_codes(own))
-        return view
+        seats = map(_shown_seat, pawns, hands, zip(*placed, strict=True))
+        return b"".join([_shown_board(board), number(2, turn), number(1, state.mover), *seats])
 
     def from_view(self, view: Message, options: Options) -> State:  # noqa: ARG002 - the view has the board
         assert isinstance(view, BirthView)
@@ -160,16 +162,15 @@ _NAMES = tuple(f"play {face}" for face in range(1, 7))
 
 
 @cache
-def _empty_ring(board: Board) -> bytes:
-    """What every view of a match has in common, parsed faster than it is filled in."""
+def _shown_board(board: Board) -> bytes:
     return BirthView(areas=board.areas, start=board.start).SerializeToString()
 
 
-@lru_cache(maxsize=1 << 14)
-def _codes(placed: tuple[Heap, ...]) -> tuple[int, ...]:
-    """One colour's dice on the board as they travel: 10 · area + face."""
+@lru_cache(maxsize=1 << 13)
+def _shown_seat(pawn: int, hand: Heap, placed: tuple[Heap, ...]) -> bytes:
     heaps = zip(AREAS, placed, strict=True)
-    return tuple(10 * number + face for number, dice in heaps for face in faces(dice))
+    codes = bytes([10 * area + face for area, dice in heaps for face in faces(dice)])
+    return block(5, number(1, pawn) + block(2, bytes(faces(hand))) + block(3, codes))
 
 
 @lru_cache(maxsize=1 << 14)

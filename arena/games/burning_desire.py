@@ -15,6 +15,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from enum import IntEnum
+from functools import lru_cache
 from typing import ClassVar, NamedTuple
 
 from google.protobuf.message import Message
@@ -30,6 +31,7 @@ from arena.games.burning_desire_dice import (
     score,
 )
 from arena.games.dice import Dice
+from arena.games.encoding import block, number
 from arena.games.rules import BadOption, Game, Options, Seat, places
 from arena.v1.burning_desire_pb2 import BurningDesirePhase, BurningDesireStage, BurningDesireView
 
@@ -231,6 +233,7 @@ class BurningDesire(Game[State]):
     actions = MULTIPLY + 1
     rules_version = 1
     view_field = "burning_desire"
+    hides = False
     # Tie-breaks leave a shared first place only to matches that end by max_turns: none of 10,000 between two
     # equal players. Not 0, with which TrueSkill cannot rate the ties there are for the lower places.
     draw_probability = 0.001
@@ -271,22 +274,19 @@ class BurningDesire(Game[State]):
             return STOP
         return BANK if state.phase is Phase.MULTIPLY else FIRST_ROLE + best_role(state.dice)
 
-    def view(self, state: State, seat: Seat | None) -> BurningDesireView:  # noqa: ARG002 - nothing is hidden
-        return BurningDesireView(
-            current=state.current,
-            phase=BurningDesirePhase.ValueType(state.phase),
-            stage=BurningDesireStage.ValueType(state.stage),
-            dice=state.dice[:-1],
-            bonus=state.dice[-1],
-            rolls=state.rolls,
-            score=str(state.score),
-            multiplications=state.multiplications,
-            totals=map(str, state.totals),
-            trigger=state.trigger,
-            queue=state.queue,
-            turns=state.turns,
-            goal=state.goal,
-            max_turns=state.max_turns,
+    def view(self, state: State, seat: Seat | None) -> BurningDesireView:
+        return BurningDesireView.FromString(self.wire_view(state, seat))
+
+    def wire_view(self, state: State, seat: Seat | None) -> bytes:  # noqa: ARG002 - nothing is hidden
+        return b"".join(
+            (
+                _shown_match(state.totals, state.turns, state.goal, state.max_turns),
+                _shown_turn(state.current, state.phase, state.stage, state.rolls, state.trigger, state.queue),
+                block(4, bytes(state.dice[:-1])),
+                number(5, state.dice[-1]),
+                block(7, str(state.score).encode()),
+                number(8, state.multiplications),
+            )
         )
 
     def from_view(self, view: Message, options: Options) -> State:  # noqa: ARG002 - the view has them
@@ -322,3 +322,21 @@ class BurningDesire(Game[State]):
     def picture(self, state: State) -> str:
         seats = (_seat_line(state, seat) for seat in range(len(state.totals)))
         return "\n".join([f"{_TITLES[state.stage]} {state.goal}", *seats, "", *_turn_lines(state)])
+
+
+# --- On the wire
+
+
+@lru_cache(maxsize=1 << 13)
+def _shown_match(totals: tuple[int, ...], turns: tuple[int, ...], goal: int, max_turns: int) -> bytes:
+    view = BurningDesireView(totals=map(str, totals), turns=turns, goal=goal, max_turns=max_turns)
+    return view.SerializeToString()
+
+
+@lru_cache(maxsize=1 << 13)
+def _shown_turn(
+    current: Seat, phase: Phase, stage: Stage, rolls: int, trigger: Seat | None, queue: tuple[Seat, ...]
+) -> bytes:
+    view = BurningDesireView(current=current, rolls=rolls, trigger=trigger, queue=queue)
+    view.phase, view.stage = BurningDesirePhase.ValueType(phase), BurningDesireStage.ValueType(stage)
+    return view.SerializeToString()

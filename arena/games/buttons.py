@@ -25,6 +25,7 @@ from arena.games import buttons_board as on
 from arena.games.buttons_data import BOARDS, check_boards
 from arena.games.buttons_picture import picture
 from arena.games.dice import Dice, shuffled
+from arena.games.encoding import block
 from arena.games.rules import BadOption, Game, Options, Seat, places
 from arena.v1 import buttons_pb2 as wire
 
@@ -230,6 +231,7 @@ class Buttons(Game[State]):
     actions = len(NAMES)
     rules_version = 1
     view_field = "buttons"
+    hides = False
     draw_probability = 0.03  # the built-in greedy against itself: 60 of 2,000 matches of two
     defaults: ClassVar[Options] = {"boards": BOARDS, "max_rounds": 60}
 
@@ -280,29 +282,15 @@ class Buttons(Game[State]):
         legal = state.pending[seat]
         return legal[-1] if legal[-1] in (ROLL, QUIT, PASS) else legal[0]
 
-    def view(self, state: State, seat: Seat | None) -> wire.ButtonsView:  # noqa: ARG002 - all see the same
-        white, gold, *plain = state.dice or (0, 0)
-        return wire.ButtonsView(
-            phase=state.phase,
-            round=state.round,
-            turn=state.turn,
-            active=state.active,
-            starter=state.starter,
-            white=white,
-            gold=gold,
-            plain=plain,
-            dice_left=state.dice_left,
-            seats=map(
-                _shown,
-                state.sides,
-                state.boards,
-                state.cards,
-                state.buttons,
-                state.stars,
-                state.status,
-                state.due,
-            ),
+    def view(self, state: State, seat: Seat | None) -> wire.ButtonsView:
+        return wire.ButtonsView.FromString(self.wire_view(state, seat))
+
+    def wire_view(self, state: State, seat: Seat | None) -> bytes:  # noqa: ARG002 - all see the same
+        turn = _shown_turn(state.phase, state.round, state.turn, state.active, state.starter, state.dice_left)
+        columns = zip(
+            state.sides, state.boards, state.buttons, state.stars, state.cards, state.status, state.due, strict=True
         )
+        return b"".join([turn, _shown_roll(state.dice), *[_shown_seat(*column) for column in columns]])
 
     def from_view(self, view: Message, options: Options) -> State:
         assert isinstance(view, wire.ButtonsView)
@@ -349,16 +337,33 @@ def _check(pending: Mapping[Seat, Sequence[int]], decisions: Mapping[Seat, int])
 # --- On the wire
 
 
-@lru_cache(maxsize=4096)  # every seat is shown to all, and changes little; a view gets a copy
-def _shown(
-    sides: tuple[str, ...], board: str, cards: str, buttons: int, stars: int, status: Status, due: int
-) -> wire.ButtonsSeat:
-    return wire.ButtonsSeat(
-        board=board,
-        sides=sides,
-        buttons=on.cells(buttons),
-        stars=on.cells(stars),
-        cards=cards,
-        status=status,
-        stars_to_place=due,
-    )
+@lru_cache(maxsize=1 << 13)
+def _shown_turn(phase: Phase, round: int, turn: int, active: Seat, starter: Seat, dice_left: int) -> bytes:
+    view = wire.ButtonsView(phase=phase, round=round, turn=turn, active=active, starter=starter, dice_left=dice_left)
+    return view.SerializeToString()
+
+
+def _shown_roll(dice: tuple[int, ...]) -> bytes:
+    """The fields `white`, `gold` and `plain`."""
+    return bytes((6 << 3, dice[0], 7 << 3, dice[1])) + block(8, bytes(dice[2:])) if dice else b""
+
+
+def _shown_seat(
+    sides: tuple[str, ...], board: str, buttons: int, stars: int, cards: str, status: Status, due: int
+) -> bytes:
+    return block(10, _shown_board(sides, board) + _shown_cells(buttons, stars) + _shown_standing(cards, status, due))
+
+
+@lru_cache(maxsize=1 << 6)
+def _shown_board(sides: tuple[str, ...], board: str) -> bytes:
+    return wire.ButtonsSeat(sides=sides, board=board).SerializeToString()
+
+
+@lru_cache(maxsize=1 << 13)
+def _shown_cells(buttons: int, stars: int) -> bytes:
+    return block(3, bytes(on.cells(buttons))) + block(4, bytes(on.cells(stars)))
+
+
+@lru_cache(maxsize=1 << 10)
+def _shown_standing(cards: str, status: Status, due: int) -> bytes:
+    return wire.ButtonsSeat(cards=cards, status=status, stars_to_place=due).SerializeToString()

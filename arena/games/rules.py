@@ -36,6 +36,8 @@ class Game(ABC, Generic[State]):
     """Bumped when a rule changes; stored with every match."""
     view_field: ClassVar[str] = "other"
     """The field of the wire's `view` that this game's message travels in."""
+    hides: ClassVar[bool] = True
+    """Whether seats may be shown different things; where they are not, a view is made once for all of them."""
     draw_probability: ClassVar[float] = 0.001
     """How often two equal bots share a place; TrueSkill wants it. A constant of the game, measured."""
     defaults: ClassVar[Options] = {}
@@ -81,6 +83,10 @@ class Game(ABC, Generic[State]):
     @abstractmethod
     def view(self, state: State, seat: Seat | None) -> Message:
         """What a seat is shown (None: a spectator), as the game's own message."""
+
+    def wire_view(self, state: State, seat: Seat | None) -> bytes:
+        """The view as it travels, one with each decision: worth a quicker way than through a message."""
+        return self.view(state, seat).SerializeToString()
 
     @abstractmethod
     def from_view(self, view: Message, options: Options) -> State:

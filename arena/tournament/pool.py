@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import contextlib
-import ctypes
 import multiprocessing
 import os
 import shutil
@@ -18,7 +17,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from arena import worker
-from arena.launch import adopt_orphans, end_orphans
+from arena.launch import adopt_orphans, die_with_parent, end_orphans
 from arena.sandbox import UNCONFINED, Sandbox
 from arena.tournament import WorkersDied
 from arena.worker import Delivery, Order, Played, Task, Trouble, Worker
@@ -224,11 +223,3 @@ def _work(link: worker.Link, parent: int, scratch: str, in_flight: int, sandbox:
 
 def _ignore(_number: int, _frame: object) -> None:
     """Unlike SIG_IGN this is not inherited by bots."""
-
-
-def die_with_parent(parent: int) -> None:
-    """Have the kernel kill this process when its parent ends (Linux)."""
-    with contextlib.suppress(OSError, AttributeError):
-        ctypes.CDLL(None).prctl(1, signal.SIGKILL, 0, 0, 0)  # PR_SET_PDEATHSIG
-    if os.getppid() != parent:
-        os._exit(1)

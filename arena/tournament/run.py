@@ -114,7 +114,7 @@ def finished(played: Played) -> store.FinishedMatch | store.VoidMatch:
     seats = tuple(
         seat_outcome(ranks[seat], scores[seat], record, of_seat.get(seat)) for seat, record in enumerate(played.seats)
     )
-    return store.FinishedMatch(played.id, seats, replay.choices(played), replay.pack(played))
+    return store.FinishedMatch(played.id, seats, replay.plain(played.choices), replay.pack(played))
 
 
 def seat_outcome(rank: int, score: int, record: SeatRecord, forfeit: SeatForfeit | None) -> store.SeatOutcome:

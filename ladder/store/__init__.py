@@ -5,6 +5,7 @@ function here has done when it returns survives kill -9 and power loss.
 """
 
 from ladder.store.board import fold, ladder_hash, leaderboard
+from ladder.store.checks import Mismatch
 from ladder.store.database import NotFound, StoreError, exclusive, open, open_read, write
 from ladder.store.ladders import counts, find_ladder, ladder, ladders, plan, scheduled
 from ladder.store.records import (
@@ -30,6 +31,7 @@ __all__ = [
     "LadderKey",
     "Match",
     "MatchLine",
+    "Mismatch",
     "NotFound",
     "Row",
     "ScheduledMatch",

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterator, Mapping, Sequence
 from hashlib import sha256
 from itertools import groupby
 from operator import itemgetter
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
 
-from ladder.ratings import NEW, Rating, rate
+from ladder.ratings import NEW, Rating, arithmetic, rate
 from ladder.schedule import canonical_json
 from ladder.store.database import write
 from ladder.store.records import Ladder, Row
@@ -30,6 +31,10 @@ class Standing(NamedTuple):
     losses: int = 0
     rank_sum: int = 0
     forfeits: int = 0
+
+
+Folded: TypeAlias = tuple[int, str, dict[str, Standing]]
+"""A match that was rated: seq, id, and the standings of its versions after it."""
 
 
 class Placed(NamedTuple):
@@ -75,7 +80,8 @@ def ladder_hash(db: Database, ladder: Ladder) -> str:
 
 def _fold_some(db: Database, ladder: Ladder) -> int:
     with write(db):
-        begin, end = _next(db, ladder)
+        begin, end = reach(db, ladder)
+        end = min(end, begin + FOLDED_AT_ONCE)
         if begin < end:
             _fold_between(db, ladder, begin, end)
     return end - begin
@@ -84,25 +90,40 @@ def _fold_some(db: Database, ladder: Ladder) -> int:
 def _fold_between(db: Database, ladder: Ladder, begin: int, end: int) -> None:
     if begin == 0:  # also when an unplayable match was played after all
         _forget(db, ladder)
-    standings = _standings(db, ladder)
-    for seq, seats in _finished(db, ladder, begin, end):
-        after = _rated(standings, seats, ladder.draw_probability)
-        standings |= after
+    now = standings(db, ladder)
+    for seq, _, after in folded(db, ladder, begin, end, now):
         ratings = canonical_json({version: standing.rating for version, standing in after.items()})
         db.execute("INSERT INTO history (ladder, seq, ratings) VALUES (?, ?, ?)", [ladder.id, seq, ratings])
-    _save(db, ladder, standings)
-    db.execute("UPDATE ladders SET folded = ? WHERE id = ?", [end, ladder.id])
+    _save(db, ladder, now)
+    known = rated_by(db, ladder) if begin else []
+    by = canonical_json(sorted({*known, arithmetic()}))
+    db.execute("UPDATE ladders SET folded = ?, rated_by = ? WHERE id = ?", [end, by, ladder.id])
 
 
-def _next(db: Database, ladder: Ladder) -> tuple[int, int]:
-    """The first seq to fold, and the first after it that may not be folded now."""
+def folded(db: Database, ladder: Ladder, begin: int, end: int, now: dict[str, Standing]) -> Iterator[Folded]:
+    """What the fold of the matches from one seq to before another comes to; stores nothing, and `now` follows it."""
+    for seq, match, seats in _finished(db, ladder, begin, end):
+        after = _rated(now, seats, ladder.draw_probability)
+        now |= after
+        yield seq, match, after
+
+
+def rated_by(db: Database, ladder: Ladder) -> list[str]:
+    """What the ratings were computed by, see `arithmetic`."""
+    (text,) = db.execute("SELECT rated_by FROM ladders WHERE id = ?", [ladder.id]).fetchone()
+    known: list[str] = json.loads(text)
+    return known
+
+
+def reach(db: Database, ladder: Ladder) -> tuple[int, int]:
+    """The first seq that is not folded, and the first that may not be folded now."""
     row = db.execute(
         "SELECT folded, coalesce((SELECT min(seq) FROM matches WHERE ladder = ladders.id AND status = 'scheduled'),"
         " (SELECT max(seq) + 1 FROM matches WHERE ladder = ladders.id), 0) FROM ladders WHERE id = ?",
         [ladder.id],
     ).fetchone()
     begin, end = row
-    return begin, min(end, begin + FOLDED_AT_ONCE)
+    return begin, end
 
 
 def _forget(db: Database, ladder: Ladder) -> None:
@@ -110,14 +131,14 @@ def _forget(db: Database, ladder: Ladder) -> None:
         db.execute(f"DELETE FROM {table} WHERE ladder = ?", [ladder.id])
 
 
-def _finished(db: Database, ladder: Ladder, begin: int, end: int) -> Iterator[tuple[int, list[Placed]]]:
+def _finished(db: Database, ladder: Ladder, begin: int, end: int) -> Iterator[tuple[int, str, list[Placed]]]:
     rows = db.execute(
-        "SELECT m.seq, s.version, s.rank, s.forfeit IS NOT NULL FROM matches m JOIN seats s ON s.match = m.id"
+        "SELECT m.seq, m.id, s.version, s.rank, s.forfeit IS NOT NULL FROM matches m JOIN seats s ON s.match = m.id"
         " WHERE m.ladder = ? AND m.status = 'done' AND m.seq >= ? AND m.seq < ? ORDER BY m.seq, s.seat",
         [ladder.id, begin, end],
     )
-    for seq, seats in groupby(rows, key=itemgetter(0)):
-        yield seq, [Placed(*seat[1:]) for seat in seats]
+    for (seq, match), seats in groupby(rows, key=itemgetter(0, 1)):
+        yield seq, match, [Placed(*seat[2:]) for seat in seats]
 
 
 def _rated(standings: Mapping[str, Standing], seats: Sequence[Placed], draw_probability: float) -> dict[str, Standing]:
@@ -145,7 +166,8 @@ def _after(before: Standing, rating: Rating, seat: Placed, shared: bool) -> Stan
     )
 
 
-def _standings(db: Database, ladder: Ladder) -> dict[str, Standing]:
+def standings(db: Database, ladder: Ladder) -> dict[str, Standing]:
+    """What is stored of every version, by label."""
     rows = db.execute(
         "SELECT version, mu, sigma, matches, wins, ties, losses, rank_sum, forfeits FROM ratings"
         " WHERE ladder = ? ORDER BY version",
@@ -191,5 +213,5 @@ def _signed(db: Database, ladder: Ladder) -> Iterator[object]:
     )
     for (_, *match), seats in groupby(rows, key=lambda row: row[:4]):
         yield [*match, *(seat[4:] for seat in seats)]
-    for version, standing in _standings(db, ladder).items():
+    for version, standing in standings(db, ladder).items():
         yield [version, *standing.rating]

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import os
 import time
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import partial
 from hashlib import sha256
 from itertools import islice
@@ -69,6 +69,8 @@ def plan(db: Database, ladder: Ladder, field: Iterable[str], rounds: int) -> int
         while batch := list(islice(groups, BATCH)):
             _insert(db, ladder, start, batch)
             planned += len(batch)
+        if planned:
+            _insert_leg(db, ladder, start.leg, bots, rounds)
     return planned * ladder.key.seats
 
 
@@ -127,6 +129,12 @@ def _start(db: Database, ladder: Ladder) -> _Start:
         {"ladder": ladder.id},
     ).fetchone()
     return _Start(*row)
+
+
+def _insert_leg(db: Database, ladder: Ladder, leg: int, bots: Sequence[str], rounds: int) -> None:
+    """Keep what the leg follows from."""
+    values = [ladder.id, leg, canonical_json(sorted(set(bots))), rounds]
+    db.execute("INSERT INTO legs (ladder, leg, field, rounds) VALUES (?, ?, ?, ?)", values)
 
 
 def _orders(db: Database, ladder: Ladder, round: int) -> set[Order]:

@@ -20,6 +20,8 @@ class Version(NamedTuple):
     origin: str
     created: float
     retired: float | None
+    built: str | None = None
+    """The digest of what a build made of it, and runs; None if it runs as it was handed in."""
 
     @property
     def label(self) -> str:

@@ -37,53 +37,69 @@ def record(db: Database, ladder: Ladder, results: Sequence[FinishedMatch | VoidM
 
 def _record(db: Database, ladder: Ladder, result: FinishedMatch | VoidMatch, now: float) -> bool:
     row = db.execute(
-        "SELECT m.status, g.bots, m.rotation, m.seq FROM matches m JOIN groups g ON g.id = m.group_id"
+        "SELECT m.status, g.bots, m.rotation, m.seq, m.voids FROM matches m JOIN groups g ON g.id = m.group_id"
         " WHERE m.id = ? AND m.ladder = ?",
         [result.id, ladder.id],
     ).fetchone()
     if row is None:
         raise NotFound(f"ladder {ladder.id} has no match {result.id!r}")
-    status, bots, rotation, seq = row
+    status, bots, rotation, seq, voids = row
     if status == "done":
         return False
     if isinstance(result, VoidMatch):
-        _void(db, result)
+        _void(db, result, json.loads(voids))
         return False
-    _finish(db, result, line_up(bots, rotation), now)
+    _finish(db, result, line_up(bots, rotation), voids, now)
     if status == "unplayable":  # the fold may have passed it over already: then it starts anew
         db.execute("UPDATE ladders SET folded = 0 WHERE id = ? AND folded > ?", [ladder.id, seq])
     return True
 
 
-def _void(db: Database, result: VoidMatch) -> None:
-    db.execute(
-        "UPDATE matches SET voids = json_insert(voids, '$[#]', ?),"
-        " status = iif(json_array_length(voids) + 1 >= ?, 'unplayable', 'scheduled') WHERE id = ?",
-        [result.reason, ATTEMPTS, result.id],
-    )
+def _void(db: Database, result: VoidMatch, voids: list[str]) -> None:
+    text = canonical_json([*voids, result.reason])
+    status = "unplayable" if len(voids) + 1 >= ATTEMPTS else "scheduled"
+    values = [text, status, digest(result.id, text), result.id]
+    db.execute("UPDATE matches SET voids = ?, status = ?, digest = ? WHERE id = ?", values)
 
 
-def _finish(db: Database, result: FinishedMatch, bots: Sequence[str], now: float) -> None:
+def _finish(db: Database, result: FinishedMatch, bots: Sequence[str], voids: str, now: float) -> None:
+    seats = [(label, *_packed(outcome)) for label, outcome in zip(bots, result.seats, strict=True)]
     digests = sha256(result.choices).digest(), sha256(result.replay).digest()
+    whole = digest(result.id, voids, now, *digests, seats)
     db.execute(
-        "UPDATE matches SET status = 'done', finished = ?, choices_digest = ?, replay_digest = ? WHERE id = ?",
-        [now, *digests, result.id],
+        "UPDATE matches SET status = 'done', finished = ?, choices_digest = ?, replay_digest = ?, digest = ?"
+        " WHERE id = ?",
+        [now, *digests, whole, result.id],
     )
     db.execute("INSERT INTO replays (match, replay) VALUES (?, ?)", [result.id, result.replay])
     db.conn.executemany(
         "INSERT INTO seats"
         " (match, seat, version, rank, score, forfeit, evidence, decisions, think_total, think_max)"
         " VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
-        [
-            (result.id, seat, label, *_packed(outcome))
-            for seat, (label, outcome) in enumerate(zip(bots, result.seats, strict=True))
-        ],
+        [(result.id, number, *seat) for number, seat in enumerate(seats)],
     )
+
+
+def digest(
+    id: str,
+    voids: str,
+    finished: float | None = None,
+    choices: bytes | None = None,
+    replay: bytes | None = None,
+    seats: Sequence[tuple[object, ...]] = (),
+) -> bytes:
+    """SHA-256 over all that is stored of a match, as canonical JSON: what no rule decides is covered by this alone.
+
+    `choices` and `replay` are digests themselves, `seats` the columns of the table from the version on.
+    """
+    hashes = [each and each.hex() for each in (choices, replay)]
+    return sha256(canonical_json([id, voids, finished, *hashes, seats]).encode()).digest()
 
 
 def _packed(outcome: SeatOutcome) -> tuple[object, ...]:
     evidence = None if outcome.evidence is None else canonical_json(outcome.evidence)
-    return (outcome.rank, str(outcome.score), outcome.forfeit, evidence, *outcome[4:])
+    thought = float(outcome.think_total), float(outcome.think_max)  # as they come back
+    return (outcome.rank, str(outcome.score), outcome.forfeit, evidence, outcome.decisions, *thought)
 
 
 def match(db: Database, prefix: str) -> Match:

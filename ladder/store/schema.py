@@ -111,4 +111,28 @@ def _1_everything(db: Database) -> None:
     )
 
 
-MIGRATIONS: list[Callable[[Database], None]] = [_1_everything]
+def _2_builds(db: Database) -> None:
+    db.execute("ALTER TABLE versions ADD COLUMN built TEXT")  # digest of what a build made of it
+
+
+def _3_more_to_check(db: Database) -> None:
+    db.executescript(
+        """
+        CREATE TABLE legs (             -- none for legs planned before there was this table
+            ladder TEXT NOT NULL REFERENCES ladders,
+            leg INTEGER NOT NULL,
+            field TEXT NOT NULL,        -- JSON: labels
+            rounds INTEGER NOT NULL,
+            PRIMARY KEY (ladder, leg)
+        ) STRICT, WITHOUT ROWID;
+
+        -- SHA-256 over all else that is stored of the match once it was tried, see results.digest
+        ALTER TABLE matches ADD COLUMN digest BLOB;
+
+        -- JSON: by what the ratings were computed, see ratings.arithmetic; several after an update
+        ALTER TABLE ladders ADD COLUMN rated_by TEXT NOT NULL DEFAULT '[]';
+        """
+    )
+
+
+MIGRATIONS: list[Callable[[Database], None]] = [_1_everything, _2_builds, _3_more_to_check]

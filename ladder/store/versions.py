@@ -19,9 +19,16 @@ _NAME = re.compile(r"[a-z0-9][a-z0-9._-]{0,31}")
 
 
 def add_version(
-    db: Database, name: str, digest: str, *, games: Sequence[str], run: Sequence[str], origin: str
+    db: Database,
+    name: str,
+    digest: str,
+    *,
+    games: Sequence[str],
+    run: Sequence[str],
+    origin: str,
+    built: str | None = None,
 ) -> tuple[Version, bool]:
-    """Enter a bot: its new version and True, or False and its newest version, if that has the same digest.
+    """Enter a bot: its new version and True, or False and its newest version, if that has the same digests.
 
     A submitted version returns from retirement so. `origin` is "built-in" or "submitted", and a name belongs to
     one of them for good. Raises StoreError.
@@ -32,10 +39,10 @@ def add_version(
         newest = next(reversed(versions(db, name)), None)
         if newest and newest.origin != origin:
             raise StoreError(f"the name {name!r} belongs to a {newest.origin} bot: choose another")
-        if newest and newest.digest == digest:
+        if newest and (newest.digest, newest.built) == (digest, built):
             return (_unretired(db, newest) if origin == "submitted" else newest), False
         number = newest.number + 1 if newest else 1
-        new = Version(name, number, digest, tuple(games), tuple(run), origin, time.time(), None)
+        new = Version(name, number, digest, tuple(games), tuple(run), origin, time.time(), None, built)
         _insert(db, new)
         return new, True
 
@@ -90,9 +97,9 @@ def _named(db: Database, name: str) -> tuple[Version, ...]:
 def _insert(db: Database, new: Version) -> None:
     games, run = canonical_json(new.games), canonical_json(new.run)
     db.execute(
-        "INSERT INTO versions (label, name, number, digest, games, run, origin, created)"
-        " VALUES (?, ?, ?, ?, ?, ?, ?, ?)",
-        [new.label, new.name, new.number, new.digest, games, run, new.origin, new.created],
+        "INSERT INTO versions (label, name, number, digest, games, run, origin, created, built)"
+        " VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)",
+        [new.label, new.name, new.number, new.digest, games, run, new.origin, new.created, new.built],
     )
 
 

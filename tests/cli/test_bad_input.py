@@ -77,8 +77,8 @@ def test_wrong_usage_is_one_line_and_changes_nothing(case: str) -> None:
 
 
 ERRORS: dict[str, tuple[list[str], list[str]]] = {
-    "no such bot": (["match", "ann", "carl", *BIRTH], ["'carl'", "ann, bob", "./mine.py"]),
-    "no such version": (["match", "ann", "bob@7", *BIRTH], ["'bob@7'", "bob@1, bob@2"]),
+    "no such bot": (["match", "carl", "ann", *BIRTH], ["'carl'", "ann, bob", "./mine.py"]),
+    "no such version": (["match", "bob@7", "ann", *BIRTH], ["'bob@7'", "bob@1, bob@2"]),
     "a path to nothing": (["match", "./carl.py", "ann", *BIRTH], ["'carl.py'"]),
     "a bot that plays other games": (["match", "ann", "random", "-g", "buttons"], ["'ann'", "birth"]),
     "a bot of control characters": (["match", "\x1b]0;x\x07", "ann", *BIRTH], [r"\x1b]0;x\x07"]),

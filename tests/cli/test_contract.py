@@ -29,6 +29,7 @@ LISTS = {
     "bots": ["bots"],
     "leaderboard": ["leaderboard", "--game", "birth"],
     "show": ["show", "random"],
+    "verify": ["verify"],
     "doctor": ["doctor"],
 }
 """A use of every command that lists, for an empty home."""

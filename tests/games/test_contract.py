@@ -183,6 +183,14 @@ def test_views_survive_the_wire(name: str, seats: int) -> None:
 
 
 @every_table
+def test_a_game_that_hides_nothing_shows_everybody_the_same(name: str, seats: int) -> None:
+    """The referee makes a view once and sends it to all."""
+    rules = game(name)
+    for step in () if rules.hides else sampled(name, seats):
+        assert len({rules.wire_view(step.state, seat) for seat in (None, *range(seats))}) == 1
+
+
+@every_table
 def test_views_fit_the_field_of_the_protocol(name: str, seats: int) -> None:
     """The referee puts the view there without knowing the game."""
     rules = game(name)

@@ -133,7 +133,7 @@ def directory(path: Path) -> None:
     [
         (garbage, "is not a database: move it away"),
         (foreign, "belongs to another program: move it away"),
-        (newer, "was written by a newer arena (schema 99, this one knows 1): update the arena"),
+        (newer, f"was written by a newer arena (schema 99, this one knows {len(schema.MIGRATIONS)}): update the arena"),
         (torn, "is damaged: put a backup in its place"),
         (flipped, "is damaged: put a backup in its place"),
         (directory, "cannot be opened, read or written: it must be a file"),

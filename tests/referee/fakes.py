@@ -5,8 +5,6 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple, cast
 
-from google.protobuf.struct_pb2 import Struct
-
 from arena.clock import Limits
 from arena.match import Asked, Forfeit, Outcome
 from arena.stream import BotStream, SeatAt
@@ -103,8 +101,9 @@ class Wire:
 
     # The tables
 
-    def answered(self, at: SeatAt, asked: Asked, action: int) -> None:
-        self.heard.append((at.number, asked.number, action))
+    def answered(self, at: SeatAt, action: int) -> None:
+        assert at.asked is not None
+        self.heard.append((at.number, at.asked.number, action))
 
     # What a test does
 
@@ -116,11 +115,11 @@ class Wire:
 
     def sit(self, limits: Limits = LIMITS) -> SeatAt:
         """The bot gets a seat in a new match."""
-        return self.stream.seat(cast(Table, self), 0, limits, pb.MatchStart())
+        return self.stream.seat(cast(Table, self), 0, limits, b"")
 
     def ask(self, at: SeatAt, number: int, legal: Sequence[int] = LEGAL) -> None:
         """A decision is put to the bot, to be sent when it is its turn."""
-        self.stream.ask(at, Asked(0, number, legal), "other", Struct())
+        self.stream.ask(at, Asked(0, number, legal), b"")
 
     def end(self, at: SeatAt) -> None:
         """The match is over."""

@@ -55,9 +55,14 @@ CRASHES = [
     ),
 ]
 TIMEOUTS = [
-    Case("stalls", TIMEOUT, "no answer in 3.50 s", limits=SHORT),
-    Case("stalls --at 2", TIMEOUT, "no answer in 0.80 s", limits=SHORT),
-    Case("answers_late --at 2 --seconds 1.5", TIMEOUT, "no answer in 0.80 s", limits=SHORT),
+    Case("stalls", TIMEOUT, "no answer in 3.50 s: a limit of 3.00 s and 0.50 s left of the bank", limits=SHORT),
+    Case("stalls --at 2", TIMEOUT, "no answer in 0.80 s: a limit of 0.30 s and 0.50 s left of the bank", limits=SHORT),
+    Case(
+        "answers_late --at 2 --seconds 1.5",
+        TIMEOUT,
+        "no answer in 0.80 s: a limit of 0.30 s and 0.50 s left of the bank",
+        limits=SHORT,
+    ),
 ]
 ILLEGALS = [
     Case("plays_illegal --code 0", ILLEGAL, "chose 0, legal: 1, 2, 3, 4, 5, 6", answer=0),

@@ -7,7 +7,6 @@ from pathlib import Path
 from typing import Any, cast
 
 import pytest
-from google.protobuf.struct_pb2 import Struct
 
 from arena.launch import BotProcess
 from arena.match import Asked, Forfeit
@@ -55,6 +54,8 @@ class Host:
 class Process:
     """Exited, as far as it is asked."""
 
+    ran_out_of_memory = False
+
     def exit_in_words(self) -> str:
         return "exited with code 3"
 
@@ -65,7 +66,7 @@ class Heard:
     def __init__(self) -> None:
         self.answers: list[int] = []
 
-    def answered(self, _at: Any, _asked: Any, action: int) -> None:
+    def answered(self, _at: Any, action: int) -> None:
         self.answers.append(action)
 
 
@@ -92,8 +93,8 @@ async def test_an_answer_that_comes_after_the_exit_is_heard(bot: Bot, host: Host
     """It was given in time; the kernel told of the exit first."""
     receive, heard = join(bot), Heard()
     assert bot.stream is not None
-    at = bot.stream.seat(cast(Table, heard), 0, LIMITS, pb.MatchStart())
-    bot.stream.ask(at, Asked(seat=0, number=1, legal=(5,)), "other", Struct())
+    at = bot.stream.seat(cast(Table, heard), 0, LIMITS, b"")
+    bot.stream.ask(at, Asked(seat=0, number=1, legal=(5,)), b"")
     host.settle()
     bot._process_gone()
     receive(pb.PlayRequest(choices=[pb.Choice(match=1, decision=1, action=5)]).SerializeToString())

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import random
 
-from google.protobuf.struct_pb2 import Struct
-
 from arena.clock import NO_LIMITS, Limits
 from arena.match import Forfeit, Outcome, SeatForfeit
 from arena.stream import FRAME_BYTES, NOISE, PATIENCE
@@ -135,7 +133,7 @@ def test_updates_travel_before_the_question_that_follows_from_them() -> None:
     """A bot reads a frame from top to bottom."""
     wire = Wire(updates=True)
     at = wire.sit()
-    wire.stream.update(at, [(0, 5), (1, 6)], "other", Struct())
+    wire.stream.update(at, [(0, 5), (1, 6)], b"")
     wire.ask(at, 1)
     (frame,) = wire.sent()
     assert [(action.seat, action.action) for action in frame.updates[0].actions] == [(0, 5), (1, 6)]
@@ -364,7 +362,7 @@ def test_an_answer_is_awaited_for_its_limit_and_all_of_its_bank() -> None:
     wire.time.pass_by(4.0)
     assert wire.faults == []
     wire.time.pass_by(PATIENCE)
-    assert wire.faults == [(Forfeit.TIMEOUT, "no answer in 4.00 s")]
+    assert wire.faults == [(Forfeit.TIMEOUT, "no answer in 4.00 s: a limit of 1.00 s and 3.00 s left of the bank")]
 
 
 def test_an_answer_a_moment_late_is_late() -> None:

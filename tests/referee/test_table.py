@@ -12,7 +12,6 @@ from arena.games import ScriptedDice
 from arena.match import Forfeit, Match, Outcome
 from arena.stream import SeatAt
 from arena.table import Table, brief
-from arena.v1 import referee_pb2 as pb
 from tests.referee.fakes import Wire
 from tests.referee.toy import Toy
 
@@ -41,7 +40,7 @@ class Sitting:
         """Everybody sits down but `absent`."""
         joined = [seat for seat in range(len(self.wires)) if seat not in absent]
         limits = Limits(decision=1.0, bank=3.0)
-        self.at = {seat: self.wires[seat].stream.seat(self.table, seat, limits, pb.MatchStart()) for seat in joined}
+        self.at = {seat: self.wires[seat].stream.seat(self.table, seat, limits, b"") for seat in joined}
         self.table.begin(self.at, dict.fromkeys(absent, "did not join"))
 
     def choose(self, seat: int, action: int, seconds: float = 0.0) -> None:

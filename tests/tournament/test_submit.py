@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
 import os
 import shutil
 import signal
 import subprocess
 import time
-from pathlib import Path
 from subprocess import PIPE
 from typing import Any
 
+import psutil
 import pytest
 
 from tests.cli.commands import ARENA, PATIENCE, Ran, arena, environment, everything_in
@@ -107,7 +108,16 @@ def test_other_games_are_another_version(cwd: Path) -> None:
     """A version never changes, and what it claims to play belongs to it."""
     programs.write(cwd, mine=programs.FIRST)
     accepted(cwd, "mine.py")
-    assert submit(cwd, "mine.py").out.startswith("accepted as mine@2 for birth, burning-desire, buttons;")
+    assert submit(cwd, "mine.py", *BIRTH, "-g", "buttons").out.startswith("accepted as mine@2 for birth, buttons;")
+
+
+def test_games_once_said_need_not_be_said_again(cwd: Path) -> None:
+    """Who forgets --game at the second version does not mean that the bot has learnt two more games."""
+    programs.write(cwd, mine=programs.FIRST)
+    accepted(cwd, "mine.py")
+    assert submit(cwd, "mine.py").out == "mine@1 has just this content already: nothing to do\n"
+    programs.write(cwd, mine=programs.LAST)
+    assert submit(cwd, "mine.py").out.startswith("accepted as mine@2 for birth;")
 
 
 def test_a_retired_bot_returns_when_it_is_submitted_again(cwd: Path) -> None:
@@ -196,11 +206,12 @@ def test_a_version_that_fails_leaves_those_before_it(cwd: Path) -> None:
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM, signal.SIGHUP])
 def test_an_interrupted_qualification_leaves_nothing(number: signal.Signals, cwd: Path) -> None:
     """Neither a process nor a file, nor a word."""
-    (cwd / "mine.py").write_text("open('begun', 'w')\nimport time\ntime.sleep(1000)")
+    program = f"begun-{os.getpid()}-{number}.py"
+    (cwd / program).write_text("import time\ntime.sleep(1000)")
     before = everything_in(cwd)
-    words = [str(ARENA), "submit", "mine.py"]
+    words = [str(ARENA), "submit", program, "--name=mine"]
     with subprocess.Popen(words, cwd=cwd, env=environment(), stdout=PIPE, stderr=PIPE, text=True) as process:
-        wait_for_file("begun")
+        wait_for_program(program)
         process.send_signal(number)
         assert process.communicate(timeout=PATIENCE) == ("", "")
     assert process.returncode == 130
@@ -214,12 +225,18 @@ def test_a_home_that_cannot_be_made_is_said(cwd: Path) -> None:
     assert "choose another home" in refused(cwd, "mine.py", *BIRTH, "--home", "file/home")
 
 
-def wait_for_file(name: str) -> None:
-    """Until a bot has made it in its own folder, somewhere below the temporary one."""
+def wait_for_program(name: str) -> None:
+    """Until a bot of that name runs, whatever stands around it."""
     deadline = time.monotonic() + PATIENCE
-    while not list(Path(os.environ["TMPDIR"]).rglob(name)):
+    while not any(_arguments(process)[1:] == [name] for process in psutil.process_iter()):
         assert time.monotonic() < deadline
-        time.sleep(0.01)
+        time.sleep(0.05)
+
+
+def _arguments(process: psutil.Process) -> list[str]:
+    with contextlib.suppress(psutil.Error):
+        return process.cmdline()
+    return []
 
 
 def test_a_program_that_is_lost_can_be_submitted_again(cwd: Path) -> None:

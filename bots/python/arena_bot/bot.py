@@ -28,7 +28,7 @@ class Bot(ABC):
     A class that defines `__init__` finds none of the attributes there yet: `start` is the place for them.
     """
 
-    matches: ClassVar[int] = 64
+    matches: ClassVar[int] = 256
     """How many matches one process of this bot may hold at once; 1 for a bot that needs the whole machine."""
     updates: ClassVar[bool] = False
     """Whether `update` is to be called after every step of the match."""

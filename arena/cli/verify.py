@@ -1,0 +1,52 @@
+"""arena verify."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+
+from arena.cli.options import home_option, jobs_option, json_option
+from arena.cli.output import print_json, printable, progress, say
+
+if TYPE_CHECKING:
+    from arena.verify import Difference
+
+DIFFERS = 3
+"""The exit code."""
+
+
+@click.command()
+@jobs_option
+@home_option
+@json_option
+def verify(jobs: int, home: Path, as_json: bool) -> None:
+    """Check everything that is stored.
+
+    Every match is played again from its record, with all dice and by the rules; schedule, seeds and ratings are
+    computed anew. The first thing that differs is named, and the exit code is 3 then.
+
+    \b
+    Example:
+      arena verify
+    """
+    from arena.verify import verify as verified
+
+    with progress("verifying") as report:
+        verdict = verified(home, jobs=jobs, report=report)
+    if as_json:
+        difference = verdict.difference and verdict.difference._asdict()
+        print_json({"matches": verdict.matches, "difference": difference, "remarks": verdict.remarks})
+    for remark in verdict.remarks:
+        say(remark)
+    if verdict.difference is not None:
+        say(f"{_where(verdict.difference)}: {printable(verdict.difference.what)}")
+        raise SystemExit(DIFFERS)
+    if not as_json:
+        click.echo(f"{verdict.matches:,} matches, their schedule and ratings: all as it follows from seeds and choices")
+
+
+def _where(difference: Difference) -> str:
+    names = {"ladder": difference.ladder, "match": difference.match}
+    return ", ".join(f"{name} {value}" for name, value in names.items() if value) or "the home"

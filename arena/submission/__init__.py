@@ -1,0 +1,32 @@
+"""Programs as people hand them in: taken, read, built and kept.
+
+A program is a `.py` file, an executable file, a folder with a `bot.toml`, or an archive of such a folder. Kept, it is a
+folder named after the SHA-256 of its content, which never changes. `intake` and `build` are imported by whoever takes
+something in: most commands do not.
+"""
+
+from arena.submission.budget import MAX_BYTES, MAX_FILES
+from arena.submission.builtin import built_ins
+from arena.submission.kept import intact, manifest, store
+from arena.submission.manifest import DEFAULT_BOUNDS, MAX_MANIFEST, BadSubmission, Bounds, check_name, short, skeleton
+from arena.submission.program import Program, entrant, playing, read
+
+__all__ = [
+    "DEFAULT_BOUNDS",
+    "MAX_BYTES",
+    "MAX_FILES",
+    "MAX_MANIFEST",
+    "BadSubmission",
+    "Bounds",
+    "Program",
+    "built_ins",
+    "check_name",
+    "entrant",
+    "intact",
+    "manifest",
+    "playing",
+    "read",
+    "short",
+    "skeleton",
+    "store",
+]

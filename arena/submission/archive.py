@@ -1,0 +1,179 @@
+"""Unpack what strangers packed: ordinary files with plain names, counted while they are inflated.
+
+The standard library reads the headers and inflates; what is written, where and how much, is decided here.
+"""
+
+from __future__ import annotations
+
+import gzip
+import io
+import lzma
+import stat
+import sys
+import tarfile
+import zipfile
+import zlib
+from collections.abc import Callable, Iterator
+from functools import partial
+from pathlib import Path
+from typing import IO, TYPE_CHECKING, Any, NamedTuple
+
+from arena.submission.budget import MAX_BYTES, Budget, too_large, write_file
+from arena.submission.manifest import BadSubmission, short
+
+if TYPE_CHECKING or sys.version_info < (3, 14):
+    from backports import zstd
+else:
+    from compression import zstd
+
+MAX_NAME = 200
+MAX_DEPTH = 16
+_HEADERS = 16 * 1024 * 1024
+"""Bytes that headers and padding of a tar file may have beside its content."""
+_DIRECTORY, _ENTRIES = b"PK\x01\x02", 50_000
+"""What every entry of a zip file's directory begins with, and how often that may be before it is read into memory."""
+
+
+class Entry(NamedTuple):
+    """A file of an archive, or a folder (`content` is None)."""
+
+    name: str
+    executable: bool = False
+    content: Callable[[], IO[bytes] | None] | None = None
+
+
+def kind(path: Path) -> str | None:
+    """The ending that says which kind of archive it is; None for what is called like none."""
+    return next((ending for ending in READERS if path.name.lower().endswith(ending)), None)
+
+
+def unpack(path: Path, folder: Path) -> None:
+    """Write the files of an archive into a new folder. Raises BadSubmission; what was written is no bot then."""
+    ending = kind(path)
+    assert ending is not None
+    folder.mkdir(parents=True)
+    if path.stat().st_size > MAX_BYTES:
+        raise too_large(str(path))
+    try:
+        _write(READERS[ending](path), folder, Budget(str(path)))
+    except BadSubmission:
+        raise
+    except _DAMAGED as error:
+        if isinstance(error, OSError) and error.errno is not None:
+            raise  # the disk's doing, not the archive's
+        raise BadSubmission(f"{str(path)!r} is no {ending} archive that can be read: {error}") from error
+
+
+def _write(entries: Iterator[Entry], folder: Path, budget: Budget) -> None:
+    names = _Names()
+    for entry in entries:
+        target = folder / names.check(entry.name, is_file=entry.content is not None)
+        content = entry.content and entry.content()
+        if content is None:
+            budget.spend(files=1)
+            target.mkdir(parents=True, exist_ok=True)
+        else:
+            with content:
+                write_file(content, target, entry.executable, budget)
+
+
+class _Names:
+    """The names of an archive so far: no two may differ by case only, and no file may be there twice."""
+
+    def __init__(self) -> None:
+        self._seen: dict[str, tuple[str, bool]] = {}
+
+    def check(self, name: str, *, is_file: bool) -> str:
+        """The name as a plain relative path. Raises BadSubmission."""
+        parts = [part for part in name.split("/") if part not in {"", "."}]
+        if (problem := _problem(name, parts)) is None:
+            for depth in range(1, len(parts) + 1):
+                problem = problem or self._meet("/".join(parts[:depth]), is_file=is_file and depth == len(parts))
+        if problem is not None:
+            raise BadSubmission(f"the archive's entry {short(name)} {problem}")
+        return "/".join(parts)
+
+    def _meet(self, path: str, *, is_file: bool) -> str | None:
+        if path.lower() not in self._seen:
+            self._seen[path.lower()] = path, is_file
+            return None
+        known, was_file = self._seen[path.lower()]
+        if known != path:
+            return f"differs from {short(known)} by case only"
+        return "is there twice" if was_file or is_file else None
+
+
+def _problem(name: str, parts: list[str]) -> str | None:
+    if name.startswith("/"):
+        return "is an absolute path: names are relative"
+    if ".." in parts:
+        return "leads out of its folder"
+    if not (name.isascii() and name.isprintable()) or "\\" in name:
+        return "has characters other than printable ASCII without backslash"
+    if len(name) > MAX_NAME or len(parts) > MAX_DEPTH:
+        return f"is too long: {MAX_NAME} characters and {MAX_DEPTH} levels are allowed"
+    return None
+
+
+# Kinds of archives
+
+
+def _zip(path: Path) -> Iterator[Entry]:
+    if path.read_bytes().count(_DIRECTORY) > _ENTRIES:
+        raise too_large(str(path))
+    with zipfile.ZipFile(path) as archive:
+        for info in archive.infolist():
+            mode = info.external_attr >> 16
+            if info.compress_type not in {zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED}:
+                raise zipfile.BadZipFile("an entry is neither stored nor deflated")
+            name = info.orig_filename  # the other one ends at a NUL
+            if name.endswith("/"):
+                yield Entry(name)
+            else:
+                _check_ordinary(name, stat.S_IFMT(mode) in {0, stat.S_IFREG}, mode)
+                yield Entry(name, bool(mode & 0o111), partial(archive.open, info))
+
+
+def _tar(path: Path, opener: Callable[[Path], Any]) -> Iterator[Entry]:
+    with opener(path) as inflated, tarfile.open(fileobj=_Counted(inflated, str(path)), mode="r|") as archive:
+        for member in archive:
+            if member.isdir():
+                yield Entry(member.name)
+            else:
+                ordinary = member.type in {tarfile.REGTYPE, tarfile.AREGTYPE} and not member.issparse()
+                _check_ordinary(member.name, ordinary, member.mode)
+                yield Entry(member.name, bool(member.mode & 0o111), partial(archive.extractfile, member))
+
+
+def _check_ordinary(name: str, ordinary: bool, mode: int) -> None:
+    if not ordinary:
+        raise BadSubmission(f"the archive's entry {short(name)} is a link, device or the like: a bot is ordinary files")
+    if mode & (stat.S_ISUID | stat.S_ISGID):
+        raise BadSubmission(f"the archive's entry {short(name)} is to run as another user (setuid, setgid)")
+
+
+class _Counted(io.RawIOBase):
+    """An inflated tar file, up to what it may be at most: a header can claim a name of any length."""
+
+    def __init__(self, source: IO[bytes], shown: str) -> None:
+        self._source = source
+        self._budget = Budget(shown, size=MAX_BYTES + _HEADERS)
+
+    def read(self, size: int = -1) -> bytes:
+        data = self._source.read(size)
+        self._budget.spend(size=len(data))
+        return data
+
+
+_DAMAGED = (tarfile.TarError, zipfile.BadZipFile, zlib.error, lzma.LZMAError, zstd.ZstdError, EOFError, OSError,
+            NotImplementedError, RuntimeError, ValueError)  # fmt: skip
+"""What the standard library raises for archives that were damaged, by accident or not."""
+READERS: dict[str, Callable[[Path], Iterator[Entry]]] = {
+    ".zip": _zip,
+    ".tar": partial(_tar, opener=lambda path: path.open("rb")),
+    ".tar.gz": partial(_tar, opener=gzip.GzipFile),
+    ".tgz": partial(_tar, opener=gzip.GzipFile),
+    ".tar.xz": partial(_tar, opener=lzma.LZMAFile),
+    ".tar.zst": partial(_tar, opener=zstd.ZstdFile),
+}
+"""By the ending of the name."""

@@ -1,0 +1,46 @@
+"""How large a submission may be, counted as it is written."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+from typing import IO
+
+from arena.submission.manifest import BadSubmission
+
+MAX_FILES = 2000
+MAX_BYTES = 64 * 1024 * 1024
+_CHUNK = 256 * 1024
+
+
+class Budget:
+    """How much may still be written of one submission."""
+
+    def __init__(self, shown: str, files: int = MAX_FILES, size: int = MAX_BYTES) -> None:
+        self._shown = shown
+        self._files = files
+        self._size = size
+
+    def spend(self, files: int = 0, size: int = 0) -> None:
+        """So much more. Raises BadSubmission."""
+        self._files -= files
+        self._size -= size
+        if self._files < 0 or self._size < 0:
+            raise too_large(self._shown)
+
+
+def too_large(shown: str) -> BadSubmission:
+    """What is said of a submission, or a part of it, that is too large."""
+    return BadSubmission(f"{shown!r} is too large: {MAX_FILES} files and {MAX_BYTES // 2**20} MiB are allowed")
+
+
+def write_file(source: IO[bytes], target: Path, executable: bool, budget: Budget) -> None:
+    """Write a new read-only file, counted as it comes."""
+    budget.spend(files=1)
+    target.parent.mkdir(parents=True, exist_ok=True)
+    flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW
+    with os.fdopen(os.open(target, flags, 0o600), "wb") as file:
+        os.fchmod(file.fileno(), 0o555 if executable else 0o444)  # whatever the umask
+        while chunk := source.read(_CHUNK):
+            budget.spend(size=len(chunk))
+            file.write(chunk)

@@ -1,0 +1,36 @@
+"""The bots that come with the arena."""
+
+from __future__ import annotations
+
+from functools import cache
+from pathlib import Path
+
+import msgspec
+
+from arena.submission.program import Program, files_in, program
+
+
+class _BuiltIn(msgspec.Struct, forbid_unknown_fields=True):
+    """A line of the built-in bots' table."""
+
+    about: str
+    games: list[str]
+
+
+@cache
+def built_ins() -> dict[str, Program]:
+    """The bots that come with the arena, by name; they share one folder."""
+    root = _folder()
+    table = msgspec.toml.decode((root / "bots.toml").read_bytes(), type=dict[str, _BuiltIn])
+    files = files_in(root, str(root))
+    return {
+        name: program(name, bot.games, ("python", "bot.py", name), root, files, about=bot.about)
+        for name, bot in table.items()
+    }
+
+
+def _folder() -> Path:
+    """Beside the packages in a checkout, inside `arena` when installed."""
+    package = Path(__file__).parent.parent
+    installed = package / "_builtin"
+    return installed if installed.exists() else package.parent / "bots" / "python" / "builtin"

@@ -1,0 +1,90 @@
+"""Take what is handed in: a copy of it is what is checked, built and kept, whatever becomes of the original."""
+
+from __future__ import annotations
+
+import os
+import stat
+from collections.abc import Sequence
+from pathlib import Path
+from typing import IO, NamedTuple
+
+from arena.submission.archive import kind, unpack
+from arena.submission.budget import Budget, write_file
+from arena.submission.manifest import BadSubmission
+from arena.submission.program import LEFT_OUT, Program, missing, read, read_folder, walk
+
+
+class Taken(NamedTuple):
+    """A copy of a submission, and what of it was left out."""
+
+    program: Program
+    left_out: tuple[str, ...] = ()
+
+
+def take(path: Path, scratch: Path, *, name: str | None = None, plays: Sequence[str] = ()) -> Taken:
+    """Copy or unpack what is at a path into an empty folder, and read it there.
+
+    `name` and `plays` go before what the manifest says. Raises BadSubmission.
+    """
+    if path.is_dir():
+        root = scratch / (path.resolve().name or "bot")
+        _copy_folder(path, root)
+        return Taken(read_folder(root, name, plays, str(path)), _left_out(path))
+    if not path.is_file():
+        raise missing(path)
+    if ending := kind(path):
+        return _unpacked(path, scratch / "bot", name, plays, called=path.name[: -len(ending)].lower())
+    read(path)  # for what it complains of
+    copy = scratch / "bot" / path.name
+    with _open(path.resolve()) as source:
+        write_file(source, copy, _executable(source), Budget(str(path)))
+    return Taken(read(copy, name=name, plays=plays))
+
+
+def _unpacked(path: Path, folder: Path, name: str | None, plays: Sequence[str], *, called: str) -> Taken:
+    """The bot of an archive lies at its top, or in the one folder that is there."""
+    unpack(path, folder)
+    inside = [each for each in folder.iterdir() if each.name not in LEFT_OUT]
+    alone = len(inside) == 1 and inside[0].is_dir()
+    root = inside[0] if alone else folder
+    default = inside[0].name.lower() if alone else called
+    return Taken(read_folder(root, name, plays, str(path), default), _left_out(folder))
+
+
+def _copy_folder(folder: Path, target: Path) -> None:
+    budget = Budget(str(folder))
+    target.mkdir()
+    for path in walk(folder):
+        with _open(path) as source:
+            write_file(source, target / path.relative_to(folder), _executable(source), budget)
+
+
+def _open(path: Path) -> IO[bytes]:
+    """An ordinary file for reading, whatever it may have been a moment ago."""
+    try:
+        file = os.fdopen(os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK), "rb")
+    except OSError:
+        if not stat.S_ISREG(path.lstat().st_mode):
+            raise _no_file(path) from None
+        raise
+    if not stat.S_ISREG(os.fstat(file.fileno()).st_mode):
+        file.close()
+        raise _no_file(path)
+    return file
+
+
+def _no_file(path: Path) -> BadSubmission:
+    return BadSubmission(f"{str(path)!r} is a link, socket or the like: a bot is made of ordinary files")
+
+
+def _executable(file: IO[bytes]) -> bool:
+    return bool(os.fstat(file.fileno()).st_mode & 0o111)
+
+
+def _left_out(folder: Path) -> tuple[str, ...]:
+    """The folders in it that are no part of a bot, by their paths."""
+    found = []
+    for at, names, _ in os.walk(folder):
+        found += [str(Path(at, name).relative_to(folder)) for name in names if name in LEFT_OUT]
+        names[:] = [name for name in names if name not in LEFT_OUT]
+    return tuple(sorted(found))

@@ -1,0 +1,101 @@
+"""What `bot.toml` may say, and what a bot may be called."""
+
+from __future__ import annotations
+
+import re
+import tomllib
+from pathlib import Path, PurePosixPath
+from typing import Annotated
+
+import msgspec
+
+from arena import games
+
+NAME = re.compile(r"[a-z0-9][a-z0-9._-]{0,31}")
+MAX_MANIFEST = 64 * 1024
+_ALIKE = str.maketrans({"0": "o", "1": "l", "i": "l", ".": "-", "_": "-"})
+
+Command = Annotated[list[Annotated[str, msgspec.Meta(max_length=1000)]], msgspec.Meta(min_length=1, max_length=100)]
+"""A program and its arguments. No shell ever sees it."""
+
+
+class BadSubmission(ValueError):
+    """What was handed in cannot be a bot; the message is one line that says what is expected."""
+
+
+class Bounds(msgspec.Struct, forbid_unknown_fields=True, frozen=True):
+    """What a bot asks for of the machine, in `[limits]`: of memory, and of processes and threads together."""
+
+    memory_mib: Annotated[int, msgspec.Meta(ge=64, le=4096)] = 512
+    tasks: Annotated[int, msgspec.Meta(ge=32, le=512)] = 64
+
+
+DEFAULT_BOUNDS = Bounds()
+
+
+class Manifest(msgspec.Struct, forbid_unknown_fields=True):
+    """What `bot.toml` says."""
+
+    run: Command
+    """The command; `python` is the arena's own interpreter, with the SDK and the games."""
+    name: str | None = None
+    games: list[str] | None = None
+    """The games it plays; all of them if not said."""
+    language: Annotated[str, msgspec.Meta(pattern=r"^[a-z0-9+#.-]{0,20}$")] = ""
+    """What it is written in, for people."""
+    about: Annotated[str, msgspec.Meta(max_length=200)] = ""
+    """What it does, in a line."""
+    build: Annotated[list[Command], msgspec.Meta(max_length=20)] = []
+    """Commands that make the program from what was handed in, in its folder, one after the other."""
+    limits: Bounds = DEFAULT_BOUNDS
+
+
+def check_name(name: str) -> str:
+    """The name, if it may be a bot's. Raises BadSubmission."""
+    if NAME.fullmatch(name):
+        return name
+    allowed = "1 to 32 of a-z 0-9 . _ -, beginning with a letter or digit (see --name)"
+    raise BadSubmission(f"{short(name)} cannot be a bot's name: {allowed}")
+
+
+def skeleton(name: str) -> str:
+    """A name as a hasty reader sees it: two bots whose names share it would be taken for each other."""
+    return name.replace("rn", "m").replace("vv", "w").translate(_ALIKE)
+
+
+def short(text: str) -> str:
+    """Somebody's text, quoted and escaped, in a message; long ones are cut."""
+    return ascii(text if len(text) <= 40 else text[:40] + "…")
+
+
+def load(toml: Path, shown: str) -> Manifest:
+    """The manifest in a file, which messages call `shown`. Raises BadSubmission."""
+    with toml.open("rb") as file:
+        content = file.read(MAX_MANIFEST + 1)
+    if len(content) > MAX_MANIFEST:
+        raise BadSubmission(f"{shown!r} is longer than {MAX_MANIFEST // 1024} KiB")
+    try:
+        manifest = msgspec.toml.decode(content, type=Manifest)
+        for command in (manifest.run, *manifest.build):
+            _check_command(command)
+        _check_program(manifest.run[0])
+    except (msgspec.DecodeError, tomllib.TOMLDecodeError, UnicodeDecodeError, RecursionError, ValueError) as error:
+        raise BadSubmission(f"{shown!r}: {error}; {_expected()}") from error
+    return manifest
+
+
+def _check_command(command: list[str]) -> None:
+    if not command[0] or not all(word.isprintable() for word in command):
+        raise ValueError(f"{short(' '.join(command))} is no command of a program and arguments that can be printed")
+
+
+def _check_program(program: str) -> None:
+    """What runs is the bot's own, or is found by name; a path into the machine is neither."""
+    path = PurePosixPath(program)
+    if path.is_absolute() or ".." in path.parts or program.startswith("~"):
+        raise ValueError(f"run begins with {short(program)}: name a program of the machine, or ./one of your folder")
+
+
+def _expected() -> str:
+    keys = ", ".join(field.name for field in msgspec.structs.fields(Manifest))
+    return f'keys are {keys}; the least is run = ["python", "bot.py"]; games are {", ".join(games.names())}'

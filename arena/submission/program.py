@@ -1,0 +1,216 @@
+"""A program on disk: its manifest and files, its digest, how it is started, how it is kept."""
+
+from __future__ import annotations
+
+import os
+import stat
+import sys
+from collections.abc import Iterator, Sequence, Set
+from dataclasses import dataclass, replace
+from hashlib import sha256
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from arena import games
+from arena.submission.budget import MAX_BYTES, Budget, too_large
+from arena.submission.manifest import DEFAULT_BOUNDS, BadSubmission, Bounds, Manifest, check_name, load, short
+
+if TYPE_CHECKING:
+    from arena.seated import Entrant
+
+LEFT_OUT = {
+    "__pycache__", "__MACOSX", ".git", ".venv", ".arena", "node_modules", ".mypy_cache", ".ruff_cache", ".pytest_cache",
+}  # fmt: skip
+"""Folders that are no part of a bot; the home is one that grows with every submission."""
+_OWN_MODULES = sys.stdlib_module_names | {"arena", "arena_bot", "google", "grpc"}
+
+
+@dataclass(frozen=True)
+class Program:
+    """A bot on disk, checked: `files` are its paths inside `root`, sorted. With a `build` it is yet to be built."""
+
+    name: str
+    games: tuple[str, ...]
+    run: tuple[str, ...]
+    root: Path
+    files: tuple[Path, ...]
+    digest: str
+    about: str = ""
+    language: str = ""
+    build: tuple[tuple[str, ...], ...] = ()
+    bounds: Bounds = DEFAULT_BOUNDS
+    built: str | None = None
+    """The digest of what its build made."""
+    says_games: bool = True
+    """Whether anybody said what it plays; else it is every game."""
+
+    @property
+    def kept_as(self) -> str:
+        """The folder that it is kept in: the digest of what runs."""
+        return self.built or self.digest
+
+    def entrant(self) -> Entrant:
+        """The program as a worker starts it, where it lies."""
+        return entrant(self.name, self.digest, self.run, self.root, self.bounds)
+
+    def hints(self) -> list[str]:
+        """What its author probably did not mean."""
+        if self.run[0] not in _PYTHON:
+            return []
+        hiding = [file for file in self.files if file.suffix == ".py" and file.parent == Path() and _hides(file.stem)]
+        return [f"{file} hides Python's own module {file.stem}, which may be imported: rename it" for file in hiding]
+
+
+_PYTHON = {"python", "python3"}
+
+
+def _hides(module: str) -> bool:
+    return module in _OWN_MODULES and module != "__main__"
+
+
+def read(path: Path, *, name: str | None = None, plays: Sequence[str] = ()) -> Program:
+    """The program at a path, where it lies. `name` and `plays` go before what the manifest says.
+
+    An archive has to be unpacked before, by `take`. Raises BadSubmission.
+    """
+    if path.is_dir():
+        return read_folder(path.resolve(), name, plays, str(path))
+    if path.is_file():
+        return _single_file(path, name, plays)
+    raise missing(path)
+
+
+def missing(path: Path) -> BadSubmission:
+    """What is said of a path at which nothing is that could be a bot."""
+    if path.exists():
+        return BadSubmission(f"{short(str(path))} is neither a file nor a folder")
+    return BadSubmission(f"no such file or folder: {short(str(path))}")
+
+
+def read_folder(root: Path, name: str | None, plays: Sequence[str], shown: str, called: str = "") -> Program:
+    """The program in a folder, which messages call `shown`; without a name it is `called` so, or as the folder."""
+    toml = root / "bot.toml"
+    if not toml.is_file() or toml.is_symlink():
+        raise BadSubmission(f'{shown!r} has no bot.toml; it needs at least: run = ["python", "bot.py"]')
+    manifest = load(toml, f"{shown}/bot.toml")
+    if name is None:
+        name = manifest.name if manifest.name is not None else (called or root.name.lower())
+    return program(name, plays or manifest.games or (), tuple(manifest.run), root, files_in(root, shown), manifest)
+
+
+def _single_file(path: Path, name: str | None, plays: Sequence[str]) -> Program:
+    if path.suffix == ".py":
+        run: tuple[str, ...] = ("python", path.name)
+    elif os.access(path, os.X_OK):
+        run = (f"./{path.name}",)
+    else:
+        raise no_program(path)
+    if path.stat().st_size > MAX_BYTES:
+        raise too_large(str(path))
+    stem = path.name.partition(".")[0].lower()
+    return program(stem if name is None else name, plays, run, path.parent.resolve(), (Path(path.name),))
+
+
+def no_program(path: Path) -> BadSubmission:
+    """What is said of a file that is no kind of bot."""
+    from arena.submission.archive import READERS  # here, because five libraries come with it
+
+    archives = ", ".join(READERS)
+    allowed = f"a .py file, an executable file (chmod +x), or a folder with bot.toml, also as an archive ({archives})"
+    return BadSubmission(f"{short(str(path))} cannot be run: a bot is {allowed}")
+
+
+def program(
+    name: str,
+    plays: Sequence[str],
+    run: tuple[str, ...],
+    root: Path,
+    files: tuple[Path, ...],
+    manifest: Manifest | None = None,
+    *,
+    about: str = "",
+) -> Program:
+    """A program of these parts, its name and games checked. Raises BadSubmission."""
+    try:
+        known = tuple(sorted({games.game(game).name for game in plays or games.names()}))
+    except games.UnknownGame as error:
+        raise BadSubmission(str(error)) from error
+    total = digest(run, known, root, files)
+    made = Program(check_name(name), known, run, root, files, total, about, says_games=bool(plays))
+    return made if manifest is None else _as_asked(made, manifest)
+
+
+def _as_asked(made: Program, manifest: Manifest) -> Program:
+    build = tuple(map(tuple, manifest.build))
+    return replace(made, about=manifest.about, language=manifest.language, build=build, bounds=manifest.limits)
+
+
+def playing(made: Program, plays: Sequence[str]) -> Program:
+    """The same program, which claims to play these games."""
+    return replace(made, games=tuple(plays), digest=digest(made.run, plays, made.root, made.files), says_games=True)
+
+
+# Files
+
+
+def files_in(root: Path, shown: str, without: Set[str] = LEFT_OUT) -> tuple[Path, ...]:
+    """Every file of a folder, sorted; messages call it `shown`. Raises BadSubmission for what is no ordinary file."""
+    budget = Budget(shown)
+    found: list[Path] = []
+    for path in walk(root, without):
+        status = path.lstat()
+        if not stat.S_ISREG(status.st_mode):
+            inside = f"{shown}/{path.relative_to(root)}"
+            raise BadSubmission(f"{inside!r} is a link, socket or the like: a bot is made of ordinary files")
+        budget.spend(files=1, size=status.st_size)
+        found.append(path.relative_to(root))
+    return tuple(sorted(found))
+
+
+def is_executable(path: Path) -> bool:
+    """Whether anybody may execute it."""
+    return bool(path.stat().st_mode & 0o111)
+
+
+def walk(root: Path, without: Set[str] = LEFT_OUT) -> Iterator[Path]:
+    """All in a folder that is no folder itself; folders called as in `without` are passed over."""
+
+    def unreadable(error: OSError) -> None:
+        raise error
+
+    for folder, folders, names in os.walk(root, onerror=unreadable):
+        folders[:] = [name for name in folders if name not in without]
+        yield from (Path(folder, name) for name in names)
+        yield from (path for name in folders if (path := Path(folder, name)).is_symlink())
+
+
+def digest(run: Sequence[str], plays: Sequence[str], root: Path, files: Sequence[Path]) -> str:
+    """SHA-256 over the command, the games, and every file's path, whether it may be executed, and its content."""
+    total = sha256("".join(f"{word}\0" for word in (*run, "", *plays)).encode("utf-8", "surrogateescape"))
+    for file in files:
+        content = (root / file).read_bytes()
+        executable = is_executable(root / file)
+        total.update(f"{file.as_posix()}\0{int(executable)}\0{len(content)}\0".encode("utf-8", "surrogateescape"))
+        total.update(content)
+    return total.hexdigest()
+
+
+# Started
+
+
+def entrant(label: str, digest: str, run: Sequence[str], root: Path, bounds: Bounds) -> Entrant:
+    """A program as a worker starts it: `python` is the arena's interpreter, with the SDK and the games."""
+    from arena.seated import Entrant  # here, because gRPC comes with it and most commands start nothing
+
+    return Entrant(label, digest, command(run), str(root), environment(), bounds.memory_mib, bounds.tasks)
+
+
+def command(run: Sequence[str]) -> tuple[str, ...]:
+    """What is executed for a manifest's command."""
+    return (sys.executable if run[0] in _PYTHON else run[0], *run[1:])
+
+
+def environment() -> dict[str, str]:
+    """What every program of a bot's finds: the arena's own interpreter before others."""
+    path = os.pathsep.join([str(Path(sys.executable).parent), os.environ.get("PATH", "/usr/bin:/bin")])
+    return {"PATH": path, "PYTHONDONTWRITEBYTECODE": "1"}

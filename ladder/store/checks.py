@@ -1,0 +1,277 @@
+"""What is stored, against what follows from it: schedule, seeds, digests, ratings.
+
+No rules of games here: `results` gives what those decide.
+"""
+
+from __future__ import annotations
+
+import json
+import math
+from collections.abc import Iterator, Mapping, Sequence
+from hashlib import sha256
+from itertools import groupby, zip_longest
+from operator import itemgetter
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
+
+from ladder.ratings import arithmetic
+from ladder.schedule import Group, Order, canonical_json, match_id, match_seed, missing
+from ladder.store import board
+from ladder.store.ladders import line_up
+from ladder.store.records import Ladder
+from ladder.store.results import ATTEMPTS, digest
+
+if TYPE_CHECKING:
+    from sqlite_utils import Database
+
+CLOSE = 1e-9
+"""How far ratings computed by another Python or C library may be apart, as a part of their size."""
+
+
+class Mismatch(ValueError):
+    """Something stored that does not follow from the rest; `match` is its id, if it is about one."""
+
+    def __init__(self, what: str, match: str | None = None) -> None:
+        super().__init__(what)
+        self.match = match
+
+
+class Result(NamedTuple):
+    """A finished match as far as the rules of its game decide it, by seat."""
+
+    id: str
+    seed: bytes
+    choices_digest: bytes
+    replay: bytes
+    ranks: tuple[int, ...]
+    scores: tuple[str, ...]
+    forfeits: tuple[str | None, ...]
+    decisions: tuple[int, ...]
+
+
+def check_file(db: Database) -> None:
+    """Every page, index and reference of the database. Raises Mismatch."""
+    verdict = db.execute("PRAGMA integrity_check(1)").fetchone()[0]
+    if verdict != "ok":
+        raise Mismatch(f"the database is damaged: {verdict.splitlines()[-1]}")
+    for table, row, other, _ in db.execute("PRAGMA foreign_key_check").fetchall():
+        raise Mismatch(f"table {table}, row {row}: what it refers to in table {other} is not there")
+
+
+def check_schedule(db: Database, ladder: Ladder) -> None:
+    """The ladder's id and seed, every leg, group and match, and their order. Raises Mismatch."""
+    if ladder.key.id != ladder.id:
+        raise Mismatch("its id does not follow from its game, players, options, limits and rules")
+    if ladder.seed_text is not None and sha256(ladder.seed_text.encode()).digest() != ladder.event_seed:
+        raise Mismatch("its event seed is not that of its --seed")
+    rows = db.execute("SELECT seq, id, group_id, rotation FROM matches WHERE ladder = ? ORDER BY seq", [ladder.id])
+    for stored, planned in zip_longest(rows, _planned(db, ladder)):
+        if stored != planned:
+            names = "(seq, match, group, rotation)"
+            raise Mismatch(f"the schedule has {names} {stored or 'nothing'}, expected {planned or 'nothing'}")
+
+
+def results(db: Database, ladder: Ladder, begin: int, end: int) -> Iterator[Result]:
+    """The finished matches from one seq to before another, each checked but for the rules. Raises Mismatch."""
+    rows = db.execute(
+        "SELECT m.id, m.status, m.voids, m.finished, m.choices_digest, m.replay_digest, m.digest,"
+        " g.bots, m.rotation, g.seed, r.replay, EXISTS (SELECT 1 FROM legs WHERE ladder = m.ladder AND leg = g.leg),"
+        " s.seat, s.version, s.rank, s.score, s.forfeit, s.evidence, s.decisions, s.think_total, s.think_max"
+        " FROM matches m JOIN groups g ON g.id = m.group_id LEFT JOIN replays r ON r.match = m.id"
+        " LEFT JOIN seats s ON s.match = m.id WHERE m.ladder = ? AND m.seq >= ? AND m.seq < ? ORDER BY m.seq, s.seat",
+        [ladder.id, begin, end],
+    )
+    for _, of_match in groupby(rows, key=itemgetter(0)):
+        lines = list(of_match)
+        match = _Match(*lines[0][:12])
+        seats = [line[12:] for line in lines if line[12] is not None]
+        try:
+            _check_match(match, seats)
+            if match.status == "done":
+                yield _result(match, [_Seat(*seat) for seat in seats])
+        except ValueError as error:
+            raise Mismatch(str(error), match.id) from error
+
+
+def check_ratings(db: Database, ladder: Ladder) -> list[str]:
+    """The history and the ratings, computed anew from the results; gives remarks. Raises Mismatch."""
+    folded, end = board.reach(db, ladder)
+    rated_by = board.rated_by(db, ladder)
+    if folded == 0 and board.standings(db, ladder):
+        return ["an unplayable match was played after all: the next run computes the ratings anew"]
+    if not 0 <= folded <= end:
+        raise Mismatch(f"{folded} matches are folded into the ratings, of {end} that can be")
+    compare = _Comparison(rated_by == [arithmetic()])
+    standings: dict[str, board.Standing] = {}
+    history = db.execute("SELECT seq, ratings FROM history WHERE ladder = ? ORDER BY seq", [ladder.id])
+    for stored, computed in zip_longest(history, board.folded(db, ladder, 0, folded, standings)):
+        if stored is None or computed is None or stored[0] != computed[0]:
+            seqs = [line and line[0] for line in (stored, computed)]
+            raise Mismatch("the history of ratings has seq {}, expected {}".format(*seqs))
+        _, match, after = computed
+        compare.check("after it", json.loads(stored[1]), {label: each.rating for label, each in after.items()}, match)
+    rows = board.standings(db, ladder)
+    for label in sorted({*rows, *standings}):
+        own, known = standings.get(label), rows.get(label)
+        if own is None or known is None or own[1:] != known[1:]:
+            raise Mismatch(f"the leaderboard has {label}: {_tallies(known)}; the results: {_tallies(own)}")
+        compare.check("on the leaderboard", {label: known.rating}, {label: own.rating}, None)
+    if compare.inexact:
+        made = f"they were computed by {'; '.join(rated_by)}; this is {arithmetic()}"
+        return [f"ratings agree to {CLOSE:g}, not to the last bit: {made}"]
+    return []
+
+
+_Ratings: TypeAlias = Mapping[str, Sequence[float]]
+"""By label mu and sigma."""
+
+
+class _Comparison:
+    """Of ratings: to the last bit, unless they were computed by another arithmetic."""
+
+    def __init__(self, strict: bool) -> None:
+        self.inexact = False
+        self._strict = strict
+
+    def check(self, where: str, stored: _Ratings, computed: _Ratings, match: str | None) -> None:
+        """Raises Mismatch."""
+        if list(stored) != sorted(computed):
+            raise Mismatch(f"ratings {where} are of {', '.join(stored)}, expected {', '.join(sorted(computed))}", match)
+        for label, own in computed.items():
+            if (known := tuple(stored[label])) == tuple(own):
+                continue
+            close = all(math.isclose(a, b, rel_tol=CLOSE) for a, b in zip(known, own, strict=True))
+            if self._strict or not close:
+                raise Mismatch(f"the rating of {label} {where} is mu, sigma {known}, computed {tuple(own)}", match)
+            self.inexact = True
+
+
+def _tallies(standing: board.Standing | None) -> str:
+    if standing is None:
+        return "nothing"
+    return ", ".join(f"{name} {value}" for name, value in zip(standing._fields[1:], standing[1:], strict=True))
+
+
+class _Match(NamedTuple):
+    id: str
+    status: str
+    voids: str
+    finished: float | None
+    choices_digest: bytes | None
+    replay_digest: bytes | None
+    digest: bytes | None
+    bots: str
+    rotation: int
+    seed: bytes
+    replay: bytes | None
+    is_signed: int
+    """Whether its leg is of the time when every match got a digest."""
+
+
+class _Seat(NamedTuple):
+    seat: int
+    version: str
+    rank: int
+    score: str
+    forfeit: str | None
+    evidence: str | None
+    decisions: int
+    think_total: float
+    think_max: float
+
+
+def _check_match(match: _Match, seats: Sequence[tuple[Any, ...]]) -> None:
+    """Raises ValueError."""
+    voids = len(json.loads(match.voids))
+    if match.status != "done":
+        _check_not_done(match, voids, bool(seats))
+    elif [seat[:2] for seat in seats] != list(enumerate(line_up(match.bots, match.rotation))):
+        raise ValueError(f"its seats are {[seat[:2] for seat in seats]}, those of its group and rotation expected")
+    elif match.replay is None or sha256(match.replay).digest() != match.replay_digest:
+        raise ValueError("its replay is not the one of its digest")
+    values = match.finished, match.choices_digest, match.replay_digest, [seat[1:] for seat in seats]
+    whole = digest(match.id, match.voids, *values) if match.status == "done" or voids else None
+    if match.digest != whole and (match.digest is not None or match.is_signed):
+        raise ValueError("what is stored of it (times, evidence, attempts, outcome) is not what its digest is of")
+
+
+def _check_not_done(match: _Match, voids: int, has_seats: bool) -> None:
+    if has_seats or (match.replay, match.finished, match.choices_digest, match.replay_digest) != (None,) * 4:
+        raise ValueError(f"it is {match.status}, and there is a result")
+    if (match.status == "unplayable") != (voids >= ATTEMPTS):
+        raise ValueError(f"it is {match.status}, and was void {voids} times")
+
+
+def _result(match: _Match, seats: Sequence[_Seat]) -> Result:
+    assert match.choices_digest is not None
+    assert match.replay is not None
+    columns = ([getattr(seat, name) for seat in seats] for name in ("rank", "score", "forfeit", "decisions"))
+    return Result(match.id, match.seed, match.choices_digest, match.replay, *map(tuple, columns))
+
+
+def _planned(db: Database, ladder: Ladder) -> Iterator[tuple[int, str, int, int]]:
+    """What follows from the groups, each of which is checked: (seq, match, group, rotation)."""
+    rows = db.execute(
+        "SELECT leg, position, id, round, bots, seed FROM groups WHERE ladder = ? ORDER BY leg, position", [ladder.id]
+    )
+    fields = dict(_fields(db, ladder))
+    known: dict[int, set[Order]] = {}
+    seq = 0
+    for number, (leg, of_leg) in enumerate(groupby(rows, key=itemgetter(0))):
+        groups = [_Group(*row[1:]) for row in of_leg]
+        if leg != number:
+            raise Mismatch(f"leg {number} is missing")
+        _check_leg(ladder, leg, groups, fields.pop(leg, None), known)
+        for group in groups:
+            known.setdefault(group.round, set()).add(group.group.order)
+            for rotation in range(ladder.key.seats):
+                yield seq, match_id(ladder.id, group.group, rotation), group.id, rotation
+                seq += 1
+    if fields:
+        raise Mismatch(f"leg {min(fields)} has no groups")
+
+
+class _Group(NamedTuple):
+    position: int
+    id: int
+    round: int
+    bots: str
+    seed: bytes
+
+    @property
+    def group(self) -> Group:
+        return Group(self.round, tuple(json.loads(self.bots)))
+
+
+_Field: TypeAlias = tuple[list[str], int]
+
+
+def _fields(db: Database, ladder: Ladder) -> Iterator[tuple[int, _Field]]:
+    """By leg the bots and rounds that it was planned for; the first legs of an old home have none."""
+    before = None
+    for leg, field, rounds in db.execute(
+        "SELECT leg, field, rounds FROM legs WHERE ladder = ? ORDER BY leg", [ladder.id]
+    ):
+        if before not in (None, leg - 1):
+            raise Mismatch(f"leg {leg - 1} has no field")
+        before = leg
+        yield leg, (json.loads(field), rounds)
+
+
+def _check_leg(
+    ladder: Ladder, leg: int, groups: Sequence[_Group], field: _Field | None, known: Mapping[int, set[Order]]
+) -> None:
+    for position, group in enumerate(groups):
+        if group.position != position:
+            raise Mismatch(f"leg {leg} has no group at position {position}")
+        if canonical_json(group.group.order) != group.bots:
+            raise Mismatch(f"leg {leg}, group {position}: its bots are no canonical JSON")
+        if group.seed != match_seed(ladder.event_seed, ladder.id, group.group):
+            raise Mismatch(f"leg {leg}, group {position}: its seed does not follow from the event seed")
+    if field is None:
+        return
+    bots, rounds = field
+    due = missing(bots, ladder.key.seats, rounds, lambda number: known.get(number, set()), ladder.event_seed, leg)
+    for position, (planned, group) in enumerate(zip_longest(due, groups)):
+        if group is None or planned != group.group:
+            found = group and group.group
+            raise Mismatch(f"leg {leg}, group {position} is {found}, its field and rounds ask for {planned}")
