@@ -62,6 +62,7 @@ MAY_IMPORT = {
         "ladder",
     },
     "arena.replay": {"arena.worker", "arena.match", "arena.games"},
+    "arena.playback": {"arena.replay", "arena.games", "ladder"},
     "arena.verify": {"arena.replay", "arena.launch", "arena.match", "arena.games", "ladder"},
     "arena.tournament": {
         "arena.sandbox",
@@ -97,6 +98,7 @@ MAY_IMPORT = {
         "arena.bench",
         "arena.match",
         "arena.replay",
+        "arena.playback",
         "arena.verify",
         "arena.tournament",
         "arena.casual",

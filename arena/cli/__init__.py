@@ -20,7 +20,10 @@ COMMANDS = {
     "ladder": "ladder",
     "leaderboard": "leaderboard",
     "show": "show",
+    "replay": "replay",
     "verify": "verify",
+    "export": "data",
+    "backup": "data",
     "doctor": "doctor",
     "bench": "bench",
 }
