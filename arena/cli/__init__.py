@@ -20,7 +20,11 @@ COMMANDS = {
     "ladder": "ladder",
     "leaderboard": "leaderboard",
     "show": "show",
+    "replay": "replay",
     "verify": "verify",
+    "export": "data",
+    "backup": "data",
+    "doctor": "doctor",
     "bench": "bench",
 }
 """Every command, in the order of the help, and the module that has it."""

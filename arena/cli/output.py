@@ -20,7 +20,7 @@ LOG_SECONDS = 30.0
 """Between two lines of progress where there is no terminal."""
 
 Report: TypeAlias = Callable[[int, int], None]
-"""Told how many matches are done, and of how many."""
+"""Told how much is done, and of how much."""
 
 
 def say(text: str) -> None:
@@ -69,12 +69,12 @@ def printable(text: str) -> str:
 
 
 @contextmanager
-def progress(what: str) -> Iterator[Report]:
+def progress(what: str, unit: str = "matches") -> Iterator[Report]:
     """A bar with rate and time left on stderr; where that is no terminal, a line now and then."""
     begun = time.monotonic()
     canvas = console(stderr=True)
     if not canvas.is_terminal:
-        yield _logged(what, begun)
+        yield _logged(what, unit, begun)
         return
     from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
 
@@ -91,7 +91,7 @@ def progress(what: str) -> Iterator[Report]:
         yield report
 
 
-def _logged(what: str, begun: float) -> Report:
+def _logged(what: str, unit: str, begun: float) -> Report:
     last = begun
 
     def report(done: int, total: int) -> None:
@@ -100,7 +100,7 @@ def _logged(what: str, begun: float) -> Report:
         if now - last >= LOG_SECONDS:
             last = now
             left = (now - begun) / max(done, 1) * (total - done)
-            say(f"{what}: {done:,} of {total:,} matches, {_rate(done, begun)}, {left:.0f} s left")
+            say(f"{what}: {done:,} of {total:,} {unit}, {_rate(done, begun)}, {left:.0f} s left")
 
     return report
 

@@ -7,6 +7,7 @@ function here has done when it returns survives kill -9 and power loss.
 from ladder.store.board import fold, ladder_hash, leaderboard
 from ladder.store.checks import Mismatch
 from ladder.store.database import NotFound, StoreError, exclusive, open, open_read, write
+from ladder.store.export import backup
 from ladder.store.ladders import counts, find_ladder, ladder, ladders, plan, scheduled
 from ladder.store.records import (
     Counts,
@@ -40,6 +41,7 @@ __all__ = [
     "Version",
     "VoidMatch",
     "add_version",
+    "backup",
     "counts",
     "exclusive",
     "field",
