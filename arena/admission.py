@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import tempfile
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal, NamedTuple
 
 from arena import roster, submission
 from arena.check.run import Finding, Report, check
-from arena.submission import BadSubmission, Program
-from arena.submission.build import build
+from arena.roster import Building
+from arena.submission import BadSubmission
 from arena.submission.intake import Taken, take
 from ladder import store
 
@@ -18,9 +18,7 @@ if TYPE_CHECKING:
     from sqlite_utils import Database
 
     from arena.clock import Limits
-
-Building = Callable[[str], None]
-"""Told each command of a build as it begins."""
+    from arena.sandbox import Sandbox
 
 
 class Admission(NamedTuple):
@@ -43,6 +41,7 @@ def admit(
     plays: Sequence[str] = (),
     report: Report,
     building: Building,
+    sandbox: Sandbox,
 ) -> Admission:
     """Take what is at a path, build and check it, and enter it as a version.
 
@@ -54,9 +53,9 @@ def admit(
         if newest is not None and known and (there := roster.program_of(home, newest)).root.exists():
             program = there
         else:
-            program = _built(home, taken.program, building)
+            program = roster.built(home, taken.program, sandbox, building)
             known = known and newest is not None and newest.built == program.built
-        if not known and (failures := check(program.entrant(), program.games, limits, report, quick=True).failed):
+        if not known and (failures := check(program, limits, sandbox, report, quick=True).failed):
             return Admission(taken, None, "refused", failures)
         with store.open(home) as db:
             version, new = roster.enter(db, home, program, "submitted")
@@ -64,14 +63,12 @@ def admit(
     return Admission(taken, version, "entered" if new else "returned" if was_retired else "unchanged")
 
 
-def prepare(home: Path, path: Path, scratch: Path, *, plays: Sequence[str], building: Building) -> Taken:
+def prepare(
+    home: Path, path: Path, scratch: Path, *, plays: Sequence[str], building: Building, sandbox: Sandbox
+) -> Taken:
     """Take what is at a path and build it in an empty folder, as if it were submitted. Raises BadSubmission."""
     taken, _ = _take(home, path, scratch, None, plays, strict=False)
-    return taken._replace(program=_built(home, taken.program, building))
-
-
-def _built(home: Path, program: Program, building: Building) -> Program:
-    return build(program, home / "builds" / f"{program.digest}.log", building)
+    return taken._replace(program=roster.built(home, taken.program, sandbox, building))
 
 
 def _take(

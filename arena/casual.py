@@ -14,6 +14,7 @@ from typing import Any, TypeAlias
 
 from arena.clock import Limits
 from arena.games.rules import Game, Options
+from arena.sandbox import UNCONFINED, Sandbox
 from arena.seated import Entrant
 from arena.worker import IN_FLIGHT, Played, Task, Worker, short_temporary_directory
 
@@ -27,11 +28,13 @@ REPORT_SECONDS = 0.5
 
 
 @contextmanager
-def table(*, in_flight: int = IN_FLIGHT, waiting: Waiting | None = None) -> Iterator[Worker]:
+def table(
+    *, in_flight: int = IN_FLIGHT, waiting: Waiting | None = None, sandbox: Sandbox = UNCONFINED
+) -> Iterator[Worker]:
     """A worker in this process, for as long as the block lasts."""
     scratch = Path(tempfile.mkdtemp(prefix="arena-", dir=short_temporary_directory()))
     try:
-        worker = Worker(scratch, in_flight=in_flight, waiting=waiting)
+        worker = Worker(scratch, in_flight=in_flight, waiting=waiting, sandbox=sandbox)
         try:
             yield worker
         finally:

@@ -17,6 +17,7 @@ from arena.replay import Unreadable
 from arena.v1 import referee_pb2 as pb
 
 if TYPE_CHECKING:
+    from arena.sandbox import Sandbox
     from arena.seated import Entrant
     from ladder import store
 
@@ -40,6 +41,7 @@ async def compare(
     seat: Seat,
     entrant: Entrant,
     *,
+    sandbox: Sandbox,
     start_limit: float,
     report: Callable[[int, int], None],
     at: int | None = None,
@@ -52,12 +54,12 @@ async def compare(
     if at is not None and at not in own:
         raise Unreadable(f"seat {seat} was asked the decisions {', '.join(map(str, own)) or 'none'}, not {at}")
     compared: list[Compared] = []
-    async with examined(entrant, start_limit, waiting) as bot:
+    async with examined(entrant, start_limit, sandbox, waiting) as bot:
         bot.say(setup.start(1, seat, limits))
         shown = 0
         for now, asked, action in setup.replayed(record):
             if bot.hello.updates and now.choices[shown:]:
-                bot.say(wire.update(1, now.choices[shown:], setup.view(seat, now.state)))
+                bot.say(wire.update(wire.match(1), now.choices[shown:], setup.view(seat, now.state)))
             shown = len(now.choices)
             if asked.seat == seat:
                 then = _forfeited_with(match, seat) if action is None else action

@@ -31,11 +31,11 @@ class Setup(NamedTuple):
         """What a seat is told at the beginning, as a part of a frame; the match has this number on its stream."""
         nobody = (Entrant("", "", ()),) * self.players
         task = Task("", self.game, self.options, self.seed, nobody, (0,) * self.players, limits)
-        return wire.start(number, match_start(task, seat, limits))
+        return wire.start(wire.match(number), match_start(task, seat, limits))
 
     def question(self, number: int, asked: Asked, state: Any, left: float) -> bytes:
         """A decision as a part of a frame."""
-        return wire.decision(number, asked.number, asked.legal, left, self.view(asked.seat, state))
+        return wire.decision(wire.match(number), asked.number, asked.legal, left, self.view(asked.seat, state))
 
     def view(self, seat: Seat, state: Any) -> bytes:
         """What a seat sees of a state, as a part of a decision or an update."""
@@ -85,7 +85,7 @@ class Sitting:
 
     def end(self) -> bytes:
         """The end of the match, void if it was not played to its end, as a part of a frame."""
-        return wire.end(self.number, self._match.outcome)
+        return wire.end(wire.match(self.number), self._match.outcome)
 
     def _others(self) -> None:
         while others := [asked for seat, asked in self._match.open.items() if seat != self._seat]:

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import os
+import tempfile
 from collections import Counter
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from functools import cache
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
 
 from arena import submission
 from arena.games.rules import Game
@@ -19,6 +20,7 @@ from ladder.schedule import TooFewBots
 if TYPE_CHECKING:
     from sqlite_utils import Database
 
+    from arena.sandbox import Sandbox
     from arena.seated import Entrant
 
 # Entering
@@ -159,15 +161,33 @@ def program_of(home: Path, version: store.Version) -> Program:
     """A version's program as the home keeps it."""
     root = folder(home) / (version.built or version.digest)
     manifest = submission.manifest(root)
-    bounds = submission.DEFAULT_BOUNDS if manifest is None else manifest.limits
-    return Program(
-        version.name, version.games, version.run, root, (), version.digest, bounds=bounds, built=version.built
-    )
+    needs = submission.DEFAULT_NEEDS if manifest is None else manifest.limits
+    return Program(version.name, version.games, version.run, root, (), version.digest, needs=needs, built=version.built)
 
 
-def find(db: Database, home: Path, text: str, game: Game[Any]) -> Entrant:
+Building: TypeAlias = Callable[[str], None]
+"""Told each command of a build as it begins."""
+
+
+class Workshop(NamedTuple):
+    """Where and how bots that lie at a path are made ready."""
+
+    scratch: Path
+    sandbox: Sandbox
+    building: Building
+
+
+def built(home: Path, program: Program, sandbox: Sandbox, building: Building) -> Program:
+    """A program, built if it has a build, where it lies; the log stays in the home. Raises BadSubmission."""
+    from arena.submission.build import build  # here, because most commands build nothing
+
+    return build(program, home / "builds" / f"{program.digest}.log", sandbox, building)
+
+
+def find(db: Database, home: Path, text: str, game: Game[Any], workshop: Workshop) -> Entrant:
     """A bot as people name one: a built-in, a name or label in the home, a path, or `attach:`.
 
+    What lies at a path is copied: the bot is to see its own files, not what else is in the folder.
     Raises BadSubmission.
     """
     if text == "attach:":
@@ -178,7 +198,11 @@ def find(db: Database, home: Path, text: str, game: Game[Any]) -> Entrant:
     if text in own:
         program = own[text]
     elif "/" in text or text.endswith(".py") or (os.path.exists(text) and not _is_known(db, text)):
-        program = submission.read(Path(text))
+        from arena.submission.intake import take
+
+        program = take(Path(text), Path(tempfile.mkdtemp(dir=workshop.scratch))).program
+        _check_plays(text, program.games, game)
+        program = built(home, program, workshop.sandbox, workshop.building)
     else:
         version = _known(db, text, ", or a path such as ./mine.py")
         _check_plays(text, version.games, game)

@@ -16,6 +16,7 @@ from google.protobuf.message import DecodeError
 from arena import wire
 from arena.launch import adopt_orphans
 from arena.match import Forfeit
+from arena.sandbox import Sandbox
 from arena.seated import Bot, Entrant
 from arena.service import Receive, Write
 from arena.stream import BotStream
@@ -104,7 +105,8 @@ class Examined(Bot):
 class _Desk:
     """Hears what becomes of the bot."""
 
-    def __init__(self, waiting: Waiting | None) -> None:
+    def __init__(self, sandbox: Sandbox, waiting: Waiting | None) -> None:
+        self.sandbox = sandbox
         self.gathered: set[BotStream] = set()
         self.over: asyncio.Future[Misbehaved] = asyncio.get_running_loop().create_future()
         self._waiting = waiting
@@ -134,14 +136,16 @@ class _Desk:
 
 
 @asynccontextmanager
-async def examined(entrant: Entrant, start_limit: float, waiting: Waiting | None = None) -> AsyncIterator[Examined]:
+async def examined(
+    entrant: Entrant, start_limit: float, sandbox: Sandbox, waiting: Waiting | None = None
+) -> AsyncIterator[Examined]:
     """A process of a bot that has joined and was welcomed, for as long as the block lasts.
 
     Raises Misbehaved if it does not join within `start_limit` seconds.
     """
     adopt_orphans()
     scratch = Path(tempfile.mkdtemp(prefix="arena-", dir=short_temporary_directory()))
-    bot = Examined(entrant, scratch / "b", desk := _Desk(waiting))
+    bot = Examined(entrant, scratch / "b", desk := _Desk(sandbox, waiting))
     try:
         await bot.start(start_limit)
         await bot.started.wait()

@@ -5,18 +5,21 @@ from __future__ import annotations
 import asyncio
 from collections import deque
 from collections.abc import Callable, Iterator, Sequence
+from contextlib import AbstractAsyncContextManager
+from functools import partial
 from itertools import groupby
 from operator import attrgetter
 from typing import Any, NamedTuple
 
 from arena import casual
 from arena.check.advice import ADVICE
-from arena.check.examiner import Line, Misbehaved, examined
+from arena.check.examiner import Examined, Line, Misbehaved, examined
 from arena.check.probes import LATE, PROBES, Examiner, Probe
 from arena.check.trials import Failure, Forecast, Times, Trial, failure, forecast, times, trials
 from arena.clock import Limits
 from arena.match import Forfeit
-from arena.seated import Entrant
+from arena.sandbox import Sandbox
+from arena.submission import Program
 from arena.worker import Played
 
 Report = Callable[[int, int], None]
@@ -50,20 +53,22 @@ class Checked(NamedTuple):
         return [finding for finding in self.findings if finding.detail is not None]
 
 
-def check(entrant: Entrant, plays: Sequence[str], limits: Limits, report: Report, *, quick: bool = False) -> Checked:
+def check(program: Program, limits: Limits, sandbox: Sandbox, report: Report, *, quick: bool = False) -> Checked:
     """Have a bot start, play every game and number of players it claims, and go through the probes.
 
     A bot that does not join is tried no further. `quick` leaves out what takes long. Raises RuntimeError if the arena
     itself failed.
     """
+    entrant, plays = program.entrant(), program.games
     probes = [probe for probe in PROBES if not quick or probe.name != LATE]
     matches = [trial for name in plays for trial in trials(entrant, name, limits)]
     steps = Steps(report, len(matches) + len(probes))
-    played, failures = _play(matches, steps)
+    played, failures = _play(matches, sandbox, steps)
     findings = list(_of_matches(plays, failures))
     if findings and findings[0].reason is Forfeit.START:
         return Checked(findings)
-    findings += asyncio.run(_probe(entrant, plays[0], limits, probes, steps))
+    start = partial(examined, entrant, limits.start, sandbox)
+    findings += asyncio.run(_probe(start, plays[0], limits, probes, steps))
     return Checked(findings, times(played), forecast(played))
 
 
@@ -82,10 +87,10 @@ class Steps:
         self._report(self._done, self._total)
 
 
-def _play(matches: Sequence[Trial], steps: Steps) -> tuple[list[tuple[Trial, Played]], list[Failure]]:
+def _play(matches: Sequence[Trial], sandbox: Sandbox, steps: Steps) -> tuple[list[tuple[Trial, Played]], list[Failure]]:
     """After a failure the rest of that game is left out, and everything if the bot does not even start."""
     played, failures = [], []
-    with casual.table() as worker:
+    with casual.table(sandbox=sandbox) as worker:
         for _, of_game in groupby(matches, key=attrgetter("game")):
             for trial in of_game:
                 (result,) = worker.play([trial.task])
@@ -124,12 +129,18 @@ def _choice(evidence: dict[str, Any]) -> dict[str, Any]:
     return {"match": asked["match"], "decision": asked["decision"], "action": evidence["answer"]}
 
 
-async def _probe(entrant: Entrant, game: str, limits: Limits, probes: Sequence[Probe], steps: Steps) -> list[Finding]:
+async def _probe(
+    start: Callable[[], AbstractAsyncContextManager[Examined]],
+    game: str,
+    limits: Limits,
+    probes: Sequence[Probe],
+    steps: Steps,
+) -> list[Finding]:
     """One process goes through the probes; after one that it fails, another goes on."""
     findings, left = [], deque(probes)
     while left:
         try:
-            async with examined(entrant, limits.start) as bot:
+            async with start() as bot:
                 examiner = Examiner(bot, game, limits)
                 while left:
                     await left[0].run(examiner)

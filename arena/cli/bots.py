@@ -9,13 +9,14 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from arena.cli.options import GameName, home_option, json_option, limit_options
-from arena.cli.output import draw, print_json, printable, progress, table
+from arena.cli.options import GameName, home_option, json_option, limit_options, sandbox_options
+from arena.cli.output import announce, draw, print_json, printable, progress, table
 from arena.clock import Limits
 from arena.games.rules import Game
 
 if TYPE_CHECKING:
     from arena.check.run import Finding
+    from arena.sandbox import Sandbox
     from arena.submission import Program
     from ladder.store import Version
 
@@ -51,10 +52,17 @@ def bots(game: Game[Any] | None, home: Path, as_json: bool) -> None:
 @click.option("-g", "--game", "plays", type=GameName(), multiple=True, metavar="GAME",
               help="A game it plays; repeat.  [default: what bot.toml says, or every game]")  # fmt: skip
 @limit_options
+@sandbox_options
 @home_option
 @json_option
 def submit(
-    path: Path, name: str | None, plays: tuple[Game[Any], ...], limits: Limits, home: Path, as_json: bool
+    path: Path,
+    name: str | None,
+    plays: tuple[Game[Any], ...],
+    limits: Limits,
+    sandbox: Sandbox,
+    home: Path,
+    as_json: bool,
 ) -> None:
     """Enter a bot, once it has come through its qualification.
 
@@ -66,11 +74,13 @@ def submit(
       arena submit mybot.py --game buttons
     """
     from arena import admission
-    from arena.cli.check import announce, explain, finding_data, warn
+    from arena.cli.check import explain, finding_data, warn
 
     games = [game.name for game in plays]
     with progress("checking", "steps") as report:
-        admitted = admission.admit(home, path, limits, name=name, plays=games, report=report, building=announce)
+        admitted = admission.admit(
+            home, path, limits, name=name, plays=games, report=report, building=announce, sandbox=sandbox
+        )
     program, version = admitted.taken.program, admitted.version
     if as_json:
         failures = [finding_data(finding) for finding in admitted.failures]

@@ -10,14 +10,15 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from arena.cli.options import GameName, home_option, json_option, limit_options
-from arena.cli.output import draw, print_json, printable, progress, say, table
+from arena.cli.options import GameName, home_option, json_option, limit_options, sandbox_options
+from arena.cli.output import announce, draw, print_json, printable, progress, say, table
 from arena.clock import Limits
 from arena.games.rules import Game
 
 if TYPE_CHECKING:
     from arena.check.run import Checked, Finding
     from arena.check.trials import Forecast, Times
+    from arena.sandbox import Sandbox
     from arena.submission import Program
 
 FAILED = 3
@@ -31,9 +32,12 @@ OUTPUT_LINES = 20
 @click.option("-g", "--game", "plays", type=GameName(), multiple=True, metavar="GAME",
               help="A game it plays; repeat.  [default: what bot.toml says, or every game]")  # fmt: skip
 @limit_options
+@sandbox_options
 @home_option
 @json_option
-def check(path: Path, plays: tuple[Game[Any], ...], limits: Limits, home: Path, as_json: bool) -> None:
+def check(
+    path: Path, plays: tuple[Game[Any], ...], limits: Limits, sandbox: Sandbox, home: Path, as_json: bool
+) -> None:
     """Check a bot as a ladder would find it, before it is submitted.
 
     PATH is whatever `arena submit` takes. The bot is built, plays every game and number of players that it claims, and
@@ -48,8 +52,8 @@ def check(path: Path, plays: tuple[Game[Any], ...], limits: Limits, home: Path, 
 
     games = [game.name for game in plays]
     with tempfile.TemporaryDirectory(prefix="arena-") as scratch, progress("checking", "steps") as report:
-        taken = admission.prepare(home, path, Path(scratch), plays=games, building=announce)
-        checked = run.check(taken.program.entrant(), taken.program.games, limits, report)
+        taken = admission.prepare(home, path, Path(scratch), plays=games, building=announce, sandbox=sandbox)
+        checked = run.check(taken.program, limits, sandbox, report)
     if as_json:
         print_json({"name": taken.program.name, **as_data(checked)})
     else:
@@ -57,11 +61,6 @@ def check(path: Path, plays: tuple[Game[Any], ...], limits: Limits, home: Path, 
         _show(checked)
     if checked.failed:
         raise SystemExit(FAILED)
-
-
-def announce(what: str) -> None:
-    """Say what takes a while."""
-    say(printable(what))
 
 
 def warn(program: Program, left_out: Sequence[str]) -> None:

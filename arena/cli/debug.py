@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import tempfile
 from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -11,12 +12,14 @@ import click
 
 from arena.cli.failures import OneLine
 from arena.cli.match import attach
-from arena.cli.options import Seconds, home_option, json_option
-from arena.cli.output import draw, print_json, printable, progress, say, table
+from arena.cli.options import Seconds, home_option, json_option, sandbox_options
+from arena.cli.output import announce, draw, print_json, printable, progress, say, table
 
 if TYPE_CHECKING:
     from arena.debug import Compared
     from arena.games import Game
+    from arena.sandbox import Sandbox
+    from ladder.store import Match
 
 DIFFERS = 3
 """The exit code when the bot chooses otherwise, or fails."""
@@ -30,9 +33,19 @@ OUTPUT_LINES = 20
 @click.option("--seat", type=click.IntRange(0), required=True, metavar="S", help="Whose questions are put, from 0.")
 @click.option("--at", type=click.IntRange(1), metavar="N", help="Up to decision N, which is shown in full.")
 @click.option("--start-limit", type=Seconds(), default="30s", help="From the bot's start to its Hello.")
+@sandbox_options
 @home_option
 @json_option
-def debug(match: str, bot: str, seat: int, at: int | None, start_limit: float, home: Path, as_json: bool) -> None:
+def debug(
+    match: str,
+    bot: str,
+    seat: int,
+    at: int | None,
+    start_limit: float,
+    sandbox: Sandbox,
+    home: Path,
+    as_json: bool,
+) -> None:
     """Put the questions of a match to another build of a bot.
 
     MATCH is a match of a ladder, by its id or the beginning of it. BOT is a path, a submitted name, or `attach:` for
@@ -42,27 +55,15 @@ def debug(match: str, bot: str, seat: int, at: int | None, start_limit: float, h
     Example:
       arena debug mw6vrh --seat 1 --at 17 ./mine.py
     """
-    import asyncio
-
-    from arena import debug as debugging
-    from arena import games, roster
-    from arena.check.examiner import Misbehaved
+    from arena import games
     from ladder import store
 
     with store.open_read(home) as db:
         found = store.match(db, match)
-        entrant = roster.find(db, home, bot, game := games.game(found.ladder.key.game))
     if seat >= len(found.line_up):
         raise click.UsageError(f"match {found.id} has the seats 0 to {len(found.line_up) - 1}, not {seat}")
-    try:
-        with progress("asking", "decisions") as report:
-            compared = asyncio.run(
-                debugging.compare(found, seat, entrant, start_limit=start_limit, report=report, at=at, waiting=attach)
-            )
-    except Misbehaved as fault:
-        for line in fault.output[-OUTPUT_LINES:]:
-            say(f"  | {printable(line)}")
-        raise OneLine(f"it did not come through: {fault}", DIFFERS) from fault
+    game = games.game(found.ladder.key.game)
+    compared = _compare(found, seat, at, bot, start_limit, sandbox, home)
     differing = [each for each in compared if each.now != each.then]
     if as_json:
         print_json({"match": found.id, "seat": seat, "decisions": [_plain(game, each) for each in compared]})
@@ -70,8 +71,40 @@ def debug(match: str, bot: str, seat: int, at: int | None, start_limit: float, h
         _show(game, compared[-1])
     else:
         _list(game, differing, len(compared))
-    if compared[-1].now != compared[-1].then if at is not None else differing:
+    if differing:
         raise SystemExit(DIFFERS)
+
+
+def _compare(
+    match: Match, seat: int, at: int | None, bot: str, start_limit: float, sandbox: Sandbox, home: Path
+) -> list[Compared]:
+    import asyncio
+
+    from arena import debug, games, roster
+    from arena.check.examiner import Misbehaved
+    from ladder import store
+
+    with tempfile.TemporaryDirectory(prefix="arena-") as scratch, progress("asking", "decisions") as report:
+        with store.open_read(home) as db:
+            workshop = roster.Workshop(Path(scratch), sandbox, announce)
+            entrant = roster.find(db, home, bot, games.game(match.ladder.key.game), workshop)
+        try:
+            return asyncio.run(
+                debug.compare(
+                    match,
+                    seat,
+                    entrant,
+                    sandbox=sandbox,
+                    start_limit=start_limit,
+                    report=report,
+                    at=at,
+                    waiting=attach,
+                )
+            )
+        except Misbehaved as fault:
+            for line in fault.output[-OUTPUT_LINES:]:
+                say(f"  | {printable(line)}")
+            raise OneLine(f"it did not come through: {fault}", DIFFERS) from fault
 
 
 def _plain(game: Game[Any], compared: Compared) -> dict[str, Any]:
