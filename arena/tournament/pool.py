@@ -18,6 +18,7 @@ from typing import TYPE_CHECKING
 from arena import worker
 from arena.launch import adopt_orphans, die_with_parent, end_orphans, ended_in_words
 from arena.match import Void
+from arena.sandbox import UNCONFINED, Sandbox
 from arena.scratch import run_folder
 from arena.tournament import WorkersDied
 from arena.worker import Delivery, Order, Played, Task, Trouble, Worker
@@ -40,7 +41,7 @@ _CONTEXT = multiprocessing.get_context("spawn")
 class WorkerProcess:
     """One worker process and the matches it holds."""
 
-    def __init__(self, scratch: str, in_flight: int) -> None:
+    def __init__(self, scratch: str, in_flight: int, sandbox: Sandbox) -> None:
         self.link: Connection[Order | None, Delivery | str]
         self.link, other = _CONTEXT.Pipe()
         self.holds: dict[str, Task] = {}
@@ -48,7 +49,8 @@ class WorkerProcess:
         self.is_suspicious = False
         """Whether it plays matches one of which may have killed its predecessor: then it gets no others."""
         self._heard: float | None = None
-        self._process = _CONTEXT.Process(target=_work, args=(other, os.getpid(), scratch, in_flight), daemon=True)
+        arguments = (other, os.getpid(), scratch, in_flight, sandbox)
+        self._process = _CONTEXT.Process(target=_work, args=arguments, daemon=True)
         with _no_interrupts():
             self._process.start()
         other.close()
@@ -103,9 +105,10 @@ class WorkerProcess:
 class Workers:
     """Worker processes, each with a referee and bots of its own. A context manager."""
 
-    def __init__(self, jobs: int, *, in_flight: int = worker.IN_FLIGHT) -> None:
+    def __init__(self, jobs: int, *, in_flight: int = worker.IN_FLIGHT, sandbox: Sandbox = UNCONFINED) -> None:
         self._jobs = jobs
         self._in_flight = in_flight
+        self._sandbox = sandbox
         self._trouble = Trouble()
         self._stopped = False
         self._suspects: deque[list[Task]] = deque()
@@ -216,7 +219,7 @@ class Workers:
         return [Played(held[0].id, None, why)]
 
     def _hire(self) -> WorkerProcess:
-        return WorkerProcess(str(self._scratch), self._in_flight)
+        return WorkerProcess(str(self._scratch), self._in_flight, self._sandbox)
 
 
 @contextlib.contextmanager
@@ -233,13 +236,13 @@ _FOR_THE_ARENA = (signal.SIGINT, signal.SIGHUP)
 """What a terminal sends to the whole group, and the arena's own process answers for all."""
 
 
-def _work(link: worker.Link, parent: int, scratch: str, in_flight: int) -> None:
+def _work(link: worker.Link, parent: int, scratch: str, in_flight: int, sandbox: Sandbox) -> None:
     """What a worker process does, until the arena closes the link or ends."""
     for number in _FOR_THE_ARENA:
         signal.signal(number, _ignore)
     signal.pthread_sigmask(signal.SIG_UNBLOCK, _FOR_THE_ARENA)
     die_with_parent(parent)
-    own = Worker(Path(scratch), in_flight=in_flight)
+    own = Worker(Path(scratch), in_flight=in_flight, sandbox=sandbox)
     try:
         own.serve(link)
     except Exception:

@@ -39,7 +39,7 @@ def test_workers_that_die_again_and_again_are_not_replaced_for_ever() -> None:
     assert workers.hired < 6 * DEATHS
 
 
-def fragile(link: Link, _parent: int, _scratch: str, _in_flight: int) -> None:
+def fragile(link: Link, *_: object) -> None:
     """A worker that plays without bots and referee, and is killed by some matches."""
     while (order := link.recv()) is not None:
         for task in order.tasks:
