@@ -50,13 +50,6 @@ class Replay(NamedTuple):
     times_ms: tuple[tuple[float, ...], ...]
 
 
-class Step(NamedTuple):
-    """What was chosen at once, and the game's state after it."""
-
-    choices: tuple[Choice, ...]
-    state: Any
-
-
 def plain(choices: Sequence[Choice]) -> bytes:
     """Choices as canonical JSON, what their digest is of: [[seat, action], …]."""
     return msgspec.json.encode(choices)
@@ -95,22 +88,9 @@ def unpack(packed: bytes) -> Replay:
     return Replay(record.choices, tuple(Forfeited(*forfeit) for forfeit in record.forfeits), record.times_ms)
 
 
-class Replayed(Match):
-    """A match played again, and `shown` step by step."""
-
-    def __init__(self, game: Game[Any], seats: int, options: Options, dice: Dice) -> None:
-        super().__init__(game, seats, options, dice)
-        self.shown: list[Step] = []
-
-    def _apply(self) -> None:
-        before = len(self.choices)
-        super()._apply()
-        self.shown.append(Step(tuple(self.choices[before:]), self.state))
-
-
-def replayed(game: Game[Any], seats: int, options: Options, dice: Dice, replay: Replay) -> Replayed:
+def replayed(game: Game[Any], seats: int, options: Options, dice: Dice, replay: Replay) -> Match:
     """The match that the record tells of, played to its end by the rules. Raises Breach."""
-    match = Replayed(game, seats, options, dice)
+    match = Match(game, seats, options, dice)
     chosen = _by_seat(replay.choices, seats)
     forfeits = {forfeit.seat: forfeit for forfeit in replay.forfeits}
     match.begin([(seat, "") for seat, forfeit in forfeits.items() if forfeit.step < 0])

@@ -187,7 +187,7 @@ def _retired(db: Database) -> set[tuple[str, str]]:
 def check_field(home: Path, game: Game[Any], seats: int, wanted: Sequence[str] | None) -> list[str]:
     """The bots of a ladder's field by name or label, looked up without writing anything.
 
-    They are those `wanted`, or the built-ins and the newest version of everything submitted. Raises BadSubmission
+    They are those `wanted`, or the quick built-ins and the newest version of everything submitted. Raises BadSubmission
     for a bot that cannot be in the field, and TooFewBots.
     """
     with store.open_read(home) as db:
@@ -199,8 +199,9 @@ def check_field(home: Path, game: Game[Any], seats: int, wanted: Sequence[str] |
 
 
 def _everybody(db: Database, game: Game[Any]) -> list[str]:
-    own, gone = _built_ins(db), _retired(db)
-    built_in = [name for name, bot in own.items() if game.name in bot.games and (name, bot.digest) not in gone]
+    gone = _retired(db)
+    quick = {name: bot for name, bot in _built_ins(db).items() if not bot.slow}
+    built_in = [name for name, bot in quick.items() if game.name in bot.games and (name, bot.digest) not in gone]
     return built_in + [version.label for version in store.field(db, game.name) if version.origin == "submitted"]
 
 

@@ -21,7 +21,10 @@ COMMANDS = {
     "leaderboard": "leaderboard",
     "compare": "compare",
     "show": "show",
+    "replay": "replay",
     "verify": "verify",
+    "export": "data",
+    "backup": "data",
     "bench": "bench",
 }
 """Every command, in the order of the help, and the module that has it."""

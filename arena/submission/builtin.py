@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from functools import cache
 from pathlib import Path
 
@@ -15,6 +16,8 @@ class _BuiltIn(msgspec.Struct, forbid_unknown_fields=True):
 
     about: str
     games: list[str]
+    slow: bool = False
+    """Thinks for more than 2 ms a decision: a ladder of all bots is to be quick."""
 
 
 @cache
@@ -24,7 +27,7 @@ def built_ins() -> dict[str, Program]:
     table = msgspec.toml.decode((root / "bots.toml").read_bytes(), type=dict[str, _BuiltIn])
     files = files_in(root, str(root))
     return {
-        name: program(name, bot.games, ("python", "bot.py", name), root, files, about=bot.about)
+        name: replace(program(name, bot.games, ("python", "bot.py", name), root, files, about=bot.about), slow=bot.slow)
         for name, bot in table.items()
     }
 

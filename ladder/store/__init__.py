@@ -8,6 +8,7 @@ from ladder.store.board import fold, ladder_hash, leaderboard
 from ladder.store.checks import Mismatch
 from ladder.store.database import NotFound, StoreError, exclusive, open, open_read, write
 from ladder.store.evidence import Settled, evidence, find_settled, settle
+from ladder.store.export import backup
 from ladder.store.ladders import counts, find_ladder, ladder, ladders, plan, scheduled
 from ladder.store.records import (
     Counts,
@@ -42,6 +43,7 @@ __all__ = [
     "Version",
     "VoidMatch",
     "add_version",
+    "backup",
     "counts",
     "evidence",
     "exclusive",

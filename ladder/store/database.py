@@ -53,7 +53,7 @@ def open(home: Path, *, thorough: bool = False, checkpoints: bool = False) -> Da
     Raises StoreError.
     """
     path = home / "arena.db"
-    with _one_line(path), ExitStack() as on_error:
+    with one_line(path), ExitStack() as on_error:
         home.mkdir(parents=True, exist_ok=True)
         db = _connect(path, "mode=rwc")
         on_error.callback(db.close)
@@ -73,7 +73,7 @@ def open_read(home: Path) -> Database:
     Raises StoreError.
     """
     path = home / "arena.db"
-    with _one_line(path), ExitStack() as on_error:
+    with one_line(path), ExitStack() as on_error:
         if not path.exists():
             return in_memory()
         db = _connect(path, "mode=ro" + _immutable(path))
@@ -92,6 +92,11 @@ def in_memory() -> Database:
     return db
 
 
+def is_stored(db: Database) -> bool:
+    """Whether there is a file behind it."""
+    return bool(db.execute("PRAGMA database_list").fetchone()[2])
+
+
 @contextmanager
 def write(db: Database) -> Iterator[None]:
     """One transaction: all of it is stored when the block ends, none of it when it raises.
@@ -99,7 +104,7 @@ def write(db: Database) -> Iterator[None]:
     IMMEDIATE, since a transaction that reads before it writes is refused at once, patience or not, when another
     process wrote in between.
     """
-    with _one_line(_path(db)):
+    with one_line(_path(db)):
         db.execute("BEGIN IMMEDIATE")
         try:
             yield
@@ -116,7 +121,7 @@ def exclusive(home: Path) -> Iterator[None]:
     The kernel lets go of the lock when the process and those forked from it have ended, however they ended.
     """
     path = home / "arena.lock"
-    with _one_line(path):
+    with one_line(path):
         home.mkdir(parents=True, exist_ok=True)
         lock = os.open(path, os.O_RDWR | os.O_CREAT, 0o644)
     try:
@@ -194,7 +199,7 @@ def _path(db: Database) -> Path:
 
 
 @contextmanager
-def _one_line(path: Path) -> Iterator[None]:
+def one_line(path: Path) -> Iterator[None]:
     """Turns what the machine did to a file into a StoreError; errors of our own SQL pass as they are."""
     try:
         yield

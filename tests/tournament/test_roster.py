@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 from sqlite_utils import Database
 
-from arena import games, roster
+from arena import games, roster, submission
 from ladder import store
 
 BIRTH = games.game("birth")
@@ -33,6 +33,13 @@ def field(home: Path) -> list[str]:
 def test_an_empty_home_has_the_built_in_bots_that_play_the_game(tmp_path: Path) -> None:
     """So the first command ever typed ends with a leaderboard."""
     assert field(tmp_path) == BUILT_IN
+
+
+def test_a_built_in_bot_that_searches_long_plays_only_when_it_is_named(tmp_path: Path) -> None:
+    """A ladder of all bots is to be quick; whoever wants a strong opponent asks for it."""
+    assert submission.built_ins()["searcher"].slow
+    assert "searcher" not in field(tmp_path)
+    assert roster.check_field(tmp_path, BIRTH, 2, ["searcher", "random"]) == ["searcher", "random"]
 
 
 def test_of_every_submitted_bot_the_newest_version_plays(db: Database, tmp_path: Path) -> None:

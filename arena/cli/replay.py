@@ -1,0 +1,128 @@
+"""arena replay."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from arena.cli.options import home_option, json_option
+from arena.cli.output import printable
+
+if TYPE_CHECKING:
+    from arena.games import Game
+    from arena.playback import Document, Roll, Step
+
+FORWARD = {"n", " ", "\r", "\n", "\x1b[C", "\x1b[B"}
+BACK = {"p", "\x1b[D", "\x1b[A"}
+FIRST, LAST = {"g", "\x1b[H"}, {"G", "\x1b[F"}
+QUIT = {"q", "\x1b", "\x04"}
+KEYS = "n or → next, p or ← back, g first, G last, q quit"
+
+
+@click.command()
+@click.argument("what", metavar="MATCH|FILE")
+@home_option
+@json_option
+def replay(what: str, home: Path, as_json: bool) -> None:
+    """Show a match step by step: board, dice, choices and times.
+
+    A match is named by its id or the beginning of it; a FILE is what --json printed. On a terminal keys step through
+    it, n and p or the arrows, and q quits; elsewhere all of it is printed.
+
+    \b
+    Example:
+      arena replay mw6vrh
+    """
+    import msgspec
+
+    from arena import playback
+
+    shown = _found(what, home)
+    playback.check(shown)
+    if as_json:
+        return click.echo(msgspec.json.format(msgspec.json.encode(shown), indent=0))
+    frames = list(_frames(shown))
+    if sys.stdin.isatty() and sys.stdout.isatty():
+        return _step(frames)
+    return click.echo("\n\n".join(frames))
+
+
+def _found(what: str, home: Path) -> Document:
+    from arena import playback
+    from ladder import store
+
+    if what.endswith(".json"):
+        return playback.opened(Path(what).read_bytes())
+    with store.open_read(home) as db:
+        return playback.document(store.match(db, what))
+
+
+def _step(frames: Sequence[str]) -> None:
+    at, last = 0, len(frames) - 1
+    while True:
+        click.clear()
+        click.echo(f"{frames[at]}\n\n{at} of {last}: {KEYS}")
+        key = click.getchar()
+        if key in QUIT:
+            return
+        moves = {at + 1: FORWARD, at - 1: BACK, 0: FIRST, last: LAST}
+        wanted = next((place for place, keys in moves.items() if key in keys), at)
+        at = max(0, min(last, wanted))
+
+
+def _frames(shown: Document) -> Iterator[str]:
+    """A text for every step, the first with who plays, the last with how it ended."""
+    from arena import games, playback
+
+    game = games.game(shown.game)
+    teller = _Teller(shown, game)
+    *most, last = [teller.tell(step) for step in playback.steps(shown)]
+    yield from most
+    yield "\n".join([last, *_end(shown)])
+
+
+class _Teller:
+    """Puts steps into words, one after the other."""
+
+    def __init__(self, shown: Document, game: Game[Any]) -> None:
+        self._shown, self._game = shown, game
+        self._times = [iter(times) for times in shown.times_ms]
+        self._forfeited = {forfeit.seat: forfeit for forfeit in shown.forfeits}
+        self._steps = 0
+
+    def tell(self, step: Step) -> str:
+        lines = [self._choice(seat, action) for seat, action in step.choices] or self._head()
+        lines += [_roll(roll) for roll in step.rolls]
+        self._steps += bool(step.choices)
+        return "\n".join([*lines, "", self._game.picture(step.state)])
+
+    def _head(self) -> list[str]:
+        shown = self._shown
+        seats = [f"  seat {seat}: {bot}" for seat, bot in enumerate(shown.bots)]
+        return [f"{self._game.title}, match {shown.match} of ladder {shown.ladder}", *seats]
+
+    def _choice(self, seat: int, action: int) -> str:
+        name = self._game.action_name(action)
+        who = f"step {self._steps + 1}: seat {seat} ({self._shown.bots[seat]})"
+        forfeit = self._forfeited.get(seat)
+        if forfeit is not None and self._steps >= forfeit.step:
+            return f"{who} has forfeited ({forfeit.reason}), for it: {name}"
+        return f"{who}: {name}   {next(self._times[seat], 0.0):.1f} ms"
+
+
+def _roll(roll: Roll) -> str:
+    return f"  dice {roll.key}: {' '.join(map(str, roll.numbers))}"
+
+
+def _end(shown: Document) -> Iterator[str]:
+    yield ""
+    for seat, reason, step in shown.forfeits:
+        when = f"in step {step + 1}" if step >= 0 else "before the first step"
+        yield f"seat {seat} ({shown.bots[seat]}) forfeited {when}: {reason}"
+    places = sorted(zip(shown.ranks, range(len(shown.bots)), strict=True))
+    for rank, seat in places:
+        yield f"{rank + 1}. seat {seat} ({printable(shown.bots[seat])}), score {shown.scores[seat]}"

@@ -1,0 +1,87 @@
+"""What is stored as plain tables for other programs, and as a copy. Columns are described in docs/data.md."""
+
+from __future__ import annotations
+
+import os
+import sqlite3
+from collections.abc import Callable, Iterator
+from contextlib import closing
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from ladder.store.database import StoreError, is_stored, one_line
+
+if TYPE_CHECKING:
+    from sqlite_utils import Database
+
+TABLES = {
+    "matches": """
+        SELECT m.id AS match, m.ladder, l.game, l.seats AS players, m.seq, g.leg, g.round, m.group_id, m.rotation,
+            m.status, json_array_length(m.voids) AS voids, m.finished,
+            CASE WHEN EXISTS (SELECT 1 FROM matches WHERE group_id = g.id AND status != 'done')
+                THEN NULL ELSE lower(hex(g.seed)) END AS seed
+        FROM matches m JOIN groups g ON g.id = m.group_id JOIN ladders l ON l.id = m.ladder
+        ORDER BY l.rowid, m.seq""",
+    "seats": """
+        SELECT s.match, s.seat, s.version AS bot, s.rank, s.score, s.forfeit, s.decisions, s.think_total, s.think_max
+        FROM seats s JOIN matches m ON m.id = s.match JOIN ladders l ON l.id = m.ladder
+        ORDER BY l.rowid, m.seq, s.seat""",
+    "ratings": """
+        SELECT r.ladder, r.version AS bot, r.mu, r.sigma, r.mu - 3 * r.sigma AS shown, r.matches, r.wins, r.ties,
+            r.losses, r.rank_sum, r.forfeits
+        FROM ratings r JOIN ladders l ON l.id = r.ladder
+        ORDER BY l.rowid, shown DESC, bot""",
+    "history": """
+        SELECT h.ladder, h.seq, m.id AS match, e.key AS bot, e.value ->> 0 AS mu, e.value ->> 1 AS sigma
+        FROM history h JOIN matches m ON m.ladder = h.ladder AND m.seq = h.seq JOIN ladders l ON l.id = h.ladder,
+            json_each(h.ratings) e
+        ORDER BY l.rowid, h.seq, bot""",
+}
+"""What can be exported, and how it is read."""
+
+PAGES = 1000
+"""Copied at a time: about 4 MB."""
+
+
+def columns(db: Database, table: str) -> list[str]:
+    """The names of the columns of one of TABLES."""
+    return [name for name, *_ in db.execute(f"{TABLES[table]} LIMIT 0").description]
+
+
+def rows(db: Database, table: str) -> Iterator[dict[str, Any]]:
+    """The rows of one of TABLES, in its order."""
+    found: Iterator[dict[str, Any]] = db.query(TABLES[table])
+    return found
+
+
+def backup(db: Database, file: Path, report: Callable[[int, int], None]) -> None:
+    """Copy the database as it is now, whoever writes meanwhile, into a file that must not exist. Raises StoreError.
+
+    `report` is told how many pages are copied, and of how many.
+    """
+    if not is_stored(db):
+        raise StoreError("there is nothing to copy: the home has no database yet")
+    try:
+        os.close(os.open(file, os.O_CREAT | os.O_EXCL))
+    except FileExistsError:
+        raise StoreError(f"{file} is there already and stays as it is: choose another name") from None
+    except OSError as error:
+        raise StoreError(f"cannot write {file}: {error.strerror}") from error
+    part = file.with_name(f"{file.name}.part")
+    try:
+        with one_line(part):
+            _copy(db, part, report)
+            part.replace(file)
+    except BaseException:
+        file.unlink()
+        raise
+    finally:
+        part.unlink(missing_ok=True)
+
+
+def _copy(db: Database, file: Path, report: Callable[[int, int], None]) -> None:
+    file.unlink(missing_ok=True)
+    db.execute("BEGIN")  # what others write from now on is not seen, else the copy would begin anew each time
+    with closing(sqlite3.connect(file)) as copy:
+        db.conn.backup(copy, pages=PAGES, progress=lambda _, left, total: report(total - left, total))
+    db.execute("COMMIT")
