@@ -17,6 +17,7 @@ from arena import games, submission
 from arena.clock import Limits
 from arena.games.rules import Game, Options
 from arena.match import Forfeit, Void
+from arena.sandbox import UNCONFINED, Sandbox
 from arena.seated import Entrant
 from arena.worker import IN_FLIGHT, Played, Task, Worker, short_temporary_directory
 
@@ -30,11 +31,13 @@ REPORT_SECONDS = 0.5
 
 
 @contextmanager
-def table(*, in_flight: int = IN_FLIGHT, waiting: Waiting | None = None) -> Iterator[Worker]:
+def table(
+    *, in_flight: int = IN_FLIGHT, waiting: Waiting | None = None, sandbox: Sandbox = UNCONFINED
+) -> Iterator[Worker]:
     """A worker in this process, for as long as the block lasts."""
     scratch = Path(tempfile.mkdtemp(prefix="arena-", dir=short_temporary_directory()))
     try:
-        worker = Worker(scratch, in_flight=in_flight, waiting=waiting)
+        worker = Worker(scratch, in_flight=in_flight, waiting=waiting, sandbox=sandbox)
         try:
             yield worker
         finally:
@@ -92,7 +95,9 @@ class _Trial(NamedTuple):
     task: Task
 
 
-def qualify(entrant: Entrant, plays: Sequence[str], limits: Limits, report: Report) -> list[Failure]:
+def qualify(
+    entrant: Entrant, plays: Sequence[str], limits: Limits, report: Report, sandbox: Sandbox = UNCONFINED
+) -> list[Failure]:
     """Have a bot play one match of every game and number of players it claims, against the built-in random bot.
 
     It sits in a different place each time. After a failure the rest of that game is left out, and everything if the
@@ -101,7 +106,7 @@ def qualify(entrant: Entrant, plays: Sequence[str], limits: Limits, report: Repo
     trials = [trial for name in plays for trial in _trials(entrant, name, limits)]
     failures: list[Failure] = []
     done = 0
-    with table() as worker:
+    with table(sandbox=sandbox) as worker:
         for _, of_game in groupby(trials, key=attrgetter("game")):
             for trial in of_game:
                 report(done, len(trials))

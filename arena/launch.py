@@ -9,12 +9,13 @@ import asyncio
 import contextlib
 import ctypes
 import os
-import shutil
 import signal
 import subprocess
 from collections import deque
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
+
+from arena.sandbox.cgroups import Group
 
 KEPT = 64 * 1024
 """Bytes kept of the beginning, and again of the end, of what a bot prints."""
@@ -69,7 +70,10 @@ class Output:
 
 
 class BotProcess:
-    """A running bot. `on_exit` is called once, in the loop, when it has ended and all its output was read."""
+    """A running bot. `on_exit` is called once, in the loop, when it has ended and all its output was read.
+
+    `group` are its control groups, removed with it. `wrapped` says that an end by signal n is told as code 128 + n.
+    """
 
     def __init__(
         self,
@@ -79,14 +83,20 @@ class BotProcess:
         env: Mapping[str, str],
         on_exit: Callable[[], None],
         on_flood: Callable[[], None],
+        group: Group | None = None,
+        wrapped: bool = False,
     ) -> None:
         self.output = Output()
         self._on_exit = on_exit
         self._on_flood = on_flood
+        self._group = group
+        self._wrapped = wrapped
+        self.ran_out_of_memory = False
+        """Whether it was ended for want of memory; known at its end."""
         self._loop = asyncio.get_running_loop()
         self._second = (0, 0)  # (whole second of the loop's clock, bytes printed up to its start)
         self._process = subprocess.Popen(
-            [*_dies_with_us(), *command],
+            list(command),
             cwd=cwd,
             env=dict(env),
             stdin=subprocess.DEVNULL,
@@ -115,6 +125,8 @@ class BotProcess:
     def exit_in_words(self) -> str:
         """How it ended: "exited with code 3", "was killed by SIGSEGV"."""
         code = self._process.returncode
+        if self._wrapped and code is not None and code > 128:
+            code = 128 - code
         return "is still running" if code is None else ended_in_words(code)
 
     def last_lines(self) -> list[str]:
@@ -141,6 +153,9 @@ class BotProcess:
         self._process.wait()
         del _running[self._process.pid]
         end_orphans()
+        if self._group is not None:
+            self.ran_out_of_memory = self._group.ran_out_of_memory()
+            self._group.remove()
         for _ in range(PIPE // KEPT):
             self._take()
         self._pipe.close()
@@ -176,16 +191,6 @@ def ended_in_words(code: int) -> str:
 
 _running: dict[int, str] = {}
 """The bots this process started and has not reaped: process id to token."""
-
-
-def _dies_with_us() -> list[str]:
-    """The command in front of a bot's that lets the kernel end it when we are killed."""
-    setpriv = shutil.which("setpriv")
-    if setpriv is None:
-        return []
-    # We may have been killed before the kernel was asked to: then the parent is another by now.
-    guard = ["/bin/sh", "-c", 'test "$PPID" = "$0" && exec "$@"', str(os.getpid())]
-    return [setpriv, "--pdeathsig", "KILL", "--", *guard]
 
 
 def end_orphans() -> None:

@@ -22,6 +22,7 @@ if TYPE_CHECKING:
 
     from arena.casual import Failure, Report
     from arena.clock import Limits
+    from arena.sandbox import Sandbox
     from arena.seated import Entrant
 
 # Entering
@@ -51,6 +52,7 @@ def admit(
     plays: Sequence[str] = (),
     report: Report,
     building: Callable[[str], None],
+    sandbox: Sandbox,
 ) -> Admission:
     """Take what is at a path, build and qualify it, and enter it as a version. What is entered already, and newest,
     is not tried again.
@@ -66,7 +68,7 @@ def admit(
             newest = next(reversed(store.versions(db, program.name)), None)
         if newest is not None and not program.says_games:
             program = submission.playing(program, newest.games)
-        admission = _admit(home, program, newest, limits, report, building)
+        admission = _admit(home, program, newest, limits, report, building, sandbox)
     return admission._replace(left_out=left_out, hints=program.hints())
 
 
@@ -77,6 +79,7 @@ def _admit(
     limits: Limits,
     report: Report,
     building: Callable[[str], None],
+    sandbox: Sandbox,
 ) -> Admission:
     from arena.casual import qualify  # here, because gRPC comes with it
     from arena.submission.build import build
@@ -86,7 +89,7 @@ def _admit(
     else:
         program = build(program, home / "builds" / f"{program.digest}.log", building)
         known = newest is not None and (newest.digest, newest.built) == (program.digest, program.built)
-        if not known and (failures := qualify(program.entrant(), program.games, limits, report)):
+        if not known and (failures := qualify(program.entrant(), program.games, limits, report, sandbox)):
             return Admission(program, None, "refused", failures)
     with store.open(home) as db:
         version, new = _enter(db, home, program, "submitted")
@@ -244,9 +247,10 @@ def _program_of(home: Path, version: store.Version) -> Program:
     )
 
 
-def find(db: Database, home: Path, text: str, game: Game[Any]) -> Entrant:
+def find(db: Database, home: Path, text: str, game: Game[Any], scratch: Path) -> Entrant:
     """A bot as people name one: a built-in, a name or label in the home, a path, or `attach:`.
 
+    What lies at a path is copied to `scratch`: the bot is to see its own files, not what else is in the folder.
     Raises BadSubmission.
     """
     if text == "attach:":
@@ -257,7 +261,10 @@ def find(db: Database, home: Path, text: str, game: Game[Any]) -> Entrant:
     if text in own:
         program = own[text]
     elif "/" in text or text.endswith(".py") or (os.path.exists(text) and not _is_known(db, text)):
-        program = submission.read(Path(text))
+        from arena.submission.intake import take
+
+        folder = Path(tempfile.mkdtemp(dir=scratch))
+        program = take(Path(text), folder).program
     else:
         version = _known(db, text, ", or a path such as ./mine.py")
         _check_plays(text, version.games, game)

@@ -14,6 +14,7 @@ from typing import Any, Concatenate, NamedTuple, ParamSpec, Protocol, TypeAlias
 
 from arena.launch import BotProcess
 from arena.match import Forfeit
+from arena.sandbox import Bounds, Confined, Sandbox, confine, door, user
 from arena.service import LONGEST, REFUSALS, Receive, RefereeService, Write
 from arena.stream import BotStream
 from arena.v1 import referee_pb2 as pb
@@ -26,8 +27,6 @@ Key: TypeAlias = tuple[str, int, int, int]
 GRACE = 1.0
 """Seconds between the end of a stream and that of its process, or the other way round, that are waited before the
 verdict; and between Goodbye and the end of a process."""
-NOT_A_PROGRAM = {errno.ENOENT, errno.ENOTDIR, errno.EACCES, errno.ENOEXEC, errno.ELOOP, errno.ETXTBSY, errno.E2BIG}
-"""Why a program may not start that is the bot's doing; anything else is the machine's."""
 KILLED = 5.0
 """Seconds that a killed process may take to end; one that takes longer hangs in the kernel and is left to it."""
 
@@ -53,6 +52,8 @@ class Entrant(NamedTuple):
 class BotHost(Protocol):
     """Who starts bots and hears of them."""
 
+    sandbox: Sandbox
+    """What holds the bots."""
     gathered: set[BotStream]
     """The streams that have something to send."""
 
@@ -124,19 +125,40 @@ class Bot:
             self.host.waiting(self, self._service.address, self._service.token)
             return
         try:
-            self._process = BotProcess(
-                self.entrant.command,
-                cwd=Path(self.entrant.cwd),
-                env=bot_environment(self.entrant.env, self._service),
-                on_exit=self._process_gone,
-                on_flood=self._flooded,
-            )
+            check_program(self.entrant)
         except OSError as error:
-            if error.errno not in NOT_A_PROGRAM:
-                raise
             self.fault(Forfeit.START, f"cannot be run: {error}")
             return
+        made = self._confined()
+        self._process = BotProcess(
+            made.argv,
+            cwd=Path(made.cwd),
+            env=made.env,
+            on_exit=self._process_gone,
+            on_flood=self._flooded,
+            group=made.group,
+            wrapped=made.wrapped,
+        )
         self._verdict = self._loop.call_later(limit, self._never_joined, limit)
+
+    def _confined(self) -> Confined:
+        assert self._service is not None
+        sandbox, scratch = self.host.sandbox, self._directory / "tmp"
+        scratch.mkdir()
+        if (uid := user(sandbox)) is not None:
+            for path in (self._directory, self._service.path):
+                os.chown(path, uid, -1)
+        env = bot_environment(self.entrant.env, self._service)
+        env["ARENA_ADDR"] = f"unix:{door(sandbox, self._directory)}/{self._service.path.name}"
+        return confine(
+            sandbox,
+            self.entrant.command,
+            root=Path(self.entrant.cwd),
+            door=self._directory,
+            scratch=scratch,
+            env=env,
+            bounds=Bounds(self.entrant.memory_mib, self.entrant.tasks),
+        )
 
     @property
     def has_room(self) -> bool:
@@ -250,15 +272,18 @@ class Bot:
             self._verdict = self._loop.call_later(GRACE, self._judge_end)
 
     def _judge_end(self) -> None:
-        how = f"closed its stream, or sent a frame of more than {LONGEST} bytes"
+        reason, how = Forfeit.CRASH, f"closed its stream, or sent a frame of more than {LONGEST} bytes"
         if self._process is not None and self._exited.is_set():
             how = f"the process {self._process.exit_in_words()}"
+            if self._process.ran_out_of_memory:
+                reason = Forfeit.OOM
+                how = f"ran out of memory: {self.entrant.memory_mib} MiB are allowed"
         if self.stream is None:
             # mostly a Python bot whose author forgot the last line
             hint = "; does it end with run(YourBot)?" if how.endswith("exited with code 0") else ""
             self.fault(Forfeit.START, f"{how} before it joined{self._refusal}{hint}")
         else:
-            self.fault(Forfeit.CRASH, how)
+            self.fault(reason, how)
 
     # What the stream finds
 
@@ -279,6 +304,16 @@ class Bot:
     def settle(self) -> None:
         """Send what has gathered."""
         self.host.settle()
+
+
+def check_program(entrant: Entrant) -> None:
+    """Raises OSError if there is no such program."""
+    program = entrant.command[0]
+    path = Path(entrant.cwd, program) if "/" in program else shutil.which(program, path=entrant.env.get("PATH"))
+    if path is None or not os.path.exists(path):
+        raise FileNotFoundError(errno.ENOENT, os.strerror(errno.ENOENT), program)
+    if os.path.isdir(path) or not os.access(path, os.X_OK):
+        raise PermissionError(errno.EACCES, os.strerror(errno.EACCES), program)
 
 
 def bot_environment(extra: Mapping[str, str], service: RefereeService) -> dict[str, str]:

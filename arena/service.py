@@ -66,10 +66,10 @@ class RefereeService:
     """Waits on one socket for one bot."""
 
     def __init__(self, directory: Path, caller: Caller) -> None:
-        path = directory / "s"
-        if len(os.fsencode(path)) > MAX_PATH:
-            raise ValueError(f"the path of a socket is too long: {path}")
-        self.address = f"unix:{path}"
+        self.path = directory / "s"
+        if len(os.fsencode(self.path)) > MAX_PATH:
+            raise ValueError(f"the path of a socket is too long: {self.path}")
+        self.address = f"unix:{self.path}"
         self.token = secrets.token_hex(32)
         self._caller = caller
         self._taken = False

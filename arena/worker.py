@@ -29,6 +29,7 @@ from arena.games.dice import KeyedDice, commitment
 from arena.games.rules import Options
 from arena.launch import adopt_orphans
 from arena.match import Forfeit, Match, Outcome, Void
+from arena.sandbox import UNCONFINED, Sandbox
 from arena.seated import Bot, Entrant, Key
 from arena.stream import BotStream, SeatAt
 from arena.table import Table
@@ -164,8 +165,10 @@ class Worker:
         *,
         in_flight: int = IN_FLIGHT,
         waiting: Callable[[str, str, str], None] | None = None,
+        sandbox: Sandbox = UNCONFINED,
     ) -> None:
         adopt_orphans()
+        self.sandbox = sandbox
         self.gathered: set[BotStream] = set()
         self.trouble = Trouble()
         self._in_flight = in_flight

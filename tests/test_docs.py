@@ -289,8 +289,8 @@ def messages(who: str, frame: dict[str, Any]) -> Iterator[tuple[str, str, Any]]:
 
 def test_the_exchange_on_the_page_is_what_the_arena_says(tmp_path: Path) -> None:
     """Authors of other languages compare with it byte for byte."""
-    (tmp_path / "bot.py").write_text(RECORDER)
-    arena("match", "./bot.py", "random", "--game=birth", "--seed=docs", cwd=tmp_path)
+    (tmp_path / "bot.py").write_text(RECORDER.replace("trace.jsonl", str(tmp_path / "trace.jsonl")))
+    arena("match", "./bot.py", "random", "--game=birth", "--seed=docs", "--sandbox=D", cwd=tmp_path)
     lines = (tmp_path / "trace.jsonl").read_text().splitlines()
     said = [message for line in lines for message in messages(*json.loads(line))]
     said[0][2]["token"] = "4dcb928b…"

@@ -25,6 +25,7 @@ COMMANDS = {
     "verify": "verify",
     "export": "data",
     "backup": "data",
+    "doctor": "doctor",
     "bench": "bench",
 }
 """Every command, in the order of the help, and the module that has it."""

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from arena.cli.options import GameName, home_option, json_option, limit_options
+from arena.cli.options import GameName, home_option, json_option, limit_options, sandbox_options
 from arena.cli.output import draw, print_json, printable, progress, say, table
 from arena.clock import Limits
 from arena.games.rules import Game
@@ -16,6 +16,7 @@ from arena.games.rules import Game
 if TYPE_CHECKING:
     from arena.casual import Failure
     from arena.roster import Admission
+    from arena.sandbox import Sandbox
     from arena.submission import Program
 
 OUTPUT_LINES = 20
@@ -53,10 +54,17 @@ def bots(game: Game[Any] | None, home: Path, as_json: bool) -> None:
 @click.option("-g", "--game", "plays", type=GameName(), multiple=True, metavar="GAME",
               help="A game it plays; repeat.  [default: what bot.toml says, or every game]")  # fmt: skip
 @limit_options
+@sandbox_options
 @home_option
 @json_option
 def submit(
-    path: Path, name: str | None, plays: tuple[Game[Any], ...], limits: Limits, home: Path, as_json: bool
+    path: Path,
+    name: str | None,
+    plays: tuple[Game[Any], ...],
+    limits: Limits,
+    sandbox: Sandbox,
+    home: Path,
+    as_json: bool,
 ) -> None:
     """Enter a bot, once it has come through its qualification.
 
@@ -71,7 +79,9 @@ def submit(
 
     games = [game.name for game in plays]
     with progress("qualifying") as report:
-        admission = roster.admit(home, path, limits, name=name, plays=games, report=report, building=_building)
+        admission = roster.admit(
+            home, path, limits, name=name, plays=games, report=report, building=_building, sandbox=sandbox
+        )
     if as_json:
         print_json(_plain(admission))
     if admission.left_out:

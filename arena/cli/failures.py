@@ -56,12 +56,13 @@ def _usage(error: click.UsageError) -> str:
 def _expected() -> tuple[type[Exception], ...]:
     from arena.games import UnknownGame
     from arena.replay import Breach, Unreadable
+    from arena.sandbox.grades import NoSandbox
     from arena.submission import BadSubmission
     from arena.tournament import WorkersDied
     from ladder.schedule import TooFewBots
     from ladder.store import StoreError
 
-    return BadSubmission, Breach, StoreError, TooFewBots, UnknownGame, Unreadable, WorkersDied
+    return BadSubmission, Breach, NoSandbox, StoreError, TooFewBots, UnknownGame, Unreadable, WorkersDied
 
 
 @contextmanager

@@ -17,6 +17,7 @@ from arena.cli.options import (
     jobs_option,
     json_option,
     players_option,
+    sandbox_options,
     setting_options,
 )
 from arena.cli.output import draw, print_json, printable, progress, say
@@ -24,6 +25,7 @@ from arena.cli.output import draw, print_json, printable, progress, say
 if TYPE_CHECKING:
     from sqlite_utils import Database
 
+    from arena.sandbox import Sandbox
     from arena.tournament.run import Run
     from ladder.store import Ladder
 
@@ -42,6 +44,7 @@ if TYPE_CHECKING:
 )
 @click.option("--retry", is_flag=True, help="Try matches again that were void three times.")
 @setting_options
+@sandbox_options
 @home_option
 @json_option
 def ladder(
@@ -53,6 +56,7 @@ def ladder(
     jobs: int,
     in_flight: int,
     retry: bool,
+    sandbox: Sandbox,
     home: Path,
     as_json: bool,
 ) -> None:
@@ -81,7 +85,7 @@ def ladder(
         mine = store.ladder(db, key, draw_probability=game.draw_probability, seed=seed)
         roster.enter_built_ins(db, home)
         with (
-            Workers(jobs, in_flight=in_flight) as workers,
+            Workers(jobs, in_flight=in_flight, sandbox=sandbox) as workers,
             stop_on_signals(workers.stop) as stopped,
             progress(leaderboard.title(game, seats)) as report,
         ):

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import secrets
 import sys
+import tempfile
 from collections import Counter
 from collections.abc import Sequence
 from hashlib import sha256
@@ -13,13 +14,22 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from arena.cli.failures import INTERRUPTED, stop_on_signals
-from arena.cli.options import Setting, check_players, game_option, home_option, json_option, setting_options
+from arena.cli.options import (
+    Setting,
+    check_players,
+    game_option,
+    home_option,
+    json_option,
+    sandbox_options,
+    setting_options,
+)
 from arena.cli.output import draw, print_json, printable, progress, say, table
 
 if TYPE_CHECKING:
     from rich.table import Table
 
     from arena.match import Outcome
+    from arena.sandbox import Sandbox
     from arena.worker import Played
 
 EXPLAINED = 3
@@ -36,9 +46,18 @@ OUTPUT_LINES = 10
 )
 @click.option("--seed", help="Text that decides the dice.  [default: a new one, which is shown]")
 @setting_options
+@sandbox_options
 @home_option
 @json_option
-def match(bots: tuple[str, ...], setting: Setting, matches: int, seed: str | None, home: Path, as_json: bool) -> None:
+def match(
+    bots: tuple[str, ...],
+    setting: Setting,
+    matches: int,
+    seed: str | None,
+    sandbox: Sandbox,
+    home: Path,
+    as_json: bool,
+) -> None:
     """Play bots against each other, unrated, in the seats as named.
 
     A BOT is a built-in (see `arena bots`), a submitted name (greedy, mine@2), a path (./mine.py), or `attach:`,
@@ -50,7 +69,7 @@ def match(bots: tuple[str, ...], setting: Setting, matches: int, seed: str | Non
     """
     check_players(setting.game, len(bots))
     seed = secrets.token_hex(4) if seed is None else seed
-    played, interrupted = _play(bots, setting, matches, seed, home)
+    played, interrupted = _play(bots, setting, matches, seed, home, sandbox)
     if as_json:
         results = [_plain(result) for result in played]
         print_json({"game": setting.game.name, "bots": list(bots), "seed": seed, "matches": results})
@@ -65,21 +84,24 @@ def match(bots: tuple[str, ...], setting: Setting, matches: int, seed: str | Non
         raise click.ClickException(f"no match counts: {_why_void(played[0])}")
 
 
-def _play(bots: Sequence[str], setting: Setting, matches: int, seed: str, home: Path) -> tuple[Sequence[Played], bool]:
+def _play(
+    bots: Sequence[str], setting: Setting, matches: int, seed: str, home: Path, sandbox: Sandbox
+) -> tuple[Sequence[Played], bool]:
     """What was played, and whether that was cut short."""
     from arena import casual, roster
     from ladder import store
 
     game, options, limits = setting
-    with store.open_read(home) as db:
-        lineup = [roster.find(db, home, bot, game) for bot in bots]
     digest = sha256(seed.encode("utf-8", "surrogateescape")).digest()
-    wanted = casual.tasks(game, lineup, options=options, limits=limits, seed=digest, count=matches)
     with (
-        casual.table(waiting=_attach) as worker,
+        tempfile.TemporaryDirectory(prefix="arena-") as scratch,
+        casual.table(waiting=_attach, sandbox=sandbox) as worker,
         stop_on_signals(lambda: None) as stopped,
         progress(game.title) as report,
     ):
+        with store.open_read(home) as db:
+            lineup = [roster.find(db, home, bot, game, Path(scratch)) for bot in bots]
+        wanted = casual.tasks(game, lineup, options=options, limits=limits, seed=digest, count=matches)
         return casual.play(worker, wanted, stop=stopped, report=report), stopped()
 
 

@@ -15,6 +15,7 @@ import click
 from arena import games, submission
 from arena.clock import Limits
 from arena.games.rules import BadOption, Game, Options
+from arena.sandbox.grades import Grade, NoSandbox, Sandbox
 
 Command = TypeVar("Command", bound=Callable[..., Any])
 
@@ -98,6 +99,38 @@ def limit_options(command: Command) -> Command:
     ):
         with_limits = option(with_limits)
     return cast("Command", with_limits)
+
+
+def sandbox_options(command: Command) -> Command:
+    """What holds the bots; the command has `home_option` too, and gets `sandbox`. Says so loudly if it is weak."""
+
+    @wraps(command)
+    def with_sandbox(*args: Any, wanted: str, least: str | None, home: Path, **others: Any) -> Any:
+        return command(*args, sandbox=_sandbox(wanted, least, home), home=home, **others)
+
+    grades = [grade.value for grade in Grade]
+    for option in (
+        click.option(
+            "--require-sandbox", "least", type=click.Choice(grades[:3]), help="Refuse to run with a weaker sandbox."
+        ),
+        click.option(
+            "--sandbox", "wanted", type=click.Choice(["auto", *grades]), default="auto", help="See `arena doctor`."
+        ),
+    ):
+        with_sandbox = option(with_sandbox)
+    return cast("Command", with_sandbox)
+
+
+def _sandbox(wanted: str, least: str | None, home: Path) -> Sandbox:
+    from arena.sandbox.probe import probe
+
+    sandbox = probe(None if wanted == "auto" else Grade(wanted))
+    if least is not None and not sandbox.grade.at_least(Grade(least)):
+        raise NoSandbox(f"--require-sandbox={least}: this is grade {sandbox.grade}, {sandbox.grade.promise}")
+    if sandbox.warning is not None:
+        click.echo(sandbox.warning, err=True)
+    homes = {home, Path(".arena"), Path(os.environ.get("ARENA_HOME", ".arena"))}
+    return sandbox.hide(*(str(each.resolve()) for each in homes))
 
 
 class Setting(NamedTuple):

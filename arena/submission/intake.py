@@ -35,9 +35,10 @@ def take(path: Path, scratch: Path, *, name: str | None = None, plays: Sequence[
     if ending := kind(path):
         return _unpacked(path, scratch / "bot", name, plays, called=path.name[: -len(ending)].lower())
     read(path)  # for what it complains of
+    copy = scratch / "bot" / path.name
     with _open(path.resolve()) as source:
-        write_file(source, scratch / path.name, _executable(source), Budget(str(path)))
-    return Taken(read(scratch / path.name, name=name, plays=plays))
+        write_file(source, copy, _executable(source), Budget(str(path)))
+    return Taken(read(copy, name=name, plays=plays))
 
 
 def _unpacked(path: Path, folder: Path, name: str | None, plays: Sequence[str], *, called: str) -> Taken:

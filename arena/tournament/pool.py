@@ -18,6 +18,7 @@ from typing import TYPE_CHECKING
 
 from arena import worker
 from arena.launch import adopt_orphans, die_with_parent, end_orphans
+from arena.sandbox import UNCONFINED, Sandbox
 from arena.tournament import WorkersDied
 from arena.worker import Delivery, Order, Played, Task, Trouble, Worker
 
@@ -39,13 +40,14 @@ _CONTEXT = multiprocessing.get_context("spawn")
 class WorkerProcess:
     """One worker process and the matches it holds."""
 
-    def __init__(self, scratch: str, in_flight: int) -> None:
+    def __init__(self, scratch: str, in_flight: int, sandbox: Sandbox) -> None:
         self.link: Connection[Order | None, Delivery | str]
         self.link, other = _CONTEXT.Pipe()
         self.holds: dict[str, Task] = {}
         self.backlog = FIRST_BACKLOG
         self._heard: float | None = None
-        self._process = _CONTEXT.Process(target=_work, args=(other, os.getpid(), scratch, in_flight), daemon=True)
+        arguments = (other, os.getpid(), scratch, in_flight, sandbox)
+        self._process = _CONTEXT.Process(target=_work, args=arguments, daemon=True)
         with _no_interrupts():
             self._process.start()
         other.close()
@@ -91,9 +93,10 @@ class WorkerProcess:
 class Workers:
     """Worker processes, each with a referee and bots of its own. A context manager."""
 
-    def __init__(self, jobs: int, *, in_flight: int = worker.IN_FLIGHT) -> None:
+    def __init__(self, jobs: int, *, in_flight: int = worker.IN_FLIGHT, sandbox: Sandbox = UNCONFINED) -> None:
         self._jobs = jobs
         self._in_flight = in_flight
+        self._sandbox = sandbox
         self._trouble = Trouble()
         self._stopped = False
         self._deaths = 0
@@ -186,7 +189,7 @@ class Workers:
         new.deal(list(dead.holds.values()), self._trouble)
 
     def _hire(self) -> WorkerProcess:
-        return WorkerProcess(self._scratch, self._in_flight)
+        return WorkerProcess(self._scratch, self._in_flight, self._sandbox)
 
 
 @contextlib.contextmanager
@@ -203,13 +206,13 @@ _FOR_THE_ARENA = (signal.SIGINT, signal.SIGHUP)
 """What a terminal sends to the whole group, and the arena's own process answers for all."""
 
 
-def _work(link: worker.Link, parent: int, scratch: str, in_flight: int) -> None:
+def _work(link: worker.Link, parent: int, scratch: str, in_flight: int, sandbox: Sandbox) -> None:
     """What a worker process does, until the arena closes the link or ends."""
     for number in _FOR_THE_ARENA:
         signal.signal(number, _ignore)
     signal.pthread_sigmask(signal.SIG_UNBLOCK, _FOR_THE_ARENA)
     die_with_parent(parent)
-    own = Worker(Path(scratch), in_flight=in_flight)
+    own = Worker(Path(scratch), in_flight=in_flight, sandbox=sandbox)
     try:
         own.serve(link)
     except Exception:

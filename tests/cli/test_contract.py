@@ -30,6 +30,7 @@ LISTS = {
     "leaderboard": ["leaderboard", "--game", "birth"],
     "show": ["show", "random"],
     "verify": ["verify"],
+    "doctor": ["doctor"],
 }
 """A use of every command that lists, for an empty home."""
 

@@ -214,9 +214,12 @@ def test_a_bot_dies_with_its_arena(tmp_path: Path) -> None:
     program = """
 import asyncio, os, pathlib
 from arena.launch import BotProcess
+from arena.sandbox import UNCONFINED, confine
 async def main():
     nothing = lambda: None
-    bot = BotProcess(["/bin/sleep", "1000"], cwd=pathlib.Path("/"), env={}, on_exit=nothing, on_flood=nothing)
+    here = pathlib.Path("/")
+    made = confine(UNCONFINED, ["/bin/sleep", "1000"], root=here, door=here, scratch=here, env={"PATH": "/bin"})
+    bot = BotProcess(made.argv, cwd=here, env=made.env, on_exit=nothing, on_flood=nothing)
     print(bot._process.pid, flush=True)
     await asyncio.sleep(1000)
 asyncio.run(main())

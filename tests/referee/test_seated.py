@@ -10,6 +10,7 @@ import pytest
 
 from arena.launch import BotProcess
 from arena.match import Asked, Forfeit
+from arena.sandbox import UNCONFINED
 from arena.seated import Bot, Entrant
 from arena.service import Receive
 from arena.stream import BotStream
@@ -20,6 +21,8 @@ from tests.referee.fakes import LIMITS
 
 class Host:
     """Takes notes of what it is told of the bot."""
+
+    sandbox = UNCONFINED
 
     def __init__(self) -> None:
         self.gathered: set[BotStream] = set()
@@ -50,6 +53,8 @@ class Host:
 
 class Process:
     """Exited, as far as it is asked."""
+
+    ran_out_of_memory = False
 
     def exit_in_words(self) -> str:
         return "exited with code 3"

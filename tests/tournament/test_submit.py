@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
 import os
 import shutil
@@ -12,6 +13,7 @@ from pathlib import Path
 from subprocess import PIPE
 from typing import Any
 
+import psutil
 import pytest
 
 from tests.cli.commands import ARENA, PATIENCE, Ran, arena, environment, everything_in
@@ -205,11 +207,12 @@ def test_a_version_that_fails_leaves_those_before_it(cwd: Path) -> None:
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM, signal.SIGHUP])
 def test_an_interrupted_qualification_leaves_nothing(number: signal.Signals, cwd: Path) -> None:
     """Neither a process nor a file, nor a word."""
-    (cwd / "mine.py").write_text("open('begun', 'w')\nimport time\ntime.sleep(1000)")
+    program = f"begun-{os.getpid()}-{number}.py"
+    (cwd / program).write_text("import time\ntime.sleep(1000)")
     before = everything_in(cwd)
-    words = [str(ARENA), "submit", "mine.py"]
+    words = [str(ARENA), "submit", program, "--name=mine"]
     with subprocess.Popen(words, cwd=cwd, env=environment(), stdout=PIPE, stderr=PIPE, text=True) as process:
-        wait_for_file("begun")
+        wait_for_program(program)
         process.send_signal(number)
         assert process.communicate(timeout=PATIENCE) == ("", "")
     assert process.returncode == 130
@@ -223,12 +226,18 @@ def test_a_home_that_cannot_be_made_is_said(cwd: Path) -> None:
     assert "choose another home" in refused(cwd, "mine.py", *BIRTH, "--home", "file/home")
 
 
-def wait_for_file(name: str) -> None:
-    """Until a bot has made it in its own folder, somewhere below the temporary one."""
+def wait_for_program(name: str) -> None:
+    """Until a bot of that name runs, whatever stands around it."""
     deadline = time.monotonic() + PATIENCE
-    while not list(Path(os.environ["TMPDIR"]).rglob(name)):
+    while not any(_arguments(process)[1:] == [name] for process in psutil.process_iter()):
         assert time.monotonic() < deadline
-        time.sleep(0.01)
+        time.sleep(0.05)
+
+
+def _arguments(process: psutil.Process) -> list[str]:
+    with contextlib.suppress(psutil.Error):
+        return process.cmdline()
+    return []
 
 
 def test_a_program_that_is_lost_can_be_submitted_again(cwd: Path) -> None:

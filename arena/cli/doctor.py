@@ -1,0 +1,38 @@
+"""arena doctor."""
+
+from __future__ import annotations
+
+import click
+
+from arena.cli.options import json_option
+from arena.cli.output import draw, print_json, printable, table
+
+
+@click.command()
+@json_option
+def doctor(as_json: bool) -> None:
+    """Say how well this machine can hold bots, and what is missing.
+
+    Every layer was tried, not looked up. Grade A is the best, D the weakest.
+
+    \b
+    Example:
+      arena doctor
+    """
+    from arena.sandbox import probe
+
+    sandbox = probe()
+    if as_json:
+        return print_json(
+            {
+                "grade": sandbox.grade.value,
+                "promise": sandbox.grade.promise,
+                "layers": [layer._asdict() for layer in sandbox.layers],
+            }
+        )
+    rows = table("layer", "", "what for, or why not")
+    for layer in sandbox.layers:
+        rows.add_row(layer.name, "on" if layer.on else "off", printable(layer.why))
+    draw(rows)
+    click.echo(f"sandbox grade {sandbox.grade}: {sandbox.grade.promise}")
+    return None

@@ -1,0 +1,256 @@
+"""From a command to one that runs inside the sandbox: argv, environment, and what has to be removed afterwards."""
+
+from __future__ import annotations
+
+import json
+import os
+import sys
+from collections.abc import Mapping, Sequence
+from functools import cache
+from pathlib import Path
+from platform import machine
+from typing import Any, NamedTuple
+
+from arena.sandbox import places
+from arena.sandbox.cgroups import Group
+from arena.sandbox.grades import DEFAULT, MIB, Bounds, Grade, Sandbox
+
+UNPRIVILEGED = 65534
+"""The user as whom bots run when the arena is root."""
+INSIDE = 1000
+"""The user they believe to be."""
+FILTER = 100
+"""The number under which bubblewrap finds the filter open."""
+STAGE = "/mnt"
+"""Where places are shown to bubblewrap that its user could not reach otherwise; nobody else sees it."""
+HEADROOM = 512 * MIB
+"""Address space that a runtime sets aside and never touches, over and above the memory that a bot may use."""
+BOT, DOOR, TEMPORARY = "/bot", "/run/arena", "/tmp"
+"""Where things lie inside bubblewrap: the program, the folder of its socket, what it may write."""
+FILES = 256
+"""Open files of a process."""
+BUILD = Bounds(memory_mib=4096, tasks=1024, disk_mib=4096)
+"""What the building of a bot may use up."""
+
+
+class Confined(NamedTuple):
+    """A command made safe. `group` is to be removed when it has ended."""
+
+    argv: tuple[str, ...]
+    env: Mapping[str, str]
+    cwd: str
+    group: Group | None = None
+    wrapped: bool = False
+    """Whether bubblewrap stands around it, which tells the end by signal n as exit code 128 + n."""
+
+
+def confine(
+    sandbox: Sandbox,
+    command: Sequence[str],
+    *,
+    root: Path,
+    door: Path,
+    scratch: Path,
+    env: Mapping[str, str],
+    bounds: Bounds = DEFAULT,
+) -> Confined:
+    """A bot, which sees its program in `root` and its socket in `door`, and writes to `scratch` or memory of its own.
+
+    `env` is all that it finds in its environment, besides hints to runtimes how much memory there is. Raises OSError
+    if a control group cannot be made.
+    """
+    root, door, scratch = root.absolute(), door.absolute(), scratch.absolute()
+    group = Group(sandbox.groups, bounds) if sandbox.groups else None
+    env = {**hints(bounds), "TMPDIR": TEMPORARY if sandbox.bwrap else str(scratch), **env}
+    env["HOME"] = env["TMPDIR"]
+    orders = _orders(sandbox, group, bounds)
+    if sandbox.bwrap is None:
+        if sandbox.grade is Grade.C:
+            env["PYTHONPATH"] = str(places.link_packages(scratch))
+            orders |= _bare([str(root), str(door)], [str(scratch)])
+        return Confined(_launch(orders, command), env, str(root), group)
+    seen = {BOT: str(root), DOOR: str(door)}
+    wrapper = _bubblewrap(sandbox, orders, seen, {}, bounds, network=False)
+    return Confined(_launch(orders, [*wrapper, *_counted(bounds), *command]), env, "/", group, wrapped=True)
+
+
+def confine_build(
+    sandbox: Sandbox, command: Sequence[str], *, root: Path, env: Mapping[str, str], bounds: Bounds = BUILD
+) -> Confined:
+    """The building of a bot in the folder `root`, which it may write; with the network, and a `HOME` of its own.
+
+    Without bubblewrap the same by Landlock; at grade D nothing but limits. `env` is added to what it finds.
+    """
+    root = root.absolute()
+    group = Group(sandbox.groups, bounds) if sandbox.groups else None
+    inside = BOT if sandbox.bwrap else str(root)
+    env = {"HOME": f"{inside}/.home", "TMPDIR": f"{inside}/.tmp", "CARGO_HOME": f"{inside}/.home/.cargo", **env}
+    for name in (".home", ".tmp"):
+        (root / name).mkdir(exist_ok=True)
+    orders = _orders(sandbox, group, bounds) | {"limits": _limits(sandbox, bounds) | {"nofile": 4096}}
+    if sandbox.bwrap is None:
+        if sandbox.grade is Grade.C:
+            orders |= _bare(_tools(), [str(root)], kind="build")
+        return Confined(_launch(orders, command), env, str(root), group)
+    seen = {place: place for place in _tools()}
+    wrapper = _bubblewrap(sandbox, orders, seen, {BOT: str(root)}, bounds, network=True)
+    return Confined(_launch(orders, [*wrapper, *_counted(bounds), *command]), env, "/", group, wrapped=True)
+
+
+def _tools() -> list[str]:
+    return [*places.toolchains(), *places.settings(*places.NETWORK)]
+
+
+def door(sandbox: Sandbox, directory: Path) -> Path:
+    """Where a bot finds the folder of its socket."""
+    return Path(DOOR) if sandbox.bwrap else directory
+
+
+def user(sandbox: Sandbox) -> int | None:
+    """As whom bots run, if not as ourselves: what they are to reach must be theirs."""
+    return UNPRIVILEGED if sandbox.own_user else None
+
+
+def hints(bounds: Bounds) -> dict[str, str]:
+    """What runtimes should know, since they ask the machine how much memory and how many cores there are."""
+    memory = bounds.memory_mib
+    return {
+        "JAVA_TOOL_OPTIONS": f"-Xmx{memory * 6 // 10}m -XX:+UseSerialGC -XX:TieredStopAtLevel=1 -XX:-UsePerfData",
+        "NODE_OPTIONS": f"--max-old-space-size={memory * 6 // 10}",
+        "GOMEMLIMIT": f"{memory * 8 // 10}MiB",
+        "GOMAXPROCS": "1",
+        "OMP_NUM_THREADS": "1",
+        "OPENBLAS_NUM_THREADS": "1",
+        "MALLOC_ARENA_MAX": "2",
+        "DOTNET_gcServer": "0",
+    }
+
+
+def _orders(sandbox: Sandbox, group: Group | None, bounds: Bounds) -> dict[str, Any]:
+    """What the launcher does in every grade."""
+    return {
+        "parent": os.getpid(),
+        "groups": group.doors if group is not None else [],
+        "uid": user(sandbox),
+        "drop": sandbox.grade is Grade.C,
+        "limits": _limits(sandbox, bounds),
+        "stage": [],
+        "stage_folder": STAGE,
+        "filter": None,
+        "filter_number": FILTER,
+        "landlock": None,
+        "seccomp": None,
+    }
+
+
+def _limits(sandbox: Sandbox, bounds: Bounds) -> dict[str, int]:
+    limits = {"core": 0, "fsize": bounds.disk_mib * MIB, "nofile": FILES, "memlock": 65536, "msgqueue": 0, "rtprio": 0}
+    if not sandbox.groups:
+        limits["data"] = bounds.memory_mib * MIB + HEADROOM
+    return limits
+
+
+def _bare(read: list[str], write: list[str], kind: str = "bare") -> dict[str, Any]:
+    """Landlock and the filter, for a command without bubblewrap around it."""
+    own = [f"/proc/self/{name}" for name in places.OWN_PROCESS] + [f"/proc/{name}" for name in places.MACHINE]
+    system = [*places.SYSTEM, *places.LINKS, *places.settings(*places.SETTINGS), *places.python(), *own]
+    return {
+        "landlock": {"read": [*system, *read], "write": [*places.DEVICES, *write], "files": True},
+        "seccomp": filter_file(kind),
+    }
+
+
+def _bubblewrap(
+    sandbox: Sandbox,
+    orders: dict[str, Any],
+    read: Mapping[str, str],
+    write: Mapping[str, str],
+    bounds: Bounds,
+    *,
+    network: bool,
+) -> list[str]:
+    """The command in front of the command; notes in the orders what is to be opened for it.
+
+    `read` and `write` are folders of this machine by their place inside.
+    """
+    assert sandbox.bwrap is not None
+    size = str(bounds.disk_mib * MIB)
+    argv = [sandbox.bwrap, "--unshare-all", *(["--share-net"] if network else []), "--unshare-user", "--disable-userns"]
+    argv += ["--die-with-parent", "--new-session", "--uid", str(INSIDE), "--gid", str(INSIDE), "--hostname", "bot"]
+    argv += _system()
+    argv += ["--proc", "/proc", "--dev", "/dev"]
+    argv += [
+        "--size",
+        size,
+        "--perms",
+        "1777",
+        "--tmpfs",
+        "/tmp",
+        "--size",
+        size,
+        "--perms",
+        "1777",
+        "--tmpfs",
+        "/dev/shm",
+    ]
+    binds = {**{place: place for place in places.python()}, **read}
+    for inside, outside in binds.items():
+        argv += _bind(sandbox, orders, "--ro-bind", outside, inside)
+    for inside, outside in write.items():
+        argv += _bind(sandbox, orders, "--bind", outside, inside)
+    for inside, outside in {**_usr(), **binds}.items():
+        for hidden in sandbox.hidden:
+            if places.is_in(hidden, outside) and os.path.isdir(hidden) and hidden != outside:
+                argv += ["--tmpfs", inside + hidden[len(outside) :], "--remount-ro", inside + hidden[len(outside) :]]
+    argv += ["--remount-ro", "/dev", "--remount-ro", "/", "--chdir", BOT]
+    if network and sandbox.landlock >= SCOPED:
+        orders["landlock"] = {"read": [], "write": [], "files": False}
+    if sandbox.filtered:
+        argv += ["--seccomp", str(FILTER)]
+        orders["filter"] = filter_file("build" if network else "bot")
+    return [*argv, "--"]
+
+
+SCOPED = 6
+"""The ABI of Landlock that keeps processes from abstract sockets."""
+
+
+def _bind(sandbox: Sandbox, orders: dict[str, Any], how: str, outside: str, inside: str) -> list[str]:
+    if not sandbox.staged:
+        return [how, outside, inside]
+    orders["stage"].append(outside)
+    return [how, f"{STAGE}/{len(orders['stage']) - 1}", inside]
+
+
+def _usr() -> dict[str, str]:
+    return {place: place for place in places.SYSTEM}
+
+
+@cache
+def _system() -> tuple[str, ...]:
+    """The system's programs and the few settings they need."""
+    argv: list[str] = []
+    for place in (*places.SYSTEM, *(link for link in places.LINKS if not os.path.islink(link) and os.path.isdir(link))):
+        argv += ["--ro-bind", place, place]
+    for link in filter(os.path.islink, places.LINKS):
+        argv += ["--symlink", os.readlink(link).lstrip("/"), link]
+    for place in places.settings(*places.SETTINGS):
+        argv += ["--ro-bind", place, place]
+    return tuple(argv)
+
+
+def _counted(bounds: Bounds) -> list[str]:
+    """Bounds the tasks from inside, where they are counted for each sandbox and not for each user of the machine."""
+    return ["prlimit", f"--nproc={bounds.tasks}", "--"]
+
+
+def filter_file(kind: str) -> str | None:
+    """The system call filter of this kind for this machine; None if there is none for its processor."""
+    path = Path(__file__).parent / "filters" / f"{kind}-{machine()}.bpf"
+    return str(path) if path.exists() else None
+
+
+def _launch(orders: Mapping[str, Any], command: Sequence[str]) -> tuple[str, ...]:
+    """The launcher in front of a command. It is to be started by the thread that calls this."""
+    launcher = str(Path(__file__).with_name("launcher.py"))
+    return (sys.executable, "-I", "-S", launcher, json.dumps(orders), *command)

@@ -1,0 +1,204 @@
+"""The first thing in every bot's process: binds itself by its orders, then becomes the bot or the bubblewrap around it.
+
+A program of its own, `python -I -S launcher.py ORDERS COMMAND…`: it runs in a process that is to hold nothing of the
+arena, and no code can be run safely between fork and exec of one with gRPC's threads in it. Needs only the standard
+library. What it cannot do it says on stderr and ends with UNABLE: nothing is ever started less bound than was ordered.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import errno
+import json
+import os
+import resource
+import signal
+import struct
+import sys
+from typing import Any
+
+UNABLE = 97
+"""Exit code if an order could not be carried out: the arena's fault."""
+NO_PROGRAM = 127
+"""Exit code if the command cannot be run: the bot's."""
+
+PR_SET_PDEATHSIG, PR_CAPBSET_DROP, PR_SET_SECUREBITS, PR_SET_SECCOMP, PR_SET_NO_NEW_PRIVS = 1, 24, 28, 22, 38
+CLONE_NEWNS, MS_NOSUID, MS_NODEV, MS_BIND, MS_REC, MS_PRIVATE = 0x20000, 2, 4, 0x1000, 0x4000, 1 << 18
+SECUREBITS_NO_ROOT = 0b101111
+"""Running a program as root gives no capabilities back, and that is locked."""
+SECCOMP_MODE_FILTER = 2
+CREATE_RULESET, ADD_RULE, RESTRICT_SELF = 444, 445, 446
+"""Landlock's system calls, the same on every architecture."""
+READ, EXECUTE, READ_DIR = 1 << 2, 1 << 0, 1 << 3
+RIGHTS = (0, 13, 14, 15, 15, 16)
+"""How many rights over files Landlock knows, by ABI."""
+OF_FILES = 0b11 | READ | 1 << 14 | 1 << 15
+"""Rights that a rule on a file, not a folder, may give: execute, write, read, truncate, ioctl."""
+TCP, SCOPES = 0b11, 0b11
+"""Bind and connect (ABI 4); abstract sockets and signals (ABI 6)."""
+
+libc = ctypes.CDLL(None, use_errno=True)
+
+
+def called(what: str, result: int) -> int:
+    """The result of a system call. Raises OSError if it failed."""
+    if result < 0:
+        number = ctypes.get_errno()
+        raise OSError(number, f"{what}: {os.strerror(number)}")
+    return result
+
+
+def prctl(option: int, value: int, pointer: Any = 0) -> None:
+    """Raises OSError."""
+    called(f"prctl {option}", libc.prctl(option, ctypes.c_ulong(value), pointer, 0, 0))
+
+
+def join(groups: list[str]) -> None:
+    """Go into control groups; 0 is this process."""
+    for group in groups:
+        with open(group, "w") as processes:
+            processes.write("0")
+
+
+def stage(places: list[str], folder: str) -> None:
+    """Show places under the numbers 0, 1, … in a folder, where another user gets at them whatever lies above them."""
+    called("unshare", libc.unshare(CLONE_NEWNS))
+    mount("none", "/", MS_REC | MS_PRIVATE)
+    opened = [os.open(place, os.O_PATH) for place in places]  # now: those of before belong to the others' mounts
+    mount("tmpfs", folder, MS_NOSUID | MS_NODEV, "tmpfs")
+    for number, place in enumerate(opened):
+        source, target = f"/proc/self/fd/{place}", f"{folder}/{number}"
+        if os.path.isdir(source):
+            os.mkdir(target)
+        else:
+            os.close(os.open(target, os.O_CREAT))
+        mount(source, target, MS_BIND | MS_REC)
+        os.close(place)
+
+
+def mount(source: str, target: str, flags: int, kind: str = "none") -> None:
+    """Raises OSError."""
+    called(f"mount {target}", libc.mount(source.encode(), target.encode(), kind.encode(), ctypes.c_ulong(flags), None))
+
+
+def open_filter(path: str, number: int) -> None:
+    """Open the filter that bubblewrap is to read, under a number."""
+    opened = os.open(path, os.O_RDONLY)
+    os.dup2(opened, number)
+    os.close(opened)
+
+
+def become(uid: int) -> None:
+    """Another user, with nothing of this one."""
+    os.setgroups([])
+    os.setresgid(uid, uid, uid)
+    os.setresuid(uid, uid, uid)
+
+
+def drop_capabilities() -> None:
+    """Be a root that may do nothing that others may not."""
+    prctl(PR_SET_SECUREBITS, SECUREBITS_NO_ROOT)
+    with open("/proc/sys/kernel/cap_last_cap") as last:
+        for capability in range(int(last.read()) + 1):
+            prctl(PR_CAPBSET_DROP, capability)
+    header, nothing = struct.pack("Ii", 0x20080522, 0), bytes(24)
+    called("capset", libc.capset(header, nothing))
+
+
+def die_with(parent: int) -> None:
+    """Have the kernel end this process when the thread that started it ends."""
+    prctl(PR_SET_PDEATHSIG, signal.SIGKILL)
+    if os.getppid() != parent:
+        sys.exit(UNABLE)
+
+
+def limit(limits: dict[str, int]) -> None:
+    """Set resource limits, soft and hard; one that is lower already stays."""
+    for name, value in limits.items():
+        which = getattr(resource, f"RLIMIT_{name.upper()}")
+        hard = resource.getrlimit(which)[1]
+        most = value if hard == resource.RLIM_INFINITY else min(value, hard)
+        resource.setrlimit(which, (most, most))
+
+
+def landlock_abi() -> int:
+    """The version of Landlock that the kernel has; 0: none."""
+    return max(0, int(libc.syscall(CREATE_RULESET, None, 0, 1)))
+
+
+def landlock(read: list[str], write: list[str], *, files: bool) -> None:
+    """Allow these files only, no TCP, and no signals or abstract sockets outside. Without `files` only the last."""
+    abi = landlock_abi()
+    if not abi:
+        raise OSError(errno.ENOSYS, "this kernel has no Landlock")
+    rights = (1 << RIGHTS[min(abi, 5)]) - 1 if files else 0
+    handled = struct.pack("QQQ", rights, TCP if files and abi >= 4 else 0, SCOPES if abi >= 6 else 0)
+    size = 24 if abi >= 6 else 16 if abi >= 4 else 8
+    rules = called("landlock", libc.syscall(CREATE_RULESET, handled, size, 0))
+    for places, allowed in ((read, READ | EXECUTE | READ_DIR), (write, rights & ~EXECUTE)):
+        for place in places:
+            _allow(rules, place, allowed)
+    prctl(PR_SET_NO_NEW_PRIVS, 1)
+    called("landlock", libc.syscall(RESTRICT_SELF, rules, 0))
+    os.close(rules)
+
+
+def _allow(rules: int, place: str, allowed: int) -> None:
+    try:
+        opened = os.open(place, os.O_PATH)
+    except FileNotFoundError:
+        return  # what is not there is not to be seen
+    if not os.path.isdir(place):
+        allowed &= OF_FILES
+    called("landlock", libc.syscall(ADD_RULE, rules, 1, struct.pack("=Qi", allowed, opened), 0))
+    os.close(opened)
+
+
+def seccomp(path: str) -> None:
+    """Refuse system calls from now on."""
+    with open(path, "rb") as file:
+        program = file.read()
+    buffer = ctypes.create_string_buffer(program, len(program))
+    fprog = struct.pack("HxxxxxxP", len(program) // 8, ctypes.addressof(buffer))
+    prctl(PR_SET_NO_NEW_PRIVS, 1)
+    prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, ctypes.c_char_p(fprog))
+
+
+def obey(orders: dict[str, Any]) -> None:
+    """Everything in the order in which it can be done."""
+    join(orders["groups"])
+    with open("/proc/self/oom_score_adj", "w") as adjustment:
+        adjustment.write("1000")
+    if orders["stage"]:
+        stage(orders["stage"], orders["stage_folder"])
+    if orders["filter"] is not None:
+        open_filter(orders["filter"], orders["filter_number"])
+    if orders["uid"] is not None:
+        become(orders["uid"])
+    elif os.geteuid() == 0 and orders["drop"]:
+        drop_capabilities()
+    die_with(orders["parent"])
+    limit(orders["limits"])
+    if orders["landlock"] is not None:
+        landlock(**orders["landlock"])
+    if orders["seccomp"] is not None:
+        seccomp(orders["seccomp"])
+
+
+def main() -> None:
+    """Obey, then become the command."""
+    orders, command = json.loads(sys.argv[1]), sys.argv[2:]
+    try:
+        obey(orders)
+    except OSError as error:
+        sys.stderr.write(f"sandbox: {error}\n")
+        sys.exit(UNABLE)
+    try:
+        os.execvp(command[0], command)
+    except OSError as error:
+        sys.stderr.write(f"cannot run {command[0]!r}: {error.strerror}\n")
+        sys.exit(NO_PROGRAM)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,87 @@
+"""What of this machine a bot may see, read-only: the system's programs, and Python with what the SDK needs."""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Iterable
+from functools import cache
+from importlib.metadata import entry_points
+from importlib.util import find_spec
+from pathlib import Path
+
+SYSTEM = ("/usr",)
+LINKS = ("/bin", "/sbin", "/lib", "/lib32", "/lib64", "/libx32")
+"""Links into /usr, or folders where a system has not merged them."""
+SETTINGS = (
+    "/etc/ld.so.cache",
+    "/etc/ld.so.conf",
+    "/etc/ld.so.conf.d",
+    "/etc/alternatives",
+    "/etc/ssl",
+    "/etc/ca-certificates",
+    "/etc/pki",
+    "/etc/localtime",
+    "/etc/nsswitch.conf",
+    "/etc/mime.types",
+    "/etc/fonts",
+    "/etc/java-*",
+    "/etc/.java",
+)
+NETWORK = ("/etc/resolv.conf", "/etc/hosts", "/etc/services", "/etc/protocols", "/etc/gai.conf", "/etc/host.conf")
+"""For builds, which may use the network."""
+DEVICES = ("/dev/null", "/dev/zero", "/dev/full", "/dev/random", "/dev/urandom")
+OWN_PROCESS = ("maps", "stat", "status", "statm", "cgroup", "mountinfo", "limits", "cmdline", "auxv", "environ", "fd")
+"""Of /proc/self, without bubblewrap: /proc/self/net and what else leads to others stays shut."""
+MACHINE = ("cpuinfo", "meminfo", "stat", "version", "filesystems", "sys/vm", "sys/kernel/pid_max", "sys/kernel/version")
+
+
+def settings(*patterns: str) -> list[str]:
+    """Those of some places in /etc that there are."""
+    return [str(path) for pattern in patterns for path in sorted(Path("/").glob(pattern[1:]))]
+
+
+@cache
+def packages() -> tuple[str, ...]:
+    """The arena, its SDK and the games from elsewhere: the folder, or the file, of each."""
+    names = {"arena", "arena_bot", *(entry.module.partition(".")[0] for entry in entry_points(group="arena.games"))}
+    specs = [spec for name in sorted(names) if (spec := find_spec(name)) is not None]
+    return tuple(place for spec in specs for place in spec.submodule_search_locations or [spec.origin or ""] if place)
+
+
+@cache
+def python() -> tuple[str, ...]:
+    """The arena's Python, its base, the SDK and the games, as far as they lie outside of the system's folders."""
+    wanted = (sys.prefix, sys.base_prefix, *packages())
+    return tuple(outermost(place for place in wanted if not is_in(place, "/usr")))
+
+
+def link_packages(folder: Path) -> Path:
+    """A folder in which Python finds the packages, though it may not look into those in which they lie."""
+    links = folder / "lib"
+    links.mkdir()
+    for place in packages():
+        (links / Path(place).name).symlink_to(place)
+    return links
+
+
+def toolchains() -> tuple[str, ...]:
+    """Compilers that people keep in their own folder; nothing else of it."""
+    cargo = os.environ.get("CARGO_HOME") or os.path.expanduser("~/.cargo")
+    rustup = os.environ.get("RUSTUP_HOME") or os.path.expanduser("~/.rustup")
+    wanted = [f"{cargo}/bin", f"{rustup}/toolchains", f"{rustup}/settings.toml"]
+    return tuple(place for place in wanted if os.path.exists(place) and not is_in(place, "/usr"))
+
+
+def is_in(path: str, folder: str) -> bool:
+    """Whether it is the folder or lies in it."""
+    return path == folder or path.startswith(f"{folder.rstrip('/')}/")
+
+
+def outermost(paths: Iterable[str]) -> list[str]:
+    """Without those that lie in others."""
+    found: list[str] = []
+    for path in sorted({os.path.normpath(path) for path in paths}):
+        if not any(is_in(path, other) for other in found):
+            found.append(path)
+    return found

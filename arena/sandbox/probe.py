@@ -1,0 +1,114 @@
+"""Finds out what this machine offers, by trying it."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import subprocess
+import sys
+import tempfile
+from functools import cache
+from pathlib import Path
+
+from arena.sandbox import cgroups
+from arena.sandbox.confine import confine, filter_file, user
+from arena.sandbox.grades import Grade, Layer, NoSandbox, Sandbox
+from arena.sandbox.launcher import landlock_abi
+
+PATIENCE = 30.0
+"""Seconds that a trial may take; one that needs them has failed."""
+TRIAL = "import importlib.util, sys; sys.exit(not importlib.util.find_spec('arena_bot'))"
+"""A Python bot must find its SDK."""
+
+
+def probe(wanted: Grade | None = None) -> Sandbox:
+    """The best sandbox that works here, or that of a grade, with less than the machine offers if need be.
+
+    Raises NoSandbox if the grade is not to be had.
+    """
+    found, layers = _found()
+    if wanted is None:
+        return found._replace(layers=layers)
+    if not found.grade.at_least(wanted):
+        missing = "; ".join(f"{layer.name}: {layer.why}" for layer in layers if not layer.on)
+        raise NoSandbox(f"sandbox grade {wanted} is not to be had here, {found.grade} is; {missing}")
+    return _weaker(found, wanted)._replace(layers=layers)
+
+
+@cache
+def _found() -> tuple[Sandbox, tuple[Layer, ...]]:
+    groups, no_groups = cgroups.available()
+    abi = landlock_abi()
+    filtered = filter_file("bot") is not None
+    wrapped, no_bwrap = _first_that_works(_wrapped(filtered, abi))
+    bare, no_landlock = _first_that_works([Sandbox(Grade.C, filtered=True, landlock=abi)] if filtered and abi else [])
+    best = (wrapped or bare or Sandbox())._replace(groups=groups)
+    if best.grade is Grade.A and not groups:
+        best = best._replace(grade=Grade.B)
+    no_user = "bots run as root without its rights" if os.geteuid() == 0 else "only root can give bots another user"
+    layers = (
+        Layer("bubblewrap", wrapped is not None, no_bwrap or "own files, no network, no other processes"),
+        Layer("control groups", bool(groups), no_groups or "memory and tasks of a bot, counted together"),
+        Layer(
+            "system call filter", best.filtered, "refuses calls that reach beyond" if best.filtered else "did not work"
+        ),
+        Layer("landlock", bare is not None, no_landlock or f"own files also without bubblewrap, ABI {abi}"),
+        Layer("own user", best.own_user, "bots do not run as root" if best.own_user else no_user),
+        _file("fair clock", "/proc/self/schedstat", "bots pay for thinking, not for the machine's load"),
+        _file("pressure", "/proc/pressure/cpu", "how busy the machine is, noted with matches"),
+    )
+    return best, layers
+
+
+def _file(name: str, path: str, use: str) -> Layer:
+    there = os.path.exists(path)
+    return Layer(name, there, use if there else f"this kernel has no {path}")
+
+
+def _weaker(found: Sandbox, wanted: Grade) -> Sandbox:
+    """As much of it as makes the grade."""
+    if wanted is found.grade:
+        return found
+    if wanted is Grade.B:
+        return found._replace(grade=Grade.B, groups={})
+    if wanted is Grade.C:
+        return Sandbox(Grade.C, filtered=True, landlock=landlock_abi())
+    return Sandbox()
+
+
+def _wrapped(filtered: bool, abi: int) -> list[Sandbox]:
+    """What to try with bubblewrap, the best first."""
+    bwrap, root = shutil.which("bwrap"), os.geteuid() == 0
+    if bwrap is None:
+        return []
+    best = Sandbox(Grade.A, (), bwrap, staged=root, own_user=root, filtered=filtered, landlock=abi)
+    return [best, best._replace(grade=Grade.B, filtered=False)] if filtered else [best._replace(grade=Grade.B)]
+
+
+def _first_that_works(sandboxes: list[Sandbox]) -> tuple[Sandbox | None, str]:
+    """The one, or why the last did not."""
+    why = "not installed (Debian, Ubuntu: apt install bubblewrap)"
+    for sandbox in sandboxes:
+        if not (why := _trial(sandbox)):
+            return sandbox, ""
+    return None, why
+
+
+def _trial(sandbox: Sandbox) -> str:
+    """Start something in it; gives what went wrong."""
+    with tempfile.TemporaryDirectory(prefix="arena-") as scratch:
+        root = Path(scratch)
+        if (uid := user(sandbox)) is not None:
+            os.chown(root, uid, -1)
+        environment = {"PATH": f"{Path(sys.executable).parent}:/usr/bin:/bin"}
+        made = confine(sandbox, [sys.executable, "-c", TRIAL], root=root, door=root, scratch=root, env=environment)
+        try:
+            done = subprocess.run(
+                made.argv, env=made.env, cwd=made.cwd, capture_output=True, text=True, timeout=PATIENCE, check=False
+            )
+        except (OSError, subprocess.TimeoutExpired) as error:
+            return str(error)
+    if done.returncode == 0:
+        return ""
+    last = done.stderr.strip().splitlines()
+    return last[-1] if last else f"a trial ended with exit code {done.returncode}"
