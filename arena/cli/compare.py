@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import secrets
+import tempfile
 from collections.abc import Sequence
 from hashlib import sha256
 from pathlib import Path
@@ -19,11 +20,13 @@ from arena.cli.options import (
     jobs_option,
     json_option,
     players_option,
+    sandbox_options,
     setting_options,
 )
 from arena.cli.output import print_json, printable, progress, say
 
 if TYPE_CHECKING:
+    from arena.sandbox import Sandbox
     from arena.seated import Entrant
     from arena.tournament.compare import Answer, Question
 
@@ -42,6 +45,7 @@ DIFFERENCES = (0.01, 0.005, 0.002, 0.001)
 )
 @click.option("--seed", help="Text that decides the dice.  [default: a new one, which is shown]")
 @jobs_option
+@sandbox_options
 @setting_options
 @home_option
 @json_option
@@ -53,6 +57,7 @@ def compare(
     budget: int,
     seed: str | None,
     jobs: int,
+    sandbox: Sandbox,
     home: Path,
     as_json: bool,
 ) -> None:
@@ -73,13 +78,14 @@ def compare(
     seed = secrets.token_hex(4) if seed is None else seed
     digest = sha256(seed.encode("utf-8", "surrogateescape")).digest()
     names = [*bots, *(field.split(",") if field is not None else ())]
-    one, other, *among = _entrants(names, setting, home)
-    question = Question(setting.game, seats, setting.options, setting.limits, digest, (one, other), among)
     with (
-        Workers(jobs) as workers,
+        tempfile.TemporaryDirectory(prefix="arena-") as scratch,
+        Workers(jobs, sandbox=sandbox) as workers,
         stop_on_signals(workers.stop) as stopped,
-        progress(f"{one.label} or {other.label}", "matches at most") as report,
+        progress(f"{bots[0]} or {bots[1]}", "matches at most") as report,
     ):
+        one, other, *among = _entrants(names, setting, home, Path(scratch))
+        question = Question(setting.game, seats, setting.options, setting.limits, digest, (one, other), among)
         answer = play_groups(
             question, workers, budget, lambda answer: report(answer.matches, budget, _figure(question, answer))
         )
@@ -94,14 +100,14 @@ def compare(
         raise SystemExit(UNDECIDED)
 
 
-def _entrants(names: Sequence[str], setting: Setting, home: Path) -> list[Entrant]:
+def _entrants(names: Sequence[str], setting: Setting, home: Path, scratch: Path) -> list[Entrant]:
     from arena import roster
     from ladder import store
 
     if "attach:" in names:
         raise click.UsageError("attach: is one process, and comparing takes several: name a program")
     with store.open_read(home) as db:
-        found = [roster.find(db, home, name, setting.game) for name in names]
+        found = [roster.find(db, home, name, setting.game, scratch) for name in names]
     if len({entrant.label for entrant in found}) == len(found):
         return found
     return [entrant._replace(label=printable(name)) for entrant, name in zip(found, names, strict=True)]
