@@ -173,6 +173,11 @@ class Bot:
         """Whether it has started and holds no match."""
         return self.stream is not None and not self.stream.held
 
+    @property
+    def owes(self) -> bool:
+        """Whether answers of it are awaited."""
+        return self.stream is not None and self.stream.owes
+
     def evidence(self) -> dict[str, Any]:
         """How the process is or ended and what it printed last; nothing of one that was started by hand."""
         if self._process is None:

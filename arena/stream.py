@@ -37,22 +37,15 @@ class SeatAt:
     """One seat of one match, held by a bot's stream."""
 
     __slots__ = (
-        "answers",
-        "asked",
-        "bank",
-        "closed",
-        "number",
-        "question",
-        "repeats",
-        "seat",
-        "stream",
-        "table",
-        "times",
+        *("answers", "asked", "bank", "closed", "number", "of", "question"),
+        *("repeats", "seat", "stream", "table", "times"),
     )
 
     def __init__(self, stream: BotStream, number: int, table: Table, seat: int, bank: Bank) -> None:
         self.stream = stream
         self.number = number
+        self.of = wire.match(number)
+        """The number as a field of messages."""
         self.table = table
         self.seat = seat
         self.bank = bank
@@ -71,7 +64,7 @@ class SeatAt:
     def put(self, asked: Asked, view: bytes) -> None:
         """Put a decision to it; `view` as `wire.view` makes it."""
         self.asked = asked
-        self.question = wire.decision(self.number, asked.number, asked.legal, self.bank.left, view)
+        self.question = wire.decision(self.of, asked.number, asked.legal, self.bank.left, view)
 
 
 class Timer(Protocol):
@@ -166,7 +159,7 @@ class BotStream:
             self._watch_anew()
         self._number += 1
         at = self.held[self._number] = SeatAt(self, self._number, table, seat, Bank.full(limits))
-        self._news.append(wire.start(self._number, start))
+        self._news.append(wire.start(at.of, start))
         self._gathered.add(self)
         return at
 
@@ -178,7 +171,7 @@ class BotStream:
 
     def update(self, at: SeatAt, actions: Sequence[tuple[int, int]], view: bytes) -> None:
         """Queue what happened in a step, for bots that want to know."""
-        self._news.append(wire.update(at.number, actions, view))
+        self._news.append(wire.update(at.of, actions, view))
         self._gathered.add(self)
 
     def end(self, at: SeatAt, outcome: Outcome | None) -> None:
@@ -188,8 +181,21 @@ class BotStream:
         self._queue.pop(at.number, None)
         if self._owed.pop(at.number, None) is not None:
             self._noise -= 1  # its answer may be on its way
-        self._ends.append(wire.end(at.number, outcome))
+        self._ends.append(wire.end(at.of, outcome))
         self._gathered.add(self)
+
+    @property
+    def owes(self) -> bool:
+        """Whether answers are awaited."""
+        return bool(self._owed)
+
+    @property
+    def full(self) -> bool:
+        """Whether to wait would not make the next frame much fuller: half of its matches are in it already.
+
+        True also while answers are owed: what gathers then is sent after them.
+        """
+        return bool(self._owed) or 2 * len(self._queue) >= len(self.held)
 
     def flush(self) -> None:
         """Send what has gathered, unless the bot still owes answers."""

@@ -16,17 +16,16 @@ from arena.v1 import referee_pb2 as pb
 UNLIMITED_MS = 2**32 - 1
 """For no limit at all."""
 
-_FRAME = {field.name: field.number for field in pb.PlayResponse.DESCRIPTOR.fields}
+_FRAME = {field.name: bytes([field.number << 3 | 2]) for field in pb.PlayResponse.DESCRIPTOR.fields}
 _DECISION = {field.name: field.number for field in pb.Decision.DESCRIPTOR.fields}
 _ASKED = bytes([_DECISION["decision"] << 3])
 
 
 def part(field: str, message: bytes) -> bytes:
     """A message as a part of a frame: one of its `decisions`, say."""
-    return block(_FRAME[field], message)
+    return _FRAME[field] + varint(len(message)) + message
 
 
-@lru_cache(maxsize=1 << 12)
 def match(match: int) -> bytes:
     """The field `match` of any message."""
     return number(1, match)
@@ -51,25 +50,25 @@ def bank(left: float) -> bytes:
     return pb.Decision(bank_ms=int(min(left * 1000, UNLIMITED_MS))).SerializeToString()
 
 
-def decision(of: int, asked: int, legal: Sequence[int], left: float, view: bytes) -> bytes:
-    """The question number `asked` of a match, as a part of a frame."""
-    return part("decisions", b"".join((match(of), _ASKED, varint(asked), legal_actions(legal), bank(left), view)))
+def decision(of: bytes, asked: int, legal: Sequence[int], left: float, view: bytes) -> bytes:
+    """The question number `asked` of a match, as a part of a frame; `of` is the field `match`."""
+    return part("decisions", of + _ASKED + varint(asked) + legal_actions(legal) + bank(left) + view)
 
 
-def start(of: int, start: bytes) -> bytes:
+def start(of: bytes, start: bytes) -> bytes:
     """The start of a match, which lacks only its number, as a part of a frame."""
-    return part("starts", match(of) + start)
+    return part("starts", of + start)
 
 
-def update(of: int, actions: Sequence[tuple[int, int]], view: bytes) -> bytes:
+def update(of: bytes, actions: Sequence[tuple[int, int]], view: bytes) -> bytes:
     """What happened in a step, as a part of a frame."""
     taken = [pb.SeatAction(seat=seat, action=action) for seat, action in actions]
-    return part("updates", pb.Update(match=of, actions=taken).SerializeToString() + view)
+    return part("updates", of + pb.Update(actions=taken).SerializeToString() + view)
 
 
-def end(of: int, outcome: Outcome | None) -> bytes:
+def end(of: bytes, outcome: Outcome | None) -> bytes:
     """The end of a match (None: it is void), as a part of a frame."""
-    return part("ends", match(of) + _ended(outcome))
+    return part("ends", of + _ended(outcome))
 
 
 @lru_cache(maxsize=64)  # every seat is told

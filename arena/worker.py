@@ -46,6 +46,9 @@ STARTS = 2
 """Starts of a version that may fail in a row before its matches are forfeited without another try."""
 GATHERING = 0.02
 """Seconds for which results gather before they are delivered together."""
+LINGER = 0.005
+"""Seconds that a frame may wait to become fuller while other bots owe answers: some milliseconds for the matches that
+could go on, where each frame costs as much as ten decisions."""
 IN_FLIGHT = 256
 """Matches a process holds at most, whatever it offers."""
 
@@ -187,6 +190,7 @@ class Worker:
         self._results: list[Played] = []
         self._news = asyncio.Event()
         self._bug: Exception | None = None
+        self._linger: asyncio.TimerHandle | None = None
         self._refill: dict[Lane, None] = {}
         self._crowded_out: dict[Lane, None] = {}
 
@@ -294,6 +298,23 @@ class Worker:
             lanes, self._refill = sorted(self._refill, key=Lane.age), {}
             for lane in lanes:
                 self._fill(lane)
+        self._send()
+
+    def _send(self) -> None:
+        """Send the frames that are full; the others once nobody owes an answer that could add to them, or soon."""
+        for stream in [stream for stream in self.gathered if stream.full]:
+            self.gathered.discard(stream)
+            stream.flush()
+        if self.gathered and not any(bot.owes for bot in self._bots.values()):
+            self._send_all()
+        elif self.gathered and self._linger is None:
+            self._linger = self._loop.call_later(LINGER, self._linger_over)
+
+    def _linger_over(self) -> None:
+        self._linger = None
+        self._send_all()
+
+    def _send_all(self) -> None:
         while self.gathered:
             self.gathered.pop().flush()
 

@@ -103,6 +103,7 @@ MAY_IMPORT = {
         "arena.tournament",
         "arena.casual",
         "arena.roster",
+        "arena.seated",
         "arena.submission",
         "arena.worker",
         "arena.clock",

@@ -25,7 +25,7 @@ from ladder import store
 if TYPE_CHECKING:
     from sqlite_utils import Database
 
-BATCHED = 15_000
+BATCHED = 25_000
 """Decisions a second of a worker, roughly: how much is played must not depend on how fast it went a moment ago, or
 a ladder and what its frames are played back from would not be the same."""
 UNBATCHED = 1_000

@@ -69,8 +69,8 @@ def first_frame() -> Frame:
     state = game.start(2, RandomDice(Random(1)), task.options)
     seat, legal = next(iter(game.pending(state).items()))
     view = wire.view(game.view_field, game.wire_view(state, seat))
-    question = wire.decision(1, 1, legal, Limits().bank, view)
-    return Frame(wire.start(1, match_start(task, seat, task.limits)) + question, 1)
+    question = wire.decision(wire.match(1), 1, legal, Limits().bank, view)
+    return Frame(wire.start(wire.match(1), match_start(task, seat, task.limits)) + question, 1)
 
 
 @contextmanager

@@ -15,7 +15,7 @@ end after `max_rounds` rounds, without which bots that never quit would play for
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from functools import cached_property, lru_cache
+from functools import lru_cache
 from reprlib import repr as short
 from typing import ClassVar, NamedTuple, TypeAlias, TypeVar
 
@@ -26,7 +26,7 @@ from arena.games.buttons_data import BOARDS, check_boards
 from arena.games.buttons_picture import picture
 from arena.games.dice import Dice, shuffled
 from arena.games.encoding import block
-from arena.games.rules import BadOption, Game, Options, Seat, places
+from arena.games.rules import BadOption, Game, Options, Seat, kept, places
 from arena.v1 import buttons_pb2 as wire
 
 ROLL, QUIT, PASS, FRONT, BACK = range(36, 41)
@@ -76,7 +76,7 @@ class _Fields(NamedTuple):
 class State(_Fields):
     """A position. A set of cells is an integer whose bit n is cell n."""
 
-    @cached_property
+    @kept
     def pending(self) -> Mapping[Seat, tuple[int, ...]]:
         """Who owes a decision and what is legal; worked out once, since `apply` needs it again."""
         if self.phase == TURN:
@@ -146,18 +146,18 @@ def _choose_sides(state: State, decisions: Mapping[Seat, int], dice: Dice) -> St
 def begin_round(state: State, cards: tuple[str, ...]) -> State:
     """Everybody is in, without buttons, and whoever holds the red card has the turn."""
     seats, first = len(cards), red_holder(cards)
-    state = state._replace(phase=TURN, turn=0, active=first, starter=first, cards=cards)
-    return state._replace(buttons=(0,) * seats, status=(IN,) * seats)
+    blank, all_in = (0,) * seats, (IN,) * seats
+    return state._replace(phase=TURN, turn=0, active=first, starter=first, cards=cards, buttons=blank, status=all_in)
 
 
 def _take_turn(state: State, action: int, dice: Dice) -> State:
     if action == QUIT:
-        return _next_turn(state._replace(status=_put(state.status, state.active, HAS_QUIT)))
+        return _next_turn(state, state.buttons, _put(state.status, state.active, HAS_QUIT))
     faces = dice.roll(f"round/{state.round}/turn/{state.turn}", state.dice_left)
     rolled = state._replace(phase=PLACE, dice=faces)
     if state.active not in rolled.pending:
         rolled = _bust(rolled)
-    return rolled if rolled.pending else _next_turn(rolled)
+    return rolled if rolled.pending else _next_turn(rolled, rolled.buttons, rolled.status)
 
 
 def _bust(state: State) -> State:
@@ -181,15 +181,17 @@ def _place(state: State, decisions: Mapping[Seat, int]) -> State:
     for seat, action in decisions.items():
         if action != PASS:
             buttons[seat] |= 1 << action
-    return _next_turn(state._replace(buttons=tuple(buttons)))
+    return _next_turn(state, tuple(buttons), state.status)
 
 
-def _next_turn(state: State) -> State:
-    seats = len(state.status)
-    for seat in range(state.active + 1, state.active + 1 + seats):
-        if state.status[seat % seats] == IN:
-            return state._replace(phase=TURN, turn=state.turn + 1, active=seat % seats, dice=())
-    return _score(state)
+def _next_turn(state: State, buttons: tuple[int, ...], status: tuple[Status, ...]) -> State:
+    """After a turn that left these buttons and who is in: clockwise to the next who is."""
+    if IN not in status:
+        return _score(state._replace(buttons=buttons, status=status))
+    active = (state.active + 1) % len(status)
+    while status[active] != IN:
+        active = (active + 1) % len(status)
+    return state._replace(phase=TURN, turn=state.turn + 1, active=active, dice=(), buttons=buttons, status=status)
 
 
 def _score(state: State) -> State:
@@ -286,11 +288,9 @@ class Buttons(Game[State]):
         return wire.ButtonsView.FromString(self.wire_view(state, seat))
 
     def wire_view(self, state: State, seat: Seat | None) -> bytes:  # noqa: ARG002 - all see the same
-        turn = _shown_turn(state.phase, state.round, state.turn, state.active, state.starter, state.dice_left)
-        columns = zip(
-            state.sides, state.boards, state.buttons, state.stars, state.cards, state.status, state.due, strict=True
-        )
-        return b"".join([turn, _shown_roll(state.dice), *[_shown_seat(*column) for column in columns]])
+        phase, round, turn, active, starter, dice, *of_seats, _ = state
+        shown = _shown_turn(phase, round, turn, active, starter, state.dice_left) + _shown_roll(dice)
+        return b"".join([shown, *map(_shown_seat, *of_seats)])
 
     def from_view(self, view: Message, options: Options) -> State:
         assert isinstance(view, wire.ButtonsView)
@@ -345,25 +345,25 @@ def _shown_turn(phase: Phase, round: int, turn: int, active: Seat, starter: Seat
 
 def _shown_roll(dice: tuple[int, ...]) -> bytes:
     """The fields `white`, `gold` and `plain`."""
-    return bytes((6 << 3, dice[0], 7 << 3, dice[1])) + block(8, bytes(dice[2:])) if dice else b""
+    if not dice:
+        return b""
+    white, gold, *plain = dice
+    return bytes((6 << 3, white, 7 << 3, gold, 8 << 3 | 2, len(plain), *plain))
 
 
 def _shown_seat(
-    sides: tuple[str, ...], board: str, buttons: int, stars: int, cards: str, status: Status, due: int
+    sides: tuple[str, ...], board: str, cards: str, buttons: int, stars: int, status: Status, due: int
 ) -> bytes:
-    return block(10, _shown_board(sides, board) + _shown_cells(buttons, stars) + _shown_standing(cards, status, due))
-
-
-@lru_cache(maxsize=1 << 6)
-def _shown_board(sides: tuple[str, ...], board: str) -> bytes:
-    return wire.ButtonsSeat(sides=sides, board=board).SerializeToString()
-
-
-@lru_cache(maxsize=1 << 13)
-def _shown_cells(buttons: int, stars: int) -> bytes:
-    return block(3, bytes(on.cells(buttons))) + block(4, bytes(on.cells(stars)))
+    seat = _shown_standing(sides, board, cards, status, due) + _shown_cells(3, buttons) + _shown_cells(4, stars)
+    return block(10, seat)
 
 
 @lru_cache(maxsize=1 << 10)
-def _shown_standing(cards: str, status: Status, due: int) -> bytes:
-    return wire.ButtonsSeat(cards=cards, status=status, stars_to_place=due).SerializeToString()
+def _shown_standing(sides: tuple[str, ...], board: str, cards: str, status: Status, due: int) -> bytes:
+    seat = wire.ButtonsSeat(sides=sides, board=board, cards=cards, status=status, stars_to_place=due)
+    return seat.SerializeToString()
+
+
+@lru_cache(maxsize=1 << 12)
+def _shown_cells(field: int, marked: int) -> bytes:
+    return block(field, bytes(on.cells(marked)))

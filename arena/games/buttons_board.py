@@ -74,7 +74,7 @@ def reward(board: str, cards: str, buttons: int) -> int:
 
 def has_line(stars: int) -> bool:
     """Whether five stars follow each other in a row or a column."""
-    return any(stars & line == line for line in LINES)
+    return stars.bit_count() >= 5 and any(stars & line == line for line in LINES)
 
 
 def standing(stars: int) -> tuple[bool, int]:

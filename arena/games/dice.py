@@ -7,11 +7,11 @@ in decimal), i = 0, 1, …, bytes in order. The keys of each game stand beside i
 
 from __future__ import annotations
 
-import hmac
 import random
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from hashlib import sha256
+from itertools import count
 from typing import TypeVar
 
 Item = TypeVar("Item")
@@ -46,13 +46,6 @@ def shuffled(items: Iterable[Item], draws: Iterable[int]) -> tuple[Item, ...]:
     return tuple(hand)
 
 
-def _bytes(seed: bytes, key: str) -> Iterator[int]:
-    block = 0
-    while True:
-        yield from hmac.digest(seed, f"{key}/{block}".encode("ascii"), "sha256")
-        block += 1
-
-
 def below(stream: Iterator[int], bound: int) -> int:
     """The next byte modulo `bound`, bytes that would favour the low numbers skipped."""
     if not 1 <= bound <= 256:
@@ -70,22 +63,34 @@ class KeyedDice(Dice):
     def __init__(self, seed: bytes) -> None:
         if len(seed) != 32:
             raise ValueError(f"a seed has 32 bytes, not {len(seed)}")
-        self._seed = seed
+        # HMAC by its definition (RFC 2104): a copy of what follows from the seed alone takes a quarter of its time.
+        self._inner = sha256(seed.ljust(64, b"\0").translate(_INNER))
+        self._outer = sha256(seed.ljust(64, b"\0").translate(_OUTER))
         self._used: set[str] = set()
 
     def roll(self, key: str, count: int) -> tuple[int, ...]:
         self._use(key)
         # A block holds 32 bytes, of which one in 64 is skipped: nearly always enough for one roll.
-        faces = hmac.digest(self._seed, f"{key}/0".encode("ascii"), "sha256").translate(_FACE, _SKIPPED)
+        faces = self._block(key, 0).translate(_FACE, _SKIPPED)
         if len(faces) >= count:
             return tuple(faces[:count])
-        stream = _bytes(self._seed, key)
+        stream = self._bytes(key)
         return tuple(below(stream, 6) + 1 for _ in range(count))
 
     def draws(self, key: str, bounds: Sequence[int]) -> tuple[int, ...]:
         self._use(key)
-        stream = _bytes(self._seed, key)
+        stream = self._bytes(key)
         return tuple(below(stream, bound) for bound in bounds)
+
+    def _block(self, key: str, number: int) -> bytes:
+        inner, outer = self._inner.copy(), self._outer.copy()
+        inner.update(f"{key}/{number}".encode("ascii"))
+        outer.update(inner.digest())
+        return outer.digest()
+
+    def _bytes(self, key: str) -> Iterator[int]:
+        for number in count():
+            yield from self._block(key, number)
 
     def _use(self, key: str) -> None:
         if key in self._used:
@@ -94,6 +99,8 @@ class KeyedDice(Dice):
 
 
 _SKIPPED = bytes(range(252, 256))
+_INNER = bytes(byte ^ 0x36 for byte in range(256))
+_OUTER = bytes(byte ^ 0x5C for byte in range(256))
 
 
 class RandomDice(Dice):

@@ -25,4 +25,4 @@ _BLOCKS = [bytes([field << 3 | 2]) for field in range(16)]
 
 def block(field: int, content: bytes) -> bytes:
     """A field that has a length: a message, a text or numbers in a row."""
-    return b"".join((_BLOCKS[field], varint(len(content)), content))
+    return _BLOCKS[field] + varint(len(content)) + content

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any, ClassVar, Generic, TypeAlias, TypeVar
 
 from google.protobuf.message import Message
@@ -15,6 +15,20 @@ Options: TypeAlias = Mapping[str, Any]
 """Plain JSON data: what is set for one match, every option with its value."""
 
 State = TypeVar("State")
+
+
+Value = TypeVar("Value")
+
+
+class kept(Generic[Value]):
+    """A property that is worked out once; functools' own takes a lock, longer than most of what it would guard."""
+
+    def __init__(self, work: Callable[[Any], Value]) -> None:
+        self._work = work
+
+    def __get__(self, owner: Any, _: type[Any]) -> Value:
+        value = owner.__dict__[self._work.__name__] = self._work(owner)
+        return value
 
 
 class BadOption(ValueError):

@@ -114,6 +114,13 @@ def test_a_stalled_process_ends_the_match_that_it_stalls_in(worker: Worker) -> N
     assert set(map(tuple, lost)) == {((0, Forfeit.TIMEOUT, 2),)}
 
 
+def test_frames_are_full_while_many_matches_are_in_play(worker: Worker) -> None:
+    """A frame costs as much as ten decisions: this, and not the machine's speed, is what makes a ladder fast."""
+    worker.play(matches(bot("--play", "last"), bot("--play", "random"), count=60, turns=True, steps=60))
+    streams = [found.stream for found in worker._bots.values() if found.stream is not None]
+    assert sum(stream.decisions for stream in streams) > 8 * sum(stream.frames for stream in streams)
+
+
 def test_others_in_flight_are_unharmed(worker: Worker) -> None:
     """Matches of two honest bots, in play beside four crashes, are not even played twice."""
     honest = matches(bot("--play", "last"), bot("--play", "random"), steps=40)

@@ -27,7 +27,7 @@ def test_a_decision_says_what_was_asked(number: int, legal: Sequence[int], left:
         decision.legal_first, decision.legal_count = legal.start, len(legal)
     else:
         decision.legal.extend(legal)
-    sent = wire.decision(number, number, legal, left, b"")
+    sent = wire.decision(wire.match(number), number, legal, left, b"")
     assert frame(sent) == pb.PlayResponse(decisions=[decision])
     assert len(sent) == pb.PlayResponse(decisions=[decision]).ByteSize()
 
@@ -38,7 +38,7 @@ def test_a_view_is_the_one_of_the_game(name: str) -> None:
     rules = games.game(name)
     state = rules.start(2, luck(), rules.options({}))
     shown = wire.view(rules.view_field, rules.wire_view(state, 0))
-    got = frame(wire.decision(1, 1, (0,), 0.0, shown), wire.update(1, [(0, 3)], shown))
+    got = frame(wire.decision(wire.match(1), 1, (0,), 0.0, shown), wire.update(wire.match(1), [(0, 3)], shown))
     for message in (got.decisions[0], got.updates[0]):
         assert getattr(message, rules.view_field) == rules.view(state, 0)
 
@@ -46,7 +46,7 @@ def test_a_view_is_the_one_of_the_game(name: str) -> None:
 def test_an_outcome_is_told_to_each_seat_with_its_own_number() -> None:
     """The rest of it is the same for all."""
     outcome = Outcome((0, 1), (10**30, -1), (SeatForfeit(1, Forfeit.CRASH, "went", 3),))
-    first, second = frame(wire.end(7, outcome), wire.end(800, outcome)).ends
+    first, second = frame(wire.end(wire.match(7), outcome), wire.end(wire.match(800), outcome)).ends
     assert (first.match, second.match) == (7, 800)
     second.match = 7
     assert first == second
@@ -55,4 +55,4 @@ def test_an_outcome_is_told_to_each_seat_with_its_own_number() -> None:
 
 def test_a_void_match_ends_without_an_outcome() -> None:
     """Nobody is told ranks that do not count."""
-    assert frame(wire.end(5, None)) == pb.PlayResponse(ends=[pb.MatchEnd(match=5, void=True)])
+    assert frame(wire.end(wire.match(5), None)) == pb.PlayResponse(ends=[pb.MatchEnd(match=5, void=True)])
