@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import tempfile
 from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal, NamedTuple
@@ -10,6 +9,7 @@ from typing import TYPE_CHECKING, Literal, NamedTuple
 from arena import roster, submission
 from arena.check.run import Finding, Report, check
 from arena.roster import Building
+from arena.scratch import run_folder
 from arena.submission import BadSubmission
 from arena.submission.intake import Taken, take
 from ladder import store
@@ -47,8 +47,8 @@ def admit(
 
     What is entered already, and newest, is not tried again. Raises BadSubmission and StoreError.
     """
-    with tempfile.TemporaryDirectory(prefix="arena-") as scratch:
-        taken, newest = _take(home, path, Path(scratch), name, plays)
+    with run_folder() as scratch:
+        taken, newest = _take(home, path, scratch, name, plays)
         known = newest is not None and newest.digest == taken.program.digest
         if newest is not None and known and (there := roster.program_of(home, newest)).root.exists():
             program = there

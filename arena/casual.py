@@ -3,20 +3,18 @@
 from __future__ import annotations
 
 import hmac
-import shutil
-import tempfile
 import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from itertools import islice
-from pathlib import Path
 from typing import Any, TypeAlias
 
 from arena.clock import Limits
 from arena.games.rules import Game, Options
 from arena.sandbox import UNCONFINED, Sandbox
+from arena.scratch import run_folder
 from arena.seated import Entrant
-from arena.worker import IN_FLIGHT, Played, Task, Worker, short_temporary_directory
+from arena.worker import IN_FLIGHT, Played, Task, Worker
 
 Waiting: TypeAlias = Callable[[str, str, str], None]
 """Told the label, address and token of a bot that is to be started by hand."""
@@ -32,15 +30,12 @@ def table(
     *, in_flight: int = IN_FLIGHT, waiting: Waiting | None = None, sandbox: Sandbox = UNCONFINED
 ) -> Iterator[Worker]:
     """A worker in this process, for as long as the block lasts."""
-    scratch = Path(tempfile.mkdtemp(prefix="arena-", dir=short_temporary_directory()))
-    try:
+    with run_folder() as scratch:
         worker = Worker(scratch, in_flight=in_flight, waiting=waiting, sandbox=sandbox)
         try:
             yield worker
         finally:
             worker.close()
-    finally:
-        shutil.rmtree(scratch, ignore_errors=True)
 
 
 def tasks(

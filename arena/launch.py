@@ -178,7 +178,7 @@ class BotProcess:
         return self.output.total - self._second[1] > FLOOD
 
 
-def ended_in_words(code: int, *, wrapped: bool) -> str:
+def ended_in_words(code: int, *, wrapped: bool = False) -> str:
     """What a process's return code says: "exited with code 3", "was killed by SIGSEGV"."""
     if wrapped and code > 128:
         code = 128 - code

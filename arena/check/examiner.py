@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import shutil
-import tempfile
 from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
 from pathlib import Path
@@ -17,11 +15,11 @@ from arena import wire
 from arena.launch import adopt_orphans
 from arena.match import Forfeit
 from arena.sandbox import Sandbox
+from arena.scratch import run_folder
 from arena.seated import Bot, Entrant
 from arena.service import Receive, Write
 from arena.stream import BotStream
 from arena.v1 import referee_pb2 as pb
-from arena.worker import short_temporary_directory
 
 SHOWN = 8
 """Frames of a transcript."""
@@ -144,22 +142,21 @@ async def examined(
     Raises Misbehaved if it does not join within `start_limit` seconds.
     """
     adopt_orphans()
-    scratch = Path(tempfile.mkdtemp(prefix="arena-", dir=short_temporary_directory()))
-    bot = Examined(entrant, scratch / "b", desk := _Desk(sandbox, waiting))
-    try:
-        await bot.start(start_limit)
-        await bot.started.wait()
-        if desk.over.done():
-            raise desk.over.result()
-        bot.say(wire.part("welcome", pb.Welcome(protocol=1).SerializeToString()))
-        yield bot
-    except Misbehaved as fault:
-        fault.output = bot.evidence().get("output", [])
-        fault.transcript = bot.transcript[-SHOWN:]
-        raise
-    finally:
-        await bot.close()
-        shutil.rmtree(scratch, ignore_errors=True)
+    with run_folder() as scratch:
+        bot = Examined(entrant, scratch / "b", desk := _Desk(sandbox, waiting))
+        try:
+            await bot.start(start_limit)
+            await bot.started.wait()
+            if desk.over.done():
+                raise desk.over.result()
+            bot.say(wire.part("welcome", pb.Welcome(protocol=1).SerializeToString()))
+            yield bot
+        except Misbehaved as fault:
+            fault.output = bot.evidence().get("output", [])
+            fault.transcript = bot.transcript[-SHOWN:]
+            raise
+        finally:
+            await bot.close()
 
 
 def _plain(frame: pb.PlayRequest | pb.PlayResponse) -> dict[str, Any]:

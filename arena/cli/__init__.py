@@ -20,6 +20,7 @@ COMMANDS = {
     "match": "match",
     "ladder": "ladder",
     "leaderboard": "leaderboard",
+    "compare": "compare",
     "show": "show",
     "debug": "debug",
     "replay": "replay",

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import tempfile
 from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -49,10 +48,11 @@ def check(
     """
     from arena import admission
     from arena.check import run
+    from arena.scratch import run_folder
 
     games = [game.name for game in plays]
-    with tempfile.TemporaryDirectory(prefix="arena-") as scratch, progress("checking", "steps") as report:
-        taken = admission.prepare(home, path, Path(scratch), plays=games, building=announce, sandbox=sandbox)
+    with run_folder() as scratch, progress("checking", "steps") as report:
+        taken = admission.prepare(home, path, scratch, plays=games, building=announce, sandbox=sandbox)
         checked = run.check(taken.program, limits, sandbox, report)
     if as_json:
         print_json({"name": taken.program.name, **as_data(checked)})

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import tempfile
 from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -82,11 +81,12 @@ def _compare(
 
     from arena import debug, games, roster
     from arena.check.examiner import Misbehaved
+    from arena.scratch import run_folder
     from ladder import store
 
-    with tempfile.TemporaryDirectory(prefix="arena-") as scratch, progress("asking", "decisions") as report:
+    with run_folder() as scratch, progress("asking", "decisions") as report:
         with store.open_read(home) as db:
-            workshop = roster.Workshop(Path(scratch), sandbox, announce)
+            workshop = roster.Workshop(scratch, sandbox, announce)
             entrant = roster.find(db, home, bot, games.game(match.ladder.key.game), workshop)
         try:
             return asyncio.run(
