@@ -56,8 +56,8 @@ class Checked(NamedTuple):
 def check(program: Program, limits: Limits, sandbox: Sandbox, report: Report, *, quick: bool = False) -> Checked:
     """Have a bot start, play every game and number of players it claims, and go through the probes.
 
-    A bot that does not join is tried no further. `quick` leaves out what takes long. Raises RuntimeError if the arena
-    itself failed.
+    A bot that does not join, or comes through no game, is tried no further. `quick` leaves out what takes long. Raises
+    RuntimeError if the arena itself failed.
     """
     entrant, plays = program.entrant(), program.games
     probes = [probe for probe in PROBES if not quick or probe.name != LATE]
@@ -65,10 +65,11 @@ def check(program: Program, limits: Limits, sandbox: Sandbox, report: Report, *,
     steps = Steps(report, len(matches) + len(probes))
     played, failures = _play(matches, sandbox, steps)
     findings = list(_of_matches(plays, failures))
-    if findings and findings[0].reason is Forfeit.START:
+    able = [name for name in plays if name not in {failed.game for failed in failures}]
+    if not able or findings[0].detail is not None:
         return Checked(findings)
     start = partial(examined, entrant, limits.start, sandbox)
-    findings += asyncio.run(_probe(start, plays[0], limits, probes, steps))
+    findings += asyncio.run(_probe(start, able[0], limits, probes, steps))
     return Checked(findings, times(played), forecast(played))
 
 
