@@ -9,7 +9,7 @@ from random import Random
 from statistics import fmean
 from typing import NamedTuple
 
-from ladder.sequential import Test
+from ladder.sequential import SequentialTest
 from ladder.settled import fit
 from ladder.statistics import Estimate
 from tests.statistics.simulated import DRAWS, Played, Size, label, play, shares
@@ -122,8 +122,8 @@ def comparisons(gap: float, budget: int, times: int) -> Comparisons:
     )
 
 
-def _compared(gap: float, budget: int, chance: Random) -> Test:
-    test = Test()
+def _compared(gap: float, budget: int, chance: Random) -> SequentialTest:
+    test = SequentialTest()
     for share in islice(shares(gap, chance), budget):
         test.add(share)
         if test.decided:
