@@ -175,7 +175,7 @@ class Workers:
         while len(self._processes) < self._jobs and (chunk := list(islice(tasks, CHUNK))):
             self._processes.append(self._hire())
             self._processes[-1].deal(chunk, self._trouble)
-        hungry = [process for process in self._processes if process.is_hungry]
+        hungry = [process for process in self._processes[: self._jobs] if process.is_hungry]
         while hungry:
             for process in hungry:
                 if not (chunk := list(islice(tasks, CHUNK))):
@@ -197,6 +197,8 @@ class Workers:
             return self._replace(process)
         self._killers.clear()
         self._trouble = self._trouble.and_also(delivery.trouble)
+        if any((played.void or "").startswith(Void.OVERLOAD) for played in delivery.played):
+            self._jobs = max(1, self._jobs - 1)  # what was too much for the machine is played again with less
         return list(delivery.played)
 
     def _replace(self, dead: WorkerProcess) -> list[Played]:
