@@ -124,10 +124,19 @@ class BotProcess:
 
     def exit_in_words(self) -> str:
         """How it ended: "exited with code 3", "was killed by SIGSEGV"."""
-        code = self._process.returncode
-        if self._wrapped and code is not None and code > 128:
-            code = 128 - code
+        code = self._exit_code
         return "is still running" if code is None else ended_in_words(code)
+
+    @property
+    def was_killed(self) -> bool:
+        """Whether SIGKILL ended it, which can come from anybody."""
+        return self._exit_code == -signal.SIGKILL
+
+    @property
+    def _exit_code(self) -> int | None:
+        """The bot's own, negative for a signal: what wraps it exits with 128 more."""
+        code = self._process.returncode
+        return 128 - code if self._wrapped and code is not None and code > 128 else code
 
     def last_lines(self) -> list[str]:
         """What it printed last, up to now."""

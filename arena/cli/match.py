@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import secrets
 import sys
-import tempfile
 from collections import Counter
 from collections.abc import Sequence
 from hashlib import sha256
@@ -89,18 +88,19 @@ def _play(
 ) -> tuple[Sequence[Played], bool]:
     """What was played, and whether that was cut short."""
     from arena import casual, roster
+    from arena.scratch import run_folder
     from ladder import store
 
     game, options, limits = setting
     digest = sha256(seed.encode("utf-8", "surrogateescape")).digest()
     with (
-        tempfile.TemporaryDirectory(prefix="arena-") as scratch,
+        run_folder() as scratch,
         casual.table(waiting=_attach, sandbox=sandbox) as worker,
         stop_on_signals(lambda: None) as stopped,
         progress(game.title) as report,
     ):
         with store.open_read(home) as db:
-            lineup = [roster.find(db, home, bot, game, Path(scratch)) for bot in bots]
+            lineup = [roster.find(db, home, bot, game, scratch) for bot in bots]
         wanted = casual.tasks(game, lineup, options=options, limits=limits, seed=digest, count=matches)
         return casual.play(worker, wanted, stop=stopped, report=report), stopped()
 
