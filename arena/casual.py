@@ -3,14 +3,11 @@
 from __future__ import annotations
 
 import hmac
-import shutil
-import tempfile
 import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from itertools import groupby, islice
 from operator import attrgetter
-from pathlib import Path
 from typing import Any, NamedTuple, TypeAlias
 
 from arena import games, submission
@@ -18,8 +15,9 @@ from arena.clock import Limits
 from arena.games.rules import Game, Options
 from arena.match import Forfeit, Void
 from arena.sandbox import UNCONFINED, Sandbox
+from arena.scratch import run_folder
 from arena.seated import Entrant
-from arena.worker import IN_FLIGHT, Played, Task, Worker, short_temporary_directory
+from arena.worker import IN_FLIGHT, Played, Task, Worker
 
 Waiting: TypeAlias = Callable[[str, str, str], None]
 """Told the label, address and token of a bot that is to be started by hand."""
@@ -35,15 +33,12 @@ def table(
     *, in_flight: int = IN_FLIGHT, waiting: Waiting | None = None, sandbox: Sandbox = UNCONFINED
 ) -> Iterator[Worker]:
     """A worker in this process, for as long as the block lasts."""
-    scratch = Path(tempfile.mkdtemp(prefix="arena-", dir=short_temporary_directory()))
-    try:
+    with run_folder() as scratch:
         worker = Worker(scratch, in_flight=in_flight, waiting=waiting, sandbox=sandbox)
         try:
             yield worker
         finally:
             worker.close()
-    finally:
-        shutil.rmtree(scratch, ignore_errors=True)
 
 
 def tasks(

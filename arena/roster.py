@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 from arena import submission
 from arena.games.rules import Game
+from arena.scratch import run_folder
 from arena.submission import BadSubmission, Program
 from ladder import store
 from ladder.schedule import TooFewBots
@@ -61,8 +62,8 @@ def admit(
     """
     from arena.submission.intake import take
 
-    with tempfile.TemporaryDirectory(prefix="arena-") as scratch:
-        program, left_out = take(path, Path(scratch), name=name, plays=plays)
+    with run_folder() as scratch:
+        program, left_out = take(path, scratch, name=name, plays=plays)
         with store.open_read(home) as db:
             _check_free(db, program.name)
             newest = next(reversed(store.versions(db, program.name)), None)

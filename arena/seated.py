@@ -312,7 +312,9 @@ class Bot:
 
 
 def check_program(entrant: Entrant) -> None:
-    """Raises OSError if there is no such program."""
+    """Raises OSError if there is no such program, or no folder for it to run in."""
+    if not os.path.isdir(entrant.cwd):
+        raise FileNotFoundError(errno.ENOENT, os.strerror(errno.ENOENT), entrant.cwd)
     program = entrant.command[0]
     path = Path(entrant.cwd, program) if "/" in program else shutil.which(program, path=entrant.env.get("PATH"))
     if path is None or not os.path.exists(path):

@@ -592,8 +592,3 @@ def seat_record(table: Table, seat: int) -> SeatRecord:
     """What is kept of a seat."""
     at = table.at.get(seat)
     return SeatRecord(tuple(at.times) if at is not None else (), table.evidence.get(seat))
-
-
-def short_temporary_directory() -> str | None:
-    """None for the usual one, unless the paths of sockets in it would be too long."""
-    return "/tmp" if len(tempfile.gettempdir()) > 60 else None

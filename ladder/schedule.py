@@ -13,8 +13,9 @@ from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from hashlib import sha256
 from itertools import combinations, permutations
-from typing import Any, NamedTuple, TypeAlias
+from typing import Any, NamedTuple, TypeAlias, TypeVar
 
+Label = TypeVar("Label")
 Order: TypeAlias = tuple[str, ...]
 """Labels around the table; the same cycle has as many orders as seats, of which one is canonical."""
 
@@ -39,7 +40,7 @@ def canonical(order: Order) -> Order:
     return order[first:] + order[:first]
 
 
-def rotations(order: Order) -> tuple[Order, ...]:
+def rotations(order: tuple[Label, ...]) -> tuple[tuple[Label, ...], ...]:
     """The line-ups of a group: in rotation r, seat s holds bot (s + r) modulo seats."""
     return tuple(order[r:] + order[:r] for r in range(len(order)))
 

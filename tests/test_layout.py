@@ -17,6 +17,7 @@ MAY_IMPORT = {
     "arena.match": {"arena.games"},
     "arena.clock": set(),
     "arena.sandbox": set(),
+    "arena.scratch": set(),
     "arena.launch": {"arena.sandbox"},
     "arena.wire": {"arena.match", "arena.games", "arena.v1"},
     "arena.stream": {"arena.match", "arena.clock", "arena.table", "arena.wire", "arena.games", "arena.v1"},
@@ -42,9 +43,10 @@ MAY_IMPORT = {
         "arena.games",
         "arena.v1",
     },
-    "arena.submission": {"arena.sandbox", "arena.seated", "arena.launch", "arena.games"},
+    "arena.submission": {"arena.sandbox", "arena.scratch", "arena.seated", "arena.launch", "arena.games"},
     "arena.casual": {
         "arena.sandbox",
+        "arena.scratch",
         "arena.worker",
         "arena.submission",
         "arena.seated",
@@ -54,6 +56,7 @@ MAY_IMPORT = {
     },
     "arena.roster": {
         "arena.sandbox",
+        "arena.scratch",
         "arena.casual",
         "arena.submission",
         "arena.seated",
@@ -66,6 +69,7 @@ MAY_IMPORT = {
     "arena.verify": {"arena.replay", "arena.launch", "arena.match", "arena.games", "ladder"},
     "arena.tournament": {
         "arena.sandbox",
+        "arena.scratch",
         "arena.launch",
         "arena.roster",
         "arena.replay",
@@ -77,6 +81,7 @@ MAY_IMPORT = {
         "ladder",
     },
     "arena.bench": {
+        "arena.scratch",
         "arena.casual",
         "arena.tournament",
         "arena.roster",
@@ -103,6 +108,7 @@ MAY_IMPORT = {
         "arena.tournament",
         "arena.casual",
         "arena.roster",
+        "arena.seated",
         "arena.submission",
         "arena.worker",
         "arena.clock",

@@ -19,6 +19,7 @@ COMMANDS = {
     "match": "match",
     "ladder": "ladder",
     "leaderboard": "leaderboard",
+    "compare": "compare",
     "show": "show",
     "replay": "replay",
     "verify": "verify",

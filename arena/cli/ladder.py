@@ -92,11 +92,13 @@ def ladder(
             rounds = rounds or default_rounds(len(field), seats)
             run = run_ladder(db, home, mine, field, rounds, workers=workers, report=report, retry=retry)
         say(_summary(db, mine, run, time.monotonic() - begun, interrupted=stopped()))
+        if not stopped():
+            leaderboard.settle(db, mine)
         if as_json:
-            data = leaderboard.as_data(db, game, mine)
+            data = leaderboard.as_data(leaderboard.read(db, mine), game)
             print_json(data | {"played": run.played, "hash": store.ladder_hash(db, mine)})
         else:
-            draw(leaderboard.picture(db, game, mine))
+            draw(leaderboard.picture(leaderboard.read(db, mine), game))
     if stopped():
         raise SystemExit(INTERRUPTED)
 

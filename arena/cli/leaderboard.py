@@ -5,21 +5,25 @@ from __future__ import annotations
 import json
 import sys
 import time
+from collections.abc import Iterator
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from statistics import fmean
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import click
 
+from arena.cli.evidence import cross_data, cross_picture, percent, seat_data, seat_picture
 from arena.cli.options import check_players, game_option, home_option, json_option, players_option
-from arena.cli.output import console, draw, print_json, say, table
+from arena.cli.output import console, draw, print_json, progress, say, table
 from arena.clock import Limits
 from arena.games.rules import Game
 
 if TYPE_CHECKING:
-    from rich.console import Group
+    from rich.console import Group, RenderableType
     from sqlite_utils import Database
 
-    from ladder.store import Counts, Ladder, Row
+    from ladder.statistics import Evidence
+    from ladder.store import Counts, Ladder, Row, Settled
 
 REPAINT = 1.0
 """Seconds between two looks of --watch."""
@@ -29,15 +33,27 @@ REPAINT = 1.0
 @game_option
 @players_option
 @click.option("--ladder", "ladder_id", metavar="ID", help="One of several with other limits or options.")
+@click.option("--cross", is_flag=True, help="Add every bot against every other, and the chances of places.")
+@click.option("--by-seat", is_flag=True, help="Add what each seat is worth, and what the shared dice saved.")
+@click.option("--settle", "settles", is_flag=True, help="Bring the settled ratings up to date first.")
 @click.option("--watch", is_flag=True, help="Repaint while a ladder runs in another terminal, until Ctrl-C.")
 @home_option
 @json_option
 def leaderboard(
-    game: Game[Any], players: int | None, ladder_id: str | None, watch: bool, home: Path, as_json: bool
+    game: Game[Any],
+    players: int | None,
+    ladder_id: str | None,
+    cross: bool,
+    by_seat: bool,
+    settles: bool,
+    watch: bool,
+    home: Path,
+    as_json: bool,
 ) -> None:
-    """Show who is best.
+    """Show who is best, and how sure that is.
 
-    Bots are in the order of their rating, which is mu − 3 sigma: what they are almost certainly worth.
+    Bots are in the order of their rating, which is mu − 3 sigma: what they are almost certainly worth, above the
+    average of the field. ~ marks a bot that may as well be better than the one above it.
 
     \b
     Example:
@@ -48,11 +64,34 @@ def leaderboard(
     seats = check_players(game, players)
     if watch:
         return _watch(game, seats, ladder_id, home, as_json)
+    if settles:
+        _settle(game, seats, ladder_id, home)
     with store.open_read(home) as db:
         ladder = find(db, game, seats, ladder_id)
         if ladder is None:
             return _nothing(game, seats, home, as_json)
-        return print_json(as_data(db, game, ladder)) if as_json else draw(picture(db, game, ladder))
+        board = read(db, ladder)
+        if as_json:
+            return print_json(as_data(board, game) | _more_data(board, cross, by_seat))
+        return draw(picture(board, game), *_more_pictures(board, cross, by_seat))
+
+
+def _settle(game: Game[Any], seats: int, ladder_id: str | None, home: Path) -> None:
+    from ladder import store
+
+    with store.open_read(home) as db:
+        ladder = find(db, game, seats, ladder_id)
+    if ladder is not None:
+        with store.open(home) as db:
+            settle(db, ladder)
+
+
+def settle(db: Database, ladder: Ladder) -> None:
+    """Bring a ladder's settled ratings up to date, with progress."""
+    from ladder import store
+
+    with progress("settled ratings", "passes at most") as report:
+        store.settle(db, ladder, report)
 
 
 def _nothing(game: Game[Any], seats: int, home: Path, as_json: bool) -> None:
@@ -81,50 +120,116 @@ def title(game: Game[Any], seats: int) -> str:
     return f"{game.title}, {seats} players"
 
 
-def as_data(db: Database, game: Game[Any], ladder: Ladder) -> dict[str, Any]:
-    """A ladder's leaderboard for programs; `bots` are in order, the best first."""
+class Board(NamedTuple):
+    """A ladder's leaderboard with all that stands on it; `centre` is the mean mu of the field."""
+
+    ladder: Ladder
+    rows: list[Row]
+    counts: Counts
+    settled: Settled
+    evidence: Evidence
+    centre: float
+
+    @property
+    def rated(self) -> int:
+        """How many matches the ratings know."""
+        return sum(row.matches for row in self.rows) // self.ladder.key.seats
+
+    def sure(self, place: int) -> bool:
+        """Whether the bot of this place, from 0, is known to be worse than the one above it; so is the first."""
+        return place == 0 or self.evidence.in_order(self.rows[place - 1].label, self.rows[place].label)
+
+
+def read(db: Database, ladder: Ladder) -> Board:
+    """All that a leaderboard shows."""
     from ladder import store
 
+    rows = store.leaderboard(db, ladder)
+    field = [row.mu for row in rows if row.current and not row.retired] or [row.mu for row in rows]
+    centre = fmean(field) if field else 0.0
+    counts, settled, evidence = store.counts(db, ladder), store.find_settled(db, ladder), store.evidence(db, ladder)
+    return Board(ladder, rows, counts, settled, evidence, centre)
+
+
+def as_data(board: Board, game: Game[Any]) -> dict[str, Any]:
+    """A ladder's leaderboard for programs; `bots` are in order, the best first."""
+    key = board.ladder.key
     return {
         "game": game.name,
-        "players": ladder.key.seats,
-        "ladder": ladder.id,
-        "options": ladder.key.options,
-        "limits": ladder.key.limits,
-        "rules_version": ladder.key.rules_version,
-        "matches": store.counts(db, ladder)._asdict(),
-        "bots": [_bot(row) for row in store.leaderboard(db, ladder)],
+        "players": key.seats,
+        "ladder": board.ladder.id,
+        "options": key.options,
+        "limits": key.limits,
+        "rules_version": key.rules_version,
+        "matches": board.counts._asdict(),
+        "centre": board.centre,
+        "settled_matches": board.settled.matches,
+        "bots": [_bot(board, place) for place in range(len(board.rows))],
     }
 
 
-def _bot(row: Row) -> dict[str, Any]:
-    data = row._asdict()
-    return {"rank": data.pop("place"), "bot": data.pop("label"), **data}
+def _bot(board: Board, place: int) -> dict[str, Any]:
+    data = board.rows[place]._asdict()
+    label = data.pop("label")
+    settled, points = board.settled.ratings.get(label), board.evidence.score(label)
+    return {
+        "rank": data.pop("place"),
+        "bot": label,
+        **data,
+        "settled": settled and settled._asdict(),
+        "points": points and points._asdict(),
+        "sure": board.sure(place),
+    }
 
 
-def picture(db: Database, game: Game[Any], ladder: Ladder) -> Group:
+def picture(board: Board, game: Game[Any]) -> Group:
     """The leaderboard for people."""
     from rich.console import Group
     from rich.text import Text
 
-    from ladder import store
-
-    two = ladder.key.seats == 2
-    places = ("wins", "ties", "losses") if two else ("mean rank", "wins")
-    numbers = ("rank", "rating", "mu", "sigma", "matches", *places, "forfeits")
+    numbers = ("rank", "rating", "mu", "sigma", "settled", "points", "matches", "forfeits")
     rows = table("rank", "bot", *numbers[1:], right=numbers)
-    board = store.leaderboard(db, ladder)
-    for row in board:
+    for place, row in enumerate(board.rows):
         style = None if row.current and not row.retired else "dim"
-        label = row.label + (" (retired)" if row.retired else "" if row.current else " (older)")
-        own = (row.wins, row.ties, row.losses) if two else (f"{row.mean_rank:.2f}", row.wins)
-        skill = (f"{row.shown:.2f}", f"{row.mu:.2f}", f"{row.sigma:.2f}", f"{row.matches:,}")
-        rows.add_row(str(row.place), label, *skill, *map(str, own), str(row.forfeits), style=style)
-    rated = sum(row.matches for row in board) // ladder.key.seats
-    settings = "".join(f", {setting}" for setting in unusual(game, ladder))
-    state = _state(store.counts(db, ladder), rated)
-    head = f"{title(game, ladder.key.seats)}{settings} (ladder {ladder.id}): {state}"
-    return Group(Text(head, style="bold"), rows)
+        rows.add_row(*_cells(board, place, row), style=style)
+    settings = "".join(f", {setting}" for setting in unusual(game, board.ladder))
+    state = _state(board.counts, board.rated)
+    head = f"{title(game, board.ladder.key.seats)}{settings} (ladder {board.ladder.id}): {state}"
+    return Group(Text(head, style="bold"), rows, *_notes(board))
+
+
+def _cells(board: Board, place: int, row: Row) -> list[str]:
+    label = row.label + (" (retired)" if row.retired else "" if row.current else " (older)")
+    settled = board.settled.ratings.get(row.label)
+    return [
+        f"{row.place}" if board.sure(place) else f"~{row.place}",
+        label,
+        f"{row.shown - board.centre:.2f}",
+        f"{row.mu - board.centre:+.2f}",
+        f"{row.sigma:.2f}",
+        f"{settled.mu:+.2f}" if settled else "–",
+        percent(board.evidence.score(row.label)),
+        f"{row.matches:,}",
+        str(row.forfeits),
+    ]
+
+
+def _notes(board: Board) -> Iterator[str]:
+    if not all(map(board.sure, range(len(board.rows)))):
+        yield "~ may as well be better than the bot above it: more rounds would tell"
+    if board.settled.matches < board.rated:
+        yield f"settled: of {board.settled.matches:,} matches, --settle brings it up to date"
+
+
+def _more_data(board: Board, cross: bool, by_seat: bool) -> dict[str, Any]:
+    bots = [row.label for row in board.rows]
+    return (cross_data(board.evidence, bots) if cross else {}) | (seat_data(board.evidence) if by_seat else {})
+
+
+def _more_pictures(board: Board, cross: bool, by_seat: bool) -> list[RenderableType]:
+    bots = [row.label for row in board.rows]
+    pictures = cross_picture(board.evidence, bots) if cross else []
+    return pictures + (seat_picture(board.evidence) if by_seat else [])
 
 
 def unusual(game: Game[Any], ladder: Ladder) -> list[str]:
@@ -159,5 +264,5 @@ def _watch(game: Game[Any], seats: int, ladder_id: str | None, home: Path, as_js
             with store.open_read(home) as db:
                 ladder = find(db, game, seats, ladder_id)
                 waiting = Text(f"waiting for a ladder of {title(game, seats)} in {str(home)!r} …")
-                live.update(waiting if ladder is None else picture(db, game, ladder), refresh=True)
+                live.update(waiting if ladder is None else picture(read(db, ladder), game), refresh=True)
             time.sleep(REPAINT)

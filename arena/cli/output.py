@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import json
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from typing import TYPE_CHECKING, Any, TypeAlias
+from typing import TYPE_CHECKING, Any, Protocol
 
 import click
 
@@ -19,8 +19,11 @@ PIPED_WIDTH = 1000
 LOG_SECONDS = 30.0
 """Between two lines of progress where there is no terminal."""
 
-Report: TypeAlias = Callable[[int, int], None]
-"""Told how much is done, and of how much."""
+
+class Report(Protocol):
+    """Told how many matches, or whatever is counted, are done, and of how many; a note for people may follow."""
+
+    def __call__(self, done: int, total: int, note: str = "") -> None: ...
 
 
 def say(text: str) -> None:
@@ -81,12 +84,17 @@ def progress(what: str, unit: str = "matches") -> Iterator[Report]:
     # short of the edge even at 80 columns: there the terminal's ^C would break the line
     columns = (TextColumn("{task.description}"), BarColumn(bar_width=16), MofNCompleteColumn())
     with Progress(
-        *columns, TextColumn("{task.fields[rate]}"), TimeRemainingColumn(), console=canvas, transient=True
+        *columns,
+        TextColumn("{task.fields[rate]}"),
+        TimeRemainingColumn(),
+        TextColumn("{task.fields[note]}"),
+        console=canvas,
+        transient=True,
     ) as bar:
-        line = bar.add_task(what, total=None, rate="")
+        line = bar.add_task(what, total=None, rate="", note="")
 
-        def report(done: int, total: int) -> None:
-            bar.update(line, completed=done, total=total, rate=_rate(done, begun))
+        def report(done: int, total: int, note: str = "") -> None:
+            bar.update(line, completed=done, total=total, rate=_rate(done, begun), note=note)
 
         yield report
 
@@ -94,13 +102,14 @@ def progress(what: str, unit: str = "matches") -> Iterator[Report]:
 def _logged(what: str, unit: str, begun: float) -> Report:
     last = begun
 
-    def report(done: int, total: int) -> None:
+    def report(done: int, total: int, note: str = "") -> None:
         nonlocal last
         now = time.monotonic()
         if now - last >= LOG_SECONDS:
             last = now
             left = (now - begun) / max(done, 1) * (total - done)
-            say(f"{what}: {done:,} of {total:,} {unit}, {_rate(done, begun)}, {left:.0f} s left")
+            note = f"; {note}" if note else ""
+            say(f"{what}: {done:,} of {total:,} {unit}, {_rate(done, begun)}, {left:.0f} s left{note}")
 
     return report
 

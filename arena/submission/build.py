@@ -6,7 +6,6 @@ import os
 import shlex
 import signal
 import subprocess
-import tempfile
 import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, suppress
@@ -15,6 +14,7 @@ from pathlib import Path
 from typing import IO
 
 from arena.launch import adopt_orphans, end_orphans, ended_in_words
+from arena.scratch import run_folder
 from arena.submission.kept import tree_digest
 from arena.submission.manifest import BadSubmission, short
 from arena.submission.program import Program, command, environment
@@ -42,12 +42,12 @@ def build(program: Program, log: Path, report: Report) -> Program:
         return program
     log.parent.mkdir(parents=True, exist_ok=True)
     deadline = time.monotonic() + SECONDS
-    with log.open("wb") as notes, tempfile.TemporaryDirectory(prefix="arena-") as home:
+    with log.open("wb") as notes, run_folder() as home:
         for words in program.build:
             report(f"building {program.name}: {shlex.join(words)}")
             notes.write(f"$ {shlex.join(words)}\n".encode())
             notes.flush()
-            if problem := _problem(words, program.root, Path(home), notes, deadline):
+            if problem := _problem(words, program.root, home, notes, deadline):
                 what = f"{short(shlex.join(words))} {problem}"
                 raise BuildFailed(f"{program.name} is not built: {what}; what was printed is in {str(log)!r}")
     return replace(program, built=tree_digest(program.root))

@@ -7,6 +7,7 @@ function here has done when it returns survives kill -9 and power loss.
 from ladder.store.board import fold, ladder_hash, leaderboard
 from ladder.store.checks import Mismatch
 from ladder.store.database import NotFound, StoreError, exclusive, open, open_read, write
+from ladder.store.evidence import Settled, evidence, find_settled, settle
 from ladder.store.export import backup
 from ladder.store.ladders import counts, find_ladder, ladder, ladders, plan, scheduled
 from ladder.store.records import (
@@ -37,15 +38,18 @@ __all__ = [
     "Row",
     "ScheduledMatch",
     "SeatOutcome",
+    "Settled",
     "StoreError",
     "Version",
     "VoidMatch",
     "add_version",
     "backup",
     "counts",
+    "evidence",
     "exclusive",
     "field",
     "find_ladder",
+    "find_settled",
     "fold",
     "ladder",
     "ladder_hash",
@@ -60,6 +64,7 @@ __all__ = [
     "reinstate",
     "retire",
     "scheduled",
+    "settle",
     "version",
     "versions",
     "write",

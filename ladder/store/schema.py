@@ -135,4 +135,20 @@ def _3_more_to_check(db: Database) -> None:
     )
 
 
-MIGRATIONS: list[Callable[[Database], None]] = [_1_everything, _2_builds, _3_more_to_check]
+def _4_settled_ratings(db: Database) -> None:
+    db.executescript(
+        """
+        CREATE TABLE settled (
+            ladder TEXT NOT NULL REFERENCES ladders,
+            version TEXT NOT NULL REFERENCES versions,
+            mu REAL NOT NULL,           -- above the mean of all
+            sigma REAL NOT NULL,
+            PRIMARY KEY (ladder, version)
+        ) STRICT, WITHOUT ROWID;
+
+        ALTER TABLE ladders ADD COLUMN settled INTEGER NOT NULL DEFAULT 0;  -- how many matches those cover
+        """
+    )
+
+
+MIGRATIONS: list[Callable[[Database], None]] = [_1_everything, _2_builds, _3_more_to_check, _4_settled_ratings]

@@ -22,12 +22,14 @@ LEADERBOARD = ("leaderboard", "--game", "birth")
 @pytest.mark.usefixtures("home")
 def test_people_see_a_table_without_a_space_too_many() -> None:
     """Names to the left, numbers to the right, and at 80 columns nothing is folded."""
-    head, columns, line, *rows = typed(*LEADERBOARD).out.splitlines()
+    head, columns, line, *rows = typed(*LEADERBOARD, "--settle").out.splitlines()
+    note = rows.pop()
     assert re.fullmatch(r"BIRTH, 2 players \(ladder \w{10}\): 4 matches", head)
     assert len(columns) == len(line) <= 80
     assert {len(row) for row in rows} == {len(line)}
-    assert [row.split()[:2] for row in rows] == [["1", "ann@1"], ["2", "bob@1"]]
+    assert [row.split()[:2] for row in rows] == [["1", "ann@1"], ["~2", "bob@1"]]
     assert "bob@1 (older)" in rows[1]
+    assert note == "~ may as well be better than the bot above it: more rounds would tell"
 
 
 @pytest.mark.usefixtures("home")

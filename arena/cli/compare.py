@@ -1,0 +1,177 @@
+"""arena compare."""
+
+from __future__ import annotations
+
+import secrets
+import tempfile
+from collections.abc import Sequence
+from hashlib import sha256
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from arena.cli.failures import INTERRUPTED, stop_on_signals
+from arena.cli.options import (
+    Setting,
+    check_players,
+    game_option,
+    home_option,
+    jobs_option,
+    json_option,
+    players_option,
+    sandbox_options,
+    setting_options,
+)
+from arena.cli.output import print_json, printable, progress, say
+
+if TYPE_CHECKING:
+    from arena.sandbox import Sandbox
+    from arena.seated import Entrant
+    from arena.tournament.compare import Answer, Question
+
+UNDECIDED = 3
+DIFFERENCES = (0.01, 0.005, 0.002, 0.001)
+"""What more matches might settle, in shares of the points."""
+
+
+@click.command()
+@click.argument("bots", nargs=2, metavar="A B")
+@game_option
+@players_option
+@click.option("--field", metavar="X,Y,…", help="Compare how they fare among these bots.  [default: each other]")
+@click.option(
+    "--budget", type=click.IntRange(2, 10_000_000), metavar="N", default=20_000, help="Give up after so many matches."
+)
+@click.option("--seed", help="Text that decides the dice.  [default: a new one, which is shown]")
+@jobs_option
+@sandbox_options
+@setting_options
+@home_option
+@json_option
+def compare(
+    bots: tuple[str, str],
+    setting: Setting,
+    players: int | None,
+    field: str | None,
+    budget: int,
+    seed: str | None,
+    jobs: int,
+    sandbox: Sandbox,
+    home: Path,
+    as_json: bool,
+) -> None:
+    """Find out whether bot A is better than B.
+
+    They play on the same dice in each other's seats, unrated, until that is decided with 95 % certainty, however
+    often you look. A bot is named as for `arena match`. Exit code 3 means that the budget was not enough.
+
+    \b
+    Example:
+      arena compare greedy cautious --game buttons
+    """
+    from arena.tournament.compare import Question
+    from arena.tournament.compare import compare as play_groups
+    from arena.tournament.pool import Workers
+
+    seats = check_players(setting.game, players)
+    seed = secrets.token_hex(4) if seed is None else seed
+    digest = sha256(seed.encode("utf-8", "surrogateescape")).digest()
+    names = [*bots, *(field.split(",") if field is not None else ())]
+    with (
+        tempfile.TemporaryDirectory(prefix="arena-") as scratch,
+        Workers(jobs, sandbox=sandbox) as workers,
+        stop_on_signals(workers.stop) as stopped,
+        progress(f"{bots[0]} or {bots[1]}", "matches at most") as report,
+    ):
+        one, other, *among = _entrants(names, setting, home, Path(scratch))
+        question = Question(setting.game, seats, setting.options, setting.limits, digest, (one, other), among)
+        answer = play_groups(
+            question, workers, budget, lambda answer: report(answer.matches, budget, _figure(question, answer))
+        )
+    interrupted = stopped() and not answer.test.decided
+    if as_json:
+        print_json(_data(question, answer, seed, interrupted))
+    else:
+        _explain(question, answer, seed)
+    if interrupted:
+        raise SystemExit(INTERRUPTED)
+    if not answer.test.decided:
+        raise SystemExit(UNDECIDED)
+
+
+def _entrants(names: Sequence[str], setting: Setting, home: Path, scratch: Path) -> list[Entrant]:
+    from arena import roster
+    from ladder import store
+
+    if "attach:" in names:
+        raise click.UsageError("attach: is one process, and comparing takes several: name a program")
+    with store.open_read(home) as db:
+        found = [roster.find(db, home, name, setting.game, scratch) for name in names]
+    if len({entrant.label for entrant in found}) == len(found):
+        return found
+    return [entrant._replace(label=printable(name)) for entrant, name in zip(found, names, strict=True)]
+
+
+def _explain(question: Question, answer: Answer, seed: str) -> None:
+    """The answer in one sentence; what else there is to know goes to stderr."""
+    for entrant, forfeits in zip(question.pair, answer.forfeits, strict=True):
+        if forfeits:
+            say(f"careful: {entrant.label} forfeited {forfeits:,} matches; arena match shows why")
+    if answer.void:
+        say(f"careful: {answer.void:,} groups were void again and again and count as undecided")
+    say(f"--seed {printable(seed)} repeats this")
+    click.echo(_sentence(question, answer))
+
+
+def _sentence(question: Question, answer: Answer) -> str:
+    better, worse = (entrant.label for entrant in question.pair)
+    if answer.test.mean < 0.5:
+        better, worse = worse, better
+    among = f" among {', '.join(entrant.label for entrant in question.field)}" if question.field else ""
+    figure = f"{_figure(question, answer, turned=answer.test.mean < 0.5)} of the points, {answer.matches:,} matches"
+    if answer.test.decided:
+        return f"{better} beats {worse}{among}: {figure}; decided"
+    return f"not decided: {better} has {figure}, against {worse}{among}; {_outlook(question, answer)}"
+
+
+def _figure(question: Question, answer: Answer, *, turned: bool = False) -> str:
+    """The first bot's share of the points, or the second one's if turned, "53.1 % ± 1.4"; in a field, its lead."""
+    test = answer.test
+    values = [1 - value if turned else value for value in (test.mean, *test.interval)]
+    mean, *ends = [2 * value - 1 if question.field else value for value in values]
+    off = max(abs(end - mean) for end in ends)
+    return f"{100 * mean:.1f} % ± {100 * off:.1f}{' more' * bool(question.field)}"
+
+
+def _outlook(question: Question, answer: Answer) -> str:
+    """How many more matches would settle the largest difference that is still open."""
+    if not answer.test.count:
+        return "no group was finished"
+    for difference in DIFFERENCES:
+        if more := answer.test.still(difference / 2 if question.field else difference):
+            matches = float(f"{more * answer.matches / answer.test.count:.1g}")
+            return f"about {matches:,.0f} more matches would settle {100 * difference:g} %"
+    return f"they are less than {100 * DIFFERENCES[-1]:g} % apart"
+
+
+def _data(question: Question, answer: Answer, seed: str, interrupted: bool) -> dict[str, Any]:
+    """For programs; `points` is the first bot's share or, in a field, a half and half of what it takes more."""
+    low, high = answer.test.interval
+    labels = [entrant.label for entrant in question.pair]
+    return {
+        "game": question.game.name,
+        "players": question.seats,
+        "bots": labels,
+        "field": [entrant.label for entrant in question.field],
+        "seed": seed,
+        "matches": answer.matches,
+        "groups": answer.test.count,
+        "points": answer.test.mean,
+        "low": low,
+        "high": high,
+        "better": labels[answer.test.mean < 0.5] if answer.test.decided else None,
+        "forfeits": answer.forfeits,
+        "void_groups": answer.void,
+        "interrupted": interrupted,
+    }

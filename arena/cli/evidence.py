@@ -1,0 +1,77 @@
+"""How sure a leaderboard is, for people and for programs: head to head, chances of places, seats, shared dice."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
+
+from arena.cli.output import table
+
+if TYPE_CHECKING:
+    from rich.console import RenderableType
+
+    from ladder.statistics import Estimate, Evidence
+
+
+def percent(estimate: Estimate | None) -> str:
+    """A share of points and by how much it may be off: "53.1±1.4"; near 0 and 100 that is not the same both ways."""
+    if estimate is None:
+        return "–"
+    off = max(estimate.high - estimate.mean, estimate.mean - estimate.low)
+    return f"{100 * estimate.mean:.1f}±{100 * off:.1f}"
+
+
+def cross_data(evidence: Evidence, bots: Sequence[str]) -> dict[str, Any]:
+    """Every bot against every other that it met, and the chances of each place in points, the first place first."""
+    met = [(one, other, evidence.head_to_head(one, other)) for one in bots for other in bots if one != other]
+    return {
+        "cross": [
+            {"bot": one, "other": other, **estimate._asdict(), "above": evidence.above(one, other)}
+            for one, other, estimate in met
+            if estimate is not None
+        ],
+        "places": evidence.places([bot for bot in bots if bot in evidence.bots]),
+    }
+
+
+def seat_data(evidence: Evidence) -> dict[str, Any]:
+    """What each seat is worth, and what the shared dice saved."""
+    return {"seats": [estimate._asdict() for estimate in evidence.seats()], "saved": evidence.saved()}
+
+
+def cross_picture(evidence: Evidence, bots: Sequence[str]) -> list[RenderableType]:
+    """Points of the row's bot from the column's, in percent, over how many groups; and the chances of places."""
+    columns = [str(place) for place in range(1, len(bots) + 1)]
+    cross = table("rank", "bot", *columns, right=["rank", *columns])
+    for place, bot in enumerate(bots, 1):
+        cells = [_cell(evidence, bot, other) if other != bot else "" for other in bots]
+        cross.add_row(str(place), bot, *cells)
+    chances = table("bot", *columns, right=columns)
+    for bot, places in evidence.places([bot for bot in bots if bot in evidence.bots]).items():
+        chances.add_row(bot, *(f"{100 * chance:.0f}" if chance >= 0.005 else "" for chance in places))
+    return [
+        "% of the points taken from the bot of each rank, ± for 95 % certainty (groups)",
+        cross,
+        "% chance of each place by points",
+        chances,
+    ]
+
+
+def _cell(evidence: Evidence, bot: str, other: str) -> str:
+    estimate = evidence.head_to_head(bot, other)
+    return "–" if estimate is None else f"{percent(estimate)} ({estimate.groups:,})"
+
+
+def seat_picture(evidence: Evidence) -> list[RenderableType]:
+    """What each seat is worth, and what the shared dice saved."""
+    rows = table("seat", "points", "groups", right=["seat", "points", "groups"])
+    for seat, estimate in enumerate(evidence.seats()):
+        rows.add_row(str(seat), percent(estimate), f"{estimate.groups:,}")
+    saved = evidence.saved()
+    return [rows] if saved is None else [rows, _saved(saved)]
+
+
+def _saved(saved: float) -> str:
+    part = f"{100 * abs(saved):.0f} % of the variance"
+    worth = f"{1 / (1 - saved):.2f} on dice of their own"
+    return f"the shared dice {'saved' if saved >= 0 else 'added'} {part}: a match on them says as much as {worth}"

@@ -1,0 +1,178 @@
+"""Is one bot better than another? Groups of matches on shared dice, played until a sequential test decides."""
+
+from __future__ import annotations
+
+import hmac
+from collections import Counter, defaultdict, deque
+from collections.abc import Callable, Iterator, Sequence
+from itertools import product
+from random import Random
+from statistics import fmean
+from typing import Any, NamedTuple, TypeAlias
+
+from arena.clock import Limits
+from arena.games.rules import Game, Options
+from arena.seated import Entrant
+from arena.tournament.pool import Workers
+from arena.tournament.run import MAX_REPEATS
+from arena.worker import Played, Task
+from ladder.points import point
+from ladder.schedule import TooFewBots, rotations
+from ladder.sequential import Test
+
+LineUp: TypeAlias = tuple[int, ...]
+"""By seat: 0 for the one bot, 1 for the other, more for the field."""
+
+ATTEMPTS = 3
+"""A group with a void match is played again, all of it and in fresh processes, until it was void so often."""
+
+
+class Question(NamedTuple):
+    """Which two bots are compared, at what, and among whom; without a field they fill the tables themselves."""
+
+    game: Game[Any]
+    seats: int
+    options: Options
+    limits: Limits
+    seed: bytes
+    pair: tuple[Entrant, Entrant]
+    field: Sequence[Entrant] = ()
+
+
+class Answer:
+    """What the groups say so far: the one's share of points of the two, or, with a field, a half and half its lead."""
+
+    def __init__(self) -> None:
+        self.test = Test()
+        self.matches = 0
+        self.forfeits = [0, 0]
+        """Of the two bots."""
+        self.void = 0
+        """Groups that stayed void. Which those are may depend on how they went, so they count, as a half."""
+
+    def take(self, line_ups: Sequence[LineUp], played: Sequence[Played]) -> None:
+        """Count one more group."""
+        outcomes = [result.outcome for result in played if result.outcome is not None]
+        self.matches += len(outcomes)
+        if len(outcomes) < len(line_ups):
+            self.void += 1
+            return self.test.add(0.5)
+        for line_up, outcome in zip(line_ups, outcomes, strict=True):
+            for forfeit in outcome.forfeits:
+                if line_up[forfeit.seat] < 2:
+                    self.forfeits[line_up[forfeit.seat]] += 1
+        return self.test.add(_share(line_ups, [outcome.ranks for outcome in outcomes]))
+
+
+def compare(question: Question, workers: Workers, budget: int, report: Callable[[Answer], None]) -> Answer:
+    """Play groups until the test decides, the matches of the budget are played, or the workers are stopped.
+
+    Groups count in their order, however they end, and none after the decision: the answer follows from the seed.
+    Raises TooFewBots.
+    """
+    if question.field and len(question.field) < question.seats - 1:
+        raise TooFewBots(f"{question.seats} players need {question.seats - 1} bots in the field")
+    answer, plan = Answer(), _Plan(question, budget)
+    while not workers.stopped and plan.unfinished:
+        for results in workers.play(plan.tasks()):
+            for result in results:
+                plan.note(result)
+            for line_ups, played in plan.ready():
+                answer.take(line_ups, played)
+                if answer.test.decided:
+                    workers.stop()
+                    return answer
+            report(answer)
+    return answer
+
+
+class _Plan:
+    """Which matches are to be played, and what came of those that were."""
+
+    def __init__(self, question: Question, budget: int) -> None:
+        self._question = question
+        self._budget = budget
+        self._planned: list[list[LineUp]] = []
+        self._again: deque[int] = deque()
+        self._attempts = Counter[int]()
+        self._played: defaultdict[int, dict[int, Played]] = defaultdict(dict)
+        self._taken = 0
+        self._grow()
+
+    def _grow(self) -> bool:
+        """Plan one group more, if the budget has it."""
+        line_ups = _line_ups(self._question, len(self._planned))
+        if sum(map(len, self._planned)) + len(line_ups) > self._budget:
+            return False
+        self._again.append(len(self._planned))
+        self._planned.append(line_ups)
+        return True
+
+    @property
+    def unfinished(self) -> bool:
+        """Whether there is more to play."""
+        return self._taken < len(self._planned)
+
+    def tasks(self) -> Iterator[Task]:
+        """Matches group by group, first those that are to be played again."""
+        while self._again or self._grow():
+            group = self._again.popleft()
+            for index in range(len(self._planned[group])):
+                yield _task(self._question, group, index, self._planned[group][index], self._attempts[group])
+
+    def note(self, result: Played) -> None:
+        """Keep a result; a group that is complete with a void match in it begins anew."""
+        group, index = map(int, result.id.split("/"))
+        played = self._played[group]
+        played[index] = result
+        if len(played) == len(self._planned[group]) and any(each.outcome is None for each in played.values()):
+            self._attempts[group] += 1
+            if self._attempts[group] < ATTEMPTS:
+                played.clear()
+                self._again.append(group)
+
+    def ready(self) -> Iterator[tuple[list[LineUp], list[Played]]]:
+        """The groups that are over, in order, each once."""
+        while self.unfinished and len(self._played[self._taken]) == len(self._planned[self._taken]):
+            played = self._played.pop(self._taken)
+            line_ups = self._planned[self._taken]
+            self._taken += 1
+            yield line_ups, [played[index] for index in range(len(line_ups))]
+
+
+def _line_ups(question: Question, group: int) -> list[LineUp]:
+    """A table in every rotation, and with the two bots exchanged; who sits there, and where, is drawn."""
+    chance = Random(hmac.digest(question.seed, f"table/{group}".encode(), "sha256"))
+    if question.field:
+        order = [0, *chance.sample(range(2, 2 + len(question.field)), question.seats - 1)]
+    else:
+        order = [seat % 2 for seat in range(question.seats)]
+    chance.shuffle(order)
+    exchanged = [1 - bot if bot < 2 else bot for bot in order]
+    return list(dict.fromkeys([*rotations(tuple(order)), *rotations(tuple(exchanged))]))
+
+
+def _task(question: Question, group: int, index: int, line_up: LineUp, attempt: int) -> Task:
+    """A match; those of a group share a seed, so each has processes of its own."""
+    bots = [*question.pair, *question.field]
+    return Task(
+        f"{group}/{index}",
+        question.game.name,
+        question.options,
+        hmac.digest(question.seed, f"group/{group}".encode(), "sha256"),
+        tuple(bots[bot] for bot in line_up),
+        (index,) * len(line_up),
+        question.limits,
+        attempt * MAX_REPEATS,
+    )
+
+
+def _share(line_ups: Sequence[LineUp], ranks: Sequence[Sequence[int]]) -> float:
+    """What seats of the first bot take from all others there and, where it is away, all others from the second."""
+    won: list[float] = []
+    for line_up, placed in zip(line_ups, ranks, strict=True):
+        here = 0 if 0 in line_up else 1
+        for (bot, own), (other, theirs) in product(zip(line_up, placed, strict=True), repeat=2):
+            if bot == here != other:
+                won.append(point(own, theirs) if here == 0 else point(theirs, own))
+    return fmean(won)

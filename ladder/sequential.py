@@ -1,0 +1,86 @@
+"""Is a mean above or below a half? A test that may be looked at after every value.
+
+Testing by betting (Waudby-Smith and Ramdas, "Estimating means of bounded random variables by betting", 2024): whoever
+bets on values in [0, 1] against the claim that their mean is m, whatever came before, has no capital that grows if
+the claim is true: it ever reaches 40 times the stake with a probability of at most 1/40 (Ville's inequality). Here the
+stake is spread over fixed bets of several sizes (their diversified Kelly bettor) on "more than m", and as much again
+on "less". So the order of the values does not matter, only how often each came.
+"""
+
+from __future__ import annotations
+
+import math
+from bisect import bisect_left
+from collections import Counter
+from collections.abc import Mapping, Sequence
+
+ALPHA = 0.05
+"""How often, at most, a decision is wrong, or an interval ever misses the mean, whenever one looks."""
+BETS = tuple(0.9 / 2**step for step in range(10))
+"""What is staked each time, of all that could be lost: from nearly the whole capital to a five-hundredth."""
+_ENOUGH = math.log(2 / ALPHA)
+"""The logarithm of the capital that decides, for either of the two bettors."""
+
+
+class Test:
+    """Values between 0 and 1, counted; their mean is compared with a half."""
+
+    def __init__(self) -> None:
+        self._values = Counter[float]()
+
+    def add(self, value: float) -> None:
+        """Take one more value."""
+        self._values[value] += 1
+
+    @property
+    def count(self) -> int:
+        """How many values there are."""
+        return self._values.total()
+
+    @property
+    def mean(self) -> float:
+        """Of the values so far; a half before the first."""
+        return sum(value * times for value, times in self._values.items()) / self.count if self._values else 0.5
+
+    @property
+    def decided(self) -> bool:
+        """Whether the mean is known not to be a half."""
+        return max(_capital(self._values, 0.5), _capital(_mirrored(self._values), 0.5)) >= _ENOUGH
+
+    @property
+    def interval(self) -> tuple[float, float]:
+        """Where the mean is; with certainty 1 - ALPHA all intervals that are ever looked at hold it."""
+        return _least(self._values), 1 - _least(_mirrored(self._values))
+
+    def still(self, difference: float) -> int:
+        """About how many more values would decide if the mean were so far from a half, and all varied as till now."""
+        off = 0.5 + difference - self.mean
+        moved = {min(1.0, max(0.0, value + off)): times / self.count for value, times in self._values.items()}
+        growths = _growths(moved, 0.5)
+        needed = next(2**power for power in range(64) if _mixed(growths, 2**power) >= _ENOUGH)
+        needed = bisect_left(range(needed), _ENOUGH, key=lambda count: _mixed(growths, count))
+        return max(0, needed - self.count)
+
+
+def _capital(values: Mapping[float, float], mean: float) -> float:
+    """The logarithm of what bets on "more than this mean" have come to; it falls with the mean."""
+    return _mixed(_growths(values, mean), 1)
+
+
+def _growths(values: Mapping[float, float], mean: float) -> list[float]:
+    return [sum(times * math.log1p(bet * (value / mean - 1)) for value, times in values.items()) for bet in BETS]
+
+
+def _mixed(growths: Sequence[float], times: float) -> float:
+    """The logarithm of the mean capital of the bets when each has grown so many times."""
+    most = times * max(growths)
+    return most + math.log(sum(math.exp(times * growth - most) for growth in growths) / len(growths))
+
+
+def _mirrored(values: Mapping[float, float]) -> dict[float, float]:
+    return {1 - value: times for value, times in values.items()}
+
+
+def _least(values: Mapping[float, float]) -> float:
+    """The largest mean that the bets rule out as too small, to a ten-thousandth."""
+    return bisect_left(range(1, 10_000), -_ENOUGH, key=lambda part: -_capital(values, part / 10_000)) / 10_000

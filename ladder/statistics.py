@@ -1,0 +1,290 @@
+"""How sure results are: head to head, in points, in order, by seat. The group is the unit.
+
+Matches of a group share their dice, so they say more or less than as many matches on dice of their own, but groups
+are independent of each other: every figure is a mean over groups, and its error comes from how groups differ.
+"""
+
+from __future__ import annotations
+
+import math
+from collections import Counter, defaultdict
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from functools import cached_property
+from itertools import combinations
+from random import Random
+from statistics import fmean
+from typing import NamedTuple, TypeAlias
+
+from ladder.points import point, points
+from ladder.student import LEVEL, moments, probability, quantile, root, wilson
+
+Group: TypeAlias = tuple[tuple[str, ...], tuple[tuple[int, ...], ...]]
+"""The cyclic order of a group and, by rotation, the ranks by seat."""
+Pair: TypeAlias = tuple[str, str]
+"""Labels in alphabetical order."""
+Weights: TypeAlias = Mapping[Pair, float]
+"""A figure as a weighted sum over pairs, of what the first takes from the second beyond a half."""
+
+DRAWS = 4000
+"""For the chances of places: good to a hundredth or two."""
+PRIOR_GROUPS = 1
+"""A pair's spread is blended with so many groups of the ladder's usual one: two that are alike prove nothing."""
+PRIOR_GROUPS_ALONE = 10
+"""The same for the interval of one pair, whose own spread says little where one of them nearly always wins."""
+LEAST_SPREAD = 0.02
+"""Of the widest that a spread can be: no group says more than fifty matches."""
+
+
+class Estimate(NamedTuple):
+    """A mean over groups and the ends of its 95 % interval."""
+
+    mean: float
+    low: float
+    high: float
+    groups: int
+
+
+class _Pairing(NamedTuple):
+    """The groups of two bots: how many, the first one's mean share of points, and how it varies from group to group."""
+
+    groups: int
+    share: float
+    variance: float
+
+    @property
+    def widest(self) -> float:
+        """The variance if a group were all or nothing; not 0 even where it always went the same way."""
+        guarded = (self.groups * self.share + 0.5) / (self.groups + 1)
+        return guarded * (1 - guarded)
+
+
+class Evidence:
+    """The complete groups of a ladder, counted by how they went."""
+
+    def __init__(self, groups: Mapping[Group, int]) -> None:
+        self._groups = groups
+        self._shares = [(_shares(group), count) for group, count in sorted(groups.items())]
+        self._pairings = _pairings(self._shares)
+        self._opponents: dict[str, set[str]] = defaultdict(set)
+        for one, other in self._pairings:
+            self._opponents[one].add(other)
+            self._opponents[other].add(one)
+
+    @property
+    def bots(self) -> list[str]:
+        """Who played a complete group, in alphabetical order."""
+        return sorted(self._opponents)
+
+    def head_to_head(self, one: str, other: str) -> Estimate | None:
+        """The share of points that one takes from the other; None if they never met.
+
+        Wilson's interval for as many matches as the groups are worth by how they vary (L. Kish's effective size).
+        """
+        pair, sign = _pair(one, other)
+        if pair not in self._pairings:
+            return None
+        groups, share, variance = pairing = self._pairings[pair]
+        prior = PRIOR_GROUPS_ALONE * pairing.widest
+        spread = ((groups - 1) * variance + prior * self._usual) / (groups * share * (1 - share) + prior)
+        freedom = min(groups - 1 + PRIOR_GROUPS_ALONE, self._freedom)
+        mean = 0.5 + sign * (share - 0.5)
+        return Estimate(mean, *wilson(mean, groups / max(spread, LEAST_SPREAD), quantile(freedom)), groups)
+
+    def score(self, bot: str) -> Estimate | None:
+        """The share of points that a bot takes, every opponent counting alike; None if it met nobody."""
+        weights = _score(bot, self._opponents[bot])
+        if not weights:
+            return None
+        mean, half = 0.5 + self._mean(weights), self._error(weights) * quantile(self._freedom_of(weights))
+        return Estimate(mean, max(0.0, mean - half), min(1.0, mean + half), self._count(weights))
+
+    def lead(self, one: str, other: str) -> Estimate | None:
+        """By how much one's share is above the other's, from each other and from all whom both met.
+
+        None if they never met: then nothing is said of them.
+        """
+        weights = self._lead(one, other)
+        if not weights:
+            return None
+        mean, half = self._mean(weights), self._error(weights) * quantile(self._freedom_of(weights))
+        return Estimate(mean, mean - half, mean + half, self._count(weights))
+
+    def above(self, one: str, other: str) -> float | None:
+        """The probability that one takes more points than the other, as in `lead`."""
+        weights = self._lead(one, other)
+        return probability(self._mean(weights) / self._error(weights), self._freedom_of(weights)) if weights else None
+
+    def in_order(self, one: str, other: str) -> bool:
+        """Whether it is 95 % certain that the two differ, and one is the better."""
+        above = self.above(one, other)
+        return above is not None and above >= (1 + LEVEL) / 2
+
+    def places(self, field: Sequence[str]) -> dict[str, list[float]]:
+        """By bot the probability of each place, from the first, among these bots in order of their points.
+
+        Groups are resampled: each gets a random weight that all its bots share (the multiplier, or wild cluster,
+        bootstrap of Cameron, Gelbach and Miller, 2008). A sum of so many is normal, and is drawn as one.
+        """
+        scores = [_score(bot, self._opponents[bot] & {*field}) for bot in field]
+        means = [self._mean(weights) for weights in scores]
+        spreads = root([[self._covariance(one, other) for other in scores] for one in scores])
+        freedom = min(map(self._freedom_of, scores), default=1.0)
+        random, places = Random(0), [Counter[int]() for _ in field]
+        for _ in range(DRAWS):
+            normal = [random.gauss() for _ in field]
+            tails = math.sqrt(freedom / random.gammavariate(freedom / 2, 2))
+            drawn = [
+                mean + tails * sum(map(float.__mul__, row, normal)) for mean, row in zip(means, spreads, strict=True)
+            ]
+            for place, bot in enumerate(sorted(range(len(field)), key=drawn.__getitem__, reverse=True)):
+                places[bot][place] += 1
+        chances = ([count[place] / DRAWS for place in range(len(field))] for count in places)
+        return dict(zip(field, chances, strict=True))
+
+    def seats(self) -> list[Estimate]:
+        """By seat, the share of points of whoever sits there; in every group all its bots do, equally often."""
+        return [self._seat(seat) for seat in range(max((len(order) for order, _ in self._groups), default=0))]
+
+    def _seat(self, seat: int) -> Estimate:
+        values = Counter[float]()
+        for (_, rotations), count in self._groups.items():
+            values[fmean(points(ranks)[seat] for ranks in rotations)] += count
+        groups, mean, variance = moments(values)
+        half = quantile(groups - 1) * math.sqrt(variance / groups) if groups > 1 else 1.0
+        return Estimate(mean, max(0.0, mean - half), min(1.0, mean + half), groups)
+
+    def saved(self) -> float | None:
+        """The part of the variance of a group that its shared dice take away; below 0 if they add to it.
+
+        It is compared with as many matches whose dice, and so results, are independent. None if nothing varies.
+        """
+        together = alone = 0.0
+        for pair, by_seats in _by_seats(self._groups).items():
+            freedom = sum(many - 1 for many, _, _ in by_seats)
+            if freedom:
+                one_match = sum((many - 1) * variance for many, _, variance in by_seats) / freedom
+                together += self._pairings[pair].groups * self._pairings[pair].variance
+                alone += self._pairings[pair].groups * one_match / self._size
+        return 1 - together / alone if alone else None
+
+    @property
+    def _size(self) -> int:
+        return len(next(iter(self._groups))[0])
+
+    def _lead(self, one: str, other: str) -> dict[Pair, float]:
+        """Of the two's own pair both scores speak, so it counts twice; empty if they never met."""
+        if other not in self._opponents[one]:
+            return {}
+        both = self._opponents[one] & self._opponents[other]
+        own, others = _score(one, both | {other}), _score(other, both | {one})
+        return {pair: own.get(pair, 0.0) - others.get(pair, 0.0) for pair in sorted(own | others)}
+
+    def _mean(self, weights: Weights) -> float:
+        return sum(weight * (self._pairings[pair].share - 0.5) for pair, weight in weights.items())
+
+    def _count(self, weights: Weights) -> int:
+        return sum(self._pairings[pair].groups for pair in weights)
+
+    def _error(self, weights: Weights) -> float:
+        return math.sqrt(self._covariance(weights, weights))
+
+    def _covariance(self, one: Weights, other: Weights) -> float:
+        """Of two figures. Pairs that were in the same groups are correlated."""
+        return sum(
+            weight * other[pair_] * self._correlations[pair].get(pair_, 0.0) * self._spread(pair) * self._spread(pair_)
+            for pair, weight in one.items()
+            for pair_ in (self._correlations[pair].keys() & other.keys())
+        )
+
+    def _spread(self, pair: Pair) -> float:
+        """The standard error of a pair's mean share."""
+        return math.sqrt(self._variance(pair) / self._pairings[pair].groups)
+
+    def _variance(self, pair: Pair) -> float:
+        """Of a pair's share from group to group, blended with the ladder's usual one."""
+        own = self._pairings[pair]
+        prior = PRIOR_GROUPS * self._usual * own.widest
+        return ((own.groups - 1) * own.variance + prior) / (own.groups - 1 + PRIOR_GROUPS)
+
+    @cached_property
+    def _usual(self) -> float:
+        """How wide spreads are here, of the widest they could be, and as if one group more were all or nothing."""
+        found = sum((pairing.groups - 1) * pairing.variance for pairing in self._pairings.values())
+        widest = sum(pairing.groups * pairing.share * (1 - pairing.share) for pairing in self._pairings.values())
+        return (found + 0.25) / (widest + 0.25)
+
+    @cached_property
+    def _freedom(self) -> float:
+        """Of all pairs together."""
+        return max(1, sum(pairing.groups - 1 for pairing in self._pairings.values()))
+
+    def _freedom_of(self, weights: Weights) -> float:
+        """The degrees of freedom of a weighted sum of variances (Satterthwaite, 1946)."""
+        parts = [(weight * self._spread(pair)) ** 2 for pair, weight in weights.items()]
+        known = [max(1, self._pairings[pair].groups - 1) for pair in weights]
+        return sum(parts) ** 2 / sum(part**2 / freedom for part, freedom in zip(parts, known, strict=True))
+
+    @cached_property
+    def _correlations(self) -> dict[Pair, dict[Pair, float]]:
+        """Of the shares of pairs whose groups are the same."""
+        products: defaultdict[Pair, defaultdict[Pair, float]] = defaultdict(lambda: defaultdict(float))
+        for shares, count in self._shares:
+            off = {pair: share - self._pairings[pair].share for pair, share in shares.items()}
+            for pair, value in off.items():
+                for other, value_ in off.items():
+                    products[pair][other] += count * value * value_
+        root = {pair: math.sqrt(row[pair]) for pair, row in products.items()}
+        return {
+            pair: {
+                other: 1.0 if other == pair else product / (root[pair] * root[other])
+                for other, product in row.items()
+                if other == pair or (root[pair] and root[other])
+            }
+            for pair, row in products.items()
+        }
+
+
+def _pair(one: str, other: str) -> tuple[Pair, int]:
+    """The pair, and -1 if it begins with the other."""
+    return ((one, other), 1) if one < other else ((other, one), -1)
+
+
+def _score(bot: str, opponents: set[str]) -> dict[Pair, float]:
+    """The share of points of a bot, every opponent counting alike."""
+    pairs = (_pair(bot, other) for other in sorted(opponents))
+    return {pair: sign / len(opponents) for pair, sign in pairs}
+
+
+def _meetings(group: Group) -> Iterator[tuple[Pair, tuple[int, int], float]]:
+    """Every two bots of a group in each of its matches: their seats, and the first one's point."""
+    order, rotations = group
+    pairs = [sorted(both, key=order.__getitem__) for both in combinations(range(len(order)), 2)]
+    for rotation, ranks in enumerate(rotations):
+        for first, second in pairs:
+            seats = (first - rotation) % len(order), (second - rotation) % len(order)
+            yield (order[first], order[second]), seats, point(ranks[seats[0]], ranks[seats[1]])
+
+
+def _shares(group: Group) -> dict[Pair, float]:
+    """Of every two bots of a group the first one's share of their points over all its matches."""
+    shares: defaultdict[Pair, float] = defaultdict(float)
+    for pair, _, won in _meetings(group):
+        shares[pair] += won / len(group[0])
+    return shares
+
+
+def _pairings(shares: Iterable[tuple[Mapping[Pair, float], int]]) -> dict[Pair, _Pairing]:
+    values: defaultdict[Pair, Counter[float]] = defaultdict(Counter)
+    for of_group, count in shares:
+        for pair, share in of_group.items():
+            values[pair][share] += count
+    return {pair: _Pairing(*moments(counts)) for pair, counts in values.items()}
+
+
+def _by_seats(groups: Mapping[Group, int]) -> dict[Pair, list[tuple[int, float, float]]]:
+    """By pair, the moments of single matches for every two seats that they sat in."""
+    values: defaultdict[Pair, defaultdict[tuple[int, int], Counter[float]]] = defaultdict(lambda: defaultdict(Counter))
+    for group, count in groups.items():
+        for pair, seats, won in _meetings(group):
+            values[pair][seats][won] += count
+    return {pair: [moments(counts) for counts in by_seats.values()] for pair, by_seats in values.items()}

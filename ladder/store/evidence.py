@@ -1,0 +1,74 @@
+"""What the results of a ladder say beyond the live ratings: the settled ones, and how sure everything is."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator
+from itertools import groupby
+from operator import itemgetter
+from typing import TYPE_CHECKING, NamedTuple
+
+from ladder import settled
+from ladder.ratings import Rating
+from ladder.statistics import Evidence, Group
+from ladder.store.database import write
+from ladder.store.ladders import line_up
+from ladder.store.records import Ladder
+
+if TYPE_CHECKING:
+    from sqlite_utils import Database
+
+
+class Settled(NamedTuple):
+    """Settled ratings by label, mu above the mean of all, and how many matches they cover."""
+
+    ratings: dict[str, Rating]
+    matches: int
+
+
+def evidence(db: Database, ladder: Ladder) -> Evidence:
+    """All groups whose every match is rated."""
+    groups = Counter[Group]()
+    for _, matches in groupby(_rated(db, ladder), key=itemgetter(0)):
+        played = [(line_up, ranks) for _, line_up, ranks in matches]
+        if len(played) == ladder.key.seats:
+            groups[played[0][0], tuple(ranks for _, ranks in played)] += 1
+    return Evidence(groups)
+
+
+def settle(db: Database, ladder: Ladder, report: settled.Report = lambda _done, _most: None) -> None:
+    """Fit the settled ratings to every match that is rated, and store them with their count.
+
+    Does nothing where they cover them all already. Reads first and writes last: a ladder that runs does not wait.
+    """
+    outcomes = Counter(settled.outcome(bots, ranks) for _, bots, ranks in _rated(db, ladder))
+    if outcomes.total() == find_settled(db, ladder).matches:
+        return
+    ratings = settled.fit(outcomes, ladder.draw_probability, report)
+    with write(db):
+        db.execute("DELETE FROM settled WHERE ladder = ?", [ladder.id])
+        db.conn.executemany(
+            "INSERT INTO settled (ladder, version, mu, sigma) VALUES (?, ?, ?, ?)",
+            [(ladder.id, label, *rating) for label, rating in ratings.items()],
+        )
+        db.execute("UPDATE ladders SET settled = ? WHERE id = ?", [outcomes.total(), ladder.id])
+
+
+def find_settled(db: Database, ladder: Ladder) -> Settled:
+    """The settled ratings as they are stored, perhaps of fewer matches than are rated now."""
+    rows = db.execute("SELECT version, mu, sigma FROM settled WHERE ladder = ? ORDER BY version", [ladder.id])
+    ratings = {label: Rating(mu, sigma) for label, mu, sigma in rows}
+    (matches,) = db.execute("SELECT settled FROM ladders WHERE id = ?", [ladder.id]).fetchone()
+    return Settled(ratings, matches)
+
+
+def _rated(db: Database, ladder: Ladder) -> Iterator[tuple[int, tuple[str, ...], tuple[int, ...]]]:
+    """Of every rated match in schedule order its group, its line-up and its ranks by seat."""
+    rows = db.execute(
+        "SELECT m.seq, m.group_id, m.rotation, g.bots, s.rank FROM matches m JOIN groups g ON g.id = m.group_id"
+        " JOIN seats s ON s.match = m.id WHERE m.ladder = ? AND m.status = 'done'"
+        " AND m.seq < (SELECT folded FROM ladders WHERE id = m.ladder) ORDER BY m.seq, s.seat",
+        [ladder.id],
+    )
+    for (_, group, rotation, bots), seats in groupby(rows, key=lambda row: row[:4]):
+        yield group, line_up(bots, rotation), tuple(rank for *_, rank in seats)
