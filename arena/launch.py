@@ -125,9 +125,7 @@ class BotProcess:
     def exit_in_words(self) -> str:
         """How it ended: "exited with code 3", "was killed by SIGSEGV"."""
         code = self._process.returncode
-        if self._wrapped and code is not None and code > 128:
-            code = 128 - code
-        return "is still running" if code is None else ended_in_words(code)
+        return "is still running" if code is None else ended_in_words(code, wrapped=self._wrapped)
 
     def last_lines(self) -> list[str]:
         """What it printed last, up to now."""
@@ -180,8 +178,10 @@ class BotProcess:
         return self.output.total - self._second[1] > FLOOD
 
 
-def ended_in_words(code: int) -> str:
+def ended_in_words(code: int, *, wrapped: bool = False) -> str:
     """What a process's return code says: "exited with code 3", "was killed by SIGSEGV"."""
+    if wrapped and code > 128:
+        code = 128 - code
     if code >= 0:
         return f"exited with code {code}"
     with contextlib.suppress(ValueError):
