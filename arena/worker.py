@@ -44,7 +44,7 @@ STARTING = 4
 """Processes that start at the same time."""
 STARTS = 2
 """Starts of a version that may fail in a row before its matches are forfeited without another try."""
-GATHERING = 0.02
+GATHERING = 0.1
 """Seconds for which results gather before they are delivered together."""
 LINGER = 0.005
 """Seconds that a frame may wait to become fuller while other bots owe answers: some milliseconds for the matches that

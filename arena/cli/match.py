@@ -22,7 +22,7 @@ from arena.cli.options import (
     sandbox_options,
     setting_options,
 )
-from arena.cli.output import draw, print_json, printable, progress, say, table
+from arena.cli.output import announce, draw, print_json, printable, progress, say, table
 
 if TYPE_CHECKING:
     from rich.table import Table
@@ -95,17 +95,19 @@ def _play(
     digest = sha256(seed.encode("utf-8", "surrogateescape")).digest()
     with (
         run_folder() as scratch,
-        casual.table(waiting=_attach, sandbox=sandbox) as worker,
+        casual.table(waiting=attach, sandbox=sandbox) as worker,
         stop_on_signals(lambda: None) as stopped,
         progress(game.title) as report,
     ):
         with store.open_read(home) as db:
-            lineup = [roster.find(db, home, bot, game, scratch) for bot in bots]
+            workshop = roster.Workshop(scratch, sandbox, announce)
+            lineup = [roster.find(db, home, bot, game, workshop) for bot in bots]
         wanted = casual.tasks(game, lineup, options=options, limits=limits, seed=digest, count=matches)
         return casual.play(worker, wanted, stop=stopped, report=report), stopped()
 
 
-def _attach(label: str, address: str, token: str) -> None:  # noqa: ARG001 - every attached bot looks alike
+def attach(label: str, address: str, token: str) -> None:  # noqa: ARG001 - every attached bot looks alike
+    """Say how to start a bot that the arena waits for."""
     say("waiting for a bot; start it with")
     say(f"  ARENA_ADDR={address} ARENA_TOKEN={token} {sys.executable} mybot.py")
 
