@@ -127,6 +127,12 @@ class BotProcess:
         code = self._process.returncode
         return "is still running" if code is None else ended_in_words(code, wrapped=self._wrapped)
 
+    @property
+    def was_killed(self) -> bool:
+        """Whether SIGKILL ended it, which can come from anybody; what wraps a bot says so by 128 more."""
+        code = self._process.returncode
+        return code == -signal.SIGKILL or (self._wrapped and code == 128 + signal.SIGKILL)
+
     def last_lines(self) -> list[str]:
         """What it printed last, up to now."""
         if self.running:

@@ -16,7 +16,7 @@ MAY_IMPORT = {
     "arena.games": {"arena.v1"},
     "arena.match": {"arena.games"},
     "arena.clock": set(),
-    "arena.sandbox": set(),
+    "arena.sandbox": {"arena.scratch"},
     "arena.scratch": set(),
     "arena.launch": {"arena.sandbox"},
     "arena.wire": {"arena.match", "arena.games", "arena.v1"},
