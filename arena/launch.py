@@ -127,9 +127,13 @@ class BotProcess:
     def exit_in_words(self) -> str:
         """How it ended: "exited with code 3", "was killed by SIGSEGV"."""
         code = self._process.returncode
-        if self._wrapped and code is not None and code > 128:
-            code = 128 - code
-        return "is still running" if code is None else ended_in_words(code)
+        return "is still running" if code is None else ended_in_words(code, wrapped=self._wrapped)
+
+    @property
+    def was_killed(self) -> bool:
+        """Whether SIGKILL ended it, which can come from anybody; what wraps a bot says so by 128 more."""
+        code = self._process.returncode
+        return code == -signal.SIGKILL or (self._wrapped and code == 128 + signal.SIGKILL)
 
     def last_lines(self) -> list[str]:
         """What it printed last, up to now."""
@@ -188,8 +192,10 @@ class BotProcess:
         return self.output.total - self._second[1] > FLOOD
 
 
-def ended_in_words(code: int) -> str:
+def ended_in_words(code: int, *, wrapped: bool = False) -> str:
     """What a process's return code says: "exited with code 3", "was killed by SIGSEGV"."""
+    if wrapped and code > 128:
+        code = 128 - code
     if code >= 0:
         return f"exited with code {code}"
     with contextlib.suppress(ValueError):

@@ -185,6 +185,11 @@ class Bot:
         """Whether answers of it are awaited."""
         return self.stream is not None and self.stream.owes
 
+    @property
+    def was_killed(self) -> bool:
+        """Whether its process ended by SIGKILL."""
+        return self._process is not None and self._process.was_killed
+
     def evidence(self) -> dict[str, Any]:
         """How the process is or ended and what it printed last; nothing of one that was started by hand."""
         if self._process is None:

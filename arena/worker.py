@@ -44,7 +44,7 @@ STARTING = 4
 """Processes that start at the same time."""
 STARTS = 2
 """Starts of a version that may fail in a row before its matches are forfeited without another try."""
-GATHERING = 0.02
+GATHERING = 0.1
 """Seconds for which results gather before they are delivered together."""
 LINGER = 0.005
 """Seconds that a frame may wait to become fuller while other bots owe answers: some milliseconds for the matches that
@@ -516,7 +516,8 @@ class Worker:
         """A process is at its end by its own doing.
 
         If it held one match, that match pays. If it held several, they are played again in fresh processes, and the
-        version plays one at a time from now on: so nothing depends on how many matches were in play.
+        version plays one at a time from now on: so nothing depends on how many matches were in play. A version has
+        this chance once, and so also when somebody killed it.
         """
         del self._bots[bot.key]
         if bot.stream is not None:
@@ -533,7 +534,8 @@ class Worker:
         assert bot.stream is not None
         held = [at for at in bot.stream.held.values() if not at.closed]
         digest = bot.entrant.digest
-        if bot.stream.crowded:
+        killed = reason is Forfeit.CRASH and bot.was_killed and digest not in self.trouble.solo
+        if bot.stream.crowded or killed:
             self._one_at_a_time(digest)
         elif held and reason is Forfeit.CRASH and len(bot.met) > 1 and not held[0].answers:
             # It went when the match before was over and had perhaps not heard of this one.
