@@ -239,7 +239,7 @@ def test_a_bot_that_hangs_at_exit_holds_nobody_up(scratch: Path) -> None:
     (result,) = worker.play([task("hangs", bot("ignores_sigterm_and_goodbye"), bot())])
     begun = time.monotonic()
     worker.close()
-    assert time.monotonic() - begun < 5.0 * GRACE
+    assert time.monotonic() - begun < 15 * GRACE  # it would sleep for an hour
     assert result.outcome is not None
     assert result.outcome.forfeits == ()
 
