@@ -5,7 +5,7 @@ from __future__ import annotations
 import gzip
 import zlib
 from collections import deque
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from itertools import zip_longest
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
 
@@ -63,6 +63,9 @@ def pack(played: Played) -> bytes:
         "choices": played.choices,
         "forfeits": [(forfeit.seat, forfeit.reason, forfeit.step) for forfeit in played.outcome.forfeits],
         "times_ms": [[round(seconds * 1000, 2) for seconds in seat.times] for seat in played.seats],
+        "charged_ms": [
+            {decision: round(seconds * 1000, 2) for decision, seconds in seat.charged.items()} for seat in played.seats
+        ],
     }
     return gzip.compress(msgspec.json.encode(record), compresslevel=1, mtime=0)
 
@@ -91,18 +94,29 @@ def unpack(packed: bytes) -> Replay:
 def replayed(game: Game[Any], seats: int, options: Options, dice: Dice, replay: Replay) -> Match:
     """The match that the record tells of, played to its end by the rules. Raises Breach."""
     match = Match(game, seats, options, dice)
-    chosen = _by_seat(replay.choices, seats)
+    for _ in questions(match, replay):
+        pass
+    _check_whole(match, replay)
+    return match
+
+
+def questions(match: Match, replay: Replay) -> Iterator[tuple[Asked, int | None]]:
+    """Play a new match by its record: every decision while the match is where it was asked, and what was chosen.
+
+    None stands for a seat that forfeited instead. Raises Breach.
+    """
+    chosen = _by_seat(replay.choices, match.seats)
     forfeits = {forfeit.seat: forfeit for forfeit in replay.forfeits}
     match.begin([(seat, "") for seat, forfeit in forfeits.items() if forfeit.step < 0])
     while match.outcome is None:
         for asked in tuple(match.open.values()):
             forfeit = forfeits.get(asked.seat)
             if forfeit is not None and forfeit.step == match.steps:
+                yield asked, None
                 match.forfeit(asked.seat, forfeit.reason, "")
             else:
-                match.answer(asked.seat, _legal(asked, chosen[asked.seat]))
-    _check_whole(match, replay)
-    return match
+                yield asked, (action := _legal(asked, chosen[asked.seat]))
+                match.answer(asked.seat, action)
 
 
 def _by_seat(choices: Sequence[Choice], seats: int) -> list[deque[int]]:

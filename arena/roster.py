@@ -9,7 +9,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import replace
 from functools import cache
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
 
 from arena import submission
 from arena.games.rules import Game
@@ -20,100 +20,20 @@ from ladder.schedule import TooFewBots
 if TYPE_CHECKING:
     from sqlite_utils import Database
 
-    from arena.casual import Failure, Report
-    from arena.clock import Limits
     from arena.sandbox import Sandbox
     from arena.seated import Entrant
 
 # Entering
 
 
-class Admission(NamedTuple):
-    """What became of a submission."""
-
-    program: Program
-    version: store.Version | None
-    """None if it failed."""
-    news: Literal["entered", "unchanged", "returned", "refused"]
-    """`returned`: the content was there already, but retired."""
-    failures: Sequence[Failure] = ()
-    left_out: Sequence[str] = ()
-    """Folders that are no part of a bot."""
-    hints: Sequence[str] = ()
-    """What its author probably did not mean."""
-
-
-def admit(
-    home: Path,
-    path: Path,
-    limits: Limits,
-    *,
-    name: str | None = None,
-    plays: Sequence[str] = (),
-    report: Report,
-    building: Callable[[str], None],
-    sandbox: Sandbox,
-) -> Admission:
-    """Take what is at a path, build and qualify it, and enter it as a version. What is entered already, and newest,
-    is not tried again.
-
-    Nobody need say again which games a name plays. Raises BadSubmission and StoreError.
-    """
-    from arena.submission.intake import take
-
-    with tempfile.TemporaryDirectory(prefix="arena-") as scratch:
-        program, left_out = take(path, Path(scratch), name=name, plays=plays)
-        with store.open_read(home) as db:
-            _check_free(db, program.name)
-            newest = next(reversed(store.versions(db, program.name)), None)
-        if newest is not None and not program.says_games:
-            program = submission.playing(program, newest.games)
-        admission = _admit(home, program, newest, limits, report, building, sandbox)
-    return admission._replace(left_out=left_out, hints=program.hints())
-
-
-def _admit(
-    home: Path,
-    program: Program,
-    newest: store.Version | None,
-    limits: Limits,
-    report: Report,
-    building: Callable[[str], None],
-    sandbox: Sandbox,
-) -> Admission:
-    from arena.casual import qualify  # here, because gRPC comes with it
-    from arena.submission.build import build
-
-    if newest is not None and newest.digest == program.digest and _program_of(home, newest).root.exists():
-        program = replace(program, root=_program_of(home, newest).root, built=newest.built)
-    else:
-        program = build(program, home / "builds" / f"{program.digest}.log", building)
-        known = newest is not None and (newest.digest, newest.built) == (program.digest, program.built)
-        if not known and (failures := qualify(program.entrant(), program.games, limits, report, sandbox)):
-            return Admission(program, None, "refused", failures)
-    with store.open(home) as db:
-        version, new = _enter(db, home, program, "submitted")
-    was_retired = newest is not None and newest.retired is not None
-    return Admission(program, version, "entered" if new else "returned" if was_retired else "unchanged")
-
-
-def _check_free(db: Database, name: str) -> None:
-    """Raises BadSubmission for the name of a built-in bot, and for one that could be taken for another bot's."""
-    if name in _built_ins(db):
-        raise BadSubmission(f"{name!r} is a built-in bot's name: choose another with --name")
-    others = {version.name for version in store.versions(db)} | _built_ins(db).keys()
-    for other in sorted(others - {name}) if name not in others else ():
-        if submission.skeleton(other) == submission.skeleton(name):
-            raise BadSubmission(f"{name!r} could be taken for {other!r}, which is there: choose another with --name")
-
-
 def enter_built_ins(db: Database, home: Path) -> None:
     """Make the built-in bots, as this arena has them, versions like all others."""
-    for program in _built_ins(db).values():
-        _enter(db, home, program, "built-in")
+    for program in built_ins(db).values():
+        enter(db, home, program, "built-in")
 
 
-def _enter(db: Database, home: Path, program: Program, origin: str) -> tuple[store.Version, bool]:
+def enter(db: Database, home: Path, program: Program, origin: str) -> tuple[store.Version, bool]:
+    """Keep a program and make it a version; gives its newest version, and whether that is new."""
     submission.store(program, folder(home))
     return store.add_version(
         db, program.name, program.digest, games=program.games, run=program.run, origin=origin, built=program.built
@@ -123,7 +43,7 @@ def _enter(db: Database, home: Path, program: Program, origin: str) -> tuple[sto
 def retire(home: Path, name: str, *, undo: bool = False) -> tuple[store.Version, ...]:
     """Take a bot or one version out of future fields, or put it back; gives the versions. Raises BadSubmission."""
     with store.open_read(home) as db:
-        built_in = name in _built_ins(db)
+        built_in = name in built_ins(db)
         if not built_in:
             _known(db, name)
     with store.open(home) as db:
@@ -137,7 +57,7 @@ def folder(home: Path) -> Path:
     return home / "bots"
 
 
-def _built_ins(db: Database) -> dict[str, Program]:
+def built_ins(db: Database) -> dict[str, Program]:
     """The built-in bots whose names nobody took before the arena had them."""
     taken = {version.name for version in store.versions(db) if version.origin == "submitted"}
     return {name: program for name, program in submission.built_ins().items() if name not in taken}
@@ -158,7 +78,7 @@ class Entry(NamedTuple):
 
 def listed(db: Database, home: Path) -> list[Entry]:
     """Every bot there is: the built-ins, then what was submitted, version by version."""
-    own = _built_ins(db)
+    own = built_ins(db)
     gone = _retired(db)
     built_in = [Entry(name, "built-in", bot.games, bot.about, (name, bot.digest) in gone) for name, bot in own.items()]
     submitted = [
@@ -203,13 +123,13 @@ def check_field(home: Path, game: Game[Any], seats: int, wanted: Sequence[str] |
 
 def _everybody(db: Database, game: Game[Any]) -> list[str]:
     gone = _retired(db)
-    quick = {name: bot for name, bot in _built_ins(db).items() if not bot.slow}
+    quick = {name: bot for name, bot in built_ins(db).items() if not bot.slow}
     built_in = [name for name, bot in quick.items() if game.name in bot.games and (name, bot.digest) not in gone]
     return built_in + [version.label for version in store.field(db, game.name) if version.origin == "submitted"]
 
 
 def _checked(db: Database, game: Game[Any], wanted: Sequence[str]) -> list[str]:
-    own = _built_ins(db)
+    own = built_ins(db)
     met: Counter[tuple[str, str]] = Counter()
     for name in wanted:
         bot = own[name] if name in own else _known(db, name)
@@ -225,7 +145,7 @@ def starter(db: Database, home: Path) -> Callable[[str], Entrant]:
 
     @cache
     def entrant(label: str) -> Entrant:
-        program = _program_of(home, store.version(db, label))
+        program = program_of(home, store.version(db, label))
         if not program.root.is_dir():
             raise BadSubmission(f"the program of {label} is gone from {str(program.root)!r}: submit it again")
         if not submission.intact(program):
@@ -237,34 +157,52 @@ def starter(db: Database, home: Path) -> Callable[[str], Entrant]:
     return entrant
 
 
-def _program_of(home: Path, version: store.Version) -> Program:
+def program_of(home: Path, version: store.Version) -> Program:
     """A version's program as the home keeps it."""
     root = folder(home) / (version.built or version.digest)
     manifest = submission.manifest(root)
-    bounds = submission.DEFAULT_BOUNDS if manifest is None else manifest.limits
-    return Program(
-        version.name, version.games, version.run, root, (), version.digest, bounds=bounds, built=version.built
-    )
+    needs = submission.DEFAULT_NEEDS if manifest is None else manifest.limits
+    return Program(version.name, version.games, version.run, root, (), version.digest, needs=needs, built=version.built)
 
 
-def find(db: Database, home: Path, text: str, game: Game[Any], scratch: Path) -> Entrant:
+Building: TypeAlias = Callable[[str], None]
+"""Told each command of a build as it begins."""
+
+
+class Workshop(NamedTuple):
+    """Where and how bots that lie at a path are made ready."""
+
+    scratch: Path
+    sandbox: Sandbox
+    building: Building
+
+
+def built(home: Path, program: Program, sandbox: Sandbox, building: Building) -> Program:
+    """A program, built if it has a build, where it lies; the log stays in the home. Raises BadSubmission."""
+    from arena.submission.build import build  # here, because most commands build nothing
+
+    return build(program, home / "builds" / f"{program.digest}.log", sandbox, building)
+
+
+def find(db: Database, home: Path, text: str, game: Game[Any], workshop: Workshop) -> Entrant:
     """A bot as people name one: a built-in, a name or label in the home, a path, or `attach:`.
 
-    What lies at a path is copied to `scratch`: the bot is to see its own files, not what else is in the folder.
+    What lies at a path is copied: the bot is to see its own files, not what else is in the folder.
     Raises BadSubmission.
     """
     if text == "attach:":
         from arena.seated import Entrant
 
         return Entrant("attach", "attach", ())
-    own = _built_ins(db)
+    own = built_ins(db)
     if text in own:
         program = own[text]
     elif "/" in text or text.endswith(".py") or (os.path.exists(text) and not _is_known(db, text)):
         from arena.submission.intake import take
 
-        folder = Path(tempfile.mkdtemp(dir=scratch))
-        program = take(Path(text), folder).program
+        program = take(Path(text), Path(tempfile.mkdtemp(dir=workshop.scratch))).program
+        _check_plays(text, program.games, game)
+        program = built(home, program, workshop.sandbox, workshop.building)
     else:
         version = _known(db, text, ", or a path such as ./mine.py")
         _check_plays(text, version.games, game)
@@ -289,5 +227,5 @@ def _known(db: Database, name: str, or_else: str = "") -> store.Version:
         entered = {version.name for version in store.versions(db)}
         if name.partition("@")[0] in entered:
             raise BadSubmission(str(error)) from None
-        there = ", ".join(sorted(entered | _built_ins(db).keys()))
+        there = ", ".join(sorted(entered | built_ins(db).keys()))
         raise BadSubmission(f"unknown bot {submission.short(name)}: bots are {there}{or_else}") from None

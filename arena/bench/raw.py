@@ -24,10 +24,10 @@ from arena.bench.cases import Case, Setting
 from arena.bench.figures import Sample, Sampler
 from arena.bench.tape import Frame, Tape
 from arena.launch import BotProcess, die_with_parent
+from arena.scratch import run_folder
 from arena.seated import bot_environment
 from arena.service import Receive, RefereeService, Write
 from arena.v1 import referee_pb2 as pb
-from arena.worker import short_temporary_directory
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator
@@ -192,10 +192,10 @@ def _send(link: Link, parent: int, tapes: Sequence[Tape]) -> None:
 async def _serve(link: Link, tapes: Sequence[Tape]) -> None:
     """Raises EOFError when the link is closed."""
     async with AsyncExitStack() as stack:
-        scratch = stack.enter_context(tempfile.TemporaryDirectory(prefix="arena-", dir=short_temporary_directory()))
+        scratch = stack.enter_context(run_folder())
         bots = []
         for number in range(len(tapes)):
-            directory = Path(scratch, str(number))
+            directory = scratch / str(number)
             directory.mkdir()
             bots.append(await stack.enter_async_context(started(directory)))
         for bot in bots:

@@ -2,18 +2,17 @@
 
 from __future__ import annotations
 
-import tempfile
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack
 from functools import partial
-from pathlib import Path
 from typing import Any, TypeAlias
 
 from arena import games
 from arena.bench import ladders, loops, raw, starts
 from arena.bench.cases import REFERENCE, Case, Setting
 from arena.bench.figures import Figures, Part, Sample, machine, ratios, spreads
-from arena.worker import IN_FLIGHT, short_temporary_directory
+from arena.scratch import run_folder
+from arena.worker import IN_FLIGHT
 
 Say: TypeAlias = Callable[[str], None]
 """Told what is going on, in a line."""
@@ -74,8 +73,8 @@ def _fits(part: Part, wanted: str) -> bool:
 
 def bench(only: Sequence[str], *, jobs: int, seconds: float, repeats: int, say: Say) -> dict[str, Any]:
     """Measure; gives plain data, the ratios first. Raises ValueError for an unknown part in `only`."""
-    with tempfile.TemporaryDirectory(prefix="arena-", dir=short_temporary_directory()) as scratch:
-        setting = Setting(jobs, seconds, Path(scratch))
+    with run_folder() as scratch:
+        setting = Setting(jobs, seconds, scratch)
         where = machine()
         figures = measure(chosen(only, setting), repeats, say)
     return {

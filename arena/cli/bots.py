@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -9,18 +10,15 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from arena.cli.options import GameName, home_option, json_option, limit_options, sandbox_options
-from arena.cli.output import draw, print_json, printable, progress, say, table
+from arena.cli.output import announce, draw, print_json, printable, progress, table
 from arena.clock import Limits
 from arena.games.rules import Game
 
 if TYPE_CHECKING:
-    from arena.casual import Failure
-    from arena.roster import Admission
+    from arena.check.run import Finding
     from arena.sandbox import Sandbox
     from arena.submission import Program
-
-OUTPUT_LINES = 20
-"""Lines of a failed bot's output that its author is shown."""
+    from ladder.store import Version
 
 
 @click.command()
@@ -75,56 +73,51 @@ def submit(
     Example:
       arena submit mybot.py --game buttons
     """
-    from arena import roster
+    from arena import admission
+    from arena.cli.check import explain, finding_data, warn
 
     games = [game.name for game in plays]
-    with progress("qualifying") as report:
-        admission = roster.admit(
-            home, path, limits, name=name, plays=games, report=report, building=_building, sandbox=sandbox
+    with progress("checking", "steps") as report:
+        admitted = admission.admit(
+            home, path, limits, name=name, plays=games, report=report, building=announce, sandbox=sandbox
         )
+    program, version = admitted.taken.program, admitted.version
     if as_json:
-        print_json(_plain(admission))
-    if admission.left_out:
-        say(f"left out: {printable(', '.join(admission.left_out))}")
-    for hint in admission.hints:
-        say(f"hint: {printable(hint)}")
-    if admission.version is None:
-        raise click.ClickException(_refusal(admission.program, admission.failures, as_json))
+        failures = [finding_data(finding) for finding in admitted.failures]
+        print_json({
+            "accepted": version and version.label,
+            "news": admitted.news,
+            "games": version.games if version else [],
+            "failures": failures,
+        })  # fmt: skip
+    else:
+        warn(program, admitted.taken.left_out)
+    if version is None:
+        if not as_json:
+            explain(admitted.failures[0], to_stderr=True)
+        raise click.ClickException(_refusal(path, program, admitted.failures))
     if not as_json:
-        click.echo(_news(admission))
+        click.echo(_news(version, admitted.news))
 
 
-def _building(what: str) -> None:
-    say(printable(what))
-
-
-def _news(admission: Admission) -> str:
-    version = admission.version
-    assert version is not None
-    if admission.news == "unchanged":
+def _news(version: Version, news: str) -> str:
+    if news == "unchanged":
         return f"{version.label} has just this content already: nothing to do"
-    how = "accepted as" if admission.news == "entered" else "not retired any more:"
+    how = "accepted as" if news == "entered" else "not retired any more:"
     return f"{how} {version.label} for {', '.join(version.games)}; next: arena ladder --game {version.games[0]}"
 
 
-def _refusal(program: Program, failures: Sequence[Failure], as_json: bool) -> str:
-    """Shows what the bot printed last; gives why it was refused, and what its author might do."""
-    for line in () if as_json else failures[0].output[-OUTPUT_LINES:]:
-        say(f"  | {printable(line)}")
+def _refusal(path: Path, program: Program, failures: Sequence[Finding]) -> str:
+    """Why it was refused, and what its author might do."""
     first, *others = failures
-    why = f"{first.reason} in {first.game} with {first.players} players: {printable(first.detail)}"
+    why = f"{first.name}: {printable(first.detail or '')}"
     if others:
-        why += f"; it failed in {' and '.join(failure.game for failure in others)} too"
-    if set(program.games) > {failure.game for failure in failures} and first.reason != "start":
+        why += f"; it failed in {' and '.join(failure.name for failure in others)} too"
+    games = {f"play {game}" for game in program.games}
+    failed = games & {failure.name for failure in failures}
+    if failed and failed != games:
         why += "; if there are games that it does not play, say with --game which it plays"
-    return f"{program.name} is not entered: {why}"
-
-
-def _plain(admission: Admission) -> dict[str, Any]:
-    version = admission.version
-    failures = [failure._asdict() for failure in admission.failures]
-    accepted, games = (version.label, version.games) if version else (None, ())
-    return {"accepted": accepted, "news": admission.news, "games": games, "failures": failures}
+    return f"{program.name} is not entered: {why}; see it whole: arena check {shlex.quote(str(path))}"
 
 
 @click.command()

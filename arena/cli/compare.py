@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import secrets
-import tempfile
 from collections.abc import Sequence
 from hashlib import sha256
 from pathlib import Path
@@ -23,9 +22,10 @@ from arena.cli.options import (
     sandbox_options,
     setting_options,
 )
-from arena.cli.output import print_json, printable, progress, say
+from arena.cli.output import announce, print_json, printable, progress, say
 
 if TYPE_CHECKING:
+    from arena.roster import Workshop
     from arena.sandbox import Sandbox
     from arena.seated import Entrant
     from arena.tournament.compare import Answer, Question
@@ -70,6 +70,8 @@ def compare(
     Example:
       arena compare greedy cautious --game buttons
     """
+    from arena import roster
+    from arena.scratch import run_folder
     from arena.tournament.compare import Question
     from arena.tournament.compare import compare as play_groups
     from arena.tournament.pool import Workers
@@ -79,12 +81,12 @@ def compare(
     digest = sha256(seed.encode("utf-8", "surrogateescape")).digest()
     names = [*bots, *(field.split(",") if field is not None else ())]
     with (
-        tempfile.TemporaryDirectory(prefix="arena-") as scratch,
+        run_folder() as scratch,
         Workers(jobs, sandbox=sandbox) as workers,
         stop_on_signals(workers.stop) as stopped,
         progress(f"{bots[0]} or {bots[1]}", "matches at most") as report,
     ):
-        one, other, *among = _entrants(names, setting, home, Path(scratch))
+        one, other, *among = _entrants(names, setting, home, roster.Workshop(scratch, sandbox, announce))
         question = Question(setting.game, seats, setting.options, setting.limits, digest, (one, other), among)
         answer = play_groups(
             question, workers, budget, lambda answer: report(answer.matches, budget, _figure(question, answer))
@@ -100,14 +102,14 @@ def compare(
         raise SystemExit(UNDECIDED)
 
 
-def _entrants(names: Sequence[str], setting: Setting, home: Path, scratch: Path) -> list[Entrant]:
+def _entrants(names: Sequence[str], setting: Setting, home: Path, workshop: Workshop) -> list[Entrant]:
     from arena import roster
     from ladder import store
 
     if "attach:" in names:
         raise click.UsageError("attach: is one process, and comparing takes several: name a program")
     with store.open_read(home) as db:
-        found = [roster.find(db, home, name, setting.game, scratch) for name in names]
+        found = [roster.find(db, home, name, setting.game, workshop) for name in names]
     if len({entrant.label for entrant in found}) == len(found):
         return found
     return [entrant._replace(label=printable(name)) for entrant, name in zip(found, names, strict=True)]

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import secrets
 import sys
-import tempfile
 from collections import Counter
 from collections.abc import Sequence
 from hashlib import sha256
@@ -23,7 +22,7 @@ from arena.cli.options import (
     sandbox_options,
     setting_options,
 )
-from arena.cli.output import draw, print_json, printable, progress, say, table
+from arena.cli.output import announce, draw, print_json, printable, progress, say, table
 
 if TYPE_CHECKING:
     from rich.table import Table
@@ -89,23 +88,26 @@ def _play(
 ) -> tuple[Sequence[Played], bool]:
     """What was played, and whether that was cut short."""
     from arena import casual, roster
+    from arena.scratch import run_folder
     from ladder import store
 
     game, options, limits = setting
     digest = sha256(seed.encode("utf-8", "surrogateescape")).digest()
     with (
-        tempfile.TemporaryDirectory(prefix="arena-") as scratch,
-        casual.table(waiting=_attach, sandbox=sandbox) as worker,
+        run_folder() as scratch,
+        casual.table(waiting=attach, sandbox=sandbox) as worker,
         stop_on_signals(lambda: None) as stopped,
         progress(game.title) as report,
     ):
         with store.open_read(home) as db:
-            lineup = [roster.find(db, home, bot, game, Path(scratch)) for bot in bots]
+            workshop = roster.Workshop(scratch, sandbox, announce)
+            lineup = [roster.find(db, home, bot, game, workshop) for bot in bots]
         wanted = casual.tasks(game, lineup, options=options, limits=limits, seed=digest, count=matches)
         return casual.play(worker, wanted, stop=stopped, report=report), stopped()
 
 
-def _attach(label: str, address: str, token: str) -> None:  # noqa: ARG001 - every attached bot looks alike
+def attach(label: str, address: str, token: str) -> None:  # noqa: ARG001 - every attached bot looks alike
+    """Say how to start a bot that the arena waits for."""
     say("waiting for a bot; start it with")
     say(f"  ARENA_ADDR={address} ARENA_TOKEN={token} {sys.executable} mybot.py")
 

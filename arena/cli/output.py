@@ -71,6 +71,11 @@ def printable(text: str) -> str:
     return "".join(char if char.isprintable() else char.encode("unicode_escape").decode() for char in text)
 
 
+def announce(what: str) -> None:
+    """Say what is begun, in somebody else's words."""
+    say(printable(what))
+
+
 @contextmanager
 def progress(what: str, unit: str = "matches") -> Iterator[Report]:
     """A bar with rate and time left on stderr; where that is no terminal, a line now and then."""

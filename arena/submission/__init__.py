@@ -8,16 +8,16 @@ something in: most commands do not.
 from arena.submission.budget import MAX_BYTES, MAX_FILES
 from arena.submission.builtin import built_ins
 from arena.submission.kept import intact, manifest, store
-from arena.submission.manifest import DEFAULT_BOUNDS, MAX_MANIFEST, BadSubmission, Bounds, check_name, short, skeleton
+from arena.submission.manifest import DEFAULT_NEEDS, MAX_MANIFEST, BadSubmission, Needs, check_name, short, skeleton
 from arena.submission.program import Program, entrant, playing, read
 
 __all__ = [
-    "DEFAULT_BOUNDS",
+    "DEFAULT_NEEDS",
     "MAX_BYTES",
     "MAX_FILES",
     "MAX_MANIFEST",
     "BadSubmission",
-    "Bounds",
+    "Needs",
     "Program",
     "built_ins",
     "check_name",

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import os
 import shlex
+import shutil
 import signal
 import subprocess
-import tempfile
 import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, suppress
@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import IO
 
 from arena.launch import adopt_orphans, end_orphans, ended_in_words
+from arena.sandbox import Confined, Sandbox, confine_build, user
 from arena.submission.kept import tree_digest
 from arena.submission.manifest import BadSubmission, short
 from arena.submission.program import Program, command, environment
@@ -22,6 +23,8 @@ from arena.submission.program import Program, command, environment
 SECONDS = 600.0
 """All commands of a build together may take so long."""
 MAX_LOG = 16 * 1024 * 1024
+OWN_FOLDERS = (".home", ".tmp")
+"""What the sandbox gives a build in its folder, and nobody needs afterwards."""
 _GLANCE = 0.05
 """Seconds between two looks at a command that runs."""
 
@@ -33,7 +36,7 @@ class BuildFailed(BadSubmission):
     """A build came to nothing; the message says which command, how, and where the log is."""
 
 
-def build(program: Program, log: Path, report: Report) -> Program:
+def build(program: Program, log: Path, sandbox: Sandbox, report: Report) -> Program:
     """Run a program's build, if it has one, where it lies; gives the program with the digest of what is there then.
 
     What the commands print is kept in the file `log`. Raises BuildFailed.
@@ -42,40 +45,40 @@ def build(program: Program, log: Path, report: Report) -> Program:
         return program
     log.parent.mkdir(parents=True, exist_ok=True)
     deadline = time.monotonic() + SECONDS
-    with log.open("wb") as notes, tempfile.TemporaryDirectory(prefix="arena-") as home:
+    with log.open("wb") as notes:
         for words in program.build:
             report(f"building {program.name}: {shlex.join(words)}")
             notes.write(f"$ {shlex.join(words)}\n".encode())
             notes.flush()
-            if problem := _problem(words, program.root, Path(home), notes, deadline):
+            if problem := _problem(words, program.root, sandbox, notes, deadline):
                 what = f"{short(shlex.join(words))} {problem}"
                 raise BuildFailed(f"{program.name} is not built: {what}; what was printed is in {str(log)!r}")
+    for name in OWN_FOLDERS:
+        _remove(program.root / name)
     return replace(program, built=tree_digest(program.root))
 
 
-def _problem(words: Sequence[str], folder: Path, home: Path, log: IO[bytes], deadline: float) -> str | None:
+def _problem(words: Sequence[str], folder: Path, sandbox: Sandbox, log: IO[bytes], deadline: float) -> str | None:
     """Run one command to its end; gives what went wrong, in words."""
-    try:
-        with _running(words, folder, home, log) as process:
-            while process.poll() is None:
-                if time.monotonic() > deadline:
-                    return f"was stopped: a build may take {SECONDS / 60:.0f} minutes"
-                if os.fstat(log.fileno()).st_size > MAX_LOG:
-                    return f"was stopped: a build may print {MAX_LOG // 2**20} MiB"
-                with suppress(subprocess.TimeoutExpired):
-                    process.wait(_GLANCE)
-    except OSError as error:
-        return f"cannot be run: {error.strerror}"
-    return ended_in_words(process.returncode) if process.returncode else None
+    _hand_over(folder, user(sandbox))
+    made = confine_build(sandbox, command(words), root=folder, env={**environment(), "LANG": "C.UTF-8"})
+    with _running(made, log) as process:
+        while process.poll() is None:
+            if time.monotonic() > deadline:
+                return f"was stopped: a build may take {SECONDS / 60:.0f} minutes"
+            if os.fstat(log.fileno()).st_size > MAX_LOG:
+                return f"was stopped: a build may print {MAX_LOG // 2**20} MiB"
+            with suppress(subprocess.TimeoutExpired):
+                process.wait(_GLANCE)
+    return ended_in_words(process.returncode, wrapped=made.wrapped) if process.returncode else None
 
 
 @contextmanager
-def _running(words: Sequence[str], folder: Path, home: Path, log: IO[bytes]) -> Iterator[subprocess.Popen[bytes]]:
+def _running(made: Confined, log: IO[bytes]) -> Iterator[subprocess.Popen[bytes]]:
     """A command of a build, for as long as the block lasts; whatever it started ends with it."""
     adopt_orphans()
-    env = environment() | {"HOME": str(home), "TMPDIR": str(home), "LANG": "C.UTF-8"}
     process = subprocess.Popen(
-        command(words), cwd=folder, env=env, stdin=subprocess.DEVNULL, stdout=log, stderr=log, start_new_session=True
+        made.argv, cwd=made.cwd, env=made.env, stdin=subprocess.DEVNULL, stdout=log, stderr=log, start_new_session=True
     )
     try:
         yield process
@@ -84,3 +87,19 @@ def _running(words: Sequence[str], folder: Path, home: Path, log: IO[bytes]) -> 
             os.killpg(process.pid, signal.SIGKILL)
         process.wait()
         end_orphans()
+        if made.group is not None:
+            made.group.remove()
+
+
+def _hand_over(folder: Path, uid: int | None) -> None:
+    """What is built must be theirs who build it."""
+    if uid is not None:
+        for path in (folder, *folder.rglob("*")):
+            os.chown(path, uid, -1, follow_symlinks=False)
+
+
+def _remove(folder: Path) -> None:
+    """A folder that the build had for itself; some tools keep theirs read-only."""
+    for path, _, _ in os.walk(folder):
+        os.chmod(path, 0o700)
+    shutil.rmtree(folder, ignore_errors=True)

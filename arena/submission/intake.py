@@ -27,7 +27,7 @@ def take(path: Path, scratch: Path, *, name: str | None = None, plays: Sequence[
     `name` and `plays` go before what the manifest says. Raises BadSubmission.
     """
     if path.is_dir():
-        root = scratch / (path.resolve().name or "bot")
+        root = scratch / "bot" / (path.resolve().name or "bot")
         _copy_folder(path, root)
         return Taken(read_folder(root, name, plays, str(path)), _left_out(path))
     if not path.is_file():
@@ -53,7 +53,7 @@ def _unpacked(path: Path, folder: Path, name: str | None, plays: Sequence[str], 
 
 def _copy_folder(folder: Path, target: Path) -> None:
     budget = Budget(str(folder))
-    target.mkdir()
+    target.mkdir(parents=True)
     for path in walk(folder):
         with _open(path) as source:
             write_file(source, target / path.relative_to(folder), _executable(source), budget)

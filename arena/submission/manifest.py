@@ -23,14 +23,14 @@ class BadSubmission(ValueError):
     """What was handed in cannot be a bot; the message is one line that says what is expected."""
 
 
-class Bounds(msgspec.Struct, forbid_unknown_fields=True, frozen=True):
+class Needs(msgspec.Struct, forbid_unknown_fields=True, frozen=True):
     """What a bot asks for of the machine, in `[limits]`: of memory, and of processes and threads together."""
 
     memory_mib: Annotated[int, msgspec.Meta(ge=64, le=4096)] = 512
     tasks: Annotated[int, msgspec.Meta(ge=32, le=512)] = 64
 
 
-DEFAULT_BOUNDS = Bounds()
+DEFAULT_NEEDS = Needs()
 
 
 class Manifest(msgspec.Struct, forbid_unknown_fields=True):
@@ -47,7 +47,7 @@ class Manifest(msgspec.Struct, forbid_unknown_fields=True):
     """What it does, in a line."""
     build: Annotated[list[Command], msgspec.Meta(max_length=20)] = []
     """Commands that make the program from what was handed in, in its folder, one after the other."""
-    limits: Bounds = DEFAULT_BOUNDS
+    limits: Needs = DEFAULT_NEEDS
 
 
 def check_name(name: str) -> str:

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 
 from arena import games
 from arena.submission.budget import MAX_BYTES, Budget, too_large
-from arena.submission.manifest import DEFAULT_BOUNDS, BadSubmission, Bounds, Manifest, check_name, load, short
+from arena.submission.manifest import DEFAULT_NEEDS, BadSubmission, Manifest, Needs, check_name, load, short
 
 if TYPE_CHECKING:
     from arena.seated import Entrant
@@ -38,7 +38,7 @@ class Program:
     about: str = ""
     language: str = ""
     build: tuple[tuple[str, ...], ...] = ()
-    bounds: Bounds = DEFAULT_BOUNDS
+    needs: Needs = DEFAULT_NEEDS
     built: str | None = None
     """The digest of what its build made."""
     says_games: bool = True
@@ -53,7 +53,7 @@ class Program:
 
     def entrant(self) -> Entrant:
         """The program as a worker starts it, where it lies."""
-        return entrant(self.name, self.digest, self.run, self.root, self.bounds)
+        return entrant(self.name, self.digest, self.run, self.root, self.needs)
 
     def hints(self) -> list[str]:
         """What its author probably did not mean."""
@@ -144,7 +144,7 @@ def program(
 
 def _as_asked(made: Program, manifest: Manifest) -> Program:
     build = tuple(map(tuple, manifest.build))
-    return replace(made, about=manifest.about, language=manifest.language, build=build, bounds=manifest.limits)
+    return replace(made, about=manifest.about, language=manifest.language, build=build, needs=manifest.limits)
 
 
 def playing(made: Program, plays: Sequence[str]) -> Program:
@@ -200,11 +200,11 @@ def digest(run: Sequence[str], plays: Sequence[str], root: Path, files: Sequence
 # Started
 
 
-def entrant(label: str, digest: str, run: Sequence[str], root: Path, bounds: Bounds) -> Entrant:
+def entrant(label: str, digest: str, run: Sequence[str], root: Path, needs: Needs) -> Entrant:
     """A program as a worker starts it: `python` is the arena's interpreter, with the SDK and the games."""
     from arena.seated import Entrant  # here, because gRPC comes with it and most commands start nothing
 
-    return Entrant(label, digest, command(run), str(root), environment(), bounds.memory_mib, bounds.tasks)
+    return Entrant(label, digest, command(run), str(root), environment(), needs.memory_mib, needs.tasks)
 
 
 def command(run: Sequence[str]) -> tuple[str, ...]:

@@ -5,21 +5,22 @@ from __future__ import annotations
 import contextlib
 import multiprocessing
 import os
-import shutil
 import signal
-import tempfile
 import time
 import traceback
+from collections import deque
 from collections.abc import Iterator
-from itertools import islice
 from multiprocessing.connection import wait
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from arena import worker
-from arena.launch import adopt_orphans, die_with_parent, end_orphans
+from arena.launch import adopt_orphans, die_with_parent, end_orphans, ended_in_words
+from arena.match import Void
 from arena.sandbox import UNCONFINED, Sandbox
+from arena.scratch import run_folder
 from arena.tournament import WorkersDied
+from arena.tournament.stock import Stock
 from arena.worker import Delivery, Order, Played, Task, Trouble, Worker
 
 if TYPE_CHECKING:
@@ -28,10 +29,10 @@ if TYPE_CHECKING:
 CHUNK = 4
 """Matches dealt to a worker at a time, round and round until each has enough."""
 FIRST_BACKLOG = 64
-BACKLOG_SECONDS = 2.0
+BACKLOG_SECONDS = 5.0
 """How long the matches a worker holds should last: enough in play for full frames, and none idle at the end."""
-DEATHS = 3
-"""Workers that may die in a row, without a result between, before it is an error."""
+DEATHS = 8
+"""Matches that may each kill a worker, without a result between, before it is an error."""
 
 # spawn: gRPC and fork do not go together
 _CONTEXT = multiprocessing.get_context("spawn")
@@ -44,7 +45,11 @@ class WorkerProcess:
         self.link: Connection[Order | None, Delivery | str]
         self.link, other = _CONTEXT.Pipe()
         self.holds: dict[str, Task] = {}
+        self.slots: tuple[int, ...] = ()
+        """Of the match it was given last."""
         self.backlog = FIRST_BACKLOG
+        self.is_suspicious = False
+        """Whether it plays matches one of which may have killed its predecessor: then it gets no others."""
         self._heard: float | None = None
         arguments = (other, os.getpid(), scratch, in_flight, sandbox)
         self._process = _CONTEXT.Process(target=_work, args=arguments, daemon=True)
@@ -54,6 +59,7 @@ class WorkerProcess:
 
     def deal(self, tasks: list[Task], trouble: Trouble) -> None:
         """Give it matches; a worker that has died says so when it is listened to."""
+        self.slots = tasks[-1].slots
         self.holds.update((task.id, task) for task in tasks)
         with contextlib.suppress(OSError):
             self.link.send(Order(tasks, trouble))
@@ -84,6 +90,15 @@ class WorkerProcess:
             self.backlog = int(min(2000, max(CHUNK, 0.7 * self.backlog + 0.3 * wanted)))
         self._heard = now
 
+    @property
+    def is_hungry(self) -> bool:
+        """Whether it should be dealt more."""
+        return not self.is_suspicious and len(self.holds) < self.backlog
+
+    def exit_in_words(self) -> str:
+        """How it ended, once it has: "was killed by SIGKILL"."""
+        return ended_in_words(self._process.exitcode or 0)
+
     def end(self) -> None:
         """Wait until it is gone."""
         self._process.join()
@@ -99,24 +114,27 @@ class Workers:
         self._sandbox = sandbox
         self._trouble = Trouble()
         self._stopped = False
-        self._deaths = 0
-        adopt_orphans()
-        self._scratch = tempfile.mkdtemp(prefix="arena-", dir=worker.short_temporary_directory())
+        self._suspects: deque[list[Task]] = deque()
+        """What workers held that died, to be played apart from the rest."""
+        self._killers: set[str] = set()
+        self._resources = contextlib.ExitStack()
         self._processes: list[WorkerProcess] = []
 
     def __enter__(self) -> Workers:
+        adopt_orphans()
+        self._scratch = self._resources.enter_context(run_folder())
         return self
 
     def __exit__(self, *error: object) -> None:
-        for process in self._processes:
-            process.finish()
-        for process in self._processes:
-            with contextlib.suppress(EOFError, RuntimeError):
-                while not process.hear().last:
-                    pass
-            process.end()
-        end_orphans()
-        shutil.rmtree(self._scratch, ignore_errors=True)
+        with self._resources:
+            for process in self._processes:
+                process.finish()
+            for process in self._processes:
+                with contextlib.suppress(EOFError, RuntimeError):
+                    while not process.hear().last:
+                        pass
+                process.end()
+            end_orphans()
 
     def stop(self) -> None:
         """Begin no more matches; `play` ends once the workers have given back what is finished."""
@@ -130,10 +148,12 @@ class Workers:
     def play(self, tasks: Iterator[Task]) -> Iterator[list[Played]]:
         """Play them all; gives results as they come, in any order.
 
-        The matches of a worker that dies are played by a new one. Raises WorkersDied if that goes on.
+        The matches of a worker that dies are played again, in ever smaller hands; one that kills a worker alone is
+        void. Raises WorkersDied if too many do.
         """
+        stock = Stock(tasks)
         while not self._stopped:
-            self._deal(tasks)
+            self._deal(stock)
             busy = [process for process in self._processes if process.holds]
             if not busy:
                 return
@@ -154,42 +174,59 @@ class Workers:
                     last = delivery.last
                     yield list(delivery.played)
 
-    def _deal(self, tasks: Iterator[Task]) -> None:
-        while len(self._processes) < self._jobs and (chunk := list(islice(tasks, CHUNK))):
+    def _deal(self, stock: Stock) -> None:
+        self._deal_suspects()
+        while len(self._processes) < self._jobs and (chunk := stock.take(CHUNK, (), FIRST_BACKLOG * self._jobs)):
             self._processes.append(self._hire())
             self._processes[-1].deal(chunk, self._trouble)
-        hungry = [process for process in self._processes if len(process.holds) < process.backlog]
+        ahead = sum(process.backlog for process in self._processes)
+        hungry = [process for process in self._processes[: self._jobs] if process.is_hungry]
         while hungry:
             for process in hungry:
-                if not (chunk := list(islice(tasks, CHUNK))):
+                if not (chunk := stock.take(CHUNK, process.slots, ahead)):
                     return
                 process.deal(chunk, self._trouble)
-            hungry = [process for process in hungry if len(process.holds) < process.backlog]
+            hungry = [process for process in hungry if process.is_hungry]
+
+    def _deal_suspects(self) -> None:
+        for process in self._processes:
+            if not process.holds and (process.is_suspicious or self._suspects):
+                process.is_suspicious = bool(self._suspects)
+                if self._suspects:
+                    process.deal(self._suspects.popleft(), self._trouble)
 
     def _hear(self, process: WorkerProcess) -> list[Played]:
         try:
             delivery = process.hear()
         except EOFError:
-            self._replace(process)
-            return []
-        self._deaths = 0
+            return self._replace(process)
+        self._killers.clear()
         self._trouble = self._trouble.and_also(delivery.trouble)
+        if any((played.void or "").startswith(Void.OVERLOAD) for played in delivery.played):
+            self._jobs = max(1, self._jobs - 1)  # what was too much for the machine is played again with less
         return list(delivery.played)
 
-    def _replace(self, dead: WorkerProcess) -> None:
-        if self._deaths == DEATHS:
-            raise WorkersDied(
-                f"worker processes died {DEATHS + 1} times in a row, perhaps for want of memory: try a smaller -j"
-            )
-        self._deaths += 1
+    def _replace(self, dead: WorkerProcess) -> list[Played]:
+        """Another worker in its place; gives the match that it died of, void, if it held no other."""
         dead.end()
         end_orphans()
-        new = self._hire()
-        self._processes[self._processes.index(dead)] = new
-        new.deal(list(dead.holds.values()), self._trouble)
+        self._processes[self._processes.index(dead)] = self._hire()
+        held = list(dead.holds.values())
+        if len(held) > 1:
+            middle = len(held) // 2
+            self._suspects += (held[:middle], held[middle:])
+            return []
+        self._killers.add(held[0].id)
+        if len(self._killers) > DEATHS:
+            raise WorkersDied(
+                f"worker processes died, each of another match, {len(self._killers)} times in a row,"
+                " perhaps for want of memory: try a smaller -j"
+            )
+        why = f"{Void.INTERRUPTED}: the worker process {dead.exit_in_words()}, and it played nothing else"
+        return [Played(held[0].id, None, why)]
 
     def _hire(self) -> WorkerProcess:
-        return WorkerProcess(self._scratch, self._in_flight, self._sandbox)
+        return WorkerProcess(str(self._scratch), self._in_flight, self._sandbox)
 
 
 @contextlib.contextmanager

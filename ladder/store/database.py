@@ -6,22 +6,25 @@ StoreError
 
 from __future__ import annotations
 
-import fcntl
 import os
 import sqlite3
 from collections.abc import Iterator
-from contextlib import ExitStack, contextmanager
+from contextlib import ExitStack, contextmanager, nullcontext, suppress
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from ladder.store import locks
+from ladder.store.locks import PATIENCE
 from ladder.store.schema import MIGRATIONS
 
 if TYPE_CHECKING:
     from sqlite_utils import Database
 
 APPLICATION_ID = int.from_bytes(b"aren")
-PATIENCE = 30.0
-"""Seconds that a write waits for another process's transaction."""
+FLOOR = int(os.environ.get("ARENA_FREE_SPACE", 64 << 20))
+"""Bytes that are left free on the disk of a home; the variable is for tests."""
+BOOKKEEPING = 64 << 10
+"""Bytes that SQLite needs beside a database to open it."""
 QUICKLY_CHECKED = 16 << 20
 """Bytes up to which a database is checked for damage at every opening: some 20 ms."""
 
@@ -54,10 +57,13 @@ def open(home: Path, *, thorough: bool = False, checkpoints: bool = False) -> Da
     """
     path = home / "arena.db"
     with one_line(path), ExitStack() as on_error:
+        noted = locks.noted(path) if path.exists() else 0
         home.mkdir(parents=True, exist_ok=True)
         db = _connect(path, "mode=rwc")
         on_error.callback(db.close)
-        _check(db, path, thorough)
+        _check(db, path, noted, thorough=thorough)
+        assert isinstance(db.conn, _Connection)
+        db.conn.path = path
         db.enable_wal()
         db.execute("PRAGMA synchronous = FULL")
         if not checkpoints:
@@ -76,9 +82,10 @@ def open_read(home: Path) -> Database:
     with one_line(path), ExitStack() as on_error:
         if not path.exists():
             return in_memory()
+        noted = locks.noted(path)
         db = _connect(path, "mode=ro" + _immutable(path))
         on_error.callback(db.close)
-        _check(db, path, thorough=False)
+        _check(db, path, noted)
         if _schema_version(db) < len(MIGRATIONS):
             open(home).close()
         on_error.pop_all()
@@ -101,10 +108,14 @@ def is_stored(db: Database) -> bool:
 def write(db: Database) -> Iterator[None]:
     """One transaction: all of it is stored when the block ends, none of it when it raises.
 
-    IMMEDIATE, since a transaction that reads before it writes is refused at once, patience or not, when another
-    process wrote in between.
+    A short lock keeps writers apart, since SQLite before 3.51.3 can damage a database that two write to at the same
+    instant. IMMEDIATE, since a transaction that reads before it writes is refused at once, patience or not, when
+    another process wrote in between.
     """
-    with one_line(_path(db)):
+    path = _path(db)
+    with one_line(path), locks.turn(path) if is_stored(db) else nullcontext() as lock:
+        if lock is not None:
+            _check_room(path)
         db.execute("BEGIN IMMEDIATE")
         try:
             yield
@@ -112,40 +123,61 @@ def write(db: Database) -> Iterator[None]:
         except BaseException:
             db.conn.rollback()
             raise
+        if lock is not None:
+            locks.note(lock, _stored(db))
+
+
+def _check_room(path: Path) -> None:
+    if (free := _free(path)) < FLOOR:
+        left = f"its disk has {free >> 20} MiB left, and the arena stops at {FLOOR >> 20}"
+        raise StoreError(f"{path} {_FAULTS['SQLITE_FULL']} ({left})")
+
+
+def _free(path: Path) -> int:
+    """Bytes that are free beside a file."""
+    disk = os.statvfs(path.parent)
+    return disk.f_bavail * disk.f_frsize
+
+
+def _stored(db: Database) -> int:
+    """A number that grows with everything of worth that is stored, and never falls."""
+    counted = ("max(rowid) FROM versions", "max(id) FROM groups", "max(rowid) FROM replays")
+    row = db.execute(f"SELECT {' + '.join(f'coalesce((SELECT {each}), 0)' for each in counted)}").fetchone()
+    return int(row[0])
 
 
 @contextmanager
 def exclusive(home: Path) -> Iterator[None]:
-    """For the process that plays a ladder: only one at a time in a home, the second raises StoreError.
-
-    The kernel lets go of the lock when the process and those forked from it have ended, however they ended.
-    """
+    """For the process that plays a ladder: only one at a time in a home, the second raises StoreError."""
     path = home / "arena.lock"
-    with one_line(path):
-        home.mkdir(parents=True, exist_ok=True)
-        lock = os.open(path, os.O_RDWR | os.O_CREAT, 0o644)
-    try:
-        _take(lock, home)
+    with ExitStack() as held:
+        with one_line(path):
+            home.mkdir(parents=True, exist_ok=True)
+            try:
+                held.enter_context(locks.for_the_run(path))
+            except locks.Taken as holder:
+                busy = f"a ladder is running in {home} already (process {holder})"
+                raise StoreError(f"{busy}: wait for it, or choose another home") from None
         yield
-    finally:
-        os.close(lock)
 
 
-def _take(lock: int, home: Path) -> None:
-    try:
-        fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
-    except BlockingIOError:
-        holder = os.read(lock, 20).decode() or "unknown"
-        raise StoreError(
-            f"a ladder is running in {home} already (process {holder}): wait for it, or choose another home"
-        ) from None
-    os.truncate(lock, 0)
-    os.write(lock, str(os.getpid()).encode())
+class _Connection(sqlite3.Connection):
+    """Takes its turn for closing too, which may move the write-ahead log."""
+
+    path: Path | None = None
+    """Of the database, once it may be written."""
+
+    def close(self) -> None:
+        with ExitStack() as held:
+            if self.path is not None:
+                with suppress(OSError):
+                    held.enter_context(locks.turn(self.path))
+            super().close()
 
 
 def _connect(path: Path, mode: str) -> Database:
     uri = f"{path.absolute().as_uri()}?{mode}"
-    return _prepared(sqlite3.connect(uri, uri=True, timeout=PATIENCE, isolation_level=None))
+    return _prepared(sqlite3.connect(uri, uri=True, timeout=PATIENCE, isolation_level=None, factory=_Connection))
 
 
 def _prepared(connection: sqlite3.Connection) -> Database:
@@ -158,13 +190,14 @@ def _prepared(connection: sqlite3.Connection) -> Database:
 
 
 def _immutable(path: Path) -> str:
-    """A home on read-only ground can be read too, if no write-ahead log was left beside the database."""
+    """A home on read-only ground, or on a full disk, can be read too, if no write-ahead log was left there."""
     log = path.with_name(path.name + "-wal")
-    writable = os.access(path.parent, os.W_OK, effective_ids=True)
-    return "" if writable or log.exists() else "&immutable=1"
+    left = log.exists() and log.stat().st_size
+    writable = os.access(path.parent, os.W_OK, effective_ids=True) and _free(path) >= BOOKKEEPING
+    return "" if writable or left else "&immutable=1"
 
 
-def _check(db: Database, path: Path, thorough: bool) -> None:
+def _check(db: Database, path: Path, noted: int, *, thorough: bool = False) -> None:
     owner = db.execute("PRAGMA application_id").fetchone()[0]
     tables = db.execute("SELECT count(*) FROM sqlite_master").fetchone()[0]
     if tables and owner != APPLICATION_ID:
@@ -178,6 +211,11 @@ def _check(db: Database, path: Path, thorough: bool) -> None:
         verdict = db.execute("PRAGMA quick_check(1)").fetchone()[0]
         if verdict != "ok":
             raise StoreError(f"{path} {_FAULTS['SQLITE_CORRUPT']} ({verdict.splitlines()[-1]})")
+    if noted and noted > (_stored(db) if tables else 0):
+        raise StoreError(
+            f"{path} holds less than was stored: {path.name}-wal was beside it and is gone, or this is an older copy;"
+            f" put the missing file back, or remove {path.name}-lock to go on with what there is"
+        )
 
 
 def _schema_version(db: Database) -> int:
@@ -203,10 +241,14 @@ def one_line(path: Path) -> Iterator[None]:
     """Turns what the machine did to a file into a StoreError; errors of our own SQL pass as they are."""
     try:
         yield
+    except TimeoutError as error:
+        raise StoreError(f"{path} {_FAULTS['SQLITE_BUSY']}") from error
     except OSError as error:
         raise StoreError(f"cannot use {path}: {error.strerror}; choose another home") from error
     except sqlite3.Error as error:
         kind = getattr(error, "sqlite_errorname", "")
+        if kind.startswith(("SQLITE_IOERR", "SQLITE_CANTOPEN")) and path.is_file() and _free(path) < BOOKKEEPING:
+            kind = "SQLITE_FULL"
         for name, fault in _FAULTS.items():
             if kind.startswith(name):
                 raise StoreError(f"{path} {fault}") from error

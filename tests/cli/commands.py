@@ -54,7 +54,9 @@ def everything_in(folder: Path) -> dict[str, str]:
 
 def _is_bookkeeping(path: Path) -> bool:
     """What SQLite leaves beside a database that was read, and the lock, which says who had it last."""
-    return path.name in {"arena.db-shm", "arena.lock"} or (path.name == "arena.db-wal" and not path.stat().st_size)
+    return path.name in {"arena.db-shm", "arena.db-lock", "arena.lock"} or (
+        path.name == "arena.db-wal" and not path.stat().st_size
+    )
 
 
 def _content(path: Path) -> str:

@@ -82,8 +82,8 @@ def test_the_only_one_who_joined_wins(worker: Worker) -> None:
     ("command", "detail"),
     [
         (("/bin/true",), "the process exited with code 0 before it joined; does it end with run(YourBot)?"),
-        (("./no-such-program",), "the process exited with code 127 before it joined"),
-        ((str(HOSTILE),), "the process exited with code 126 before it joined"),
+        (("./no-such-program",), "cannot be run: [Errno 2] No such file or directory: './no-such-program'"),
+        ((str(HOSTILE),), f"cannot be run: [Errno 13] Permission denied: {str(HOSTILE)!r}"),
     ],
 )
 def test_a_command_that_does_not_run_forfeits_the_start(worker: Worker, command: Sequence[str], detail: str) -> None:

@@ -2,12 +2,17 @@
 
 from __future__ import annotations
 
+import os
+import signal
+from collections.abc import Iterator
+
 import pytest
 
 from arena.clock import Limits
-from arena.tournament import WorkersDied
+from arena.match import Outcome
+from arena.tournament import WorkersDied, pool
 from arena.tournament.pool import DEATHS, WorkerProcess, Workers
-from arena.worker import Task
+from arena.worker import Delivery, Link, Played, Task, Trouble
 
 
 class Doomed(Workers):
@@ -22,13 +27,42 @@ class Doomed(Workers):
         return process
 
 
+def tasks(*ids: str) -> Iterator[Task]:
+    return (Task(id, "birth", {}, bytes(32), (), (), Limits()) for id in ids)
+
+
 def test_workers_that_die_again_and_again_are_not_replaced_for_ever() -> None:
     """Something is wrong with the machine then; the line says what mostly helps."""
-    task = Task("m", "birth", {}, bytes(32), (), (), Limits())
     workers = Doomed(jobs=1)
     with workers, pytest.raises(WorkersDied, match="a smaller -j"):
-        list(workers.play(iter([task])))
-    assert workers.hired == 1 + DEATHS
+        list(workers.play(tasks(*map(str, range(2 * DEATHS)))))
+    assert workers.hired < 6 * DEATHS
+
+
+def fragile(link: Link, *_: object) -> None:
+    """A worker that plays without bots and referee, and is killed by some matches."""
+    while (order := link.recv()) is not None:
+        for task in order.tasks:
+            if task.id.startswith("killer"):
+                os.kill(os.getpid(), signal.SIGKILL)
+            link.send(Delivery([Played(task.id, Outcome((0, 0), (0, 0)))], Trouble()))
+    link.send(Delivery([], Trouble(), last=True))
+
+
+@pytest.mark.long
+@pytest.mark.timeout(300)
+def test_a_match_that_kills_its_worker_is_void_and_costs_no_other(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Whatever else the worker held is played, and once each; so a ladder goes on, and three voids are enough."""
+    monkeypatch.setattr(pool, "_work", fragile)
+    ids = [f"killer {number}" if number in (7, 30) else f"{number}" for number in range(40)]
+    with Workers(2) as workers:
+        results = [played for batch in workers.play(tasks(*ids)) for played in batch]
+    assert sorted(played.id for played in results) == sorted(ids)
+    voids = {played.id: played.void for played in results if played.outcome is None}
+    assert voids == dict.fromkeys(
+        ["killer 7", "killer 30"],
+        "interrupted: the worker process was killed by SIGKILL, and it played nothing else",
+    )
 
 
 def test_nobody_is_hired_for_nothing() -> None:

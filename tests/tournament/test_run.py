@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 from sqlite_utils import Database
 
+from arena import roster, submission
 from arena.clock import Limits
 from arena.match import Forfeit, Outcome, SeatForfeit
 from arena.tournament.pool import Workers
@@ -37,8 +38,9 @@ class Pretending(Workers):
 def db(tmp_path: Path) -> Iterator[Database]:
     with store.open(tmp_path, checkpoints=True) as db:
         for name in ("ann", "bob"):
-            store.add_version(db, name, name, games=["birth"], run=["x"], origin="submitted")
-            (tmp_path / "bots" / name).mkdir(parents=True)
+            (tmp_path / f"{name}.py").write_text(name)
+            kept = submission.store(submission.read(tmp_path / f"{name}.py", plays=["birth"]), roster.folder(tmp_path))
+            store.add_version(db, name, kept.digest, games=kept.games, run=kept.run, origin="submitted")
         yield db
 
 

@@ -134,9 +134,12 @@ def test_a_retired_bot_returns_when_it_is_submitted_again(cwd: Path) -> None:
 def test_a_bot_that_crashes_is_not_entered(cwd: Path) -> None:
     """Its author sees what it printed, harmless, and in one line what happened where."""
     programs.write(cwd, mine=programs.program(r'def choose(self, turn): raise SystemExit("\x1b[31mno\x1b[0m")'))
-    *output, error = refused(cwd, "mine.py", *BIRTH).splitlines()
-    assert output == [r"  | \x1b[31mno\x1b[0m"]
-    assert error == "Error: mine is not entered: crash in birth with 2 players: the process exited with code 1"
+    fault, asked, output, advice, error = refused(cwd, "mine.py", *BIRTH).splitlines()
+    assert fault == "play birth: crash with 2 players: the process exited with code 1"
+    assert asked.startswith('  referee: {"decisions": [{"match": 1, "decision": ')
+    assert output == r"  | \x1b[31mno\x1b[0m"
+    assert advice.startswith("advice: see what it printed")
+    assert error == f"Error: mine is not entered: {fault}; see it whole: arena check mine.py"
 
 
 def test_a_bot_that_plays_some_games_is_told_how_to_say_so(cwd: Path) -> None:
@@ -145,10 +148,8 @@ def test_a_bot_that_plays_some_games_is_told_how_to_say_so(cwd: Path) -> None:
         cwd, mine=programs.program('def choose(self, turn): return turn.legal[0 if self.game == "birth" else 99]')
     )
     error = refused(cwd, "mine.py").splitlines()[-1]
-    assert error.startswith("Error: mine is not entered: crash in burning-desire with 2 players: the process exited")
-    assert error.endswith(
-        "; it failed in buttons too; if there are games that it does not play, say with --game which it plays"
-    )
+    assert error.startswith("Error: mine is not entered: play burning-desire: crash with 2 players: the process exited")
+    assert "; it failed in play buttons too; if there are games that it does not play, say with --game which" in error
 
 
 def test_a_refusal_for_programs_has_the_evidence(cwd: Path) -> None:
@@ -156,29 +157,30 @@ def test_a_refusal_for_programs_has_the_evidence(cwd: Path) -> None:
     programs.write(cwd, mine=programs.program("def choose(self, turn): return 4000"))
     ran = submit(cwd, "mine.py", *BIRTH, "--json")
     (failure,) = json.loads(ran.out)["failures"]
-    assert (ran.code, failure["reason"], failure["game"], failure["players"]) == (1, "illegal", "birth", 2)
-    assert ran.err.startswith("Error: mine is not entered: illegal in birth with 2 players: chose 4000, legal: ")
+    assert (ran.code, failure["reason"], failure["check"]) == (1, "illegal", "play birth")
+    assert failure["transcript"][-1]["frame"]["choices"][0]["action"] == 4000
+    assert ran.err.startswith("Error: mine is not entered: play birth: illegal with 2 players: chose 4000, legal: ")
 
 
 def test_garbage_that_may_be_executed_is_not_entered(cwd: Path) -> None:
     """Only trying shows whether the kernel takes a file; what it says is passed on."""
     executable(cwd / "mine", "\x7fELF of some other machine\x00")
-    assert refused(cwd, "mine").splitlines()[-1].startswith("Error: mine is not entered: start in birth with 2 players")
+    assert refused(cwd, "mine").splitlines()[-1].startswith("Error: mine is not entered: start: ")
 
 
 def test_a_script_for_an_interpreter_that_is_not_there_is_not_entered(cwd: Path) -> None:
     """Likewise."""
     executable(cwd / "mine", "#!/no/such/interpreter\n")
-    *output, error = refused(cwd, "mine").splitlines()
+    *output, _, error = refused(cwd, "mine").splitlines()
     assert "./mine" in output[-1]
-    assert error.startswith("Error: mine is not entered: start in birth with 2 players: the process exited")
+    assert error.startswith("Error: mine is not entered: start: the process exited")
 
 
 def test_a_bot_that_never_joins_is_not_entered(cwd: Path) -> None:
     """It has its time to start and no more, once and not for every game again."""
     (cwd / "mine.py").write_text("import time\ntime.sleep(1000)")
-    error = refused(cwd, "mine.py", "--start-limit", "2s")
-    assert error == "Error: mine is not entered: start in birth with 2 players: did not join within 2 s\n"
+    error = refused(cwd, "mine.py", "--start-limit", "2s").splitlines()[-1]
+    assert error.startswith("Error: mine is not entered: start: did not join within 2 s;")
 
 
 def test_a_start_limit_that_nobody_can_keep_is_said(cwd: Path) -> None:

@@ -1,0 +1,97 @@
+"""Entering a bot: it is taken, built, checked, and made a version if it comes through."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Literal, NamedTuple
+
+from arena import roster, submission
+from arena.check.run import Finding, Report, check
+from arena.roster import Building
+from arena.scratch import run_folder
+from arena.submission import BadSubmission
+from arena.submission.intake import Taken, take
+from ladder import store
+
+if TYPE_CHECKING:
+    from sqlite_utils import Database
+
+    from arena.clock import Limits
+    from arena.sandbox import Sandbox
+
+
+class Admission(NamedTuple):
+    """What became of a submission."""
+
+    taken: Taken
+    version: store.Version | None
+    """None if it failed."""
+    news: Literal["entered", "unchanged", "returned", "refused"]
+    """`returned`: the content was there already, but retired."""
+    failures: Sequence[Finding] = ()
+
+
+def admit(
+    home: Path,
+    path: Path,
+    limits: Limits,
+    *,
+    name: str | None = None,
+    plays: Sequence[str] = (),
+    report: Report,
+    building: Building,
+    sandbox: Sandbox,
+) -> Admission:
+    """Take what is at a path, build and check it, and enter it as a version.
+
+    What is entered already, and newest, is not tried again. Raises BadSubmission and StoreError.
+    """
+    with run_folder() as scratch:
+        taken, newest = _take(home, path, scratch, name, plays)
+        known = newest is not None and newest.digest == taken.program.digest
+        if newest is not None and known and (there := roster.program_of(home, newest)).root.exists():
+            program = there
+        else:
+            program = roster.built(home, taken.program, sandbox, building)
+            known = known and newest is not None and newest.built == program.built
+        if not known and (failures := check(program, limits, sandbox, report, quick=True).failed):
+            return Admission(taken, None, "refused", failures)
+        with store.open(home) as db:
+            version, new = roster.enter(db, home, program, "submitted")
+    was_retired = newest is not None and newest.retired is not None
+    return Admission(taken, version, "entered" if new else "returned" if was_retired else "unchanged")
+
+
+def prepare(
+    home: Path, path: Path, scratch: Path, *, plays: Sequence[str], building: Building, sandbox: Sandbox
+) -> Taken:
+    """Take what is at a path and build it in an empty folder, as if it were submitted. Raises BadSubmission."""
+    taken, _ = _take(home, path, scratch, None, plays, strict=False)
+    return taken._replace(program=roster.built(home, taken.program, sandbox, building))
+
+
+def _take(
+    home: Path, path: Path, scratch: Path, name: str | None, plays: Sequence[str], *, strict: bool = True
+) -> tuple[Taken, store.Version | None]:
+    """A copy of a submission, and the newest version of its name; nobody need say again which games that plays."""
+    taken = take(path, scratch, name=name, plays=plays)
+    called = taken.program.name
+    with store.open_read(home) as db:
+        if strict:
+            _check_free(db, called)
+        newest = next(reversed(store.versions(db, called)), None)
+    if newest is not None and newest.origin == "submitted" and not taken.program.says_games:
+        taken = taken._replace(program=submission.playing(taken.program, newest.games))
+    return taken, newest
+
+
+def _check_free(db: Database, name: str) -> None:
+    """Raises BadSubmission for the name of a built-in bot, and for one that could be taken for another bot's."""
+    own = roster.built_ins(db)
+    if name in own:
+        raise BadSubmission(f"{name!r} is a built-in bot's name: choose another with --name")
+    others = {version.name for version in store.versions(db)} | own.keys()
+    for other in sorted(others) if name not in others else ():
+        if submission.skeleton(other) == submission.skeleton(name):
+            raise BadSubmission(f"{name!r} could be taken for {other!r}, which is there: choose another with --name")

@@ -1,0 +1,171 @@
+"""A bot under examination: one process, whose every frame is ours to say, and whose every answer is ours to hear."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncIterator, Callable
+from contextlib import asynccontextmanager
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from google.protobuf.json_format import MessageToDict
+from google.protobuf.message import DecodeError
+
+from arena import wire
+from arena.launch import adopt_orphans
+from arena.match import Forfeit
+from arena.sandbox import Sandbox
+from arena.scratch import run_folder
+from arena.seated import Bot, Entrant
+from arena.service import Receive, Write
+from arena.stream import BotStream
+from arena.v1 import referee_pb2 as pb
+
+SHOWN = 8
+"""Frames of a transcript."""
+
+Waiting = Callable[[str, str, str], None]
+"""Told the label, address and token of a bot that is to be started by hand."""
+
+
+class Misbehaved(Exception):
+    """The bot did something else than it should have; the message is one line."""
+
+    def __init__(self, detail: str, reason: Forfeit | None = None) -> None:
+        super().__init__(detail)
+        self.reason = reason
+        """What it would be in a match, if that is known."""
+        self.output: list[str] = []
+        """What the bot printed last."""
+        self.transcript: list[Line] = []
+        """The last frames, both ways."""
+
+
+class Line(NamedTuple):
+    """A frame that was said or heard, as plain data."""
+
+    who: str
+    frame: dict[str, Any]
+
+
+class Examined(Bot):
+    """A bot that has joined, or is to. `transcript` has every frame after the first, both ways."""
+
+    hello: pb.Hello
+
+    def __init__(self, entrant: Entrant, directory: Path, desk: _Desk) -> None:
+        super().__init__(("examined", 0, 0, 0), entrant, directory, desk)
+        self.transcript: list[Line] = []
+        self.matches = 0
+        """How many matches were begun on this stream."""
+        self._desk = desk
+        self._heard: asyncio.Queue[pb.PlayRequest] = asyncio.Queue()
+
+    def joined(self, hello: pb.Hello, write: Write) -> Receive:
+        """The bot said Hello. Its own stream stays silent from now on: we speak."""
+        super().joined(hello, write)
+        self.hello, self._say = hello, write
+        return self._hear
+
+    def say(self, *parts: bytes) -> None:
+        """Send a frame, made of parts as `arena.wire` makes them."""
+        frame = b"".join(parts)
+        self.transcript.append(Line("referee", _plain(pb.PlayResponse.FromString(frame))))
+        self._say(frame)
+
+    async def hear(self, seconds: float) -> pb.PlayRequest:
+        """The bot's next frame. Raises Misbehaved if none comes, and if its process is at its end."""
+        heard = asyncio.ensure_future(self._heard.get())
+        either: list[asyncio.Future[Any]] = [heard, self._desk.over]
+        await asyncio.wait(either, timeout=seconds, return_when=asyncio.FIRST_COMPLETED)
+        if heard.done():
+            return heard.result()
+        heard.cancel()
+        if self._desk.over.done():
+            raise self._desk.over.result()
+        raise Misbehaved(f"no answer in {seconds:g} s", Forfeit.TIMEOUT)
+
+    def _hear(self, raw: bytes) -> None:
+        try:
+            frame = pb.PlayRequest.FromString(raw)
+        except DecodeError as error:
+            self.fault(Forfeit.PROTOCOL, f"sent a frame that is no PlayRequest: {error}")
+            return
+        self.transcript.append(Line("bot", _plain(frame)))
+        self._heard.put_nowait(frame)
+
+    async def ended(self, seconds: float) -> bool:
+        """Whether its process ends in this time, by itself."""
+        await self._exit_within(seconds)
+        return self._exited.is_set()
+
+
+class _Desk:
+    """Hears what becomes of the bot."""
+
+    def __init__(self, sandbox: Sandbox, waiting: Waiting | None) -> None:
+        self.sandbox = sandbox
+        self.gathered: set[BotStream] = set()
+        self.over: asyncio.Future[Misbehaved] = asyncio.get_running_loop().create_future()
+        self._waiting = waiting
+
+    def settle(self) -> None:
+        """Nothing gathers here."""
+
+    def joined(self, bot: Bot) -> None:
+        """Whoever examines it looks for itself."""
+
+    def ended(self, bot: Bot, reason: Forfeit, detail: str) -> None:  # noqa: ARG002 - there is one bot
+        """The process is at its end by its own doing."""
+        self.over.set_result(Misbehaved(detail, reason))
+
+    def stood_still(self, since: float) -> bool:  # noqa: ARG002
+        """Here nobody loses by the clock."""
+        return False
+
+    def overloaded(self, bot: Bot, detail: str) -> None:
+        """As if it had ended."""
+        self.ended(bot, Forfeit.TIMEOUT, detail)
+
+    def over_limit(self, bot: Bot) -> None:
+        """No clock runs."""
+
+    def bug(self, error: Exception) -> None:
+        """We raised."""
+        if not self.over.done():
+            self.over.set_exception(error)
+
+    def waiting(self, bot: Bot, address: str, token: str) -> None:
+        """Somebody has to start it by hand."""
+        if self._waiting is not None:
+            self._waiting(bot.entrant.label, address, token)
+
+
+@asynccontextmanager
+async def examined(
+    entrant: Entrant, start_limit: float, sandbox: Sandbox, waiting: Waiting | None = None
+) -> AsyncIterator[Examined]:
+    """A process of a bot that has joined and was welcomed, for as long as the block lasts.
+
+    Raises Misbehaved if it does not join within `start_limit` seconds.
+    """
+    adopt_orphans()
+    with run_folder() as scratch:
+        bot = Examined(entrant, scratch / "b", desk := _Desk(sandbox, waiting))
+        try:
+            await bot.start(start_limit)
+            await bot.started.wait()
+            if desk.over.done():
+                raise desk.over.result()
+            bot.say(wire.part("welcome", pb.Welcome(protocol=1).SerializeToString()))
+            yield bot
+        except Misbehaved as fault:
+            fault.output = bot.evidence().get("output", [])
+            fault.transcript = bot.transcript[-SHOWN:]
+            raise
+        finally:
+            await bot.close()
+
+
+def _plain(frame: pb.PlayRequest | pb.PlayResponse) -> dict[str, Any]:
+    return MessageToDict(frame, preserving_proto_field_name=True)

@@ -1,0 +1,156 @@
+"""What is asked of every bot beside playing: the corners of the protocol that a match seldom shows."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Awaitable, Callable
+from typing import NamedTuple
+
+from arena import games, wire
+from arena.check.examiner import Examined, Misbehaved
+from arena.clock import Limits
+from arena.games.encoding import varint
+from arena.match import Forfeit
+from arena.questions import Setup, Sitting
+from arena.v1 import referee_pb2 as pb
+from arena.worker import IN_FLIGHT
+
+PAUSE = 4.0
+"""Seconds that pass before a late question."""
+FAREWELL = 5.0
+"""Seconds that a bot has to end when it is told to; the arena itself waits one, then ends it."""
+_TEXT = b"from a later version"
+_UNKNOWN = varint(1000 << 3) + varint(1) + varint(1001 << 3 | 2) + varint(len(_TEXT)) + _TEXT
+"""A number and a text, in fields that no message has."""
+
+
+class Probe(NamedTuple):
+    """One thing to try on a bot that has joined. `run` raises Misbehaved."""
+
+    name: str
+    run: Callable[[Examiner], Awaitable[None]]
+    advice: str
+
+
+class Examiner:
+    """Puts questions to one bot, in matches of one game that never fill more than a frame."""
+
+    def __init__(self, bot: Examined, game: str, limits: Limits) -> None:
+        self.bot = bot
+        self.limits = limits
+        self._game = games.game(game)
+
+    def sit(self) -> Sitting:
+        """A new match of the fewest players; nothing is said of it yet."""
+        self.bot.matches += 1
+        number = self.bot.matches
+        players = self._game.seats[0]
+        setup = Setup(self._game.name, players, self._game.options({}), number.to_bytes(32))
+        return Sitting(setup, number, number % players, self.limits)
+
+    async def answered(self, *owed: Sitting) -> None:
+        """Hear a choice for each of these matches, and make it. Raises Misbehaved for anything else."""
+        waiting = {sitting.number: sitting for sitting in owed}
+        patience = len(owed) * self.limits.first + self.limits.bank
+        while waiting:
+            for choice in (await self.bot.hear(patience)).choices:
+                sitting = waiting.pop(choice.match, None)
+                if sitting is None:
+                    raise Misbehaved(f"answered match {choice.match}, which asks nothing", Forfeit.PROTOCOL)
+                self._make(sitting, choice)
+
+    def _make(self, sitting: Sitting, choice: pb.Choice) -> None:
+        check(sitting, choice)
+        sitting.answer(choice.action)
+
+
+def check(sitting: Sitting, choice: pb.Choice) -> None:
+    """Raises Misbehaved for a choice that is not one of those asked for."""
+    asked = sitting.asked
+    assert asked is not None
+    if choice.decision != asked.number:
+        raise Misbehaved(f"was asked decision {asked.number}, answered {choice.decision}", Forfeit.PROTOCOL)
+    if choice.action not in asked.legal:
+        raise Misbehaved(f"chose {choice.action} at decision {asked.number}, which is not legal", Forfeit.ILLEGAL)
+
+
+async def _holds(examiner: Examiner) -> None:
+    """As many matches at once as it says, a few decisions of each, all in the same frames."""
+    claimed = max(1, min(examiner.bot.hello.matches, IN_FLIGHT))
+    sittings = [examiner.sit() for _ in range(claimed)]
+    starts = [sitting.start for sitting in sittings]
+    for _ in range(3):
+        asked = [sitting for sitting in sittings if sitting.asked is not None]
+        examiner.bot.say(*starts, *[sitting.question for sitting in asked])
+        starts = []
+        await examiner.answered(*asked)
+    examiner.bot.say(*[sitting.end() for sitting in sittings])
+
+
+async def _late(examiner: Examiner) -> None:
+    """A question that comes long after the start, when others think."""
+    sitting = examiner.sit()
+    examiner.bot.say(sitting.start)
+    await asyncio.sleep(PAUSE)
+    examiner.bot.say(sitting.question)
+    await examiner.answered(sitting)
+    examiner.bot.say(sitting.end())
+
+
+async def _doubled(examiner: Examiner) -> None:
+    """The same question again: it may be answered again or not, and the next one must be."""
+    sitting = examiner.sit()
+    examiner.bot.say(sitting.start, question := sitting.question)
+    before = sitting.asked
+    assert before is not None
+    await examiner.answered(sitting)
+    examiner.bot.say(question)
+    examiner.bot.say(sitting.question)
+    while True:
+        for choice in (await examiner.bot.hear(examiner.limits.first + examiner.limits.bank)).choices:
+            if (choice.match, choice.decision) != (sitting.number, before.number):
+                check(sitting, choice)
+                return examiner.bot.say(sitting.end())
+            if choice.action not in before.legal:
+                raise Misbehaved(f"chose {choice.action} when it was asked again", Forfeit.ILLEGAL)
+
+
+async def _unknown_fields(examiner: Examiner) -> None:
+    """Fields that a later version of the protocol may have, in every message."""
+    sitting = examiner.sit()
+    frame = pb.PlayResponse.FromString(sitting.start + sitting.question)
+    for message in (frame, *frame.starts, *frame.decisions):
+        message.MergeFromString(_UNKNOWN)
+    examiner.bot.say(frame.SerializeToString())
+    await examiner.answered(sitting)
+    examiner.bot.say(sitting.end())
+
+
+async def _ends_at_once(examiner: Examiner) -> None:
+    """Matches that are over before they begin, and before their first answer; then an ordinary one."""
+    never, unanswered, ordinary = examiner.sit(), examiner.sit(), examiner.sit()
+    examiner.bot.say(never.start, never.end())
+    examiner.bot.say(unanswered.start, unanswered.question, unanswered.end())
+    examiner.bot.say(ordinary.start, ordinary.question)
+    while True:
+        choices = (await examiner.bot.hear(examiner.limits.first + examiner.limits.bank)).choices
+        if [choice for choice in choices if choice.match == ordinary.number]:
+            return examiner.bot.say(ordinary.end())
+
+
+async def _ends_when_told(examiner: Examiner) -> None:
+    examiner.bot.say(wire.part("goodbye", pb.Goodbye(reason="the check is over").SerializeToString()))
+    if not await examiner.bot.ended(FAREWELL):
+        raise Misbehaved(f"was still running {FAREWELL:g} s after Goodbye")
+
+
+LATE = "late question"
+PROBES = (
+    Probe("matches at once", _holds, "claim fewer in Hello (`matches`), and keep nothing of a match outside of it"),
+    Probe(LATE, _late, "wait for questions without a time-out: others may think long"),
+    Probe("doubled question", _doubled, "answer every question with its own match and decision number, also again"),
+    Probe("unknown fields", _unknown_fields, "ignore fields you do not know: later protocols have more"),
+    Probe("match that ends at once", _ends_at_once, "forget a match at its MatchEnd, asked or not"),
+    Probe("end when told", _ends_when_told, "at Goodbye close the channel and let the program end"),
+)
+"""In the order in which one process goes through them; the last one ends it."""

@@ -1,0 +1,154 @@
+"""Go through everything that is checked of a bot."""
+
+from __future__ import annotations
+
+import asyncio
+from collections import deque
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import AbstractAsyncContextManager
+from functools import partial
+from itertools import groupby
+from operator import attrgetter
+from typing import Any, NamedTuple
+
+from arena import casual
+from arena.check.advice import ADVICE
+from arena.check.examiner import Examined, Line, Misbehaved, examined
+from arena.check.probes import LATE, PROBES, Examiner, Probe
+from arena.check.trials import Failure, Forecast, Times, Trial, failure, forecast, times, trials
+from arena.clock import Limits
+from arena.match import Forfeit
+from arena.sandbox import Sandbox
+from arena.submission import Program
+from arena.worker import Played
+
+Report = Callable[[int, int], None]
+"""Told how many steps are done, and of how many."""
+
+
+class Finding(NamedTuple):
+    """One thing that was checked; with a `detail` the bot failed it."""
+
+    name: str
+    detail: str | None = None
+    reason: Forfeit | None = None
+    """What it would be in a match."""
+    advice: str = ""
+    output: Sequence[str] = ()
+    """What the bot printed last."""
+    transcript: Sequence[Line] = ()
+    """The last frames, both ways."""
+
+
+class Checked(NamedTuple):
+    """What came of a check."""
+
+    findings: Sequence[Finding]
+    times: Sequence[Times] = ()
+    forecast: Forecast | None = None
+
+    @property
+    def failed(self) -> list[Finding]:
+        """What the bot has to mend."""
+        return [finding for finding in self.findings if finding.detail is not None]
+
+
+def check(program: Program, limits: Limits, sandbox: Sandbox, report: Report, *, quick: bool = False) -> Checked:
+    """Have a bot start, play every game and number of players it claims, and go through the probes.
+
+    A bot that does not join, or comes through no game, is tried no further. `quick` leaves out what takes long. Raises
+    RuntimeError if the arena itself failed.
+    """
+    entrant, plays = program.entrant(), program.games
+    probes = [probe for probe in PROBES if not quick or probe.name != LATE]
+    matches = [trial for name in plays for trial in trials(entrant, name, limits)]
+    steps = Steps(report, len(matches) + len(probes))
+    played, failures = _play(matches, sandbox, steps)
+    findings = list(_of_matches(plays, failures))
+    able = [name for name in plays if name not in {failed.game for failed in failures}]
+    if not able or findings[0].detail is not None:
+        return Checked(findings)
+    start = partial(examined, entrant, limits.start, sandbox)
+    findings += asyncio.run(_probe(start, able[0], limits, probes, steps))
+    return Checked(findings, times(played), forecast(played))
+
+
+class Steps:
+    """Counts what is done."""
+
+    def __init__(self, report: Report, total: int) -> None:
+        self._report = report
+        self._total = total
+        self._done = 0
+        report(0, total)
+
+    def done(self) -> None:
+        """One more is."""
+        self._done += 1
+        self._report(self._done, self._total)
+
+
+def _play(matches: Sequence[Trial], sandbox: Sandbox, steps: Steps) -> tuple[list[tuple[Trial, Played]], list[Failure]]:
+    """After a failure the rest of that game is left out, and everything if the bot does not even start."""
+    played, failures = [], []
+    with casual.table(sandbox=sandbox) as worker:
+        for _, of_game in groupby(matches, key=attrgetter("game")):
+            for trial in of_game:
+                (result,) = worker.play([trial.task])
+                steps.done()
+                if (failed := failure(trial, result)) is not None:
+                    failures.append(failed)
+                    break
+                played.append((trial, result))
+            if failures and failures[-1].reason is Forfeit.START:
+                break
+    return played, failures
+
+
+def _of_matches(plays: Sequence[str], failures: Sequence[Failure]) -> Iterator[Finding]:
+    of_game = {failed.game: failed for failed in failures}
+    started = not failures or failures[0].reason is not Forfeit.START
+    if not started:
+        yield _finding("start", failures[0])
+        return
+    yield Finding("start")
+    for name in plays:
+        yield _finding(f"play {name}", of_game[name]) if name in of_game else Finding(f"play {name}")
+
+
+def _finding(name: str, failed: Failure) -> Finding:
+    evidence = failed.evidence
+    asked = [Line("referee", {"decisions": [evidence["request"]]})] if "request" in evidence else []
+    if evidence.get("answer") is not None:
+        asked.append(Line("bot", {"choices": [_choice(evidence)]}))
+    where = "" if failed.reason is Forfeit.START else f"{failed.reason} with {failed.players} players: "
+    return Finding(name, where + failed.detail, failed.reason, ADVICE[failed.reason], evidence.get("output", ()), asked)
+
+
+def _choice(evidence: dict[str, Any]) -> dict[str, Any]:
+    asked = evidence["request"]
+    return {"match": asked["match"], "decision": asked["decision"], "action": evidence["answer"]}
+
+
+async def _probe(
+    start: Callable[[], AbstractAsyncContextManager[Examined]],
+    game: str,
+    limits: Limits,
+    probes: Sequence[Probe],
+    steps: Steps,
+) -> list[Finding]:
+    """One process goes through the probes; after one that it fails, another goes on."""
+    findings, left = [], deque(probes)
+    while left:
+        try:
+            async with start() as bot:
+                examiner = Examiner(bot, game, limits)
+                while left:
+                    await left[0].run(examiner)
+                    findings.append(Finding(left.popleft().name))
+                    steps.done()
+        except Misbehaved as fault:
+            probe = left.popleft()
+            findings.append(Finding(probe.name, str(fault), fault.reason, probe.advice, fault.output, fault.transcript))
+            steps.done()
+    return findings

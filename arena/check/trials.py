@@ -1,0 +1,132 @@
+"""Matches that a bot plays to show that it can: one of every game and number of players it claims."""
+
+from __future__ import annotations
+
+import hmac
+from collections import defaultdict
+from collections.abc import Iterator, Sequence
+from typing import Any, NamedTuple
+
+from arena import casual, games, submission
+from arena.clock import Bank, Limits
+from arena.match import Forfeit, Void
+from arena.questions import Setup
+from arena.replay import Forfeited, Replay
+from arena.seated import Entrant
+from arena.worker import Played, Task
+
+LOAD = 3
+"""How many times as long a decision may take in a ladder: a core there has a referee and the bots of a match."""
+
+
+class Trial(NamedTuple):
+    """A match that the bot is to play, in one of its seats."""
+
+    game: str
+    players: int
+    seat: int
+    task: Task
+
+    @property
+    def setup(self) -> Setup:
+        """The match as its questions are made from."""
+        return Setup(self.game, self.players, self.task.options, self.task.seed)
+
+
+class Failure(NamedTuple):
+    """A match that the bot did not come through."""
+
+    game: str
+    players: int
+    reason: Forfeit
+    detail: str
+    evidence: dict[str, Any]
+
+
+class Times(NamedTuple):
+    """How long decisions of one kind took, in milliseconds."""
+
+    game: str
+    kind: str
+    decisions: int
+    p50: float
+    p95: float
+    longest: float
+
+
+class Forecast(NamedTuple):
+    """What a busy machine would make of these matches."""
+
+    matches: int
+    lost: int
+    """In how many of them the bank would not last, were every decision `LOAD` times as long."""
+    longest: float
+    """Seconds of the longest decision."""
+
+
+def trials(entrant: Entrant, name: str, limits: Limits) -> Iterator[Trial]:
+    """The matches of a game, against the built-in random bot, in a different seat each time."""
+    game = games.game(name)
+    filler = submission.built_ins()["random"].entrant()
+    for place, players in enumerate(game.seats):
+        seat = place % players
+        lineup = [filler] * players
+        lineup[seat] = entrant
+        seed = hmac.digest(b"qualification", f"{name}/{players}".encode(), "sha256")
+        (task,) = casual.tasks(game, lineup, options=game.options({}), limits=limits, seed=seed, count=1)
+        yield Trial(name, players, seat, task)
+
+
+def failure(trial: Trial, result: Played) -> Failure | None:
+    """Why the bot did not come through. Raises RuntimeError if the arena itself failed."""
+    if result.outcome is None:
+        if result.void == Void.NOBODY:
+            nobody = "neither it nor the built-in random bot joined"
+            return Failure(trial.game, trial.players, Forfeit.START, nobody, {})
+        raise RuntimeError(f"the qualification match of {trial.game} failed: {result.void}")
+    for forfeit in result.outcome.forfeits:
+        if forfeit.seat == trial.seat:
+            evidence = result.seats[trial.seat].evidence or {}
+            detail = evidence.get("detail", forfeit.detail)
+            return Failure(trial.game, trial.players, forfeit.reason, detail, evidence)
+    return None
+
+
+def times(matches: Sequence[tuple[Trial, Played]]) -> list[Times]:
+    """How long the bot took, by game and kind of decision."""
+    taken: dict[tuple[str, str], list[float]] = defaultdict(list)
+    for trial, result in matches:
+        for kind, seconds in zip(_kinds(trial, result), result.seats[trial.seat].times, strict=False):
+            taken[trial.game, kind].append(1000 * seconds)
+    return [Times(*key, len(values), *_summary(sorted(values))) for key, values in sorted(taken.items())]
+
+
+def _kinds(trial: Trial, result: Played) -> Iterator[str]:
+    """What each decision of the bot was about: the first words of the names of what was legal."""
+    game, first = games.game(trial.game), True
+    assert result.outcome is not None
+    forfeits = tuple(Forfeited(each.seat, each.reason, each.step) for each in result.outcome.forfeits)
+    for _, asked, _ in trial.setup.replayed(Replay(result.choices, forfeits, ())):
+        if asked.seat == trial.seat:
+            words = sorted({game.action_name(action).split()[0] for action in asked.legal})
+            yield "the first of a match" if first else " or ".join(words[:3]) + (" …" if words[3:] else "")
+            first = False
+
+
+def _summary(values: Sequence[float]) -> tuple[float, float, float]:
+    def quantile(share: float) -> float:
+        return values[min(len(values) - 1, int(share * len(values)))]
+
+    return quantile(0.5), quantile(0.95), values[-1]
+
+
+def forecast(matches: Sequence[tuple[Trial, Played]]) -> Forecast:
+    """How the clocks would have run on a machine that is busy."""
+    every = [(trial.task.limits, result.seats[trial.seat].times) for trial, result in matches]
+    longest = max((seconds for _, times in every for seconds in times), default=0.0)
+    return Forecast(len(every), sum(_runs_out(*each) for each in every), longest)
+
+
+def _runs_out(limits: Limits, times: Sequence[float]) -> bool:
+    bank = Bank.full(limits)
+    return not all(bank.charge(LOAD * seconds) for seconds in times)

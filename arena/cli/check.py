@@ -1,0 +1,128 @@
+"""arena check."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from arena.cli.options import GameName, home_option, json_option, limit_options, sandbox_options
+from arena.cli.output import announce, draw, print_json, printable, progress, say, table
+from arena.clock import Limits
+from arena.games.rules import Game
+
+if TYPE_CHECKING:
+    from arena.check.run import Checked, Finding
+    from arena.check.trials import Forecast, Times
+    from arena.sandbox import Sandbox
+    from arena.submission import Program
+
+FAILED = 3
+"""The exit code when the bot fails a check."""
+OUTPUT_LINES = 20
+"""Lines shown of what a bot printed last."""
+
+
+@click.command()
+@click.argument("path", type=click.Path(path_type=Path))
+@click.option("-g", "--game", "plays", type=GameName(), multiple=True, metavar="GAME",
+              help="A game it plays; repeat.  [default: what bot.toml says, or every game]")  # fmt: skip
+@limit_options
+@sandbox_options
+@home_option
+@json_option
+def check(
+    path: Path, plays: tuple[Game[Any], ...], limits: Limits, sandbox: Sandbox, home: Path, as_json: bool
+) -> None:
+    """Check a bot as a ladder would find it, before it is submitted.
+
+    PATH is whatever `arena submit` takes. The bot is built, plays every game and number of players that it claims, and
+    is put through what matches seldom show. Exits with 3 if it fails anything.
+
+    \b
+    Example:
+      arena check ./mine.py --game buttons
+    """
+    from arena import admission
+    from arena.check import run
+    from arena.scratch import run_folder
+
+    games = [game.name for game in plays]
+    with run_folder() as scratch, progress("checking", "steps") as report:
+        taken = admission.prepare(home, path, scratch, plays=games, building=announce, sandbox=sandbox)
+        checked = run.check(taken.program, limits, sandbox, report)
+    if as_json:
+        print_json({"name": taken.program.name, **as_data(checked)})
+    else:
+        warn(taken.program, taken.left_out)
+        _show(checked)
+    if checked.failed:
+        raise SystemExit(FAILED)
+
+
+def warn(program: Program, left_out: Sequence[str]) -> None:
+    """Say what an author may not expect."""
+    if left_out:
+        say(f"left out: {printable(', '.join(left_out))}")
+    for hint in program.hints():
+        say(f"hint: {printable(hint)}")
+
+
+def as_data(checked: Checked) -> dict[str, Any]:
+    """A check as plain data."""
+    return {
+        "passed": not checked.failed,
+        "checks": [finding_data(finding) for finding in checked.findings],
+        "times_ms": [times._asdict() for times in checked.times],
+        "forecast": None if checked.forecast is None else checked.forecast._asdict(),
+    }
+
+
+def finding_data(finding: Finding) -> dict[str, Any]:
+    """What was found, as plain data."""
+    data = finding._asdict() | {"transcript": [line._asdict() for line in finding.transcript]}
+    return {"check": data.pop("name"), "passed": finding.detail is None, **data}
+
+
+def _show(checked: Checked) -> None:
+    rows = table("check", "", "")
+    for finding in checked.findings:
+        rows.add_row(finding.name, "ok" if finding.detail is None else "FAILED", printable(finding.detail or ""))
+    draw(rows)
+    if checked.times:
+        click.echo()
+        draw(_times(checked.times))
+    if checked.forecast is not None and checked.forecast.matches:
+        click.echo(f"\n{_forecast(checked.forecast)}")
+    if checked.failed:
+        click.echo()
+        explain(checked.failed[0])
+
+
+def _times(times: Sequence[Times]) -> Any:
+    numbers = ("decisions", "p50 ms", "p95 ms", "max ms")
+    rows = table("game", "kind of decision", *numbers, right=numbers)
+    for each in times:
+        spent = [f"{value:.1f}" for value in (each.p50, each.p95, each.longest)]
+        rows.add_row(each.game, printable(each.kind), f"{each.decisions:,}", *spent)
+    return rows
+
+
+def _forecast(forecast: Forecast) -> str:
+    from arena.check.trials import LOAD
+
+    busy = f"were every decision {LOAD} times as long, as on a busy machine"
+    return f"{busy}, time would run out in {forecast.lost} of {forecast.matches} matches"
+
+
+def explain(finding: Finding, *, to_stderr: bool = False) -> None:
+    """A failed check in full: what was said, what the bot printed, what to do."""
+    lines = [f"{finding.name}: {finding.detail or ''}"]
+    lines += [f"  {line.who:>7}: {json.dumps(line.frame, ensure_ascii=False)}" for line in finding.transcript]
+    lines += [f"  | {printed}" for printed in finding.output[-OUTPUT_LINES:]]
+    lines += [f"advice: {finding.advice}"] if finding.advice else []
+    for line in lines:
+        click.echo(printable(line), err=to_stderr)

@@ -1,0 +1,134 @@
+"""arena debug."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from arena.cli.failures import OneLine
+from arena.cli.match import attach
+from arena.cli.options import Seconds, home_option, json_option, sandbox_options
+from arena.cli.output import announce, draw, print_json, printable, progress, say, table
+
+if TYPE_CHECKING:
+    from arena.debug import Compared
+    from arena.games import Game
+    from arena.sandbox import Sandbox
+    from ladder.store import Match
+
+DIFFERS = 3
+"""The exit code when the bot chooses otherwise, or fails."""
+OUTPUT_LINES = 20
+"""Lines shown of what a bot printed last."""
+
+
+@click.command()
+@click.argument("match")
+@click.argument("bot", metavar="BOT")
+@click.option("--seat", type=click.IntRange(0), required=True, metavar="S", help="Whose questions are put, from 0.")
+@click.option("--at", type=click.IntRange(1), metavar="N", help="Up to decision N, which is shown in full.")
+@click.option("--start-limit", type=Seconds(), default="30s", help="From the bot's start to its Hello.")
+@sandbox_options
+@home_option
+@json_option
+def debug(
+    match: str,
+    bot: str,
+    seat: int,
+    at: int | None,
+    start_limit: float,
+    sandbox: Sandbox,
+    home: Path,
+    as_json: bool,
+) -> None:
+    """Put the questions of a match to another build of a bot.
+
+    MATCH is a match of a ladder, by its id or the beginning of it. BOT is a path, a submitted name, or `attach:` for
+    a bot that you start yourself, in a debugger. No clock runs. Exits with 3 where its choices differ.
+
+    \b
+    Example:
+      arena debug mw6vrh --seat 1 --at 17 ./mine.py
+    """
+    from arena import games
+    from ladder import store
+
+    with store.open_read(home) as db:
+        found = store.match(db, match)
+    if seat >= len(found.line_up):
+        raise click.UsageError(f"match {found.id} has the seats 0 to {len(found.line_up) - 1}, not {seat}")
+    game = games.game(found.ladder.key.game)
+    compared = _compare(found, seat, at, bot, start_limit, sandbox, home)
+    differing = [each for each in compared if each.now != each.then]
+    if as_json:
+        print_json({"match": found.id, "seat": seat, "decisions": [_plain(game, each) for each in compared]})
+    elif at is not None:
+        _show(game, compared[-1])
+    else:
+        _list(game, differing, len(compared))
+    if differing:
+        raise SystemExit(DIFFERS)
+
+
+def _compare(
+    match: Match, seat: int, at: int | None, bot: str, start_limit: float, sandbox: Sandbox, home: Path
+) -> list[Compared]:
+    import asyncio
+
+    from arena import debug, games, roster
+    from arena.check.examiner import Misbehaved
+    from arena.scratch import run_folder
+    from ladder import store
+
+    with run_folder() as scratch, progress("asking", "decisions") as report:
+        with store.open_read(home) as db:
+            workshop = roster.Workshop(scratch, sandbox, announce)
+            entrant = roster.find(db, home, bot, games.game(match.ladder.key.game), workshop)
+        try:
+            return asyncio.run(
+                debug.compare(
+                    match,
+                    seat,
+                    entrant,
+                    sandbox=sandbox,
+                    start_limit=start_limit,
+                    report=report,
+                    at=at,
+                    waiting=attach,
+                )
+            )
+        except Misbehaved as fault:
+            for line in fault.output[-OUTPUT_LINES:]:
+                say(f"  | {printable(line)}")
+            raise OneLine(f"it did not come through: {fault}", DIFFERS) from fault
+
+
+def _plain(game: Game[Any], compared: Compared) -> dict[str, Any]:
+    names = {"then": _name(game, compared.then), "now": _name(game, compared.now)}
+    return compared._asdict() | {"names": names}
+
+
+def _list(game: Game[Any], differing: Sequence[Compared], asked: int) -> None:
+    if differing:
+        rows = table("decision", "in the match", "this build", right=["decision"])
+        for each in differing:
+            rows.add_row(str(each.decision), _name(game, each.then), _name(game, each.now))
+        draw(rows)
+    click.echo(f"{len(differing):,} of {asked:,} decisions differ")
+
+
+def _show(game: Game[Any], compared: Compared) -> None:
+    click.echo(compared.picture)
+    click.echo(f"decision {compared.decision}: {', '.join(game.action_name(action) for action in compared.legal)}")
+    click.echo(f"in the match: {_name(game, compared.then)}; this build: {_name(game, compared.now)}")
+    click.echo(f"it was asked: {printable(json.dumps(compared.request))}")
+
+
+def _name(game: Game[Any], action: int | None) -> str:
+    if action is None:
+        return "no answer"
+    return game.action_name(action) if action < game.actions else f"{action}, which is no action"

@@ -1,0 +1,79 @@
+"""Folders for what a run needs while it lasts, above all sockets; what a dead run left is removed by the next.
+
+A run holds the lock file in its folder as long as it lives, and the kernel lets go of it when it dies. So a folder
+whose lock can be had is a dead run's, and so is a process that was told of a place in it.
+"""
+
+from __future__ import annotations
+
+import fcntl
+import os
+import shutil
+import signal
+import tempfile
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from pathlib import Path
+
+LONGEST = 60
+"""Characters of a folder's path at which there is still room for the names of sockets in it."""
+PATIENCE = 10.0
+"""Seconds for which processes of a dead run are killed, should they start others meanwhile."""
+
+
+@contextmanager
+def run_folder() -> Iterator[Path]:
+    """A folder of one's own, named `arena-…`, with everything in it removed in the end."""
+    parent = _parent()
+    sweep(parent)
+    new = Path(tempfile.mkdtemp(prefix=".arena-", dir=parent))
+    lock = os.open(new / "lock", os.O_RDWR | os.O_CREAT, 0o600)
+    try:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        folder = new.rename(parent / new.name[1:])  # seen by others once it is locked
+        try:
+            yield folder
+        finally:
+            shutil.rmtree(folder, ignore_errors=True)
+    finally:
+        os.close(lock)
+
+
+def _parent() -> Path:
+    usual = tempfile.gettempdir()
+    return Path("/tmp" if len(usual) > LONGEST else usual)
+
+
+def sweep(parent: Path) -> None:
+    """Remove what dead runs of this user left in a folder, and end what is left of their bots."""
+    for folder in parent.glob("arena-*"):
+        with suppress(OSError):
+            if folder.is_symlink() or folder.stat().st_uid != os.geteuid():
+                continue
+            lock = os.open(folder / "lock", os.O_RDWR)
+            try:
+                fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+                _end_processes(folder)
+                shutil.rmtree(folder, ignore_errors=True)
+            finally:
+                os.close(lock)
+
+
+def _end_processes(folder: Path) -> None:
+    deadline = time.monotonic() + PATIENCE
+    while (left := list(_processes(folder))) and time.monotonic() < deadline:
+        for process in left:
+            with suppress(ProcessLookupError, PermissionError):
+                os.kill(process, signal.SIGKILL)
+        time.sleep(0.01)
+
+
+def _processes(folder: Path) -> Iterator[int]:
+    """Those whose environment names the folder: the address they are to dial, or where they are at home."""
+    name = os.fsencode(folder)
+    for process in Path("/proc").iterdir():
+        if process.name.isdecimal() and process.name != str(os.getpid()):
+            with suppress(OSError):
+                if name in (process / "environ").read_bytes():
+                    yield int(process.name)
