@@ -15,7 +15,9 @@ from collections import deque
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 
+from arena.clock import Usage
 from arena.sandbox.cgroups import Group
+from arena.usage import family, look
 
 KEPT = 64 * 1024
 """Bytes kept of the beginning, and again of the end, of what a bot prints."""
@@ -127,11 +129,23 @@ class BotProcess:
         code = self._process.returncode
         return "is still running" if code is None else ended_in_words(code, wrapped=self._wrapped)
 
+    @property
+    def was_killed(self) -> bool:
+        """Whether SIGKILL ended it, which can come from anybody; what wraps a bot says so by 128 more."""
+        code = self._process.returncode
+        return code == -signal.SIGKILL or (self._wrapped and code == 128 + signal.SIGKILL)
+
     def last_lines(self) -> list[str]:
         """What it printed last, up to now."""
         if self.running:
             self._take()
         return self.output.last_lines()
+
+    def usage(self) -> Usage:
+        """What it and all it started had of the machine by now."""
+        if self._group is not None:
+            return look(self._group.processes(), self._group.cpu())
+        return look(family(self._process.pid), None)
 
     def kill(self) -> None:
         """Begin to end the process and all it started; `on_exit` follows."""

@@ -12,6 +12,7 @@ from functools import wraps
 from pathlib import Path
 from typing import Any, Concatenate, NamedTuple, ParamSpec, Protocol, TypeAlias
 
+from arena.clock import Usage
 from arena.launch import BotProcess
 from arena.match import Forfeit
 from arena.sandbox import Bounds, Confined, Sandbox, confine, door, user
@@ -68,6 +69,12 @@ class BotHost(Protocol):
 
     def over_limit(self, bot: Bot) -> None:
         """A decision took longer than its limit while several matches were waiting."""
+
+    def stood_still(self, since: float) -> bool:
+        """Whether the arena itself did not run for a while since a time."""
+
+    def overloaded(self, bot: Bot, detail: str) -> None:
+        """The machine is too busy to judge it: what it plays does not count."""
 
     def bug(self, error: Exception) -> None:
         """The arena itself raised."""
@@ -177,6 +184,11 @@ class Bot:
     def owes(self) -> bool:
         """Whether answers of it are awaited."""
         return self.stream is not None and self.stream.owes
+
+    @property
+    def was_killed(self) -> bool:
+        """Whether its process ended by SIGKILL."""
+        return self._process is not None and self._process.was_killed
 
     def evidence(self) -> dict[str, Any]:
         """How the process is or ended and what it printed last; nothing of one that was started by hand."""
@@ -299,6 +311,20 @@ class Bot:
             self.over = True
             self.started.set()
             self.host.ended(self, reason, detail)
+
+    def usage(self) -> Usage | None:
+        """What its processes had of the machine; None if it was started by hand or is gone."""
+        return self._process.usage() if self._process is not None and self._process.running else None
+
+    def stood_still(self, since: float) -> bool:
+        """Whether the arena itself did not run for a while."""
+        return self.host.stood_still(since)
+
+    @_ours
+    def overload(self, detail: str) -> None:
+        """It cannot be judged on this machine now; it is not heard any more."""
+        if not self.over:
+            self.host.overloaded(self, detail)
 
     @_ours
     def over_limit(self) -> None:

@@ -28,6 +28,8 @@ if TYPE_CHECKING:
 BATCHED = 25_000
 """Decisions a second of a worker, roughly: how much is played must not depend on how fast it went a moment ago, or
 a ladder and what its frames are played back from would not be the same."""
+FILL = 8
+"""Matches for each process of a bot, of a ladder that is long enough for what it costs to be seen."""
 UNBATCHED = 1_000
 """Likewise with one decision a frame."""
 
@@ -119,9 +121,11 @@ def record(setting: Setting, case: Case, in_flight: int, folder: Path) -> float:
 
 
 def how_many(setting: Setting, case: Case, in_flight: int) -> int:
-    """The matches of one repeat: with fewer than a chunk for each, some workers would idle."""
-    decisions = setting.seconds * setting.jobs * (UNBATCHED if in_flight == 1 else BATCHED)
-    return max(CHUNK * setting.jobs, case.matches(decisions))
+    """The matches of one repeat, and no fewer than fill frames: each seat of each rotation has a process of its own."""
+    if in_flight == 1:
+        return max(CHUNK * setting.jobs, case.matches(setting.seconds * setting.jobs * UNBATCHED))
+    fill = FILL * setting.jobs * case.players**2
+    return max(fill, case.matches(setting.seconds * setting.jobs * BATCHED))
 
 
 @contextmanager

@@ -58,11 +58,11 @@ def _expected() -> tuple[type[Exception], ...]:
     from arena.replay import Breach, Unreadable
     from arena.sandbox.grades import NoSandbox
     from arena.submission import BadSubmission
-    from arena.tournament import WorkersDied
+    from arena.tournament import DiskFull, WorkersDied
     from ladder.schedule import TooFewBots
     from ladder.store import StoreError
 
-    return BadSubmission, Breach, NoSandbox, StoreError, TooFewBots, UnknownGame, Unreadable, WorkersDied
+    return BadSubmission, Breach, DiskFull, NoSandbox, StoreError, TooFewBots, UnknownGame, Unreadable, WorkersDied
 
 
 @contextmanager

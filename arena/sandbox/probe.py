@@ -6,7 +6,6 @@ import os
 import shutil
 import subprocess
 import sys
-import tempfile
 from functools import cache
 from pathlib import Path
 
@@ -14,6 +13,7 @@ from arena.sandbox import cgroups
 from arena.sandbox.confine import confine, filter_file, user
 from arena.sandbox.grades import Grade, Layer, NoSandbox, Sandbox
 from arena.sandbox.launcher import landlock_abi
+from arena.scratch import run_folder
 
 PATIENCE = 30.0
 """Seconds that a trial may take; one that needs them has failed."""
@@ -96,8 +96,9 @@ def _first_that_works(sandboxes: list[Sandbox]) -> tuple[Sandbox | None, str]:
 
 def _trial(sandbox: Sandbox) -> str:
     """Start something in it; gives what went wrong."""
-    with tempfile.TemporaryDirectory(prefix="arena-") as scratch:
-        root = Path(scratch)
+    with run_folder() as scratch:
+        root = scratch / "trial"
+        root.mkdir(mode=0o700)
         if (uid := user(sandbox)) is not None:
             os.chown(root, uid, -1)
         environment = {"PATH": f"{Path(sys.executable).parent}:/usr/bin:/bin"}

@@ -3,3 +3,7 @@
 
 class WorkersDied(RuntimeError):
     """Worker processes are killed again and again; the message is one line for people."""
+
+
+class DiskFull(RuntimeError):
+    """There is no room for what a run needs while it lasts; the message is one line for people."""

@@ -10,7 +10,6 @@ import time
 import traceback
 from collections import deque
 from collections.abc import Iterator
-from itertools import islice
 from multiprocessing.connection import wait
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -21,6 +20,7 @@ from arena.match import Void
 from arena.sandbox import UNCONFINED, Sandbox
 from arena.scratch import run_folder
 from arena.tournament import WorkersDied
+from arena.tournament.stock import Stock
 from arena.worker import Delivery, Order, Played, Task, Trouble, Worker
 
 if TYPE_CHECKING:
@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 CHUNK = 4
 """Matches dealt to a worker at a time, round and round until each has enough."""
 FIRST_BACKLOG = 64
-BACKLOG_SECONDS = 2.0
+BACKLOG_SECONDS = 5.0
 """How long the matches a worker holds should last: enough in play for full frames, and none idle at the end."""
 DEATHS = 8
 """Matches that may each kill a worker, without a result between, before it is an error."""
@@ -45,6 +45,8 @@ class WorkerProcess:
         self.link: Connection[Order | None, Delivery | str]
         self.link, other = _CONTEXT.Pipe()
         self.holds: dict[str, Task] = {}
+        self.slots: tuple[int, ...] = ()
+        """Of the match it was given last."""
         self.backlog = FIRST_BACKLOG
         self.is_suspicious = False
         """Whether it plays matches one of which may have killed its predecessor: then it gets no others."""
@@ -57,6 +59,7 @@ class WorkerProcess:
 
     def deal(self, tasks: list[Task], trouble: Trouble) -> None:
         """Give it matches; a worker that has died says so when it is listened to."""
+        self.slots = tasks[-1].slots
         self.holds.update((task.id, task) for task in tasks)
         with contextlib.suppress(OSError):
             self.link.send(Order(tasks, trouble))
@@ -148,8 +151,9 @@ class Workers:
         The matches of a worker that dies are played again, in ever smaller hands; one that kills a worker alone is
         void. Raises WorkersDied if too many do.
         """
+        stock = Stock(tasks)
         while not self._stopped:
-            self._deal(tasks)
+            self._deal(stock)
             busy = [process for process in self._processes if process.holds]
             if not busy:
                 return
@@ -170,15 +174,16 @@ class Workers:
                     last = delivery.last
                     yield list(delivery.played)
 
-    def _deal(self, tasks: Iterator[Task]) -> None:
+    def _deal(self, stock: Stock) -> None:
         self._deal_suspects()
-        while len(self._processes) < self._jobs and (chunk := list(islice(tasks, CHUNK))):
+        while len(self._processes) < self._jobs and (chunk := stock.take(CHUNK, (), FIRST_BACKLOG * self._jobs)):
             self._processes.append(self._hire())
             self._processes[-1].deal(chunk, self._trouble)
-        hungry = [process for process in self._processes if process.is_hungry]
+        ahead = sum(process.backlog for process in self._processes)
+        hungry = [process for process in self._processes[: self._jobs] if process.is_hungry]
         while hungry:
             for process in hungry:
-                if not (chunk := list(islice(tasks, CHUNK))):
+                if not (chunk := stock.take(CHUNK, process.slots, ahead)):
                     return
                 process.deal(chunk, self._trouble)
             hungry = [process for process in hungry if process.is_hungry]
@@ -197,6 +202,8 @@ class Workers:
             return self._replace(process)
         self._killers.clear()
         self._trouble = self._trouble.and_also(delivery.trouble)
+        if any((played.void or "").startswith(Void.OVERLOAD) for played in delivery.played):
+            self._jobs = max(1, self._jobs - 1)  # what was too much for the machine is played again with less
         return list(delivery.played)
 
     def _replace(self, dead: WorkerProcess) -> list[Played]:

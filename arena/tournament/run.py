@@ -6,14 +6,16 @@ this side writes.
 
 from __future__ import annotations
 
+import tempfile
 from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple, TypeAlias
 
 from arena import replay, roster
 from arena.clock import Limits
-from arena.match import SeatForfeit
+from arena.match import SeatForfeit, Void
 from arena.seated import Entrant
+from arena.tournament import DiskFull
 from arena.tournament.pool import Workers
 from arena.worker import Played, SeatRecord, Task
 from ladder import store
@@ -82,9 +84,13 @@ def _left(db: Database, ladder: store.Ladder, retry: bool) -> int:
 
 
 def _record(run: Run, db: Database, ladder: store.Ladder, results: Sequence[Played]) -> Run:
-    values = [finished(result) for result in results]
+    """Store results and rate what can be rated. Matches for which the disk had no room were not tried: DiskFull."""
+    full = {result.id: result.void for result in results if (result.void or "").startswith(Void.DISK)}
+    values = [finished(result) for result in results if result.id not in full]
     played = store.record(db, ladder, values)
     store.fold(db, ladder)
+    for void in full.values():
+        raise DiskFull(f"{void}: make room in {tempfile.gettempdir()} and run the command again")
     voids = [value for value in values if isinstance(value, store.VoidMatch)]
     decisions = sum(len(result.choices) for result in results)
     return Run(run.played + played, run.decisions + decisions, voids[-1] if voids else run.void)

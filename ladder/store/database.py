@@ -23,6 +23,8 @@ if TYPE_CHECKING:
 APPLICATION_ID = int.from_bytes(b"aren")
 FLOOR = int(os.environ.get("ARENA_FREE_SPACE", 64 << 20))
 """Bytes that are left free on the disk of a home; the variable is for tests."""
+BOOKKEEPING = 64 << 10
+"""Bytes that SQLite needs beside a database to open it."""
 QUICKLY_CHECKED = 16 << 20
 """Bytes up to which a database is checked for damage at every opening: some 20 ms."""
 
@@ -126,11 +128,15 @@ def write(db: Database) -> Iterator[None]:
 
 
 def _check_room(path: Path) -> None:
-    disk = os.statvfs(path.parent)
-    free = disk.f_bavail * disk.f_frsize
-    if free < FLOOR:
+    if (free := _free(path)) < FLOOR:
         left = f"its disk has {free >> 20} MiB left, and the arena stops at {FLOOR >> 20}"
         raise StoreError(f"{path} {_FAULTS['SQLITE_FULL']} ({left})")
+
+
+def _free(path: Path) -> int:
+    """Bytes that are free beside a file."""
+    disk = os.statvfs(path.parent)
+    return disk.f_bavail * disk.f_frsize
 
 
 def _stored(db: Database) -> int:
@@ -184,10 +190,11 @@ def _prepared(connection: sqlite3.Connection) -> Database:
 
 
 def _immutable(path: Path) -> str:
-    """A home on read-only ground can be read too, if no write-ahead log was left beside the database."""
+    """A home on read-only ground, or on a full disk, can be read too, if no write-ahead log was left there."""
     log = path.with_name(path.name + "-wal")
-    writable = os.access(path.parent, os.W_OK, effective_ids=True)
-    return "" if writable or log.exists() else "&immutable=1"
+    left = log.exists() and log.stat().st_size
+    writable = os.access(path.parent, os.W_OK, effective_ids=True) and _free(path) >= BOOKKEEPING
+    return "" if writable or left else "&immutable=1"
 
 
 def _check(db: Database, path: Path, noted: int, *, thorough: bool = False) -> None:
@@ -240,6 +247,8 @@ def one_line(path: Path) -> Iterator[None]:
         raise StoreError(f"cannot use {path}: {error.strerror}; choose another home") from error
     except sqlite3.Error as error:
         kind = getattr(error, "sqlite_errorname", "")
+        if kind.startswith(("SQLITE_IOERR", "SQLITE_CANTOPEN")) and path.is_file() and _free(path) < BOOKKEEPING:
+            kind = "SQLITE_FULL"
         for name, fault in _FAULTS.items():
             if kind.startswith(name):
                 raise StoreError(f"{path} {fault}") from error

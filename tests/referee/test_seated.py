@@ -44,6 +44,12 @@ class Host:
     def over_limit(self, bot: Bot) -> None:
         raise AssertionError(bot)
 
+    def stood_still(self, since: float) -> bool:
+        return since < 0
+
+    def overloaded(self, bot: Bot, detail: str) -> None:
+        raise AssertionError(bot, detail)
+
     def bug(self, error: Exception) -> None:
         raise error
 

@@ -136,13 +136,6 @@ def test_an_arena_that_is_killed_takes_its_bots_along(cwd: Path, undisturbed: st
     kept = done(cwd)
     assert 0 < kept < MATCHES
     assert finish(cwd) == undisturbed
-    clear_up_after_the_dead()
-
-
-def clear_up_after_the_dead() -> None:
-    """What was killed could not remove its temporary files."""
-    for folder in Path(os.environ["TMPDIR"]).iterdir():
-        shutil.rmtree(folder)
 
 
 def test_a_second_ladder_is_refused_and_a_submission_is_not(cwd: Path) -> None:

@@ -82,8 +82,10 @@ class Turn:
     """The actions to choose from, ascending: a range, or a tuple."""
 
     def __init__(self, bot: Bot, decision: Decision) -> None:
-        first, count = decision.legal_first, decision.legal_count
-        self.legal = range(first, first + count) if count else tuple(decision.legal)
+        if count := decision.legal_count:
+            self.legal = range(decision.legal_first, decision.legal_first + count)
+        else:
+            self.legal = tuple(decision.legal[:])  # a slice is several times as fast as protobuf's iterator
         self._bot = bot
         self._decision = decision
         self._state: Any = None

@@ -43,11 +43,13 @@ class Table:
 
     def _choices(self, decisions: Iterable[Decision]) -> bytes:
         reply = PlayRequest()
-        add = reply.choices.add
+        add, bots = reply.choices.add, self._bots
         for decision in decisions:
             match = decision.match
-            bot = self._bots[match]
-            action = _action(bot, bot.choose(Turn(bot, decision)))
+            bot = bots[match]
+            action = bot.choose(Turn(bot, decision))
+            if type(action) is not int or not 0 <= action <= _LARGEST:
+                action = _action(bot, action)
             add(match=match, decision=decision.decision, action=action)
         return reply.SerializeToString()
 

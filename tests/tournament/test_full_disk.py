@@ -1,0 +1,77 @@
+"""A disk that fills up: one line, nothing lost, and the ladder goes on when there is room."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from ladder import store
+from tests.cli.commands import Ran, arena
+
+LADDER = ("ladder", "--game", "birth", "--seed", "same", "--bots", "random,greedy", "-j", "1")
+ROUNDS = 250
+SIZE = 8 << 20
+
+
+@pytest.fixture
+def disk(tmp_path: Path) -> Iterator[Path]:
+    """A disk of 8 MiB."""
+    place = tmp_path / "disk"
+    place.mkdir()
+    mounted = subprocess.run(
+        ["mount", "-t", "tmpfs", "-o", f"size={SIZE}", "arena-test", place], capture_output=True, text=True, check=False
+    )
+    if mounted.returncode:
+        pytest.skip(f"a small disk cannot be mounted here: {mounted.stderr.strip()}")
+    yield place
+    subprocess.run(["umount", "--lazy", place], check=True)
+
+
+def ladder(cwd: Path, rounds: int) -> Ran:
+    return arena(*LADDER, "--rounds", str(rounds), "--json", cwd=cwd)
+
+
+def fill(disk: Path, but: int) -> Path:
+    """Leave so many bytes free; gives what takes the room."""
+    ballast = disk / "ballast"
+    space = os.statvfs(disk)
+    ballast.write_bytes(bytes(space.f_bavail * space.f_frsize - but))
+    return ballast
+
+
+@pytest.fixture(scope="module")
+def undisturbed(tmp_path_factory: pytest.TempPathFactory) -> str:
+    """The hash where there is room enough."""
+    folder = tmp_path_factory.mktemp("undisturbed")
+    assert ladder(folder, 1).code == 0
+    return str(json.loads(ladder(folder, ROUNDS).out)["hash"])
+
+
+@pytest.mark.long
+@pytest.mark.timeout(300)
+@pytest.mark.parametrize(("floor", "free"), [(512 << 10, 768 << 10), (0, 384 << 10), (0, 0)])
+@pytest.mark.usefixtures("cwd")
+def test_a_full_disk_stops_the_ladder_and_loses_nothing(
+    floor: int, free: int, disk: Path, undisturbed: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """In time, if the arena keeps room free; but also where the disk fills up from one write to the next."""
+    monkeypatch.setenv("ARENA_FREE_SPACE", str(floor))
+    assert ladder(disk, 1).code == 0
+    ballast = fill(disk, but=free)
+    stopped = ladder(disk, ROUNDS)
+    assert (stopped.code, stopped.out) == (1, "")
+    *_, said = stopped.err.splitlines()
+    assert said.startswith("Error: ")
+    assert "the disk is full: make room and run the command again; what was stored is safe" in said
+    with store.open_read(disk / ".arena") as db:
+        kept = sum(store.counts(db, each).done for each in store.ladders(db))
+    assert 2 <= kept < 2 * ROUNDS
+    assert arena("verify", cwd=disk).code == 0
+    ballast.unlink()
+    finished = json.loads(ladder(disk, ROUNDS).out)
+    assert (finished["played"], finished["hash"]) == (2 * ROUNDS - kept, undisturbed)
