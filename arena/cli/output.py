@@ -46,9 +46,11 @@ def console(*, stderr: bool = False) -> Console:
     return made
 
 
-def draw(*pictures: RenderableType) -> None:
-    """Print what rich can draw, without the spaces it leaves at the ends of lines."""
+def draw(*pictures: RenderableType, wide: bool = False) -> None:
+    """Print what rich can draw, without the spaces it leaves at the ends of lines. If wide, a terminal may fold it."""
     canvas = console()
+    if wide:
+        canvas.width = PIPED_WIDTH
     with canvas.capture() as drawn:
         canvas.print(*pictures, sep="\n")
     click.echo("\n".join(line.rstrip() for line in drawn.get().splitlines()))
