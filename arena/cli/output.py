@@ -78,6 +78,11 @@ def announce(what: str) -> None:
     say(printable(what))
 
 
+def last_line(text: str) -> str:
+    """Of a traceback or a reason, what says most, made printable."""
+    return printable((text.strip().splitlines() or [""])[-1])
+
+
 @contextmanager
 def progress(what: str, unit: str = "matches") -> Iterator[Report]:
     """A bar with rate and time left on stderr; where that is no terminal, a line now and then."""

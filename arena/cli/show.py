@@ -11,7 +11,7 @@ import click
 
 from arena.cli.fault_card import fault_card
 from arena.cli.options import home_option, json_option
-from arena.cli.output import draw, print_json, printable, table
+from arena.cli.output import draw, last_line, print_json, printable, table
 
 if TYPE_CHECKING:
     from sqlite_utils import Database
@@ -114,7 +114,7 @@ def _show_match(match: Match) -> None:
     click.echo(f"match {match.id}: {key.game}, ladder {match.ladder.id}, {match.status}")
     click.echo(f"leg {match.leg}, round {match.round}, rotation {match.rotation}, {when(match.finished)}")
     for reason in match.voids:
-        click.echo(f"was void: {printable(reason.strip().splitlines()[-1])}")
+        click.echo(f"was void: {last_line(reason)}")
     click.echo(f"seed {match.seed.hex() if match.seed else 'shown when every match of its group is done'}")
     if not match.seats:
         return click.echo(f"line-up {', '.join(match.line_up)}")
