@@ -7,6 +7,7 @@ a limit for each decision and, for the match, a bank from which time over the li
 from __future__ import annotations
 
 import math
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
@@ -27,6 +28,33 @@ class Limits(NamedTuple):
     def plain(self) -> dict[str, Any]:
         """As stored with a ladder and shown to people."""
         return {"decision": self.decision, "bank": self.bank, "start": self.start}
+
+
+class Usage(NamedTuple):
+    """What the processes of a bot had of the machine by some moment, in seconds."""
+
+    cpu: float
+    """Processor time of all together."""
+    waited: Mapping[int, float]
+    """By thread: how long it was ready to run while others ran."""
+    referee_waited: float = 0.0
+    """The same of the thread that hears the bot."""
+
+
+OVERLOAD = 4
+"""A decision that takes so many times what it may, and not by its own doing, cannot be judged on this machine."""
+
+
+def charged(wall: float, before: Usage, after: Usage) -> float:
+    """What a bot pays for `wall` seconds: not for those in which the machine had no processor for it.
+
+    That is the time less the longest that any one of its threads waited, and less what the referee waited, who may
+    hear of an answer late; but never less than the processor time of all its threads and processes, so that threads
+    that wait on purpose buy nothing, and never more than the time itself.
+    """
+    waited = max((total - before.waited.get(thread, 0.0) for thread, total in after.waited.items()), default=0.0)
+    waited += after.referee_waited - before.referee_waited
+    return min(wall, max(after.cpu - before.cpu, wall - waited))
 
 
 NO_LIMITS = Limits(math.inf, math.inf, math.inf)

@@ -63,6 +63,9 @@ def pack(played: Played) -> bytes:
         "choices": played.choices,
         "forfeits": [(forfeit.seat, forfeit.reason, forfeit.step) for forfeit in played.outcome.forfeits],
         "times_ms": [[round(seconds * 1000, 2) for seconds in seat.times] for seat in played.seats],
+        "charged_ms": [
+            {decision: round(seconds * 1000, 2) for decision, seconds in seat.charged.items()} for seat in played.seats
+        ],
     }
     return gzip.compress(msgspec.json.encode(record), compresslevel=1, mtime=0)
 

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 from google.protobuf.message import DecodeError
 
 from arena import wire
-from arena.clock import Bank, Limits
+from arena.clock import OVERLOAD, Bank, Limits, Usage, charged
 from arena.match import Asked, Forfeit, Outcome
 from arena.v1 import referee_pb2 as pb
 
@@ -28,6 +28,9 @@ NOISE = 64
 repeated in a match than were given."""
 FRAME_BYTES = 64 * 1024
 """The longest frame a bot may send."""
+GLANCES = 12
+"""How often in a limit somebody looks whether a bot thinks. What it does before it is first seen thinking, about a
+tenth of its limit, is charged by the clock on the wall; so whoever answers at once costs no look at its processes."""
 PATIENCE = 0.05
 """Seconds between an overdue answer and the verdict: what has arrived in time may lie unread while we are busy, or were
 asleep. An answer that comes in them is late all the same, by what it is charged."""
@@ -37,6 +40,7 @@ class SeatAt:
     """One seat of one match, held by a bot's stream."""
 
     __slots__ = (
+        "charged",
         *("answers", "asked", "bank", "closed", "number", "of", "question"),
         *("repeats", "seat", "stream", "table", "times"),
     )
@@ -56,6 +60,8 @@ class SeatAt:
         self.answers: dict[int, int] = {}
         """What was chosen, by decision number."""
         self.repeats = 0
+        self.charged: dict[int, float] = {}
+        """What was charged for a decision, by its place in `times`, where the machine was too busy to charge it all."""
         self.times: list[float] = []
         """Seconds of each decision, in the order they were asked."""
         self.closed = False
@@ -65,6 +71,11 @@ class SeatAt:
         """Put a decision to it; `view` as `wire.view` makes it."""
         self.asked = asked
         self.question = wire.decision(self.of, asked.number, asked.legal, self.bank.left, view)
+
+    @property
+    def charge(self) -> float:
+        """Seconds that the last decision was charged."""
+        return self.charged.get(len(self.times) - 1, self.times[-1])
 
 
 class Timer(Protocol):
@@ -95,6 +106,15 @@ class Host(Protocol):
 
     def over_limit(self) -> None:
         """A decision took longer than its limit while several matches were waiting."""
+
+    def usage(self) -> Usage | None:
+        """What the bot's processes had of the machine by now; None if that cannot be seen."""
+
+    def stood_still(self, since: float) -> bool:
+        """Whether the referee itself did not run for a while since a time."""
+
+    def overload(self, detail: str) -> None:
+        """A decision cannot be judged, by the machine's doing; it concerns every match the bot holds."""
 
     def settle(self) -> None:
         """The work at hand is done: what has gathered for any bot is to be sent."""
@@ -139,6 +159,10 @@ class BotStream:
         self._owed: dict[int, SeatAt] = {}
         """The decisions of the last frame that are not answered."""
         self._mark = 0.0
+        self._seen: tuple[float, Usage] | None = None
+        """When, since the mark, its processes were looked at, and what was seen."""
+        self._slow = False
+        """Whether the frame before took so long that they were."""
         self._shortest = math.inf
         """The shortest limit of any match it was given: the timer looks at least so often."""
         self._timer: Timer | None = None
@@ -207,6 +231,8 @@ class BotStream:
             self.frames += 1
             self.decisions += len(self._owed)
             self._mark = self._clock.time()
+            if self._slow:
+                self._glance(self._mark)
             self._watch()
         self._write(frame)
 
@@ -235,8 +261,7 @@ class BotStream:
         if self._closed:
             return
         if answers := self._answers(raw):
-            self._book(now, answers)
-            for at, action in answers:
+            for at, action in answers if self._book(now, answers) else ():
                 at.table.answered(at, action)
         if self._offence is not None:
             self.host.fault(*self._offence)
@@ -305,22 +330,47 @@ class BotStream:
 
     # Time
 
-    def _book(self, now: float, answers: Sequence[tuple[SeatAt, int]]) -> None:
-        """Share the time since the frame, or the answers before, equally over what was answered together."""
-        share = (now - self._mark) / len(answers)
-        over = False
+    def _book(self, now: float, answers: Sequence[tuple[SeatAt, int]]) -> bool:
+        """Share the time since the frame, or the answers before, equally over what was answered together.
+
+        False if there is no telling how long it was: then no match of this bot's goes on.
+        """
+        share = charge = (now - self._mark) / len(answers)
+        if over := any(share > at.bank.limit for at, _ in answers):
+            charge = self._charged(now) / len(answers)
+            if self.host.stood_still(self._mark):
+                charge = 0.0
+                if not self.crowded:
+                    self.host.overload("the arena itself stood still for a while")
+                    return False
+            over = any(charge > at.bank.limit for at, _ in answers)
         for at, _ in answers:
+            if charge != share:
+                at.charged[len(at.times)] = charge
             at.times.append(share)
-            over = over or share > at.bank.limit
             if self.crowded:
                 at.bank.answered()
             else:
-                at.bank.charge(share)
+                at.bank.charge(charge)
         self._mark = now
+        self._slow, self._seen = self._seen is not None, None
         if over and self.crowded:
             self.host.over_limit()
         self._adapt(share * self.capacity, answers[0][0].bank.limits.decision)
         self._gathered.add(self)
+        return True
+
+    def _glance(self, now: float) -> None:
+        """Look at the bot's processes, to know later what they did from now on."""
+        if (usage := self.host.usage()) is not None:
+            self._seen = now, usage
+
+    def _charged(self, now: float) -> float:
+        """Of the time since the mark, what is the bot's own doing. What was before the glance is, all of it."""
+        if self._seen is None or (after := self.host.usage()) is None:
+            return now - self._mark
+        seen, before = self._seen
+        return seen - self._mark + charged(now - seen, before, after)
 
     def _adapt(self, full_frame: float, limit: float) -> None:
         if full_frame < limit / 8:
@@ -344,7 +394,7 @@ class BotStream:
         """
         if self._timer is None:
             now = self._clock.time()
-            when = min(self._due(), now + self._shortest, now + 3600)
+            when = min(self._due(), now + self._shortest / GLANCES, now + 3600)
             self._timer = self._clock.call_at(when, self._look, when)
 
     def _watch_anew(self) -> None:
@@ -357,10 +407,13 @@ class BotStream:
         self._timer = None
         if not self._owed or self._closed:
             return
+        now = self._clock.time()
         if self._due() > when:
+            if self._seen is None and now - self._mark > self._shortest / GLANCES / 2:
+                self._glance(now)
             self._watch()
         else:
-            self._timer = self._clock.call_at(self._clock.time() + PATIENCE, self._judge, self._mark)
+            self._timer = self._clock.call_at(now + PATIENCE, self._judge, self._mark)
 
     def _judge(self, mark: float) -> None:
         self._timer = None
@@ -369,8 +422,20 @@ class BotStream:
         if self._mark != mark:
             self._watch()
             return
+        now = self._clock.time()
+        allowed, asleep = sum(self._allowance()), self.host.stood_still(mark)
+        left = allowed - self._charged(now)
+        if left < 0 and not asleep:
+            self._overdue()
+        elif asleep or now - mark > OVERLOAD * allowed:
+            self.host.overload(f"no answer in {now - mark:.2f} s, in most of which the machine was busy elsewhere")
+        else:
+            when = min(now + left, mark + OVERLOAD * allowed) + PATIENCE
+            self._timer = self._clock.call_at(when, self._judge, mark)
+        self.host.settle()
+
+    def _overdue(self) -> None:
         rejected = f"; choices that were not asked for: {self._rejections}" if self._rejections else ""
         limit, bank = self._allowance()
         allowed = f"a limit of {limit:.2f} s and {bank:.2f} s left of the bank"
         self.host.fault(Forfeit.TIMEOUT, f"no answer in {limit + bank:.2f} s: {allowed}{rejected}")
-        self.host.settle()

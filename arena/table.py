@@ -63,7 +63,7 @@ class Table:
         """A bot chose, in time or not, something legal or not."""
         asked = self.match.open[at.seat]
         if at.bank.left < 0:
-            spent = f"took {at.times[-1]:.2f} s, {-at.bank.left:.2f} s more than its limit and bank"
+            spent = f"took {at.charge:.2f} s, {-at.bank.left:.2f} s more than its limit and bank"
             self._go_on(self._forfeit(asked, Forfeit.TIMEOUT, spent, at.stream.host.evidence(), action))
         elif action not in asked.legal:
             chose = f"chose {action}, legal: {brief(asked.legal)}"

@@ -49,6 +49,10 @@ GATHERING = 0.1
 LINGER = 0.005
 """Seconds that a frame may wait to become fuller while other bots owe answers: some milliseconds for the matches that
 could go on, where each frame costs as much as ten decisions."""
+HEARTBEAT = 0.25
+"""Seconds between two looks whether we were asleep."""
+ASLEEP = 1.5
+"""Seconds without a look that show that we were."""
 IN_FLIGHT = 256
 """Matches a process holds at most, whatever it offers."""
 
@@ -84,7 +88,10 @@ class SeatRecord(NamedTuple):
     """What is kept of one seat of a finished match; times in seconds, in the order of its decisions."""
 
     times: tuple[float, ...]
+    """By the clock on the wall."""
     evidence: dict[str, Any] | None = None
+    charged: Mapping[int, float] = {}
+    """Where it is not the time by the wall: what was charged, by the number of the decision in `times`."""
 
 
 class Played(NamedTuple):
@@ -193,6 +200,9 @@ class Worker:
         self._linger: asyncio.TimerHandle | None = None
         self._refill: dict[Lane, None] = {}
         self._crowded_out: dict[Lane, None] = {}
+        self._woken = -math.inf
+        self._beaten = self._loop.time()
+        self._heartbeat()
 
     # The batch
 
@@ -544,6 +554,31 @@ class Worker:
         if self._failed_starts[digest] >= STARTS:
             self.trouble = self.trouble.and_also(Trouble(benched={digest: evidence}))
 
+    def stood_still(self, since: float) -> bool:
+        """Whether we were asleep ourselves for a while since a time: stopped, or on a machine that was."""
+        self._beat()
+        return self._woken > since
+
+    def _beat(self) -> None:
+        now = self._loop.time()
+        if now - self._beaten > ASLEEP:
+            self._woken = now
+        self._beaten = now
+
+    def _heartbeat(self) -> None:
+        self._beat()
+        self._loop.call_later(HEARTBEAT, self._heartbeat)
+
+    def overloaded(self, bot: Bot, detail: str) -> None:
+        """Nobody loses by what the machine did; the matches are played again."""
+        assert bot.stream is not None
+        for at in [at for at in bot.stream.held.values() if not at.closed]:
+            self._void(at.table, f"{Void.OVERLOAD}: {detail}")
+        if self._bots.get(bot.key) is bot:
+            self._let_go(bot)
+            self._wake(bot.key)
+        self.settle()
+
     def over_limit(self, bot: Bot) -> None:
         """A slow thinker: from now on it thinks about one match at a time."""
         self._one_at_a_time(bot.entrant.digest)
@@ -593,4 +628,5 @@ def bot_seed(seed: bytes, seat: int) -> bytes:
 def seat_record(table: Table, seat: int) -> SeatRecord:
     """What is kept of a seat."""
     at = table.at.get(seat)
-    return SeatRecord(tuple(at.times) if at is not None else (), table.evidence.get(seat))
+    evidence = table.evidence.get(seat)
+    return SeatRecord((), evidence) if at is None else SeatRecord(tuple(at.times), evidence, at.charged)

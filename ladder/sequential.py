@@ -22,7 +22,7 @@ _ENOUGH = math.log(2 / ALPHA)
 """The logarithm of the capital that decides, for either of the two bettors."""
 
 
-class Test:
+class SequentialTest:
     """Values between 0 and 1, counted; their mean is compared with a half."""
 
     def __init__(self) -> None:

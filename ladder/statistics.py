@@ -146,11 +146,13 @@ class Evidence:
         return [self._seat(seat) for seat in range(max((len(order) for order, _ in self._groups), default=0))]
 
     def _seat(self, seat: int) -> Estimate:
+        """Of a group split evenly nothing is learnt of how much a seat's worth varies: it is no degree of freedom."""
         values = Counter[float]()
         for (_, rotations), count in self._groups.items():
             values[fmean(points(ranks)[seat] for ranks in rotations)] += count
         groups, mean, variance = moments(values)
-        half = quantile(groups - 1) * math.sqrt(variance / groups) if groups > 1 else 1.0
+        freedom = max(1, groups - values[0.5] - 1)
+        half = quantile(freedom) * math.sqrt(variance / groups) if groups > 1 else 1.0
         return Estimate(mean, max(0.0, mean - half), min(1.0, mean + half), groups)
 
     def saved(self) -> float | None:

@@ -18,7 +18,8 @@ MAY_IMPORT = {
     "arena.clock": set(),
     "arena.sandbox": {"arena.scratch"},
     "arena.scratch": set(),
-    "arena.launch": {"arena.sandbox"},
+    "arena.usage": {"arena.clock"},
+    "arena.launch": {"arena.sandbox", "arena.clock", "arena.usage"},
     "arena.wire": {"arena.match", "arena.games", "arena.v1"},
     "arena.stream": {"arena.match", "arena.clock", "arena.table", "arena.wire", "arena.games", "arena.v1"},
     "arena.table": {"arena.match", "arena.stream", "arena.wire", "arena.games", "arena.v1"},
@@ -29,6 +30,7 @@ MAY_IMPORT = {
         "arena.stream",
         "arena.match",
         "arena.sandbox",
+        "arena.clock",
         "arena.v1",
     },
     "arena.worker": {

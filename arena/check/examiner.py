@@ -119,6 +119,14 @@ class _Desk:
         """The process is at its end by its own doing."""
         self.over.set_result(Misbehaved(detail, reason))
 
+    def stood_still(self, since: float) -> bool:  # noqa: ARG002
+        """Here nobody loses by the clock."""
+        return False
+
+    def overloaded(self, bot: Bot, detail: str) -> None:
+        """As if it had ended."""
+        self.ended(bot, Forfeit.TIMEOUT, detail)
+
     def over_limit(self, bot: Bot) -> None:
         """No clock runs."""
 

@@ -18,7 +18,7 @@ from arena.tournament.run import MAX_REPEATS
 from arena.worker import Played, Task
 from ladder.points import point
 from ladder.schedule import TooFewBots, rotations
-from ladder.sequential import Test
+from ladder.sequential import SequentialTest
 
 LineUp: TypeAlias = tuple[int, ...]
 """By seat: 0 for the one bot, 1 for the other, more for the field."""
@@ -43,7 +43,7 @@ class Answer:
     """What the groups say so far: the one's share of points of the two, or, with a field, a half and half its lead."""
 
     def __init__(self) -> None:
-        self.test = Test()
+        self.test = SequentialTest()
         self.matches = 0
         self.forfeits = [0, 0]
         """Of the two bots."""
@@ -102,8 +102,9 @@ class _Plan:
     def _grow(self) -> bool:
         """Plan one group more, if the budget has it."""
         line_ups = _line_ups(self._question, len(self._planned))
-        if sum(map(len, self._planned)) + len(line_ups) > self._budget:
+        if len(line_ups) > self._budget:
             return False
+        self._budget -= len(line_ups)
         self._again.append(len(self._planned))
         self._planned.append(line_ups)
         return True

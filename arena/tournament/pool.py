@@ -180,7 +180,7 @@ class Workers:
             self._processes.append(self._hire())
             self._processes[-1].deal(chunk, self._trouble)
         ahead = sum(process.backlog for process in self._processes)
-        hungry = [process for process in self._processes if process.is_hungry]
+        hungry = [process for process in self._processes[: self._jobs] if process.is_hungry]
         while hungry:
             for process in hungry:
                 if not (chunk := stock.take(CHUNK, process.slots, ahead)):
@@ -202,6 +202,8 @@ class Workers:
             return self._replace(process)
         self._killers.clear()
         self._trouble = self._trouble.and_also(delivery.trouble)
+        if any((played.void or "").startswith(Void.OVERLOAD) for played in delivery.played):
+            self._jobs = max(1, self._jobs - 1)  # what was too much for the machine is played again with less
         return list(delivery.played)
 
     def _replace(self, dead: WorkerProcess) -> list[Played]:

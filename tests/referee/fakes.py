@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple, cast
 
-from arena.clock import Limits
+from arena.clock import Limits, Usage
 from arena.match import Asked, Forfeit, Outcome
 from arena.stream import BotStream, SeatAt
 from arena.table import Table
@@ -71,6 +71,11 @@ class Wire:
         self.time = VirtualTime()
         self.faults: list[tuple[Forfeit, str]] = []
         self.slow = 0
+        self.used: Usage | None = None
+        """What the bot's processes had of the machine by now."""
+        self.asleep = 0.0
+        """When the referee last woke from a sleep of its own."""
+        self.overloads: list[str] = []
         self.condition = "is still running"
         self.heard: list[tuple[int, int, int]] = []
         """What reached the tables: match, decision, action."""
@@ -91,6 +96,16 @@ class Wire:
 
     def over_limit(self) -> None:
         self.slow += 1
+
+    def usage(self) -> Usage | None:
+        return self.used
+
+    def stood_still(self, since: float) -> bool:
+        return self.asleep > since
+
+    def overload(self, detail: str) -> None:
+        self.overloads.append(detail)
+        self.stream.close()
 
     def settle(self) -> None:
         while self._gathered:

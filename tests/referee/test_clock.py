@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from arena.clock import NO_LIMITS, Bank, Limits
+from arena.clock import NO_LIMITS, Bank, Limits, Usage, charged
 
 
 @pytest.fixture
@@ -61,3 +61,33 @@ def test_a_bot_under_a_debugger_has_no_limits() -> None:
     bank = Bank.full(NO_LIMITS)
     assert bank.charge(86400.0)
     assert bank.charge(86400.0)
+
+
+# --- What the machine did
+
+
+def used(cpu: float, *waited: float, referee: float = 0.0) -> Usage:
+    """Usage of a bot with so many threads."""
+    return Usage(cpu, dict(enumerate(waited)), referee)
+
+
+@pytest.mark.parametrize(
+    ("after", "charge"),
+    [
+        (used(1.0, 0.0), 1.0),
+        (used(0.0, 0.0), 1.0),  # asleep
+        (used(0.2, 0.8), 0.2),  # it waited for a processor
+        (used(0.1, 0.5, 0.4), 0.5),  # the longest wait of one thread, not all together
+        (used(0.1, 0.5, referee=0.3), 0.2),  # its answer lay unread
+        (used(0.9, 1.0), 0.9),  # a thread that only waited, and others, or other processes, that worked
+        (used(1.9, 0.9, 0.9), 1.0),  # on two processors, but no more than the time itself
+    ],
+)
+def test_a_bot_pays_for_its_thinking_and_not_for_the_load_of_the_machine(after: Usage, charge: float) -> None:
+    """Of one second by the wall."""
+    assert charged(1.0, used(0.0), after) == pytest.approx(charge)
+
+
+def test_what_was_before_counts_for_nothing() -> None:
+    """Nobody saves up waits."""
+    assert charged(1.0, used(5.0, 50.0, 70.0), used(5.5, 50.5, 70.0, 0.1)) == pytest.approx(0.5)

@@ -16,6 +16,7 @@ import pytest
 
 from arena.clock import Limits
 from arena.match import Forfeit
+from arena.seated import GRACE
 from arena.worker import Played, Worker
 from tests.referee.conftest import PATIENT, bot, task
 
@@ -80,7 +81,7 @@ BREACHES = [
     Case("floods_repeats", FLOOD, "gave 1 answers in a match and repeated 66"),
     Case("prints_flood", OUTPUT, "printed more than 10 MiB in a second"),
 ]
-IMPATIENT = PATIENT._replace(start=2.0)
+IMPATIENT = PATIENT._replace(start=6.0)
 NEVER_THERE = [
     Case(
         "exit_at_start",
@@ -90,20 +91,20 @@ NEVER_THERE = [
         ("cannot find my opening book",),
     ),
     Case("guesses_tokens", START, "opened 3 streams that were refused, .* no Hello with ARENA_TOKEN"),
-    Case("never_connects", START, "did not join within 2 s", limits=IMPATIENT),
-    Case("silent_socket", START, "did not join within 2 s", limits=IMPATIENT),
-    Case("speaks_http", START, "did not join within 2 s", limits=IMPATIENT),
-    Case("never_says_hello", START, "did not join within 2 s", limits=IMPATIENT),
+    Case("never_connects", START, "did not join within 6 s", limits=IMPATIENT),
+    Case("silent_socket", START, "did not join within 6 s", limits=IMPATIENT),
+    Case("speaks_http", START, "did not join within 6 s", limits=IMPATIENT),
+    Case("never_says_hello", START, "did not join within 6 s", limits=IMPATIENT),
     Case(
         "wrong_token",
         START,
-        "did not join within 2 s; a stream was refused: the first frame has no Hello with ARENA_TOKEN",
+        "did not join within 6 s; a stream was refused: the first frame has no Hello with ARENA_TOKEN",
         limits=IMPATIENT,
     ),
     Case(
         "wrong_protocol",
         START,
-        "did not join within 2 s; a stream was refused: protocol 7 is not spoken here: 1 is",
+        "did not join within 6 s; a stream was refused: protocol 7 is not spoken here: 1 is",
         limits=IMPATIENT,
     ),
 ]
@@ -145,6 +146,7 @@ def played(scratch: Path, notes: Path) -> Iterator[dict[str, Played]]:
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr("arena.worker.PROCESSES", 2 * len(tasks))
         patch.setattr("arena.worker.STARTING", 12)
+        patch.setattr("arena.seated.GRACE", 5.0)  # on a busy machine too an exit is seen before the verdict
         worker = Worker(scratch, in_flight=1)
         try:
             worker.play([task("the honest one has all the time to start", bot("--play", "last"), bot())])
@@ -237,7 +239,7 @@ def test_a_bot_that_hangs_at_exit_holds_nobody_up(scratch: Path) -> None:
     (result,) = worker.play([task("hangs", bot("ignores_sigterm_and_goodbye"), bot())])
     begun = time.monotonic()
     worker.close()
-    assert time.monotonic() - begun < 2.0
+    assert time.monotonic() - begun < 15 * GRACE  # it would sleep for an hour
     assert result.outcome is not None
     assert result.outcome.forfeits == ()
 

@@ -44,6 +44,12 @@ class Host:
     def over_limit(self, bot: Bot) -> None:
         raise AssertionError(bot)
 
+    def stood_still(self, since: float) -> bool:
+        return since < 0
+
+    def overloaded(self, bot: Bot, detail: str) -> None:
+        raise AssertionError(bot, detail)
+
     def bug(self, error: Exception) -> None:
         raise error
 
@@ -54,7 +60,10 @@ class Host:
 class Process:
     """Exited, as far as it is asked."""
 
-    ran_out_of_memory = False
+    excess = None
+
+    def last_lines(self) -> list[str]:
+        return []
 
     def exit_in_words(self) -> str:
         return "exited with code 3"

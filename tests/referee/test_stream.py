@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import random
 
-from arena.clock import NO_LIMITS, Limits
+import pytest
+
+from arena.clock import NO_LIMITS, Limits, Usage
 from arena.match import Forfeit, Outcome, SeatForfeit
-from arena.stream import FRAME_BYTES, NOISE, PATIENCE
+from arena.stream import FRAME_BYTES, NOISE, PATIENCE, SeatAt
 from arena.v1 import referee_pb2 as pb
 from tests.referee.fakes import Wire
 
@@ -512,6 +514,74 @@ def test_a_bot_without_limits_is_never_late() -> None:
     wire.time.pass_by(10 * 3600)
     wire.say((at, 1, 0))
     assert (wire.heard, wire.faults) == ([(1, 1, 0)], [])
+
+
+# --- What the machine did
+
+
+def late(wire: Wire, seconds: float, cpu: float, *, answer: bool = True) -> SeatAt:
+    """Its second decision takes so long, of which the bot had so much processor time and waited for the rest."""
+    at = wire.sit()
+    wire.used = Usage(0.0, {1: 0.0})
+    wire.play(at, [1])
+    wire.ask(at, 2)
+    wire.settle()
+    wire.time.pass_by(0.2)  # by now it was seen thinking
+    wire.used = Usage(cpu, {1: seconds - 0.2 - cpu})
+    wire.time.pass_by(seconds - 0.2)
+    if answer:
+        wire.say((at, 2, 0))
+    return at
+
+
+def test_who_had_to_wait_for_a_processor_is_not_late() -> None:
+    """Three times the limit by the wall, less than one of its own doing."""
+    wire = Wire()
+    at = late(wire, 3.0, 0.5)
+    assert (wire.heard[-1], at.bank.left, wire.faults) == ((1, 2, 0), 3.0, [])
+    assert at.times[1] == pytest.approx(3.0)
+    assert 0.5 <= at.charged[1] <= 0.71
+
+
+def test_who_was_overdue_by_the_wall_only_has_what_is_left() -> None:
+    """Then it is over, however busy the machine was meanwhile."""
+    wire = Wire()
+    late(wire, 6.0, 3.5, answer=False)
+    assert wire.faults == []
+    wire.time.pass_by(2.0)
+    assert wire.reasons == [Forfeit.TIMEOUT]
+
+
+def test_where_the_machine_is_too_busy_nobody_loses() -> None:
+    """Four times what it may: there is no telling any more."""
+    wire = Wire()
+    late(wire, 17.0, 1.0, answer=False)
+    assert (wire.faults, len(wire.overloads)) == ([], 1)
+
+
+def test_a_referee_that_slept_judges_nobody() -> None:
+    """It was stopped, or the whole machine was: the match is to be played again, answered or not."""
+    for answer in (True, False):
+        wire = Wire()
+        at = wire.sit()
+        wire.play(at, [1])
+        wire.ask(at, 2)
+        wire.settle()
+        wire.asleep = wire.time.now + 5.0
+        wire.time.sleep_through(5.0)
+        if answer:
+            wire.say((at, 2, 0))
+        wire.time.pass_by(1.0)
+        assert (wire.heard, wire.faults, len(wire.overloads)) == ([(1, 1, 0)], [], 1)
+
+
+def test_who_answers_at_once_is_never_looked_at() -> None:
+    """A look costs more than a fast decision."""
+    wire = Wire()
+    looks: list[float] = []
+    wire.usage = lambda: looks.append(wire.time.now)  # type: ignore[method-assign]
+    wire.play(wire.sit(), range(1, 100), seconds=0.01)
+    assert looks == []
 
 
 # --- How many at once

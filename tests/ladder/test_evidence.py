@@ -1,0 +1,68 @@
+"""Settled ratings and errors of a stored ladder: which matches they are of."""
+
+from __future__ import annotations
+
+from collections import Counter
+
+import pytest
+from sqlite_utils import Database
+
+from ladder import settled, store
+from ladder.ratings import Rating
+from tests.ladder.fakes import begin, finished, play, void
+
+
+def fitted(matches: list[store.ScheduledMatch]) -> dict[str, Rating]:
+    outcomes = [settled.outcome(match.line_up, [seat.rank for seat in finished(match).seats]) for match in matches]
+    return settled.fit(Counter(outcomes), 0.1)
+
+
+@pytest.mark.parametrize("seats", [2, 3])
+def test_settled_ratings_cover_what_is_rated(db: Database, seats: int) -> None:
+    """They are stored with the number of matches they are of, and stay so until they are asked for again."""
+    ladder = begin(db, "a", "b", "c", seats=seats)
+    matches = list(store.scheduled(db, ladder))
+    store.record(db, ladder, [finished(match) for match in matches if match is not matches[4]])
+    store.fold(db, ladder)
+    store.settle(db, ladder)
+    assert store.find_settled(db, ladder) == (fitted(matches[:4]), 4)
+    play(db, ladder)
+    assert store.find_settled(db, ladder).matches == 4
+    store.settle(db, ladder)
+    assert store.find_settled(db, ladder) == (fitted(matches), len(matches))
+
+
+def test_nothing_is_fitted_twice(db: Database) -> None:
+    """A ladder that has nothing new to say costs no passes."""
+    ladder = begin(db, "a", "b", "c")
+    play(db, ladder)
+    passes: list[int] = []
+    for _ in range(2):
+        store.settle(db, ladder, lambda done, _most: passes.append(done))
+    assert passes.count(0) == 1
+
+
+def test_an_interrupted_fit_leaves_what_was_there(db: Database) -> None:
+    """Ctrl-C may come at any pass."""
+    ladder = begin(db, "a", "b", "c")
+
+    def interrupt(done: int, _most: int) -> None:
+        if done == 3:
+            raise KeyboardInterrupt
+
+    play(db, ladder)
+    with pytest.raises(KeyboardInterrupt):
+        store.settle(db, ladder, interrupt)
+    assert store.find_settled(db, ladder) == ({}, 0)
+
+
+def test_only_whole_groups_are_evidence(db: Database) -> None:
+    """Half a group is half of its dice: whoever had the better seat would seem better."""
+    ladder = begin(db, "a", "b", "c")
+    matches = list(store.scheduled(db, ladder))
+    store.record(db, ladder, void(matches[0], 3))
+    play(db, ladder)
+    evidence = store.evidence(db, ladder)
+    one, other = matches[0].line_up
+    assert evidence.head_to_head(one, other) is None
+    assert sum(1 for bot in evidence.bots for rival in evidence.bots if evidence.head_to_head(bot, rival)) == 4

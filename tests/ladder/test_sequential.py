@@ -1,0 +1,58 @@
+"""The test that may be looked at after every value; how often it errs is in tests/statistics."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from random import Random
+
+import pytest
+
+from ladder.sequential import SequentialTest
+
+
+def after(values: Iterable[float]) -> SequentialTest:
+    test = SequentialTest()
+    for value in values:
+        test.add(value)
+    return test
+
+
+def test_nothing_is_known_at_first() -> None:
+    """A group or two decide nothing, even if they are as clear as can be."""
+    assert (SequentialTest().mean, SequentialTest().interval, SequentialTest().decided) == (0.5, (0.0, 1.0), False)
+    assert not after([1.0] * 4).decided
+    assert after([1.0] * 12).decided
+
+
+@pytest.mark.parametrize("mean", [0.3, 0.55, 0.9])
+def test_the_interval_holds_the_mean_and_narrows(mean: float) -> None:
+    """And it leaves a half out exactly when the test decides."""
+    chance = Random(1)
+    test, widths = SequentialTest(), []
+    for number in range(1, 2001):
+        test.add(float(chance.random() < mean))
+        if number % 100 == 0:
+            low, high = test.interval
+            assert low <= test.mean <= high
+            assert test.decided == (not low <= 0.5 <= high)
+            widths.append(high - low)
+    assert widths[-1] < widths[0] / 3
+
+
+def test_both_sides_are_treated_alike() -> None:
+    """Who is named first changes nothing, nor does the order of the values."""
+    values = [1.0, 0.5, 1.0, 0.75, 0.0] * 20
+    one, other = after(values), after(1 - value for value in reversed(values))
+    assert one.interval == pytest.approx([1 - end for end in reversed(other.interval)], abs=2e-4)
+    assert one.decided == other.decided
+
+
+def test_the_outlook_is_about_right() -> None:
+    """So many more values, of bots so far apart, do decide."""
+    test = after([0.0, 0.5, 0.5, 1.0] * 25)
+    more = test.still(0.05)
+    for value in [0.05, 0.55, 0.55, 1.0] * (more // 4 + 1):
+        assert not test.decided or test.count > 0.7 * (100 + more)
+        test.add(value)
+    assert test.decided or test.still(0.05) < more / 2
+    assert test.still(0.01) > more

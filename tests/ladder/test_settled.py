@@ -1,0 +1,89 @@
+"""The settled rating: TrueSkill's own answers, from all matches at once and in no order."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Sequence
+from random import Random
+from statistics import fmean
+
+import pytest
+
+from ladder.ratings import NEW, Rating, rate
+from ladder.settled import NOTHING, PRIOR, Normal, Outcome, fit, outcome
+
+DRAWS = 0.1
+
+
+def centred(ratings: dict[str, Rating]) -> dict[str, Rating]:
+    middle = fmean(mu for mu, _ in ratings.values())
+    return {label: Rating(mu - middle, sigma) for label, (mu, sigma) in ratings.items()}
+
+
+def assert_close(found: dict[str, Rating], wanted: dict[str, Rating], within: float) -> None:
+    assert found.keys() == wanted.keys()
+    for label, rating in found.items():
+        assert rating == pytest.approx(wanted[label], abs=within)
+
+
+@pytest.mark.parametrize("ranks", [(0, 1), (0, 0), (0, 1, 2), (0, 0, 2), (0, 1, 1, 3), (0, 1, 2, 3, 4)])
+def test_a_single_match_is_rated_as_trueskill_does(ranks: tuple[int, ...]) -> None:
+    """Then there is nothing to pass over again; the library has its own code and is good to some digits."""
+    labels = "abcde"[: len(ranks)]
+    live = dict(zip(labels, rate([NEW] * len(ranks), ranks, DRAWS), strict=True))
+    assert_close(fit({outcome(labels, ranks): 1}, DRAWS), centred(live), 0.02)
+
+
+def by_the_library(matches: Sequence[Outcome]) -> dict[str, Rating]:
+    """TrueSkill Through Time with TrueSkill itself for every match, one after the other, none counted together."""
+    skills = {label: Normal(0.0, PRIOR.pi) for match in matches for label, _ in match}
+    said = [[NOTHING] * len(match) for match in matches]
+    for _ in range(60):
+        for match, messages in zip(matches, said, strict=True):
+            cavities = [skills[label].times(told, -1) for (label, _), told in zip(match, messages, strict=True)]
+            before = [Rating(tau / pi, pi**-0.5) for tau, pi in cavities]
+            after = rate(before, [rank for _, rank in match], DRAWS)
+            for seat, (label, _) in enumerate(match):
+                skills[label] = Normal(after[seat].mu / after[seat].sigma ** 2, after[seat].sigma ** -2)
+                messages[seat] = skills[label].times(cavities[seat], -1)
+    return centred({label: Rating(tau / pi, pi**-0.5) for label, (tau, pi) in skills.items()})
+
+
+@pytest.mark.parametrize("seats", [2, 3])
+def test_many_matches_are_as_by_passing_over_them_one_by_one(seats: int) -> None:
+    """Counting equal outcomes, damping and passing over all at once are short cuts to the same place."""
+    chance, bots = Random(seats), "abcd"
+    matches = []
+    for _ in range(24):
+        labels = chance.sample(bots, seats)
+        played = [chance.gauss(-3 * bots.index(label), 4) // 2 for label in labels]
+        matches.append(outcome(labels, [sum(other > own for other in played) for own in played]))
+    assert_close(fit(Counter(matches), DRAWS), by_the_library(matches), 0.03)
+
+
+@pytest.mark.parametrize(
+    "results",
+    [
+        {outcome("ab", (0, 1)): 100_000},
+        {outcome("ab", (0, 1)): 10_000, outcome("ab", (1, 0)): 1},
+        {outcome(pair, (0, 1)): 5_000 for pair in ("ab", "bc", "cd", "ad")},
+        {outcome("abcde", (0, 1, 2, 3, 4)): 5_000},
+    ],
+    ids=["always", "nearly always", "chain", "five"],
+)
+def test_who_always_wins_is_far_ahead_and_no_further(results: dict[Outcome, int]) -> None:
+    """Certain results are where such fits run away or oscillate."""
+    ratings = fit(results, DRAWS)
+    mus = [ratings[label].mu for label in sorted(ratings)]
+    assert mus == sorted(mus, reverse=True)
+    assert all(abs(mu) < 100 and 0 < sigma < NEW.sigma for mu, sigma in ratings.values())
+
+
+def test_a_tie_where_ties_are_unheard_of_is_fitted() -> None:
+    """A game may declare that ties do not happen and be wrong."""
+    assert fit({outcome("ab", (0, 0)): 3}, 0.0)["a"].mu == pytest.approx(0.0, abs=1e-9)
+
+
+def test_without_results_nobody_is_rated() -> None:
+    """An empty ladder is no error."""
+    assert fit({}, DRAWS) == {}

@@ -1,0 +1,50 @@
+"""The promises of the statistics, on fewer ladders than `python -m tests.statistics` takes; the seeds are fixed."""
+
+from __future__ import annotations
+
+import pytest
+
+from tests.statistics.promises import comparisons, coverage, equal_called_different, order, shuffled
+from tests.statistics.simulated import Size
+
+
+@pytest.mark.parametrize(("size", "ladders"), [(Size(4, 2, 5), 150), (Size(5, 3, 1), 40)], ids=str)
+def test_intervals_hold_the_truth(size: Size, ladders: int) -> None:
+    """Neither too narrow, which would lie, nor too wide, which would waste matches."""
+    for held in coverage(size, 2.0, ladders):
+        assert 0.91 <= held <= 0.99
+
+
+@pytest.mark.parametrize("size", [Size(2, 2, 5), Size(4, 2, 1), Size(4, 2, 3)], ids=str)
+def test_equal_bots_are_seldom_called_different(size: Size) -> None:
+    """Also where there are so few groups that they may all have gone the same way."""
+    assert equal_called_different(size, 200) <= 0.06
+
+
+def test_the_order_of_bots_is_found() -> None:
+    """And what is not marked with ~ can be relied on."""
+    found = order(Size(5, 2, 20), 1.0, 8)
+    assert found.live >= 0.95
+    assert found.settled >= 0.95
+    assert found.marked >= 0.97
+
+
+def test_shuffling_moves_no_settled_rating() -> None:
+    """To the last bit: the fit counts outcomes and never sees an order."""
+    assert shuffled(Size(5, 2, 3), 2.0, 3) == 0.0
+    assert shuffled(Size(5, 3, 1), 2.0, 1) == 0.0
+
+
+def test_equal_bots_are_seldom_decided_however_often_one_looks() -> None:
+    """An ordinary test at 5 %, looked at 300 times, would call every fourth or so different."""
+    found = comparisons(0.0, 300, 100)
+    assert found.wrong <= 0.05
+    assert found.held >= 0.95
+
+
+def test_a_better_bot_is_found() -> None:
+    """In about as many groups as a test needs that may be looked at once."""
+    found = comparisons(2.0, 2000, 30)
+    assert found.decided == 1.0
+    assert found.wrong == 0.0
+    assert found.groups < 120

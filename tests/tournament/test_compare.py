@@ -1,0 +1,203 @@
+"""Comparing two bots: the same answer however matches come back, and void groups that are not forgotten."""
+
+from __future__ import annotations
+
+import json
+import re
+import signal
+import subprocess
+import time
+from collections import Counter
+from collections.abc import Iterator
+from hashlib import sha256
+from itertools import islice
+from pathlib import Path
+from random import Random
+from subprocess import PIPE
+from typing import cast
+
+import psutil
+import pytest
+
+from arena import games
+from arena.clock import Limits
+from arena.match import Forfeit, Outcome, SeatForfeit
+from arena.seated import Entrant
+from arena.tournament.compare import ATTEMPTS, Answer, Question, compare
+from arena.tournament.pool import Workers
+from arena.worker import Played, Task
+from ladder.schedule import TooFewBots
+from tests.cli.commands import ARENA, PATIENCE, arena, environment
+
+GAME = games.game("buttons")
+ASKED = ("compare", "greedy", "random", "--game", "buttons")
+STRONG, WEAK, *OTHERS = (Entrant(name, name, ()) for name in ("strong", "weak", "x", "y", "z"))
+STRENGTH = {"strong": 90, "weak": 0, "x": 60, "y": 60, "z": 60}
+
+BUSY = 4
+"""Processes below a command that plays: a worker, its resource tracker, and two bots or more."""
+
+
+def question(seats: int = 2, field: int = 0, pair: tuple[Entrant, Entrant] = (STRONG, WEAK)) -> Question:
+    return Question(GAME, seats, {}, Limits(), b"seed", pair, OTHERS[:field])
+
+
+class Table:
+    """Workers that play by strength and by dice which a seat shares with itself in every rotation of its group."""
+
+    def __init__(self, chance: Random, void: dict[int, int] | None = None, forfeits: bool = False) -> None:
+        self.stopped = False
+        self.tasks: list[Task] = []
+        self._chance = chance
+        self._void = Counter(void or {})
+        """How often the first match of a group is void."""
+        self._forfeits = forfeits
+
+    def stop(self) -> None:
+        self.stopped = True
+
+    def play(self, tasks: Iterator[Task]) -> Iterator[list[Played]]:
+        """Play them in some order."""
+        while not self.stopped and (batch := list(islice(tasks, 16))):
+            self.tasks += batch
+            yield [self._played(task) for task in self._chance.sample(batch, len(batch))]
+
+    def _played(self, task: Task) -> Played:
+        group, index = map(int, task.id.split("/"))
+        if index == 0 and self._void[group]:
+            self._void[group] -= 1
+            return Played(task.id, None, "DISK")
+        got = [
+            STRENGTH[entrant.label] + sha256(task.seed + bytes([seat])).digest()[0]
+            for seat, entrant in enumerate(task.lineup)
+        ]
+        ranks = tuple(sum(other > own for other in got) for own in got)
+        lost = [SeatForfeit(ranks.index(max(ranks)), Forfeit.CRASH, "gone", 1)] if self._forfeits else []
+        return Played(task.id, Outcome(ranks, tuple(got), tuple(lost)))
+
+
+def ask(what: Question, table: Table, budget: int = 2000) -> Answer:
+    return compare(what, cast("Workers", table), budget, lambda _answer: None)
+
+
+def said(answer: Answer) -> tuple[object, ...]:
+    return answer.test.mean, answer.test.interval, answer.test.count, answer.matches, answer.void, answer.forfeits
+
+
+@pytest.mark.parametrize(("seats", "field"), [(2, 0), (3, 0), (4, 0), (2, 2), (3, 2), (4, 3)])
+def test_the_better_bot_is_found_whoever_is_named_first(seats: int, field: int) -> None:
+    """At every table, alone or in a field, and long before the budget ends."""
+    one = ask(question(seats, field), Table(Random(1)))
+    other = ask(question(seats, field, (WEAK, STRONG)), Table(Random(1)))
+    assert one.test.decided
+    assert other.test.decided
+    assert one.test.mean > 0.5 > other.test.mean
+    assert one.matches < 500
+
+
+@pytest.mark.parametrize(("seats", "field"), [(2, 0), (3, 0), (5, 0), (3, 2)])
+def test_a_group_is_fair(seats: int, field: int) -> None:
+    """The two bots have every seat equally often, on one seed, and no process could meet that seed twice."""
+    table = Table(Random(1))
+    ask(question(seats, field), table, budget=100)
+    for group in {task.id.split("/")[0] for task in table.tasks}:
+        tasks = [task for task in table.tasks if task.id.startswith(f"{group}/")]
+        for seat in range(seats):
+            here = Counter(task.lineup[seat].label for task in tasks)
+            assert here["strong"] == here["weak"] > 0
+        assert len({task.seed for task in tasks}) == 1
+        keys = [key for task in tasks for key in task.keys]
+        assert len(keys) == len(set(keys))
+
+
+def test_the_order_of_finishing_changes_nothing() -> None:
+    """Any number of workers, whichever is quick: what counts is decided by the seed."""
+    answers = [said(ask(question(3), Table(Random(seed), void={1: 1, 4: 9}))) for seed in range(5)]
+    assert answers == answers[:1] * 5
+
+
+def test_a_void_group_is_played_again_whole_and_in_fresh_processes() -> None:
+    """Keeping the matches that did not fail would choose among results."""
+    table = Table(Random(1), void={2: ATTEMPTS - 1})
+    answer = ask(question(), table)
+    assert answer.void == 0
+    tasks = [task for task in table.tasks if task.id.startswith("2/")]
+    assert Counter(task.id for task in tasks) == {"2/0": ATTEMPTS, "2/1": ATTEMPTS}
+    assert len({key for task in tasks for key in task.keys}) == 4 * ATTEMPTS
+    assert said(answer) == said(ask(question(), Table(Random(1))))
+
+
+def test_a_group_that_stays_void_counts_as_undecided() -> None:
+    """Leaving it out could favour whoever makes the arena fail when it loses."""
+    answer = ask(question(), Table(Random(1), void=dict.fromkeys(range(1000), 9)), budget=40)
+    assert (answer.test.count, answer.test.mean, answer.void) == (20, 0.5, 20)
+    assert not answer.test.decided
+
+
+def test_the_budget_is_kept() -> None:
+    """In whole groups; what has to be played again is not charged."""
+    table = Table(Random(1), void={0: 1})
+    answer = ask(question(3, pair=(STRONG, STRONG)), table, budget=20)
+    assert (answer.matches, answer.test.count, len(table.tasks)) == (18, 3, 24)
+
+
+def test_nothing_is_asked_of_workers_that_were_stopped() -> None:
+    """Ctrl-C before the first group leaves an answer that knows nothing."""
+    table = Table(Random(1))
+    table.stop()
+    assert ask(question(), table).test.count == 0
+
+
+def test_forfeits_of_the_two_are_counted() -> None:
+    """A bot that loses because it crashes is not a worse player, and its author wants to know."""
+    answer = ask(question(), Table(Random(1), forfeits=True))
+    assert sum(answer.forfeits) == answer.matches
+    assert answer.forfeits[1] > answer.forfeits[0]
+
+
+def test_a_field_too_small_for_the_table_is_refused() -> None:
+    """Before anything is played."""
+    with pytest.raises(TooFewBots, match="4 players need 3 bots in the field"):
+        ask(question(4, field=2), Table(Random(1)))
+
+
+@pytest.mark.long
+@pytest.mark.timeout(300)
+def test_the_command_answers_in_one_sentence(cwd: Path) -> None:
+    """The same one with any number of workers, and with the two exchanged; nothing is stored."""
+    one, other = (arena(*ASKED, "--seed", "a", "-j", jobs, cwd=cwd) for jobs in ("1", "2"))
+    assert one == other
+    sentence = r"greedy beats random: (\d+\.\d) % ± \d+\.\d of the points, \d+ matches; decided\n"
+    assert (one.code, one.err) == (0, "--seed a repeats this\n")
+    assert re.fullmatch(sentence, one.out)
+    assert list(cwd.iterdir()) == []
+
+
+@pytest.mark.long
+@pytest.mark.timeout(300)
+def test_a_budget_too_small_says_what_more_would_do(cwd: Path) -> None:
+    """And exits with 3, so that a script knows; a bot may be compared with itself."""
+    ran = arena("compare", "random", "random", *ASKED[3:], "--budget", "12", "-p", "2", cwd=cwd)
+    assert ran.code == 3
+    outlook = r"about [\d,]+ more matches would settle 1 %"
+    assert re.fullmatch(rf"not decided: random has .* of the points, 12 matches, against random; {outlook}\n", ran.out)
+    told = arena(*ASKED, "--field", "cautious", "--budget", "4", "--json", cwd=cwd)
+    answer = json.loads(told.out)
+    assert (told.code, told.err) == (3, "")
+    assert (answer["matches"], answer["groups"], answer["better"], answer["field"]) == (4, 1, None, ["cautious"])
+
+
+@pytest.mark.long
+@pytest.mark.timeout(300)
+def test_ctrl_c_prints_what_is_known(cwd: Path) -> None:
+    """Hours of matches are not thrown away."""
+    words = [str(ARENA), "compare", "random", "random", *ASKED[3:], "--budget", "9999999", "-j", "1"]
+    with subprocess.Popen(words, cwd=cwd, env=environment(), stdout=PIPE, stderr=PIPE, text=True) as process:
+        while len(psutil.Process(process.pid).children(recursive=True)) < BUSY:
+            assert process.poll() is None
+            time.sleep(0.05)
+        process.send_signal(signal.SIGINT)
+        out, err = process.communicate(timeout=PATIENCE)
+    assert process.returncode == 130
+    assert out.startswith("not decided: random has ")
+    assert "Traceback" not in err
