@@ -67,6 +67,11 @@ def pack(played: Played) -> bytes:
             {decision: round(seconds * 1000, 2) for decision, seconds in seat.charged.items()} for seat in played.seats
         ],
     }
+    return packed_json(record)
+
+
+def packed_json(record: Mapping[str, Any]) -> bytes:
+    """A record as bytes that are the same each time."""
     return gzip.compress(msgspec.json.encode(record), compresslevel=1, mtime=0)
 
 
