@@ -19,6 +19,7 @@ MAY_IMPORT = {
     "arena.sandbox": {"arena.scratch"},
     "arena.scratch": set(),
     "arena.usage": {"arena.clock"},
+    "arena.selftest": {"arena.launch", "arena.sandbox"},
     "arena.launch": {"arena.sandbox", "arena.clock", "arena.usage"},
     "arena.wire": {"arena.match", "arena.games", "arena.v1"},
     "arena.stream": {"arena.match", "arena.clock", "arena.table", "arena.wire", "arena.games", "arena.v1"},
@@ -149,6 +150,7 @@ MAY_IMPORT = {
         "ladder",
     },
     "arena.cli": {
+        "arena.selftest",
         "arena.sandbox",
         "arena.scratch",
         "arena.bench",
