@@ -72,6 +72,11 @@ def pack(played: Played) -> bytes:
         ],
         "conditions": played.conditions,
     }
+    return packed_json(record)
+
+
+def packed_json(record: Mapping[str, Any]) -> bytes:
+    """A record as bytes that are the same each time."""
     return gzip.compress(msgspec.json.encode(record), compresslevel=1, mtime=0)
 
 
