@@ -19,6 +19,7 @@ MAY_IMPORT = {
     "arena.sandbox": {"arena.scratch"},
     "arena.scratch": set(),
     "arena.usage": {"arena.clock"},
+    "arena.selftest": {"arena.launch", "arena.sandbox"},
     "arena.launch": {"arena.sandbox", "arena.clock", "arena.usage"},
     "arena.wire": {"arena.match", "arena.games", "arena.v1"},
     "arena.stream": {"arena.match", "arena.clock", "arena.table", "arena.wire", "arena.games", "arena.v1"},
@@ -34,6 +35,7 @@ MAY_IMPORT = {
         "arena.v1",
     },
     "arena.worker": {
+        "arena.usage",
         "arena.sandbox",
         "arena.seated",
         "arena.stream",
@@ -149,6 +151,7 @@ MAY_IMPORT = {
         "ladder",
     },
     "arena.cli": {
+        "arena.selftest",
         "arena.sandbox",
         "arena.scratch",
         "arena.bench",
