@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 BATCHED = 25_000
 """Decisions a second of a worker, roughly: how much is played must not depend on how fast it went a moment ago, or
 a ladder and what its frames are played back from would not be the same."""
-FILL = 8
+FILL = 4
 """Matches for each process of a bot, of a ladder that is long enough for what it costs to be seen."""
 UNBATCHED = 1_000
 """Likewise with one decision a frame."""

@@ -8,7 +8,7 @@ from functools import partial
 from typing import Any, TypeAlias
 
 from arena import games
-from arena.bench import ladders, loops, raw, starts
+from arena.bench import ladders, loops, raw, scale, starts
 from arena.bench.cases import REFERENCE, Case, Setting
 from arena.bench.figures import Figures, Part, Sample, machine, ratios, spreads
 from arena.scratch import run_folder
@@ -18,6 +18,8 @@ Say: TypeAlias = Callable[[str], None]
 """Told what is going on, in a line."""
 
 KINDS = ("ladder", "unbatched", "raw_grpc", "raw_single", "rules", "ratings", "store", "startup", "lone_match")
+LARGER = 0.5
+"""Share of a repeat's seconds for ladders of more than two players."""
 UNBATCHED = 0.3
 """Share of a repeat's seconds where every frame has one decision: nothing has to fill first."""
 LOOP = 0.1
@@ -41,7 +43,8 @@ def parts(setting: Setting) -> Iterator[Part]:
     two = [case for case in cases if case.players == 2]
     loop = setting.seconds * LOOP
     for case in cases:
-        own = setting if case in two else setting._replace(jobs=1)  # many bots to start, and only costs to compare
+        # Larger tables have many bots to start, and only their costs are compared.
+        own = setting if case in two else setting.shorter(LARGER)._replace(jobs=1)
         yield Part("ladder", str(case), partial(ladders.ladder, own, case, IN_FLIGHT))
     for case in two:
         yield Part("raw_grpc", str(case), partial(raw.playback, setting, case, IN_FLIGHT))
@@ -53,7 +56,7 @@ def parts(setting: Setting) -> Iterator[Part]:
         yield Part("rules", str(case), partial(loops.rules, case, loop))
     for players in range(2, 6):
         yield Part("ratings", str(players), partial(loops.ratings, players, loop))
-    yield Part("store", "buttons/2", partial(loops.results, setting.scratch, max(loops.BATCH, int(500 * loop))))
+    yield Part("store", "buttons/2", partial(loops.results, setting.scratch, max(scale.BATCH, int(500 * loop))))
     yield Part("startup", "help", starts.help_page)
     yield Part("startup", "bot", partial(starts.bot, setting.scratch))
 
