@@ -15,9 +15,12 @@ from collections import deque
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 
+from arena import usage
 from arena.clock import Usage
+from arena.sandbox import watchdog
 from arena.sandbox.cgroups import Group
-from arena.usage import family, look
+from arena.sandbox.grades import Bounds
+from arena.sandbox.watchdog import ALARMED, Excess, out_of_memory
 
 KEPT = 64 * 1024
 """Bytes kept of the beginning, and again of the end, of what a bot prints."""
@@ -75,6 +78,7 @@ class BotProcess:
     """A running bot. `on_exit` is called once, in the loop, when it has ended and all its output was read.
 
     `group` are its control groups, removed with it. `wrapped` says that an end by signal n is told as code 128 + n.
+    Where no group holds it to its `bounds`, a look now and then does, also at the folder `scratch` that it may write.
     """
 
     def __init__(
@@ -87,14 +91,19 @@ class BotProcess:
         on_flood: Callable[[], None],
         group: Group | None = None,
         wrapped: bool = False,
+        bounds: Bounds | None = None,
+        scratch: Path | None = None,
     ) -> None:
         self.output = Output()
         self._on_exit = on_exit
         self._on_flood = on_flood
         self._group = group
         self._wrapped = wrapped
-        self.ran_out_of_memory = False
-        """Whether it was ended for want of memory; known at its end."""
+        self._bounds = bounds
+        self._scratch = scratch
+        self._watch: asyncio.TimerHandle | None = None
+        self.excess: Excess | None = None
+        """What it was ended for using too much of; known at its end."""
         self._loop = asyncio.get_running_loop()
         self._second = (0, 0)  # (whole second of the loop's clock, bytes printed up to its start)
         self._process = subprocess.Popen(
@@ -118,6 +127,8 @@ class BotProcess:
             raise
         self._loop.add_reader(self._pipe, self._read)
         self._loop.add_reader(self._pidfd, self._exited)
+        if bounds is not None and (group is None or scratch is not None):
+            self._watch = self._loop.call_later(ALARMED, self._look)
 
     @property
     def running(self) -> bool:
@@ -143,9 +154,22 @@ class BotProcess:
 
     def usage(self) -> Usage:
         """What it and all it started had of the machine by now."""
-        if self._group is not None:
-            return look(self._group.processes(), self._group.cpu())
-        return look(family(self._process.pid), None)
+        return usage.look(self._processes(), None if self._group is None else self._group.cpu())
+
+    def _processes(self) -> list[int]:
+        return usage.family(self._process.pid) if self._group is None else self._group.processes()
+
+    def _look(self) -> None:
+        assert self._bounds is not None
+        self.excess, seconds = watchdog.look(self._processes(), self._bounds, self._scratch)
+        if self.excess is not None:
+            self.kill()
+        else:
+            self._watch = self._loop.call_later(seconds, self._look)
+
+    def was_short_of_memory(self) -> bool:
+        """Whether the kernel ended one of its processes for that, if not the first."""
+        return self._group is not None and self._group.ran_out_of_memory()
 
     def kill(self) -> None:
         """Begin to end the process and all it started; `on_exit` follows."""
@@ -165,8 +189,11 @@ class BotProcess:
         self._process.wait()
         del _running[self._process.pid]
         end_orphans()
+        if self._watch is not None:
+            self._watch.cancel()
         if self._group is not None:
-            self.ran_out_of_memory = self._group.ran_out_of_memory()
+            if self._bounds is not None and self.was_short_of_memory():
+                self.excess = out_of_memory(self._bounds)
             self._group.remove()
         for _ in range(PIPE // KEPT):
             self._take()

@@ -6,6 +6,7 @@ import asyncio
 import contextlib
 import errno
 import os
+import re
 import shutil
 from collections.abc import Callable, Mapping
 from functools import wraps
@@ -16,6 +17,7 @@ from arena.clock import Usage
 from arena.launch import BotProcess
 from arena.match import Forfeit
 from arena.sandbox import Bounds, Confined, Sandbox, confine, door, user
+from arena.sandbox.watchdog import out_of_memory
 from arena.service import LONGEST, REFUSALS, Receive, RefereeService, Write
 from arena.stream import BotStream
 from arena.v1 import referee_pb2 as pb
@@ -28,6 +30,10 @@ Key: TypeAlias = tuple[str, int, int, int]
 GRACE = 1.0
 """Seconds between the end of a stream and that of its process, or the other way round, that are waited before the
 verdict; and between Goodbye and the end of a process."""
+WANTED_MEMORY = re.compile(
+    r"\bMemoryError\b|OutOfMemoryError|heap out of memory|bad_alloc|memory allocation of \d+ bytes"
+)
+"""What the last words of runtimes are when they are refused memory."""
 KILLED = 5.0
 """Seconds that a killed process may take to end; one that takes longer hangs in the kernel and is left to it."""
 
@@ -112,6 +118,7 @@ class Bot:
         self.started = asyncio.Event()
         """Set when the start has succeeded or failed."""
         self._directory = directory
+        self._bounds = Bounds(entrant.memory_mib, entrant.tasks)
         self._process: BotProcess | None = None
         self._service: RefereeService | None = None
         self._verdict: asyncio.TimerHandle | None = None
@@ -145,6 +152,8 @@ class Bot:
             on_flood=self._flooded,
             group=made.group,
             wrapped=made.wrapped,
+            bounds=made.bounds,
+            scratch=made.scratch,
         )
         self._verdict = self._loop.call_later(limit, self._never_joined, limit)
 
@@ -164,7 +173,7 @@ class Bot:
             door=self._directory,
             scratch=scratch,
             env=env,
-            bounds=Bounds(self.entrant.memory_mib, self.entrant.tasks),
+            bounds=self._bounds,
         )
 
     @property
@@ -292,9 +301,10 @@ class Bot:
         reason, how = Forfeit.CRASH, f"closed its stream, or sent a frame of more than {LONGEST} bytes"
         if self._process is not None and self._exited.is_set():
             how = f"the process {self._process.exit_in_words()}"
-            if self._process.ran_out_of_memory:
-                reason = Forfeit.OOM
-                how = f"ran out of memory: {self.entrant.memory_mib} MiB are allowed"
+            if (excess := self._process.excess) is not None:
+                reason, how = Forfeit.OOM if excess.is_memory else Forfeit.CRASH, excess.what
+            elif WANTED_MEMORY.search("\n".join(self._process.last_lines()[-3:])):
+                reason, how = Forfeit.OOM, f"{how}, out of memory: {self.entrant.memory_mib} MiB are allowed"
         if self.stream is None:
             # mostly a Python bot whose author forgot the last line
             hint = "; does it end with run(YourBot)?" if how.endswith("exited with code 0") else ""
@@ -310,6 +320,8 @@ class Bot:
         if not self.over:
             self.over = True
             self.started.set()
+            if reason is Forfeit.TIMEOUT and self._process is not None and self._process.was_short_of_memory():
+                reason, detail = Forfeit.OOM, f"{detail}; it {out_of_memory(self._bounds).what}"
             self.host.ended(self, reason, detail)
 
     def usage(self) -> Usage | None:

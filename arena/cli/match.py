@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from arena.cli.failures import INTERRUPTED, stop_on_signals
+from arena.cli.fault_card import decision
 from arena.cli.options import (
     Setting,
     check_players,
@@ -153,7 +154,8 @@ def _explain(bots: Sequence[str], played: Sequence[Played]) -> None:
     for result, forfeit in lost[:EXPLAINED]:
         evidence = result.seats[forfeit.seat].evidence or {}
         why = f"{forfeit.reason}: {printable(evidence.get('detail', forfeit.detail))}"
-        say(f"match {result.id}, seat {forfeit.seat} ({printable(bots[forfeit.seat])}) forfeited: {why}")
+        who = f"match {result.id}, seat {forfeit.seat} ({printable(bots[forfeit.seat])})"
+        say(f"{who} forfeited{decision(evidence)}: {why}")
         for line in evidence.get("output", [])[-OUTPUT_LINES:]:
             say(f"  | {printable(line)}")
     if len(lost) > EXPLAINED:

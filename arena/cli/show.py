@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import datetime
-import json
-import re
+from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
 
+from arena.cli.fault_card import fault_card
 from arena.cli.options import home_option, json_option
 from arena.cli.output import draw, print_json, printable, table
 
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from sqlite_utils import Database
 
     from arena.submission import Program
-    from ladder.store import Match, MatchLine, SeatOutcome, Version
+    from ladder.store import Faults, Match, MatchLine, Version
 
 MATCHES = 10
 """Matches of a bot that are listed."""
@@ -63,16 +63,30 @@ def _show_bot(db: Database, version: Version, as_json: bool) -> None:
     from ladder import store
 
     lines = store.matches_of(db, version.label, MATCHES)
+    faults = store.faults(db, version.name)
     if as_json:
-        return print_json({"bot": version._asdict(), "matches": [line._asdict() for line in lines]})
+        data = {"bot": version._asdict(), "faults": [each._asdict() for each in faults]}
+        return print_json(data | {"matches": [line._asdict() for line in lines]})
     retired = ", retired" if version.retired is not None else ""
     click.echo(f"{version.label}: {version.origin}{retired}, plays {', '.join(version.games)}")
     click.echo(f"entered {when(version.created)}, run as {printable(' '.join(version.run))}")
-    click.echo(f"sha256 {version.digest}")
+    click.echo(f"sha256 {version.digest}" + (f", built {version.built}" if version.built else ""))
+    draw(_faults(faults))
     if not lines:
         return click.echo("no matches yet")
     click.echo(f"matches, those with its forfeits first, at most {MATCHES}:")
     return draw(_matches(lines))
+
+
+def _faults(faults: Sequence[Faults]) -> Any:
+    """The causes that occurred have a column each."""
+    reasons = sorted({reason for each in faults for reason in each.forfeits})
+    columns = ["matches", *reasons, "void attempts"]
+    rows = table("version", *columns, right=columns)
+    for each in faults:
+        counts = [each.matches, *[each.forfeits.get(reason, 0) for reason in reasons], each.voids]
+        rows.add_row(each.label, *[f"{count:,}" for count in counts])
+    return rows
 
 
 def _matches(lines: tuple[MatchLine, ...]) -> Any:
@@ -107,7 +121,7 @@ def _show_match(match: Match) -> None:
     draw(_seats(match))
     for seat, outcome in enumerate(match.seats):
         if outcome.forfeit is not None:
-            _show_evidence(seat, match.line_up[seat], outcome)
+            click.echo("\n".join(fault_card(match, seat)))
     return None
 
 
@@ -119,24 +133,6 @@ def _seats(match: Match) -> Any:
         cells = [str(outcome.rank + 1), str(outcome.score), str(outcome.decisions), *times, outcome.forfeit or ""]
         rows.add_row(str(seat), bot, *cells)
     return rows
-
-
-def _show_evidence(seat: int, bot: str, outcome: SeatOutcome) -> None:
-    evidence = dict(outcome.evidence or {})
-    click.echo(f"seat {seat} ({bot}) forfeited: {outcome.forfeit}: {printable(str(evidence.pop('detail', '')))}")
-    for name in ("exit", "answer", "seconds"):
-        if evidence.get(name) is not None:
-            click.echo(f"  {name}: {printable(str(evidence[name]))}")
-    if "request" in evidence:
-        click.echo(f"  it was asked: {_compact(evidence['request'])}")
-    if output := evidence.get("output"):
-        click.echo("  it printed last:")
-        for line in output:
-            click.echo(f"  | {printable(line)}")
-
-
-def _compact(value: Any) -> str:
-    return printable(re.sub(r"\s+", " ", json.dumps(value, ensure_ascii=False)))
 
 
 def when(seconds: float | None) -> str:

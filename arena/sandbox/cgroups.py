@@ -137,6 +137,7 @@ class Group:
         if unified := self._of.get(UNIFIED):
             (unified / "memory.max").write_text(str(memory))
             _write_if_there(unified / "memory.swap.max", "0")
+            _write_if_there(unified / "memory.oom.group", "1")
             (unified / "pids.max").write_text(str(tasks))
             return
         (self._of["memory"] / "memory.limit_in_bytes").write_text(str(memory))

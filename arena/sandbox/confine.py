@@ -42,6 +42,9 @@ class Confined(NamedTuple):
     group: Group | None = None
     wrapped: bool = False
     """Whether bubblewrap stands around it, which tells the end by signal n as exit code 128 + n."""
+    bounds: Bounds = DEFAULT
+    scratch: Path | None = None
+    """Where on the disk it may write."""
 
 
 def confine(
@@ -68,10 +71,10 @@ def confine(
         if sandbox.grade is Grade.C:
             env["PYTHONPATH"] = str(places.link_packages(scratch))
             orders |= _bare([str(root), str(door)], [str(scratch)])
-        return Confined(_launch(orders, command), env, str(root), group)
+        return Confined(_launch(orders, command), env, str(root), group, False, bounds, scratch)
     seen = {BOT: str(root), DOOR: str(door)}
     wrapper = _bubblewrap(sandbox, orders, seen, {}, bounds, network=False)
-    return Confined(_launch(orders, [*wrapper, *_counted(bounds), *command]), env, "/", group, wrapped=True)
+    return Confined(_launch(orders, [*wrapper, *_counted(bounds), *command]), env, "/", group, True, bounds)
 
 
 def confine_build(
@@ -91,10 +94,10 @@ def confine_build(
     if sandbox.bwrap is None:
         if sandbox.grade is Grade.C:
             orders |= _bare(_tools(), [str(root)], kind="build")
-        return Confined(_launch(orders, command), env, str(root), group)
+        return Confined(_launch(orders, command), env, str(root), group, False, bounds, root)
     seen = {place: place for place in _tools()}
     wrapper = _bubblewrap(sandbox, orders, seen, {BOT: str(root)}, bounds, network=True)
-    return Confined(_launch(orders, [*wrapper, *_counted(bounds), *command]), env, "/", group, wrapped=True)
+    return Confined(_launch(orders, [*wrapper, *_counted(bounds), *command]), env, "/", group, True, bounds, root)
 
 
 def _tools() -> list[str]:

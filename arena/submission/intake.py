@@ -48,7 +48,7 @@ def _unpacked(path: Path, folder: Path, name: str | None, plays: Sequence[str], 
     alone = len(inside) == 1 and inside[0].is_dir()
     root = inside[0] if alone else folder
     default = inside[0].name.lower() if alone else called
-    return Taken(read_folder(root, name, plays, str(path), default), _left_out(folder))
+    return Taken(read_folder(root, name, plays, str(path), default), _left_out(root))
 
 
 def _copy_folder(folder: Path, target: Path) -> None:

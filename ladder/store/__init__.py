@@ -12,6 +12,7 @@ from ladder.store.export import backup
 from ladder.store.ladders import counts, find_ladder, ladder, ladders, plan, scheduled
 from ladder.store.records import (
     Counts,
+    Faults,
     FinishedMatch,
     Ladder,
     LadderKey,
@@ -23,11 +24,12 @@ from ladder.store.records import (
     Version,
     VoidMatch,
 )
-from ladder.store.results import match, matches_of, record
+from ladder.store.results import faults, match, matches_of, record
 from ladder.store.versions import add_version, field, reinstate, retire, version, versions
 
 __all__ = [
     "Counts",
+    "Faults",
     "FinishedMatch",
     "Ladder",
     "LadderKey",
@@ -47,6 +49,7 @@ __all__ = [
     "counts",
     "evidence",
     "exclusive",
+    "faults",
     "field",
     "find_ladder",
     "find_settled",

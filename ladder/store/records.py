@@ -140,6 +140,15 @@ class MatchLine(NamedTuple):
     finished: float
 
 
+class Faults(NamedTuple):
+    """What went wrong in a version's matches: forfeits by reason, and attempts that were void while it played."""
+
+    label: str
+    matches: int
+    forfeits: Mapping[str, int]
+    voids: int
+
+
 class Row(NamedTuple):
     """A version on the leaderboard; `place` and `mean_rank` count from 1.
 

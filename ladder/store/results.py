@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import time
+from collections import Counter
 from collections.abc import Sequence
 from hashlib import sha256
 from typing import TYPE_CHECKING, Any
@@ -12,8 +13,8 @@ from ladder.ratings import Rating
 from ladder.schedule import canonical_json
 from ladder.store.database import NotFound, write
 from ladder.store.ladders import find_ladder, line_up
-from ladder.store.records import FinishedMatch, Ladder, Match, MatchLine, SeatOutcome, VoidMatch
-from ladder.store.versions import version
+from ladder.store.records import Faults, FinishedMatch, Ladder, Match, MatchLine, SeatOutcome, VoidMatch
+from ladder.store.versions import version, versions
 
 if TYPE_CHECKING:
     from sqlite_utils import Database
@@ -143,6 +144,31 @@ def matches_of(db: Database, name: str, limit: int) -> tuple[MatchLine, ...]:
         MatchLine(id, ladder, game, line_up(bots, rotation), seat, rank, int(score), forfeit, finished)
         for id, ladder, game, bots, rotation, seat, rank, score, forfeit, finished in rows
     )
+
+
+def faults(db: Database, name: str) -> tuple[Faults, ...]:
+    """The faults of every version of a bot, from the first to the newest, by its name alone ("greedy")."""
+    labels = [version.label for version in versions(db, name)]
+    void = _voids(db)
+    return tuple(_faults(db, label, void[label]) for label in labels)
+
+
+def _faults(db: Database, label: str, voids: int) -> Faults:
+    rows = db.execute("SELECT forfeit, count(*) FROM seats WHERE version = ? GROUP BY forfeit", [label]).fetchall()
+    by_reason = {reason: count for reason, count in rows if reason is not None}
+    return Faults(label, sum(count for _, count in rows), by_reason, voids)
+
+
+def _voids(db: Database) -> Counter[str]:
+    """Attempts that were void, by the versions that took part."""
+    found: Counter[str] = Counter()
+    for bots, voids in db.execute(
+        "SELECT g.bots, json_array_length(m.voids) FROM matches m JOIN groups g ON g.id = m.group_id"
+        " WHERE m.voids != '[]'"
+    ):
+        for label in json.loads(bots):
+            found[label] += voids
+    return found
 
 
 def _full_id(db: Database, prefix: str) -> str:

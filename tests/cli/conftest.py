@@ -57,6 +57,7 @@ def _crashed(match: str, loser: int) -> store.FinishedMatch:
         "detail": f"the process was killed {ESCAPES}",
         "exit": "was killed by SIGSEGV",
         "request": {"match": 1, "decision": 4, "legal": [1, 2, 3]},
+        "command": ["./my bot", "--fast"],
         "output": ["Traceback", f"last words {ESCAPES}"],
     }
     seats = [store.SeatOutcome(0, 7), store.SeatOutcome(0, 7)]

@@ -21,12 +21,25 @@ def forfeited(home: Path) -> store.Match:
 
 def test_a_bot_is_shown_with_its_forfeits_first(forfeited: store.Match) -> None:
     """Who looks a bot up mostly wants to know what went wrong."""
-    head, _, sha, _, columns, _, first, *others = typed("show", "bob@1").out.splitlines()
+    head, _, sha, *_, columns, _, first, one, two, three = typed("show", "bob@1").out.splitlines()
     assert head == "bob@1: submitted, plays birth"
     assert sha == "sha256 " + 64 * "b"
     assert columns.split() == ["match", "game", "bots", "by", "seat", "seat", "place", "score", "forfeit"]
     assert (first.split()[0], first.split()[-1]) == (forfeited.id, "crash")
-    assert len(others) == 3
+    assert not any(line.endswith("crash") for line in (one, two, three))
+
+
+def test_faults_are_counted_by_version_and_cause(home: Path) -> None:
+    """The void ones too: a bot that ends its losses so would be seen."""
+    with store.open(home, checkpoints=True) as db:
+        (ladder,) = store.ladders(db)
+        store.plan(db, ladder, ["ann", "bob@1"], rounds=3)
+        first = next(store.scheduled(db, ladder))
+        store.record(db, ladder, [store.VoidMatch(first.id, "overload: …")])
+    lines = [line.split() for line in typed("show", "bob").out.splitlines()]
+    assert ["version", "matches", "crash", "void", "attempts"] in lines
+    assert ["bob@1", "4", "1", "1"] in lines
+    assert ["bob@2", "0", "0", "0"] in lines
 
 
 @pytest.mark.usefixtures("home")
@@ -55,10 +68,15 @@ def test_a_forfeit_is_shown_with_its_evidence(forfeited: store.Match) -> None:
     shown = typed("show", forfeited.id).out
     escaped = r"\x1b[31mred\x1b[0m \u202e \x07"
     for line in (
-        f"seat {seat} (bob@1) forfeited: crash: the process was killed {escaped}",
-        "  exit: was killed by SIGSEGV",
+        f"seat {seat} (bob@1) forfeited at decision 4: crash: the process was killed {escaped}",
         '  it was asked: {"decision": 4, "legal": [1, 2, 3], "match": 1}',
+        "  legal were: play 2, play 3, play 4",
+        "  it answered: nothing",
+        "  it had: 1 s, ten times that for its first decision, and 0 s in the bank",
+        "  the process: was killed by SIGSEGV",
+        "  started as: './my bot' --fast",
         f"  | last words {escaped}",
+        f"  again: arena debug {forfeited.id} --seat {seat} --at 4 bob@1",
     ):
         assert line in shown.splitlines()
 

@@ -71,6 +71,8 @@ NEVER = (
     "syslog",
 )
 """Things that reach beyond namespaces, and what would change how the clock sees a thread."""
+UNCOUNTED = ("memfd_create", "memfd_secret", "shmget", "semget", "msgget", "mq_open")
+"""Memory that belongs to no process, and what two bots could share where they have no namespace of their own."""
 NAMESPACES = (0x00020000, 0x02000000, 0x04000000, 0x08000000, 0x10000000, 0x20000000, 0x40000000)
 """CLONE_NEW…"""
 UNIX, INET, INET6, NETLINK = 1, 2, 10, 16
@@ -100,6 +102,8 @@ def made(kind: str, architecture: str) -> bytes:
         for family in set(range(max(families))) - families:
             rules.add_rule(ERRNO(errno.EAFNOSUPPORT), call, Arg(0, EQ, family))
     if kind != "build":
+        for name in UNCOUNTED:
+            rules.add_rule(ERRNO(errno.EPERM), name)
         rules.add_rule(ERRNO(errno.ENOLCK), "flock")
         for command in LOCKS:
             rules.add_rule(ERRNO(errno.ENOLCK), "fcntl", Arg(1, EQ, command))

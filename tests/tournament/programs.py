@@ -29,7 +29,7 @@ def choose(self, turn):
 """)
 CRASHES_SECOND = program(r"""
 def choose(self, turn):
-    if self.seats == 2 and self.seat == 1 and len(turn.legal) < 6:
+    if self.seats == 2 and self.seat == 1 and len(turn.legal) < 3:
         print("\x1b[31mred\x1b[0m", flush=True)
         raise SystemExit(7)
     return turn.legal[0]

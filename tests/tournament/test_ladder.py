@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import shutil
 from pathlib import Path
 from typing import Any
@@ -157,6 +158,6 @@ def test_a_bot_that_crashes_loses_its_matches_and_stops_nobody(cwd: Path) -> Non
     }
     first = data(arena("show", "shaky", "--json", cwd=cwd))["matches"][0]
     shown = arena("show", first["id"][:6], cwd=cwd).out
-    assert "seat 1 (shaky@1) forfeited: crash: the process exited with code 7" in shown
+    assert re.search(r"seat 1 \(shaky@1\) forfeited at decision \d+: crash: the process exited with code 7", shown)
     assert "it was asked: {" in shown
     assert r"| \x1b[31mred\x1b[0m" in shown

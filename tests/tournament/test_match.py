@@ -53,7 +53,7 @@ def test_forfeits_are_explained(cwd: Path) -> None:
     """At length for the first few, which mostly are like all the others."""
     programs.write(cwd, bad=programs.program(r'def choose(self, turn): raise SystemExit("\x1b[31mno")'))
     ran = arena("match", "bad.py", "random", *BIRTH, "-n", "5", cwd=cwd)
-    why = "seat 0 (bad.py) forfeited: crash: the process exited with code 1"
+    why = "seat 0 (bad.py) forfeited at decision 1: crash: the process exited with code 1"
     assert ran.err.splitlines() == [
         *(line for match in (1, 2, 3) for line in (f"match {match}, {why}", r"  | \x1b[31mno")),
         "… and 2 more forfeits",

@@ -1,0 +1,74 @@
+"""What there is to know of a forfeit, for the author of the bot."""
+
+from __future__ import annotations
+
+import json
+import shlex
+from collections.abc import Iterator, Mapping
+from typing import TYPE_CHECKING, Any
+
+from arena import games
+from arena.cli.output import printable
+
+if TYPE_CHECKING:
+    from ladder.store import Match
+
+LEGAL = 12
+"""Legal actions that are named."""
+
+
+def fault_card(match: Match, seat: int) -> Iterator[str]:
+    """The lines of it: which decision, question and answer, times, how the process ended, what it printed, how to see
+    it again. Text of the bot's is shown escaped."""
+    outcome, bot = match.seats[seat], match.line_up[seat]
+    evidence = outcome.evidence or {}
+    request: Mapping[str, Any] = evidence.get("request", {})
+    at = decision(evidence)
+    yield f"seat {seat} ({bot}) forfeited{at}: {outcome.forfeit}: {printable(str(evidence.get('detail', '')))}"
+    if request:
+        yield f"  it was asked: {printable(json.dumps(request, ensure_ascii=False))}"
+        yield f"  legal were: {_names(match.ladder.key.game, request)}"
+        yield f"  it answered: {_answer(match.ladder.key.game, evidence)}"
+        yield f"  it had: {_time(match, request)}"
+    if evidence.get("exit") is not None:
+        yield f"  the process: {printable(str(evidence['exit']))}"
+    if evidence.get("command"):
+        yield f"  started as: {printable(shlex.join(evidence['command']))}"
+    if evidence.get("output"):
+        yield "  it printed last:"
+        yield from (f"  | {printable(line)}" for line in evidence["output"])
+    if request and match.seed is not None:
+        yield f"  again: arena debug {match.id} --seat {seat} --at {request.get('decision')} {bot}"
+
+
+def decision(evidence: Mapping[str, Any]) -> str:
+    """Where in a match a seat forfeited: " at decision 4", or nothing for one that was asked nothing."""
+    number = evidence.get("request", {}).get("decision")
+    return "" if number is None else f" at decision {number}"
+
+
+def _names(game: str, request: Mapping[str, Any]) -> str:
+    first, count = request.get("legal_first", 0), request.get("legal_count", 0)
+    legal = range(first, first + count) if count else request.get("legal", [])
+    more = f", … ({len(legal)} in all)" if len(legal) > LEGAL else ""
+    return ", ".join(_name(game, action) for action in legal[:LEGAL]) + more
+
+
+def _name(game: str, action: int) -> str:
+    """An action in words; its number where this arena has no such game, or the game no such action."""
+    if game not in games.names() or action >= games.game(game).actions:
+        return str(action)
+    return games.game(game).action_name(action)
+
+
+def _answer(game: str, evidence: Mapping[str, Any]) -> str:
+    answer, seconds = evidence.get("answer"), evidence.get("seconds")
+    if answer is None:
+        return "nothing"
+    return f"{answer} ({_name(game, answer)})" + ("" if seconds is None else f" after {seconds:.3f} s")
+
+
+def _time(match: Match, request: Mapping[str, Any]) -> str:
+    limit = match.ladder.key.limits["decision"]
+    bank = request.get("bank_ms", 0) / 1000
+    return f"{limit:g} s, ten times that for its first decision, and {bank:g} s in the bank"

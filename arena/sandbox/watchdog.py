@@ -1,0 +1,84 @@
+"""Looks at what a bot's processes use where no control group bounds them, often if it is much."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Sequence
+from pathlib import Path
+from typing import NamedTuple
+
+from arena.sandbox.grades import MIB, Bounds
+
+RELAXED, ALERT, ALARMED = 0.5, 0.1, 0.03
+"""Seconds to the next look: with less than a quarter of the memory in use, less than half, or more."""
+ENTRIES = 10_000
+"""Files in its temporary folder that are counted; more is too much whatever they hold."""
+OF_SANDBOX = 4
+"""Tasks around the bot that are not its own."""
+
+
+class Excess(NamedTuple):
+    """Something a bot used more of than it may, in words that follow its name."""
+
+    what: str
+    is_memory: bool = False
+
+
+def out_of_memory(bounds: Bounds) -> Excess:
+    """It was ended for want of memory."""
+    return Excess(f"ran out of memory: {bounds.memory_mib} MiB are allowed", is_memory=True)
+
+
+def look(processes: Sequence[int], bounds: Bounds, scratch: Path | None) -> tuple[Excess | None, float]:
+    """What they use too much of, and seconds to the next look. `scratch` is their folder if it lies on the disk."""
+    limit = bounds.memory_mib * MIB
+    resident = sum(map(_resident, processes))
+    if resident > limit and sum(map(_proportional, processes)) > limit:
+        return out_of_memory(bounds), 0.0
+    if sum(map(_tasks, processes)) > bounds.tasks + OF_SANDBOX:
+        return Excess(f"had more than {bounds.tasks} processes and threads"), 0.0
+    if scratch is not None and _too_large(scratch, bounds.disk_mib * MIB):
+        return Excess(f"wrote more than {bounds.disk_mib} MiB of temporary files"), 0.0
+    return None, RELAXED if resident < limit / 4 else ALERT if resident < limit / 2 else ALARMED
+
+
+def _resident(process: int) -> int:
+    """Bytes, those that are shared with others too."""
+    fields = _read(f"/proc/{process}/statm").split()
+    return int(fields[1]) * os.sysconf("SC_PAGE_SIZE") if fields else 0
+
+
+def _proportional(process: int) -> int:
+    """Bytes, those that are shared in equal parts."""
+    for line in _read(f"/proc/{process}/smaps_rollup").splitlines():
+        if line.startswith("Pss:"):
+            return int(line.split()[1]) * 1024
+    return 0
+
+
+def _tasks(process: int) -> int:
+    try:
+        return len(os.listdir(f"/proc/{process}/task"))
+    except OSError:
+        return 0
+
+
+def _too_large(folder: Path, limit: int) -> bool:
+    count = size = 0
+    for at, _, names in os.walk(folder):
+        for name in names:
+            count += 1
+            try:
+                size += os.lstat(os.path.join(at, name)).st_blocks * 512
+            except OSError:
+                continue
+            if count > ENTRIES or size > limit:
+                return True
+    return False
+
+
+def _read(path: str) -> str:
+    try:
+        return Path(path).read_text()
+    except OSError:
+        return ""
