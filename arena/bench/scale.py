@@ -9,7 +9,7 @@ from __future__ import annotations
 import resource
 import tempfile
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from functools import partial
 from itertools import islice
@@ -29,6 +29,8 @@ from ladder import store
 if TYPE_CHECKING:
     from sqlite_utils import Database
 
+SIZES = {2: (1_000, 10_000), 4: (1_000, 10_000, 100_000), 64: (5_000, 20_000)}
+"""How many matches, by the number of bots."""
 BATCH = 32
 """Results that a ladder records and folds together, about."""
 CHOICES = tuple((number % 2, number % 7) for number in range(100))
@@ -60,7 +62,7 @@ def play(db: Database, ladder: store.Ladder, field: list[str], matches: int, cha
 
 
 @contextmanager
-def growth(scratch: Path, bots: int, sizes: tuple[int, ...]) -> Iterator[Sampler]:
+def growth(scratch: Path, bots: int, sizes: Sequence[int]) -> Iterator[Sampler]:
     """A home with ever more matches; at each size what the last of them cost, and what asking takes."""
 
     def sample() -> Sample:
@@ -71,7 +73,7 @@ def growth(scratch: Path, bots: int, sizes: tuple[int, ...]) -> Iterator[Sampler
             for size in sizes:
                 seconds = _seconds(partial(play, db, ladder, field, size, Random(size)))
                 before, done = done, store.counts(db, ladder).done
-                measured[f"ms_per_match_to_{size}"] = seconds * 1000 / (done - before)
+                measured[f"ms_per_match_to_{size}"] = seconds * 1000 / max(1, done - before)
                 measured[f"coordinator_mib_at_{size}"] = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
             rounds = ceil(done / (bots * (bots - 1)))
             measured["resume_seconds"] = _seconds(lambda: store.plan(db, ladder, field, rounds))
