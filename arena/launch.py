@@ -70,8 +70,11 @@ class Output:
 
     def last_lines(self, count: int = 20) -> list[str]:
         """The last lines, long ones cut, as text; bytes that are no UTF-8 are escaped."""
-        text = (self._head + b"".join(self._tail)[-KEPT:]).decode("utf-8", "backslashreplace")
-        return [line if len(line) <= WIDTH else f"{line[:WIDTH]} …" for line in text.splitlines()[-count:]]
+        return [line if len(line) <= WIDTH else f"{line[:WIDTH]} …" for line in self.text().splitlines()[-count:]]
+
+    def text(self) -> str:
+        """All that was kept; bytes that are no UTF-8 are escaped."""
+        return (self._head + b"".join(self._tail)[-KEPT:]).decode("utf-8", "backslashreplace")
 
 
 class BotProcess:

@@ -19,7 +19,7 @@ FORMAT = 1
 """Of the document; what is added to it later leaves the number as it is."""
 
 
-class Roll(NamedTuple):
+class Roll(msgspec.Struct, frozen=True, omit_defaults=True):
     """What a key of the dice gave: faces of dice, or numbers below `bounds`."""
 
     key: str

@@ -5,7 +5,7 @@ from __future__ import annotations
 import gzip
 import zlib
 from collections import deque
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from itertools import zip_longest
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
 
@@ -48,6 +48,10 @@ class Replay(NamedTuple):
     """In the order applied, what was played for forfeited seats included."""
     forfeits: tuple[Forfeited, ...]
     times_ms: tuple[tuple[float, ...], ...]
+    charged_ms: tuple[Mapping[int, float], ...] = ()
+    """By seat and place in `times_ms`, where not all of the time was charged."""
+    conditions: Mapping[str, Any] = {}
+    """What held the bots, and how busy the machine was."""
 
 
 def plain(choices: Sequence[Choice]) -> bytes:
@@ -66,7 +70,13 @@ def pack(played: Played) -> bytes:
         "charged_ms": [
             {decision: round(seconds * 1000, 2) for decision, seconds in seat.charged.items()} for seat in played.seats
         ],
+        "conditions": played.conditions,
     }
+    return packed_json(record)
+
+
+def packed_json(record: Mapping[str, Any]) -> bytes:
+    """A record as bytes that are the same each time."""
     return gzip.compress(msgspec.json.encode(record), compresslevel=1, mtime=0)
 
 
@@ -75,6 +85,8 @@ class _Packed(msgspec.Struct):
     choices: tuple[Choice, ...]
     times_ms: tuple[tuple[float, ...], ...]
     forfeits: tuple[tuple[Seat, Forfeit, int], ...] = ()
+    charged_ms: tuple[dict[int, float], ...] = ()
+    conditions: dict[str, Any] = {}
 
 
 _decode = msgspec.json.Decoder(_Packed).decode
@@ -88,7 +100,8 @@ def unpack(packed: bytes) -> Replay:
         raise Unreadable(f"cannot be read: {error}") from error
     if record.format > FORMAT:
         raise Unreadable(f"is of format {record.format}, this arena knows {FORMAT}: update the arena")
-    return Replay(record.choices, tuple(Forfeited(*forfeit) for forfeit in record.forfeits), record.times_ms)
+    forfeits = tuple(Forfeited(*forfeit) for forfeit in record.forfeits)
+    return Replay(record.choices, forfeits, record.times_ms, record.charged_ms, record.conditions)
 
 
 def replayed(game: Game[Any], seats: int, options: Options, dice: Dice, replay: Replay) -> Match:

@@ -12,7 +12,7 @@ from hashlib import sha256
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple, TypeAlias
 
-from arena import games, replay
+from arena import games, replay, roster, submission
 from arena.launch import die_with_parent
 from ladder import store
 from ladder.store import checks
@@ -55,10 +55,11 @@ def verify(home: Path, *, jobs: int, report: Report) -> Verdict:
     with store.open_read(home) as db:
         sizes = db.execute("SELECT l.id, (SELECT count(*) FROM matches WHERE ladder = l.id) FROM ladders l").fetchall()
     total = sum(size for _, size in sizes)
-    calls = [partial(_guarded, None, _file, home)]
+    calls = [partial(_guarded, None, _file, home), partial(_guarded, None, _programs, home, home)]
     for ladder, size in sizes:
-        calls += [partial(_guarded, ladder, check, home) for check in (_schedule, _ratings)]
+        calls += [partial(_guarded, ladder, _schedule, home)]
         calls += [partial(_guarded, ladder, _results, home, begin) for begin in range(0, size, CHUNK)]
+        calls += [partial(_guarded, ladder, check, home) for check in LONG]
     verdict = Verdict()
     for part in _in_order(calls, min(jobs, total // CHUNK)):
         verdict = verdict.and_also(part)
@@ -68,7 +69,7 @@ def verify(home: Path, *, jobs: int, report: Report) -> Verdict:
     return verdict
 
 
-def _in_order(calls: Sequence[Callable[[], Verdict]], jobs: int) -> Iterator[Verdict]:
+def _in_order(calls: Sequence[partial[Verdict]], jobs: int) -> Iterator[Verdict]:
     """What the calls come to, in several processes if that pays."""
     if jobs <= 1:
         yield from (call() for call in calls)
@@ -76,7 +77,9 @@ def _in_order(calls: Sequence[Callable[[], Verdict]], jobs: int) -> Iterator[Ver
     context = multiprocessing.get_context("spawn")
     with ProcessPoolExecutor(jobs, context, initializer=_begin, initargs=(os.getpid(),)) as pool:
         try:
-            yield from (future.result() for future in [pool.submit(call) for call in calls])
+            longest_first = sorted(calls, key=lambda call: call.args[1] not in LONG)
+            futures = {call: pool.submit(call) for call in longest_first}
+            yield from (futures[call].result() for call in calls)
         finally:
             pool.shutdown(cancel_futures=True)
 
@@ -110,6 +113,17 @@ def _file(db: Database) -> Verdict:
     return Verdict()
 
 
+def _programs(db: Database, home: Path) -> Verdict:
+    """Whether the bots are those of the digests. Results can be checked without: of a copied database, say."""
+    if not roster.folder(home).is_dir():
+        return Verdict(remarks=(f"there are no programs in {roster.folder(home)}: they are not checked",))
+    for version in store.versions(db):
+        program = roster.program_of(home, version)
+        if not program.root.is_dir() or not submission.intact(program):
+            raise Mismatch(f"the program of {version.label} in {program.root} is not what was entered")
+    return Verdict()
+
+
 def _schedule(db: Database, ladder: Ladder) -> Verdict:
     checks.check_schedule(db, ladder)
     return Verdict()
@@ -117,6 +131,10 @@ def _schedule(db: Database, ladder: Ladder) -> Verdict:
 
 def _ratings(db: Database, ladder: Ladder) -> Verdict:
     return Verdict(remarks=tuple(checks.check_ratings(db, ladder)))
+
+
+def _settled(db: Database, ladder: Ladder) -> Verdict:
+    return Verdict(remarks=tuple(checks.check_settled(db, ladder)))
 
 
 def _results(db: Database, ladder: Ladder, begin: int) -> Verdict:
@@ -130,6 +148,10 @@ def _results(db: Database, ladder: Ladder, begin: int) -> Verdict:
         except ValueError as error:
             raise Mismatch(str(error), result.id) from error
     return Verdict(matches)
+
+
+LONG = (_ratings, _settled)
+"""Parts that a single process does for a whole ladder."""
 
 
 def check_result(ladder: Ladder, result: Result) -> None:

@@ -19,6 +19,7 @@ MAY_IMPORT = {
     "arena.sandbox": {"arena.scratch"},
     "arena.scratch": set(),
     "arena.usage": {"arena.clock"},
+    "arena.selftest": {"arena.launch", "arena.sandbox"},
     "arena.launch": {"arena.sandbox", "arena.clock", "arena.usage"},
     "arena.wire": {"arena.match", "arena.games", "arena.v1"},
     "arena.stream": {"arena.match", "arena.clock", "arena.table", "arena.wire", "arena.games", "arena.v1"},
@@ -34,6 +35,7 @@ MAY_IMPORT = {
         "arena.v1",
     },
     "arena.worker": {
+        "arena.usage",
         "arena.sandbox",
         "arena.seated",
         "arena.stream",
@@ -108,7 +110,15 @@ MAY_IMPORT = {
     "arena.roster": {"arena.sandbox", "arena.submission", "arena.seated", "arena.clock", "arena.games", "ladder"},
     "arena.replay": {"arena.worker", "arena.match", "arena.games"},
     "arena.playback": {"arena.replay", "arena.games", "ladder"},
-    "arena.verify": {"arena.replay", "arena.launch", "arena.match", "arena.games", "ladder"},
+    "arena.verify": {
+        "arena.roster",
+        "arena.submission",
+        "arena.replay",
+        "arena.launch",
+        "arena.match",
+        "arena.games",
+        "ladder",
+    },
     "arena.tournament": {
         "arena.sandbox",
         "arena.scratch",
@@ -141,6 +151,7 @@ MAY_IMPORT = {
         "ladder",
     },
     "arena.cli": {
+        "arena.selftest",
         "arena.sandbox",
         "arena.scratch",
         "arena.bench",

@@ -28,6 +28,7 @@ COMMANDS = {
     "export": "data",
     "backup": "data",
     "doctor": "doctor",
+    "selftest": "selftest",
     "bench": "bench",
 }
 """Every command, in the order of the help, and the module that has it."""

@@ -47,7 +47,7 @@ def replay(what: str, home: Path, as_json: bool) -> None:
         return click.echo(msgspec.json.format(msgspec.json.encode(shown), indent=0))
     frames = list(_frames(shown))
     if sys.stdin.isatty() and sys.stdout.isatty():
-        return _step(frames)
+        return step_through(frames)
     return click.echo("\n\n".join(frames))
 
 
@@ -61,7 +61,8 @@ def _found(what: str, home: Path) -> Document:
         return playback.document(store.match(db, what))
 
 
-def _step(frames: Sequence[str]) -> None:
+def step_through(frames: Sequence[str]) -> None:
+    """Show one frame at a time, as keys say."""
     at, last = 0, len(frames) - 1
     while True:
         click.clear()
@@ -69,8 +70,8 @@ def _step(frames: Sequence[str]) -> None:
         key = click.getchar()
         if key in QUIT:
             return
-        moves = {at + 1: FORWARD, at - 1: BACK, 0: FIRST, last: LAST}
-        wanted = next((place for place, keys in moves.items() if key in keys), at)
+        moves = ((FORWARD, at + 1), (BACK, at - 1), (FIRST, 0), (LAST, last))
+        wanted = next((place for keys, place in moves if key in keys), at)
         at = max(0, min(last, wanted))
 
 

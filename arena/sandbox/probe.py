@@ -26,7 +26,7 @@ def probe(wanted: Grade | None = None) -> Sandbox:
 
     Raises NoSandbox if the grade is not to be had.
     """
-    found, layers = _found()
+    found, layers = found_here()
     if wanted is None:
         return found._replace(layers=layers)
     if not found.grade.at_least(wanted):
@@ -36,7 +36,8 @@ def probe(wanted: Grade | None = None) -> Sandbox:
 
 
 @cache
-def _found() -> tuple[Sandbox, tuple[Layer, ...]]:
+def found_here() -> tuple[Sandbox, tuple[Layer, ...]]:
+    """What there is, tried once: the best sandbox, and every layer."""
     groups, no_groups = cgroups.available()
     abi = landlock_abi()
     filtered = filter_file("bot") is not None

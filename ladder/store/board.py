@@ -95,9 +95,8 @@ def _fold_between(db: Database, ladder: Ladder, begin: int, end: int) -> None:
         ratings = canonical_json({version: standing.rating for version, standing in after.items()})
         db.execute("INSERT INTO history (ladder, seq, ratings) VALUES (?, ?, ?)", [ladder.id, seq, ratings])
     _save(db, ladder, now)
-    known = rated_by(db, ladder) if begin else []
-    by = canonical_json(sorted({*known, arithmetic()}))
-    db.execute("UPDATE ladders SET folded = ?, rated_by = ? WHERE id = ?", [end, by, ladder.id])
+    db.execute("UPDATE ladders SET folded = ? WHERE id = ?", [end, ladder.id])
+    note_arithmetic(db, ladder)
 
 
 def folded(db: Database, ladder: Ladder, begin: int, end: int, now: dict[str, Standing]) -> Iterator[Folded]:
@@ -113,6 +112,12 @@ def rated_by(db: Database, ladder: Ladder) -> list[str]:
     (text,) = db.execute("SELECT rated_by FROM ladders WHERE id = ?", [ladder.id]).fetchone()
     known: list[str] = json.loads(text)
     return known
+
+
+def note_arithmetic(db: Database, ladder: Ladder) -> None:
+    """Keep by what ratings are computed here."""
+    by = canonical_json(sorted({*rated_by(db, ladder), arithmetic()}))
+    db.execute("UPDATE ladders SET rated_by = ? WHERE id = ?", [by, ladder.id])
 
 
 def reach(db: Database, ladder: Ladder) -> tuple[int, int]:

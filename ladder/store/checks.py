@@ -6,16 +6,18 @@ No rules of games here: `results` gives what those decide.
 from __future__ import annotations
 
 import json
-import math
+from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from hashlib import sha256
-from itertools import groupby, zip_longest
+from itertools import groupby, islice, zip_longest
 from operator import itemgetter
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
 
+from ladder import settled
 from ladder.ratings import arithmetic
 from ladder.schedule import Group, Order, canonical_json, match_id, match_seed, missing
 from ladder.store import board
+from ladder.store.evidence import find_settled, rated_matches
 from ladder.store.ladders import line_up
 from ladder.store.records import Ladder
 from ladder.store.results import ATTEMPTS, digest
@@ -23,8 +25,10 @@ from ladder.store.results import ATTEMPTS, digest
 if TYPE_CHECKING:
     from sqlite_utils import Database
 
-CLOSE = 1e-9
-"""How far ratings computed by another Python or C library may be apart, as a part of their size."""
+CLOSE = 1e-6
+"""How far ratings computed by another Python or C library may be apart."""
+CLOSE_SETTLED = 1e-3
+"""Likewise of those that are approached until nothing moves."""
 
 
 class Mismatch(ValueError):
@@ -49,12 +53,17 @@ class Result(NamedTuple):
 
 
 def check_file(db: Database) -> None:
-    """Every page, index and reference of the database. Raises Mismatch."""
+    """Every page, index and reference of the database; constraints too, which SQLite does not check when it only
+    reads. Raises Mismatch.
+    """
     verdict = db.execute("PRAGMA integrity_check(1)").fetchone()[0]
     if verdict != "ok":
         raise Mismatch(f"the database is damaged: {verdict.splitlines()[-1]}")
     for table, row, other, _ in db.execute("PRAGMA foreign_key_check").fetchall():
         raise Mismatch(f"table {table}, row {row}: what it refers to in table {other} is not there")
+    for label, name, number, origin in db.execute("SELECT label, name, number, origin FROM versions"):
+        if label != f"{name}@{number}" or origin not in ("built-in", "submitted"):
+            raise Mismatch(f"the version {label} is number {number} of {name!r}, {origin!r}")
 
 
 def check_schedule(db: Database, ladder: Ladder) -> None:
@@ -100,7 +109,7 @@ def check_ratings(db: Database, ladder: Ladder) -> list[str]:
         return ["an unplayable match was played after all: the next run computes the ratings anew"]
     if not 0 <= folded <= end:
         raise Mismatch(f"{folded} matches are folded into the ratings, of {end} that can be")
-    compare = _Comparison(rated_by == [arithmetic()])
+    compare = _Comparison(rated_by == [arithmetic()], CLOSE)
     standings: dict[str, board.Standing] = {}
     history = db.execute("SELECT seq, ratings FROM history WHERE ladder = ? ORDER BY seq", [ladder.id])
     for stored, computed in zip_longest(history, board.folded(db, ladder, 0, folded, standings)):
@@ -115,10 +124,22 @@ def check_ratings(db: Database, ladder: Ladder) -> list[str]:
         if own is None or known is None or own[1:] != known[1:]:
             raise Mismatch(f"the leaderboard has {label}: {_tallies(known)}; the results: {_tallies(own)}")
         compare.check("on the leaderboard", {label: known.rating}, {label: own.rating}, None)
-    if compare.inexact:
-        made = f"they were computed by {'; '.join(rated_by)}; this is {arithmetic()}"
-        return [f"ratings agree to {CLOSE:g}, not to the last bit: {made}"]
-    return []
+    return compare.remarks(rated_by)
+
+
+def check_settled(db: Database, ladder: Ladder) -> list[str]:
+    """The settled ratings, fitted anew to the matches that they cover; gives remarks. Raises Mismatch."""
+    stored = find_settled(db, ladder)
+    if stored.matches == 0:  # also when an unplayable match was played after all
+        return []
+    covered = list(islice(rated_matches(db, ladder), stored.matches))
+    if len(covered) < stored.matches:
+        raise Mismatch(f"the settled ratings cover {stored.matches} matches, of {len(covered)} that are rated")
+    rated_by = board.rated_by(db, ladder)
+    compare = _Comparison(rated_by == [arithmetic()], CLOSE_SETTLED)
+    outcomes = Counter(settled.outcome(bots, ranks) for _, bots, ranks in covered)
+    compare.check("settled", stored.ratings, settled.fit(outcomes, ladder.draw_probability), None)
+    return compare.remarks(rated_by)
 
 
 _Ratings: TypeAlias = Mapping[str, Sequence[float]]
@@ -128,9 +149,9 @@ _Ratings: TypeAlias = Mapping[str, Sequence[float]]
 class _Comparison:
     """Of ratings: to the last bit, unless they were computed by another arithmetic."""
 
-    def __init__(self, strict: bool) -> None:
-        self.inexact = False
-        self._strict = strict
+    def __init__(self, strict: bool, close: float) -> None:
+        self._strict, self._close = strict, close
+        self._inexact = False
 
     def check(self, where: str, stored: _Ratings, computed: _Ratings, match: str | None) -> None:
         """Raises Mismatch."""
@@ -139,10 +160,16 @@ class _Comparison:
         for label, own in computed.items():
             if (known := tuple(stored[label])) == tuple(own):
                 continue
-            close = all(math.isclose(a, b, rel_tol=CLOSE) for a, b in zip(known, own, strict=True))
-            if self._strict or not close:
+            if self._strict or not all(abs(a - b) <= self._close for a, b in zip(known, own, strict=True)):
                 raise Mismatch(f"the rating of {label} {where} is mu, sigma {known}, computed {tuple(own)}", match)
-            self.inexact = True
+            self._inexact = True
+
+    def remarks(self, rated_by: Sequence[str]) -> list[str]:
+        """What there is to say if all was close, and not all the same."""
+        if not self._inexact:
+            return []
+        made = f"they were computed by {'; '.join(rated_by)}; this is {arithmetic()}"
+        return [f"ratings agree to {self._close:g}, not to the last bit: {made}"]
 
 
 def _tallies(standing: board.Standing | None) -> str:
@@ -197,8 +224,8 @@ def _check_match(match: _Match, seats: Sequence[tuple[Any, ...]]) -> None:
 def _check_not_done(match: _Match, voids: int, has_seats: bool) -> None:
     if has_seats or (match.replay, match.finished, match.choices_digest, match.replay_digest) != (None,) * 4:
         raise ValueError(f"it is {match.status}, and there is a result")
-    if (match.status == "unplayable") != (voids >= ATTEMPTS):
-        raise ValueError(f"it is {match.status}, and was void {voids} times")
+    if match.status != ("unplayable" if voids >= ATTEMPTS else "scheduled"):
+        raise ValueError(f"it is {match.status!r}, and was void {voids} times")
 
 
 def _result(match: _Match, seats: Sequence[_Seat]) -> Result:

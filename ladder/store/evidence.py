@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from ladder import settled
 from ladder.ratings import Rating
 from ladder.statistics import Evidence, Group
+from ladder.store.board import note_arithmetic
 from ladder.store.database import write
 from ladder.store.ladders import line_up
 from ladder.store.records import Ladder
@@ -29,7 +30,7 @@ class Settled(NamedTuple):
 def evidence(db: Database, ladder: Ladder) -> Evidence:
     """All groups whose every match is rated."""
     groups = Counter[Group]()
-    for _, matches in groupby(_rated(db, ladder), key=itemgetter(0)):
+    for _, matches in groupby(rated_matches(db, ladder), key=itemgetter(0)):
         played = [(line_up, ranks) for _, line_up, ranks in matches]
         if len(played) == ladder.key.seats:
             groups[played[0][0], tuple(ranks for _, ranks in played)] += 1
@@ -41,7 +42,7 @@ def settle(db: Database, ladder: Ladder, report: settled.Report = lambda _done, 
 
     Does nothing where they cover them all already. Reads first and writes last: a ladder that runs does not wait.
     """
-    outcomes = Counter(settled.outcome(bots, ranks) for _, bots, ranks in _rated(db, ladder))
+    outcomes = Counter(settled.outcome(bots, ranks) for _, bots, ranks in rated_matches(db, ladder))
     if outcomes.total() == find_settled(db, ladder).matches:
         return
     ratings = settled.fit(outcomes, ladder.draw_probability, report)
@@ -52,6 +53,7 @@ def settle(db: Database, ladder: Ladder, report: settled.Report = lambda _done, 
             [(ladder.id, label, *rating) for label, rating in ratings.items()],
         )
         db.execute("UPDATE ladders SET settled = ? WHERE id = ?", [outcomes.total(), ladder.id])
+        note_arithmetic(db, ladder)
 
 
 def find_settled(db: Database, ladder: Ladder) -> Settled:
@@ -62,7 +64,7 @@ def find_settled(db: Database, ladder: Ladder) -> Settled:
     return Settled(ratings, matches)
 
 
-def _rated(db: Database, ladder: Ladder) -> Iterator[tuple[int, tuple[str, ...], tuple[int, ...]]]:
+def rated_matches(db: Database, ladder: Ladder) -> Iterator[tuple[int, tuple[str, ...], tuple[int, ...]]]:
     """Of every rated match in schedule order its group, its line-up and its ranks by seat."""
     rows = db.execute(
         "SELECT m.seq, m.group_id, m.rotation, g.bots, s.rank FROM matches m JOIN groups g ON g.id = m.group_id"

@@ -51,8 +51,8 @@ def _record(db: Database, ladder: Ladder, result: FinishedMatch | VoidMatch, now
         _void(db, result, json.loads(voids))
         return False
     _finish(db, result, line_up(bots, rotation), voids, now)
-    if status == "unplayable":  # the fold may have passed it over already: then it starts anew
-        db.execute("UPDATE ladders SET folded = 0 WHERE id = ? AND folded > ?", [ladder.id, seq])
+    if status == "unplayable":  # what is rated may have passed it over already: then that starts anew
+        db.execute("UPDATE ladders SET folded = 0, settled = 0 WHERE id = ? AND folded > ?", [ladder.id, seq])
     return True
 
 

@@ -31,6 +31,7 @@ LISTS = {
     "show": ["show", "random"],
     "verify": ["verify"],
     "doctor": ["doctor"],
+    "selftest": ["selftest", "--sandbox"],
 }
 """A use of every command that lists, for an empty home."""
 

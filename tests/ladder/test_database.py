@@ -14,7 +14,7 @@ import pytest
 from sqlite_utils import Database
 
 from ladder import store
-from ladder.store import database, schema
+from ladder.store import database, locks, schema
 from tests.ladder.fakes import begin, enter, play
 
 
@@ -149,6 +149,44 @@ def test_what_is_no_store_is_refused_and_left_alone(home: Path, spoil: Callable[
     assert (path.is_file() and path.read_bytes()) == before
 
 
+def without_log(home: Path, other: Path) -> None:
+    """Copy a home as somebody would who does not know that the newest of it is in another file."""
+    other.mkdir()
+    with store.open(home) as db:
+        enter(db, "greedy")
+        for name in ("arena.db", "arena.db-lock"):
+            (other / name).write_bytes((home / name).read_bytes())
+
+
+def test_a_lost_write_ahead_log_is_missed(home: Path, tmp_path: Path) -> None:
+    """SQLite would open what is left without a word, and the last results would be gone without one."""
+    without_log(home, other := tmp_path / "other")
+    assert "arena.db holds less than was stored: arena.db-wal was beside it and is gone" in refusal(other)
+    (other / "arena.db-lock").unlink()
+    with store.open(other) as db:
+        assert store.versions(db) == ()
+
+
+def test_a_database_that_was_emptied_is_missed(home: Path) -> None:
+    """Else it would pass for a new one."""
+    with store.open(home) as db:
+        enter(db, "greedy")
+    (home / "arena.db").write_bytes(b"")
+    assert "holds less than was stored" in refusal(home)
+    assert (home / "arena.db").read_bytes() == b""
+
+
+def test_a_home_may_begin_anew(home: Path) -> None:
+    """Who removes the database means it."""
+    with store.open(home) as db:
+        enter(db, "greedy", "other")
+    (home / "arena.db").unlink()
+    with store.open(home) as db:
+        assert enter(db, "late") == ["late@1"]
+    with store.open_read(home) as db:
+        assert len(store.versions(db)) == 1
+
+
 def test_a_large_database_is_checked_when_asked(home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Reading every page of a long ladder before each command would be slow, so damage may show late."""
     home.mkdir()
@@ -231,6 +269,22 @@ def test_a_full_disk_loses_nothing_that_was_stored(db: Database) -> None:
     assert store.counts(db, ladder) == store.Counts(scheduled=0, done=30, unplayable=0)
     db.execute("PRAGMA max_page_count = 1000000")
     assert store.plan(db, ladder, ["a", "b", "c"], rounds=6) == 6
+
+
+def test_the_arena_stops_before_a_disk_is_full(db: Database, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Others need room on it, too, and so does whoever makes some."""
+    monkeypatch.setattr(database, "FLOOR", 1 << 60)
+    with pytest.raises(store.StoreError, match=r"the disk is full: make room .* MiB left, and the arena stops at"):
+        enter(db, "greedy")
+    assert store.versions(db) == ()
+
+
+def test_a_writer_that_has_no_turn_says_so(home: Path, db: Database, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Two never write at the same instant, which SQLite before 3.51.3 does not always survive."""
+    monkeypatch.setattr(locks, "PATIENCE", 0.05)
+    with locks.turn(home / "arena.db"), pytest.raises(store.StoreError, match="is busy"):
+        enter(db, "greedy")
+    assert enter(db, "greedy") == ["greedy@1"]
 
 
 def test_writers_wait_for_each_other(home: Path) -> None:

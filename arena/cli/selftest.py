@@ -1,0 +1,53 @@
+"""arena selftest."""
+
+from __future__ import annotations
+
+import click
+
+from arena.cli.options import json_option
+from arena.cli.output import draw, print_json, printable, progress, table
+from arena.sandbox.grades import Grade
+
+CHECK_FAILED = 3
+
+
+@click.command()
+@click.option(
+    "--sandbox",
+    "wanted",
+    type=click.Choice(["auto", *(grade.value for grade in Grade)]),
+    is_flag=False,
+    flag_value="auto",
+    default="auto",
+    help="Attack from inside the sandbox, of this grade if one is named.",
+)
+@json_option
+def selftest(wanted: str, as_json: bool) -> None:
+    """Attack this machine as a hostile bot would, and see that it holds.
+
+    Each attack must prove that it ran. Exit code 3 if one achieved what the grade promises to keep from bots.
+
+    \b
+    Example:
+      arena selftest --sandbox
+    """
+    from arena.sandbox import probe
+    from arena.selftest import plain, run
+
+    sandbox = probe(None if wanted == "auto" else Grade(wanted))
+    with progress("attacks") as report:
+        verdicts = run(sandbox, report)
+    if as_json:
+        print_json(plain(sandbox, verdicts))
+    else:
+        rows = table("attack", "", "how it ended")
+        for each in verdicts:
+            held = "held" if not each.achieved else "NOT HELD" if each.promised else "not promised"
+            rows.add_row(
+                each.attack.replace("_", " "), held if each.ran else "NEVER RAN", printable(each.achieved or each.end)
+            )
+        draw(rows)
+        well = sum(each.is_well for each in verdicts)
+        click.echo(f"sandbox grade {sandbox.grade}: {well} of {len(verdicts)} as promised")
+    if not all(each.is_well for each in verdicts):
+        raise SystemExit(CHECK_FAILED)

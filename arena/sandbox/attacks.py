@@ -1,0 +1,456 @@
+"""What a hostile bot would try, each by name: `python attacks.py NAME`.
+
+Needs only the standard library. Every attack first says that it ran: one that never began would look like one that was
+held. Then it says what it achieved, or nothing. Where to find the canaries that the arena has put out is in the
+environment. None does lasting harm, should it succeed.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import ctypes
+import errno
+import fcntl
+import json
+import os
+import resource
+import signal
+import socket
+import sys
+import threading
+import time
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any, NamedTuple
+
+RAN, ACHIEVED = "RAN", "ACHIEVED "
+MIB = 2**20
+
+
+class Attack(NamedTuple):
+    """An attack; `held_from` is the weakest grade that promises to hold it. Returns what it achieved."""
+
+    held_from: str
+    attempt: Callable[[], str | None]
+
+
+ATTACKS: dict[str, Attack] = {}
+libc = ctypes.CDLL(None, use_errno=True)
+
+
+def attack(held_from: str) -> Callable[[Callable[[], str | None]], Callable[[], str | None]]:
+    """One of them."""
+
+    def listed(attempt: Callable[[], str | None]) -> Callable[[], str | None]:
+        ATTACKS[attempt.__name__] = Attack(held_from, attempt)
+        return attempt
+
+    return listed
+
+
+def canary(name: str) -> Any:
+    """What the arena has put out."""
+    return json.loads(os.environ["ARENA_CANARIES"])[name]
+
+
+def syscall(number: int, *arguments: Any) -> bool:
+    """Whether the kernel would do it: any complaint but that it may not or cannot means that it looked."""
+    if libc.syscall(number, *arguments) >= 0:
+        return True
+    return ctypes.get_errno() not in {errno.EPERM, errno.EACCES, errno.ENOSYS, errno.ENOLCK}
+
+
+def number(x86_64: int, aarch64: int) -> int:
+    """Of a system call on this machine."""
+    return x86_64 if os.uname().machine == "x86_64" else aarch64
+
+
+# --- Files
+
+
+@attack("C")
+def read_secrets() -> str | None:
+    """The store with the event seed, other bots, keys: at their places and round about."""
+    for place in canary("files"):
+        for way in ("", "/proc/self/root", "/proc/1/root", "/proc/self/cwd/.."):
+            with contextlib.suppress(OSError):
+                if canary("secret") in Path(f"{way}{place}").read_text():
+                    return f"read {place}"
+    return None
+
+
+@attack("C")
+def find_folders_of_others() -> str | None:
+    """What is beside one's own folder."""
+    for place in canary("files"):
+        with contextlib.suppress(OSError):
+            if os.listdir(os.path.dirname(place)):
+                return f"listed {os.path.dirname(place)}"
+    return None
+
+
+@attack("C")
+def change_itself() -> str | None:
+    """A program that changes is another version."""
+    return _written("changed") or _written(__file__ + "x")
+
+
+@attack("C")
+def write_anywhere() -> str | None:
+    """In folders of the system and of the arena."""
+    places = ["/usr", "/etc", "/run", "/dev", "/", "/var/tmp", "/home", "/root", *map(os.path.dirname, canary("files"))]
+    return next((found for place in places if (found := _written(f"{place}/arena-attack"))), None)
+
+
+def _written(path: str) -> str | None:
+    with contextlib.suppress(OSError):
+        with open(path, "w") as file:
+            file.write("owned")
+        os.unlink(path)
+        return f"wrote {path}"
+    return None
+
+
+@attack("C")
+def fill_the_disk() -> str | None:
+    """With many files, since each alone is bounded."""
+    written = 0
+    with contextlib.suppress(OSError):
+        for count in range(200):
+            with open(f"{os.environ['TMPDIR']}/{count}", "wb") as file:
+                file.write(bytes(2 * MIB))
+            written += 2
+            time.sleep(0.001)
+    return f"wrote {written} MiB" if written > 300 else None
+
+
+# --- Network
+
+
+@attack("C")
+def reach_the_network() -> str | None:
+    """A service of the machine's own stands for the rest of the world."""
+    with contextlib.suppress(OSError), socket.create_connection(("127.0.0.1", canary("tcp")), 2):
+        return "connected by TCP"
+    return None
+
+
+@attack("C")
+def send_datagrams() -> str | None:
+    """The arena sees whether one arrives."""
+    with contextlib.suppress(OSError), socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as out:
+        out.sendto(canary("secret").encode(), ("127.0.0.1", canary("udp")))
+    return None
+
+
+@attack("C")
+def reach_abstract_sockets() -> str | None:
+    """They have no place in the file system, so no folder hides them."""
+    return _dialled("\0" + canary("abstract"))
+
+
+@attack("B")
+def reach_a_socket_of_others() -> str | None:
+    """Another bot's door."""
+    return _dialled(canary("unix"))
+
+
+def _dialled(address: str) -> str | None:
+    with contextlib.suppress(OSError), socket.socket(socket.AF_UNIX) as out:
+        out.connect(address)
+        return f"connected to {address!r}"
+    return None
+
+
+@attack("C")
+def open_strange_sockets() -> str | None:
+    """To the hypervisor, to the wire, to kernel crypto."""
+    for family, kind in (
+        (40, socket.SOCK_STREAM),
+        (17, socket.SOCK_RAW),
+        (38, socket.SOCK_SEQPACKET),
+        (2, socket.SOCK_RAW),
+    ):
+        with contextlib.suppress(OSError), socket.socket(family, kind):
+            return f"opened a socket of family {family}"
+    return None
+
+
+# --- Other processes
+
+
+@attack("C")
+def signal_others() -> str | None:
+    """The arena sees whether its canary lives."""
+    with contextlib.suppress(OSError):
+        os.kill(canary("pid"), signal.SIGKILL)
+    return None
+
+
+@attack("C")
+def read_memory_of_others() -> str | None:
+    """Secrets of the arena lie in its memory, and in its environment."""
+    pid = canary("pid")
+    for name in ("environ", "mem", "maps"):
+        with contextlib.suppress(OSError), open(f"/proc/{pid}/{name}", "rb") as file:
+            if name == "mem" or file.read(1):
+                return f"opened /proc/{pid}/{name}"
+    return None
+
+
+@attack("C")
+def trace_others() -> str | None:
+    """Who traces a process is its master."""
+    return "attached" if libc.ptrace(16, canary("pid"), None, None) == 0 else None
+
+
+@attack("B")
+def see_others() -> str | None:
+    """How many they are and what they are called."""
+    with contextlib.suppress(OSError):
+        for entry in os.listdir("/proc"):
+            with contextlib.suppress(OSError):
+                if entry.isdigit() and canary("tag") in Path(f"/proc/{entry}/cmdline").read_text():
+                    return f"saw process {entry}"
+    return None
+
+
+@attack("D")
+def stay_behind() -> str | None:
+    """In another session, with another parent; the arena sees whether one does."""
+    if not os.fork():
+        os.setsid()
+        if not os.fork():
+            os.execv("/bin/sleep", ["sleep", canary("lasting")])
+        os._exit(0)
+    time.sleep(0.2)
+    return None
+
+
+@attack("D")
+def ignore_the_end() -> str | None:
+    """Whoever ends it must not ask."""
+    for each in (signal.SIGTERM, signal.SIGINT, signal.SIGHUP):
+        signal.signal(each, signal.SIG_IGN)
+    time.sleep(0.2)
+    os.execv("/bin/sleep", ["sleep", canary("lasting")])
+
+
+# --- The kernel
+
+
+@attack("B")
+def make_namespaces() -> str | None:
+    """Whoever is root in a namespace of its own has far more of the kernel to attack."""
+    return next((f"unshared {flag:#x}" for flag in (0x10000000, 0x20000, 0x40000000) if not libc.unshare(flag)), None)
+
+
+@attack("C")
+def mount_file_systems() -> str | None:
+    """Over what the arena believes to be there."""
+    return "mounted" if libc.mount(b"none", b"/tmp", b"tmpfs", 0, None) == 0 and libc.umount(b"/tmp") == 0 else None
+
+
+@attack("C")
+def gain_privileges() -> str | None:
+    """By a setuid program, or by capabilities that were left."""
+    status = dict(line.split(":\t", 1) for line in Path("/proc/self/status").read_text().splitlines() if ":\t" in line)
+    if status["NoNewPrivs"].strip() != "1":
+        return "may gain privileges by programs"
+    return f"has capabilities {status['CapEff']}" if int(status["CapEff"], 16) else None
+
+
+@attack("C")
+def use_kernel_back_doors() -> str | None:
+    """Key rings, io_uring, bpf, perf, userfaultfd, modules: each had holes enough."""
+    calls: dict[str, tuple[Any, ...]] = {
+        "add_key": (number(248, 217), b"user", b"arena", b"x", 1, -3),
+        "io_uring_setup": (425, 1, ctypes.create_string_buffer(120)),
+        "bpf": (number(321, 280), 0, ctypes.create_string_buffer(120), 120),
+        "perf_event_open": (number(298, 241), ctypes.create_string_buffer(120), 0, -1, -1, 0),
+        "userfaultfd": (number(323, 282), 1),
+        "init_module": (number(175, 105), b"", 0, b""),
+    }
+    return next((name for name, call in calls.items() if syscall(*call)), None)
+
+
+@attack("C")
+def signal_by_locks() -> str | None:
+    """Two bots that may read one file can tell each other by a lock on it whose turn it is."""
+    with open(sys.executable, "rb") as shared:
+        for lock in (lambda: fcntl.flock(shared, fcntl.LOCK_SH | fcntl.LOCK_NB),
+                     lambda: fcntl.lockf(shared, fcntl.LOCK_SH | fcntl.LOCK_NB)):  # fmt: skip
+            with contextlib.suppress(OSError):
+                lock()
+                return "took a lock"
+    return None
+
+
+@attack("C")
+def share_memory() -> str | None:
+    """Memory that outlives its process and is nobody's."""
+    segment = libc.shmget(0, 4096, 0o1600)
+    return None if segment < 0 else f"has segment {segment} {libc.shmctl(segment, 0, None)}"
+
+
+@attack("C")
+def change_its_priority() -> str | None:
+    """To be faster, or to look as if it waited."""
+    with contextlib.suppress(OSError):
+        os.sched_setscheduler(0, os.SCHED_IDLE, os.sched_param(0))
+        return "is idle now"
+    with contextlib.suppress(OSError):
+        os.setpriority(os.PRIO_PROCESS, 0, 5)
+        return "is nice now"
+    return None
+
+
+@attack("C")
+def raise_its_limits() -> str | None:
+    """Those of the arena are hard."""
+    for limit in (resource.RLIMIT_NOFILE, resource.RLIMIT_FSIZE, resource.RLIMIT_CORE):
+        hard = resource.getrlimit(limit)[1]
+        with contextlib.suppress(OSError, ValueError):
+            resource.setrlimit(limit, (hard + 1, hard + 1))
+            return f"raised limit {limit}"
+    return None
+
+
+@attack("C")
+def outlive_others_without_memory() -> str | None:
+    """When the machine runs out of memory, bots go first."""
+    with contextlib.suppress(OSError):
+        Path("/proc/self/oom_score_adj").write_text("-500")
+        return "goes last"
+    return None
+
+
+# --- Resources
+
+
+@attack("C")
+def fork_without_end() -> str | None:
+    """Each of them only sleeps, here."""
+    children = 0
+    with contextlib.suppress(OSError):
+        for _ in range(300):
+            if not os.fork():
+                time.sleep(5)
+                os._exit(0)
+            children += 1
+    time.sleep(1)
+    return f"has {children} children" if children > 100 else None
+
+
+@attack("C")
+def start_threads_without_end() -> str | None:
+    """Likewise."""
+    started = 0
+    with contextlib.suppress(RuntimeError):
+        for _ in range(300):
+            threading.Thread(target=time.sleep, args=(5,), daemon=True).start()
+            started += 1
+    time.sleep(1)
+    return f"has {started} threads" if started > 100 else None
+
+
+@attack("D")
+def take_all_memory() -> str | None:
+    """Twice what it may."""
+    return f"has {len(_touched(1024)) // MIB} MiB"
+
+
+@attack("D")
+def take_all_memory_slowly() -> str | None:
+    """In pieces, none of which looks like much."""
+    pieces = []
+    for _ in range(100):
+        pieces.append(_touched(10))
+        time.sleep(0.01)
+    return f"has {len(pieces) * 10} MiB"
+
+
+@attack("D")
+def take_all_memory_in_children() -> str | None:
+    """Each of which has little."""
+    for _ in range(10):
+        if not os.fork():
+            kept = _touched(100)
+            time.sleep(5)
+            os._exit(len(kept) % 2)
+    with contextlib.suppress(OSError):
+        if all(os.wait()[1] == 0 for _ in range(10)):
+            return "has 1000 MiB in ten processes"
+    return None
+
+
+def _touched(mib: int) -> bytearray:
+    block = bytearray(mib * MIB)
+    block[::4096] = b"x" * len(block[::4096])
+    return block
+
+
+@attack("D")
+def open_files_without_end() -> str | None:
+    """The machine has only so many."""
+    files: list[Any] = []
+    with contextlib.suppress(OSError):
+        while len(files) < 5000:
+            files.append(open(sys.executable, "rb"))  # noqa: SIM115
+    return f"has {len(files)} open files" if len(files) >= 5000 else None
+
+
+@attack("D")
+def print_without_end() -> str | None:
+    """The arena stops listening at some time."""
+    line = b"spam " * 4000 + b"\n"
+    for _ in range(100_000):
+        os.write(1, line)
+    return "printed 2 GB"
+
+
+# --- What was left lying about
+
+
+@attack("D")
+def inherit_secrets() -> str | None:
+    """In the environment, of this process and of the first one it sees."""
+    for place in ("/proc/self/environ", "/proc/1/environ"):
+        with contextlib.suppress(OSError):
+            if "ARENA_OPERATOR" in Path(place).read_text():
+                return f"found the operator's secret in {place}"
+    return None
+
+
+@attack("D")
+def inherit_files() -> str | None:
+    """Files that somebody forgot to close."""
+    for each in map(int, os.listdir("/proc/self/fd")):
+        with contextlib.suppress(OSError):
+            if each > 2 and not os.readlink(f"/proc/self/fd/{each}").startswith("/proc/"):
+                return f"has {os.readlink(f'/proc/self/fd/{each}')} open"
+    return None
+
+
+@attack("D")
+def type_into_the_terminal() -> str | None:
+    """What the operator would seem to have typed."""
+    for each in (0, 1, 2):
+        with contextlib.suppress(OSError):
+            fcntl.ioctl(each, 0x5412, b"x")
+            return "typed"
+    with contextlib.suppress(OSError), open("/dev/tty", "rb"):
+        return "has a terminal"
+    return None
+
+
+def main() -> None:
+    """Try one."""
+    print(RAN, flush=True)  # noqa: T201
+    achieved = ATTACKS[sys.argv[1]].attempt()
+    if achieved is not None:
+        print(f"{ACHIEVED}{achieved}", flush=True)  # noqa: T201
+
+
+if __name__ == "__main__":
+    main()

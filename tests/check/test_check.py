@@ -1,0 +1,187 @@
+"""What `arena check` finds: for each thing that it tries there is a bot that fails exactly that."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from arena import games, submission
+from arena.check import probes
+from arena.check.probes import PROBES
+from arena.check.run import Checked, check
+from arena.check.trials import Trial, forecast, times, trials
+from arena.clock import Limits
+from arena.match import Forfeit, Outcome
+from arena.questions import Setup, Sitting
+from arena.sandbox import UNCONFINED
+from arena.worker import Played, SeatRecord
+from tests.cli.commands import arena
+
+FRAME = """
+import sys, time
+from google.protobuf.unknown_fields import UnknownFieldSet
+from arena_bot import Bot, run
+from arena_bot.table import Table
+
+class Mine(Bot):
+    def choose(self, turn):
+        return turn.legal[0]
+
+answer, begun, last = Table.answer, {{}}, {{}}
+
+{0}
+
+run(Mine)
+{1}
+"""
+
+HONEST = FRAME.format("", "")
+
+
+def complaint(test: str) -> str:
+    """A bot that ends with a word when a frame is not to its liking."""
+    lines = ["def strict(self, frame):", f"    {test}", "    return answer(self, frame)", "Table.answer = strict"]
+    return FRAME.format("\n".join(lines), "")
+
+
+FLAWS: dict[str, str] = {
+    "start": FRAME.format("sys.exit('where is my opening book?')", ""),
+    "play birth": FRAME.format("Mine.choose = lambda self, turn: turn.legal[0] if self.seats == 2 else 999", ""),
+    "matches at once": complaint("len(self._bots) + len(frame.starts) > 1 and sys.exit('one at a time')"),
+    "doubled question": complaint(
+        "[last.get(d.match, 0) < d.decision or sys.exit('again?') for d in frame.decisions];"
+        " last.update((d.match, d.decision) for d in frame.decisions)"
+    ),
+    "unknown fields": complaint("len(UnknownFieldSet(frame)) and sys.exit('what is that?')"),
+    "match that ends at once": FRAME.format(
+        "def choose(self, turn):\n    self.chosen = turn.legal[0]\n    return self.chosen\n"
+        "Mine.choose, Mine.end = choose, lambda self, end: print(self.chosen)",
+        "",
+    ),
+    "end when told": FRAME.format("", "time.sleep(1000)"),
+}
+IMPATIENT = complaint(
+    "begun.update((start.match, time.monotonic()) for start in frame.starts);"
+    " [time.monotonic() - begun.pop(d.match, time.monotonic()) < 4 or sys.exit('nobody there?')"
+    " for d in frame.decisions]"
+)
+
+
+def checked(folder: Path, program: str, *, quick: bool = True) -> Checked:
+    (folder / "mine.py").write_text(program)
+    program_there = submission.read(folder / "mine.py", plays=["birth"])
+    return check(program_there, Limits(), UNCONFINED, lambda _done, _total: None, quick=quick)
+
+
+def test_an_honest_bot_comes_through(tmp_path: Path) -> None:
+    """The control; with the time of each kind of decision."""
+    found = checked(tmp_path, HONEST)
+    assert found.failed == []
+    assert {probe.name for probe in PROBES} - {finding.name for finding in found.findings} == {"late question"}
+    assert {kind.kind for kind in found.times} == {"play", "the first of a match"}
+    assert found.forecast is not None
+    assert (found.forecast.matches, found.forecast.lost) == (2, 0)
+
+
+@pytest.mark.long
+@pytest.mark.timeout(300)
+@pytest.mark.parametrize("name", FLAWS)
+def test_a_bot_fails_what_it_does_wrong_and_nothing_else(name: str, tmp_path: Path) -> None:
+    """With what to do about it, and what happened."""
+    (failed,) = checked(tmp_path, FLAWS[name]).failed
+    assert failed.name == name
+    assert failed.advice
+    assert failed.output or failed.transcript
+
+
+@pytest.mark.long
+@pytest.mark.timeout(300)
+def test_a_bot_that_waits_for_nobody_fails_the_late_question(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Others may think for long; a bot that gives up meanwhile loses."""
+    monkeypatch.setattr(probes, "PAUSE", 8.0)
+    (failed,) = checked(tmp_path, IMPATIENT, quick=False).failed
+    assert failed.name == "late question"
+
+
+def test_every_probe_has_its_flaw() -> None:
+    """A probe that nothing fails would be none."""
+    assert {probe.name for probe in PROBES} <= FLAWS.keys() | {"late question"}
+
+
+@pytest.fixture
+def cwd(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.chdir(tmp_path)
+    return tmp_path
+
+
+def test_the_first_fault_is_told_at_length(cwd: Path) -> None:
+    """What fails, the frames, the bot's words, what to do; exit code 3; and a file that hides a module is noticed."""
+    (cwd / "turtle.py").write_text(FLAWS["play birth"])
+    ran = arena("check", "turtle.py", "--game", "birth", cwd=cwd)
+    assert ran.code == 3
+    assert "hint: turtle.py hides Python's own module turtle, which may be imported: rename it" in ran.err
+    assert "play birth  FAILED  illegal with 3 players: chose 999, legal: " in ran.out
+    *_, asked, answered, advice = ran.out.splitlines()
+    assert asked.startswith('  referee: {"decisions": [{"match": 1, "decision": ')
+    assert json.loads(answered.removeprefix("      bot: "))["choices"][0]["action"] == 999
+    assert advice.startswith("advice: choose from `turn.legal`")
+    data = json.loads(arena("check", "turtle.py", "--game", "birth", "--json", cwd=cwd).out)
+    assert (data["name"], data["passed"]) == ("turtle", False)
+    assert [finding["check"] for finding in data["checks"] if not finding["passed"]] == ["play birth"]
+
+
+LIMITS = Limits(decision=1.0, bank=2.0)
+
+
+def result(trial: Trial, *seconds: float) -> Played:
+    """A match in which the bot took these times, whatever it did."""
+    seats = [SeatRecord(())] * trial.players
+    seats[trial.seat] = SeatRecord(seconds)
+    return Played(trial.task.id, Outcome((0,) * trial.players, (0,) * trial.players), None, (), tuple(seats))
+
+
+@pytest.mark.parametrize(
+    ("seconds", "lost"),
+    [([3.3, 0.3, 0.3], 0), ([4.1, 0.3], 1), ([0.1, 0.6, 0.6, 0.6], 1), ([0.1, 0.5, 0.5, 0.5, 0.5], 0)],
+)
+def test_the_forecast_is_the_clock_at_three_times_the_times(seconds: list[float], lost: int) -> None:
+    """Ten limits for the first decision, one for each other, and the bank for what is over."""
+    entrant = submission.built_ins()["random"].entrant()
+    first, *_ = trials(entrant, "birth", LIMITS)
+    found = forecast([(first, result(first, *seconds))])
+    assert (found.matches, found.lost, found.longest) == (1, lost, max(seconds))
+
+
+def test_times_are_told_apart_by_what_was_legal() -> None:
+    """The first decision of a match stands alone: bots build their tables then."""
+    entrant = submission.built_ins()["random"].entrant()
+    first, *_ = trials(entrant, "buttons", LIMITS)
+    game = games.game("buttons")
+    match = first.setup.match()
+    match.begin()
+    while match.outcome is None:
+        for asked in tuple(match.open.values()):
+            match.answer(asked.seat, asked.legal[0])
+    own = sum(seat == first.seat for seat, _ in match.choices)
+    seats = [SeatRecord(())] * 2
+    seats[first.seat] = SeatRecord((0.5, *[0.001] * (own - 1)))
+    found = times([(first, Played("1", match.outcome, None, tuple(match.choices), tuple(seats)))])
+    by_kind = {each.kind: each for each in found}
+    assert by_kind.pop("the first of a match")[2:] == (1, 500, 500, 500)
+    assert sum(each.decisions for each in by_kind.values()) == own - 1
+    words = {word for kind in by_kind for word in kind.split(" or ")}
+    assert words <= {game.action_name(action).split()[0] for action in range(game.actions)}
+
+
+def test_a_sitting_asks_its_seat_only_and_comes_to_an_end() -> None:
+    """Everybody else's choices are made by luck."""
+    for name in games.names():
+        game = games.game(name)
+        sitting = Sitting(Setup(name, game.seats[-1], game.options({}), bytes(32)), 1, 1, Limits())
+        while (asked := sitting.asked) is not None:
+            assert asked.seat == 1
+            assert sitting.question
+            sitting.answer(asked.legal[-1])
+        assert Forfeit.ILLEGAL.value.encode() not in sitting.end()

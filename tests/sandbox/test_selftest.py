@@ -1,0 +1,122 @@
+"""The sandbox holds what its grade promises, in every grade that a machine can show; and the attacks are real."""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import subprocess
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from arena.sandbox import Grade, NoSandbox, probe
+from arena.sandbox.attacks import ATTACKS
+from arena.sandbox.probe import found_here
+from tests.cli.commands import ARENA, arena, environment
+
+UNPRIVILEGED = ["bwrap", "--dev-bind", "/", "/", "--unshare-user", "--uid", "1000", "--gid", "1000", "--"]
+"""Somebody who is not root, wherever the arena's Python may lie."""
+
+
+def attacked(*before: str, grade: str = "auto", **env: str) -> dict[str, Any]:
+    """The verdicts by attack, and the grade."""
+    words = [*before, str(ARENA), "selftest", "--sandbox", grade, "--json"]
+    done = subprocess.run(words, env={**environment(), **env}, capture_output=True, text=True, timeout=200, check=False)
+    assert done.returncode == 0, done.stderr + done.stdout
+    found = json.loads(done.stdout)
+    assert all(each["ran"] for each in found["attacks"])
+    assert [each["attack"] for each in found["attacks"]] == list(ATTACKS)
+    return {"grade": found["grade"], **{each["attack"]: each for each in found["attacks"]}}
+
+
+@pytest.mark.long
+@pytest.mark.timeout(300)
+@pytest.mark.parametrize("grade", ["A", "B", "C"])
+def test_nothing_gets_out(grade: str) -> None:
+    """Every attack ran, and none achieved what the grade promises to hold."""
+    found = attacked(grade=grade)
+    assert found["grade"] == grade
+    held = [name for name, attack in ATTACKS.items() if Grade(grade).at_least(Grade(attack.held_from))]
+    assert [found[name]["achieved"] for name in held] == [None] * len(held)
+
+
+@pytest.mark.long
+@pytest.mark.timeout(300)
+def test_the_attacks_are_real() -> None:
+    """Where nothing is promised they succeed: a test that cannot fail proves nothing."""
+    found = attacked(grade="D")
+    real = {
+        "read_secrets",
+        "find_folders_of_others",
+        "change_itself",
+        "reach_the_network",
+        "send_datagrams",
+        "see_others",
+    }
+    real |= {"reach_abstract_sockets", "reach_a_socket_of_others", "signal_others", "read_memory_of_others"}
+    real |= {"gain_privileges", "signal_by_locks", "share_memory", "change_its_priority"}
+    assert {name for name in real if not found[name]["achieved"]} == set()
+
+
+@pytest.mark.long
+@pytest.mark.timeout(300)
+def test_nobody_need_be_root() -> None:
+    """An ordinary user's bots are held as well."""
+    assert attacked(*UNPRIVILEGED)["grade"] in "AB"
+
+
+@pytest.mark.long
+@pytest.mark.timeout(300)
+def test_without_bubblewrap_landlock_holds(tmp_path: Path) -> None:
+    """On a machine that lacks it: the same attacks, fewer promises."""
+    assert attacked(PATH=without_bwrap(tmp_path))["grade"] == "C"
+
+
+def without_bwrap(folder: Path) -> str:
+    """A search path with everything but bubblewrap."""
+    for place in os.environ["PATH"].split(os.pathsep):
+        for program in Path(place).iterdir() if os.path.isdir(place) else ():
+            link = folder / program.name
+            if program.name != "bwrap" and not link.is_symlink():
+                link.symlink_to(program)
+    return str(folder)
+
+
+def test_a_weaker_sandbox_than_required_is_refused(tmp_path: Path) -> None:
+    """In one line, before anything is played or made."""
+    ran = arena("ladder", "--game=birth", "--sandbox=D", "--require-sandbox=B", cwd=tmp_path)
+    assert (ran.code, ran.out, ran.err.count("\n")) == (1, "", 1)
+    assert "--require-sandbox=B: this is grade D" in ran.err
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_a_weak_sandbox_is_said_loudly(tmp_path: Path) -> None:
+    """Once, with what to do about it; what the command prints is as always."""
+    weak = arena("match", "random", "random", "--game=birth", "--json", "--sandbox=C", cwd=tmp_path)
+    assert (weak.code, weak.err.count("sandbox grade C")) == (0, 1)
+    assert "install bubblewrap" in weak.err
+    assert json.loads(weak.out)["matches"]
+
+
+@pytest.fixture
+def nothing_installed(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+    """A machine without bubblewrap, as far as the probe sees it."""
+    monkeypatch.setattr(shutil, "which", lambda *_args, **_more: None)
+    found_here.cache_clear()
+    yield
+    found_here.cache_clear()
+
+
+@pytest.mark.usefixtures("nothing_installed")
+def test_what_a_machine_lacks_cannot_be_asked_for() -> None:
+    """And the reason is given."""
+    with pytest.raises(NoSandbox, match="bubblewrap: not installed"):
+        probe(Grade.B)
+
+
+def test_this_machine_has_a_sandbox() -> None:
+    """Where these tests run nothing of it may be missing, or nobody would notice what broke."""
+    assert probe().grade.at_least(Grade.B)

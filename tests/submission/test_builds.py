@@ -1,0 +1,210 @@
+"""Building: by commands and never by a shell, with an end, a log, and a result that is what its digest says."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import time
+from pathlib import Path
+
+import pytest
+
+from arena import submission
+from arena.sandbox import UNCONFINED
+from arena.submission import BadSubmission, Program
+from arena.submission import build as building
+from arena.submission.build import BuildFailed, build
+from arena.submission.intake import take
+from tests.cli.commands import Ran, arena
+from tests.tournament import programs
+
+
+def handed_in(folder: Path, *commands: list[str], run: str = "./made.sh") -> Program:
+    """A folder with a build, taken in."""
+    source = folder / "mine"
+    source.mkdir()
+    (source / "bot.toml").write_text(f"run = {json.dumps([run])}\nbuild = {json.dumps(commands)}\n")
+    (source / "part").write_text("#!/bin/sh\n")
+    (folder / "scratch").mkdir()
+    return take(source, folder / "scratch").program
+
+
+def built(program: Program, folder: Path) -> Program:
+    return build(program, folder / "log", UNCONFINED, lambda _: None)
+
+
+def failed(program: Program, folder: Path) -> str:
+    with pytest.raises(BuildFailed) as refused:
+        built(program, folder)
+    return str(refused.value)
+
+
+MAKE = ["sh", "-c", "cat part > made.sh; chmod +x made.sh; echo made"]
+
+
+def test_what_is_built_is_kept_under_its_own_digest(tmp_path: Path) -> None:
+    """The version's digest is that of the source; what runs is another tree, whole and read-only."""
+    program = built(handed_in(tmp_path, MAKE), tmp_path)
+    stored = submission.store(program, tmp_path / "bots")
+    assert stored.root == tmp_path / "bots" / str(program.built)
+    assert program.built != program.digest
+    assert sorted(path.name for path in stored.root.iterdir()) == ["bot.toml", "made.sh", "part"]
+    assert {path.stat().st_mode & 0o777 for path in stored.root.iterdir()} == {0o444, 0o555}
+    assert (tmp_path / "log").read_text() == "$ sh -c 'cat part > made.sh; chmod +x made.sh; echo made'\nmade\n"
+
+
+def test_the_same_build_has_the_same_digest(tmp_path: Path) -> None:
+    """Nothing of when and where it was made is in it."""
+    for name in ("one", "two"):
+        (tmp_path / name).mkdir()
+    one, two = (built(handed_in(tmp_path / name, MAKE), tmp_path / name) for name in ("one", "two"))
+    assert (one.digest, one.built) == (two.digest, two.built)
+
+
+CHANGES = {
+    "another content": "chmod u+w made.sh; echo exit >> made.sh",
+    "one file more": "touch more",
+    "one file less": "rm -f made.sh",
+    "a program that is none any more": "chmod a-x made.sh",
+    "a link in place of a file": "rm -f made.sh; ln -s part made.sh",
+}
+
+
+@pytest.mark.parametrize("change", CHANGES)
+def test_what_is_stored_is_compared_with_its_digest(change: str, tmp_path: Path) -> None:
+    """Whatever somebody did to it, it is not what was entered."""
+    stored = submission.store(built(handed_in(tmp_path, MAKE), tmp_path), tmp_path / "bots")
+    assert submission.intact(stored)
+    subprocess.run(["sh", "-c", CHANGES[change]], cwd=stored.root, check=True)
+    assert not submission.intact(stored)
+
+
+def test_no_shell_reads_a_command(tmp_path: Path) -> None:
+    """Whatever it looks like."""
+    words = ["echo", "$(touch canary)", "`touch canary`", ";", "touch", "canary", "|", ">canary", "*"]
+    program = built(handed_in(tmp_path, words), tmp_path)
+    assert (tmp_path / "log").read_text().splitlines()[-1] == " ".join(words[1:])
+    assert not (program.root / "canary").exists()
+
+
+def test_a_failure_names_the_command_and_the_log(tmp_path: Path) -> None:
+    """What it printed is there to the last line; what would have followed did not run."""
+    said = failed(handed_in(tmp_path, ["sh", "-c", "echo oh no >&2; exit 7"], MAKE), tmp_path)
+    assert said.startswith("mine is not built: \"sh -c 'echo oh no >&2; exit 7'\" exited with code 7; ")
+    assert said.endswith(f"is in '{tmp_path / 'log'}'")
+    assert (tmp_path / "log").read_text().splitlines()[1:] == ["oh no"]
+
+
+def test_a_program_that_is_not_there_cannot_build(tmp_path: Path) -> None:
+    """It is named."""
+    assert "no-such-compiler" in failed(handed_in(tmp_path, ["no-such-compiler"]), tmp_path)
+
+
+def test_a_build_has_an_end(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """And everything that it started has it too."""
+    monkeypatch.setattr(building, "SECONDS", 5.0)
+    script = "echo $$ > first; setsid sh -c 'echo $$ > second; sleep 1000' & sleep 1000"
+    program = handed_in(tmp_path, ["sh", "-c", script])
+    assert "was stopped: a build may take" in failed(program, tmp_path)
+    for name in ("first", "second"):
+        assert gone(int((program.root / name).read_text()))
+
+
+def test_what_a_build_leaves_running_ends_with_it(tmp_path: Path) -> None:
+    """Or it could change what was built, or build on for ever."""
+    script = "setsid sh -c 'echo $$ > left; sleep 1000' & while ! test -s left; do sleep 0.01; done"
+    program = built(handed_in(tmp_path, ["sh", "-c", script]), tmp_path)
+    assert gone(int((program.root / "left").read_text()))
+
+
+def gone(process: int) -> bool:
+    """Whether a process has ended, as soon as the kernel says so."""
+    deadline = time.monotonic() + 30
+    while Path(f"/proc/{process}").exists() and time.monotonic() < deadline:
+        time.sleep(0.02)
+    return not Path(f"/proc/{process}").exists()
+
+
+def test_a_build_may_not_print_for_ever(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The log is on the organiser's disk."""
+    monkeypatch.setattr(building, "MAX_LOG", 1024 * 1024)
+    assert "was stopped: a build may print 1 MiB" in failed(handed_in(tmp_path, ["yes"]), tmp_path)
+
+
+@pytest.mark.parametrize("target", ["/etc/passwd", "../../x", "a/../../x"])
+def test_links_that_lead_out_are_refused(target: str, tmp_path: Path) -> None:
+    """What is stored is read elsewhere: it would find another file there, or one of the organiser's."""
+    program = handed_in(tmp_path, ["ln", "-s", target, "link"])
+    with pytest.raises(BadSubmission, match=r"left 'link', a link that leads out"):
+        built(program, tmp_path)
+
+
+def test_links_inside_stay_links(tmp_path: Path) -> None:
+    """Package managers of some languages make hundreds."""
+    program = built(handed_in(tmp_path, ["sh", "-c", "mkdir bin; ln -s ../part bin/tool"]), tmp_path)
+    stored = submission.store(program, tmp_path / "bots")
+    assert os.readlink(stored.root / "bin/tool") == "../part"
+    assert submission.intact(stored)
+
+
+# --- As a command
+
+SOURCE = '#include <unistd.h>\nint main(void) { return execlp("python", "python", "real.py", (char *) 0); }\n'
+MANIFEST = 'run = ["./bot"]\ngames = ["birth"]\nlanguage = "c"\nbuild = [["cc", "-o", "bot", "bot.c"]]\n'
+
+
+@pytest.fixture
+def mine(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.chdir(tmp_path)
+    folder = tmp_path / "mine"
+    folder.mkdir()
+    (folder / "bot.toml").write_text(MANIFEST)
+    (folder / "bot.c").write_text(SOURCE)
+    (folder / "real.py").write_text(programs.FIRST)
+    (folder / "node_modules").mkdir()
+    return folder
+
+
+def submit(mine: Path) -> Ran:
+    return arena("submit", "mine", cwd=mine.parent)
+
+
+@pytest.mark.long
+@pytest.mark.timeout(300)
+def test_a_compiled_bot_from_its_source_to_the_leaderboard(mine: Path) -> None:
+    """Built once, played as built; a source that does not compile leaves the version before it where it is."""
+    first = submit(mine)
+    assert (first.code, first.out) == (0, "accepted as mine@1 for birth; next: arena ladder --game birth\n"), first.err
+    assert first.err.splitlines()[-2:] == ["building mine: cc -o bot bot.c", "left out: node_modules"]
+    again = submit(mine)
+    assert (again.out, "building" in again.err) == ("mine@1 has just this content already: nothing to do\n", False)
+    (mine / "bot.c").write_text(SOURCE.replace(";", "", 1))
+    broken = submit(mine)
+    *_, error = broken.err.splitlines()
+    assert (broken.code, broken.out) == (1, "")
+    assert error.startswith("Error: mine is not built: 'cc -o bot bot.c' exited with code 1; what was printed is in '")
+    assert "expected" in Path(error.split("'")[-2]).read_text()
+    ladder = arena("ladder", "--game", "birth", "--rounds", "1", "--bots", "mine,random", "--json", cwd=mine.parent)
+    assert {bot["bot"]: bot["forfeits"] for bot in json.loads(ladder.out)["bots"]} == {"mine@1": 0, "random@1": 0}
+    shown = json.loads(arena("show", "mine", "--json", cwd=mine.parent).out)["bot"]
+    assert (mine.parent / ".arena/bots" / shown["built"] / "bot").exists()
+
+
+@pytest.mark.long
+@pytest.mark.timeout(300)
+def test_a_stored_program_that_was_changed_plays_no_more(mine: Path) -> None:
+    """A ladder says which, and plays it again once it is submitted again."""
+    assert submit(mine).code == 0
+    (stored,) = (mine.parent / ".arena/bots").iterdir()
+    (stored / "real.py").chmod(0o644)
+    (stored / "real.py").write_text(programs.LAST)
+    ladder = ("ladder", "--game", "birth", "--rounds", "1", "--bots", "mine,random")
+    ran = arena(*ladder, cwd=mine.parent)
+    assert (ran.code, ran.out) == (1, "")
+    assert "the program of mine@1 is not what was entered: remove '" in ran.err
+    for path in stored.iterdir():
+        path.unlink()
+    stored.rmdir()
+    assert submit(mine).code == 0
+    assert arena(*ladder, cwd=mine.parent).code == 0

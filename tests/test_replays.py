@@ -1,0 +1,140 @@
+"""Replays that were exported once keep opening, and another language comes to the same."""
+
+from __future__ import annotations
+
+import json
+import shutil
+import subprocess
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import click
+import msgspec
+import pytest
+
+from arena import playback, replay
+from arena.cli.replay import step_through
+from arena.match import Forfeit
+from ladder import store
+from tests.cli.commands import typed
+from tests.tournament import playing
+
+ROOT = Path(__file__).parent.parent
+GOLDEN = sorted((ROOT / "tests/replays").glob("*.json"))
+"""Only ever added to: whoever changes the format or the rules must still be able to show these, or say why not."""
+VERIFIER = ROOT / "bots/javascript/verify/verify.mjs"
+
+every_golden = pytest.mark.parametrize("path", GOLDEN, ids=lambda path: path.stem)
+
+
+@every_golden
+def test_a_golden_replay_opens(path: Path) -> None:
+    """It is played by the rules, shown to its end, and written as it was read."""
+    document = playback.opened(path.read_bytes())
+    playback.check(document)
+    shown = typed("replay", path)
+    assert shown.code == 0
+    last = shown.out.splitlines()[-len(document.bots) :]
+    assert sorted(line.split(", score ")[1] for line in last) == sorted(document.scores)
+    assert shown.out.count("\nstep ") == len(document.choices)
+    assert json.loads(typed("replay", path, "--json").out) == json.loads(path.read_text())
+
+
+def test_every_stored_format_opens() -> None:
+    """Format 1 is of homes from before forfeits were kept with their steps."""
+    first = replay.packed_json({"format": 1, "choices": [[0, 5], [1, 2]], "times_ms": [[1.5], [0.25]]})
+    assert replay.unpack(first) == replay.Replay(((0, 5), (1, 2)), (), ((1.5,), (0.25,)))
+    second = replay.packed_json(
+        {"format": 2, "choices": [[0, 5]], "forfeits": [[1, "crash", 1]], "times_ms": [[1.5], []]}
+    )
+    assert replay.unpack(second).forfeits == (replay.Forfeited(1, Forfeit.CRASH, 1),)
+    with pytest.raises(replay.Unreadable, match="of format 3, this arena knows 2"):
+        replay.unpack(replay.packed_json({"format": 3, "choices": [], "times_ms": []}))
+
+
+def test_a_match_is_exported_once_its_dice_are_spent(tmp_path: Path) -> None:
+    """What the command prints can be opened by it; a match whose group is not done stays closed."""
+    home = tmp_path / "home"
+    playing.make(home, "birth", ["ann", "bob"], 1)
+    with store.open(home) as db:
+        id = next(iter(db.execute("SELECT id FROM matches")))[0]
+    exported = typed("replay", id[:8], "--home", home, "--json")
+    (tmp_path / "match.json").write_text(exported.out)
+    assert typed("replay", tmp_path / "match.json").out == typed("replay", id, "--home", home).out
+    with store.open(home) as db:
+        db.execute("UPDATE matches SET status = 'scheduled' WHERE id != ?", [id])
+    refused = typed("replay", id, "--home", home)
+    assert (refused.code, refused.out) == (1, "")
+    assert "when every match of its group is done" in refused.err
+
+
+def illegal(document: dict[str, Any]) -> None:
+    document["choices"][3][1] = 5 - document["choices"][3][1]
+
+
+def missing(document: dict[str, Any]) -> None:
+    del document["choices"][-1]
+
+
+def loaded(document: dict[str, Any]) -> None:
+    document["dice"][0]["numbers"][0] ^= 1
+
+
+def seeded(document: dict[str, Any]) -> None:
+    document["seed"] = "00" + document["seed"][2:]
+
+
+def scored(document: dict[str, Any]) -> None:
+    document["scores"][0] = str(int(document["scores"][0]) + 1)
+
+
+def ranked(document: dict[str, Any]) -> None:
+    document["ranks"].reverse()
+
+
+@pytest.mark.parametrize("change", [illegal, missing, loaded, seeded, scored, ranked])
+def test_a_replay_that_was_changed_is_refused(change: Callable[[dict[str, Any]], None], tmp_path: Path) -> None:
+    """By the arena and by the program in another language alike; each names what is wrong."""
+    document = json.loads((ROOT / "tests/replays/birth-2.json").read_text())
+    change(document)
+    path = tmp_path / "changed.json"
+    path.write_text(json.dumps(document))
+    refused = typed("replay", path)
+    assert (refused.code, refused.out, len(refused.err.splitlines())) == (1, "", 1)
+    checked = node(path)
+    assert (checked.returncode, checked.stdout) == (3, "")
+    assert len(checked.stderr.splitlines()) == 1
+
+
+def node(path: Path) -> subprocess.CompletedProcess[str]:
+    """Check an exported replay in another language."""
+    if shutil.which("node") is None:
+        pytest.skip("Node.js is not installed")
+    return subprocess.run(["node", VERIFIER, path], capture_output=True, text=True, check=False, timeout=60)
+
+
+@every_golden
+def test_another_language_comes_to_the_same(path: Path) -> None:
+    """All dice of every game, and all of a match of BIRTH: the documents say enough to check a match without us."""
+    checked = node(path)
+    assert (checked.returncode, checked.stderr) == (0, "")
+    assert ("by the rules, scores and ranks: right" in checked.stdout) == path.stem.startswith("birth")
+
+
+def test_keys_step_through_a_match(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
+    """Forward and back with letters and arrows, to either end, and never beyond."""
+    keys: Iterator[str] = iter(["n", "\x1b[C", "n", "p", "g", "\x1b[D", "G", "x", "q"])
+    monkeypatch.setattr(click, "getchar", lambda: next(keys))
+    monkeypatch.setattr(click, "clear", lambda: None)
+    step_through(["a", "b", "c"])
+    assert [line for line in capsys.readouterr().out.splitlines() if line in {"a", "b", "c"}] == list("abccbaacc")
+
+
+def test_what_is_no_replay_is_named(tmp_path: Path) -> None:
+    """One line that says what was expected."""
+    (tmp_path / "no.json").write_text('{"format": 1}')
+    (tmp_path / "newer.json").write_text(msgspec.json.encode({"format": 2}).decode())
+    assert "it is no replay" in typed("replay", tmp_path / "no.json").err
+    assert "of format 2, this arena knows 1: update the arena" in typed("replay", tmp_path / "newer.json").err
+    assert "No such file" in typed("replay", tmp_path / "none.json").err

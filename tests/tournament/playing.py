@@ -1,0 +1,65 @@
+"""Ladders of real matches that no process had to play: the rules, and choices that a seed decides."""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+
+from arena import games, roster, submission
+from arena.clock import Limits
+from arena.match import Forfeit, Match
+from arena.tournament.pool import Workers
+from arena.tournament.run import run_ladder
+from arena.worker import Played, SeatRecord, Task
+from ladder import store
+
+
+class ByTheRules(Workers):
+    """Plays each match itself; some seats forfeit in some matches."""
+
+    def __init__(self, forfeits: float = 0.0) -> None:
+        super().__init__(jobs=1)
+        self._forfeits = forfeits
+
+    def play(self, tasks: Iterator[Task]) -> Iterator[list[Played]]:
+        for task in tasks:
+            yield [played(task, self._forfeits)]
+
+
+def played(task: Task, forfeits: float) -> Played:
+    """A match whose every choice, and every forfeit at its chance, is decided by the seed and who sits where."""
+    luck = random.Random(task.seed.hex() + task.id)
+    game, seats = games.game(task.game), len(task.lineup)
+    match = Match(game, seats, task.options, games.KeyedDice(task.seed))
+    match.begin([(seat, "never came") for seat in range(1, seats) if luck.random() < forfeits / 4])
+    times: list[list[float]] = [[] for _ in range(seats)]
+    while match.outcome is None:
+        for asked in tuple(match.open.values()):
+            if luck.random() < forfeits / 20:
+                match.forfeit(asked.seat, luck.choice([Forfeit.CRASH, Forfeit.TIMEOUT]), "it went")
+            else:
+                times[asked.seat].append(luck.random() / 1000)
+                match.answer(asked.seat, luck.choice(asked.legal))
+    forfeited = {forfeit.seat for forfeit in match.outcome.forfeits}
+    evidence = {"exit": "was killed by SIGSEGV", "output": ["last words"]}
+    seated = (SeatRecord(tuple(own), evidence if seat in forfeited else None) for seat, own in enumerate(times))
+    return Played(task.id, match.outcome, None, tuple(match.choices), tuple(seated))
+
+
+def make(
+    home: Path, game: str, bots: Sequence[str], rounds: int, *, seats: int = 2, forfeits: float = 0.0
+) -> store.Ladder:
+    """A ladder played by the rules, its bots entered first; with more bots or rounds it goes on."""
+    with store.open(home, checkpoints=True) as db:
+        for name in bots:
+            program = home.with_name(f"{name}.py")
+            program.write_text(f"# {name}\n")
+            kept = submission.store(submission.read(program), roster.folder(home))
+            store.add_version(db, name, kept.digest, games=kept.games, run=kept.run, origin="submitted")
+        rules = games.game(game)
+        key = store.LadderKey(game, seats, rules.options({}), Limits().plain(), rules.rules_version)
+        ladder = store.ladder(db, key, draw_probability=rules.draw_probability, seed="known")
+        with ByTheRules(forfeits) as workers:
+            run_ladder(db, home, ladder, bots, rounds, workers=workers, report=lambda _done, _total: None)
+    return ladder

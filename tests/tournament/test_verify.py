@@ -1,0 +1,200 @@
+"""Whatever is changed in a home that was stored, `arena verify` says that, and where."""
+
+from __future__ import annotations
+
+import gzip
+import json
+import math
+import shutil
+import sqlite3
+from collections.abc import Callable, Iterator
+from contextlib import closing
+from hashlib import sha256
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from arena import replay as replays
+from arena import verify as verifying
+from arena.verify import Verdict, verify
+from ladder import store
+from ladder.store import results
+from tests.cli.commands import typed
+from tests.tournament import playing
+
+UNCHECKED = {
+    "versions": {"created", "retired"},
+    "ladders": {"created", "last_played", "rated_by"},
+}
+"""Columns that say when something was, or who computed it; nothing follows from them."""
+
+
+@pytest.fixture(scope="module")
+def played(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Two small ladders: two legs, three seats, forfeits, and a match that was void three times."""
+    home = tmp_path_factory.mktemp("played") / "home"
+    playing.make(home, "burning-desire", ["ann", "bob"], 1)
+    duel = playing.make(home, "burning-desire", ["ann", "bob", "eve"], 1)
+    playing.make(home, "birth", ["ann", "bob", "eve"], 3, seats=3, forfeits=1.0)
+    with store.open(home) as db:
+        store.plan(db, duel, ["ann", "bob"], 3)
+        first, *_ = store.scheduled(db, duel)
+        store.record(db, duel, [store.VoidMatch(first.id, "overload")] * 3)
+        store.fold(db, duel)
+        store.settle(db, duel)
+    return home
+
+
+@pytest.fixture
+def home(played: Path, tmp_path: Path) -> Path:
+    return Path(shutil.copytree(played, tmp_path / "home"))
+
+
+def verdict(home: Path) -> Verdict:
+    return verify(home, jobs=1, report=lambda _done, _total: None)
+
+
+def test_what_was_played_is_as_it_follows(home: Path) -> None:
+    """Forfeits in the middle of a match of three, void matches and unfinished legs are nothing out of the ordinary."""
+    found = verdict(home)
+    assert (found.difference, found.remarks) == (None, ())
+    with store.open_read(home) as db:
+        assert found.matches == sum(store.counts(db, ladder).done for ladder in store.ladders(db))
+        assert db.execute("SELECT count(*) FROM seats WHERE forfeit IS NOT NULL").fetchone()[0] > 3
+
+
+def columns(home: Path) -> Iterator[tuple[str, str]]:
+    with store.open_read(home) as db:
+        for table in db.table_names():
+            for column in db[table].columns:
+                yield table, column.name
+
+
+def changed(value: Any, kind: str) -> Any:
+    """Another value, as near as can be."""
+    match value:
+        case None:
+            return {"TEXT": "x", "BLOB": b"x"}.get(kind, 1)
+        case int():
+            return value + 1000
+        case float():
+            return math.nextafter(value, math.inf) if value > 1 else value * 1.001
+        case str():
+            last = len(value) - 1 if value[-1:].isalnum() else len(value) // 2
+            return value[:last] + chr(ord(value[last]) ^ 1) + value[last + 1 :] if value else "x"
+    return bytes([value[0] ^ 1]) + value[1:]
+
+
+def change(home: Path, table: str, column: str, row: int) -> Any:
+    """Change one cell; gives what it was."""
+    with closing(sqlite3.connect(home / "arena.db", isolation_level=None)) as db:
+        db.execute("PRAGMA ignore_check_constraints = ON")
+        lines = db.execute(f"PRAGMA table_info({table})").fetchall()
+        keys = [name for _, name, *_, is_key in lines if is_key]
+        (kind,) = [kind for _, name, kind, *_ in lines if name == column]
+        rows = db.execute(f"SELECT {', '.join(keys)}, {column} FROM {table} ORDER BY {', '.join(keys)}").fetchall()
+        *key, value = rows[row % len(rows)]
+        where = " AND ".join(f"{name} = ?" for name in keys)
+        db.execute(f"UPDATE {table} SET {column} = ? WHERE {where}", [changed(value, kind), *key])
+        return value
+
+
+@pytest.mark.long
+@pytest.mark.timeout(300)
+def test_every_column_is_checked(home: Path, tmp_path: Path) -> None:
+    """In the first and the last row of every table: who changes a cell is found out, or it says only when."""
+    missed = []
+    for table, column in columns(home):
+        for row in (0, -1):
+            other = Path(shutil.copytree(home, tmp_path / "other"))
+            was = change(other, table, column, row)
+            found = verdict(other).difference
+            if found is None and column not in UNCHECKED.get(table, set()):
+                missed.append((table, column, row, was))
+            shutil.rmtree(other)
+    assert not missed, "\n".join(map(str, missed))
+
+
+def forge(home: Path, change: Callable[[dict[str, Any], list[list[Any]]], None]) -> str:
+    """Change the replay and the seats of a match, and every digest so that it fits; gives what is found."""
+    with store.open(home) as db:
+        ladder = store.ladders(db, "burning-desire")[0]
+        id, voids, finished, packed = db.execute(
+            "SELECT m.id, m.voids, m.finished, r.replay FROM matches m JOIN replays r ON r.match = m.id"
+            " WHERE m.ladder = ? AND seq = 1",
+            [ladder.id],
+        ).fetchone()
+        seats = [list(seat[2:]) for seat in db.execute("SELECT * FROM seats WHERE match = ? ORDER BY seat", [id])]
+        record = json.loads(gzip.decompress(packed))
+        change(record, seats)
+        replay = gzip.compress(json.dumps(record).encode())
+        choices = replays.plain([(seat, action) for seat, action in record["choices"]])
+        digests = sha256(choices).digest(), sha256(replay).digest()
+        whole = results.digest(id, voids, finished, *digests, [tuple(seat) for seat in seats])
+        db.execute(
+            "UPDATE matches SET choices_digest = ?, replay_digest = ?, digest = ? WHERE id = ?", [*digests, whole, id]
+        )
+        db.execute("UPDATE replays SET replay = ? WHERE match = ?", [replay, id])
+        for number, (_, rank, score, *_) in enumerate(seats):
+            db.execute("UPDATE seats SET rank = ?, score = ? WHERE match = ? AND seat = ?", [rank, score, id, number])
+    found = verdict(home).difference
+    assert found is not None
+    assert (found.ladder, found.match) == (ladder.id, id), found
+    return found.what
+
+
+def illegal(record: dict[str, Any], _seats: list[list[Any]]) -> None:
+    record["choices"][0][1] = 131
+
+
+def shorter(record: dict[str, Any], _seats: list[list[Any]]) -> None:
+    del record["choices"][-1]
+
+
+def forfeited(record: dict[str, Any], _seats: list[list[Any]]) -> None:
+    record["forfeits"] = [[1, "crash", 3]]
+
+
+def won(_record: dict[str, Any], seats: list[list[Any]]) -> None:
+    seats[0][1], seats[1][1] = seats[1][1], seats[0][1]
+
+
+def scored(_record: dict[str, Any], seats: list[list[Any]]) -> None:
+    seats[1][2] = str(int(seats[1][2]) + 5)
+
+
+@pytest.mark.parametrize(
+    ("change", "what"),
+    [
+        (illegal, "decision 1: seat 0 chose 131, which is not legal"),
+        (shorter, "no choice recorded"),
+        (forfeited, "by the rules"),
+        (won, "its ranks are"),
+        (scored, "its scores are"),
+    ],
+)
+def test_a_forgery_with_all_digests_right_is_found_by_the_rules(
+    change: Callable[[dict[str, Any], list[list[Any]]], None], what: str, home: Path
+) -> None:
+    """Digests only say that nothing was changed by accident."""
+    assert what in forge(home, change)
+
+
+def test_the_command_names_the_first_difference(home: Path) -> None:
+    """On stderr for people, as JSON for programs; and the exit code says that the check failed, not the command."""
+    assert typed("verify", "--home", home, "-j", "1").code == 0
+    change(home, "seats", "score", 0)
+    ran, data = typed("verify", "--home", home), typed("verify", "--home", home, "--json")
+    assert (ran.code, ran.out, data.code) == (3, "", 3)
+    difference = json.loads(data.out)["difference"]
+    assert ran.err == f"ladder {difference['ladder']}, match {difference['match']}: {difference['what']}\n"
+
+
+def test_several_processes_come_to_the_same(home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The first difference is the first, whoever found it."""
+    monkeypatch.setattr(verifying, "CHUNK", 2)
+    change(home, "seats", "score", -1)
+    alone = verdict(home)
+    assert alone.difference is not None
+    assert verify(home, jobs=2, report=lambda _done, _total: None).difference == alone.difference
