@@ -48,6 +48,10 @@ class Replay(NamedTuple):
     """In the order applied, what was played for forfeited seats included."""
     forfeits: tuple[Forfeited, ...]
     times_ms: tuple[tuple[float, ...], ...]
+    charged_ms: tuple[Mapping[int, float], ...] = ()
+    """By seat and place in `times_ms`, where not all of the time was charged."""
+    conditions: Mapping[str, Any] = {}
+    """What held the bots, and how busy the machine was."""
 
 
 def plain(choices: Sequence[Choice]) -> bytes:
@@ -66,6 +70,7 @@ def pack(played: Played) -> bytes:
         "charged_ms": [
             {decision: round(seconds * 1000, 2) for decision, seconds in seat.charged.items()} for seat in played.seats
         ],
+        "conditions": played.conditions,
     }
     return packed_json(record)
 
@@ -80,6 +85,8 @@ class _Packed(msgspec.Struct):
     choices: tuple[Choice, ...]
     times_ms: tuple[tuple[float, ...], ...]
     forfeits: tuple[tuple[Seat, Forfeit, int], ...] = ()
+    charged_ms: tuple[dict[int, float], ...] = ()
+    conditions: dict[str, Any] = {}
 
 
 _decode = msgspec.json.Decoder(_Packed).decode
@@ -93,7 +100,8 @@ def unpack(packed: bytes) -> Replay:
         raise Unreadable(f"cannot be read: {error}") from error
     if record.format > FORMAT:
         raise Unreadable(f"is of format {record.format}, this arena knows {FORMAT}: update the arena")
-    return Replay(record.choices, tuple(Forfeited(*forfeit) for forfeit in record.forfeits), record.times_ms)
+    forfeits = tuple(Forfeited(*forfeit) for forfeit in record.forfeits)
+    return Replay(record.choices, forfeits, record.times_ms, record.charged_ms, record.conditions)
 
 
 def replayed(game: Game[Any], seats: int, options: Options, dice: Dice, replay: Replay) -> Match:

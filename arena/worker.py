@@ -33,6 +33,7 @@ from arena.sandbox import UNCONFINED, Sandbox
 from arena.seated import Bot, Entrant, Key
 from arena.stream import BotStream, SeatAt
 from arena.table import Table
+from arena.usage import pressure
 from arena.v1 import referee_pb2 as pb
 
 if TYPE_CHECKING:
@@ -46,7 +47,7 @@ STARTS = 2
 """Starts of a version that may fail in a row before its matches are forfeited without another try."""
 GATHERING = 0.1
 """Seconds for which results gather before they are delivered together."""
-LINGER = 0.005
+LINGER = 0.01
 """Seconds that a frame may wait to become fuller while other bots owe answers: some milliseconds for the matches that
 could go on, where each frame costs as much as ten decisions."""
 HEARTBEAT = 0.25
@@ -103,6 +104,8 @@ class Played(NamedTuple):
     choices: tuple[tuple[int, int], ...] = ()
     """(seat, action) in the order applied."""
     seats: tuple[SeatRecord, ...] = ()
+    conditions: Mapping[str, Any] = {}
+    """What held the bots, and how busy the machine was: see `arena.usage.pressure`."""
 
 
 class Trouble(NamedTuple):
@@ -200,6 +203,7 @@ class Worker:
         self._linger: asyncio.TimerHandle | None = None
         self._refill: dict[Lane, None] = {}
         self._crowded_out: dict[Lane, None] = {}
+        self._conditions: Mapping[str, Any] = {}
         self._woken = -math.inf
         self._beaten = self._loop.time()
         self._heartbeat()
@@ -403,7 +407,7 @@ class Worker:
             return self._void(table, Void.NOBODY)
         seating = self._leave(table, outcome)
         seats = tuple(seat_record(table, seat) for seat in range(table.match.seats))
-        self._result(Played(seating.task.id, outcome, None, tuple(table.match.choices), seats))
+        self._result(Played(seating.task.id, outcome, None, tuple(table.match.choices), seats, self._conditions))
         return None
 
     def _broken(self, table: Table, error: Exception) -> None:
@@ -567,6 +571,7 @@ class Worker:
 
     def _heartbeat(self) -> None:
         self._beat()
+        self._conditions = {"sandbox": self.sandbox.grade.value, "pressure": pressure()}
         self._loop.call_later(HEARTBEAT, self._heartbeat)
 
     def overloaded(self, bot: Bot, detail: str) -> None:

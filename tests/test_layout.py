@@ -35,6 +35,7 @@ MAY_IMPORT = {
         "arena.v1",
     },
     "arena.worker": {
+        "arena.usage",
         "arena.sandbox",
         "arena.seated",
         "arena.stream",

@@ -118,7 +118,7 @@ def _summary(db: Database, ladder: Ladder, run: Run, seconds: float, *, interrup
         lines.append(f"interrupted after {run.played:,} matches; {left}")
     elif run.played:
         rates = f"{run.played / seconds:,.1f} matches/s, {run.decisions / seconds:,.0f} decisions/s"
-        lines.append(f"played {run.played:,} matches in {seconds:.1f} s: {rates}")
+        lines += [f"played {run.played:,} matches in {seconds:.1f} s: {rates}", run.health.line]
     else:
         lines.append("nothing is missing: every match of these rounds has been played; more with --rounds")
     if counts.unplayable:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import datetime
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -103,16 +103,31 @@ def match_data(match: Match) -> dict[str, Any]:
     data = match._asdict() | {"ladder": match.ladder.id, "game": match.ladder.key.game, "players": len(match.line_up)}
     data["seats"] = [outcome._asdict() | {"bot": bot} for bot, outcome in zip(match.line_up, match.seats, strict=False)]
     data["ratings"] = {label: {"mu": mu, "sigma": sigma} for label, (mu, sigma) in (match.ratings or {}).items()}
+    data["conditions"] = _conditions(match)
     del data["replay"]
     for name in ("seed", "choices_digest", "replay_digest"):
         data[name] = data[name].hex() if data[name] is not None else None
     return data
 
 
+def _conditions(match: Match) -> Mapping[str, Any]:
+    """What held the bots and how busy the machine was, as far as the record can be read."""
+    from arena.replay import Unreadable, unpack
+
+    try:
+        return unpack(match.replay).conditions if match.replay is not None else {}
+    except Unreadable:
+        return {}
+
+
 def _show_match(match: Match) -> None:
     key = match.ladder.key
     click.echo(f"match {match.id}: {key.game}, ladder {match.ladder.id}, {match.status}")
     click.echo(f"leg {match.leg}, round {match.round}, rotation {match.rotation}, {when(match.finished)}")
+    if conditions := _conditions(match):
+        busy = conditions["pressure"]
+        load = "" if busy is None else f"; something waited for a processor {busy:g} % of the time"
+        click.echo(f"sandbox grade {conditions['sandbox']}{load}")
     for reason in match.voids:
         click.echo(f"was void: {printable(reason.strip().splitlines()[-1])}")
     click.echo(f"seed {match.seed.hex() if match.seed else 'shown when every match of its group is done'}")

@@ -26,8 +26,42 @@ if TYPE_CHECKING:
 Report: TypeAlias = Callable[[int, int], None]
 """Told how many matches are done, and of how many."""
 
+ALARM = 0.01
+"""Share of matches that the load of the machine may touch before it is said loudly."""
 MAX_REPEATS = 8
 """More than a match is ever played again inside a worker: each seat's version falls back to one at a time once."""
+
+
+class Health(NamedTuple):
+    """How the machine bore a run."""
+
+    matches: int = 0
+    pressure: float = 0.0
+    """Summed over the matches: per cent of the time in which something waited for a processor."""
+    relieved: int = 0
+    """Matches in which a bot was not charged for time that it waited."""
+    overloads: int = 0
+    """Attempts that were void since the machine was too busy."""
+
+    def and_also(self, results: Sequence[Played]) -> Health:
+        """With more matches."""
+        return Health(
+            self.matches + len(results),
+            self.pressure + sum(result.conditions.get("pressure") or 0.0 for result in results),
+            self.relieved + sum(any(seat.charged for seat in result.seats) for result in results),
+            self.overloads + sum((result.void or "").startswith(Void.OVERLOAD) for result in results),
+        )
+
+    @property
+    def line(self) -> str:
+        """For people."""
+        said = f"machine: something waited for a processor {self.pressure / max(self.matches, 1):.0f} % of the time"
+        if self.relieved:
+            said += f"; bots were not charged for waiting in {self.relieved:,} matches"
+        if self.overloads:
+            said += f"; too busy to judge {self.overloads:,} attempts"
+        many = self.relieved + self.overloads > ALARM * self.matches
+        return f"{said}: use fewer --jobs, or a quieter machine" if many else said
 
 
 class Run(NamedTuple):
@@ -36,6 +70,7 @@ class Run(NamedTuple):
     played: int = 0
     decisions: int = 0
     void: store.VoidMatch | None = None
+    health: Health = Health()
 
 
 def run_ladder(
@@ -93,7 +128,9 @@ def _record(run: Run, db: Database, ladder: store.Ladder, results: Sequence[Play
         raise DiskFull(f"{void}: make room in {tempfile.gettempdir()} and run the command again")
     voids = [value for value in values if isinstance(value, store.VoidMatch)]
     decisions = sum(len(result.choices) for result in results)
-    return Run(run.played + played, run.decisions + decisions, voids[-1] if voids else run.void)
+    return Run(
+        run.played + played, run.decisions + decisions, voids[-1] if voids else run.void, run.health.and_also(results)
+    )
 
 
 def task(ladder: store.Ladder, match: store.ScheduledMatch, entrant: Callable[[str], Entrant]) -> Task:
