@@ -27,6 +27,8 @@ if TYPE_CHECKING:
 
 REPAINT = 1.0
 """Seconds between two looks of --watch."""
+WATCHING = 0.1
+"""Of one core at most, so that to watch a long ladder is not to slow it down."""
 
 
 @click.command()
@@ -63,7 +65,9 @@ def leaderboard(
 
     seats = check_players(game, players)
     if watch:
-        return _watch(game, seats, ladder_id, home, as_json)
+        if as_json or cross or by_seat or settles or not sys.stdout.isatty():
+            raise click.UsageError("--watch repaints a terminal with the leaderboard alone: leave it or the rest out")
+        return _watch(game, seats, ladder_id, home)
     if settles:
         _settle(game, seats, ladder_id, home)
     with store.open_read(home) as db:
@@ -73,7 +77,7 @@ def leaderboard(
         board = read(db, ladder)
         if as_json:
             return print_json(as_data(board, game) | _more_data(board, cross, by_seat))
-        return draw(picture(board, game), *_more_pictures(board, cross, by_seat))
+        return draw(picture(board, game), *_more_pictures(board, cross, by_seat), wide=cross)
 
 
 def _settle(game: Game[Any], seats: int, ladder_id: str | None, home: Path) -> None:
@@ -251,9 +255,7 @@ def _state(counts: Counts, rated: int) -> str:
     return state
 
 
-def _watch(game: Game[Any], seats: int, ladder_id: str | None, home: Path, as_json: bool) -> None:
-    if as_json or not sys.stdout.isatty():
-        raise click.UsageError("--watch repaints a terminal: leave it out where the output goes elsewhere")
+def _watch(game: Game[Any], seats: int, ladder_id: str | None, home: Path) -> None:
     from rich.live import Live
     from rich.text import Text
 
@@ -261,8 +263,9 @@ def _watch(game: Game[Any], seats: int, ladder_id: str | None, home: Path, as_js
 
     with Live(console=console(), auto_refresh=False) as live:
         while True:
+            begun = time.process_time()
             with store.open_read(home) as db:
                 ladder = find(db, game, seats, ladder_id)
                 waiting = Text(f"waiting for a ladder of {title(game, seats)} in {str(home)!r} …")
                 live.update(waiting if ladder is None else picture(read(db, ladder), game), refresh=True)
-            time.sleep(REPAINT)
+            time.sleep(max(REPAINT, (time.process_time() - begun) / WATCHING))
