@@ -215,11 +215,14 @@ class BotStream:
 
     @property
     def full(self) -> bool:
-        """Whether to wait would not make the next frame much fuller: half of its matches are in it already.
+        """Whether to wait would not make the next frame much fuller: of its matches this bot's share is in it already.
 
         True also while answers are owed: what gathers then is sent after them.
         """
-        return bool(self._owed) or 2 * len(self._queue) >= len(self.held)
+        if self._owed or not self.held:
+            return True
+        seats = next(iter(self.held.values())).table.match.seats
+        return seats * len(self._queue) >= len(self.held)
 
     def flush(self) -> None:
         """Send what has gathered, unless the bot still owes answers."""

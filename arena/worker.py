@@ -47,7 +47,7 @@ STARTS = 2
 """Starts of a version that may fail in a row before its matches are forfeited without another try."""
 GATHERING = 0.1
 """Seconds for which results gather before they are delivered together."""
-LINGER = 0.005
+LINGER = 0.01
 """Seconds that a frame may wait to become fuller while other bots owe answers: some milliseconds for the matches that
 could go on, where each frame costs as much as ten decisions."""
 HEARTBEAT = 0.25

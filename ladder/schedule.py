@@ -163,7 +163,10 @@ def ladder_id(game: str, seats: int, options: Mapping[str, Any], limits: Mapping
 
 def canonical_json(value: object) -> str:
     """One text for equal values: keys sorted, no spaces, plain ASCII, no NaN."""
-    return json.dumps(value, sort_keys=True, separators=(",", ":"), allow_nan=False)
+    return _CANONICAL.encode(value)
+
+
+_CANONICAL = json.JSONEncoder(sort_keys=True, separators=(",", ":"), allow_nan=False)  # dumps would make one each time
 
 
 def _text(group: Group) -> str:

@@ -32,7 +32,7 @@ PRIOR_GROUPS = 1
 PRIOR_GROUPS_ALONE = 10
 """The same for the interval of one pair, whose own spread says little where one of them nearly always wins."""
 LEAST_SPREAD = 0.02
-"""Of the widest that a spread can be: no group says more than fifty matches."""
+"""Of the widest that a variance could be: no group says more than fifty matches."""
 
 
 class Estimate(NamedTuple):
@@ -65,15 +65,18 @@ class Evidence:
         self._groups = groups
         self._shares = [(_shares(group), count) for group, count in sorted(groups.items())]
         self._pairings = _pairings(self._shares)
+        self._played = Counter[str]()
         self._opponents: dict[str, set[str]] = defaultdict(set)
         for one, other in self._pairings:
             self._opponents[one].add(other)
             self._opponents[other].add(one)
+        for (order, _), count in groups.items():
+            self._played.update(dict.fromkeys(order, count))
 
     @property
     def bots(self) -> list[str]:
         """Who played a complete group, in alphabetical order."""
-        return sorted(self._opponents)
+        return sorted(self._played)
 
     def head_to_head(self, one: str, other: str) -> Estimate | None:
         """The share of points that one takes from the other; None if they never met.
@@ -92,11 +95,10 @@ class Evidence:
 
     def score(self, bot: str) -> Estimate | None:
         """The share of points that a bot takes, every opponent counting alike; None if it met nobody."""
-        weights = _score(bot, self._opponents[bot])
-        if not weights:
+        if bot not in self._played:
             return None
-        mean, half = 0.5 + self._mean(weights), self._error(weights) * quantile(self._freedom_of(weights))
-        return Estimate(mean, max(0.0, mean - half), min(1.0, mean + half), self._count(weights))
+        lead = self._estimate(_score(bot, self._opponents[bot]), self._played[bot])
+        return lead._replace(mean=lead.mean + 0.5, low=max(0.0, lead.low + 0.5), high=min(1.0, lead.high + 0.5))
 
     def lead(self, one: str, other: str) -> Estimate | None:
         """By how much one's share is above the other's, from each other and from all whom both met.
@@ -104,15 +106,15 @@ class Evidence:
         None if they never met: then nothing is said of them.
         """
         weights = self._lead(one, other)
-        if not weights:
-            return None
-        mean, half = self._mean(weights), self._error(weights) * quantile(self._freedom_of(weights))
-        return Estimate(mean, mean - half, mean + half, self._count(weights))
+        return self._estimate(weights, self._either(one, other)) if weights else None
 
     def above(self, one: str, other: str) -> float | None:
         """The probability that one takes more points than the other, as in `lead`."""
         weights = self._lead(one, other)
-        return probability(self._mean(weights) / self._error(weights), self._freedom_of(weights)) if weights else None
+        if not weights:
+            return None
+        freedom = self._freedom_of(weights, self._either(one, other))
+        return probability(self._mean(weights) / self._error(weights), freedom)
 
     def in_order(self, one: str, other: str) -> bool:
         """Whether it is 95 % certain that the two differ, and one is the better."""
@@ -120,15 +122,18 @@ class Evidence:
         return above is not None and above >= (1 + LEVEL) / 2
 
     def places(self, field: Sequence[str]) -> dict[str, list[float]]:
-        """By bot the probability of each place, from the first, among these bots in order of their points.
+        """By bot the probability of each place, from the first, among these bots in order of points from each other.
+
+        Bots that met nobody of them are left out.
 
         Groups are resampled: each gets a random weight that all its bots share (the multiplier, or wild cluster,
         bootstrap of Cameron, Gelbach and Miller, 2008). A sum of so many is normal, and is drawn as one.
         """
+        field = [bot for bot in field if self._opponents.get(bot, set()) & {*field}]
         scores = [_score(bot, self._opponents[bot] & {*field}) for bot in field]
         means = [self._mean(weights) for weights in scores]
         spreads = root([[self._covariance(one, other) for other in scores] for one in scores])
-        freedom = min(map(self._freedom_of, scores), default=1.0)
+        freedom = min(map(self._freedom_of, scores, map(self._played.__getitem__, field)), default=1.0)
         random, places = Random(0), [Counter[int]() for _ in field]
         for _ in range(DRAWS):
             normal = [random.gauss() for _ in field]
@@ -184,11 +189,18 @@ class Evidence:
     def _mean(self, weights: Weights) -> float:
         return sum(weight * (self._pairings[pair].share - 0.5) for pair, weight in weights.items())
 
-    def _count(self, weights: Weights) -> int:
-        return sum(self._pairings[pair].groups for pair in weights)
+    def _estimate(self, weights: Weights, groups: int) -> Estimate:
+        mean, half = self._mean(weights), self._error(weights) * quantile(self._freedom_of(weights, groups))
+        return Estimate(mean, mean - half, mean + half, groups)
+
+    def _either(self, one: str, other: str) -> int:
+        """The groups of two bots that met."""
+        return self._played[one] + self._played[other] - self._pairings[_pair(one, other)[0]].groups
 
     def _error(self, weights: Weights) -> float:
-        return math.sqrt(self._covariance(weights, weights))
+        """Never 0: that pairs make up for each other in a few groups proves nothing either."""
+        apart = sum((weight * self._spread(pair)) ** 2 for pair, weight in weights.items())
+        return math.sqrt(max(self._covariance(weights, weights), LEAST_SPREAD * apart))
 
     def _covariance(self, one: Weights, other: Weights) -> float:
         """Of two figures. Pairs that were in the same groups are correlated."""
@@ -220,11 +232,15 @@ class Evidence:
         """Of all pairs together."""
         return max(1, sum(pairing.groups - 1 for pairing in self._pairings.values()))
 
-    def _freedom_of(self, weights: Weights) -> float:
-        """The degrees of freedom of a weighted sum of variances (Satterthwaite, 1946)."""
+    def _freedom_of(self, weights: Weights, groups: int) -> float:
+        """The degrees of freedom of a weighted sum of variances (Satterthwaite, 1946).
+
+        Where pairs share groups, no more than there are groups, less the means that are taken from them.
+        """
         parts = [(weight * self._spread(pair)) ** 2 for pair, weight in weights.items()]
         known = [max(1, self._pairings[pair].groups - 1) for pair in weights]
-        return sum(parts) ** 2 / sum(part**2 / freedom for part, freedom in zip(parts, known, strict=True))
+        found = sum(parts) ** 2 / sum(part**2 / freedom for part, freedom in zip(parts, known, strict=True))
+        return max(1, min(found, groups - len(weights)))
 
     @cached_property
     def _correlations(self) -> dict[Pair, dict[Pair, float]]:

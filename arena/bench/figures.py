@@ -30,6 +30,10 @@ class Part(NamedTuple):
     kind: str
     case: str
     open: Callable[[], AbstractContextManager[Sampler]]
+    once: bool = False
+    """Whether one repeat is enough: it takes long, and is not compared by seconds."""
+    on_demand: bool = False
+    """Whether it takes so long that it is measured only where it is named."""
 
     @property
     def name(self) -> str:

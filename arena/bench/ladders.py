@@ -28,8 +28,8 @@ if TYPE_CHECKING:
 BATCHED = 25_000
 """Decisions a second of a worker, roughly: how much is played must not depend on how fast it went a moment ago, or
 a ladder and what its frames are played back from would not be the same."""
-FILL = 8
-"""Matches for each process of a bot, of a ladder that is long enough for what it costs to be seen."""
+FILL = 64
+"""Matches of each rotation that a worker has at least: in a ladder of any length it has more."""
 UNBATCHED = 1_000
 """Likewise with one decision a frame."""
 
@@ -121,11 +121,10 @@ def record(setting: Setting, case: Case, in_flight: int, folder: Path) -> float:
 
 
 def how_many(setting: Setting, case: Case, in_flight: int) -> int:
-    """The matches of one repeat, and no fewer than fill frames: each seat of each rotation has a process of its own."""
+    """The matches of one repeat, and no fewer than fill frames: each rotation has bot processes of its own."""
     if in_flight == 1:
         return max(CHUNK * setting.jobs, case.matches(setting.seconds * setting.jobs * UNBATCHED))
-    fill = FILL * setting.jobs * case.players**2
-    return max(fill, case.matches(setting.seconds * setting.jobs * BATCHED))
+    return max(FILL * setting.jobs * case.players, case.matches(setting.seconds * setting.jobs * BATCHED))
 
 
 @contextmanager

@@ -13,24 +13,17 @@ from random import Random
 from typing import TYPE_CHECKING, Any
 
 from arena import games
+from arena.bench import scale
 from arena.bench.cases import Case, playout
 from arena.bench.figures import Sample, Sampler
-from arena.clock import Limits
 from arena.games.dice import Dice, KeyedDice, RandomDice
 from arena.games.rules import Game
-from arena.match import Outcome
 from arena.tournament.run import finished
-from arena.worker import Played, SeatRecord
 from ladder import store
 from ladder.ratings import NEW, rate
 
 if TYPE_CHECKING:
     from sqlite_utils import Database
-
-BATCH = 32
-"""Results that a ladder records and folds together, about."""
-CHOICES = tuple((number % 2, number % 7) for number in range(100))
-"""Of a match of middling length."""
 
 
 @contextmanager
@@ -99,13 +92,11 @@ def results(scratch: Path, matches: int) -> Iterator[Sampler]:
 
 def _results(db: Database, matches: int) -> tuple[float, float]:
     """The seconds that recording takes, and folding."""
-    for name in ("ann", "bob"):
-        store.add_version(db, name, name, games=["buttons"], run=["x"], origin="submitted")
-    ladder = store.ladder(db, store.LadderKey("buttons", 2, {}, Limits().plain(), 1), draw_probability=0.0, seed="x")
-    store.plan(db, ladder, ["ann", "bob"], -(-matches // 2))
+    ladder, field = scale.begin(db, 2)
+    store.plan(db, ladder, field, -(-matches // 2))
     waiting = islice(store.scheduled(db, ladder), matches)
     recording = folding = 0.0
-    while batch := [finished(_played(match.id)) for match in islice(waiting, BATCH)]:
+    while batch := [finished(scale.played(match.id)) for match in islice(waiting, scale.BATCH)]:
         begun = time.perf_counter()
         store.record(db, ladder, batch)
         recorded = time.perf_counter()
@@ -113,8 +104,3 @@ def _results(db: Database, matches: int) -> tuple[float, float]:
         folding += time.perf_counter() - recorded
         recording += recorded - begun
     return recording, folding
-
-
-def _played(match: str) -> Played:
-    seat = SeatRecord((0.001,) * (len(CHOICES) // 2))
-    return Played(match, Outcome((0, 1), (7, 3)), None, CHOICES, (seat, seat))

@@ -5,10 +5,11 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack
 from functools import partial
+from math import ceil
 from typing import Any, TypeAlias
 
 from arena import games
-from arena.bench import ladders, loops, raw, starts
+from arena.bench import ladders, loops, raw, scale, starts
 from arena.bench.cases import REFERENCE, Case, Setting
 from arena.bench.figures import Figures, Part, Sample, machine, ratios, spreads
 from arena.scratch import run_folder
@@ -17,7 +18,11 @@ from arena.worker import IN_FLIGHT
 Say: TypeAlias = Callable[[str], None]
 """Told what is going on, in a line."""
 
-KINDS = ("ladder", "unbatched", "raw_grpc", "raw_single", "rules", "ratings", "store", "startup", "lone_match")
+KINDS = ("ladder", "unbatched", "raw_grpc", "raw_single", "rules", "ratings", "store", "startup", "lone_match", "scale")
+SECONDS = 2.0
+"""Of a ladder in each repeat, if nobody says otherwise."""
+LARGER = 0.5
+"""Share of a repeat's seconds for ladders of more than two players."""
 UNBATCHED = 0.3
 """Share of a repeat's seconds where every frame has one decision: nothing has to fill first."""
 LOOP = 0.1
@@ -30,7 +35,8 @@ NOTES = (
     "frames empty towards the end of a repeat: the more --seconds, the more decisions a frame and a second",
     "unbatched: one match at a time in each bot process, so one decision a frame",
     "cost of a decision: CPU of all sides, less 0.5 ms for each match, against two-player Buttons",
-    "ladders of more than two players have one worker: compare their CPU, not their rates",
+    "ladders of more than two players have one worker and one repeat: compare their CPU, not their rates",
+    "scale is measured only with --only scale, and takes minutes; its results are made up, its store is real",
     "mib: proportional set size (PSS) of a process of the kind, the mean; the coordinator is the benchmark itself",
 )
 
@@ -41,10 +47,12 @@ def parts(setting: Setting) -> Iterator[Part]:
     two = [case for case in cases if case.players == 2]
     loop = setting.seconds * LOOP
     for case in cases:
-        own = setting if case in two else setting._replace(jobs=1)  # many bots to start, and only costs to compare
-        yield Part("ladder", str(case), partial(ladders.ladder, own, case, IN_FLIGHT))
-    for case in two:
-        yield Part("raw_grpc", str(case), partial(raw.playback, setting, case, IN_FLIGHT))
+        if case in two:
+            yield Part("ladder", str(case), partial(ladders.ladder, setting, case, IN_FLIGHT))
+        else:  # many bots to start and long matches, and only costs to compare
+            one = setting.shorter(LARGER)._replace(jobs=1)
+            yield Part("ladder", str(case), partial(ladders.ladder, one, case, IN_FLIGHT), once=True)
+    yield Part("raw_grpc", str(REFERENCE), partial(raw.playback, setting, REFERENCE, IN_FLIGHT))
     yield Part("unbatched", str(REFERENCE), partial(ladders.ladder, setting.shorter(UNBATCHED), REFERENCE, 1))
     yield Part("raw_single", str(REFERENCE), partial(raw.playback, setting.shorter(UNBATCHED), REFERENCE, 1))
     for case in two:
@@ -53,18 +61,26 @@ def parts(setting: Setting) -> Iterator[Part]:
         yield Part("rules", str(case), partial(loops.rules, case, loop))
     for players in range(2, 6):
         yield Part("ratings", str(players), partial(loops.ratings, players, loop))
-    yield Part("store", "buttons/2", partial(loops.results, setting.scratch, max(loops.BATCH, int(500 * loop))))
+    yield Part("store", "buttons/2", partial(loops.results, setting.scratch, max(scale.BATCH, int(500 * loop))))
     yield Part("startup", "help", starts.help_page)
     yield Part("startup", "bot", partial(starts.bot, setting.scratch))
+    for bots, matches in scale.SIZES.items():
+        sizes = [ceil(size * min(1.0, setting.seconds / SECONDS)) for size in matches]
+        yield Part("scale", str(bots), partial(scale.growth, setting.scratch, bots, sizes), True, True)
 
 
 def chosen(only: Sequence[str], setting: Setting) -> list[Part]:
-    """The parts with these names or beginnings of names, or all. Raises ValueError for what fits none."""
+    """The parts with these names or beginnings of names, or all that are not on demand.
+
+    Raises ValueError for what fits none.
+    """
     everything = list(parts(setting))
     for wanted in only:
         if not any(_fits(part, wanted) for part in everything):
             raise ValueError(f"nothing to measure is called {wanted!r}: parts are {', '.join(KINDS)}")
-    return [part for part in everything if not only or any(_fits(part, wanted) for wanted in only)]
+    if not only:
+        return [part for part in everything if not part.on_demand]
+    return [part for part in everything if any(_fits(part, wanted) for wanted in only)]
 
 
 def _fits(part: Part, wanted: str) -> bool:
@@ -96,7 +112,8 @@ def measure(wanted: Sequence[Part], repeats: int, say: Say) -> Figures:
         for repeat in range(repeats):
             say(f"repeat {repeat + 1} of {repeats}")
             for part, sample in samplers.items():
-                samples[part].append(sample())
+                if not (part.once and repeat):
+                    samples[part].append(sample())
         say("ending what was started")
     figures: Figures = {}
     for part, own in samples.items():

@@ -22,7 +22,7 @@ from arena.cli.options import (
     sandbox_options,
     setting_options,
 )
-from arena.cli.output import announce, print_json, printable, progress, say
+from arena.cli.output import announce, last_line, print_json, printable, progress, say
 
 if TYPE_CHECKING:
     from arena.roster import Workshop
@@ -91,6 +91,8 @@ def compare(
         answer = play_groups(
             question, workers, budget, lambda answer: report(answer.matches, budget, _figure(question, answer))
         )
+    if answer.hopeless:
+        raise click.ClickException(f"no match counts: {last_line(answer.reason)}")
     interrupted = stopped() and not answer.test.decided
     if as_json:
         print_json(_data(question, answer, seed, interrupted))

@@ -20,7 +20,7 @@ from arena.cli.options import (
     sandbox_options,
     setting_options,
 )
-from arena.cli.output import draw, print_json, printable, progress, say
+from arena.cli.output import draw, last_line, print_json, progress, say
 
 if TYPE_CHECKING:
     from sqlite_utils import Database
@@ -112,7 +112,7 @@ def _summary(db: Database, ladder: Ladder, run: Run, seconds: float, *, interrup
     if ladder.seed_text is not None:
         lines.append("the dice come from --seed: whoever knows it can foresee them")
     if run.void is not None:
-        lines.append(f"match {run.void.id} was void: {printable(run.void.reason.strip().splitlines()[-1])}")
+        lines.append(f"match {run.void.id} was void: {last_line(run.void.reason)}")
     if interrupted:
         left = f"the same command plays the other {counts.scheduled:,}"
         lines.append(f"interrupted after {run.played:,} matches; {left}")

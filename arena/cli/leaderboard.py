@@ -27,6 +27,8 @@ if TYPE_CHECKING:
 
 REPAINT = 1.0
 """Seconds between two looks of --watch."""
+WATCHING = 0.1
+"""Of one core at most, so that to watch a long ladder is not to slow it down."""
 
 
 @click.command()
@@ -63,7 +65,9 @@ def leaderboard(
 
     seats = check_players(game, players)
     if watch:
-        return _watch(game, seats, ladder_id, home, as_json)
+        if as_json or cross or by_seat or settles or not sys.stdout.isatty():
+            raise click.UsageError("--watch repaints a terminal with the leaderboard alone: leave it or the rest out")
+        return _watch(game, seats, ladder_id, home)
     if settles:
         _settle(game, seats, ladder_id, home)
     with store.open_read(home) as db:
@@ -73,7 +77,7 @@ def leaderboard(
         board = read(db, ladder)
         if as_json:
             return print_json(as_data(board, game) | _more_data(board, cross, by_seat))
-        return draw(picture(board, game), *_more_pictures(board, cross, by_seat))
+        return draw(picture(board, game), *_more_pictures(board, cross, by_seat), wide=cross)
 
 
 def _settle(game: Game[Any], seats: int, ladder_id: str | None, home: Path) -> None:
@@ -121,14 +125,23 @@ def title(game: Game[Any], seats: int) -> str:
 
 
 class Board(NamedTuple):
-    """A ladder's leaderboard with all that stands on it; `centre` is the mean mu of the field."""
+    """A ladder's leaderboard with all that stands on it."""
 
     ladder: Ladder
     rows: list[Row]
     counts: Counts
     settled: Settled
     evidence: Evidence
-    centre: float
+
+    @property
+    def field(self) -> list[Row]:
+        """Who would play now, or everybody if that is nobody."""
+        return [row for row in self.rows if row.current and not row.retired] or self.rows
+
+    @property
+    def centre(self) -> float:
+        """The mean mu of the field."""
+        return fmean(row.mu for row in self.field) if self.rows else 0.0
 
     @property
     def rated(self) -> int:
@@ -145,10 +158,8 @@ def read(db: Database, ladder: Ladder) -> Board:
     from ladder import store
 
     rows = store.leaderboard(db, ladder)
-    field = [row.mu for row in rows if row.current and not row.retired] or [row.mu for row in rows]
-    centre = fmean(field) if field else 0.0
     counts, settled, evidence = store.counts(db, ladder), store.find_settled(db, ladder), store.evidence(db, ladder)
-    return Board(ladder, rows, counts, settled, evidence, centre)
+    return Board(ladder, rows, counts, settled, evidence)
 
 
 def as_data(board: Board, game: Game[Any]) -> dict[str, Any]:
@@ -222,13 +233,13 @@ def _notes(board: Board) -> Iterator[str]:
 
 
 def _more_data(board: Board, cross: bool, by_seat: bool) -> dict[str, Any]:
-    bots = [row.label for row in board.rows]
-    return (cross_data(board.evidence, bots) if cross else {}) | (seat_data(board.evidence) if by_seat else {})
+    bots, field = ([row.label for row in rows] for rows in (board.rows, board.field))
+    return (cross_data(board.evidence, bots, field) if cross else {}) | (seat_data(board.evidence) if by_seat else {})
 
 
 def _more_pictures(board: Board, cross: bool, by_seat: bool) -> list[RenderableType]:
-    bots = [row.label for row in board.rows]
-    pictures = cross_picture(board.evidence, bots) if cross else []
+    bots, field = ([row.label for row in rows] for rows in (board.rows, board.field))
+    pictures = cross_picture(board.evidence, bots, field) if cross else []
     return pictures + (seat_picture(board.evidence) if by_seat else [])
 
 
@@ -251,9 +262,7 @@ def _state(counts: Counts, rated: int) -> str:
     return state
 
 
-def _watch(game: Game[Any], seats: int, ladder_id: str | None, home: Path, as_json: bool) -> None:
-    if as_json or not sys.stdout.isatty():
-        raise click.UsageError("--watch repaints a terminal: leave it out where the output goes elsewhere")
+def _watch(game: Game[Any], seats: int, ladder_id: str | None, home: Path) -> None:
     from rich.live import Live
     from rich.text import Text
 
@@ -261,8 +270,9 @@ def _watch(game: Game[Any], seats: int, ladder_id: str | None, home: Path, as_js
 
     with Live(console=console(), auto_refresh=False) as live:
         while True:
+            begun = time.process_time()
             with store.open_read(home) as db:
                 ladder = find(db, game, seats, ladder_id)
                 waiting = Text(f"waiting for a ladder of {title(game, seats)} in {str(home)!r} …")
                 live.update(waiting if ladder is None else picture(read(db, ladder), game), refresh=True)
-            time.sleep(REPAINT)
+            time.sleep(max(REPAINT, (time.process_time() - begun) / WATCHING))

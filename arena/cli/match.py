@@ -23,7 +23,7 @@ from arena.cli.options import (
     sandbox_options,
     setting_options,
 )
-from arena.cli.output import announce, draw, print_json, printable, progress, say, table
+from arena.cli.output import announce, draw, last_line, print_json, printable, progress, say, table
 
 if TYPE_CHECKING:
     from rich.table import Table
@@ -163,4 +163,4 @@ def _explain(bots: Sequence[str], played: Sequence[Played]) -> None:
 
 
 def _why_void(played: Played) -> str:
-    return printable((played.void or "").strip().splitlines()[-1])
+    return last_line(played.void or "")

@@ -46,9 +46,11 @@ def console(*, stderr: bool = False) -> Console:
     return made
 
 
-def draw(*pictures: RenderableType) -> None:
-    """Print what rich can draw, without the spaces it leaves at the ends of lines."""
+def draw(*pictures: RenderableType, wide: bool = False) -> None:
+    """Print what rich can draw, without the spaces it leaves at the ends of lines. If wide, a terminal may fold it."""
     canvas = console()
+    if wide:
+        canvas.width = PIPED_WIDTH
     with canvas.capture() as drawn:
         canvas.print(*pictures, sep="\n")
     click.echo("\n".join(line.rstrip() for line in drawn.get().splitlines()))
@@ -74,6 +76,11 @@ def printable(text: str) -> str:
 def announce(what: str) -> None:
     """Say what is begun, in somebody else's words."""
     say(printable(what))
+
+
+def last_line(text: str) -> str:
+    """Of a traceback or a reason, what says most, made printable."""
+    return printable((text.strip().splitlines() or [""])[-1])
 
 
 @contextmanager

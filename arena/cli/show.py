@@ -11,7 +11,7 @@ import click
 
 from arena.cli.fault_card import fault_card
 from arena.cli.options import home_option, json_option
-from arena.cli.output import draw, print_json, printable, table
+from arena.cli.output import draw, last_line, print_json, printable, table
 
 if TYPE_CHECKING:
     from sqlite_utils import Database
@@ -129,7 +129,7 @@ def _show_match(match: Match) -> None:
         load = "" if busy is None else f"; something waited for a processor {busy:g} % of the time"
         click.echo(f"sandbox grade {conditions['sandbox']}{load}")
     for reason in match.voids:
-        click.echo(f"was void: {printable(reason.strip().splitlines()[-1])}")
+        click.echo(f"was void: {last_line(reason)}")
     click.echo(f"seed {match.seed.hex() if match.seed else 'shown when every match of its group is done'}")
     if not match.seats:
         return click.echo(f"line-up {', '.join(match.line_up)}")

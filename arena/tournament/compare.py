@@ -26,6 +26,9 @@ LineUp: TypeAlias = tuple[int, ...]
 ATTEMPTS = 3
 """A group with a void match is played again, all of it and in fresh processes, until it was void so often."""
 
+HOPELESS = 10
+"""Groups that were all void: more would be so too."""
+
 
 class Question(NamedTuple):
     """Which two bots are compared, at what, and among whom; without a field they fill the tables themselves."""
@@ -49,6 +52,13 @@ class Answer:
         """Of the two bots."""
         self.void = 0
         """Groups that stayed void. Which those are may depend on how they went, so they count, as a half."""
+        self.reason = ""
+        """Why the last of them was void."""
+
+    @property
+    def hopeless(self) -> bool:
+        """Whether every group was void so far, and not just by bad luck."""
+        return self.void == self.test.count >= HOPELESS
 
     def take(self, line_ups: Sequence[LineUp], played: Sequence[Played]) -> None:
         """Count one more group."""
@@ -56,6 +66,7 @@ class Answer:
         self.matches += len(outcomes)
         if len(outcomes) < len(line_ups):
             self.void += 1
+            self.reason = next(result.void or "" for result in played if result.outcome is None)
             return self.test.add(0.5)
         for line_up, outcome in zip(line_ups, outcomes, strict=True):
             for forfeit in outcome.forfeits:
@@ -65,7 +76,7 @@ class Answer:
 
 
 def compare(question: Question, workers: Workers, budget: int, report: Callable[[Answer], None]) -> Answer:
-    """Play groups until the test decides, the matches of the budget are played, or the workers are stopped.
+    """Play groups until the test decides, none can be played, the budget is used up, or the workers are stopped.
 
     Groups count in their order, however they end, and none after the decision: the answer follows from the seed.
     Raises TooFewBots.
@@ -79,7 +90,7 @@ def compare(question: Question, workers: Workers, budget: int, report: Callable[
                 plan.note(result)
             for line_ups, played in plan.ready():
                 answer.take(line_ups, played)
-                if answer.test.decided:
+                if answer.test.decided or answer.hopeless:
                     workers.stop()
                     return answer
             report(answer)

@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 
 CHUNK = 4
 """Matches dealt to a worker at a time, round and round until each has enough."""
-FIRST_BACKLOG = 64
+FIRST_BACKLOG = 128
 BACKLOG_SECONDS = 5.0
 """How long the matches a worker holds should last: enough in play for full frames, and none idle at the end."""
 DEATHS = 8

@@ -22,10 +22,10 @@ class Stock:
     def take(self, count: int, slots: tuple[int, ...], ahead: int) -> list[Task]:
         """Up to `count` matches of one rotation: that of `slots`, or another if it has none.
 
-        At most `ahead` matches lie here, so that no result is far behind others of the schedule.
+        At most `ahead` of each rotation lie here, so that no result is far behind others of the schedule.
         """
         stack = self._stacks.setdefault(slots, deque())
-        while len(stack) < count and sum(map(len, self._stacks.values())) < ahead:
+        while len(stack) < count and max(map(len, self._stacks.values())) < ahead:
             if (task := next(self._tasks, None)) is None:
                 break
             self._stacks.setdefault(task.slots, deque()).append(task)

@@ -6,7 +6,7 @@ import json
 import os
 import time
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from functools import partial
+from functools import lru_cache, partial
 from hashlib import sha256
 from itertools import islice
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -171,6 +171,7 @@ def _page(db: Database, ladder: Ladder, retry: bool, after: int) -> list[tuple[i
     ]
 
 
+@lru_cache(maxsize=1 << 13)  # asked for every match, of which most have met before
 def line_up(bots: str, rotation: int) -> Order:
     """The labels by seat of a rotation of a stored group."""
     return rotations(tuple(json.loads(bots)))[rotation]

@@ -23,7 +23,7 @@ from tests.cli.commands import ARENA, PATIENCE, arena, environment, typed
 QUICK = ("--seconds", "10ms", "--repeats", "1", "-j", "1", "--json")
 CASE = "buttons/2"
 PARTS = [f"{kind}/{CASE}" for kind in ("ladder", "unbatched", "raw_grpc", "raw_single", "lone_match", "rules", "store")]
-OTHERS = ["rules/birth/3", "rules/burning-desire/5", "ratings/5", "startup"]
+OTHERS = ["rules/birth/3", "rules/burning-desire/5", "ratings/5", "startup", "scale/2"]
 
 
 def chosen(parts: list[str]) -> list[str]:
@@ -75,6 +75,12 @@ def test_parts_are_sampled_in_turn() -> None:
     assert order == ["open a", "open b", "a", "b", "a", "b"]
 
 
+def test_what_takes_minutes_is_measured_only_where_it_is_named(setting: Setting) -> None:
+    """The whole of it is to take less than two."""
+    assert not any(part.kind == "scale" for part in run.chosen([], setting))
+    assert {part.kind for part in run.chosen(["scale"], setting)} == {"scale"}
+
+
 def test_an_unknown_part_is_wrong_usage() -> None:
     """One line says which there are, before anything was started."""
     ran = typed("bench", "--only", "raw")
@@ -89,7 +95,7 @@ def test_the_first_frame_is_a_question_of_a_match() -> None:
     assert message.decisions[0].WhichOneof("view") == "buttons"
 
 
-@pytest.mark.parametrize("part", ["ladder/birth/2", "raw_grpc/birth/2"])
+@pytest.mark.parametrize("part", ["ladder/birth/2", "raw_grpc/buttons/2"])
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
 def test_an_interruption_leaves_nothing_behind(
     part: str, number: signal.Signals, tmp_path: Path, scratch: Path

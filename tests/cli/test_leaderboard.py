@@ -86,3 +86,53 @@ def _read_until(terminal: int, text: bytes) -> bytes:
     while text not in seen:  # the test's own time limit ends this, if nothing else does
         seen += os.read(terminal, 1024)
     return seen
+
+
+@pytest.mark.usefixtures("home")
+def test_mu_is_above_the_average_of_the_field() -> None:
+    """Live ratings drift all together; what a bot has more than the others does not."""
+    board = json.loads(typed(*LEADERBOARD, "--json").out)
+    ann, bob = board["bots"]
+    assert board["centre"] == ann["mu"]  # the only one without a newer version
+    _, _, _, first, second, *_ = typed(*LEADERBOARD).out.splitlines()
+    assert first.split()[3] == "+0.00"
+    assert second.split()[4] == f"{bob['mu'] - ann['mu']:+.2f}"
+
+
+@pytest.mark.usefixtures("home")
+def test_settled_ratings_are_fitted_when_asked_for() -> None:
+    """Until then, and whenever there is more, the leaderboard says of how many matches they are."""
+    *_, note = typed(*LEADERBOARD).out.splitlines()
+    assert note == "settled: of 0 matches, --settle brings it up to date"
+    before, after = (json.loads(typed(*LEADERBOARD, *more, "--json").out) for more in ([], ["--settle"]))
+    assert (before["settled_matches"], after["settled_matches"]) == (0, 4)
+    assert [bot["settled"] for bot in before["bots"]] == [None, None]
+    assert sum(bot["settled"]["mu"] for bot in after["bots"]) == pytest.approx(0.0)
+
+
+@pytest.mark.usefixtures("home")
+def test_the_cross_table_has_both_sides_of_every_pair() -> None:
+    """With counts, intervals and chances, for people and for programs."""
+    told = json.loads(typed(*LEADERBOARD, "--cross", "--json").out)
+    ann, bob = told["cross"]
+    assert (ann["bot"], ann["other"], ann["groups"], ann["mean"]) == ("ann@1", "bob@1", 2, 0.75)
+    assert ann["mean"] + bob["mean"] == ann["above"] + bob["above"] == 1.0
+    assert 0 < ann["low"] < 0.75 < ann["high"] < 1
+    assert told["places"] == {}  # bob has a newer version, and nobody else is there
+    shown = typed(*LEADERBOARD, "--cross").out
+    assert re.search(r"1 +ann@1 +75\.0±[\d.]+ \(2\)", shown)
+
+
+@pytest.mark.usefixtures("home")
+def test_seats_and_shared_dice_are_weighed() -> None:
+    """Over groups, in which every bot has every seat."""
+    told = json.loads(typed(*LEADERBOARD, "--by-seat", "--json").out)
+    assert [(seat["mean"], seat["groups"]) for seat in told["seats"]] == [(0.75, 2), (0.25, 2)]
+    assert told["saved"] == 0.0
+    assert re.search(r"1 +25\.0±[\d.]+ +2\nthe shared dice saved", typed(*LEADERBOARD, "--by-seat").out)
+
+
+@pytest.mark.usefixtures("home")
+def test_watching_shows_the_leaderboard_alone() -> None:
+    """Tables that do not fit a screen cannot be repainted."""
+    assert typed(*LEADERBOARD, "--watch", "--cross").code == 2

@@ -97,6 +97,16 @@ def test_a_slow_thinker_loses_nothing_among_many(worker: Worker) -> None:
     assert [forfeits(result) for result in played] == [[]] * 8
 
 
+def test_a_slow_thinker_does_not_keep_others_waiting(worker: Worker) -> None:
+    """One that sleeps 50 ms under a limit of 100 ms loses nothing; matches without it are over long before its own."""
+    limits = Limits(decision=0.1, bank=10.0)
+    slow = matches(bot("thinks", "--seconds", "0.05"), bot(), count=8, limits=limits, steps=10)
+    fast = matches(bot("--play", "last"), bot(), count=20, steps=10)
+    played = worker.play([*slow, *fast])
+    assert [forfeits(result) for result in played] == [[]] * 28
+    assert {result.id for result in played[-2:]} < {each.id for each in slow}
+
+
 def test_a_bot_that_turns_slow_among_many_loses_nothing_while_its_bank_lasts(worker: Worker) -> None:
     """Fast decisions have filled its frames, then each takes 0.15 s of a limit of 0.1 s: alone, the bank pays."""
     limits = Limits(decision=0.1, bank=3.0)

@@ -14,7 +14,7 @@ LADDERS = 1000
 SPREAD = 2.0
 """Standard deviation of strengths; that of a match's luck is 3.5 for each bot."""
 STEP = 0.7
-GROUPS = 2000
+GROUPS = 1000
 SIZES = (Size(4, 2, 5), Size(4, 2, 20), Size(6, 2, 20), Size(5, 3, 1), Size(6, 4, 1))
 FEW = (Size(2, 2, 5), Size(4, 2, 1), Size(4, 2, 3))
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 import math
 from collections import Counter
 from collections.abc import Iterator, Sequence
-from functools import cache
+from functools import cache, lru_cache
 from operator import add
 from random import Random
 from statistics import NormalDist, fmean
@@ -81,13 +81,10 @@ class Played(NamedTuple):
 
     def share(self, one: int, other: int) -> float:
         """The share of points that one takes from the other on average over all luck."""
-        distances = [
-            (order.index(other) - order.index(one)) % len(order)
-            for order in orders(self.size)
-            if one in order and other in order
-        ]
         gap = self.strengths[one] - self.strengths[other]
-        return fmean(_expected(self.size.seats, distance, gap) for distance in distances)
+        distances = _distances(self.size, one, other)
+        total = sum(times * _expected(self.size.seats, distance, gap) for distance, times in distances.items())
+        return total / distances.total()
 
     def score(self, bot: int) -> float:
         """The mean share against all others."""
@@ -99,8 +96,11 @@ class Played(NamedTuple):
 
     def seats(self) -> list[float]:
         """The share of points of each seat on average over all luck."""
-        seats, all_orders = range(self.size.seats), orders(self.size)
-        return [fmean(self._of_seat(order, seat) for order in all_orders) for seat in seats]
+        counts = Counter(orders(self.size))
+        return [
+            sum(times * self._of_seat(order, seat) for order, times in counts.items()) / counts.total()
+            for seat in range(self.size.seats)
+        ]
 
     def _of_seat(self, order: tuple[int, ...], seat: int) -> float:
         means = [[self.strengths[bot] - SEAT * at for at, bot in enumerate(turn)] for turn in schedule.rotations(order)]
@@ -127,12 +127,19 @@ def _ranks(means: Sequence[float], chance: Random) -> tuple[int, ...]:
 
 
 @cache
+def _distances(size: Size, one: int, other: int) -> Counter[int]:
+    """How many seats after the one the other sits, over the groups of both."""
+    both = [order for order in orders(size) if one in order and other in order]
+    return Counter((order.index(other) - order.index(one)) % len(order) for order in both)
+
+
 def _expected(seats: int, distance: int, gap: float) -> float:
     """The expected share of points of a bot against one so many seats after it and so much weaker."""
     pairs = [(seat, (seat + distance) % seats) for seat in range(seats)]
     return fmean(_point(gap - SEAT * one, -SEAT * other) for one, other in pairs)
 
 
+@lru_cache(10_000)
 def _point(one: float, other: float) -> float:
     """The expected point of two performances with these means."""
     spread = math.hypot(DICE, NOISE)

@@ -27,6 +27,11 @@ def choose(self, turn):
     time.sleep(0.004)
     return self.random.choice(turn.legal)
 """)
+SLEEPS = program("""
+def choose(self, turn):
+    time.sleep(0.05)
+    return turn.legal[0]
+""")
 CRASHES_SECOND = program(r"""
 def choose(self, turn):
     if self.seats == 2 and self.seat == 1 and len(turn.legal) < 3:

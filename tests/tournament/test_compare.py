@@ -23,7 +23,7 @@ from arena import games
 from arena.clock import Limits
 from arena.match import Forfeit, Outcome, SeatForfeit
 from arena.seated import Entrant
-from arena.tournament.compare import ATTEMPTS, Answer, Question, compare
+from arena.tournament.compare import ATTEMPTS, HOPELESS, Answer, Question, compare
 from arena.tournament.pool import Workers
 from arena.worker import Played, Task
 from ladder.schedule import TooFewBots
@@ -129,9 +129,15 @@ def test_a_void_group_is_played_again_whole_and_in_fresh_processes() -> None:
 
 def test_a_group_that_stays_void_counts_as_undecided() -> None:
     """Leaving it out could favour whoever makes the arena fail when it loses."""
-    answer = ask(question(), Table(Random(1), void=dict.fromkeys(range(1000), 9)), budget=40)
-    assert (answer.test.count, answer.test.mean, answer.void) == (20, 0.5, 20)
+    answer = ask(question(), Table(Random(1), void=dict.fromkeys(range(5), 9)), budget=10)
+    assert (answer.test.count, answer.test.mean, answer.void) == (5, 0.5, 5)
     assert not answer.test.decided
+
+
+def test_where_no_group_can_be_played_it_ends() -> None:
+    """Nobody waits for a budget of thousands to be told that a bot does not start."""
+    answer = ask(question(), Table(Random(1), void=dict.fromkeys(range(1000), 9)))
+    assert (answer.hopeless, answer.reason, answer.test.count) == (True, "DISK", HOPELESS)
 
 
 def test_the_budget_is_kept() -> None:

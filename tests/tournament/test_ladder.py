@@ -138,6 +138,21 @@ def test_the_seed_decides_everything(cwd: Path) -> None:
     assert ladder(cwd, "--seed", "y", "--rounds", "4", "--home", "other")["hash"] != boards[0]["hash"]
 
 
+@pytest.mark.long
+@pytest.mark.timeout(300)
+def test_many_workers_and_a_slow_bot_change_nothing(cwd: Path) -> None:
+    """With more workers than cores, or one match at a time: the same choices, and no time lost by one that sleeps."""
+    programs.write(cwd, sleepy=programs.SLEEPS)
+    assert arena("submit", "sleepy.py", *BIRTH, cwd=cwd).code == 0
+    boards = []
+    for way in (["-j", "1"], ["-j", "2", "--in-flight", "1"], ["-j", "8"]):
+        home = shutil.copytree(cwd / ".arena", cwd / "".join(way))
+        words = ["--bots", "sleepy,random,greedy", "--rounds", "4", "--limit", "100ms", "--seed", "x"]
+        boards.append(ladder(cwd, *words, *way, "--home", str(home)))
+    assert len({board["hash"] for board in boards}) == 1
+    assert [row["forfeits"] for board in boards for row in board["bots"]] == [0] * 9
+
+
 @pytest.mark.parametrize("players", ["2", "3"])
 def test_memory_is_worth_nothing(players: str, cwd: Path) -> None:
     """All rotations of a group share their dice, so no process of a bot ever sees two of them."""

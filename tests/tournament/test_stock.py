@@ -31,7 +31,7 @@ def test_no_match_is_left_behind_others_of_the_schedule_for_long() -> None:
     """Ratings follow the schedule: they would stand still meanwhile."""
     stock, left = Stock(schedule(400, rotations=4)), set(range(1600))
     slots: tuple[int, ...] = ()
-    while taken := stock.take(4, slots, ahead=100):
+    while taken := stock.take(4, slots, ahead=25):
         slots = taken[-1].slots
         left -= {int(task.id) for task in taken}
         assert max(int(task.id) for task in taken) - min(left, default=1600) < 500

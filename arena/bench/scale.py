@@ -1,0 +1,100 @@
+"""A ladder that grows: what a match costs when there are many already, and many bots, and how long people wait then.
+
+Results are made up, since it is the coordinator that is measured: it plans, records, rates and shows. Workers forget a
+match when it is over.
+"""
+
+from __future__ import annotations
+
+import resource
+import tempfile
+import time
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from functools import partial
+from itertools import islice
+from math import ceil
+from pathlib import Path
+from random import Random
+from typing import TYPE_CHECKING
+
+from arena import games
+from arena.bench.figures import Sample, Sampler
+from arena.clock import Limits
+from arena.match import Outcome
+from arena.tournament.run import finished
+from arena.worker import Played, SeatRecord
+from ladder import store
+
+if TYPE_CHECKING:
+    from sqlite_utils import Database
+
+SIZES = {2: (1_000, 10_000), 4: (1_000, 10_000, 100_000), 64: (5_000, 20_000)}
+"""How many matches, by the number of bots."""
+BATCH = 32
+"""Results that a ladder records and folds together, about."""
+CHOICES = tuple((number % 2, number % 7) for number in range(100))
+"""Of a match of middling length."""
+
+
+def played(match: str, first: int = 0) -> Played:
+    """A match of two that the seat `first` won."""
+    seat = SeatRecord((0.001,) * (len(CHOICES) // 2))
+    return Played(match, Outcome((first, 1 - first), (7, 3)), None, CHOICES, (seat, seat))
+
+
+def begin(db: Database, bots: int) -> tuple[store.Ladder, list[str]]:
+    """A new ladder of two-player Buttons, and who is in it."""
+    game, field = games.game("buttons"), [f"bot{number}" for number in range(bots)]
+    for name in field:
+        store.add_version(db, name, name, games=["buttons"], run=["x"], origin="submitted")
+    key = store.LadderKey("buttons", 2, game.options({}), Limits().plain(), game.rules_version)
+    return store.ladder(db, key, draw_probability=game.draw_probability, seed="x"), field
+
+
+def play(db: Database, ladder: store.Ladder, field: list[str], matches: int, chance: Random) -> None:
+    """At least so many in all, round after round of the field."""
+    store.plan(db, ladder, field, ceil(matches / (len(field) * (len(field) - 1))))
+    waiting = store.scheduled(db, ladder)
+    while batch := [finished(played(match.id, chance.randrange(2))) for match in islice(waiting, BATCH)]:
+        store.record(db, ladder, batch)
+        store.fold(db, ladder)
+
+
+@contextmanager
+def growth(scratch: Path, bots: int, sizes: Sequence[int]) -> Iterator[Sampler]:
+    """A home with ever more matches; at each size what the last of them cost, and what asking takes."""
+
+    def sample() -> Sample:
+        measured: dict[str, float] = {}
+        with _home(scratch) as db:
+            ladder, field = begin(db, bots)
+            done = 0
+            for size in sizes:
+                seconds = _seconds(partial(play, db, ladder, field, size, Random(size)))
+                before, done = done, store.counts(db, ladder).done
+                measured[f"ms_per_match_to_{size}"] = seconds * 1000 / max(1, done - before)
+                measured[f"coordinator_mib_at_{size}"] = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
+            rounds = ceil(done / (bots * (bots - 1)))
+            measured["resume_seconds"] = _seconds(lambda: store.plan(db, ladder, field, rounds))
+            measured["leaderboard_seconds"] = _seconds(lambda: store.leaderboard(db, ladder))
+            measured["evidence_seconds"] = _seconds(lambda: store.evidence(db, ladder))
+            measured["hash_seconds"] = _seconds(lambda: store.ladder_hash(db, ladder))
+        return measured
+
+    yield sample
+
+
+@contextmanager
+def _home(scratch: Path) -> Iterator[Database]:
+    with (
+        tempfile.TemporaryDirectory(prefix="scale-", dir=scratch) as folder,
+        store.open(Path(folder), checkpoints=True) as db,
+    ):
+        yield db
+
+
+def _seconds(work: Callable[[], object]) -> float:
+    begun = time.perf_counter()
+    work()
+    return time.perf_counter() - begun
