@@ -32,7 +32,7 @@ PRIOR_GROUPS = 1
 PRIOR_GROUPS_ALONE = 10
 """The same for the interval of one pair, whose own spread says little where one of them nearly always wins."""
 LEAST_SPREAD = 0.02
-"""Of the widest that a spread can be: no group says more than fifty matches."""
+"""Of the widest that a variance could be: no group says more than fifty matches."""
 
 
 class Estimate(NamedTuple):
@@ -122,11 +122,14 @@ class Evidence:
         return above is not None and above >= (1 + LEVEL) / 2
 
     def places(self, field: Sequence[str]) -> dict[str, list[float]]:
-        """By bot the probability of each place, from the first, among these bots in order of their points.
+        """By bot the probability of each place, from the first, among these bots in order of points from each other.
+
+        Bots that met nobody of them are left out.
 
         Groups are resampled: each gets a random weight that all its bots share (the multiplier, or wild cluster,
         bootstrap of Cameron, Gelbach and Miller, 2008). A sum of so many is normal, and is drawn as one.
         """
+        field = [bot for bot in field if self._opponents.get(bot, set()) & {*field}]
         scores = [_score(bot, self._opponents[bot] & {*field}) for bot in field]
         means = [self._mean(weights) for weights in scores]
         spreads = root([[self._covariance(one, other) for other in scores] for one in scores])
@@ -195,7 +198,9 @@ class Evidence:
         return self._played[one] + self._played[other] - self._pairings[_pair(one, other)[0]].groups
 
     def _error(self, weights: Weights) -> float:
-        return math.sqrt(self._covariance(weights, weights))
+        """Never 0: that pairs make up for each other in a few groups proves nothing either."""
+        apart = sum((weight * self._spread(pair)) ** 2 for pair, weight in weights.items())
+        return math.sqrt(max(self._covariance(weights, weights), LEAST_SPREAD * apart))
 
     def _covariance(self, one: Weights, other: Weights) -> float:
         """Of two figures. Pairs that were in the same groups are correlated."""

@@ -21,8 +21,8 @@ def percent(estimate: Estimate | None) -> str:
     return f"{100 * estimate.mean:.1f}±{100 * off:.1f}"
 
 
-def cross_data(evidence: Evidence, bots: Sequence[str]) -> dict[str, Any]:
-    """Every bot against every other that it met, and the chances of each place in points, the first place first."""
+def cross_data(evidence: Evidence, bots: Sequence[str], field: Sequence[str]) -> dict[str, Any]:
+    """Every bot against every other that it met, and the field's chances of each place in points, the first first."""
     met = [(one, other, evidence.head_to_head(one, other)) for one in bots for other in bots if one != other]
     return {
         "cross": [
@@ -30,7 +30,7 @@ def cross_data(evidence: Evidence, bots: Sequence[str]) -> dict[str, Any]:
             for one, other, estimate in met
             if estimate is not None
         ],
-        "places": evidence.places([bot for bot in bots if bot in evidence.bots]),
+        "places": evidence.places(field),
     }
 
 
@@ -39,22 +39,18 @@ def seat_data(evidence: Evidence) -> dict[str, Any]:
     return {"seats": [estimate._asdict() for estimate in evidence.seats()], "saved": evidence.saved()}
 
 
-def cross_picture(evidence: Evidence, bots: Sequence[str]) -> list[RenderableType]:
-    """Points of the row's bot from the column's, in percent, over how many groups; and the chances of places."""
+def cross_picture(evidence: Evidence, bots: Sequence[str], field: Sequence[str]) -> list[RenderableType]:
+    """Points of the row's bot from the column's, in percent, with the groups; and the field's chances of places."""
     columns = [str(place) for place in range(1, len(bots) + 1)]
     cross = table("rank", "bot", *columns, right=["rank", *columns])
     for place, bot in enumerate(bots, 1):
         cells = [_cell(evidence, bot, other) if other != bot else "" for other in bots]
         cross.add_row(str(place), bot, *cells)
-    chances = table("bot", *columns, right=columns)
-    for bot, places in evidence.places([bot for bot in bots if bot in evidence.bots]).items():
+    chances = table("bot", *columns[: len(field)], right=columns)
+    for bot, places in evidence.places(field).items():
         chances.add_row(bot, *(f"{100 * chance:.0f}" if chance >= 0.005 else "" for chance in places))
-    return [
-        "% of the points taken from the bot of each rank, ± for 95 % certainty (groups)",
-        cross,
-        "% chance of each place by points",
-        chances,
-    ]
+    pictures: list[RenderableType] = ["\n% of the points taken from the bot of each rank (groups)", cross]
+    return [*pictures, "\n% chance of each place in the field, by points", chances] if chances.rows else pictures
 
 
 def _cell(evidence: Evidence, bot: str, other: str) -> str:
@@ -68,7 +64,8 @@ def seat_picture(evidence: Evidence) -> list[RenderableType]:
     for seat, estimate in enumerate(evidence.seats()):
         rows.add_row(str(seat), percent(estimate), f"{estimate.groups:,}")
     saved = evidence.saved()
-    return [rows] if saved is None else [rows, _saved(saved)]
+    pictures: list[RenderableType] = ["\n% of the points by seat", rows]
+    return pictures if saved is None else [*pictures, _saved(saved)]
 
 
 def _saved(saved: float) -> str:

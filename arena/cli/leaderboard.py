@@ -125,14 +125,23 @@ def title(game: Game[Any], seats: int) -> str:
 
 
 class Board(NamedTuple):
-    """A ladder's leaderboard with all that stands on it; `centre` is the mean mu of the field."""
+    """A ladder's leaderboard with all that stands on it."""
 
     ladder: Ladder
     rows: list[Row]
     counts: Counts
     settled: Settled
     evidence: Evidence
-    centre: float
+
+    @property
+    def field(self) -> list[Row]:
+        """Who would play now, or everybody if that is nobody."""
+        return [row for row in self.rows if row.current and not row.retired] or self.rows
+
+    @property
+    def centre(self) -> float:
+        """The mean mu of the field."""
+        return fmean(row.mu for row in self.field) if self.rows else 0.0
 
     @property
     def rated(self) -> int:
@@ -149,10 +158,8 @@ def read(db: Database, ladder: Ladder) -> Board:
     from ladder import store
 
     rows = store.leaderboard(db, ladder)
-    field = [row.mu for row in rows if row.current and not row.retired] or [row.mu for row in rows]
-    centre = fmean(field) if field else 0.0
     counts, settled, evidence = store.counts(db, ladder), store.find_settled(db, ladder), store.evidence(db, ladder)
-    return Board(ladder, rows, counts, settled, evidence, centre)
+    return Board(ladder, rows, counts, settled, evidence)
 
 
 def as_data(board: Board, game: Game[Any]) -> dict[str, Any]:
@@ -226,13 +233,13 @@ def _notes(board: Board) -> Iterator[str]:
 
 
 def _more_data(board: Board, cross: bool, by_seat: bool) -> dict[str, Any]:
-    bots = [row.label for row in board.rows]
-    return (cross_data(board.evidence, bots) if cross else {}) | (seat_data(board.evidence) if by_seat else {})
+    bots, field = ([row.label for row in rows] for rows in (board.rows, board.field))
+    return (cross_data(board.evidence, bots, field) if cross else {}) | (seat_data(board.evidence) if by_seat else {})
 
 
 def _more_pictures(board: Board, cross: bool, by_seat: bool) -> list[RenderableType]:
-    bots = [row.label for row in board.rows]
-    pictures = cross_picture(board.evidence, bots) if cross else []
+    bots, field = ([row.label for row in rows] for rows in (board.rows, board.field))
+    pictures = cross_picture(board.evidence, bots, field) if cross else []
     return pictures + (seat_picture(board.evidence) if by_seat else [])
 
 

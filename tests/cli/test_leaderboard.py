@@ -118,10 +118,9 @@ def test_the_cross_table_has_both_sides_of_every_pair() -> None:
     assert (ann["bot"], ann["other"], ann["groups"], ann["mean"]) == ("ann@1", "bob@1", 2, 0.75)
     assert ann["mean"] + bob["mean"] == ann["above"] + bob["above"] == 1.0
     assert 0 < ann["low"] < 0.75 < ann["high"] < 1
-    assert sum(told["places"]["ann@1"]) == 1.0
+    assert told["places"] == {}  # bob has a newer version, and nobody else is there
     shown = typed(*LEADERBOARD, "--cross").out
     assert re.search(r"1 +ann@1 +75\.0±[\d.]+ \(2\)", shown)
-    assert "% chance of each place by points" in shown
 
 
 @pytest.mark.usefixtures("home")

@@ -114,9 +114,7 @@ def comparisons(gap: float, budget: int, times: int) -> Comparisons:
     ended = [_compared(gap, budget, chance) for _ in range(times)]
     return Comparisons(
         fmean(test.decided for test in ended),
-        fmean(
-            (test.decided and (test.mean > 0.5) != (truth > 0.5)) or (test.decided and truth == 0.5) for test in ended
-        ),
+        fmean(test.decided and (gap == 0 or (test.mean > 0.5) != (gap > 0)) for test in ended),
         fmean(test.interval[0] <= truth <= test.interval[1] for test in ended),
         fmean(test.count for test in ended),
     )
