@@ -73,31 +73,23 @@ class Entry(NamedTuple):
     origin: str
     games: tuple[str, ...]
     about: str
+    language: str
     retired: bool
 
 
 def listed(db: Database, home: Path) -> list[Entry]:
     """Every bot there is: the built-ins, then what was submitted, version by version."""
-    own = built_ins(db)
     gone = _retired(db)
-    built_in = [Entry(name, "built-in", bot.games, bot.about, (name, bot.digest) in gone) for name, bot in own.items()]
-    submitted = [
-        Entry(
-            version.label,
-            version.origin,
-            version.games,
-            _about(folder(home) / (version.built or version.digest)),
-            version.retired is not None,
-        )
-        for version in store.versions(db)
-        if version.origin == "submitted"
-    ]
-    return built_in + submitted
+    entries = [_entry(name, "built-in", bot, (name, bot.digest) in gone) for name, bot in built_ins(db).items()]
+    for version in store.versions(db):
+        if version.origin == "submitted":
+            retired = version.retired is not None
+            entries.append(_entry(version.label, version.origin, program_of(home, version), retired))
+    return entries
 
 
-def _about(root: Path) -> str:
-    manifest = submission.manifest(root)
-    return manifest.about if manifest is not None else ""
+def _entry(bot: str, origin: str, program: Program, retired: bool) -> Entry:
+    return Entry(bot, origin, program.games, program.about, program.language, retired)
 
 
 def _retired(db: Database) -> set[tuple[str, str]]:
@@ -160,9 +152,19 @@ def starter(db: Database, home: Path) -> Callable[[str], Entrant]:
 def program_of(home: Path, version: store.Version) -> Program:
     """A version's program as the home keeps it."""
     root = folder(home) / (version.built or version.digest)
-    manifest = submission.manifest(root)
-    needs = submission.DEFAULT_NEEDS if manifest is None else manifest.limits
-    return Program(version.name, version.games, version.run, root, (), version.digest, needs=needs, built=version.built)
+    said = submission.manifest(root)
+    return Program(
+        version.name,
+        version.games,
+        version.run,
+        root,
+        (),
+        version.digest,
+        said.about,
+        said.language,
+        needs=said.limits,
+        built=version.built,
+    )
 
 
 Building: TypeAlias = Callable[[str], None]

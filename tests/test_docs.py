@@ -13,6 +13,7 @@ import re
 import shlex
 import subprocess
 import sys
+import tomllib
 from collections.abc import Iterator
 from functools import cache
 from importlib import import_module
@@ -21,13 +22,15 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 import click
+import msgspec
 import pytest
 from google.protobuf import json_format
 
-from arena import games
+from arena import games, submission
 from arena.cli import COMMANDS, main
 from arena.games import Game, RandomDice
 from arena.match import Forfeit, Match
+from arena.submission.manifest import Manifest
 from arena.v1 import referee_pb2 as pb
 from tests.cases import runner
 from tests.test_layout import MAY_IMPORT
@@ -97,7 +100,7 @@ def rows(text: str) -> list[list[str]]:
 
 def arena(*words: str, cwd: Path) -> str:
     env = {name: value for name, value in os.environ.items() if name != "ARENA_HOME"}
-    done = subprocess.run([ARENA, *words], cwd=cwd, env=env, capture_output=True, text=True, timeout=60)
+    done = subprocess.run([ARENA, *words], cwd=cwd, env=env, capture_output=True, text=True, timeout=200)
     assert done.returncode == 0, f"arena {shlex.join(words)}: {done.stderr}"
     return done.stdout
 
@@ -170,11 +173,13 @@ def sitting(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, str]:
     return folder, printed
 
 
+@pytest.mark.timeout(300)  # whichever comes first follows the README
 def test_following_the_readme_ends_with_the_own_bot_on_the_leaderboard(sitting: tuple[Path, str]) -> None:
     """The first quarter of an hour decides whether there is a second."""
     assert "mine@1" in sitting[1]
 
 
+@pytest.mark.timeout(300)  # whichever comes first follows the README
 def test_keys_of_the_json_are_described(sitting: tuple[Path, str]) -> None:
     """Programs are written from this table."""
     described = {row[0].strip("`").split()[1]: row[1] for row in rows((ROOT / "docs/contest.md").read_text())[1:]}
@@ -185,6 +190,7 @@ def test_keys_of_the_json_are_described(sitting: tuple[Path, str]) -> None:
         assert {*value, *entries[0]} <= set(re.findall(r"`(\w+)`", described[name])), name
 
 
+@pytest.mark.timeout(300)  # whichever comes first follows the README
 def test_a_stored_match_can_be_checked_as_shown(sitting: tuple[Path, str]) -> None:
     """Seed, choices and rules give the stored scores again."""
     matches = json.loads(arena("show", "mine", "--json", cwd=sitting[0]))["matches"]
@@ -203,11 +209,20 @@ BOTS = [
 
 
 @pytest.mark.parametrize(("text", "game"), BOTS)
+@pytest.mark.timeout(300)
 def test_a_bot_on_a_page_plays(text: str, game: str, tmp_path: Path) -> None:
     """It is copied, and it had better work."""
     (tmp_path / "bot.py").write_text(text)
     played = json.loads(arena("match", "./bot.py", "random", f"--game={game}", "--json", cwd=tmp_path))
     assert [match["forfeits"] for match in played["matches"]] == [[]]
+
+
+def test_the_manifest_on_the_page_is_one(tmp_path: Path) -> None:
+    """With every key that there is."""
+    (shown,) = [each.text for each in fences(ROOT / "docs/writing-a-bot.md") if each.language == "toml"]
+    (tmp_path / "bot.toml").write_text(shown)
+    assert submission.read(tmp_path).build == (("go", "build", "-o", "bot", "."),)
+    assert {field.name for field in msgspec.structs.fields(Manifest)} == {*tomllib.loads(shown)}
 
 
 @every_page

@@ -42,7 +42,8 @@ def bots(game: Game[Any] | None, home: Path, as_json: bool) -> None:
     rows = table("bot", "from", "games", "about")
     for entry in entries:
         origin = f"{entry.origin}, retired" if entry.retired else entry.origin
-        rows.add_row(entry.bot, origin, ", ".join(entry.games), printable(entry.about))
+        about = " ".join([entry.about, f"({entry.language})" if entry.language else ""]).strip()
+        rows.add_row(entry.bot, origin, ", ".join(entry.games), printable(about))
     return draw(rows)
 
 

@@ -45,7 +45,7 @@ def build(program: Program, log: Path, sandbox: Sandbox, report: Report) -> Prog
         return program
     log.parent.mkdir(parents=True, exist_ok=True)
     deadline = time.monotonic() + SECONDS
-    with log.open("wb") as notes:
+    with log.open("wb") as notes, _nothing_left_by_ctrl_c(log):
         for words in program.build:
             report(f"building {program.name}: {shlex.join(words)}")
             notes.write(f"$ {shlex.join(words)}\n".encode())
@@ -56,6 +56,18 @@ def build(program: Program, log: Path, sandbox: Sandbox, report: Report) -> Prog
     for name in OWN_FOLDERS:
         _remove(program.root / name)
     return replace(program, built=tree_digest(program.root))
+
+
+@contextmanager
+def _nothing_left_by_ctrl_c(log: Path) -> Iterator[None]:
+    try:
+        yield
+    except KeyboardInterrupt:
+        log.unlink()
+        for folder in (log.parent, log.parent.parent):  # as far as they were made for it
+            with suppress(OSError):
+                folder.rmdir()
+        raise
 
 
 def _problem(words: Sequence[str], folder: Path, sandbox: Sandbox, log: IO[bytes], deadline: float) -> str | None:

@@ -7,6 +7,7 @@ import shutil
 import stat
 import tempfile
 from collections.abc import Callable
+from contextlib import suppress
 from dataclasses import replace
 from hashlib import sha256
 from pathlib import Path
@@ -69,10 +70,13 @@ def intact(program: Program) -> bool:
         return False
 
 
-def manifest(root: Path) -> Manifest | None:
-    """The manifest of a stored program; None if it has none."""
+def manifest(root: Path) -> Manifest:
+    """What the manifest of a stored program says, as far as it has one; nothing else was to be said of `run`."""
     toml = root / "bot.toml"
-    return load(toml, str(toml)) if toml.is_file() else None
+    with suppress(BadSubmission):  # an older arena may have asked for less
+        if toml.is_file():
+            return load(toml, str(toml))
+    return Manifest(run=[])
 
 
 def tree_digest(root: Path) -> str:

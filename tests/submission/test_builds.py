@@ -4,10 +4,14 @@ from __future__ import annotations
 
 import json
 import os
+import signal
 import subprocess
 import time
+from collections.abc import Callable
 from pathlib import Path
+from subprocess import PIPE
 
+import psutil
 import pytest
 
 from arena import submission
@@ -16,7 +20,7 @@ from arena.submission import BadSubmission, Program
 from arena.submission import build as building
 from arena.submission.build import BuildFailed, build
 from arena.submission.intake import take
-from tests.cli.commands import Ran, arena
+from tests.cli.commands import ARENA, PATIENCE, Ran, arena, environment, everything_in
 from tests.tournament import programs
 
 
@@ -80,6 +84,16 @@ def test_what_is_stored_is_compared_with_its_digest(change: str, tmp_path: Path)
     assert not submission.intact(stored)
 
 
+def test_what_was_handed_in_may_change_meanwhile(tmp_path: Path) -> None:
+    """The copy is what is built and kept, and what its digest was made of."""
+    program = handed_in(tmp_path, MAKE)
+    (tmp_path / "mine/part").write_text("#!/bin/false")
+    (tmp_path / "mine/bot.toml").write_text('run = ["./evil"]')
+    done = built(program, tmp_path)
+    assert (done.root / "made.sh").read_text() == "#!/bin/sh\n"
+    assert done.run == ("./made.sh",)
+
+
 def test_no_shell_reads_a_command(tmp_path: Path) -> None:
     """Whatever it looks like."""
     words = ["echo", "$(touch canary)", "`touch canary`", ";", "touch", "canary", "|", ">canary", "*"]
@@ -118,12 +132,18 @@ def test_what_a_build_leaves_running_ends_with_it(tmp_path: Path) -> None:
     assert gone(int((program.root / "left").read_text()))
 
 
+def wait_until(something: Callable[[], bool]) -> None:
+    """For as long as a slow machine may need."""
+    deadline = time.monotonic() + PATIENCE
+    while not something():
+        assert time.monotonic() < deadline
+        time.sleep(0.02)
+
+
 def gone(process: int) -> bool:
     """Whether a process has ended, as soon as the kernel says so."""
-    deadline = time.monotonic() + 30
-    while Path(f"/proc/{process}").exists() and time.monotonic() < deadline:
-        time.sleep(0.02)
-    return not Path(f"/proc/{process}").exists()
+    wait_until(lambda: not Path(f"/proc/{process}").exists())
+    return True
 
 
 def test_a_build_may_not_print_for_ever(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -208,3 +228,49 @@ def test_a_stored_program_that_was_changed_plays_no_more(mine: Path) -> None:
     stored.rmdir()
     assert submit(mine).code == 0
     assert arena(*ladder, cwd=mine.parent).code == 0
+
+
+@pytest.mark.long
+@pytest.mark.timeout(300)
+def test_a_bot_has_the_memory_that_it_asked_for_and_no_more(mine: Path) -> None:
+    """The limit is named to whoever goes beyond it."""
+    (mine / "bot.toml").write_text('run = ["python", "bot.py"]\ngames = ["birth"]\n[limits]\nmemory_mib = 200\n')
+    hungry = (
+        "held = b''\ndef choose(self, turn):\n    Mine.held = Mine.held or b'x' * (250 << 20)\n    return turn.legal[0]"
+    )
+    (mine / "bot.py").write_text(programs.program(hungry))
+    ran = submit(mine)
+    assert ran.code == 1
+    assert "200 MiB are allowed" in ran.err or "MemoryError" in ran.err
+    (mine / "bot.toml").write_text('run = ["python", "bot.py"]\ngames = ["birth"]\n[limits]\nmemory_mib = 600\n')
+    assert submit(mine).code == 0
+
+
+@pytest.mark.long
+@pytest.mark.timeout(300)
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+def test_an_interrupted_build_leaves_nothing(number: signal.Signals, mine: Path) -> None:
+    """Neither a process nor a file."""
+    marker = f"3{os.getpid()}.5"
+    (mine / "bot.toml").write_text(f'run = ["./bot"]\nbuild = [["sleep", "{marker}"]]\n')
+    before = everything_in(mine.parent)
+    words = [str(ARENA), "submit", "mine"]
+    with subprocess.Popen(words, env=environment(), stdout=PIPE, stderr=PIPE, text=True) as process:
+        wait_until(lambda: running(marker))
+        process.send_signal(number)
+        out, _ = process.communicate(timeout=PATIENCE)
+    assert (process.returncode, out) == (130, "")
+    wait_until(lambda: not running(marker))
+    assert everything_in(mine.parent) == before
+
+
+def running(argument: str) -> bool:
+    """Whether a process has it as an argument."""
+    return any(argument in _arguments(pid) for pid in psutil.pids())
+
+
+def _arguments(pid: int) -> list[str]:
+    try:
+        return psutil.Process(pid).cmdline()
+    except psutil.Error:
+        return []

@@ -121,6 +121,14 @@ def test_games_once_said_need_not_be_said_again(cwd: Path) -> None:
     assert submit(cwd, "mine.py").out.startswith("accepted as mine@2 for birth;")
 
 
+def test_a_name_that_looks_like_anothers_is_refused(cwd: Path) -> None:
+    """Whoever reads a leaderboard in haste must not take one bot for another."""
+    programs.write(cwd, b0t=programs.FIRST, bot=programs.LAST, p1anner=programs.FIRST)
+    assert accepted(cwd, "bot.py")["accepted"] == "bot@1"
+    assert "'b0t' could be taken for 'bot', which is there: choose another with --name" in refused(cwd, "b0t.py")
+    assert "'p1anner' could be taken for 'planner'" in refused(cwd, "p1anner.py")
+
+
 def test_a_retired_bot_returns_when_it_is_submitted_again(cwd: Path) -> None:
     """There is no other way back, and none is needed."""
     programs.write(cwd, mine=programs.FIRST)

@@ -1,0 +1,84 @@
+"""Ten thousand answers of every game, good, bad and no answers at all: a bot can lose by them, the referee cannot."""
+
+from __future__ import annotations
+
+import random
+
+import pytest
+
+from arena import games
+from arena.clock import Limits
+from arena.games import RandomDice
+from arena.match import Forfeit, Match
+from arena.stream import SeatAt
+from arena.table import Table
+from arena.v1 import referee_pb2 as pb
+from tests.referee.fakes import Wire
+
+ANSWERS = 10_000
+ODD = [0, 1, 2, 127, 128, 255, 2**16, 2**31 - 1, 2**31, 2**32 - 1]
+
+
+class Fuzzed:
+    """A match whose seats answer what comes to their minds."""
+
+    def __init__(self, name: str, luck: random.Random) -> None:
+        game = games.game(name)
+        seats = luck.choice(game.seats)
+        match = Match(game, seats, game.options({}), RandomDice(luck))
+        self.table = Table(match, lambda _: None, self._broken)
+        self.errors: list[Exception] = []
+        self.wires = [Wire() for _ in range(seats)]
+        self.luck = luck
+        self.at = {seat: wire.stream.seat(self.table, seat, Limits(), b"") for seat, wire in enumerate(self.wires)}
+        self.table.begin(self.at, {})
+
+    def _broken(self, _: Table, error: Exception) -> None:
+        self.errors.append(error)
+
+    def answer(self) -> None:
+        """One seat that owes a decision sends one frame."""
+        seat = self.luck.choice(list(self.table.match.open))
+        wire, at = self.wires[seat], self.at[seat]
+        wire.settle()
+        wire.stream.receive(self._frame(at))
+        if wire.faults:
+            self.table.gone(at, *wire.faults[0])
+
+    def _frame(self, at: SeatAt) -> bytes:
+        assert at.asked is not None
+        honest = pb.Choice(match=at.number, decision=at.asked.number, action=self.luck.choice(at.asked.legal))
+        match self.luck.randrange(12):
+            case 0:
+                setattr(honest, self.luck.choice(["match", "decision", "action"]), self.luck.choice(ODD))
+            case 1:
+                return self._spoilt(pb.PlayRequest(choices=[honest]).SerializeToString())
+            case 2:
+                return self.luck.randbytes(self.luck.randrange(40))
+            case 3:
+                return pb.PlayRequest(choices=[honest] * self.luck.randrange(70)).SerializeToString()
+            case 4:
+                return pb.PlayRequest(hello=pb.Hello(token="\x1b[31m"), choices=[honest]).SerializeToString()
+        return pb.PlayRequest(choices=[honest]).SerializeToString()
+
+    def _spoilt(self, frame: bytes) -> bytes:
+        spoilt = bytearray(frame)
+        spoilt[self.luck.randrange(len(spoilt))] = self.luck.randrange(256)
+        return bytes(spoilt[: self.luck.randrange(1, len(spoilt) + 1)])
+
+
+@pytest.mark.parametrize("name", games.names())
+def test_no_answer_upsets_the_referee(name: str) -> None:
+    """Every match ends, by the rules or by forfeits that say what was wrong; nothing raises."""
+    luck, answers = random.Random(name), 0
+    reasons = set[Forfeit]()
+    while answers < ANSWERS:
+        fuzzed = Fuzzed(name, luck)
+        while fuzzed.table.match.outcome is None:
+            fuzzed.answer()
+            answers += 1
+            assert fuzzed.errors == []
+        for forfeit in fuzzed.table.match.outcome.forfeits:
+            reasons.add(forfeit.reason)
+            assert forfeit.detail.isprintable()
+    assert {Forfeit.ILLEGAL, Forfeit.PROTOCOL} <= reasons <= {Forfeit.ILLEGAL, Forfeit.PROTOCOL, Forfeit.FLOOD}
