@@ -339,7 +339,7 @@ class BotStream:
         False if there is no telling how long it was: then no match of this bot's goes on.
         """
         share = charge = (now - self._mark) / len(answers)
-        if over := any(share > at.bank.limit for at, _ in answers):
+        if over := share > self._shortest and any(share > at.bank.limit for at, _ in answers):
             charge = self._charged(now) / len(answers)
             if self.host.stood_still(self._mark):
                 charge = 0.0

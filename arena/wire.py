@@ -37,9 +37,9 @@ def view(field: str, view: bytes) -> bytes:
 
 
 @lru_cache(maxsize=1 << 14)
-def legal_actions(legal: Sequence[int]) -> bytes:
-    """The legal actions of a decision, as two numbers where they are a range."""
-    if type(legal) is range:
+def legal_actions(legal: range | tuple[int, ...]) -> bytes:
+    """The legal actions of a decision, as two numbers where they are a whole range."""
+    if isinstance(legal, range) and legal.step == 1:
         return pb.Decision(legal_first=legal.start, legal_count=len(legal)).SerializeToString()
     return pb.Decision(legal=legal).SerializeToString()
 
@@ -52,7 +52,8 @@ def bank(left: float) -> bytes:
 
 def decision(of: bytes, asked: int, legal: Sequence[int], left: float, view: bytes) -> bytes:
     """The question number `asked` of a match, as a part of a frame; `of` is the field `match`."""
-    return part("decisions", of + _ASKED + varint(asked) + legal_actions(legal) + bank(left) + view)
+    actions = legal_actions(legal if type(legal) is range else tuple(legal))
+    return part("decisions", of + _ASKED + varint(asked) + actions + bank(left) + view)
 
 
 def start(of: bytes, start: bytes) -> bytes:

@@ -15,8 +15,6 @@ Options: TypeAlias = Mapping[str, Any]
 """Plain JSON data: what is set for one match, every option with its value."""
 
 State = TypeVar("State")
-
-
 Value = TypeVar("Value")
 
 

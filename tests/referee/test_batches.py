@@ -89,6 +89,18 @@ def test_a_version_that_crashed_among_many_plays_one_at_a_time(worker: Worker) -
     assert worker.trouble.solo == {"exits --at 3 --one-in 4"}
 
 
+def test_who_is_killed_has_a_second_chance_also_alone(worker: Worker, tmp_path: Path) -> None:
+    """SIGKILL may come from anybody, so the match is played again in fresh processes; a second time it is lost."""
+    killed = bot("is_killed", "--at", "3", "--code", "9", name="always")
+    (lost,) = worker.play(matches(killed, bot(), count=1))
+    assert forfeits(lost) == [(0, Forfeit.CRASH, 2)]
+    once = f'mkdir {tmp_path}/met 2>/dev/null && exec "$0" "$@"; exec "$0" "$1"'
+    spared = killed._replace(label="once", digest="once", command=("/bin/sh", "-c", once, *killed.command))
+    (played,) = worker.play(matches(spared, bot(), count=1, slot=1))
+    assert forfeits(played) == []
+    assert (tmp_path / "met").is_dir()
+
+
 def test_a_slow_thinker_loses_nothing_among_many(worker: Worker) -> None:
     """50 ms a decision are inside a limit of 100 ms, however many matches wait for it."""
     limits = Limits(decision=0.1, bank=2.0)

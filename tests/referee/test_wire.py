@@ -18,12 +18,12 @@ def frame(*parts: bytes) -> pb.PlayResponse:
 
 
 @pytest.mark.parametrize("number", [1, 127, 128, 300, 16383, 16384, 2**31, 2**32 - 1])
-@pytest.mark.parametrize("legal", [range(5, 300), range(1), (0, 200, 70000)])
+@pytest.mark.parametrize("legal", [range(5, 300), range(1), range(0, 9, 2), (0, 200, 70000), [3, 9]])
 @pytest.mark.parametrize("left", [0.0, 0.4567, 10.0, float("inf")])
 def test_a_decision_says_what_was_asked(number: int, legal: Sequence[int], left: float) -> None:
     """Numbers of any length, in protobuf's own encoding and no other."""
     decision = pb.Decision(match=number, decision=number, bank_ms=int(min(left * 1000, wire.UNLIMITED_MS)))
-    if isinstance(legal, range):
+    if isinstance(legal, range) and legal.step == 1:
         decision.legal_first, decision.legal_count = legal.start, len(legal)
     else:
         decision.legal.extend(legal)

@@ -1,0 +1,97 @@
+"""What a run leaves that could not clean up is removed by the next, and nothing else is."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+import tempfile
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack, suppress
+from pathlib import Path
+
+import psutil
+import pytest
+
+from arena.scratch import run_folder
+
+RUN = """
+import subprocess, sys
+from arena.scratch import run_folder
+with run_folder() as folder:
+    (folder / "0").mkdir()
+    (folder / "0" / "s").touch()
+    told = {"ARENA_ADDR": f"unix:{folder}/0/s"}
+    bot = subprocess.Popen(["sleep", "600"], env=told, stdout=subprocess.DEVNULL, start_new_session=True)
+    print(folder, bot.pid, flush=True)
+    sys.stdin.read()
+"""
+"""A run with a bot that outlives it."""
+
+Start = Callable[[], tuple[subprocess.Popen[str], Path, psutil.Process]]
+
+
+@pytest.fixture
+def temporary(monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
+    """A temporary directory that nobody else uses, with a path short enough for sockets."""
+    with tempfile.TemporaryDirectory(prefix="t", dir="/tmp") as name:
+        monkeypatch.setenv("TMPDIR", name)
+        monkeypatch.setattr(tempfile, "tempdir", name)
+        yield Path(name)
+
+
+def end(bot: psutil.Process) -> None:
+    with suppress(psutil.NoSuchProcess):
+        bot.kill()
+
+
+@pytest.fixture
+def start(temporary: Path) -> Iterator[Start]:
+    """Starts runs, and ends them."""
+    with ExitStack() as ends:
+
+        def started() -> tuple[subprocess.Popen[str], Path, psutil.Process]:
+            run = ends.enter_context(
+                subprocess.Popen(
+                    [sys.executable, "-c", RUN], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True, cwd=temporary
+                )
+            )
+            ends.callback(run.kill)
+            assert run.stdout is not None
+            folder, pid = run.stdout.readline().split()
+            bot = psutil.Process(int(pid))
+            ends.callback(end, bot)
+            return run, Path(folder), bot
+
+        yield started
+
+
+def test_a_dead_run_is_swept_and_a_living_one_is_not(start: Start, temporary: Path) -> None:
+    """Its sockets and its bots alike; whether a run lives the kernel knows, whatever became of its process id."""
+    dead, its_folder, its_bot = start()
+    living, folder, bot = start()
+    others = temporary / "arena-of-somebody-else"
+    others.mkdir()
+    dead.kill()
+    dead.communicate()
+    assert its_folder.is_dir()
+    assert its_bot.is_running()
+    with run_folder() as own:
+        assert sorted(temporary.iterdir()) == sorted([own, folder, others])
+    assert not its_bot.is_running() or its_bot.status() == psutil.STATUS_ZOMBIE
+    assert (folder / "0" / "s").exists()
+    assert bot.is_running()
+    living.communicate("")
+    assert sorted(temporary.iterdir()) == [others]
+
+
+def test_a_folder_is_gone_however_its_run_ends(temporary: Path) -> None:
+    """As long as anything of ours can still do something about it."""
+
+    def interrupted() -> None:
+        with run_folder() as folder:
+            (folder / "socket").touch()
+            raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        interrupted()
+    assert list(temporary.iterdir()) == []
