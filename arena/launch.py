@@ -9,6 +9,7 @@ import asyncio
 import contextlib
 import ctypes
 import os
+import resource
 import signal
 import subprocess
 from collections import deque
@@ -46,6 +47,13 @@ def die_with_parent(parent: int) -> None:
         ctypes.CDLL(None).prctl(1, signal.SIGKILL, 0, 0, 0)  # PR_SET_PDEATHSIG
     if os.getppid() != parent:
         os._exit(1)
+
+
+def allow_many_files() -> None:
+    """As many open files as the system lets this process have: each bot's sockets and pipes are some."""
+    hard = resource.getrlimit(resource.RLIMIT_NOFILE)[1]
+    with contextlib.suppress(OSError, ValueError):
+        resource.setrlimit(resource.RLIMIT_NOFILE, (hard, hard))
 
 
 class Output:

@@ -35,6 +35,8 @@ _OPTIONS = [
     ("grpc.max_receive_message_length", LONGEST),
     ("grpc.max_metadata_size", 4 * 1024),
     ("grpc.server_handshake_timeout_ms", 3000),
+    ("grpc.max_connection_idle_ms", 2000),  # connections on which nothing is asked; a client dials again by itself
+    ("grpc.http2.max_ping_strikes", 2),
 ]
 
 REFUSALS = 3

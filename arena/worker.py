@@ -27,7 +27,7 @@ from arena import games, wire
 from arena.clock import NO_LIMITS, Limits
 from arena.games.dice import KeyedDice, commitment
 from arena.games.rules import Options
-from arena.launch import adopt_orphans
+from arena.launch import adopt_orphans, allow_many_files
 from arena.match import Forfeit, Match, Outcome, Void
 from arena.sandbox import UNCONFINED, Sandbox
 from arena.seated import Bot, Entrant, Key
@@ -181,6 +181,7 @@ class Worker:
         sandbox: Sandbox = UNCONFINED,
     ) -> None:
         adopt_orphans()
+        allow_many_files()
         self.sandbox = sandbox
         self.gathered: set[BotStream] = set()
         self.trouble = Trouble()

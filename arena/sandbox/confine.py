@@ -87,9 +87,15 @@ def confine_build(
     root = root.absolute()
     group = Group(sandbox.groups, bounds) if sandbox.groups else None
     inside = BOT if sandbox.bwrap else str(root)
-    env = {"HOME": f"{inside}/.home", "TMPDIR": f"{inside}/.tmp", "CARGO_HOME": f"{inside}/.home/.cargo", **env}
+    own = {"HOME": f"{inside}/.home", "TMPDIR": f"{inside}/.tmp", "CARGO_HOME": f"{inside}/.home/.cargo"}
+    env = {**own, **env}
+    env["PATH"] = os.pathsep.join(
+        [*(f"{place}/bin" for place in places.toolchains()), env.get("PATH", "/usr/bin:/bin")]
+    )
     for name in (".home", ".tmp"):
         (root / name).mkdir(exist_ok=True)
+        if (uid := user(sandbox)) is not None:
+            os.chown(root / name, uid, -1)
     orders = _orders(sandbox, group, bounds) | {"limits": _limits(sandbox, bounds) | {"nofile": 4096}}
     if sandbox.bwrap is None:
         if sandbox.grade is Grade.C:

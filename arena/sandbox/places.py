@@ -66,11 +66,9 @@ def link_packages(folder: Path) -> Path:
 
 
 def toolchains() -> tuple[str, ...]:
-    """Compilers that people keep in their own folder; nothing else of it."""
-    cargo = os.environ.get("CARGO_HOME") or os.path.expanduser("~/.cargo")
+    """Compilers that people keep in their own folder; nothing else of it. Their programs lie in `bin`."""
     rustup = os.environ.get("RUSTUP_HOME") or os.path.expanduser("~/.rustup")
-    wanted = [f"{cargo}/bin", f"{rustup}/toolchains", f"{rustup}/settings.toml"]
-    return tuple(place for place in wanted if os.path.exists(place) and not is_in(place, "/usr"))
+    return tuple(str(path) for path in sorted(Path(rustup, "toolchains").glob("*")))
 
 
 def is_in(path: str, folder: str) -> bool:

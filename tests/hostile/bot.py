@@ -15,6 +15,7 @@ import signal
 import socket
 import subprocess
 import sys
+import threading
 import time
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator
@@ -341,6 +342,41 @@ def prints_flood(_: Player, __: Decision) -> None:
     line = b"spam " * 4000 + b"\n"
     while True:
         os.write(1, line)
+
+
+@at_decision
+def forks_without_end(_: Player, __: Decision) -> None:
+    while True:
+        with contextlib.suppress(OSError):
+            if not os.fork():
+                time.sleep(HOURS)
+
+
+@at_decision
+def hogs_memory(_: Player, __: Decision) -> None:
+    blocks = []
+    while True:
+        blocks.append(b"x" * (16 << 20))
+
+
+@at_decision
+def fills_disk(_: Player, __: Decision) -> None:
+    for number in range(HOURS):
+        with contextlib.suppress(OSError), open(f"{os.environ['TMPDIR']}/{number}", "wb") as file:
+            file.write(bytes(1 << 20))
+
+
+@at_decision
+def burns_with_threads(_: Player, __: Decision) -> None:
+    for _number in range(16):
+        threading.Thread(target=burn, daemon=True).start()
+    time.sleep(HOURS)
+
+
+def burn() -> None:
+    """Use a processor up."""
+    while True:
+        pass
 
 
 @at_decision

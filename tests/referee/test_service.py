@@ -172,3 +172,23 @@ def test_the_path_of_a_socket_must_fit(caller: Caller) -> None:
     long = Path("/tmp") / ("d" * 100)
     with pytest.raises(ValueError, match="too long: /tmp/ddd"):
         RefereeService(long, caller)
+
+
+async def test_huge_headers_are_refused(channel: grpc.aio.Channel, caller: Caller) -> None:
+    """They would be held in memory before anybody asked who is there."""
+    play: Any = channel.stream_stream(METHOD)
+    call = play(metadata=[("x", "y" * 100_000)])
+    with pytest.raises(grpc.aio.AioRpcError) as refused:
+        await call.read()
+    assert refused.value.code() is grpc.StatusCode.RESOURCE_EXHAUSTED
+    assert not caller.inside.is_set()
+
+
+async def test_a_connection_on_which_nothing_is_asked_is_closed(service: RefereeService) -> None:
+    """Whoever hoards connections hoards the referee's open files."""
+    reader, writer = await asyncio.open_unix_connection(service.address.removeprefix("unix:"))
+    writer.write(b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n" + bytes((0, 0, 0, 4, 0, 0, 0, 0, 0)))
+    async with asyncio.timeout(40):
+        while await reader.read(1000):
+            pass
+    writer.close()

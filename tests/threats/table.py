@@ -1,0 +1,146 @@
+"""What bots, submissions and accidents could do, and what shows that they do not: the table of threats.
+
+A row names tests (`file::test`), attacks of `arena selftest` (`attack: name`), or says why there is none (`none: why`).
+"""
+
+from __future__ import annotations
+
+REFEREE, TOURNAMENT, LOAD = "referee/test_", "tournament/test_", "threats/test_load.py::"
+FAULTS, STREAM, SERVICE = f"{REFEREE}faults.py::", f"{REFEREE}stream.py::", f"{REFEREE}service.py::"
+MISDEEDS = f"{FAULTS}test_who_misbehaves_forfeits_and_the_other_wins"
+HARMLESS = f"{FAULTS}test_what_does_no_harm_is_not_punished"
+HOSTILE = f"{LOAD}test_hostile_bots_change_nothing_between_honest_ones"
+USAGE = "sandbox/test_usage.py::"
+ARCHIVES, MANIFESTS = "submission/test_archives.py::", "submission/test_manifests.py::"
+
+THREATS: dict[str, tuple[str, ...]] = {
+    "forks without end": ("attack: fork_without_end", HOSTILE),
+    "threads without end": ("attack: start_threads_without_end", HOSTILE),
+    "takes all memory, alone, slowly or in children": (
+        "attack: take_all_memory",
+        "attack: take_all_memory_slowly",
+        "attack: take_all_memory_in_children",
+        HOSTILE,
+    ),
+    "fills the disk": ("attack: fill_the_disk", HOSTILE),
+    "reads another bot's folder": ("attack: read_secrets", "attack: find_folders_of_others"),
+    "reads the store, replays, keys": ("attack: read_secrets",),
+    "reaches the network": ("attack: reach_the_network", "attack: send_datagrams"),
+    "reaches services of the machine": ("attack: reach_the_network",),
+    "abstract, vsock and netlink sockets": ("attack: reach_abstract_sockets", "attack: open_strange_sockets"),
+    "connects to another seat's socket": ("attack: reach_a_socket_of_others",),
+    "guesses tokens": (MISDEEDS, f"{REFEREE}seated.py::test_the_third_refused_stream_is_a_fault"),
+    "answers for another seat": (f"{STREAM}test_a_choice_that_was_not_asked_is_rejected_in_words", MISDEEDS),
+    "answers twice": (
+        f"{STREAM}test_the_same_choice_again_is_ignored",
+        f"{STREAM}test_a_different_choice_is_rejected_and_the_first_stands",
+    ),
+    "answers late": (
+        f"{STREAM}test_a_late_answer_to_a_match_that_ended_is_dropped_and_not_counted",
+        f"{REFEREE}table.py::test_an_answer_after_its_time_forfeits_and_does_not_count",
+    ),
+    "answers just at the deadline": (
+        f"{STREAM}test_an_answer_a_moment_late_is_late",
+        f"{REFEREE}clock.py::test_a_bank_may_be_used_up_but_not_overdrawn",
+    ),
+    "sends a huge message": (MISDEEDS, f"{STREAM}test_a_frame_that_is_too_long_is_not_even_read"),
+    "sends huge headers": (f"{SERVICE}test_huge_headers_are_refused",),
+    "floods with messages": (MISDEEDS, f"{STREAM}test_messages_that_answer_nothing_are_a_flood_at_some_point"),
+    "reads slowly or never": (f"{SERVICE}test_frames_do_not_pile_up_for_a_bot_that_does_not_read",),
+    "speaks another protocol": (HOSTILE, f"{STREAM}test_no_bytes_at_all_raise"),
+    "joins and never answers": (MISDEEDS,),
+    "never joins": (MISDEEDS, f"{REFEREE}worker.py::test_a_version_that_fails_to_start_is_not_tried_for_every_match"),
+    "hangs at exit": (f"{FAULTS}test_a_bot_that_hangs_at_exit_holds_nobody_up", "attack: ignore_the_end"),
+    "leaves processes behind": (f"{FAULTS}test_processes_left_behind_end_with_the_bot", "attack: stay_behind"),
+    "leaves zombies": (f"{REFEREE}launch.py::test_orphans_that_have_ended_are_reaped",),
+    "signals others": ("attack: signal_others",),
+    "traces others or reads their memory": ("attack: trace_others", "attack: read_memory_of_others"),
+    "steals processors by threads": (f"{USAGE}test_work_is_paid_for", HOSTILE),
+    "buys time by waiting, children or hopping": (f"{USAGE}test_work_is_paid_for", "attack: change_its_priority"),
+    "sees what is hidden": (
+        f"{REFEREE}table.py::test_nobody_sees_a_step_before_all_choices_are_in",
+        "games/test_contract.py::test_views_survive_the_wire",
+    ),
+    "archives that write elsewhere": (
+        f"{ARCHIVES}test_names_in_an_archive_are_plain",
+        f"{ARCHIVES}test_an_archive_holds_ordinary_files",
+        f"{ARCHIVES}test_nothing_runs_as_another_user",
+        f"{ARCHIVES}test_bombs_are_counted_while_they_inflate",
+    ),
+    "a program changed after its check": (
+        "submission/test_builds.py::test_a_stored_program_that_was_changed_plays_no_more",
+    ),
+    "malicious manifests": (
+        f"{MANIFESTS}test_a_bad_manifest_is_refused_with_its_reason",
+        "submission/test_builds.py::test_no_shell_reads_a_command",
+    ),
+    "escape sequences": ("cli/test_output.py::test_what_could_move_the_cursor_is_escaped",),
+    "scripts in pages": ("none: there are no pages yet",),
+    "SQL and formulas in names": (
+        "ladder/test_versions.py::test_a_name_that_would_need_quoting_is_refused",
+        "test_data.py::test_no_text_is_taken_for_a_formula",
+    ),
+    "names that look alike": (f"{MANIFESTS}test_names_that_look_alike_share_a_skeleton",),
+    "prints without end": (f"{REFEREE}launch.py::test_a_flood_of_output_is_told", "attack: print_without_end"),
+    "the arena stands still": (
+        f"{LOAD}test_an_arena_that_was_stopped_judges_nobody",
+        f"{STREAM}test_a_referee_that_slept_judges_nobody",
+    ),
+    "the arena is killed": (
+        f"{TOURNAMENT}interruptions.py::test_an_arena_that_is_killed_takes_its_bots_along",
+        f"{TOURNAMENT}kills.py::test_fifty_kills_change_nothing",
+    ),
+    "power is lost": ("ladder/test_database.py::test_what_is_stored_survives_a_power_cut",),
+    "the disk is full": (f"{TOURNAMENT}full_disk.py::test_a_full_disk_stops_the_ladder_and_loses_nothing",),
+    "two ladders at once": ("ladder/test_database.py::test_a_second_ladder_is_refused_at_once",),
+    "two arenas at once": ("none: each run has a folder of its own with a random name, made with mkdtemp",),
+    "a damaged store": ("ladder/test_database.py::test_what_is_no_store_is_refused_and_left_alone",),
+    "a damaged replay": ("test_replays.py::test_a_replay_that_was_changed_is_refused",),
+    "a busy machine": (
+        f"{LOAD}test_under_foreign_load_nobody_forfeits_by_time",
+        f"{LOAD}test_an_arena_that_loads_its_own_machine_takes_no_time_from_bots",
+        f"{STREAM}test_where_the_machine_is_too_busy_nobody_loses",
+    ),
+    "the machine runs out of memory": ("attack: outlive_others_without_memory",),
+    "uses up file descriptors": (
+        "attack: open_files_without_end",
+        f"{REFEREE}worker.py::test_a_process_that_we_have_no_room_for_is_not_the_bots_fault",
+    ),
+    "crashes or leaves at once": (
+        MISDEEDS,
+        f"{REFEREE}worker.py::test_two_that_leave_when_they_are_welcome_come_to_an_end",
+    ),
+    "chooses what is no choice": (MISDEEDS, f"{STREAM}test_no_bytes_at_all_raise"),
+    "both fail": (
+        f"{REFEREE}worker.py::test_a_match_that_nobody_joined_is_void",
+        f"{REFEREE}table.py::test_bots_that_vanish_in_one_step_tie",
+    ),
+    "a game that raises": (f"{REFEREE}worker.py::test_rules_that_raise_void_their_match_and_no_other",),
+    "a version against itself": (
+        f"{REFEREE}worker.py::test_a_version_may_play_itself",
+        "attack: find_folders_of_others",
+    ),
+    "tells who is watching": ("none: every seat is started by the same function with the same arguments",),
+    "namespaces, mounts, privileges": (
+        "attack: make_namespaces",
+        "attack: mount_file_systems",
+        "attack: gain_privileges",
+        "attack: use_kernel_back_doors",
+    ),
+    "raises its limits or priority": ("attack: raise_its_limits", "attack: change_its_priority"),
+    "types into the terminal": ("attack: type_into_the_terminal",),
+    "long and odd paths": (f"{SERVICE}test_the_path_of_a_socket_must_fit",),
+    "a machine that offers little": (
+        "sandbox/test_selftest.py::test_without_bubblewrap_landlock_holds",
+        "sandbox/test_selftest.py::test_nobody_need_be_root",
+        "sandbox/test_selftest.py::test_a_weaker_sandbox_than_required_is_refused",
+    ),
+    "signals and closed pipes": (f"{TOURNAMENT}interruptions.py::test_an_interrupted_ladder_goes_on",),
+    "plays with ratings by ending itself": (
+        f"{REFEREE}batches.py::test_a_crash_among_many_matches_costs_only_the_match_it_happens_in_again",
+    ),
+    "two bots signal to each other": ("attack: signal_by_locks", "attack: share_memory"),
+    "inherits what was left open": ("attack: inherit_secrets", "attack: inherit_files"),
+    "changes its own program": ("attack: change_itself", "attack: write_anywhere"),
+    "foresees dice": (f"{TOURNAMENT}ladder.py::test_memory_is_worth_nothing",),
+}
