@@ -20,6 +20,9 @@ if TYPE_CHECKING:
     from sqlite_utils import Database
 
 
+_IS_RATED = "m.ladder = ? AND m.status = 'done' AND m.seq < (SELECT folded FROM ladders WHERE id = m.ladder)"
+
+
 class Settled(NamedTuple):
     """Settled ratings by label, mu above the mean of all, and how many matches they cover."""
 
@@ -42,9 +45,10 @@ def settle(db: Database, ladder: Ladder, report: settled.Report = lambda _done, 
 
     Does nothing where they cover them all already. Reads first and writes last: a ladder that runs does not wait.
     """
-    outcomes = Counter(settled.outcome(bots, ranks) for _, bots, ranks in rated_matches(db, ladder))
-    if outcomes.total() == find_settled(db, ladder).matches:
+    (rated,) = db.execute(f"SELECT count(*) FROM matches m WHERE {_IS_RATED}", [ladder.id]).fetchone()
+    if rated == find_settled(db, ladder).matches:
         return
+    outcomes = Counter(settled.outcome(bots, ranks) for _, bots, ranks in rated_matches(db, ladder))
     ratings = settled.fit(outcomes, ladder.draw_probability, report)
     with write(db):
         db.execute("DELETE FROM settled WHERE ladder = ?", [ladder.id])
@@ -68,8 +72,7 @@ def rated_matches(db: Database, ladder: Ladder) -> Iterator[tuple[int, tuple[str
     """Of every rated match in schedule order its group, its line-up and its ranks by seat."""
     rows = db.execute(
         "SELECT m.seq, m.group_id, m.rotation, g.bots, s.rank FROM matches m JOIN groups g ON g.id = m.group_id"
-        " JOIN seats s ON s.match = m.id WHERE m.ladder = ? AND m.status = 'done'"
-        " AND m.seq < (SELECT folded FROM ladders WHERE id = m.ladder) ORDER BY m.seq, s.seat",
+        f" JOIN seats s ON s.match = m.id WHERE {_IS_RATED} ORDER BY m.seq, s.seat",
         [ladder.id],
     )
     for (_, group, rotation, bots), seats in groupby(rows, key=lambda row: row[:4]):

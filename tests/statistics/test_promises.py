@@ -7,6 +7,8 @@ import pytest
 from tests.statistics.promises import comparisons, coverage, equal_called_different, order, shuffled
 from tests.statistics.simulated import Size
 
+pytestmark = pytest.mark.timeout(300)  # seconds of computing, on a machine that may be busy
+
 
 @pytest.mark.parametrize(("size", "ladders"), [(Size(4, 2, 5), 150), (Size(5, 3, 1), 40)], ids=str)
 def test_intervals_hold_the_truth(size: Size, ladders: int) -> None:

@@ -17,6 +17,7 @@ import pytest
 
 from arena import replay as replays
 from arena import verify as verifying
+from arena.games.burning_desire import BurningDesire
 from arena.verify import Verdict, verify
 from ladder import store
 from ladder.store import results
@@ -179,6 +180,14 @@ def test_a_forgery_with_all_digests_right_is_found_by_the_rules(
 ) -> None:
     """Digests only say that nothing was changed by accident."""
     assert what in forge(home, change)
+
+
+def test_matches_under_other_rules_are_not_played_again(home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The rest of them is checked, and a remark says what was not."""
+    monkeypatch.setattr(BurningDesire, "rules_version", 2)
+    found = verdict(home)
+    assert found.difference is None
+    assert "this arena has no version 1 of the rules of burning-desire" in found.remarks[0]
 
 
 def test_the_command_names_the_first_difference(home: Path) -> None:
