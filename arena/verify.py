@@ -5,6 +5,7 @@ from __future__ import annotations
 import multiprocessing
 import os
 import signal
+import sqlite3
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ProcessPoolExecutor
 from functools import partial
@@ -28,6 +29,8 @@ Report: TypeAlias = Callable[[int, int], None]
 
 CHUNK = 250
 """Matches that a process re-plays at a time."""
+UNREADABLE = (ValueError, LookupError, TypeError, sqlite3.DatabaseError)
+"""What reading something raises that was changed."""
 
 
 class Difference(NamedTuple):
@@ -52,8 +55,11 @@ class Verdict(NamedTuple):
 
 def verify(home: Path, *, jobs: int, report: Report) -> Verdict:
     """Check a home, in so many processes, up to the first difference. Raises StoreError."""
-    with store.open_read(home) as db:
-        sizes = db.execute("SELECT l.id, (SELECT count(*) FROM matches WHERE ladder = l.id) FROM ladders l").fetchall()
+    try:
+        with store.open_read(home) as db:
+            sizes = [(ladder.id, sum(store.counts(db, ladder))) for ladder in reversed(store.ladders(db))]
+    except UNREADABLE as error:
+        return Verdict(difference=Difference(None, None, f"cannot be read: {error}"))
     total = sum(size for _, size in sizes)
     calls = [partial(_guarded, None, _file, home), partial(_guarded, None, _programs, home, home)]
     for ladder, size in sizes:
@@ -98,7 +104,7 @@ def _guarded(ladder: str | None, check: Callable[..., Verdict], home: Path, *arg
             return check(db, *((_known(db, ladder),) if ladder else ()), *arguments)
     except Mismatch as error:
         return Verdict(difference=Difference(ladder, error.match, str(error)))
-    except (ValueError, LookupError, TypeError) as error:
+    except UNREADABLE as error:
         return Verdict(difference=Difference(ladder, None, f"cannot be read: {error}"))
 
 
@@ -126,7 +132,16 @@ def _programs(db: Database, home: Path) -> Verdict:
 
 def _schedule(db: Database, ladder: Ladder) -> Verdict:
     checks.check_schedule(db, ladder)
-    return Verdict()
+    if _is_playable(ladder):
+        return Verdict()
+    rules = f"version {ladder.key.rules_version} of the rules of {ladder.key.game}"
+    return Verdict(remarks=(f"the matches of ladder {ladder.id} are not played again: this arena has no {rules}",))
+
+
+def _is_playable(ladder: Ladder) -> bool:
+    """Whether this arena has the rules that the matches follow."""
+    name = ladder.key.game
+    return name in games.names() and games.game(name).rules_version == ladder.key.rules_version
 
 
 def _ratings(db: Database, ladder: Ladder) -> Verdict:
@@ -139,11 +154,11 @@ def _settled(db: Database, ladder: Ladder) -> Verdict:
 
 def _results(db: Database, ladder: Ladder, begin: int) -> Verdict:
     """Re-play a chunk."""
-    known = games.game(ladder.key.game).rules_version == ladder.key.rules_version
+    playable = _is_playable(ladder)
     matches = 0
     for matches, result in enumerate(checks.results(db, ladder, begin, begin + CHUNK), 1):  # noqa: B007 - counted
         try:
-            if known:
+            if playable:
                 check_result(ladder, result)
         except ValueError as error:
             raise Mismatch(str(error), result.id) from error

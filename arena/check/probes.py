@@ -51,7 +51,7 @@ class Examiner:
     async def answered(self, *owed: Sitting) -> None:
         """Hear a choice for each of these matches, and make it. Raises Misbehaved for anything else."""
         waiting = {sitting.number: sitting for sitting in owed}
-        patience = len(owed) * self.limits.first + self.limits.bank
+        patience = self.limits.first + len(owed) * self.limits.decision + self.limits.bank
         while waiting:
             for choice in (await self.bot.hear(patience)).choices:
                 sitting = waiting.pop(choice.match, None)

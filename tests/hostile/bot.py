@@ -371,13 +371,6 @@ def hogs_memory(_: Player, __: Decision) -> None:
 
 
 @at_decision
-def fills_disk(_: Player, __: Decision) -> None:
-    for number in range(HOURS):
-        with contextlib.suppress(OSError), open(f"{os.environ['TMPDIR']}/{number}", "wb") as file:
-            file.write(bytes(1 << 20))
-
-
-@at_decision
 def burns_with_threads(_: Player, __: Decision) -> None:
     for _number in range(16):
         threading.Thread(target=burn, daemon=True).start()

@@ -17,6 +17,7 @@ import pytest
 
 from arena import replay as replays
 from arena import verify as verifying
+from arena.games.burning_desire import BurningDesire
 from arena.verify import Verdict, verify
 from ladder import store
 from ladder.store import results
@@ -156,6 +157,10 @@ def forfeited(record: dict[str, Any], _seats: list[list[Any]]) -> None:
     record["forfeits"] = [[1, "crash", 3]]
 
 
+def never_begun(record: dict[str, Any], _seats: list[list[Any]]) -> None:
+    record |= {"choices": [], "forfeits": [[7, "start", -1]]}
+
+
 def won(_record: dict[str, Any], seats: list[list[Any]]) -> None:
     seats[0][1], seats[1][1] = seats[1][1], seats[0][1]
 
@@ -170,6 +175,7 @@ def scored(_record: dict[str, Any], seats: list[list[Any]]) -> None:
         (illegal, "decision 1: seat 0 chose 131, which is not legal"),
         (shorter, "no choice recorded"),
         (forfeited, "by the rules"),
+        (never_begun, "seat 7 has forfeited, of 2 seats"),
         (won, "its ranks are"),
         (scored, "its scores are"),
     ],
@@ -179,6 +185,14 @@ def test_a_forgery_with_all_digests_right_is_found_by_the_rules(
 ) -> None:
     """Digests only say that nothing was changed by accident."""
     assert what in forge(home, change)
+
+
+def test_matches_under_other_rules_are_not_played_again(home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The rest of them is checked, and a remark says what was not."""
+    monkeypatch.setattr(BurningDesire, "rules_version", 2)
+    found = verdict(home)
+    assert found.difference is None
+    assert "this arena has no version 1 of the rules of burning-desire" in found.remarks[0]
 
 
 def test_the_command_names_the_first_difference(home: Path) -> None:
