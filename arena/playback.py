@@ -10,6 +10,7 @@ import msgspec
 
 from arena import games, replay
 from arena.games.dice import Dice, KeyedDice, commitment
+from arena.games.rules import BadOption, Game
 from arena.replay import Breach, Choice, Forfeited, Replay, Unreadable
 
 if TYPE_CHECKING:
@@ -121,11 +122,12 @@ class _Format(msgspec.Struct):
 
 def check(shown: Document) -> None:
     """Play it again by the rules. Raises Unreadable and replay.Breach."""
-    game, seed = games.game(shown.game), bytes.fromhex(shown.seed)
+    game, seed = games.game(shown.game), _seed(shown)
     if game.rules_version != shown.rules_version:
         raise Unreadable(f"it follows version {shown.rules_version} of the rules, this arena has {game.rules_version}")
     if commitment(seed).hex() != shown.commitment:
         raise Breach("the commitment is not that of the seed")
+    _check_setting(game, shown)
     match = replay.replayed(game, len(shown.bots), shown.options, KeyedDice(seed), shown.replay)
     assert match.outcome is not None
     by_the_rules = {
@@ -136,6 +138,24 @@ def check(shown: Document) -> None:
     for name, expected in by_the_rules.items():
         if getattr(shown, name) != expected:
             raise Breach(f"{name} are not what the rules make of seed and choices")
+
+
+def _seed(shown: Document) -> bytes:
+    try:
+        return bytes.fromhex(shown.seed)
+    except ValueError as error:
+        raise Unreadable(f"its seed {shown.seed!r} is not hexadecimal") from error
+
+
+def _check_setting(game: Game[Any], shown: Document) -> None:
+    if not len(shown.bots) == len(shown.times_ms) in game.seats:
+        raise Breach(f"it has {len(shown.bots)} bots, and times of {len(shown.times_ms)}")
+    try:
+        missing = sorted(game.options(shown.options).keys() - shown.options.keys())
+    except BadOption as error:
+        raise Breach(str(error)) from error
+    if missing:
+        raise Breach(f"the option {missing[0]} has no value")
 
 
 def _rolls(shown: Document) -> tuple[Roll, ...]:

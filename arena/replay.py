@@ -120,6 +120,9 @@ def questions(match: Match, replay: Replay) -> Iterator[tuple[Asked, int | None]
     """
     chosen = _by_seat(replay.choices, match.seats)
     forfeits = {forfeit.seat: forfeit for forfeit in replay.forfeits}
+    for seat in forfeits:
+        if seat not in range(match.seats):
+            raise Breach(f"seat {seat} has forfeited, of {match.seats} seats")
     match.begin([(seat, "") for seat, forfeit in forfeits.items() if forfeit.step < 0])
     while match.outcome is None:
         for asked in tuple(match.open.values()):

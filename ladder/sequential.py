@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import math
 from bisect import bisect_left
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Mapping, Sequence
 
 ALPHA = 0.05
@@ -53,10 +53,11 @@ class SequentialTest:
         return _least(self._values), 1 - _least(_mirrored(self._values))
 
     def still(self, difference: float) -> int:
-        """About how many more values would decide if the mean were so far from a half, and all varied as till now."""
-        off = 0.5 + difference - self.mean
-        moved = {min(1.0, max(0.0, value + off)): times / self.count for value, times in self._values.items()}
-        growths = _growths(moved, 0.5)
+        """About how many more values would decide if the mean were so far above a half, and all varied as till now.
+
+        The smallest bet needs a difference of at least 0.0005 to grow.
+        """
+        growths = _growths(_moved(self._values, self.mean, 0.5 + difference), 0.5)
         needed = next(2**power for power in range(64) if _mixed(growths, 2**power) >= _ENOUGH)
         needed = bisect_left(range(needed), _ENOUGH, key=lambda count: _mixed(growths, count))
         return max(0, needed - self.count)
@@ -75,6 +76,16 @@ def _mixed(growths: Sequence[float], times: float) -> float:
     """The logarithm of the mean capital of the bets when each has grown so many times."""
     most = times * max(growths)
     return most + math.log(sum(math.exp(times * growth - most) for growth in growths) / len(growths))
+
+
+def _moved(values: Mapping[float, float], mean: float, wanted: float) -> dict[float, float]:
+    """How often each value came, all drawn towards one end so far that this is their mean and none is outside."""
+    end = float(wanted > mean)
+    part = (wanted - mean) / (end - mean) if wanted != mean else 0.0
+    count, moved = sum(values.values()), defaultdict[float, float](float)
+    for value, times in values.items():
+        moved[value + part * (end - value)] += times / count
+    return moved
 
 
 def _mirrored(values: Mapping[float, float]) -> dict[float, float]:

@@ -93,7 +93,12 @@ def ranked(document: dict[str, Any]) -> None:
     document["ranks"].reverse()
 
 
-@pytest.mark.parametrize("change", [illegal, missing, loaded, seeded, scored, ranked])
+def never_begun(document: dict[str, Any]) -> None:
+    document |= {"forfeits": [[7, "start", -1]], "choices": [], "dice": document["dice"][:2]}
+    document |= {"ranks": [0, 0], "scores": ["0", "0"]}
+
+
+@pytest.mark.parametrize("change", [illegal, missing, loaded, seeded, scored, ranked, never_begun])
 def test_a_replay_that_was_changed_is_refused(change: Callable[[dict[str, Any]], None], tmp_path: Path) -> None:
     """By the arena and by the program in another language alike; each names what is wrong."""
     document = json.loads((ROOT / "tests/replays/birth-2.json").read_text())
@@ -105,6 +110,40 @@ def test_a_replay_that_was_changed_is_refused(change: Callable[[dict[str, Any]],
     checked = node(path)
     assert (checked.returncode, checked.stdout) == (3, "")
     assert len(checked.stderr.splitlines()) == 1
+
+
+@pytest.mark.parametrize(
+    ("key", "value", "said"),
+    [
+        ("seed", "xyz", "is not hexadecimal"),
+        ("options", {}, "the option areas has no value"),
+        ("options", {"areas": 1, "start": 0}, "areas 1: expected"),
+        ("options", {"moon": 1}, "unknown option 'moon'"),
+        ("bots", ["ann@1"], "it has 1 bots"),
+        ("times_ms", [], "times of 0"),
+    ],
+)
+def test_a_replay_that_cannot_be_played_is_refused_in_one_line(
+    key: str, value: object, said: str, tmp_path: Path
+) -> None:
+    """It may come from anybody."""
+    document = json.loads((ROOT / "tests/replays/birth-2.json").read_text())
+    (tmp_path / "odd.json").write_text(json.dumps(document | {key: value}))
+    refused = typed("replay", tmp_path / "odd.json")
+    assert (refused.code, refused.out, len(refused.err.splitlines())) == (1, "", 1)
+    assert said in refused.err
+
+
+def test_a_replay_of_somebody_elses_moves_no_cursor(tmp_path: Path) -> None:
+    """Names are text from a file, and a terminal obeys text."""
+    document = json.loads((ROOT / "tests/replays/birth-2.json").read_text())
+    escape = "\x1b]0;mine\x07"
+    document |= {"bots": [f"{escape}@1", "bob@1"], "match": escape, "ladder": escape}
+    (tmp_path / "rude.json").write_text(json.dumps(document))
+    shown = typed("replay", tmp_path / "rude.json")
+    assert shown.code == 0
+    assert "\\x1b]0;mine\\x07@1" in shown.out
+    assert "\x1b" not in shown.out
 
 
 def node(path: Path) -> subprocess.CompletedProcess[str]:

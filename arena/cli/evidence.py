@@ -69,6 +69,8 @@ def seat_picture(evidence: Evidence) -> list[RenderableType]:
 
 
 def _saved(saved: float) -> str:
+    if saved == 1:
+        return "the shared dice saved all of the variance: every group was split alike"
     part = f"{100 * abs(saved):.0f} % of the variance"
     worth = f"{1 / (1 - saved):.2f} on dice of their own"
     return f"the shared dice {'saved' if saved >= 0 else 'added'} {part}: a match on them says as much as {worth}"

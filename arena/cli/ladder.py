@@ -40,7 +40,7 @@ if TYPE_CHECKING:
 @click.option("--seed", help="Text that decides all dice, to reproduce a ladder; whoever knows it can foresee them.")
 @jobs_option
 @click.option(
-    "--in-flight", type=click.IntRange(1, 64), metavar="N", default=64, help="Matches a bot's process holds at most."
+    "--in-flight", type=click.IntRange(1, 256), metavar="N", default=256, help="Matches a bot's process holds at most."
 )
 @click.option("--retry", is_flag=True, help="Try matches again that were void three times.")
 @setting_options

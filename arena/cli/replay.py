@@ -82,8 +82,8 @@ def _frames(shown: Document) -> Iterator[str]:
     game = games.game(shown.game)
     teller = _Teller(shown, game)
     *most, last = [teller.tell(step) for step in playback.steps(shown)]
-    yield from most
-    yield "\n".join([last, *_end(shown)])
+    for frame in (*most, "\n".join([last, *_end(shown)])):
+        yield "\n".join(map(printable, frame.split("\n")))  # a file may be anybody's
 
 
 class _Teller:
@@ -126,4 +126,4 @@ def _end(shown: Document) -> Iterator[str]:
         yield f"seat {seat} ({shown.bots[seat]}) forfeited {when}: {reason}"
     places = sorted(zip(shown.ranks, range(len(shown.bots)), strict=True))
     for rank, seat in places:
-        yield f"{rank + 1}. seat {seat} ({printable(shown.bots[seat])}), score {shown.scores[seat]}"
+        yield f"{rank + 1}. seat {seat} ({shown.bots[seat]}), score {shown.scores[seat]}"

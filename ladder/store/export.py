@@ -32,7 +32,8 @@ TABLES = {
         FROM ratings r JOIN ladders l ON l.id = r.ladder
         ORDER BY l.rowid, shown DESC, bot""",
     "history": """
-        SELECT h.ladder, h.seq, m.id AS match, e.key AS bot, e.value ->> 0 AS mu, e.value ->> 1 AS sigma
+        SELECT h.ladder, h.seq, m.id AS match, e.key AS bot, json_extract(e.value, '$[0]') AS mu,
+            json_extract(e.value, '$[1]') AS sigma
         FROM history h JOIN matches m ON m.ladder = h.ladder AND m.seq = h.seq JOIN ladders l ON l.id = h.ladder,
             json_each(h.ratings) e
         ORDER BY l.rowid, h.seq, bot""",

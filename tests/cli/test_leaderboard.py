@@ -12,7 +12,9 @@ from pathlib import Path
 
 import pytest
 
+from arena.cli.evidence import seat_picture
 from ladder import store
+from ladder.statistics import Evidence
 from tests.cli.commands import ARENA, PATIENCE, environment, typed
 from tests.cli.conftest import make_home
 
@@ -136,3 +138,9 @@ def test_seats_and_shared_dice_are_weighed() -> None:
 def test_watching_shows_the_leaderboard_alone() -> None:
     """Tables that do not fit a screen cannot be repainted."""
     assert typed(*LEADERBOARD, "--watch", "--cross").code == 2
+
+
+def test_dice_that_decide_everything_are_put_into_words() -> None:
+    """In a short ladder every group may have been split: what remains of the variance is 0, to be divided by."""
+    *_, said = seat_picture(Evidence({(("a", "b"), (ranks, ranks)): 1 for ranks in ((0, 1), (1, 0))}))
+    assert said == "the shared dice saved all of the variance: every group was split alike"

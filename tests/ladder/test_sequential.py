@@ -51,8 +51,17 @@ def test_the_outlook_is_about_right() -> None:
     """So many more values, of bots so far apart, do decide."""
     test = after([0.0, 0.5, 0.5, 1.0] * 25)
     more = test.still(0.05)
-    for value in [0.05, 0.55, 0.55, 1.0] * (more // 4 + 1):
+    for value in [0.1, 0.55, 0.55, 1.0] * (more // 4 + 1):
         assert not test.decided or test.count > 0.7 * (100 + more)
         test.add(value)
     assert test.decided or test.still(0.05) < more / 2
     assert test.still(0.01) > more
+
+
+@pytest.mark.parametrize("values", [[0.0], [0.0, 0.0, 0.5, 1.0], [1.0, 1.0, 0.5, 0.0], [0.5], [1.0], [0.0, 1.0] * 50])
+def test_there_is_an_outlook_whoever_leads(values: list[float]) -> None:
+    """Also for a bot that is behind so far, and values at either end: they cannot all be moved alike."""
+    test = after(values)
+    outlooks = [test.still(difference) for difference in (0.1, 0.01, 0.001, 0.0005)]
+    assert outlooks == sorted(outlooks)
+    assert 0 < outlooks[1] < 10_000_000

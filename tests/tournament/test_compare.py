@@ -30,7 +30,7 @@ from ladder.schedule import TooFewBots
 from tests.cli.commands import ARENA, PATIENCE, arena, environment
 
 GAME = games.game("buttons")
-ASKED = ("compare", "greedy", "random", "--game", "buttons")
+ASKED = ("compare", "greedy", "random", "--game", "buttons", "--limit", "60s", "--start-limit", "120s")
 STRONG, WEAK, *OTHERS = (Entrant(name, name, ()) for name in ("strong", "weak", "x", "y", "z"))
 STRENGTH = {"strong": 90, "weak": 0, "x": 60, "y": 60, "z": 60}
 
@@ -172,9 +172,9 @@ def test_a_field_too_small_for_the_table_is_refused() -> None:
 def test_the_command_answers_in_one_sentence(cwd: Path) -> None:
     """The same one with any number of workers, and with the two exchanged; nothing is stored."""
     one, other = (arena(*ASKED, "--seed", "a", "-j", jobs, cwd=cwd) for jobs in ("1", "2"))
-    assert one == other
+    assert (one.code, one.out) == (other.code, other.out)
     sentence = r"greedy beats random: (\d+\.\d) % ± \d+\.\d of the points, \d+ matches; decided\n"
-    assert (one.code, one.err) == (0, "--seed a repeats this\n")
+    assert (one.code, one.err.splitlines()[-1]) == (0, "--seed a repeats this")  # before it, progress of a slow machine
     assert re.fullmatch(sentence, one.out)
     assert list(cwd.iterdir()) == []
 
@@ -189,7 +189,7 @@ def test_a_budget_too_small_says_what_more_would_do(cwd: Path) -> None:
     assert re.fullmatch(rf"not decided: random has .* of the points, 12 matches, against random; {outlook}\n", ran.out)
     told = arena(*ASKED, "--field", "cautious", "--budget", "4", "--json", cwd=cwd)
     answer = json.loads(told.out)
-    assert (told.code, told.err) == (3, "")
+    assert told.code == 3
     assert (answer["matches"], answer["groups"], answer["better"], answer["field"]) == (4, 1, None, ["cautious"])
 
 

@@ -157,6 +157,10 @@ def forfeited(record: dict[str, Any], _seats: list[list[Any]]) -> None:
     record["forfeits"] = [[1, "crash", 3]]
 
 
+def never_begun(record: dict[str, Any], _seats: list[list[Any]]) -> None:
+    record |= {"choices": [], "forfeits": [[7, "start", -1]]}
+
+
 def won(_record: dict[str, Any], seats: list[list[Any]]) -> None:
     seats[0][1], seats[1][1] = seats[1][1], seats[0][1]
 
@@ -171,6 +175,7 @@ def scored(_record: dict[str, Any], seats: list[list[Any]]) -> None:
         (illegal, "decision 1: seat 0 chose 131, which is not legal"),
         (shorter, "no choice recorded"),
         (forfeited, "by the rules"),
+        (never_begun, "seat 7 has forfeited, of 2 seats"),
         (won, "its ranks are"),
         (scored, "its scores are"),
     ],
