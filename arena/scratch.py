@@ -35,9 +35,26 @@ def run_folder() -> Iterator[Path]:
         try:
             yield folder
         finally:
-            shutil.rmtree(folder, ignore_errors=True)
+            remove(folder)
     finally:
         os.close(lock)
+
+
+def open_up(folder: Path, mode: int = 0o755) -> None:
+    """Open a folder and those in it, to whomever their maker closed them; links are not followed."""
+    with suppress(OSError):
+        folder.chmod(mode)
+    for at, names, _ in os.walk(folder):
+        for path in (Path(at, name) for name in names):
+            with suppress(OSError):
+                if not path.is_symlink():
+                    path.chmod(mode)
+
+
+def remove(folder: Path) -> None:
+    """A folder with everything in it, also what a bot has closed."""
+    open_up(folder, 0o700)
+    shutil.rmtree(folder, ignore_errors=True)
 
 
 def _parent() -> Path:
@@ -55,7 +72,7 @@ def sweep(parent: Path) -> None:
             try:
                 fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
                 _end_processes(folder)
-                shutil.rmtree(folder, ignore_errors=True)
+                remove(folder)
             finally:
                 os.close(lock)
 

@@ -13,6 +13,7 @@ import errno
 import hmac
 import json
 import math
+import secrets
 import shutil
 import tempfile
 import traceback
@@ -440,7 +441,8 @@ class Worker:
         if not self._make_room(len(missing), set(wanted.values())):
             return False
         for seat, key in missing.items():
-            bot = Bot(key, lane.lineup[seat], self._root / str(next(self._numbers)), self)
+            # no number: at grade C bots must not be able to guess where another has its door
+            bot = Bot(key, lane.lineup[seat], self._root / secrets.token_urlsafe(8), self)
             self._bots[key] = bot
             self._job(self._start(bot, lane.start_limit))
         return True

@@ -93,13 +93,15 @@ def confine_build(
         [*(f"{place}/bin" for place in places.toolchains()), env.get("PATH", "/usr/bin:/bin")]
     )
     for name in (".home", ".tmp"):
+        if (root / name).is_symlink():  # of a command before this one: it would lead us out
+            (root / name).unlink()
         (root / name).mkdir(exist_ok=True)
         if (uid := user(sandbox)) is not None:
-            os.chown(root / name, uid, -1)
+            os.chown(root / name, uid, -1, follow_symlinks=False)
     orders = _orders(sandbox, group, bounds) | {"limits": _limits(sandbox, bounds) | {"nofile": 4096}}
     if sandbox.bwrap is None:
         if sandbox.grade is Grade.C:
-            orders |= _bare(_tools(), [str(root)], kind="build")
+            orders |= _bare([*_tools(), str(root)], [str(root)], network=True)
         return Confined(_launch(orders, command), env, str(root), group, False, bounds, root)
     seen = {place: place for place in _tools()}
     wrapper = _bubblewrap(sandbox, orders, seen, {BOT: str(root)}, bounds, network=True)
@@ -159,13 +161,13 @@ def _limits(sandbox: Sandbox, bounds: Bounds) -> dict[str, int]:
     return limits
 
 
-def _bare(read: list[str], write: list[str], kind: str = "bare") -> dict[str, Any]:
+def _bare(read: list[str], write: list[str], *, network: bool = False) -> dict[str, Any]:
     """Landlock and the filter, for a command without bubblewrap around it."""
     own = [f"/proc/self/{name}" for name in places.OWN_PROCESS] + [f"/proc/{name}" for name in places.MACHINE]
     system = [*places.SYSTEM, *places.LINKS, *places.settings(*places.SETTINGS), *places.python(), *own]
     return {
-        "landlock": {"read": [*system, *read], "write": [*places.DEVICES, *write], "files": True},
-        "seccomp": filter_file(kind),
+        "landlock": {"read": [*system, *read], "write": [*places.DEVICES, *write], "network": network},
+        "seccomp": filter_file("build" if network else "bare"),
     }
 
 
@@ -213,7 +215,7 @@ def _bubblewrap(
                 argv += ["--tmpfs", inside + hidden[len(outside) :], "--remount-ro", inside + hidden[len(outside) :]]
     argv += ["--remount-ro", "/dev", "--remount-ro", "/", "--chdir", BOT]
     if network and sandbox.landlock >= SCOPED:
-        orders["landlock"] = {"read": [], "write": [], "files": False}
+        orders["landlock"] = {"read": [], "write": [], "network": True, "files": False}
     if sandbox.filtered:
         argv += ["--seccomp", str(FILTER)]
         orders["filter"] = filter_file("build" if network else "bot")

@@ -126,13 +126,13 @@ def landlock_abi() -> int:
     return max(0, int(libc.syscall(CREATE_RULESET, None, 0, 1)))
 
 
-def landlock(read: list[str], write: list[str], *, files: bool) -> None:
-    """Allow these files only, no TCP, and no signals or abstract sockets outside. Without `files` only the last."""
+def landlock(read: list[str], write: list[str], *, network: bool, files: bool = True) -> None:
+    """Allow these files only (all without `files`), TCP with `network` only, no signals or abstract sockets outside."""
     abi = landlock_abi()
     if not abi:
         raise OSError(errno.ENOSYS, "this kernel has no Landlock")
     rights = (1 << RIGHTS[min(abi, 5)]) - 1 if files else 0
-    handled = struct.pack("QQQ", rights, TCP if files and abi >= 4 else 0, SCOPES if abi >= 6 else 0)
+    handled = struct.pack("QQQ", rights, 0 if network or abi < 4 else TCP, SCOPES if abi >= 6 else 0)
     size = 24 if abi >= 6 else 16 if abi >= 4 else 8
     rules = called("landlock", libc.syscall(CREATE_RULESET, handled, size, 0))
     for places, allowed in ((read, READ | EXECUTE | READ_DIR), (write, rights & ~EXECUTE)):

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 import shlex
-import shutil
 import signal
 import subprocess
 import time
@@ -16,6 +15,7 @@ from typing import IO
 
 from arena.launch import adopt_orphans, end_orphans, ended_in_words
 from arena.sandbox import Confined, Sandbox, confine_build, user
+from arena.scratch import open_up, remove
 from arena.submission.kept import tree_digest
 from arena.submission.manifest import BadSubmission, short
 from arena.submission.program import Program, command, environment
@@ -53,6 +53,7 @@ def build(program: Program, log: Path, sandbox: Sandbox, report: Report) -> Prog
             if problem := _problem(words, program.root, sandbox, notes, deadline):
                 what = f"{short(shlex.join(words))} {problem}"
                 raise BuildFailed(f"{program.name} is not built: {what}; what was printed is in {str(log)!r}")
+    open_up(program.root)
     for name in OWN_FOLDERS:
         _remove(program.root / name)
     return replace(program, built=tree_digest(program.root))
@@ -111,7 +112,8 @@ def _hand_over(folder: Path, uid: int | None) -> None:
 
 
 def _remove(folder: Path) -> None:
-    """A folder that the build had for itself; some tools keep theirs read-only."""
-    for path, _, _ in os.walk(folder):
-        os.chmod(path, 0o700)
-    shutil.rmtree(folder, ignore_errors=True)
+    """What the build had for itself; a hostile one has put a link there."""
+    if folder.is_dir() and not folder.is_symlink():
+        remove(folder)
+    else:
+        folder.unlink(missing_ok=True)

@@ -338,6 +338,17 @@ def daemon(player: Player, environment: dict[str, str]) -> None:
 
 
 @at_decision
+def knocks_at_other_doors(player: Player, decision: Decision) -> None:
+    """Three streams that are refused are a fault of whoever is behind the door."""
+    folder = os.path.dirname(player.address.removeprefix("unix:"))
+    doors = [f"{os.path.dirname(folder)}/{number}" for number in range(1000)]
+    for door in [] if later(player, decision) else filter(os.path.exists, doors):
+        for _ in range(3 if door != folder else 0):
+            with contextlib.suppress(grpc.RpcError), grpc.insecure_channel(f"unix:{door}/s") as channel:
+                list(dial(channel, iter([PlayRequest(hello=Hello(protocol=1, token="x")).SerializeToString()])))
+
+
+@at_decision
 def prints_flood(_: Player, __: Decision) -> None:
     line = b"spam " * 4000 + b"\n"
     while True:
@@ -357,13 +368,6 @@ def hogs_memory(_: Player, __: Decision) -> None:
     blocks = []
     while True:
         blocks.append(b"x" * (16 << 20))
-
-
-@at_decision
-def fills_disk(_: Player, __: Decision) -> None:
-    for number in range(HOURS):
-        with contextlib.suppress(OSError), open(f"{os.environ['TMPDIR']}/{number}", "wb") as file:
-            file.write(bytes(1 << 20))
 
 
 @at_decision

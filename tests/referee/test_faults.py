@@ -122,6 +122,7 @@ HARMLESS = [
     "ignores_sigterm_and_goodbye",
     "leaves_daemon",
     "leaves_nameless_daemon",
+    "knocks_at_other_doors",
     "thinks --seconds 0.2",
     "answers_late --at 2 --seconds 0.6",
     "--updates",

@@ -5,6 +5,8 @@ from __future__ import annotations
 import json
 import os
 import signal
+import socket
+import stat
 import subprocess
 import time
 from collections.abc import Callable
@@ -15,7 +17,7 @@ import psutil
 import pytest
 
 from arena import submission
-from arena.sandbox import UNCONFINED
+from arena.sandbox import UNCONFINED, Grade, probe
 from arena.submission import BadSubmission, Program
 from arena.submission import build as building
 from arena.submission.build import BuildFailed, build
@@ -166,6 +168,36 @@ def test_links_inside_stay_links(tmp_path: Path) -> None:
     stored = submission.store(program, tmp_path / "bots")
     assert os.readlink(stored.root / "bin/tool") == "../part"
     assert submission.intact(stored)
+
+
+def test_a_link_for_a_home_leads_nobody_out(tmp_path: Path) -> None:
+    """What a build has for itself is handed to it and removed by the arena, with all that the arena may do."""
+    others = tmp_path / "others"
+    others.mkdir(mode=0o755)
+    before = others.stat()
+    link = ["sh", "-c", f"rm -r .home .tmp; ln -s {others} .home; ln -s nowhere .tmp"]
+    program = build(handed_in(tmp_path, link, MAKE, link), tmp_path / "log", probe(), lambda _: None)
+    assert (others.stat().st_mode, others.stat().st_uid) == (before.st_mode, before.st_uid)
+    assert not (program.root / ".home").is_symlink()
+
+
+def test_a_build_closes_nothing(tmp_path: Path) -> None:
+    """Else the user as whom the bot runs could not go in, or we could not."""
+    program = built(
+        handed_in(tmp_path, ["sh", "-c", "mkdir -m 700 private; touch private/x; mkdir -m 0 dark"]), tmp_path
+    )
+    stored = submission.store(program, tmp_path / "bots")
+    assert {stat.S_IMODE((stored.root / name).stat().st_mode) for name in ("private", "dark")} == {0o755}
+
+
+@pytest.mark.parametrize("wanted", [None, Grade.C])
+def test_a_build_may_do_what_builds_do(wanted: Grade | None, tmp_path: Path) -> None:
+    """Keep things at home, run what it has made, dial; in every sandbox, and from its first command on."""
+    with socket.create_server(("127.0.0.1", 0)) as server:
+        dial = f"import socket; socket.create_connection({server.getsockname()!r}).close()"
+        script = "touch $HOME/x $TMPDIR/y && cp part tool && chmod +x tool && ./tool"
+        program = handed_in(tmp_path, ["sh", "-c", script], ["python", "-c", dial])
+        build(program, tmp_path / "log", probe(wanted), lambda _: None)
 
 
 # --- As a command

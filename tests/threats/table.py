@@ -22,7 +22,7 @@ THREATS: dict[str, tuple[str, ...]] = {
         "attack: take_all_memory_in_children",
         HOSTILE,
     ),
-    "fills the disk": ("attack: fill_the_disk", HOSTILE),
+    "fills the disk": ("attack: fill_the_disk",),
     "reads another bot's folder": ("attack: read_secrets", "attack: find_folders_of_others"),
     "reads the store, replays, keys": ("attack: read_secrets",),
     "reaches the network": ("attack: reach_the_network", "attack: send_datagrams"),

@@ -11,6 +11,7 @@ import time
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from hashlib import sha256
+from itertools import permutations
 from pathlib import Path
 from typing import Any
 
@@ -126,7 +127,6 @@ def _read(path: Path) -> str:
 HOSTILES = [
     "forks_without_end",
     "hogs_memory",
-    "fills_disk",
     "burns_with_threads",
     "prints_flood",
     "floods_empty",
@@ -155,9 +155,9 @@ HONEST = [entrant("--play", play) for play in ("first", "last", "random")]
 
 
 def tasks(*hostile: Entrant) -> list[Task]:
-    """Each honest bot against each other and against the hostile ones."""
-    limits = Limits(decision=5.0, bank=1.0, start=20.0)
-    pairs = [(one, two) for one in HONEST for two in [*HONEST, *hostile] if one is not two]
+    """Each honest bot against each other, and one of them against each of the hostile ones, these first."""
+    limits = Limits(decision=1.0, bank=5.0, start=20.0)
+    pairs = [*((HONEST[0], each) for each in hostile), *permutations(HONEST, 2)]
     return [match(pair, 0, limits, "buttons") for pair in pairs]
 
 
