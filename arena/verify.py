@@ -121,9 +121,10 @@ def _file(db: Database) -> Verdict:
 
 def _programs(db: Database, home: Path) -> Verdict:
     """Whether the bots are those of the digests. Results can be checked without: of a copied database, say."""
-    if not roster.folder(home).is_dir():
+    versions = store.versions(db)
+    if versions and not roster.folder(home).is_dir():
         return Verdict(remarks=(f"there are no programs in {roster.folder(home)}: they are not checked",))
-    for version in store.versions(db):
+    for version in versions:
         program = roster.program_of(home, version)
         if not program.root.is_dir() or not submission.intact(program):
             raise Mismatch(f"the program of {version.label} in {program.root} is not what was entered")

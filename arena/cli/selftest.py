@@ -23,7 +23,7 @@ CHECK_FAILED = 3
 )
 @json_option
 def selftest(wanted: str, as_json: bool) -> None:
-    """Attack this machine as a hostile bot would, and see that it holds.
+    """Attack this machine as a hostile bot would, and see it hold.
 
     Each attack must prove that it ran. Exit code 3 if one achieved what the grade promises to keep from bots.
 

@@ -19,6 +19,8 @@ from arena.sandbox import UNCONFINED
 from arena.worker import Played, SeatRecord
 from tests.cli.commands import arena
 
+pytestmark = pytest.mark.timeout(300)
+
 FRAME = """
 import sys, time
 from google.protobuf.unknown_fields import UnknownFieldSet
@@ -86,7 +88,6 @@ def test_an_honest_bot_comes_through(tmp_path: Path) -> None:
 
 
 @pytest.mark.long
-@pytest.mark.timeout(300)
 @pytest.mark.parametrize("name", FLAWS)
 def test_a_bot_fails_what_it_does_wrong_and_nothing_else(name: str, tmp_path: Path) -> None:
     """With what to do about it, and what happened."""
@@ -97,7 +98,6 @@ def test_a_bot_fails_what_it_does_wrong_and_nothing_else(name: str, tmp_path: Pa
 
 
 @pytest.mark.long
-@pytest.mark.timeout(300)
 def test_a_bot_that_waits_for_nobody_fails_the_late_question(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Others may think for long; a bot that gives up meanwhile loses."""
     monkeypatch.setattr(probes, "PAUSE", 8.0)

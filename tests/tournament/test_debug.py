@@ -13,6 +13,8 @@ from ladder import store
 from tests.cli.commands import arena
 from tests.tournament import programs
 
+pytestmark = [pytest.mark.long, pytest.mark.timeout(300)]  # whichever comes first plays the ladder
+
 MINE = programs.program("""
 updates, seen = True, 0
 def update(self, update):

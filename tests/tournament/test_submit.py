@@ -19,6 +19,8 @@ import pytest
 from tests.cli.commands import ARENA, PATIENCE, Ran, arena, environment, everything_in
 from tests.tournament import programs
 
+pytestmark = pytest.mark.timeout(300)  # several processes one after the other, on whatever machine
+
 BIRTH = ("--game", "birth")
 
 
