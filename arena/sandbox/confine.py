@@ -70,7 +70,7 @@ def confine(
     if sandbox.bwrap is None:
         if sandbox.grade is Grade.C:
             env["PYTHONPATH"] = str(places.link_packages(scratch))
-            orders |= _bare([str(root), str(door)], [str(scratch)])
+            orders |= _bare(sandbox, [str(root), str(door)], [str(scratch)])
         return Confined(_launch(orders, command), env, str(root), group, False, bounds, scratch)
     seen = {BOT: str(root), DOOR: str(door)}
     wrapper = _bubblewrap(sandbox, orders, seen, {}, bounds, network=False)
@@ -101,7 +101,7 @@ def confine_build(
     orders = _orders(sandbox, group, bounds) | {"limits": _limits(sandbox, bounds) | {"nofile": 4096}}
     if sandbox.bwrap is None:
         if sandbox.grade is Grade.C:
-            orders |= _bare([*_tools(), str(root)], [str(root)], network=True)
+            orders |= _bare(sandbox, [*_tools(), str(root)], [str(root)], network=True)
         return Confined(_launch(orders, command), env, str(root), group, False, bounds, root)
     seen = {place: place for place in _tools()}
     wrapper = _bubblewrap(sandbox, orders, seen, {BOT: str(root)}, bounds, network=True)
@@ -161,12 +161,21 @@ def _limits(sandbox: Sandbox, bounds: Bounds) -> dict[str, int]:
     return limits
 
 
-def _bare(read: list[str], write: list[str], *, network: bool = False) -> dict[str, Any]:
+def _bare(sandbox: Sandbox, read: list[str], write: list[str], *, network: bool = False) -> dict[str, Any]:
     """Landlock and the filter, for a command without bubblewrap around it."""
     own = [f"/proc/self/{name}" for name in places.OWN_PROCESS] + [f"/proc/{name}" for name in places.MACHINE]
-    system = [*places.SYSTEM, *places.LINKS, *places.settings(*places.SETTINGS), *places.python(), *own]
+    system = [*places.SYSTEM, *places.LINKS, *places.settings(*places.SETTINGS), *places.python()]
+    hidden = [place for place in sandbox.hidden if os.path.isdir(place)]
+    around = [places.around(hidden, place) for place in system]
+    seen = [place for parts, _ in around for place in parts]
+    listed = [place for _, folders in around for place in folders]
     return {
-        "landlock": {"read": [*system, *read], "write": [*places.DEVICES, *write], "network": network},
+        "landlock": {
+            "read": [*seen, *own, *read],
+            "listed": listed,
+            "write": [*places.DEVICES, *write],
+            "network": network,
+        },
         "seccomp": filter_file("build" if network else "bare"),
     }
 

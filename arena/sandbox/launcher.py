@@ -15,6 +15,7 @@ import resource
 import signal
 import struct
 import sys
+from collections.abc import Sequence
 from typing import Any
 
 UNABLE = 97
@@ -126,8 +127,13 @@ def landlock_abi() -> int:
     return max(0, int(libc.syscall(CREATE_RULESET, None, 0, 1)))
 
 
-def landlock(read: list[str], write: list[str], *, network: bool, files: bool = True) -> None:
-    """Allow these files only (all without `files`), TCP with `network` only, no signals or abstract sockets outside."""
+def landlock(
+    read: Sequence[str], write: Sequence[str], *, listed: Sequence[str] = (), network: bool, files: bool = True
+) -> None:
+    """Allow these files only (all without `files`), TCP with `network` only, no signals or abstract sockets outside.
+
+    Of what is in the folders `listed` only names are read.
+    """
     abi = landlock_abi()
     if not abi:
         raise OSError(errno.ENOSYS, "this kernel has no Landlock")
@@ -135,7 +141,7 @@ def landlock(read: list[str], write: list[str], *, network: bool, files: bool = 
     handled = struct.pack("QQQ", rights, 0 if network or abi < 4 else TCP, SCOPES if abi >= 6 else 0)
     size = 24 if abi >= 6 else 16 if abi >= 4 else 8
     rules = called("landlock", libc.syscall(CREATE_RULESET, handled, size, 0))
-    for places, allowed in ((read, READ | EXECUTE | READ_DIR), (write, rights & ~EXECUTE)):
+    for places, allowed in ((read, READ | EXECUTE | READ_DIR), (write, rights & ~EXECUTE), (listed, READ_DIR)):
         for place in places:
             _allow(rules, place, allowed)
     prctl(PR_SET_NO_NEW_PRIVS, 1)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from functools import cache
 from importlib.metadata import entry_points
 from importlib.util import find_spec
@@ -79,6 +79,23 @@ def toolchains() -> tuple[str, ...]:
 def is_in(path: str, folder: str) -> bool:
     """Whether it is the folder or lies in it."""
     return path == folder or path.startswith(f"{folder.rstrip('/')}/")
+
+
+def around(hidden: Sequence[str], place: str) -> tuple[list[str], list[str]]:
+    """A place, or if something hidden lies in it what lies around that, for Landlock can take nothing back.
+
+    Then also the folders that it lies around in, of which only the names may be read: Python lists where it looks.
+    """
+    real = os.path.realpath(place)
+    if not any(is_in(each, real) for each in hidden):
+        return [place], []
+    seen, listed = [], [real]
+    for entry in os.scandir(real) if real not in hidden else ():
+        if not entry.is_symlink():
+            inside = around(hidden, entry.path)
+            seen += inside[0]
+            listed += inside[1]
+    return seen, listed if real not in hidden else []
 
 
 def outermost(paths: Iterable[str]) -> list[str]:
