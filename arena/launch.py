@@ -117,16 +117,21 @@ class BotProcess:
         """What it was ended for using too much of; known at its end."""
         self._loop = asyncio.get_running_loop()
         self._second = (0, 0)  # (whole second of the loop's clock, bytes printed up to its start)
-        self._process = subprocess.Popen(
-            list(command),
-            cwd=cwd,
-            env=dict(env),
-            stdin=subprocess.DEVNULL,
-            stdout=subprocess.PIPE,
-            stderr=subprocess.STDOUT,
-            bufsize=0,
-            start_new_session=True,
-        )
+        try:
+            self._process = subprocess.Popen(
+                list(command),
+                cwd=cwd,
+                env=dict(env),
+                stdin=subprocess.DEVNULL,
+                stdout=subprocess.PIPE,
+                stderr=subprocess.STDOUT,
+                bufsize=0,
+                start_new_session=True,
+            )
+        except OSError:
+            if group is not None:
+                group.remove()
+            raise
         _running[self._process.pid] = env.get("ARENA_TOKEN", "")
         assert self._process.stdout is not None
         self._pipe = self._process.stdout

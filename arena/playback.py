@@ -11,6 +11,7 @@ import msgspec
 from arena import games, replay
 from arena.games.dice import Dice, KeyedDice, commitment
 from arena.games.rules import BadOption, Game
+from arena.match import Match
 from arena.replay import Breach, Choice, Forfeited, Replay, Unreadable
 
 if TYPE_CHECKING:
@@ -79,7 +80,7 @@ class Step(NamedTuple):
 
 
 def document(match: store.Match) -> Document:
-    """A finished match whose seed may be shown. Raises Unreadable."""
+    """A finished match whose seed may be shown. Raises Unreadable and replay.Breach."""
     if match.replay is None:
         raise Unreadable(f"match {match.id} is {match.status}: there is nothing to show")
     if match.seed is None:
@@ -103,6 +104,7 @@ def document(match: store.Match) -> Document:
         scores=tuple(str(seat.score) for seat in match.seats),
         finished=match.finished,
     )
+    _played(made)
     return msgspec.structs.replace(made, dice=_rolls(made))
 
 
@@ -122,22 +124,26 @@ class _Format(msgspec.Struct):
 
 def check(shown: Document) -> None:
     """Play it again by the rules. Raises Unreadable and replay.Breach."""
+    outcome = _played(shown).outcome
+    assert outcome is not None
+    by_the_rules = {
+        "ranks": outcome.ranks,
+        "scores": tuple(map(str, outcome.scores)),
+        "dice": _rolls(shown),
+    }
+    for name, expected in by_the_rules.items():
+        if getattr(shown, name) != expected:
+            raise Breach(f"{name} are not what the rules make of seed and choices")
+
+
+def _played(shown: Document) -> Match:
     game, seed = games.game(shown.game), _seed(shown)
     if game.rules_version != shown.rules_version:
         raise Unreadable(f"it follows version {shown.rules_version} of the rules, this arena has {game.rules_version}")
     if commitment(seed).hex() != shown.commitment:
         raise Breach("the commitment is not that of the seed")
     _check_setting(game, shown)
-    match = replay.replayed(game, len(shown.bots), shown.options, KeyedDice(seed), shown.replay)
-    assert match.outcome is not None
-    by_the_rules = {
-        "ranks": match.outcome.ranks,
-        "scores": tuple(map(str, match.outcome.scores)),
-        "dice": _rolls(shown),
-    }
-    for name, expected in by_the_rules.items():
-        if getattr(shown, name) != expected:
-            raise Breach(f"{name} are not what the rules make of seed and choices")
+    return replay.replayed(game, len(shown.bots), shown.options, KeyedDice(seed), shown.replay)
 
 
 def _seed(shown: Document) -> bytes:

@@ -109,7 +109,7 @@ MAY_IMPORT = {
     },
     "arena.roster": {"arena.sandbox", "arena.submission", "arena.seated", "arena.clock", "arena.games", "ladder"},
     "arena.replay": {"arena.worker", "arena.match", "arena.games"},
-    "arena.playback": {"arena.replay", "arena.games", "ladder"},
+    "arena.playback": {"arena.replay", "arena.match", "arena.games", "ladder"},
     "arena.verify": {
         "arena.roster",
         "arena.submission",

@@ -15,6 +15,7 @@ import pytest
 
 from arena import playback, replay
 from arena.cli.replay import step_through
+from arena.games.birth import Birth
 from arena.match import Forfeit
 from ladder import store
 from tests.cli.commands import typed
@@ -67,6 +68,19 @@ def test_a_match_is_exported_once_its_dice_are_spent(tmp_path: Path) -> None:
     refused = typed("replay", id, "--home", home)
     assert (refused.code, refused.out) == (1, "")
     assert "when every match of its group is done" in refused.err
+
+
+def test_a_match_under_other_rules_is_refused_in_words(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Its choices may mean nothing under these; nor is a damaged record of any use."""
+    home = tmp_path / "home"
+    playing.make(home, "birth", ["ann", "bob"], 1)
+    with store.open(home) as db:
+        id = next(iter(db.execute("SELECT id FROM matches")))[0]
+        record = {"format": 2, "choices": [[0, 99]], "forfeits": [], "times_ms": [[], []]}
+        db.execute("UPDATE replays SET replay = ? WHERE match = ?", [replay.packed_json(record), id])
+    assert "seat 0 chose 99, which is not legal" in typed("replay", id, "--home", home).err
+    monkeypatch.setattr(Birth, "rules_version", 2)
+    assert "follows version 1 of the rules, this arena has 2" in typed("replay", id, "--home", home).err
 
 
 def illegal(document: dict[str, Any]) -> None:

@@ -18,7 +18,6 @@ from arena.sandbox.grades import MIB, Bounds
 
 WANTED = ("memory", "pids", "cpu", "cpuacct")
 UNIFIED = "unified"
-PERIOD_US = 100_000
 OVERHEAD = 4
 """Tasks of the sandbox itself."""
 REMOVAL = 2.0

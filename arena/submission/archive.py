@@ -86,7 +86,8 @@ class _Names:
     def check(self, name: str, *, is_file: bool) -> str:
         """The name as a plain relative path. Raises BadSubmission."""
         parts = [part for part in name.split("/") if part not in {"", "."}]
-        if (problem := _problem(name, parts)) is None:
+        problem = "has no name" if is_file and not parts else _problem(name, parts)
+        if problem is None:
             for depth in range(1, len(parts) + 1):
                 problem = problem or self._meet("/".join(parts[:depth]), is_file=is_file and depth == len(parts))
         if problem is not None:

@@ -102,7 +102,12 @@ def _file_or_link(root: Path, path: Path) -> tuple[str, bytes]:
         return ("program" if is_executable(path) else "file"), path.read_bytes()
     target = os.readlink(path) if stat.S_ISLNK(mode) else "/"
     inside = os.path.normpath(path.parent.relative_to(root) / target)
-    if os.path.isabs(target) or inside.startswith(".."):
+    if os.path.isabs(target) or inside.startswith("..") or not _is_really_in(path, root):
         name = short(str(path.relative_to(root)))
         raise BadSubmission(f"its build left {name}, a link that leads out of its folder, a socket or the like")
     return "link", os.fsencode(target)
+
+
+def _is_really_in(link: Path, root: Path) -> bool:
+    """Whether it leads into the folder also by way of other links."""
+    return Path(os.path.realpath(link)).is_relative_to(os.path.realpath(root))

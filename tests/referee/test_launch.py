@@ -12,6 +12,7 @@ from pathlib import Path
 import pytest
 
 from arena.launch import FLOOD, KEPT, WIDTH, BotProcess, Output, adopt_orphans, end_orphans
+from arena.sandbox.cgroups import Group
 from tests.referee.conftest import children
 
 PATIENCE = 20
@@ -143,6 +144,24 @@ async def test_a_flood_of_output_is_told() -> None:
     assert FLOOD < process.output.total < 2 * FLOOD
     process.kill()
     await process.end()
+
+
+class Held(Group):
+    """A control group as far as its removal is concerned."""
+
+    def __init__(self) -> None:
+        self.removed = False
+
+    def remove(self) -> None:
+        self.removed = True
+
+
+async def test_what_cannot_be_started_leaves_no_control_group() -> None:
+    """As on a machine that is out of processes."""
+    group, here = Held(), Path("/")
+    with pytest.raises(FileNotFoundError):
+        BotProcess(["/no/such/program"], cwd=here, env={}, on_exit=print, on_flood=print, group=group)
+    assert group.removed
 
 
 async def test_a_kill_ends_the_whole_group() -> None:

@@ -100,6 +100,7 @@ NAMES = {
     "path traversal": ("../evil", "leads out of its folder"),
     "a way out in the middle": ("a/../../evil", "leads out of its folder"),
     "an absolute path": ("/tmp/evil", "absolute"),
+    "the folder itself": ("./.", "has no name"),
     "an escape sequence": ("\x1b[31mevil", "printable ASCII"),
     "a line break": ("a\nb", "printable ASCII"),
     "a tabulator": ("a\tb", "printable ASCII"),

@@ -162,6 +162,13 @@ def test_links_that_lead_out_are_refused(target: str, tmp_path: Path) -> None:
         built(program, tmp_path)
 
 
+def test_links_that_lead_out_by_others_are_refused(tmp_path: Path) -> None:
+    """By its words `link` stays in `a`."""
+    script = "mkdir -p a/b; ln -s ../.. a/b/up; ln -s a/b/up/../.. link"
+    with pytest.raises(BadSubmission, match=r"left 'link', a link that leads out"):
+        built(handed_in(tmp_path, ["sh", "-c", script]), tmp_path)
+
+
 def test_links_inside_stay_links(tmp_path: Path) -> None:
     """Package managers of some languages make hundreds."""
     program = built(handed_in(tmp_path, ["sh", "-c", "mkdir bin; ln -s ../part bin/tool"]), tmp_path)
