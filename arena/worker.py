@@ -194,7 +194,7 @@ class Worker:
         self._numbers = count()
         self._bots: dict[Key, Bot] = {}
         self._lanes: dict[tuple[Key, ...], Lane] = {}
-        self._lanes_of: dict[Key, list[Lane]] = {}
+        self._lanes_of: dict[Key, dict[Lane, None]] = {}
         self._playing: dict[Table, Seating] = {}
         self._starts = asyncio.Semaphore(STARTING)
         self._failed_starts: Counter[str] = Counter()
@@ -303,7 +303,7 @@ class Worker:
         if keys not in self._lanes:
             lane = self._lanes[keys] = Lane(task)
             for key in keys:
-                self._lanes_of.setdefault(key, []).append(lane)
+                self._lanes_of.setdefault(key, {})[lane] = None
         self._lanes[keys].tasks.append((next(self._numbers), task))
         self._refill[self._lanes[keys]] = None
 
@@ -341,6 +341,21 @@ class Worker:
                 self._enqueue(task.again())
             else:
                 self._begin(task, bots)
+        if not lane.tasks:
+            self._forget(lane)
+
+    def _forget(self, lane: Lane) -> None:
+        """Line-ups of many seats are as many as matches: one that has nothing to play would only be looked through."""
+        if self._lanes.get(lane.keys) is not lane:
+            return
+        del self._lanes[lane.keys]
+        if lane in self._crowded_out:
+            del self._crowded_out[lane]
+            self._call_next()
+        for key in lane.keys:
+            del self._lanes_of[key][lane]
+            if not self._lanes_of[key]:
+                del self._lanes_of[key]
 
     def _free_bots(self, lane: Lane) -> dict[int, Bot] | None:
         """The bots for a lane's next match by seat, benched ones missing; None if one has to be waited for."""
@@ -496,6 +511,7 @@ class Worker:
         for lane in self._lanes_of.get(bot.key, ()):
             if lane.tasks:
                 self._result(Played(lane.take().id, None, f"{reason}: {error}"))
+                self._refill[lane] = None
         self._wake(bot.key)
         self.settle()
 

@@ -7,7 +7,7 @@ from arena.match import Forfeit
 ADVICE = {
     Forfeit.TIMEOUT: "think less: `turn.bank` says what is left beside the limit of a decision; look for endless loops",
     Forfeit.ILLEGAL: "choose from `turn.legal`, the legal actions of this very decision",
-    Forfeit.CRASH: "see what it printed; `arena match attach: random` runs it in your own terminal or debugger",
+    Forfeit.CRASH: "see what it printed; `arena match attach: random --game GAME` runs it in your terminal or debugger",
     Forfeit.OOM: "use less memory, or ask for more: `memory_mib` in `[limits]` of bot.toml",
     Forfeit.PROTOCOL: "answer what is asked, once, with its own match and decision number: see docs/protocol.md",
     Forfeit.FLOOD: "send one frame of answers for each frame of decisions, and read what comes",

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import shlex
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -76,29 +76,40 @@ def submit(
     """
     from arena import admission
     from arena.cli.check import explain, finding_data, warn
+    from arena.submission import BadSubmission
 
     games = [game.name for game in plays]
     with progress("checking", "steps") as report:
-        admitted = admission.admit(
-            home, path, limits, name=name, plays=games, report=report, building=announce, sandbox=sandbox
-        )
+        try:
+            admitted = admission.admit(
+                home, path, limits, name=name, plays=games, report=report, building=announce, sandbox=sandbox
+            )
+        except BadSubmission as error:
+            if as_json:
+                print_json(_verdict(None, "refused", reason=str(error)))
+            raise
     program, version = admitted.taken.program, admitted.version
+    refusal = None if version else _refusal(path, games, program, admitted.failures)
     if as_json:
         failures = [finding_data(finding) for finding in admitted.failures]
-        print_json({
-            "accepted": version and version.label,
-            "news": admitted.news,
-            "games": version.games if version else [],
-            "failures": failures,
-        })  # fmt: skip
+        print_json(_verdict(version, admitted.news, refusal, failures))
     else:
         warn(program, admitted.taken.left_out)
     if version is None:
         if not as_json:
             explain(admitted.failures[0], to_stderr=True)
-        raise click.ClickException(_refusal(path, program, admitted.failures))
+        raise click.ClickException(refusal or "")
     if not as_json:
         click.echo(_news(version, admitted.news))
+
+
+def _verdict(
+    version: Version | None, news: str, reason: str | None, failures: Sequence[Mapping[str, Any]] = ()
+) -> dict[str, Any]:
+    """What became of a submission, as plain data."""
+    games = version.games if version else ()
+    accepted = version and version.label
+    return {"accepted": accepted, "news": news, "reason": reason, "games": games, "failures": failures}
 
 
 def _news(version: Version, news: str) -> str:
@@ -108,17 +119,18 @@ def _news(version: Version, news: str) -> str:
     return f"{how} {version.label} for {', '.join(version.games)}; next: arena ladder --game {version.games[0]}"
 
 
-def _refusal(path: Path, program: Program, failures: Sequence[Finding]) -> str:
+def _refusal(path: Path, games: Sequence[str], program: Program, failures: Sequence[Finding]) -> str:
     """Why it was refused, and what its author might do."""
     first, *others = failures
     why = f"{first.name}: {printable(first.detail or '')}"
     if others:
         why += f"; it failed in {' and '.join(failure.name for failure in others)} too"
-    games = {f"play {game}" for game in program.games}
-    failed = games & {failure.name for failure in failures}
-    if failed and failed != games:
+    claimed = {f"play {game}" for game in program.games}
+    failed = claimed & {failure.name for failure in failures}
+    if failed and failed != claimed:
         why += "; if there are games that it does not play, say with --game which it plays"
-    return f"{program.name} is not entered: {why}; see it whole: arena check {shlex.quote(str(path))}"
+    again = shlex.join(["arena", "check", str(path), *(word for game in games for word in ("--game", game))])
+    return f"{program.name} is not entered: {why}; see it whole: {again}"
 
 
 @click.command()

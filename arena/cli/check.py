@@ -37,7 +37,7 @@ OUTPUT_LINES = 20
 def check(
     path: Path, plays: tuple[Game[Any], ...], limits: Limits, sandbox: Sandbox, home: Path, as_json: bool
 ) -> None:
-    """Check a bot as a ladder would find it, before it is submitted.
+    """Check a bot as a ladder would find it.
 
     PATH is whatever `arena submit` takes. The bot is built, plays every game and number of players that it claims, and
     is put through what matches seldom show. Exits with 3 if it fails anything.

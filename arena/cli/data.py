@@ -64,9 +64,10 @@ def _is_number(text: str) -> bool:
 @click.argument("file", type=click.Path(path_type=Path))
 @home_option
 def backup(file: Path, home: Path) -> None:
-    """Copy the database of a home to FILE, also while a ladder runs.
+    """Copy the database of a home to FILE.
 
-    FILE must not exist. The programs in the home's folder `bots` are not in it: copy that folder too.
+    FILE must not exist, and a ladder may run meanwhile. The programs in the home's folder `bots` are not in it: copy
+    that folder too.
 
     \b
     Example:

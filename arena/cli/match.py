@@ -158,7 +158,7 @@ def _explain(bots: Sequence[str], played: Sequence[Played]) -> None:
         for line in evidence.get("output", [])[-OUTPUT_LINES:]:
             say(f"  | {printable(line)}")
     if len(lost) > EXPLAINED:
-        say(f"… and {len(lost) - EXPLAINED:,} more forfeits")
+        say(f"… and {len(lost) - EXPLAINED:,} more forfeits: --json has all of them")
 
 
 def _why_void(played: Played) -> str:

@@ -18,6 +18,8 @@ PIPED_WIDTH = 1000
 """Columns where there is no terminal: nothing is cut or folded for a program or a file."""
 LOG_SECONDS = 30.0
 """Between two lines of progress where there is no terminal."""
+FEW = 10
+"""As long as fewer are done, nobody can tell how long the others will take."""
 
 
 class Report(Protocol):
@@ -84,47 +86,61 @@ def last_line(text: str) -> str:
 
 
 @contextmanager
-def progress(what: str, unit: str = "matches") -> Iterator[Report]:
-    """A bar with rate and time left on stderr; where that is no terminal, a line now and then."""
+def progress(what: str, unit: str = "matches", *, begins: bool = False) -> Iterator[Report]:
+    """A bar with rate and time left on stderr; where that is no terminal, a line now and then.
+
+    One that `begins` says there how much is to do, too.
+    """
     begun = time.monotonic()
     canvas = console(stderr=True)
     if not canvas.is_terminal:
-        yield _logged(what, unit, begun)
+        yield _logged(what, unit, begun, begins=begins)
         return
-    from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
+    from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn
 
     # short of the edge even at 80 columns: there the terminal's ^C would break the line
     columns = (TextColumn("{task.description}"), BarColumn(bar_width=16), MofNCompleteColumn())
     with Progress(
         *columns,
-        TextColumn("{task.fields[rate]}"),
-        TimeRemainingColumn(),
+        TextColumn("{task.fields[pace]}"),
         TextColumn("{task.fields[note]}"),
         console=canvas,
         transient=True,
     ) as bar:
-        line = bar.add_task(what, total=None, rate="", note="")
+        line = bar.add_task(what, total=None, pace="", note="")
 
         def report(done: int, total: int, note: str = "") -> None:
-            bar.update(line, completed=done, total=total, rate=_rate(done, begun), note=note)
+            bar.update(line, completed=done, total=total, pace=_pace(done, total, begun), note=note)
 
         yield report
 
 
-def _logged(what: str, unit: str, begun: float) -> Report:
+def _logged(what: str, unit: str, begun: float, *, begins: bool) -> Report:
     last = begun
 
     def report(done: int, total: int, note: str = "") -> None:
         nonlocal last
         now = time.monotonic()
-        if now - last >= LOG_SECONDS:
+        if begins and not done:
+            say(f"{what}: {total:,} {unit} to go")
+        elif now - last >= LOG_SECONDS:
             last = now
-            left = (now - begun) / max(done, 1) * (total - done)
-            note = f"; {note}" if note else ""
-            say(f"{what}: {done:,} of {total:,} {unit}, {_rate(done, begun)}, {left:.0f} s left{note}")
+            pace = _pace(done, total, begun)
+            say("".join([f"{what}: {done:,} of {total:,} {unit}", pace and f", {pace}", note and f"; {note}"]))
 
     return report
 
 
-def _rate(done: int, begun: float) -> str:
-    return f"{done / (time.monotonic() - begun):,.1f}/s"
+def _pace(done: int, total: int, begun: float) -> str:
+    """How fast it goes, and how long it will at that; nothing before enough is done to tell."""
+    if done < FEW:
+        return ""
+    each = (time.monotonic() - begun) / done
+    pace = f"{1 / each:,.1f}/s" if each < 10 else f"one in {each:.0f} s"
+    return f"{pace}, {_span(each * (total - done))} left"
+
+
+def _span(seconds: float) -> str:
+    if seconds < 120:
+        return f"{seconds:.0f} s"
+    return f"{seconds / 60:.0f} min" if seconds < 7200 else f"{seconds / 3600:.1f} h"

@@ -10,8 +10,9 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from arena.cli.fault_card import fault_card
-from arena.cli.options import home_option, json_option
+from arena.cli.options import GameName, home_option, json_option
 from arena.cli.output import draw, last_line, print_json, printable, table
+from arena.games.rules import Game
 
 if TYPE_CHECKING:
     from sqlite_utils import Database
@@ -19,18 +20,18 @@ if TYPE_CHECKING:
     from arena.submission import Program
     from ladder.store import Faults, Match, MatchLine, Version
 
-MATCHES = 10
-"""Matches of a bot that are listed."""
-
 
 @click.command()
 @click.argument("what", metavar="MATCH|BOT")
+@click.option("-n", "--matches", type=click.IntRange(1), metavar="N", default=10, help="Matches of a bot to list.")
+@click.option("-g", "--game", type=GameName(), metavar="GAME", help="Only matches of it.")
 @home_option
 @json_option
-def show(what: str, home: Path, as_json: bool) -> None:
+def show(what: str, matches: int, game: Game[Any] | None, home: Path, as_json: bool) -> None:
     """Show what happened in a match, or how a bot fared.
 
-    A match is named by its id or the beginning of it. Forfeits come with their evidence.
+    A match is named by its id or the beginning of it. Forfeits come with their evidence. The matches of a bot are
+    listed forfeits first, then the latest.
 
     \b
     Example:
@@ -42,7 +43,9 @@ def show(what: str, home: Path, as_json: bool) -> None:
     with store.open_read(home) as db:
         names = {version.name for version in store.versions(db)}
         if what.partition("@")[0] in names:
-            return _show_bot(db, store.version(db, what), as_json)
+            version = store.version(db, what)
+            lines = store.matches_of(db, version.label, matches, game.name if game else None)
+            return _show_bot(db, version, lines, as_json)
         if what in submission.built_ins():
             return _show_built_in(submission.built_ins()[what], as_json)
         try:
@@ -59,10 +62,9 @@ def _show_built_in(program: Program, as_json: bool) -> None:
     return click.echo(f"{program.name}: built-in, plays {', '.join(program.games)}; no matches yet")
 
 
-def _show_bot(db: Database, version: Version, as_json: bool) -> None:
+def _show_bot(db: Database, version: Version, lines: Sequence[MatchLine], as_json: bool) -> None:
     from ladder import store
 
-    lines = store.matches_of(db, version.label, MATCHES)
     faults = store.faults(db, version.name)
     if as_json:
         data = {"bot": version._asdict(), "faults": [each._asdict() for each in faults]}
@@ -74,7 +76,7 @@ def _show_bot(db: Database, version: Version, as_json: bool) -> None:
     draw(_faults(faults))
     if not lines:
         return click.echo("no matches yet")
-    click.echo(f"matches, those with its forfeits first, at most {MATCHES}:")
+    click.echo(f"{len(lines):,} matches, those with its forfeits first; more with -n:")
     return draw(_matches(lines))
 
 
@@ -89,7 +91,7 @@ def _faults(faults: Sequence[Faults]) -> Any:
     return rows
 
 
-def _matches(lines: tuple[MatchLine, ...]) -> Any:
+def _matches(lines: Sequence[MatchLine]) -> Any:
     rows = table("match", "game", "bots by seat", "seat", "place", "score", "forfeit", right=["seat", "place", "score"])
     for line in lines:
         lineup = ", ".join(line.line_up)
@@ -126,7 +128,11 @@ def _show_match(match: Match) -> None:
     click.echo(f"leg {match.leg}, round {match.round}, rotation {match.rotation}, {when(match.finished)}")
     if conditions := _conditions(match):
         busy = conditions["pressure"]
-        load = "" if busy is None else f"; something waited for a processor {busy:g} % of the time"
+        load = (
+            ""
+            if busy is None
+            else f"; the machine was busy {busy:g} % of the time (something had to wait for a processor)"
+        )
         click.echo(f"sandbox grade {conditions['sandbox']}{load}")
     for reason in match.voids:
         click.echo(f"was void: {last_line(reason)}")

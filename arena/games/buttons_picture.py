@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from arena.games import buttons_board as on
 from arena.v1 import buttons_pb2 as wire
 
 if TYPE_CHECKING:
@@ -27,8 +28,14 @@ def _headline(state: State) -> str:
         wire.BUTTONS_PHASE_TURN: f"{turn} may roll {state.dice_left} dice",
         wire.BUTTONS_PHASE_PLACE: f"{turn} rolled row {white}, gold {gold}, black {' '.join(map(str, plain))}",
         wire.BUTTONS_PHASE_STAR: f"round {state.round + 1}: placing stars",
-        wire.BUTTONS_PHASE_OVER: f"over after round {state.round + 1}",
+        wire.BUTTONS_PHASE_OVER: f"over after round {state.round + 1}{_lines(state)}",
     }[state.phase]
+
+
+def _lines(state: State) -> str:
+    """Who won though others may have more stars."""
+    lined = [str(seat) for seat, stars in enumerate(state.stars) if on.has_line(stars)]
+    return f"; five stars in a line: seat {' and '.join(lined)}" if lined else ""
 
 
 def _column(state: State, seat: int) -> list[str]:

@@ -22,6 +22,10 @@ from arena.submission.program import Program, command, environment
 
 SECONDS = 600.0
 """All commands of a build together may take so long."""
+LAST_LINES = 10
+"""Of a log that are shown when a build fails."""
+LAST_BYTES = 4096
+"""Of a log that are looked at for them."""
 MAX_LOG = 16 * 1024 * 1024
 OWN_FOLDERS = (".home", ".tmp")
 """What the sandbox gives a build in its folder, and nobody needs afterwards."""
@@ -29,7 +33,7 @@ _GLANCE = 0.05
 """Seconds between two looks at a command that runs."""
 
 Report = Callable[[str], None]
-"""Told each command as it begins."""
+"""Told each command as it begins, and of one that fails what was printed last."""
 
 
 class BuildFailed(BadSubmission):
@@ -51,12 +55,20 @@ def build(program: Program, log: Path, sandbox: Sandbox, report: Report) -> Prog
             notes.write(f"$ {shlex.join(words)}\n".encode())
             notes.flush()
             if problem := _problem(words, program.root, sandbox, notes, deadline):
+                for line in _last_lines(log):
+                    report(f"  | {line}")
                 what = f"{short(shlex.join(words))} {problem}"
                 raise BuildFailed(f"{program.name} is not built: {what}; what was printed is in {str(log)!r}")
     open_up(program.root)
     for name in OWN_FOLDERS:
         _remove(program.root / name)
     return replace(program, built=tree_digest(program.root))
+
+
+def _last_lines(log: Path) -> list[str]:
+    with log.open("rb") as printed:
+        printed.seek(max(0, log.stat().st_size - LAST_BYTES))
+        return printed.read().decode(errors="replace").splitlines()[-LAST_LINES:]
 
 
 @contextmanager

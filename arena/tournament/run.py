@@ -55,7 +55,8 @@ class Health(NamedTuple):
     @property
     def line(self) -> str:
         """For people."""
-        said = f"machine: something waited for a processor {self.pressure / max(self.matches, 1):.0f} % of the time"
+        busy = self.pressure / max(self.matches, 1)
+        said = f"the machine was busy {busy:.0f} % of the time (something had to wait for a processor)"
         if self.relieved:
             said += f"; bots were not charged for waiting in {self.relieved:,} matches"
         if self.overloads:
@@ -105,6 +106,7 @@ def _play(
     """Play every match that is scheduled. A void one comes again until it is unplayable."""
     while not workers.stopped and (left := _left(db, ladder, retry)):
         total = run.played + left
+        report(run.played, total)
         tasks = (task(ladder, match, entrant) for match in store.scheduled(db, ladder, retry=retry))
         for results in workers.play(tasks):
             run = _record(run, db, ladder, results)

@@ -128,17 +128,18 @@ def match(db: Database, prefix: str) -> Match:
     return Match(**{name: row[name] for name in Match._fields if name not in found}, **found)
 
 
-def matches_of(db: Database, name: str, limit: int) -> tuple[MatchLine, ...]:
-    """Finished matches of a version ("greedy@2", or "greedy": its newest), forfeited ones first, then the latest.
+def matches_of(db: Database, name: str, limit: int, game: str | None = None) -> tuple[MatchLine, ...]:
+    """Finished matches of a version ("greedy@2", or "greedy": its newest), forfeited ones first, then the latest; of
+    one game if it is named.
 
     Raises NotFound.
     """
     rows = db.execute(
         "SELECT m.id, m.ladder, l.game, g.bots, m.rotation, s.seat, s.rank, s.score, s.forfeit, m.finished"
         " FROM seats s JOIN matches m ON m.id = s.match JOIN groups g ON g.id = m.group_id"
-        " JOIN ladders l ON l.id = m.ladder WHERE s.version = ?"
+        " JOIN ladders l ON l.id = m.ladder WHERE s.version = ? AND l.game = coalesce(?, l.game)"
         " ORDER BY s.forfeit IS NULL, m.finished DESC, m.seq DESC LIMIT ?",
-        [version(db, name).label, limit],
+        [version(db, name).label, game, limit],
     )
     return tuple(
         MatchLine(id, ladder, game, line_up(bots, rotation), seat, rank, int(score), forfeit, finished)

@@ -59,10 +59,9 @@ def test_every_option_has_help(name: str) -> None:
     assert [option.name for option in options if not option.help] == []
 
 
-@pytest.mark.parametrize("name", COMMANDS)
-def test_the_list_of_commands_cuts_no_sentence(name: str) -> None:
+def test_the_list_of_commands_cuts_no_sentence() -> None:
     """At 80 columns the first sentence of every command's help stands there whole."""
-    assert not command(name).get_short_help_str(80 - len("  leaderboard  ") - 2).endswith("...")
+    assert [line for line in typed("--help").out.splitlines()[1:] if line.endswith("...")] == []
 
 
 @pytest.mark.parametrize("name", COMMANDS)

@@ -23,7 +23,30 @@ def test_a_log_has_a_line_of_progress_now_and_then(
     said = capsys.readouterr()
     assert said.out == ""
     assert said.err.startswith("BIRTH, 2 players: 1,500 of 3,000 matches, ")
-    assert said.err.endswith("/s, 0 s left\n")
+    assert said.err.endswith(" s left\n")
+
+
+def test_nobody_guesses_from_a_few(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> None:
+    """From what the first one took, workers to be started and all, nothing follows for the others."""
+    monkeypatch.setattr(output, "LOG_SECONDS", 0.0)
+    with output.progress("checking", "steps") as report:
+        report(1, 9, "waiting")
+    assert capsys.readouterr().err == "checking: 1 of 9 steps; waiting\n"
+
+
+def test_slow_and_long_is_said_in_units_for_people(monkeypatch: pytest.MonkeyPatch) -> None:
+    """ "0.0/s" tells nothing, and nobody can read 100,000 s."""
+    monkeypatch.setattr("arena.cli.output.time.monotonic", lambda: 400.0)
+    assert output._pace(10, 40, 0.0) == "one in 40 s, 20 min left"
+    assert output._pace(400, 20_400, 0.0) == "1.0/s, 5.6 h left"
+
+
+def test_a_ladder_says_how_much_it_begins(capsys: pytest.CaptureFixture[str]) -> None:
+    """Its first results may take a while, and silence looks like a fault."""
+    with output.progress("BIRTH, 2 players", begins=True) as report:
+        report(0, 600)
+        report(1, 600)
+    assert capsys.readouterr().err == "BIRTH, 2 players: 600 matches to go\n"
 
 
 def test_what_is_over_soon_leaves_no_line(capsys: pytest.CaptureFixture[str]) -> None:

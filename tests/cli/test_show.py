@@ -29,6 +29,14 @@ def test_a_bot_is_shown_with_its_forfeits_first(forfeited: store.Match) -> None:
     assert not any(line.endswith("crash") for line in (one, two, three))
 
 
+@pytest.mark.usefixtures("home")
+def test_as_many_matches_are_listed_as_wanted() -> None:
+    """All of them, or those of one game."""
+    assert len(json.loads(typed("show", "bob@1", "-n", "2", "--json").out)["matches"]) == 2
+    assert len(json.loads(typed("show", "bob@1", "--game", "birth", "--json").out)["matches"]) == 4
+    assert json.loads(typed("show", "bob@1", "--game", "buttons", "--json").out)["matches"] == []
+
+
 def test_faults_are_counted_by_version_and_cause(home: Path) -> None:
     """The void ones too: a bot that ends its losses so would be seen."""
     with store.open(home, checkpoints=True) as db:

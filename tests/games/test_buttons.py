@@ -527,6 +527,16 @@ def test_the_picture() -> None:
     ]
 
 
+def test_the_last_picture_names_a_line() -> None:
+    """A line beats more stars: the count alone would not show who won."""
+    line, more = (
+        at(*((3, column) for column in range(1, 6))),
+        at(*((row, 1) for row in (1, 3, 5)), (1, 3), (5, 3), (3, 6)),
+    )
+    state = opening()._replace(phase=OVER, stars=(more, line))
+    assert GAME.picture(state).startswith("over after round 1; five stars in a line: seat 1\n")
+
+
 # --- The known odds, and the built-in players
 
 

@@ -77,6 +77,14 @@ CHANGES = {
 }
 
 
+def test_a_failed_build_shows_the_end_of_its_log(tmp_path: Path) -> None:
+    """Mostly the reason is there; the rest is in the file that the error names."""
+    said: list[str] = []
+    with pytest.raises(BuildFailed):
+        build(handed_in(tmp_path, ["sh", "-c", "seq 20; exit 1"]), tmp_path / "log", UNCONFINED, said.append)
+    assert said[1:] == [f"  | {number}" for number in range(11, 21)]
+
+
 @pytest.mark.parametrize("change", CHANGES)
 def test_what_is_stored_is_compared_with_its_digest(change: str, tmp_path: Path) -> None:
     """Whatever somebody did to it, it is not what was entered."""

@@ -149,7 +149,7 @@ def test_a_bot_that_crashes_is_not_entered(cwd: Path) -> None:
     assert asked.startswith('  referee: {"decisions": [{"match": 1, "decision": ')
     assert output == r"  | \x1b[31mno\x1b[0m"
     assert advice.startswith("advice: see what it printed")
-    assert error == f"Error: mine is not entered: {fault}; see it whole: arena check mine.py"
+    assert error == f"Error: mine is not entered: {fault}; see it whole: arena check mine.py --game birth"
 
 
 def test_a_bot_that_plays_some_games_is_told_how_to_say_so(cwd: Path) -> None:
@@ -160,6 +160,15 @@ def test_a_bot_that_plays_some_games_is_told_how_to_say_so(cwd: Path) -> None:
     error = refused(cwd, "mine.py").splitlines()[-1]
     assert error.startswith("Error: mine is not entered: play burning-desire: crash with 2 players: the process exited")
     assert "; it failed in play buttons too; if there are games that it does not play, say with --game which" in error
+
+
+def test_a_refusal_for_programs_is_json_whatever_the_reason(cwd: Path) -> None:
+    """Also of what is no bot at all."""
+    folder(cwd, "mine", "run = 1\n")
+    ran = submit(cwd, "mine", "--json")
+    verdict = json.loads(ran.out)
+    assert (ran.code, verdict["accepted"], verdict["news"], verdict["failures"]) == (1, None, "refused", [])
+    assert ran.err.splitlines()[-1] == f"Error: {verdict['reason']}"
 
 
 def test_a_refusal_for_programs_has_the_evidence(cwd: Path) -> None:
