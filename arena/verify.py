@@ -56,7 +56,7 @@ class Verdict(NamedTuple):
 def verify(home: Path, *, jobs: int, report: Report) -> Verdict:
     """Check a home, in so many processes, up to the first difference. Raises StoreError."""
     try:
-        with store.open_read(home) as db:
+        with store.open_read(home, must_exist=True) as db:
             sizes = [(ladder.id, sum(store.counts(db, ladder))) for ladder in reversed(store.ladders(db))]
     except UNREADABLE as error:
         return Verdict(difference=Difference(None, None, f"cannot be read: {error}"))

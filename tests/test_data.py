@@ -65,10 +65,11 @@ def test_an_export_is_complete(home: Path) -> None:
     assert all(len(match["seed"]) == 64 for match in exported["matches"])
 
 
-def test_an_empty_home_exports_a_header() -> None:
+def test_an_empty_home_exports_a_header(tmp_path: Path) -> None:
     """A program that reads the file finds the columns it asks for."""
-    assert typed("export", "ratings", "--home", "nowhere").out.startswith("ladder,bot,mu,")
-    assert typed("export", "ratings", "--home", "nowhere", "--format", "jsonl").out == ""
+    store.open(tmp_path).close()
+    assert typed("export", "ratings", "--home", tmp_path).out.startswith("ladder,bot,mu,")
+    assert typed("export", "ratings", "--home", tmp_path, "--format", "jsonl").out == ""
 
 
 def test_no_text_is_taken_for_a_formula() -> None:

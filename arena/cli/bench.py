@@ -6,7 +6,7 @@ from typing import Any
 
 import click
 
-from arena.cli.options import Seconds, jobs_option, json_option
+from arena.cli.options import Seconds, Whole, jobs_option, json_option
 from arena.cli.output import draw, print_json, say, table
 
 
@@ -18,7 +18,7 @@ from arena.cli.output import draw, print_json, say, table
     default="2s",
     help="About how long a ladder plays in each repeat.",
 )
-@click.option("--repeats", type=click.IntRange(1, 100), metavar="N", default=3, help="Rounds over all parts.")
+@click.option("--repeats", type=Whole(1, 100), metavar="N", default=3, help="Rounds over all parts.")
 @jobs_option
 @json_option
 def bench(only: tuple[str, ...], seconds: float, repeats: int, jobs: int, as_json: bool) -> None:

@@ -13,6 +13,7 @@ import click
 from arena.cli.failures import INTERRUPTED, stop_on_signals
 from arena.cli.options import (
     Setting,
+    Whole,
     check_players,
     game_option,
     home_option,
@@ -40,9 +41,7 @@ DIFFERENCES = (0.01, 0.005, 0.002, 0.001)
 @game_option
 @players_option
 @click.option("--field", metavar="X,Y,…", help="Compare how they fare among these bots.  [default: each other]")
-@click.option(
-    "--budget", type=click.IntRange(2, 10_000_000), metavar="N", default=20_000, help="Give up after so many matches."
-)
+@click.option("--budget", type=Whole(2, 10_000_000), metavar="N", default=20_000, help="Give up after so many matches.")
 @click.option("--seed", help="Text that decides the dice.  [default: a new one, which is shown]")
 @jobs_option
 @sandbox_options
@@ -87,6 +86,8 @@ def compare(
         progress(f"{bots[0]} or {bots[1]}", "matches at most") as report,
     ):
         one, other, *among = _entrants(names, setting, home, roster.Workshop(scratch, sandbox, announce))
+        if one.digest == other.digest:
+            raise click.UsageError(f"{bots[0]!r} and {bots[1]!r} are the same program: name two that differ")
         question = Question(setting.game, seats, setting.options, setting.limits, digest, (one, other), among)
         answer = play_groups(
             question, workers, budget, lambda answer: report(answer.matches, budget, _figure(question, answer))

@@ -34,7 +34,7 @@ def export(what: str, form: str, home: Path) -> None:
     from ladder import store
     from ladder.store.export import columns, rows
 
-    with store.open_read(home) as db:
+    with store.open_read(home, must_exist=True) as db:
         if form == "csv":
             _write_csv(columns(db, what), rows(db, what))
         else:

@@ -11,7 +11,7 @@ import click
 
 from arena.cli.failures import OneLine
 from arena.cli.match import attach
-from arena.cli.options import Seconds, home_option, json_option, sandbox_options
+from arena.cli.options import Seconds, Whole, home_option, json_option, sandbox_options
 from arena.cli.output import announce, draw, print_json, printable, progress, say, table
 
 if TYPE_CHECKING:
@@ -29,8 +29,8 @@ OUTPUT_LINES = 20
 @click.command()
 @click.argument("match")
 @click.argument("bot", metavar="BOT")
-@click.option("--seat", type=click.IntRange(0), required=True, metavar="S", help="Whose questions are put, from 0.")
-@click.option("--at", type=click.IntRange(1), metavar="N", help="Up to decision N, which is shown in full.")
+@click.option("--seat", type=Whole(0), required=True, metavar="S", help="Whose questions are put, from 0.")
+@click.option("--at", type=Whole(1), metavar="N", help="Up to decision N, which is shown in full.")
 @click.option("--start-limit", type=Seconds(), default="30s", help="From the bot's start to its Hello.")
 @sandbox_options
 @home_option

@@ -11,6 +11,7 @@ import click
 from arena.cli.failures import INTERRUPTED, stop_on_signals
 from arena.cli.options import (
     Setting,
+    Whole,
     check_players,
     game_option,
     home_option,
@@ -34,13 +35,13 @@ if TYPE_CHECKING:
 @game_option
 @players_option
 @click.option(
-    "--rounds", type=click.IntRange(1, 1_000_000), metavar="N", help="Passes over all line-ups.  [default: by players]"
+    "--rounds", type=Whole(1, 1_000_000), metavar="N", help="Passes over all line-ups.  [default: by players]"
 )
 @click.option("--bots", metavar="A,B@1,…", help="The field.  [default: built-ins and the newest of each submitted bot]")
 @click.option("--seed", help="Text that decides all dice, to reproduce a ladder; whoever knows it can foresee them.")
 @jobs_option
 @click.option(
-    "--in-flight", type=click.IntRange(1, 256), metavar="N", default=256, help="Matches a bot's process holds at most."
+    "--in-flight", type=Whole(1, 256), metavar="N", default=256, help="Matches a bot's process holds at most."
 )
 @click.option("--retry", is_flag=True, help="Try matches again that were void three times.")
 @setting_options

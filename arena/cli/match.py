@@ -16,6 +16,7 @@ from arena.cli.failures import INTERRUPTED, stop_on_signals
 from arena.cli.fault_card import decision
 from arena.cli.options import (
     Setting,
+    Whole,
     check_players,
     game_option,
     home_option,
@@ -41,9 +42,7 @@ OUTPUT_LINES = 10
 @click.command()
 @click.argument("bots", nargs=-1, metavar="BOT BOT…", required=True)
 @game_option
-@click.option(
-    "-n", "--matches", type=click.IntRange(1, 100_000), metavar="N", default=1, help="How many, in the same seats."
-)
+@click.option("-n", "--matches", type=Whole(1, 100_000), metavar="N", default=1, help="How many, in the same seats.")
 @click.option("--seed", help="Text that decides the dice.  [default: a new one, which is shown]")
 @setting_options
 @sandbox_options

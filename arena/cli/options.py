@@ -39,6 +39,17 @@ class GameName(click.ParamType[Game[Any]]):
         return f"Games are {', '.join(games.names())}"
 
 
+class Whole(click.IntRange):
+    """A whole number in a range."""
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
+        try:
+            int(value)
+        except ValueError:
+            self.fail(f"{value!r} is not a whole number", param, ctx)
+        return super().convert(value, param, ctx)
+
+
 class Seconds(click.ParamType[float]):
     """A duration: "1s", "250ms", "2m" or plain seconds; gives seconds."""
 
@@ -71,13 +82,13 @@ home_option = click.option(
 json_option = click.option("--json", "as_json", is_flag=True, help="Print JSON for programs.")
 game_option = click.option("-g", "--game", type=GameName(), required=True, metavar="GAME", help="See `arena games`.")
 players_option = click.option(
-    "-p", "--players", type=int, metavar="N", help="Seats of a match.  [default: the game's fewest]"
+    "-p", "--players", type=Whole(1), metavar="N", help="Seats of a match.  [default: the game's fewest]"
 )
 
 jobs_option = click.option(
     "-j",
     "--jobs",
-    type=click.IntRange(1, 256),
+    type=Whole(1, 256),
     metavar="N",
     default=lambda: len(os.sched_getaffinity(0)),
     show_default="one per core",

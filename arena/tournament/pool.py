@@ -10,6 +10,7 @@ import time
 import traceback
 from collections import deque
 from collections.abc import Iterator
+from multiprocessing import resource_tracker
 from multiprocessing.connection import wait
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -232,6 +233,7 @@ class Workers:
 @contextlib.contextmanager
 def _no_interrupts() -> Iterator[None]:
     """Processes made meanwhile do not hear a Ctrl-C, which the terminal sends to every process, while they start."""
+    resource_tracker.ensure_running()  # else the first spawn begins with it, which ends by unblocking SIGINT
     before = signal.pthread_sigmask(signal.SIG_BLOCK, _FOR_THE_ARENA)
     try:
         yield

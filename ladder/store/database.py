@@ -73,14 +73,16 @@ def open(home: Path, *, thorough: bool = False, checkpoints: bool = False) -> Da
         return db
 
 
-def open_read(home: Path) -> Database:
+def open_read(home: Path, *, must_exist: bool = False) -> Database:
     """The database of a home for reading; a home without one reads as empty and stays as it is.
 
-    Raises StoreError.
+    Raises StoreError, also for a home without one that must have it.
     """
     path = home / "arena.db"
     with one_line(path), ExitStack() as on_error:
         if not path.exists():
+            if must_exist:
+                raise StoreError(f"there is no arena in {str(home)!r}: nothing was played or submitted there")
             return in_memory()
         noted = locks.noted(path)
         db = _connect(path, "mode=ro" + _immutable(path))

@@ -39,13 +39,13 @@ USAGE: dict[str, tuple[list[str], list[str]]] = {
     "no such game to submit for": (["submit", "x.py", "-g", "chess"], ["'chess'", GAMES]),
     "too many players": (["ladder", *BIRTH, "-p", "9"], ["2 to 3 players", "9"]),
     "too few players": (["leaderboard", *BIRTH, "-p", "1"], ["2 to 3 players", "1"]),
-    "players in words": (["leaderboard", *BIRTH, "-p", "two"], ["'two'", "integer"]),
+    "players in words": (["leaderboard", *BIRTH, "-p", "two"], ["'two'", "is not a whole number"]),
     "too many bots": (["match", *["ann"] * 4, *BIRTH], ["2 to 3 players", "4"]),
     "no bots": (["match", *BIRTH], ["BOT"]),
     "no workers": (["ladder", *BIRTH, "-j", "0"], ["0", "1<=x<=256"]),
-    "workers in words": (["ladder", *BIRTH, "-j", "x"], ["'x'"]),
+    "workers in words": (["ladder", *BIRTH, "-j", "x"], ["'x' is not a whole number"]),
     "no rounds": (["ladder", *BIRTH, "--rounds", "0"], ["0", "1<=x"]),
-    "nothing in flight": (["ladder", *BIRTH, "--in-flight", "0"], ["0", "1<=x<=64"]),
+    "nothing in flight": (["ladder", *BIRTH, "--in-flight", "0"], ["0", "1<=x<=256"]),
     "no matches": (["match", "ann", "ann", *BIRTH, "-n", "0"], ["0", "1<=x"]),
     "a limit in words": (["ladder", *BIRTH, "--limit", "abc"], ["'abc'", "250ms, 1s or 2m"]),
     "a negative limit": (["ladder", *BIRTH, "--limit", "-1s"], ["'-1s'", "250ms, 1s or 2m"]),
@@ -64,6 +64,7 @@ USAGE: dict[str, tuple[list[str], list[str]]] = {
         [r"start=[[[[", r"[[[\u2026'", "NAME=JSON"],
     ),
     "an argument too many": (["games", "x"], ["x"]),
+    "a bot beside itself": (["compare", "random", "random", *BIRTH], ["'random'", "two that differ"]),
     "nothing to repaint": (["leaderboard", *BIRTH, "--watch"], ["--watch", "terminal"]),
 }
 
@@ -98,6 +99,8 @@ ERRORS: dict[str, tuple[list[str], list[str]]] = {
     "no such version to show": (["show", "bob@9"], ["'bob@9'", "bob@1, bob@2"]),
     "too many to show": (["show", ""], ["several", "''"]),
     "no such ladder": (["leaderboard", *BIRTH, "--ladder", "xyz"], ["'xyz'", "BIRTH"]),
+    "no home to verify": (["verify", "--home", "nowhere"], ["'nowhere'"]),
+    "no home to export": (["export", "seats", "--home", "nowhere"], ["'nowhere'"]),
     "nothing at the path": (["submit", "nothing.py"], ["'nothing.py'"]),
     "a device at the path": (["submit", "/dev/null"], ["'/dev/null'"]),
 }

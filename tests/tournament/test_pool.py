@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import os
 import signal
+import subprocess
+import sys
 from collections.abc import Iterator
 
 import pytest
@@ -37,6 +39,22 @@ def test_workers_that_die_again_and_again_are_not_replaced_for_ever() -> None:
     with workers, pytest.raises(WorkersDied, match="a smaller -j"):
         list(workers.play(tasks(*map(str, range(2 * DEATHS)))))
     assert workers.hired < 6 * DEATHS
+
+
+def test_a_worker_that_starts_hears_no_ctrl_c() -> None:
+    """Nor does the first one of a process, with which the tracker of multiprocessing starts too."""
+    code = """
+import signal
+import subprocess
+import sys
+from arena.tournament import pool
+process = pool._CONTEXT.Process(target=signal.raise_signal, args=(signal.SIGINT,))
+with pool._no_interrupts():
+    process.start()
+process.join()
+raise SystemExit(process.exitcode)
+"""
+    subprocess.run([sys.executable, "-c", code], check=True)
 
 
 def fragile(link: Link, *_: object) -> None:
