@@ -25,6 +25,7 @@ from arena.cli.options import (
     setting_options,
 )
 from arena.cli.output import announce, draw, last_line, print_json, printable, progress, say, table
+from arena.games.rules import remark
 
 if TYPE_CHECKING:
     from rich.table import Table
@@ -76,7 +77,9 @@ def match(
         _explain(bots, played)
         count = f"{len(played):,} of {matches:,} matches"
         click.echo(f"{setting.game.title}: {count}; --seed {printable(seed)} repeats them")
-        draw(_tally(bots, [result.outcome for result in played if result.outcome is not None]))
+        outcomes = [result.outcome for result in played if result.outcome is not None]
+        draw(_tally(bots, outcomes))
+        _remark(setting, outcomes)
     if interrupted:
         raise SystemExit(INTERRUPTED)
     if all(result.outcome is None for result in played):
@@ -125,6 +128,14 @@ def _plain(played: Played) -> dict[str, Any]:
         "evidence": {seat: record.evidence for seat, record in enumerate(played.seats) if record.evidence},
         "decisions": len(played.choices),
     }
+
+
+def _remark(setting: Setting, outcomes: Sequence[Outcome]) -> None:
+    """Why a match has another winner than its scores say."""
+    if len(outcomes) == 1 and not outcomes[0].forfeits:
+        (ranks, scores, _) = outcomes[0]
+        if why := remark(setting.game, ranks, scores):
+            click.echo(why)
 
 
 def _tally(bots: Sequence[str], outcomes: Sequence[Outcome]) -> Table:

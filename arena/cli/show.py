@@ -9,10 +9,11 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from arena import games
 from arena.cli.fault_card import fault_card
 from arena.cli.options import GameName, home_option, json_option
 from arena.cli.output import draw, last_line, print_json, printable, table
-from arena.games.rules import Game
+from arena.games.rules import Game, remark
 
 if TYPE_CHECKING:
     from sqlite_utils import Database
@@ -127,19 +128,19 @@ def _show_match(match: Match) -> None:
     click.echo(f"match {match.id}: {key.game}, ladder {match.ladder.id}, {match.status}")
     click.echo(f"leg {match.leg}, round {match.round}, rotation {match.rotation}, {when(match.finished)}")
     if conditions := _conditions(match):
-        busy = conditions["pressure"]
-        load = (
-            ""
-            if busy is None
-            else f"; the machine was busy {busy:g} % of the time (something had to wait for a processor)"
-        )
-        click.echo(f"sandbox grade {conditions['sandbox']}{load}")
+        click.echo(f"sandbox grade {conditions['sandbox']}")
+        if (busy := conditions["pressure"]) is not None:
+            click.echo(f"the machine was busy {busy:.0f} % of the time (something had to wait for a processor)")
     for reason in match.voids:
         click.echo(f"was void: {last_line(reason)}")
     click.echo(f"seed {match.seed.hex() if match.seed else 'shown when every match of its group is done'}")
     if not match.seats:
         return click.echo(f"line-up {', '.join(match.line_up)}")
     draw(_seats(match))
+    fair = [seat for seat in match.seats if seat.forfeit is None]
+    scores = [seat.score for seat in fair]
+    if key.game in games.names() and (why := remark(games.game(key.game), [seat.rank for seat in fair], scores)):
+        click.echo(why)
     for seat, outcome in enumerate(match.seats):
         if outcome.forfeit is not None:
             click.echo("\n".join(fault_card(match, seat)))

@@ -235,6 +235,7 @@ class Buttons(Game[State]):
     view_field = "buttons"
     hides = False
     draw_probability = 0.03  # the built-in greedy against itself: 60 of 2,000 matches of two
+    beyond_scores = "five stars in a line beat more stars"
     defaults: ClassVar[Options] = {"boards": BOARDS, "max_rounds": 60}
 
     def check_options(self, options: Options) -> None:

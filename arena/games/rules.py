@@ -52,6 +52,8 @@ class Game(ABC, Generic[State]):
     """Whether seats may be shown different things; where they are not, a view is made once for all of them."""
     draw_probability: ClassVar[float] = 0.001
     """How often two equal bots share a place; TrueSkill wants it. A constant of the game, measured."""
+    beyond_scores: ClassVar[str] = ""
+    """Said to people where a seat is placed before one with a larger score."""
     defaults: ClassVar[Options] = {}
     """Every option with its default."""
 
@@ -115,6 +117,13 @@ class Game(ABC, Generic[State]):
     @abstractmethod
     def picture(self, state: State) -> str:
         """The table for a terminal, plain text of a few lines."""
+
+
+def remark(game: Game[Any], ranks: Sequence[int], scores: Sequence[int]) -> str:
+    """What the game says to people if some seat is placed before one with a larger score; else nothing."""
+    seats = list(zip(ranks, scores, strict=True))
+    upset = any(rank < other and score < larger for rank, score in seats for other, larger in seats)
+    return game.beyond_scores if upset else ""
 
 
 def places(keys: Sequence[Any]) -> tuple[int, ...]:

@@ -33,6 +33,7 @@ from arena.games.buttons import (
 )
 from arena.games.buttons_board import COLOURS, active_cells, cell_set, cells, has_line, open_cells, reward
 from arena.games.buttons_data import BOARDS
+from arena.games.rules import remark
 from builtin.buttons import STRATEGIES, bust_chance
 
 GAME = Buttons()
@@ -535,6 +536,8 @@ def test_the_last_picture_names_a_line() -> None:
     )
     state = opening()._replace(phase=OVER, stars=(more, line))
     assert GAME.picture(state).startswith("over after round 1; five stars in a line: seat 1\n")
+    assert remark(GAME, GAME.ranks(state), GAME.scores(state)) == "five stars in a line beat more stars"
+    assert remark(GAME, (0, 1, 1), (7, 5, 5)) == ""
 
 
 # --- The known odds, and the built-in players
