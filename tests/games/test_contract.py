@@ -264,11 +264,14 @@ def test_the_facts_about_a_game_make_sense(name: str) -> None:
 
 @every_game
 def test_the_rules_are_fast_enough_to_search_with(name: str) -> None:
-    """A tenth of what a slow machine does: only a blunder in the rules falls below it."""
-    seats = game(name).seats[-1]
-    began = time.process_time()
-    steps = play(name, seats, SEED).steps
-    assert sum(len(step.decisions) for step in steps) > 5_000 * (time.process_time() - began)
+    """A tenth of what a slow machine does, at the best of a few times: only a blunder in the rules falls below it."""
+
+    def rate() -> float:
+        began = time.process_time()
+        steps = play(name, game(name).seats[-1], SEED).steps
+        return sum(len(step.decisions) for step in steps) / (time.process_time() - began)
+
+    assert any(rate() > 5_000 for _ in range(10))
 
 
 def test_an_unknown_game_is_refused_with_the_names_of_all() -> None:
