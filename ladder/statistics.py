@@ -96,10 +96,14 @@ class Evidence:
         return Estimate(mean, *wilson(mean, groups / max(spread, LEAST_SPREAD), quantile(freedom)), groups)
 
     def score(self, bot: str) -> Estimate | None:
-        """The share of points that a bot takes, every opponent counting alike; None if it met nobody."""
+        """The share of points that a bot takes, every opponent counting alike; None if it met nobody.
+
+        One met in a single group is left out if others were met more often: it would say little, and count as much.
+        """
         if bot not in self._played:
             return None
-        lead = self._estimate(_score(bot, self._opponents[bot]), self._played[bot])
+        often = {other for other in self._opponents[bot] if self._pairings[_pair(bot, other)[0]].groups > 1}
+        lead = self._estimate(_score(bot, often or self._opponents[bot]), self._played[bot])
         return lead._replace(mean=lead.mean + 0.5, low=max(0.0, lead.low + 0.5), high=min(1.0, lead.high + 0.5))
 
     def lead(self, one: str, other: str) -> Estimate | None:

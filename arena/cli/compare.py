@@ -141,12 +141,11 @@ def _sentence(question: Question, answer: Answer) -> str:
 
 
 def _figure(question: Question, answer: Answer, *, turned: bool = False) -> str:
-    """The first bot's share of the points, or the second one's if turned, "53.1 % ± 1.4"; in a field, its lead."""
+    """The first bot's share of the points, or the second one's if turned: "53.1 % (51.7 to 54.5)"; or its lead."""
     test = answer.test
     values = [1 - value if turned else value for value in (test.mean, *test.interval)]
-    mean, *ends = [2 * value - 1 if question.field else value for value in values]
-    off = max(abs(end - mean) for end in ends)
-    return f"{100 * mean:.1f} % ± {100 * off:.1f}{' more' * bool(question.field)}"
+    mean, *ends = [100 * (2 * value - 1 if question.field else value) for value in values]
+    return f"{mean:.1f} % ({min(ends):.1f} to {max(ends):.1f}){' more' * bool(question.field)}"
 
 
 def _outlook(question: Question, answer: Answer) -> str:

@@ -14,11 +14,16 @@ if TYPE_CHECKING:
 
 
 def percent(estimate: Estimate | None) -> str:
-    """A share of points and by how much it may be off: "53.1±1.4"; near 0 and 100 that is not the same both ways."""
-    if estimate is None:
+    """A share of points and by how much it may be off: "53.1±1.4", or "98.2 (93–100)" if that differs both ways.
+
+    "–" where nothing is known.
+    """
+    if estimate is None or (estimate.low, estimate.high) == (0.0, 1.0):
         return "–"
-    off = max(estimate.high - estimate.mean, estimate.mean - estimate.low)
-    return f"{100 * estimate.mean:.1f}±{100 * off:.1f}"
+    mean, low, high = (100 * value for value in estimate[:3])
+    if f"{high - mean:.1f}" == f"{mean - low:.1f}":
+        return f"{mean:.1f}±{high - mean:.1f}"
+    return f"{mean:.1f} ({low:.0f}–{high:.0f})"
 
 
 def cross_data(evidence: Evidence, bots: Sequence[str], field: Sequence[str]) -> dict[str, Any]:
@@ -49,13 +54,13 @@ def cross_picture(evidence: Evidence, bots: Sequence[str], field: Sequence[str])
     chances = table("bot", *columns[: len(field)], right=columns)
     for bot, places in evidence.places(field).items():
         chances.add_row(bot, *(f"{100 * chance:.0f}" if chance >= 0.005 else "" for chance in places))
-    pictures: list[RenderableType] = ["\n% of the points taken from the bot of each rank (groups)", cross]
+    pictures: list[RenderableType] = ["\n% of the points taken from the bot of each rank, of how many groups", cross]
     return [*pictures, "\n% chance of each place in the field, by points", chances] if chances.rows else pictures
 
 
 def _cell(evidence: Evidence, bot: str, other: str) -> str:
     estimate = evidence.head_to_head(bot, other)
-    return "–" if estimate is None else f"{percent(estimate)} ({estimate.groups:,})"
+    return "–" if estimate is None else f"{percent(estimate)} of {estimate.groups:,}"
 
 
 def seat_picture(evidence: Evidence) -> list[RenderableType]:

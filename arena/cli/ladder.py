@@ -124,4 +124,6 @@ def _summary(db: Database, ladder: Ladder, run: Run, seconds: float, *, interrup
         lines.append("nothing is missing: every match of these rounds has been played; more with --rounds")
     if counts.unplayable:
         lines.append(f"{counts.unplayable:,} matches were void three times: try them again with --retry")
-    return "\n".join([*lines, f"ladder hash {store.ladder_hash(db, ladder)}"])
+    if counts.done:
+        lines.append(f"ladder hash {store.ladder_hash(db, ladder)}")
+    return "\n".join(lines)

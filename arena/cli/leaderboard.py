@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import sys
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from statistics import fmean
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -14,12 +14,13 @@ import click
 
 from arena.cli.evidence import cross_data, cross_picture, percent, seat_data, seat_picture
 from arena.cli.options import check_players, game_option, home_option, json_option, players_option
-from arena.cli.output import console, draw, print_json, progress, say, table
+from arena.cli.output import console, draw, measured, print_json, progress, say, table
 from arena.clock import Limits
 from arena.games.rules import Game
 
 if TYPE_CHECKING:
     from rich.console import Group, RenderableType
+    from rich.table import Table
     from sqlite_utils import Database
 
     from ladder.statistics import Evidence
@@ -29,6 +30,10 @@ REPAINT = 1.0
 """Seconds between two looks of --watch."""
 WATCHING = 0.1
 """Of one core at most, so that to watch a long ladder is not to slow it down."""
+
+COLUMNS = ("rank", "bot", "rating", "mu", "sigma", "settled", "points", "matches", "forfeits")
+LEFT_OUT = ("settled", "sigma", "mu", "matches")
+"""Of these, one after the other, where a terminal is too narrow for all."""
 
 
 @click.command()
@@ -132,6 +137,8 @@ class Board(NamedTuple):
     counts: Counts
     settled: Settled
     evidence: Evidence
+    waiting: int
+    """Bots of the field without a rated match."""
 
     @property
     def field(self) -> list[Row]:
@@ -142,6 +149,13 @@ class Board(NamedTuple):
     def centre(self) -> float:
         """The mean mu of the field."""
         return fmean(row.mu for row in self.field) if self.rows else 0.0
+
+    @property
+    def settled_centre(self) -> float:
+        """The mean settled mu of the same field, as far as it has any."""
+        ratings = self.settled.ratings
+        known = [ratings[row.label].mu for row in self.field if row.label in ratings]
+        return fmean(known) if known else 0.0
 
     @property
     def rated(self) -> int:
@@ -159,7 +173,7 @@ def read(db: Database, ladder: Ladder) -> Board:
 
     rows = store.leaderboard(db, ladder)
     counts, settled, evidence = store.counts(db, ladder), store.find_settled(db, ladder), store.evidence(db, ladder)
-    return Board(ladder, rows, counts, settled, evidence)
+    return Board(ladder, rows, counts, settled, evidence, store.waiting(db, ladder))
 
 
 def as_data(board: Board, game: Game[Any]) -> dict[str, Any]:
@@ -172,8 +186,14 @@ def as_data(board: Board, game: Game[Any]) -> dict[str, Any]:
         "options": key.options,
         "limits": key.limits,
         "rules_version": key.rules_version,
-        "matches": board.counts._asdict(),
+        "matches": {
+            "to_play": board.counts.scheduled,
+            "done": board.counts.done,
+            "rated": board.rated,
+            "unplayable": board.counts.unplayable,
+        },
         "centre": board.centre,
+        "settled_centre": board.settled_centre,
         "settled_matches": board.settled.matches,
         "bots": [_bot(board, place) for place in range(len(board.rows))],
     }
@@ -194,19 +214,32 @@ def _bot(board: Board, place: int) -> dict[str, Any]:
 
 
 def picture(board: Board, game: Game[Any]) -> Group:
-    """The leaderboard for people."""
+    """The leaderboard for people; a narrow terminal has fewer columns of it."""
     from rich.console import Group
     from rich.text import Text
 
-    numbers = ("rank", "rating", "mu", "sigma", "settled", "points", "matches", "forfeits")
-    rows = table("rank", "bot", *numbers[1:], right=numbers)
-    for place, row in enumerate(board.rows):
-        style = None if row.current and not row.retired else "dim"
-        rows.add_row(*_cells(board, place, row), style=style)
     settings = "".join(f", {setting}" for setting in unusual(game, board.ladder))
     state = _state(board.counts, board.rated)
     head = f"{title(game, board.ladder.key.seats)}{settings} (ladder {board.ladder.id}): {state}"
-    return Group(Text(head, style="bold"), rows, *_notes(board))
+    rows = [_rows(board)] if board.rows else []
+    return Group(Text(head, style="bold"), *rows, *_notes(board))
+
+
+def _rows(board: Board) -> Table:
+    width, left_out = console().width, list(LEFT_OUT)
+    columns = list(COLUMNS)
+    while measured(made := _table(board, columns)).maximum > width and left_out:
+        columns.remove(left_out.pop(0))
+    return made
+
+
+def _table(board: Board, columns: Sequence[str]) -> Table:
+    rows = table(*columns, right=[column for column in columns if column != "bot"])
+    for place, row in enumerate(board.rows):
+        cells = dict(zip(COLUMNS, _cells(board, place, row), strict=True))
+        style = None if row.current and not row.retired else "dim"
+        rows.add_row(*(cells[column] for column in columns), style=style)
+    return rows
 
 
 def _cells(board: Board, place: int, row: Row) -> list[str]:
@@ -218,7 +251,7 @@ def _cells(board: Board, place: int, row: Row) -> list[str]:
         f"{row.shown - board.centre:.2f}",
         f"{row.mu - board.centre:+.2f}",
         f"{row.sigma:.2f}",
-        f"{settled.mu:+.2f}" if settled else "–",
+        f"{settled.mu - board.settled_centre:+.2f}" if settled else "–",
         percent(board.evidence.score(row.label)),
         f"{row.matches:,}",
         str(row.forfeits),
@@ -226,6 +259,9 @@ def _cells(board: Board, place: int, row: Row) -> list[str]:
 
 
 def _notes(board: Board) -> Iterator[str]:
+    if board.waiting:
+        more = "more " if board.rows else ""
+        yield f"{board.waiting:,} {more}bot{'s have' if board.waiting > 1 else ' has'} no rated match yet"
     if not all(map(board.sure, range(len(board.rows)))):
         yield "~ may as well be better than the bot above it: more rounds would tell"
     if board.settled.matches < board.rated:

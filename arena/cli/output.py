@@ -12,6 +12,7 @@ import click
 
 if TYPE_CHECKING:
     from rich.console import Console, RenderableType
+    from rich.measure import Measurement
     from rich.table import Table
 
 PIPED_WIDTH = 1000
@@ -49,13 +50,23 @@ def console(*, stderr: bool = False) -> Console:
 
 
 def draw(*pictures: RenderableType, wide: bool = False) -> None:
-    """Print what rich can draw, without the spaces it leaves at the ends of lines. If wide, a terminal may fold it."""
+    """Print what rich can draw, without the spaces it leaves at the ends of lines.
+
+    If wide, or if a terminal is so narrow that rich would cut words and numbers, the terminal may fold it.
+    """
     canvas = console()
-    if wide:
-        canvas.width = PIPED_WIDTH
+    canvas.width = PIPED_WIDTH if wide else max(canvas.width, *(measured(picture).minimum for picture in pictures))
     with canvas.capture() as drawn:
         canvas.print(*pictures, sep="\n")
     click.echo("\n".join(line.rstrip() for line in drawn.get().splitlines()))
+
+
+def measured(picture: RenderableType) -> Measurement:
+    """How many columns a picture needs, with words kept whole, and how many it would have."""
+    from rich.measure import Measurement
+
+    canvas = console()
+    return Measurement.get(canvas, canvas.options.update(width=PIPED_WIDTH), picture)
 
 
 def table(*columns: str, right: Sequence[str] = ()) -> Table:

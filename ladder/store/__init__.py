@@ -9,7 +9,7 @@ from ladder.store.checks import Mismatch
 from ladder.store.database import NotFound, StoreError, exclusive, open, open_read, write
 from ladder.store.evidence import Settled, evidence, find_settled, settle
 from ladder.store.export import backup
-from ladder.store.ladders import counts, find_ladder, ladder, ladders, plan, scheduled
+from ladder.store.ladders import counts, find_ladder, ladder, ladders, plan, scheduled, waiting
 from ladder.store.records import (
     Counts,
     Faults,
@@ -70,5 +70,6 @@ __all__ = [
     "settle",
     "version",
     "versions",
+    "waiting",
     "write",
 ]

@@ -91,6 +91,16 @@ def counts(db: Database, ladder: Ladder) -> Counts:
     return Counts(**{"scheduled": 0, "done": 0, "unplayable": 0} | dict(rows))
 
 
+def waiting(db: Database, ladder: Ladder) -> int:
+    """How many bots were ever in the field and have no rated match."""
+    (bots,) = db.execute(
+        "SELECT count(DISTINCT value) FROM legs, json_each(legs.field) WHERE ladder = ?"
+        " AND value NOT IN (SELECT version FROM ratings WHERE ladder = legs.ladder)",
+        [ladder.id],
+    ).fetchone()
+    return int(bots)
+
+
 def _make(db: Database, key: LadderKey, draw_probability: float, seed: str | None) -> Ladder:
     event_seed = os.urandom(32) if seed is None else _hashed(seed)
     made = Ladder(key.id, key, draw_probability, event_seed, seed, time.time(), None)

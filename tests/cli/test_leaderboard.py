@@ -12,9 +12,9 @@ from pathlib import Path
 
 import pytest
 
-from arena.cli.evidence import seat_picture
+from arena.cli.evidence import percent, seat_picture
 from ladder import store
-from ladder.statistics import Evidence
+from ladder.statistics import Estimate, Evidence, Group
 from tests.cli.commands import ARENA, PATIENCE, environment, typed
 from tests.cli.conftest import make_home
 
@@ -39,7 +39,7 @@ def test_programs_get_everything_that_people_see() -> None:
     """The best bot first, and all that makes this ladder a ladder of its own."""
     board = json.loads(typed(*LEADERBOARD, "--json").out)
     assert (board["game"], board["players"], board["limits"]["decision"]) == ("birth", 2, 1.0)
-    assert board["matches"] == {"scheduled": 0, "done": 4, "unplayable": 0}
+    assert board["matches"] == {"to_play": 0, "done": 4, "rated": 4, "unplayable": 0}
     assert [(bot["rank"], bot["bot"], bot["wins"], bot["forfeits"]) for bot in board["bots"]] == [
         (1, "ann@1", 3, 0),
         (2, "bob@1", 1, 1),
@@ -122,7 +122,7 @@ def test_the_cross_table_has_both_sides_of_every_pair() -> None:
     assert 0 < ann["low"] < 0.75 < ann["high"] < 1
     assert told["places"] == {}  # bob has a newer version, and nobody else is there
     shown = typed(*LEADERBOARD, "--cross").out
-    assert re.search(r"1 +ann@1 +75\.0±[\d.]+ \(2\)", shown)
+    assert re.search(r"1 +ann@1 +75\.0 \(\d+–\d+\) of 2", shown)
 
 
 @pytest.mark.usefixtures("home")
@@ -131,7 +131,7 @@ def test_seats_and_shared_dice_are_weighed() -> None:
     told = json.loads(typed(*LEADERBOARD, "--by-seat", "--json").out)
     assert [(seat["mean"], seat["groups"]) for seat in told["seats"]] == [(0.75, 2), (0.25, 2)]
     assert told["saved"] == 0.0
-    assert re.search(r"1 +25\.0±[\d.]+ +2\nthe shared dice saved", typed(*LEADERBOARD, "--by-seat").out)
+    assert re.search(r"1 +– +2\nthe shared dice saved", typed(*LEADERBOARD, "--by-seat").out)
 
 
 @pytest.mark.usefixtures("home")
@@ -144,3 +144,57 @@ def test_dice_that_decide_everything_are_put_into_words() -> None:
     """In a short ladder every group may have been split: what remains of the variance is 0, to be divided by."""
     *_, said = seat_picture(Evidence({(("a", "b"), (ranks, ranks)): 1 for ranks in ((0, 1), (1, 0))}))
     assert said == "the shared dice saved all of the variance: every group was split alike"
+
+
+@pytest.mark.usefixtures("home")
+@pytest.mark.parametrize("width", [70, 50, 20])
+def test_a_narrow_terminal_has_fewer_columns_but_cuts_nothing(width: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Half a number is another number, and a row without a name is nobody's."""
+    board = json.loads(typed(*LEADERBOARD, "--settle", "--json").out)
+    for name, value in {"FORCE_COLOR": "1", "TERM": "xterm", "COLUMNS": str(width)}.items():
+        monkeypatch.setenv(name, value)
+    shown = typed(*LEADERBOARD).out
+    assert "settled" not in shown
+    for bot in board["bots"]:
+        assert bot["bot"] in shown
+        assert f"{bot['shown'] - board['centre']:.2f} " in shown
+
+
+def test_an_interval_stays_between_none_and_all() -> None:
+    """What cannot be is not shown, and neither is what says nothing."""
+    shown = [percent(Estimate(*each, 9)) for each in ((0.5, 0.4, 0.6), (1.0, 0.964, 1.0), (0.744, 0.0, 1.0))]
+    assert shown == ["50.0±10.0", "100.0 (96–100)", "–"]
+
+
+def test_an_opponent_met_once_does_not_blur_the_points() -> None:
+    """A new bot's first group would count as much as hundreds with another."""
+    alone: dict[Group, int] = {(("a", "b"), ((0, 1), ranks)): 50 for ranks in ((0, 1), (1, 0))}
+    with_new = alone | {(("a", "c"), ((1, 0), (0, 1))): 1}
+    alike = [Evidence(groups).score("a") for groups in (alone, with_new)]
+    assert None not in alike
+    assert alike[0] is not None
+    assert alike[1] is not None
+    assert alike[0].mean == alike[1].mean
+    assert alike[1].high - alike[1].low < 0.2
+
+
+@pytest.mark.usefixtures("home")
+def test_both_ratings_have_their_zero_at_the_same_field() -> None:
+    """When a bot retires, the average of the others becomes 0 in every column."""
+    assert typed("leaderboard", "--game", "birth", "--settle").code == 0
+    board = json.loads(typed(*LEADERBOARD, "--json").out)
+    ann, _ = board["bots"]
+    assert board["settled_centre"] == ann["settled"]["mu"]  # the only one without a newer version
+    assert typed(*LEADERBOARD).out.splitlines()[3].split()[5] == "+0.00"
+
+
+def test_bots_without_a_rated_match_are_counted(home: Path) -> None:
+    """An empty table, or a field of fewer bots than play, would be read as a result."""
+    with store.open(home, checkpoints=True) as db:
+        (ladder,) = store.ladders(db)
+        store.plan(db, ladder, ["ann", "bob@1", "bob@2"], rounds=3)
+        another = store.ladder(db, ladder.key._replace(seats=3), draw_probability=0.0)
+        store.plan(db, another, ["ann", "bob@1", "bob@2"], rounds=1)
+    assert "1 more bot has no rated match yet" in typed(*LEADERBOARD).out.splitlines()
+    _, *below = typed(*LEADERBOARD, "-p", "3").out.splitlines()
+    assert below == ["3 bots have no rated match yet"]

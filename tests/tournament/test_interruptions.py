@@ -53,7 +53,7 @@ def finish(cwd: Path) -> str:
     ran = arena(*LADDER, "--json", cwd=cwd)
     assert ran.code == 0, ran.err
     board = json.loads(ran.out)
-    assert board["matches"] == {"scheduled": 0, "done": MATCHES, "unplayable": 0}
+    assert board["matches"] == {"to_play": 0, "done": MATCHES, "rated": MATCHES, "unplayable": 0}
     return str(board["hash"])
 
 

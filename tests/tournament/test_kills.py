@@ -80,7 +80,7 @@ def finish(cwd: Path) -> str:
     ran = arena(*LADDER, "--json", cwd=cwd)
     assert ran.code == 0, ran.err
     board = json.loads(ran.out)
-    assert board["matches"] == {"scheduled": 0, "done": 2 * ROUNDS, "unplayable": 0}
+    assert board["matches"] == {"to_play": 0, "done": 2 * ROUNDS, "rated": 2 * ROUNDS, "unplayable": 0}
     return str(board["hash"])
 
 
