@@ -130,9 +130,10 @@ def _logged(what: str, unit: str, begun: float, *, begins: bool) -> Report:
     last = begun
 
     def report(done: int, total: int, note: str = "") -> None:
-        nonlocal last
+        nonlocal last, begins
         now = time.monotonic()
         if begins and not done:
+            begins = False
             say(f"{what}: {total:,} {unit} to go")
         elif now - last >= LOG_SECONDS:
             last = now

@@ -45,6 +45,7 @@ def test_a_ladder_says_how_much_it_begins(capsys: pytest.CaptureFixture[str]) ->
     """Its first results may take a while, and silence looks like a fault."""
     with output.progress("BIRTH, 2 players", begins=True) as report:
         report(0, 600)
+        report(0, 600)  # results that were void
         report(1, 600)
     assert capsys.readouterr().err == "BIRTH, 2 players: 600 matches to go\n"
 
