@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
@@ -21,7 +22,7 @@ def percent(estimate: Estimate | None) -> str:
     if estimate is None or (estimate.low, estimate.high) == (0.0, 1.0):
         return "–"
     mean, low, high = (100 * value for value in estimate[:3])
-    if f"{high - mean:.1f}" == f"{mean - low:.1f}":
+    if math.isclose(high - mean, mean - low, abs_tol=0.05):
         return f"{mean:.1f}±{high - mean:.1f}"
     return f"{mean:.1f} ({low:.0f}–{high:.0f})"
 
