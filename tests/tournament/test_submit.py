@@ -57,7 +57,9 @@ def executable(path: Path, text: str) -> None:
 def test_a_python_file_needs_no_preparation(cwd: Path) -> None:
     """No #!, no chmod, no name: the arena's own interpreter runs it, and it is called like the file."""
     programs.write(cwd, Mine=programs.FIRST)
-    assert accepted(cwd, "Mine.py") == {"accepted": "mine@1", "news": "entered", "games": ["birth"], "failures": []}
+    verdict = accepted(cwd, "Mine.py")
+    assert (verdict["accepted"], verdict["news"], verdict["games"]) == ("mine@1", "entered", ["birth"])
+    assert (verdict["reason"], verdict["failures"]) == (None, [])
 
 
 def test_a_bot_plays_every_game_unless_it_says_otherwise(cwd: Path) -> None:
