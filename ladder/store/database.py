@@ -57,14 +57,16 @@ def open(home: Path, *, thorough: bool = False, checkpoints: bool = False) -> Da
     """
     path = home / "arena.db"
     with one_line(path), ExitStack() as on_error:
-        noted = locks.noted(path) if path.exists() else 0
         home.mkdir(parents=True, exist_ok=True)
-        db = _connect(path, "mode=rwc")
-        on_error.callback(db.close)
-        _check(db, path, noted, thorough=thorough)
+        # Only one makes it: SQLite does not wait for others when a new database gets its write-ahead log.
+        with nullcontext() if _begun(path) else locks.turn(path):
+            noted = locks.noted(path) if path.exists() else 0
+            db = _connect(path, "mode=rwc")
+            on_error.callback(db.close)
+            _check(db, path, noted, thorough=thorough)
+            db.enable_wal()
         assert isinstance(db.conn, _Connection)
         db.conn.path = path
-        db.enable_wal()
         db.execute("PRAGMA synchronous = FULL")
         if not checkpoints:
             db.execute("PRAGMA wal_autocheckpoint = 0")
@@ -177,6 +179,11 @@ class _Connection(sqlite3.Connection):
             super().close()
 
 
+def _begun(path: Path) -> bool:
+    """Whether there is anything in the file yet."""
+    return path.exists() and path.stat().st_size > 0
+
+
 def _connect(path: Path, mode: str) -> Database:
     uri = f"{path.absolute().as_uri()}?{mode}"
     return _prepared(sqlite3.connect(uri, uri=True, timeout=PATIENCE, isolation_level=None, factory=_Connection))
@@ -200,8 +207,9 @@ def _immutable(path: Path) -> str:
 
 
 def _check(db: Database, path: Path, noted: int, *, thorough: bool = False) -> None:
-    owner = db.execute("PRAGMA application_id").fetchone()[0]
-    tables = db.execute("SELECT count(*) FROM sqlite_master").fetchone()[0]
+    # in one statement, since another process may be making it: a home that is new has neither
+    facts = "(SELECT application_id FROM pragma_application_id), (SELECT count(*) FROM sqlite_master)"
+    owner, tables = db.execute(f"SELECT {facts}").fetchone()
     if tables and owner != APPLICATION_ID:
         raise StoreError(f"{path} belongs to another program: move it away, or choose another home")
     if _schema_version(db) > len(MIGRATIONS):
