@@ -30,6 +30,7 @@ def chosen(parts: list[str]) -> list[str]:
     return [f"--only={part}" for part in parts]
 
 
+@pytest.mark.long
 def test_every_part_measures_something(tmp_path: Path, scratch: Path) -> None:
     """Each is sampled once; what is compared follows from what is printed, and nothing is left behind."""
     ran = arena("bench", *chosen(PARTS + OTHERS), *QUICK, cwd=tmp_path)
@@ -95,6 +96,7 @@ def test_the_first_frame_is_a_question_of_a_match() -> None:
     assert message.decisions[0].WhichOneof("view") == "buttons"
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("part", ["ladder/birth/2", "raw_grpc/buttons/2"])
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
 def test_an_interruption_leaves_nothing_behind(

@@ -125,6 +125,7 @@ def test_a_program_that_is_not_there_cannot_build(tmp_path: Path) -> None:
     assert "no-such-compiler" in failed(handed_in(tmp_path, ["no-such-compiler"]), tmp_path)
 
 
+@pytest.mark.long
 def test_a_build_has_an_end(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """And everything that it started has it too."""
     monkeypatch.setattr(building, "SECONDS", 5.0)
