@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from arena.cli.options import GameName, home_option, json_option, limit_options, sandbox_options
+from arena.cli.options import GameName, home_option, json_option, limit_options, plays_option, sandbox_options
 from arena.cli.output import announce, draw, print_json, printable, progress, table
 from arena.clock import Limits
 from arena.games.rules import Game
@@ -50,8 +50,7 @@ def bots(game: Game[Any] | None, home: Path, as_json: bool) -> None:
 @click.command()
 @click.argument("path", type=click.Path(path_type=Path))
 @click.option("--name", help="What it is called.  [default: what bot.toml says, or the name of the file or folder]")
-@click.option("-g", "--game", "plays", type=GameName(), multiple=True, metavar="GAME",
-              help="A game it plays; repeat.  [default: what bot.toml says, or every game]")  # fmt: skip
+@plays_option
 @limit_options
 @sandbox_options
 @home_option

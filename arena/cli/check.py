@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from arena.cli.options import GameName, home_option, json_option, limit_options, sandbox_options
+from arena.cli.options import home_option, json_option, limit_options, plays_option, sandbox_options
 from arena.cli.output import announce, draw, print_json, printable, progress, say, table
 from arena.clock import Limits
 from arena.games.rules import Game
@@ -28,8 +28,7 @@ OUTPUT_LINES = 20
 
 @click.command()
 @click.argument("path", type=click.Path(path_type=Path))
-@click.option("-g", "--game", "plays", type=GameName(), multiple=True, metavar="GAME",
-              help="A game it plays; repeat.  [default: what bot.toml says, or every game]")  # fmt: skip
+@plays_option
 @limit_options
 @sandbox_options
 @home_option

@@ -81,6 +81,15 @@ home_option = click.option(
 )
 json_option = click.option("--json", "as_json", is_flag=True, help="Print JSON for programs.")
 game_option = click.option("-g", "--game", type=GameName(), required=True, metavar="GAME", help="See `arena games`.")
+plays_option = click.option(
+    "-g",
+    "--game",
+    "plays",
+    type=GameName(),
+    multiple=True,
+    metavar="GAME",
+    help="A game it plays; repeat.  [default: what bot.toml says, or every game]",
+)
 players_option = click.option(
     "-p", "--players", type=Whole(1), metavar="N", help="Seats of a match.  [default: the game's fewest]"
 )
