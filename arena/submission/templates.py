@@ -6,7 +6,7 @@ import json
 import re
 import shutil
 import subprocess
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from functools import cache
 from pathlib import Path
 
@@ -37,8 +37,8 @@ def make(folder: Path, language: str, games: Sequence[str] = ()) -> Manifest:
     template = templates()[language]
     shutil.copytree(template, folder, ignore=shutil.ignore_patterns(*LEFT_OUT, *_made_by_builds(template)))
     toml = folder / "bot.toml"
-    said = {"name": name, **({"games": list(games)} if games else {})}
-    toml.write_text(_saying(toml.read_text(), said))
+    games_said = {"games": list(games)} if games else {}
+    toml.write_text(_saying(toml.read_text(), {"name": name, **games_said}))
     return load(toml, str(toml))
 
 
@@ -49,10 +49,11 @@ def _made_by_builds(template: Path) -> Iterator[str]:
         yield from (line.strip("/") for line in ignored.read_text().splitlines())
 
 
-def _saying(toml: str, said: dict[str, object]) -> str:
+def _saying(toml: str, said: Mapping[str, object]) -> str:
     """A manifest with other values for some of its keys, each of which stands in a line of its own."""
     for key, value in said.items():
-        toml = re.sub(rf"^{key} = .*$", lambda _, line=f"{key} = {json.dumps(value)}": line, toml, flags=re.MULTILINE)
+        line = f"{key} = {json.dumps(value)}"
+        toml = re.sub(rf"^{key} = .*$", line, toml, flags=re.MULTILINE)
     return toml
 
 
