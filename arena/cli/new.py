@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 @click.command()
 @click.argument("bot", type=click.Path(path_type=Path))
-@click.option("-l", "--language", default="python", metavar="LANGUAGE", help="See `bots/README.md`.")
+@click.option("-l", "--language", default="python", metavar="LANGUAGE", help="See bots/README.md.")
 @plays_option
 @json_option
 def new(bot: Path, language: str, plays: tuple[Game[Any], ...], as_json: bool) -> None:

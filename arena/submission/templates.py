@@ -50,10 +50,10 @@ def _made_by_builds(template: Path) -> Iterator[str]:
 
 
 def _saying(toml: str, said: Mapping[str, object]) -> str:
-    """A manifest with other values for some of its keys, each of which stands in a line of its own."""
+    """A manifest with other values for some of its keys, each of which stands in a line of its own, if at all."""
     for key, value in said.items():
-        line = f"{key} = {json.dumps(value)}"
-        toml = re.sub(rf"^{key} = .*$", line, toml, flags=re.MULTILINE)
+        toml = re.sub(rf"^{key} = .*\n", "", toml, flags=re.MULTILINE)
+        toml = f"{key} = {json.dumps(value)}\n{toml}"
     return toml
 
 

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from arena import roster
+from arena import games, roster
 from arena.seated import Entrant
 from arena.submission.manifest import load
 from arena.submission.templates import templates
@@ -56,4 +56,4 @@ class Home:
 def claimed(language: str) -> tuple[str, ...]:
     """The games that a language's template plays."""
     toml = templates()[language] / "bot.toml"
-    return tuple(load(toml, str(toml)).games or ())
+    return tuple(load(toml, str(toml)).games or games.names())
