@@ -97,7 +97,7 @@ def ladder(
             leaderboard.settle(db, mine)
         if as_json:
             data = leaderboard.as_data(leaderboard.read(db, mine), game)
-            print_json(data | {"played": run.played, "hash": store.ladder_hash(db, mine)})
+            print_json(data | {"played": run.played, "hash": store.sign(db, mine)})
         else:
             draw(leaderboard.picture(leaderboard.read(db, mine), game))
     if stopped():
@@ -125,5 +125,5 @@ def _summary(db: Database, ladder: Ladder, run: Run, seconds: float, *, interrup
     if counts.unplayable:
         lines.append(f"{counts.unplayable:,} matches were void three times: try them again with --retry")
     if counts.done:
-        lines.append(f"ladder hash {store.ladder_hash(db, ladder)}")
+        lines.append(f"ladder hash {store.sign(db, ladder)}")
     return "\n".join(lines)

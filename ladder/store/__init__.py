@@ -4,7 +4,7 @@ Connection first, the SQL in sight, a value out. Writes that belong together are
 function here has done when it returns survives kill -9 and power loss.
 """
 
-from ladder.store.board import fold, ladder_hash, leaderboard
+from ladder.store.board import fold, ladder_hash, leaderboard, sign
 from ladder.store.checks import Mismatch
 from ladder.store.database import NotFound, StoreError, exclusive, open, open_read, write
 from ladder.store.evidence import Settled, evidence, find_settled, settle
@@ -68,6 +68,7 @@ __all__ = [
     "retire",
     "scheduled",
     "settle",
+    "sign",
     "version",
     "versions",
     "waiting",

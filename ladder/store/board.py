@@ -78,6 +78,21 @@ def ladder_hash(db: Database, ladder: Ladder) -> str:
     return digest.hexdigest()
 
 
+def sign(db: Database, ladder: Ladder) -> str:
+    """The ladder hash, kept until something is recorded or rated."""
+    with write(db):
+        if (known := kept_hash(db, ladder)) is None:
+            known = ladder_hash(db, ladder)
+            db.execute("UPDATE ladders SET hash = ? WHERE id = ?", [known, ladder.id])
+    return known
+
+
+def kept_hash(db: Database, ladder: Ladder) -> str | None:
+    """The ladder hash as it was kept, if it was."""
+    known: str | None = db.execute("SELECT hash FROM ladders WHERE id = ?", [ladder.id]).fetchone()[0]
+    return known
+
+
 def _fold_some(db: Database, ladder: Ladder) -> int:
     with write(db):
         begin, end = reach(db, ladder)
@@ -95,7 +110,7 @@ def _fold_between(db: Database, ladder: Ladder, begin: int, end: int) -> None:
         ratings = canonical_json({version: standing.rating for version, standing in after.items()})
         db.execute("INSERT INTO history (ladder, seq, ratings) VALUES (?, ?, ?)", [ladder.id, seq, ratings])
     _save(db, ladder, now)
-    db.execute("UPDATE ladders SET folded = ? WHERE id = ?", [end, ladder.id])
+    db.execute("UPDATE ladders SET folded = ?, hash = NULL WHERE id = ?", [end, ladder.id])
     note_arithmetic(db, ladder)
 
 

@@ -124,6 +124,8 @@ def check_ratings(db: Database, ladder: Ladder) -> list[str]:
         if own is None or known is None or own[1:] != known[1:]:
             raise Mismatch(f"the leaderboard has {label}: {_tallies(known)}; the results: {_tallies(own)}")
         compare.check("on the leaderboard", {label: known.rating}, {label: own.rating}, None)
+    if board.kept_hash(db, ladder) not in (None, board.ladder_hash(db, ladder)):
+        raise Mismatch("its hash is not that of its results and ratings")
     return compare.remarks(rated_by)
 
 

@@ -32,7 +32,7 @@ def record(db: Database, ladder: Ladder, results: Sequence[FinishedMatch | VoidM
     now = time.time()
     with write(db):
         done = sum(_record(db, ladder, result, now) for result in results)
-        db.execute("UPDATE ladders SET last_played = ? WHERE id = ?", [now, ladder.id])
+        db.execute("UPDATE ladders SET last_played = ?, hash = NULL WHERE id = ?", [now, ladder.id])
     return done
 
 

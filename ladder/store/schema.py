@@ -151,4 +151,15 @@ def _4_settled_ratings(db: Database) -> None:
     )
 
 
-MIGRATIONS: list[Callable[[Database], None]] = [_1_everything, _2_builds, _3_more_to_check, _4_settled_ratings]
+def _5_kept_hash(db: Database) -> None:
+    # The ladder hash, as long as nothing was recorded or rated since; it takes a second to compute of 100,000 matches.
+    db.execute("ALTER TABLE ladders ADD COLUMN hash TEXT")
+
+
+MIGRATIONS: list[Callable[[Database], None]] = [
+    _1_everything,
+    _2_builds,
+    _3_more_to_check,
+    _4_settled_ratings,
+    _5_kept_hash,
+]
