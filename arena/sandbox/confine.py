@@ -21,6 +21,8 @@ INSIDE = 1000
 """The user they believe to be."""
 FILTER = 100
 """The number under which bubblewrap finds the filter open."""
+REPORT = 101
+"""And that under which it tells how the command ended, if it began: who starts it has that end of a pipe as stdin."""
 STAGE = "/mnt"
 """Where places are shown to bubblewrap that its user could not reach otherwise; nobody else sees it."""
 HEADROOM = 512 * MIB
@@ -149,6 +151,8 @@ def _orders(sandbox: Sandbox, group: Group | None, bounds: Bounds) -> dict[str, 
         "stage_folder": STAGE,
         "filter": None,
         "filter_number": FILTER,
+        "wrapped": sandbox.bwrap is not None,
+        "report_number": REPORT,
         "landlock": None,
         "seccomp": None,
     }
@@ -222,7 +226,7 @@ def _bubblewrap(
         for hidden in sandbox.hidden:
             if places.is_in(hidden, outside) and os.path.isdir(hidden) and hidden != outside:
                 argv += ["--tmpfs", inside + hidden[len(outside) :], "--remount-ro", inside + hidden[len(outside) :]]
-    argv += ["--remount-ro", "/dev", "--remount-ro", "/", "--chdir", BOT]
+    argv += ["--remount-ro", "/dev", "--remount-ro", "/", "--chdir", BOT, "--json-status-fd", str(REPORT)]
     if network and sandbox.landlock >= SCOPED:
         orders["landlock"] = {"read": [], "write": [], "network": True, "files": False}
     if sandbox.filtered:

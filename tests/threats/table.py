@@ -143,6 +143,10 @@ THREATS: dict[str, tuple[str, ...]] = {
         "sandbox/test_selftest.py::test_nobody_need_be_root",
         "sandbox/test_selftest.py::test_a_weaker_sandbox_than_required_is_refused",
     ),
+    "plays with matches by failing as the arena does": (
+        f"{REFEREE}worker.py::test_a_bot_cannot_end_as_if_its_sandbox_had_failed",
+        f"{REFEREE}worker.py::test_a_sandbox_that_cannot_be_set_up_is_not_the_bots_fault",
+    ),
     "signals and closed pipes": (f"{TOURNAMENT}interruptions.py::test_an_interrupted_ladder_goes_on",),
     "plays with ratings by ending itself": (
         f"{REFEREE}batches.py::test_a_crash_among_many_matches_costs_only_the_match_it_happens_in_again",
