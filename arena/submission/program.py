@@ -46,8 +46,8 @@ class Program:
     """The digest of what its build made."""
     says_games: bool = True
     """Whether anybody said what it plays; else it is every game."""
-    slow: bool = False
-    """Whether it is in a field only if it is named."""
+    slow: tuple[str, ...] = ()
+    """The games in whose fields it is only if it is named."""
 
     @property
     def kept_as(self) -> str:
