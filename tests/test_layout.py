@@ -14,6 +14,7 @@ MAY_IMPORT = {
     # a module or package: what of the project it may import besides itself
     "arena.v1": set[str](),
     "arena.games": {"arena.v1"},
+    "arena.rl": {"arena.games"},
     "arena.match": {"arena.games"},
     "arena.clock": set(),
     "arena.sandbox": {"arena.scratch"},

@@ -24,7 +24,7 @@ from arena.sandbox.watchdog import hold_more
 from arena.scratch import open_up, remove
 from arena.submission.kept import tree_digest
 from arena.submission.manifest import BadSubmission, short
-from arena.submission.program import Program, command, environment
+from arena.submission.program import Program, command, environment, walk
 
 SECONDS = 600.0
 """All commands of a build together may take so long."""
@@ -58,6 +58,7 @@ def build(program: Program, log: Path, sandbox: Sandbox, report: Report) -> Prog
     if not program.build:
         return program
     log.parent.mkdir(parents=True, exist_ok=True)
+    _make_writable(program.root)
     with log.open("wb") as notes, _nothing_left_by_ctrl_c(log), _own_folder(program.root, sandbox) as own:
         allowance = _Allowance((program.root, own), notes)
         for words in program.build:
@@ -164,6 +165,12 @@ def _running(made: Confined, log: IO[bytes]) -> Iterator[subprocess.Popen[bytes]
         end_orphans()
         if made.group is not None:
             made.group.remove()
+
+
+def _make_writable(folder: Path) -> None:
+    """Compilers write over what was built at the author's desk, and handed in with the rest."""
+    for path in walk(folder, without=set()):
+        path.chmod(path.stat().st_mode | 0o200)
 
 
 def _hand_over(folder: Path, uid: int | None) -> None:

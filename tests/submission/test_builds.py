@@ -70,6 +70,12 @@ def test_the_same_build_has_the_same_digest(tmp_path: Path) -> None:
     assert (one.digest, one.built) == (two.digest, two.built)
 
 
+def test_a_build_may_write_over_what_was_handed_in(tmp_path: Path) -> None:
+    """Authors build at their desks, and some tools open what is there already; to root every file is open."""
+    program = built(handed_in(tmp_path, ["sh", "-c", "stat -c %a part > made.sh"]), tmp_path)
+    assert (program.root / "made.sh").read_text() == "644\n"
+
+
 CHANGES = {
     "another content": "chmod u+w made.sh; echo exit >> made.sh",
     "one file more": "touch more",
