@@ -20,7 +20,7 @@ MAY_IMPORT = {
     "arena.sandbox": {"arena.scratch"},
     "arena.scratch": set(),
     "arena.usage": {"arena.clock"},
-    "arena.selftest": {"arena.launch", "arena.sandbox"},
+    "arena.selftest": {"arena.launch", "arena.sandbox", "arena.scratch"},
     "arena.launch": {"arena.sandbox", "arena.clock", "arena.usage"},
     "arena.wire": {"arena.match", "arena.games", "arena.v1"},
     "arena.stream": {"arena.match", "arena.clock", "arena.table", "arena.wire", "arena.games", "arena.v1"},

@@ -19,9 +19,11 @@ if TYPE_CHECKING:
     from arena.seated import Entrant
 
 LEFT_OUT = {
-    "__pycache__", "__MACOSX", ".git", ".venv", ".arena", "node_modules", ".mypy_cache", ".ruff_cache", ".pytest_cache",
+    "__pycache__", "__MACOSX", ".git", ".venv", ".arena", "node_modules", "target",
+    ".mypy_cache", ".ruff_cache", ".pytest_cache",
 }  # fmt: skip
-"""Folders that are no part of a bot; the home is one that grows with every submission."""
+"""Folders that are no part of a bot; the home is one that grows with every submission, and
+`target` is where Cargo and Maven build."""
 _OWN_MODULES = sys.stdlib_module_names | {"arena", "arena_bot", "google", "grpc"}
 
 
