@@ -39,6 +39,12 @@ class Usage(NamedTuple):
     """By thread: how long it was ready to run while others ran."""
     referee_waited: float = 0.0
     """The same of the thread that hears the bot."""
+    uncounted: frozenset[int] = frozenset()
+    """Processes that may come and go without their time being seen; none where a control group counts it."""
+
+    def stirred(self) -> Usage:
+        """The same, of which nothing later can tell what came and went since."""
+        return self._replace(uncounted=frozenset({0}))
 
 
 OVERLOAD = 4
@@ -49,12 +55,15 @@ def charged(wall: float, before: Usage, after: Usage) -> float:
     """What a bot pays for `wall` seconds: not for those in which the machine had no processor for it.
 
     That is the time less the longest that any one of its threads waited, and less what the referee waited, who may
-    hear of an answer late; but never less than the processor time of all its threads and processes, so that threads
-    that wait on purpose buy nothing, and never more than the time itself.
+    hear of an answer late; but never less than the processor time of all its threads and processes, so that neither
+    threads that wait on purpose nor work on many processors buy anything. Where a process came or went unseen, which
+    may have been what its threads waited for, they waited for nothing.
     """
     waited = max((total - before.waited.get(thread, 0.0) for thread, total in after.waited.items()), default=0.0)
     waited += after.referee_waited - before.referee_waited
-    return min(wall, max(after.cpu - before.cpu, wall - waited))
+    if after.uncounted != before.uncounted:
+        waited = 0.0
+    return max(after.cpu - before.cpu, wall - waited)
 
 
 NO_LIMITS = Limits(math.inf, math.inf, math.inf)

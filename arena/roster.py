@@ -163,6 +163,7 @@ def program_of(home: Path, version: store.Version) -> Program:
         said.about,
         said.language,
         needs=said.limits,
+        protocol=said.protocol,
         built=version.built,
     )
 

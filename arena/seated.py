@@ -8,6 +8,7 @@ import errno
 import os
 import re
 import shutil
+import sys
 from collections.abc import Callable, Mapping
 from functools import wraps
 from pathlib import Path
@@ -306,8 +307,8 @@ class Bot:
             elif WANTED_MEMORY.search("\n".join(self._process.last_lines()[-3:])):
                 reason, how = Forfeit.OOM, f"{how}, out of memory: {self.entrant.memory_mib} MiB are allowed"
         if self.stream is None:
-            # mostly a Python bot whose author forgot the last line
-            hint = "; does it end with run(YourBot)?" if how.endswith("exited with code 0") else ""
+            forgot = how.endswith("exited with code 0") and self.entrant.command[0] == sys.executable
+            hint = "; does it end with run(YourBot)?" if forgot else ""
             self.fault(Forfeit.START, f"{how} before it joined{self._refusal}{hint}")
         else:
             self.fault(reason, how)

@@ -8,6 +8,8 @@ the end, and whatever it caused is written at once.
 from __future__ import annotations
 
 import math
+import os
+import random
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any, Protocol
 
@@ -31,6 +33,8 @@ FRAME_BYTES = 64 * 1024
 GLANCES = 12
 """How often in a limit somebody looks whether a bot thinks. What it does before it is first seen thinking, about a
 tenth of its limit, is charged by the clock on the wall; so whoever answers at once costs no look at its processes."""
+CORES = os.cpu_count() or 1
+"""So many times the time by the wall a bot can be charged at most."""
 PATIENCE = 0.05
 """Seconds between an overdue answer and the verdict: what has arrived in time may lie unread while we are busy, or were
 asleep. An answer that comes in them is late all the same, by what it is charged."""
@@ -339,14 +343,14 @@ class BotStream:
         False if there is no telling how long it was: then no match of this bot's goes on.
         """
         share = charge = (now - self._mark) / len(answers)
-        if over := share > self._shortest and any(share > at.bank.limit for at, _ in answers):
+        if over := share * CORES > self._shortest and any(share * CORES > at.bank.limit for at, _ in answers):
             charge = self._charged(now) / len(answers)
-            if self.host.stood_still(self._mark):
-                charge = 0.0
-                if not self.crowded:
-                    self.host.overload("the arena itself stood still for a while")
-                    return False
             over = any(charge > at.bank.limit for at, _ in answers)
+        if over and self.host.stood_still(self._mark):
+            charge, over = 0.0, False
+            if not self.crowded:
+                self.host.overload("the arena itself stood still for a while")
+                return False
         for at, _ in answers:
             if charge != share:
                 at.charged[len(at.times)] = charge
@@ -364,9 +368,13 @@ class BotStream:
         return True
 
     def _glance(self, now: float) -> None:
-        """Look at the bot's processes, to know later what they did from now on."""
-        if (usage := self.host.usage()) is not None:
+        """Look at the bot's processes, to know later what they did from now on, and whether others came meanwhile."""
+        if (usage := self.host.usage()) is None:
+            return
+        if self._seen is None:
             self._seen = now, usage
+        elif usage.uncounted != self._seen[1].uncounted:
+            self._seen = self._seen[0], self._seen[1].stirred()
 
     def _charged(self, now: float) -> float:
         """Of the time since the mark, what is the bot's own doing. What was before the glance is, all of it."""
@@ -397,7 +405,8 @@ class BotStream:
         """
         if self._timer is None:
             now = self._clock.time()
-            when = min(self._due(), now + self._shortest / GLANCES, now + 3600)
+            glance = self._shortest / GLANCES * random.uniform(0.5, 1.0)  # or a bot could hide from it
+            when = min(self._due(), now + glance, now + 3600)
             self._timer = self._clock.call_at(when, self._look, when)
 
     def _watch_anew(self) -> None:
@@ -412,7 +421,7 @@ class BotStream:
             return
         now = self._clock.time()
         if self._due() > when:
-            if self._seen is None and now - self._mark > self._shortest / GLANCES / 2:
+            if now - self._mark > self._shortest / GLANCES / 2:
                 self._glance(now)
             self._watch()
         else:

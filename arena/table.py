@@ -94,6 +94,7 @@ class Table:
             "request": MessageToDict(request, preserving_proto_field_name=True),
             "answer": answer,
             "seconds": None if answer is None else at.times[-1],
+            "charged": None if answer is None else at.charge,
             **evidence,
         }
         return self.match.forfeit(at.seat, reason, detail)

@@ -23,7 +23,9 @@ def look(processes: Iterable[int], cpu: float | None) -> Usage:
     for process in known:
         waited |= _waited(process)
     own = _waited_of(os.getpid(), threading.get_native_id())
-    return Usage(sum(map(_cpu, known)) if cpu is None else cpu, waited, own)
+    if cpu is None:
+        return Usage(sum(map(_cpu, known)), waited, own, frozenset(known))
+    return Usage(cpu, waited, own)
 
 
 def family(process: int) -> list[int]:

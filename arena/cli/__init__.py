@@ -14,6 +14,7 @@ from arena.cli.failures import interruptible, one_line_errors
 COMMANDS = {
     "games": "games",
     "bots": "bots",
+    "new": "new",
     "submit": "bots",
     "check": "check",
     "retire": "bots",

@@ -65,7 +65,16 @@ def _answer(game: str, evidence: Mapping[str, Any]) -> str:
     answer, seconds = evidence.get("answer"), evidence.get("seconds")
     if answer is None:
         return "nothing"
-    return f"{answer} ({_name(game, answer)})" + ("" if seconds is None else f" after {seconds:.3f} s")
+    after = "" if seconds is None else f" after {seconds:.3f} s{_charged(seconds, evidence.get('charged'))}"
+    return f"{answer} ({_name(game, answer)}){after}"
+
+
+def _charged(seconds: float, charged: float | None) -> str:
+    """What was charged, where it is another time than that by the clock on the wall."""
+    if charged is None or abs(charged - seconds) < 0.001:
+        return ""
+    more = "it worked on several processors at once" if charged > seconds else "the machine was busy elsewhere"
+    return f", charged {charged:.3f} s: {more}"
 
 
 def _time(match: Match, request: Mapping[str, Any]) -> str:

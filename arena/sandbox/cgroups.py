@@ -1,4 +1,4 @@
-"""Control groups, version 1 or 2: memory and tasks of one bot, bounded and counted together.
+"""Control groups, version 1 or 2: memory, tasks and processor time of one bot, bounded and counted together.
 
 Ours are made inside the group that the arena itself is in, never elsewhere, and are called `arena-PID-…` after the
 process that made them, so that those of a dead one can be told and removed.
@@ -20,6 +20,8 @@ WANTED = ("memory", "pids", "cpu", "cpuacct")
 UNIFIED = "unified"
 OVERHEAD = 4
 """Tasks of the sandbox itself."""
+PERIOD = 100_000
+"""Microseconds in which the share of the processors is measured, the kernel's own default."""
 REMOVAL = 2.0
 """Seconds that the kernel may need to let go of processes that were killed."""
 
@@ -132,16 +134,20 @@ class Group:
         return [str(folder / "cgroup.procs") for folder in self.folders]
 
     def _bound(self, bounds: Bounds) -> None:
-        memory, tasks = bounds.memory_mib * MIB, bounds.tasks + OVERHEAD
+        memory, tasks, quota = bounds.memory_mib * MIB, bounds.tasks + OVERHEAD, bounds.cores * PERIOD
         if unified := self._of.get(UNIFIED):
             (unified / "memory.max").write_text(str(memory))
             _write_if_there(unified / "memory.swap.max", "0")
             _write_if_there(unified / "memory.oom.group", "1")
             (unified / "pids.max").write_text(str(tasks))
+            _write_if_there(unified / "cpu.max", f"{quota} {PERIOD}")
             return
         (self._of["memory"] / "memory.limit_in_bytes").write_text(str(memory))
         _write_if_there(self._of["memory"] / "memory.memsw.limit_in_bytes", str(memory))
         (self._of["pids"] / "pids.max").write_text(str(tasks))
+        if "cpu" in self._of:
+            _write_if_there(self._of["cpu"] / "cpu.cfs_period_us", str(PERIOD))
+            _write_if_there(self._of["cpu"] / "cpu.cfs_quota_us", str(quota))
 
     def ran_out_of_memory(self) -> bool:
         """Whether the kernel ended a process for it."""

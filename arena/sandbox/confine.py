@@ -29,7 +29,7 @@ BOT, DOOR, TEMPORARY = "/bot", "/run/arena", "/tmp"
 """Where things lie inside bubblewrap: the program, the folder of its socket, what it may write."""
 FILES = 256
 """Open files of a process."""
-BUILD = Bounds(memory_mib=4096, tasks=1024, disk_mib=4096)
+BUILD = Bounds(memory_mib=4096, tasks=1024, disk_mib=4096, cores=os.cpu_count() or 1)
 """What the building of a bot may use up."""
 
 

@@ -55,6 +55,8 @@ class Bounds(NamedTuple):
     """Processes and threads."""
     disk_mib: int = 32
     """Of temporary files; also the longest file."""
+    cores: int = 1
+    """So much of the processors, where a control group can hold it to that."""
 
 
 DEFAULT = Bounds()

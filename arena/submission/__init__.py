@@ -9,7 +9,7 @@ from arena.submission.budget import MAX_BYTES, MAX_FILES
 from arena.submission.builtin import built_ins
 from arena.submission.kept import intact, manifest, store
 from arena.submission.manifest import DEFAULT_NEEDS, MAX_MANIFEST, BadSubmission, Needs, check_name, short, skeleton
-from arena.submission.program import Program, entrant, playing, read
+from arena.submission.program import Program, playing, read
 
 __all__ = [
     "DEFAULT_NEEDS",
@@ -21,7 +21,6 @@ __all__ = [
     "Program",
     "built_ins",
     "check_name",
-    "entrant",
     "intact",
     "manifest",
     "playing",

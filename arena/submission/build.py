@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import shlex
 import signal
+import stat
 import subprocess
 import time
 from collections.abc import Callable, Iterator, Sequence
@@ -117,10 +118,12 @@ def _running(made: Confined, log: IO[bytes]) -> Iterator[subprocess.Popen[bytes]
 
 
 def _hand_over(folder: Path, uid: int | None) -> None:
-    """What is built must be theirs who build it."""
-    if uid is not None:
-        for path in (folder, *folder.rglob("*")):
+    """What is built must be theirs who build it, to write as well: an author's own build may have come before."""
+    for path in (folder, *folder.rglob("*")):
+        if uid is not None:
             os.chown(path, uid, -1, follow_symlinks=False)
+        if not path.is_symlink():
+            path.chmod(path.stat().st_mode | stat.S_IWUSR)
 
 
 def _remove(folder: Path) -> None:

@@ -23,7 +23,7 @@ class _BuiltIn(msgspec.Struct, forbid_unknown_fields=True):
 @cache
 def built_ins() -> dict[str, Program]:
     """The bots that come with the arena, by name; they share one folder."""
-    root = _folder()
+    root = bots_folder() / "python" / "builtin"
     table = msgspec.toml.decode((root / "bots.toml").read_bytes(), type=dict[str, _BuiltIn])
     files = files_in(root, str(root))
     return {
@@ -32,8 +32,8 @@ def built_ins() -> dict[str, Program]:
     }
 
 
-def _folder() -> Path:
-    """Beside the packages in a checkout, inside `arena` when installed."""
+def bots_folder() -> Path:
+    """What a checkout has in `bots`; inside `arena` when installed."""
     package = Path(__file__).parent.parent
-    installed = package / "_builtin"
-    return installed if installed.exists() else package.parent / "bots" / "python" / "builtin"
+    installed = package / "_bots"
+    return installed if installed.exists() else package.parent / "bots"

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 import tomllib
 from pathlib import Path, PurePosixPath
-from typing import Annotated
+from typing import Annotated, Literal, TypeAlias
 
 import msgspec
 
@@ -23,6 +23,10 @@ class BadSubmission(ValueError):
     """What was handed in cannot be a bot; the message is one line that says what is expected."""
 
 
+Protocol: TypeAlias = Literal["grpc", "stdio"]
+"""How a bot speaks with the arena: by itself, or in lines on its standard input and output."""
+
+
 class Needs(msgspec.Struct, forbid_unknown_fields=True, frozen=True):
     """What a bot asks for of the machine, in `[limits]`: of memory, and of processes and threads together."""
 
@@ -38,6 +42,7 @@ class Manifest(msgspec.Struct, forbid_unknown_fields=True):
 
     run: Command
     """The command; `python` is the arena's own interpreter, with the SDK and the games."""
+    protocol: Protocol = "grpc"
     name: str | None = None
     games: list[str] | None = None
     """The games it plays; all of them if not said."""

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 
 from arena import games
 from arena.submission.budget import MAX_BYTES, Budget, too_large
-from arena.submission.manifest import DEFAULT_NEEDS, BadSubmission, Manifest, Needs, check_name, load, short
+from arena.submission.manifest import DEFAULT_NEEDS, BadSubmission, Manifest, Needs, Protocol, check_name, load, short
 
 if TYPE_CHECKING:
     from arena.seated import Entrant
@@ -39,6 +39,7 @@ class Program:
     language: str = ""
     build: tuple[tuple[str, ...], ...] = ()
     needs: Needs = DEFAULT_NEEDS
+    protocol: Protocol = "grpc"
     built: str | None = None
     """The digest of what its build made."""
     says_games: bool = True
@@ -52,8 +53,12 @@ class Program:
         return self.built or self.digest
 
     def entrant(self) -> Entrant:
-        """The program as a worker starts it, where it lies."""
-        return entrant(self.name, self.digest, self.run, self.root, self.needs)
+        """The program as a worker starts it, where it lies; one that speaks in lines by way of its bridge."""
+        from arena.seated import Entrant  # here, because gRPC comes with it and most commands start nothing
+
+        run = (*(_BRIDGE if self.protocol == "stdio" else ()), *command(self.run))
+        needs = self.needs
+        return Entrant(self.name, self.digest, run, str(self.root), environment(), needs.memory_mib, needs.tasks)
 
     def hints(self) -> list[str]:
         """What its author probably did not mean."""
@@ -64,6 +69,8 @@ class Program:
 
 
 _PYTHON = {"python", "python3"}
+_BRIDGE = (sys.executable, "-P", "-m", "arena_bot.plain")
+"""Stands before the command of a program that speaks in lines; -P, lest it import what lies in the bot's folder."""
 
 
 def _hides(module: str) -> bool:
@@ -144,7 +151,8 @@ def program(
 
 def _as_asked(made: Program, manifest: Manifest) -> Program:
     build = tuple(map(tuple, manifest.build))
-    return replace(made, about=manifest.about, language=manifest.language, build=build, needs=manifest.limits)
+    made = replace(made, about=manifest.about, language=manifest.language, build=build)
+    return replace(made, needs=manifest.limits, protocol=manifest.protocol)
 
 
 def playing(made: Program, plays: Sequence[str]) -> Program:
@@ -198,13 +206,6 @@ def digest(run: Sequence[str], plays: Sequence[str], root: Path, files: Sequence
 
 
 # Started
-
-
-def entrant(label: str, digest: str, run: Sequence[str], root: Path, needs: Needs) -> Entrant:
-    """A program as a worker starts it: `python` is the arena's interpreter, with the SDK and the games."""
-    from arena.seated import Entrant  # here, because gRPC comes with it and most commands start nothing
-
-    return Entrant(label, digest, command(run), str(root), environment(), needs.memory_mib, needs.tasks)
 
 
 def command(run: Sequence[str]) -> tuple[str, ...]:

@@ -80,7 +80,8 @@ def used(cpu: float, *waited: float, referee: float = 0.0) -> Usage:
         (used(0.1, 0.5, 0.4), 0.5),  # the longest wait of one thread, not all together
         (used(0.1, 0.5, referee=0.3), 0.2),  # its answer lay unread
         (used(0.9, 1.0), 0.9),  # a thread that only waited, and others, or other processes, that worked
-        (used(1.9, 0.9, 0.9), 1.0),  # on two processors, but no more than the time itself
+        (used(1.9, 0.9, 0.9), 1.9),  # on two processors
+        (used(0.1, 0.9)._replace(uncounted=frozenset({7})), 1.0),  # it may have waited for a process of its own
     ],
 )
 def test_a_bot_pays_for_its_thinking_and_not_for_the_load_of_the_machine(after: Usage, charge: float) -> None:

@@ -527,7 +527,7 @@ def late(wire: Wire, seconds: float, cpu: float, *, answer: bool = True) -> Seat
     wire.ask(at, 2)
     wire.settle()
     wire.time.pass_by(0.2)  # by now it was seen thinking
-    wire.used = Usage(cpu, {1: seconds - 0.2 - cpu})
+    wire.used = Usage(cpu, {1: max(0.0, seconds - 0.2 - cpu)})
     wire.time.pass_by(seconds - 0.2)
     if answer:
         wire.say((at, 2, 0))
@@ -541,6 +541,31 @@ def test_who_had_to_wait_for_a_processor_is_not_late() -> None:
     assert (wire.heard[-1], at.bank.left, wire.faults) == ((1, 2, 0), 3.0, [])
     assert at.times[1] == pytest.approx(3.0)
     assert 0.5 <= at.charged[1] <= 0.71
+
+
+def test_work_on_several_processors_costs_more_than_the_time_by_the_wall() -> None:
+    """Three of them for less than the limit of a second."""
+    wire = Wire()
+    at = late(wire, 0.9, 2.1)
+    assert at.times[1] == pytest.approx(0.9)
+    assert 2.1 <= at.charged[1] <= 2.31
+    assert at.bank.left == pytest.approx(3.0 + 1.0 - at.charged[1])
+
+
+def test_who_starts_processes_meanwhile_waited_for_nothing() -> None:
+    """They are gone when it answers, and what they worked was added to nobody's time."""
+    wire = Wire()
+    at = wire.sit()
+    wire.used = Usage(0.0, {1: 0.0}, uncounted=frozenset({1}))
+    wire.play(at, [1])
+    wire.ask(at, 2)
+    wire.settle()
+    for processes in ({1}, {1, 2}, {1}):
+        wire.used = Usage(0.0, {1: wire.time.now / 2}, uncounted=frozenset(processes))
+        wire.time.pass_by(0.5)
+    wire.say((at, 2, 0))
+    assert at.times[1] == pytest.approx(1.5)
+    assert at.charged == {}
 
 
 def test_who_was_overdue_by_the_wall_only_has_what_is_left() -> None:

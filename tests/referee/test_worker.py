@@ -82,7 +82,8 @@ def test_the_only_one_who_joined_wins(worker: Worker) -> None:
 @pytest.mark.parametrize(
     ("command", "detail"),
     [
-        (("/bin/true",), "the process exited with code 0 before it joined; does it end with run(YourBot)?"),
+        ((sys.executable, "-c", ""), "the process exited with code 0 before it joined; does it end with run(YourBot)?"),
+        (("/bin/true",), "the process exited with code 0 before it joined"),
         (("./no-such-program",), "cannot be run: [Errno 2] No such file or directory: './no-such-program'"),
         ((str(HOSTILE),), f"cannot be run: [Errno 13] Permission denied: {str(HOSTILE)!r}"),
     ],

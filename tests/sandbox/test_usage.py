@@ -3,23 +3,26 @@
 from __future__ import annotations
 
 import os
+import select
 import subprocess
 import sys
 import time
+from itertools import product
+from pathlib import Path
 
 import pytest
 
-from arena.clock import charged
+from arena.clock import Usage, charged
 from arena.sandbox import Bounds, probe
-from arena.sandbox.cgroups import Group
+from arena.sandbox.cgroups import UNIFIED, Group
 from arena.usage import family, look, pressure
 
 WORK = 0.5
 """Seconds of processor time that each cheat works."""
 BURN = f"""
-import os, sys, threading, time
-def work(clock=time.process_time):
-    until = clock() + {WORK}
+import hashlib, os, signal, sys, threading, time
+def work(clock=time.process_time, seconds={WORK}):
+    until = clock() + seconds
     while clock() < until:
         pass
 def ready():
@@ -27,6 +30,16 @@ def ready():
     sys.stdin.readline()
 """
 CHEATS = {
+    "on several processors": f"""
+def hash():
+    while time.thread_time() < {WORK / 4}:
+        hashlib.pbkdf2_hmac("sha256", b"", b"", 20_000)
+ready()
+threads = [threading.Thread(target=hash) for _ in range(4)]
+for each in threads:
+    each.start()
+for each in threads:
+    each.join()""",
     "in a child": "ready()\nif not os.fork():\n    work()\n    os._exit(0)\nos.wait()",
     "in a child that lives on": """
 ready()
@@ -57,33 +70,87 @@ work(time.thread_time)""",
 }
 
 
-@pytest.mark.parametrize("cheat", CHEATS)
-@pytest.mark.parametrize("grouped", [True, False], ids=["control groups", "proc"])
-def test_work_is_paid_for(cheat: str, grouped: bool) -> None:
-    """Waiting on purpose buys nothing, and neither do children."""
+HIDDEN = """
+signal.signal(signal.SIGCHLD, signal.SIG_IGN)
+ready()
+for _ in range(8):
+    for _ in range(4):
+        if not os.fork():
+            work(seconds=0.03)
+            os._exit(0)
+    work(seconds=0.03)
+    try:
+        os.wait()
+    except ChildProcessError:
+        pass"""
+"""Its children's time is added to nobody's when they end, and it waits for a processor because of them."""
+
+
+def thought(script: str, *, grouped: bool) -> tuple[float, float]:
+    """Seconds that it takes by the wall, and what is charged; looked at now and then, as a stream does."""
     sandbox = probe()
     group = Group(sandbox.groups, Bounds()) if grouped and sandbox.groups else None
-    script = f"{BURN}{CHEATS[cheat]}\nprint('done', flush=True)"
-    with subprocess.Popen(
-        [sys.executable, "-c", script], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True, bufsize=1
-    ) as bot:
+    words = [sys.executable, "-c", f"{BURN}{script}\nprint('done', flush=True)"]
+    with subprocess.Popen(words, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True, bufsize=1) as bot:
         assert bot.stdin is not None
         assert bot.stdout is not None
+
+        def glance() -> Usage:
+            return look(family(bot.pid), None if group is None else group.cpu())
+
         try:
             assert bot.stdout.readline() == "ready\n"
             for door in group.doors if group is not None else []:
-                with open(door, "w") as file:
-                    file.write(str(bot.pid))
-            before, begun = look(family(bot.pid), None if group is None else group.cpu()), time.monotonic()
+                Path(door).write_text(str(bot.pid))
+            before, begun = glance(), time.monotonic()
             bot.stdin.write("go\n")
+            while not select.select([bot.stdout], [], [], 0.02)[0]:
+                if glance().uncounted != before.uncounted:
+                    before = before.stirred()
             assert bot.stdout.readline() == "done\n"
-            after, wall = look(family(bot.pid), None if group is None else group.cpu()), time.monotonic() - begun
+            after, wall = glance(), time.monotonic() - begun
         finally:
             for process in family(bot.pid):
                 os.kill(process, 9)
     if group is not None:
         group.remove()
-    assert WORK * 0.9 <= charged(wall, before, after) <= wall
+    return wall, charged(wall, before, after)
+
+
+@pytest.mark.parametrize("cheat", CHEATS)
+@pytest.mark.parametrize("grouped", [True, False], ids=["control groups", "proc"])
+def test_work_is_paid_for(cheat: str, grouped: bool) -> None:
+    """Waiting on purpose buys nothing, and neither do children, or threads on many processors."""
+    _, charge = thought(CHEATS[cheat], grouped=grouped)
+    assert charge >= WORK * 0.9
+
+
+def test_children_that_end_unseen_are_paid_for() -> None:
+    """Where their time is not counted, the clock on the wall is what counts: no wait is taken off."""
+    wall, charge = thought(HIDDEN, grouped=False)
+    assert charge >= 0.95 * wall
+
+
+def test_a_control_group_holds_a_bot_to_one_processor() -> None:
+    """However many threads it has, and also while others are to think."""
+    groups = probe().groups
+    assert groups.keys() & {"cpu", UNIFIED}
+    group = Group(groups, Bounds())
+    burners = [subprocess.Popen([sys.executable, "-c", "while True: pass"]) for _ in range(4)]
+    try:
+        for door, burner in product(group.doors, burners):
+            Path(door).write_text(str(burner.pid))
+        before, begun = group.cpu(), time.monotonic()
+        time.sleep(1)
+        used, wall = group.cpu(), time.monotonic() - begun
+    finally:
+        for burner in burners:
+            burner.kill()
+            burner.wait()
+        group.remove()
+    assert before is not None
+    assert used is not None
+    assert used - before <= 1.5 * wall
 
 
 def test_a_sleeper_pays_for_its_sleep() -> None:

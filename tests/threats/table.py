@@ -55,8 +55,16 @@ THREATS: dict[str, tuple[str, ...]] = {
     "leaves zombies": (f"{REFEREE}launch.py::test_orphans_that_have_ended_are_reaped",),
     "signals others": ("attack: signal_others",),
     "traces others or reads their memory": ("attack: trace_others", "attack: read_memory_of_others"),
-    "steals processors by threads": (f"{USAGE}test_work_is_paid_for", HOSTILE),
-    "buys time by waiting, children or hopping": (f"{USAGE}test_work_is_paid_for", "attack: change_its_priority"),
+    "steals processors by threads": (
+        f"{USAGE}test_work_is_paid_for",
+        f"{USAGE}test_a_control_group_holds_a_bot_to_one_processor",
+        HOSTILE,
+    ),
+    "buys time by waiting, children or hopping": (
+        f"{USAGE}test_work_is_paid_for",
+        f"{USAGE}test_children_that_end_unseen_are_paid_for",
+        "attack: change_its_priority",
+    ),
     "sees what is hidden": (
         f"{REFEREE}table.py::test_nobody_sees_a_step_before_all_choices_are_in",
         "games/test_contract.py::test_views_survive_the_wire",

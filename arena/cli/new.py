@@ -1,0 +1,47 @@
+"""`arena new`: a bot to begin with."""
+
+from __future__ import annotations
+
+import shlex
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from arena.cli.options import json_option, plays_option
+from arena.cli.output import print_json, say
+
+if TYPE_CHECKING:
+    from arena.games import Game
+
+
+@click.command()
+@click.argument("bot", type=click.Path(path_type=Path))
+@click.option("-l", "--language", default="python", metavar="LANGUAGE", help="See bots/README.md.")
+@plays_option
+@json_option
+def new(bot: Path, language: str, plays: tuple[Game[Any], ...], as_json: bool) -> None:
+    """Make a folder with a bot to begin with.
+
+    BOT is the folder, and its name the bot's. What is in it plays by a few rules of thumb, until you write better
+    ones.
+
+    \b
+    Example:
+      arena new mybot --language go
+    """
+    from arena.submission import templates
+
+    manifest = templates.make(bot, language, [game.name for game in plays])
+    missing = templates.missing_tools(manifest)
+    path = shlex.quote(str(bot) if bot.is_absolute() else f"./{bot}")
+    game = (manifest.games or ["buttons"])[0]
+    steps = [f"arena check {path}", f"arena submit {path}", f"arena ladder --game {game}"]
+    if as_json:
+        return print_json(
+            {"folder": str(bot), "name": manifest.name, "language": language, "missing": missing, "next": steps}
+        )
+    click.echo(f"made {path}, {manifest.about}; its README.md has more")
+    if missing:
+        say(f"this machine lacks {', '.join(missing)}, which it is built or run with")
+    return click.echo("next:\n" + "\n".join(f"  {step}" for step in steps))

@@ -1,0 +1,73 @@
+"""Bots to begin with: a template for every language, which `arena new` makes a folder of."""
+
+from __future__ import annotations
+
+import json
+import re
+import shutil
+import subprocess
+from collections.abc import Iterator, Mapping, Sequence
+from functools import cache
+from pathlib import Path
+
+from arena.submission.builtin import bots_folder
+from arena.submission.manifest import BadSubmission, Manifest, check_name, load, short
+from arena.submission.program import LEFT_OUT, command, environment
+
+
+@cache
+def templates() -> dict[str, Path]:
+    """The folder of each language's template: whichever among the bots has a manifest that names its language."""
+    bots = bots_folder()
+    manifests = sorted([*bots.glob("*/bot.toml"), *bots.glob("*/*/bot.toml")])
+    return {load(toml, str(toml)).language: toml.parent for toml in manifests}
+
+
+def make(folder: Path, language: str, games: Sequence[str] = ()) -> Manifest:
+    """A new folder with a bot of that language, called as the folder; it plays `games`, or all that its template does.
+
+    Raises BadSubmission.
+    """
+    if language not in templates():
+        known = ", ".join(sorted(templates()))
+        raise BadSubmission(f"unknown language {short(language)}: languages are {known}")
+    name = check_name(folder.name)
+    if folder.exists() or folder.is_symlink():
+        raise BadSubmission(f"{str(folder)!r} exists already: name a folder that is to be made")
+    template = templates()[language]
+    shutil.copytree(template, folder, ignore=shutil.ignore_patterns(*LEFT_OUT, *_made_by_builds(template)))
+    toml = folder / "bot.toml"
+    games_said = {"games": list(games)} if games else {}
+    toml.write_text(_saying(toml.read_text(), {"name": name, **games_said}))
+    return load(toml, str(toml))
+
+
+def _made_by_builds(template: Path) -> Iterator[str]:
+    """What a build in the template itself has left there is named where git is told to look away."""
+    ignored = template / ".gitignore"
+    if ignored.is_file():
+        yield from (line.strip("/") for line in ignored.read_text().splitlines())
+
+
+def _saying(toml: str, said: Mapping[str, object]) -> str:
+    """A manifest with other values for some of its keys, each of which stands in a line of its own, if at all."""
+    for key, value in said.items():
+        toml = re.sub(rf"^{key} = .*\n", "", toml, flags=re.MULTILINE)
+        toml = f"{key} = {json.dumps(value)}\n{toml}"
+    return toml
+
+
+def missing_tools(manifest: Manifest) -> list[str]:
+    """What a bot is built and run with, and this machine lacks: programs, and packages it asks pkg-config for."""
+    path = environment()["PATH"]
+    lacking = []
+    for words in (*manifest.build, manifest.run):
+        program = command(words)[0]
+        if program.startswith("./"):
+            continue
+        if shutil.which(program, path=path) is None:
+            lacking.append(program)
+        elif program == "pkg-config":
+            asked = subprocess.run(words, capture_output=True, text=True, check=False)
+            lacking += re.findall(r"^No package '(.*)' found$", asked.stderr, re.MULTILINE)
+    return list(dict.fromkeys(lacking))

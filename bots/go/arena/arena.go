@@ -1,0 +1,101 @@
+// Package arena plays the matches that an arena sends to this process.
+package arena
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"math"
+	"os"
+	"runtime"
+
+	"google.golang.org/grpc"
+	"google.golang.org/grpc/credentials/insecure"
+	"google.golang.org/grpc/status"
+
+	"bot/arenav1"
+)
+
+// A Bot sits at one seat of one match.
+type Bot interface {
+	// Choose answers a decision with one of the legal actions, which are ascending.
+	Choose(decision *arenav1.Decision, legal []uint32) uint32
+}
+
+const (
+	protocol = 1
+	// Every match has a Bot of its own, so one process may hold many.
+	matches = 256
+)
+
+var (
+	method   = "/arena.v1.RefereeService/Play"
+	bothWays = &grpc.StreamDesc{ServerStreams: true, ClientStreams: true}
+)
+
+// Run plays until the arena says goodbye; newBot is called for each match. It ends the process if something fails.
+func Run(newBot func(*arenav1.MatchStart) Bot) {
+	if err := play(os.Getenv("ARENA_ADDR"), newBot); err != nil {
+		fmt.Fprintln(os.Stderr, err)
+		os.Exit(1)
+	}
+}
+
+func play(address string, newBot func(*arenav1.MatchStart) Bot) error {
+	if address == "" {
+		return errors.New("the arena starts this bot: try `arena match . random --game buttons`")
+	}
+	conn, err := grpc.NewClient(address,
+		grpc.WithTransportCredentials(insecure.NewCredentials()),
+		grpc.WithNoProxy(),
+		grpc.WithDefaultCallOptions(grpc.MaxCallRecvMsgSize(math.MaxInt32)))
+	if err != nil {
+		return err
+	}
+	defer conn.Close()
+	stream, err := conn.NewStream(context.Background(), bothWays, method)
+	if err != nil {
+		return broken(address, err)
+	}
+	return broken(address, answer(stream, newBot))
+}
+
+// answer gives every frame of decisions one frame of choices.
+func answer(stream grpc.ClientStream, newBot func(*arenav1.MatchStart) Bot) error {
+	table := table{newBot: newBot, bots: map[uint32]Bot{}}
+	reply := &arenav1.PlayRequest{Hello: hello()}
+	for {
+		if reply != nil {
+			// A stream that is over says why when it is read.
+			if err := stream.SendMsg(reply); err != nil && err != io.EOF {
+				return err
+			}
+		}
+		frame := new(arenav1.PlayResponse)
+		if err := stream.RecvMsg(frame); err == io.EOF {
+			return nil
+		} else if err != nil {
+			return err
+		}
+		if reply = table.answer(frame); frame.Goodbye != nil {
+			return stream.CloseSend()
+		}
+	}
+}
+
+func hello() *arenav1.Hello {
+	return &arenav1.Hello{
+		Protocol: protocol,
+		Token:    os.Getenv("ARENA_TOKEN"),
+		Matches:  matches,
+		Sdk:      runtime.Version(),
+	}
+}
+
+func broken(address string, err error) error {
+	if err == nil {
+		return nil
+	}
+	return fmt.Errorf("the arena at %s broke the stream off: %s", address, status.Convert(err).Message())
+}

@@ -1,0 +1,201 @@
+"""Plays for a plain program: a line of JSON to its standard input, a line with a number from its standard output.
+
+    python -m arena_bot.plain COMMAND…
+
+is what the arena starts for `protocol = "stdio"`; docs/plain-programs.md has the lines. The program runs beside this
+process and is no safer from it than a bot is from itself: both are the bot.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import sys
+from collections.abc import Iterator, Sequence
+from contextlib import suppress
+from itertools import count
+from select import select
+from subprocess import PIPE, Popen, TimeoutExpired
+from typing import TYPE_CHECKING, Any, ClassVar, NoReturn
+
+from arena_bot.bot import Bot, Turn
+from arena_bot.main import run
+
+if TYPE_CHECKING:
+    from google.protobuf.message import Message
+
+    from arena.v1.referee_pb2 import MatchEnd
+
+LONGEST = 64
+"""Bytes of an answer; a number needs few."""
+SLOW = 1.0
+"""Seconds without an answer before the author is told what is probably missing."""
+GRACE = 1.0
+"""Seconds from the end of the program's output to its own."""
+
+
+class Garbled(Exception):
+    """The program wrote what is no answer; the message is what it did."""
+
+
+class Program:
+    """A plain program at the other end of two pipes. What it writes on stderr goes where ours does."""
+
+    def __init__(self, command: Sequence[str]) -> None:
+        self.name = command[0]
+        self._process = Popen(command, stdin=PIPE, stdout=PIPE, bufsize=0)
+        assert self._process.stdin is not None
+        assert self._process.stdout is not None
+        self._in, self._out = self._process.stdin, self._process.stdout
+        self._heard = b""
+        self._lines = 0
+        self._hinted = False
+
+    def tell(self, line: bytes) -> None:
+        """Say something. That it does not listen any more is noticed when something is asked."""
+        with suppress(BrokenPipeError):
+            self._in.write(line)
+
+    def ask(self, line: bytes) -> int:
+        """The number that it answers with. Raises Garbled, and EOFError once there is no more to read."""
+        if self._heard or (self._readable(0) and self._read()):
+            raise Garbled(f"wrote {self._heard[:LONGEST]!r} when nothing was asked")
+        self.tell(line)
+        answer = self._line().strip()
+        if not (answer.isdigit() and len(answer) < 10):
+            what = f"its line {self._lines}, {answer[:LONGEST]!r}"
+            raise Garbled(f"wrote {what}, as an answer: that is the number of a legal action, alone on a line")
+        return int(answer)
+
+    def end(self) -> int:
+        """Its return code, once there is nothing more to come from it; 1 if it had to be ended."""
+        self._in.close()
+        try:
+            return self._process.wait(GRACE)
+        except TimeoutExpired:
+            self._process.kill()
+            self._process.wait()
+            return 1
+        finally:
+            self._out.close()
+
+    def _line(self) -> bytes:
+        while b"\n" not in self._heard:
+            if len(self._heard) > LONGEST:
+                raise Garbled(f"wrote a line of more than {LONGEST} bytes: {self._heard[:LONGEST]!r} …")
+            if not (self._hinted or self._readable(SLOW)):
+                self._hint()
+            if not self._read():
+                raise EOFError
+        self._lines += 1
+        line, _, self._heard = self._heard.partition(b"\n")
+        return line
+
+    def _hint(self) -> None:
+        """Said once: what is mostly wrong with a program that is waited for."""
+        self._hinted = True
+        so_far = f"{self._heard!r} and no end of line" if self._heard else "nothing"
+        note(f"{self.name} has written {so_far} in {SLOW:g} s: if it has answered, it has to flush its output")
+
+    def _readable(self, seconds: float) -> bool:
+        return bool(select([self._out], [], [], seconds)[0])
+
+    def _read(self) -> bool:
+        """Take what there is, or wait for it; False at the end."""
+        self._heard += (heard := os.read(self._out.fileno(), 4096))
+        return bool(heard)
+
+
+class Plain(Bot):
+    """One match of the program's, told in lines."""
+
+    program: ClassVar[Program]
+    """One for all matches of this process."""
+    _numbers: ClassVar[Iterator[int]] = count(1)
+
+    def start(self) -> None:
+        """Tell of the match; the number is ours, counted like the arena's."""
+        self._match = {"match": next(self._numbers), "game": self.game, "seat": self.seat, "seats": self.seats}
+        about = {"options": self.options, "limits": as_data(self.limits), "rules_version": self.rules_version}
+        self._tell("start", about)
+
+    def choose(self, turn: Turn) -> int:
+        """Ask the program. Ends this process, as the program ended or with a line about what it did."""
+        asked = {
+            "decision": turn.number,
+            "legal": list(turn.legal),
+            "bank_ms": round(1000 * turn.bank),
+            "random": self.random.getrandbits(31),
+        }
+        due = f"match {self._match['match']}, decision {turn.number}"
+        try:
+            return self.program.ask(self._line("decision", asked, as_data(turn.view)))
+        except Garbled as garbled:
+            raise SystemExit(f"{self.program.name} {garbled} ({due})") from None
+        except EOFError:
+            note(f"{self.program.name} ended when an answer was due ({due})")
+            end_as(self.program.end())
+
+    def end(self, end: MatchEnd) -> None:
+        """Tell how it ended."""
+        self._tell("end", as_data(end))
+
+    def _tell(self, kind: str, about: dict[str, Any]) -> None:
+        self.program.tell(self._line(kind, {}, about))
+
+    def _line(self, kind: str, head: dict[str, Any], about: dict[str, Any]) -> bytes:
+        """What is ours stands before what is the game's, and where both have a name it is ours."""
+        own = {"type": kind} | self._match | head
+        line = own | dict(flat(about)) | own
+        return json.dumps(line, separators=(",", ":")).encode() + b"\n"
+
+
+def as_data(message: Message) -> dict[str, Any]:
+    """A message as protobuf's JSON has it, with the names of the proto and zeros said."""
+    from google.protobuf.json_format import MessageToDict
+
+    data: dict[str, Any] = MessageToDict(
+        message, preserving_proto_field_name=True, always_print_fields_with_no_presence=True
+    )
+    return data
+
+
+def flat(data: Any, path: str = "") -> Iterator[tuple[str, Any]]:
+    """JSON data without anything nested but lists of plain values: `{"seats": [{"pawn": 1}]}` is seats.0.pawn."""
+    for key, value in data.items() if isinstance(data, dict) else enumerate(data):
+        nested = value if isinstance(value, list) else [value]
+        if any(isinstance(item, dict | list) for item in nested):
+            yield from flat(value, f"{path}{key}.")
+        else:
+            yield f"{path}{key}", value
+
+
+def note(line: str) -> None:
+    """Say something to the program's author."""
+    sys.stderr.write(f"{line}\n")
+    sys.stderr.flush()
+
+
+def end_as(code: int) -> NoReturn:
+    """End as the program did, by the same signal too: how this process ended is what its author is shown."""
+    if code < 0:
+        with suppress(OSError):
+            signal.signal(-code, signal.SIG_DFL)
+        os.kill(os.getpid(), -code)
+    raise SystemExit(code)
+
+
+def main() -> None:
+    """Start the program named by the arguments, play, and end with it."""
+    try:
+        Plain.program = Program(sys.argv[1:])
+    except OSError as error:
+        note(f"{sys.argv[1]} cannot be run: {error.strerror}")
+        raise SystemExit(127) from None
+    run(Plain)
+    raise SystemExit(max(0, Plain.program.end()))
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,1 @@
+"""What holds for the bot of every language."""

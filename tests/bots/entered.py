@@ -1,0 +1,59 @@
+"""A home in which the template of a language was made a bot by `arena new`, and entered by `arena submit`."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+from functools import cache
+from pathlib import Path
+
+import pytest
+
+from arena import games, roster
+from arena.seated import Entrant
+from arena.submission.manifest import load
+from arena.submission.templates import templates
+from ladder import store
+from tests.cli.commands import ARENA, Ran, environment
+
+BUILD = 900
+"""Seconds that a command may take which builds."""
+
+
+class Home:
+    """Enters a language's bot when it is first asked for: one that cannot be built fails its own tests only."""
+
+    def __init__(self, cwd: Path) -> None:
+        self.cwd = cwd
+        self.enter = cache(self._enter)
+
+    def _enter(self, language: str) -> str:
+        name = language.replace("+", "p")
+        made = self.arena("new", name, "--language", language, "--json")
+        assert made.code == 0, made.err
+        if missing := json.loads(made.out)["missing"]:
+            lacking = f"this machine lacks {', '.join(missing)}, with which a bot in {language} is built or run"
+            (pytest.fail if os.environ.get("ARENA_NO_SKIP") else pytest.skip)(lacking)
+        entered = self.arena("submit", name)
+        assert entered.code == 0, entered.err
+        return name
+
+    def entrant(self, language: str) -> Entrant:
+        """The bot of a language as a worker starts it."""
+        name, home = self.enter(language), self.cwd / ".arena"
+        with store.open_read(home) as db:
+            return roster.starter(db, home)(f"{name}@1")
+
+    def arena(self, *words: str) -> Ran:
+        """A command in this home, as people type it."""
+        done = subprocess.run(
+            [ARENA, *words], cwd=self.cwd, env=environment(), capture_output=True, text=True, timeout=BUILD, check=False
+        )
+        return Ran(done.returncode, done.stdout, done.stderr)
+
+
+def claimed(language: str) -> tuple[str, ...]:
+    """The games that a language's template plays."""
+    toml = templates()[language] / "bot.toml"
+    return tuple(load(toml, str(toml)).games or games.names())

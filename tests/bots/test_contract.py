@@ -1,0 +1,115 @@
+"""What holds for the bot of every language, from the moment its folder has a bot.toml.
+
+That it builds in the sandbox, starts, joins, plays every game and number of players it claims, holds as many matches
+as it says and ends when it is told to, `arena submit` has checked.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+
+import pytest
+from google.protobuf.struct_pb2 import Struct
+
+from arena import wire
+from arena.check.examiner import Examined, examined
+from arena.clock import Limits
+from arena.games import game
+from arena.questions import Setup, Sitting
+from arena.sandbox import probe
+from arena.submission.templates import templates
+from arena.v1 import referee_pb2 as pb
+from tests.bots.entered import Home, claimed
+
+pytestmark = [pytest.mark.long, pytest.mark.timeout(1200)]
+every_language = pytest.mark.parametrize("language", sorted(templates()))
+LIMITS = Limits()
+PATIENCE = 60.0
+NOTHING = Struct()
+"""What is seen of a game that shows nothing."""
+MATCHES = 12
+"""Of every game and number of players."""
+
+
+def sittings(games: Sequence[str]) -> list[Sitting]:
+    """Matches of all these games and numbers of players, in every seat, numbered from 1."""
+    setups = [
+        Setup(name, players, game(name).options({}), bytes([place] * 32))
+        for name in games
+        for players in game(name).seats
+        for place in range(MATCHES)
+    ]
+    return [Sitting(setup, number, number % setup.players, LIMITS) for number, setup in enumerate(setups, 1)]
+
+
+async def answers(home: Home, language: str, games: Sequence[str]) -> list[list[tuple[int, int, int]]]:
+    """What a bot says in these matches, all at once: match, decision and action of each choice, frame by frame."""
+    async with examined(home.entrant(language), PATIENCE, probe()) as bot:
+        open_ = sittings(games)
+        bot.say(*[sitting.start for sitting in open_])
+        said = []
+        while open_ := [sitting for sitting in open_ if sitting.asked is not None]:
+            bot.say(*[sitting.question for sitting in open_])
+            choices = (await bot.hear(PATIENCE)).choices
+            said.append([(choice.match, choice.decision, choice.action) for choice in choices])
+            assert [choice.match for choice in choices] == [sitting.number for sitting in open_]
+            for sitting, choice in zip(open_, choices, strict=True):
+                sitting.answer(choice.action)
+        return said
+
+
+@every_language
+async def test_all_answer_alike(home: Home, language: str) -> None:
+    """One rule written once in each language, question by question; a whole frame is answered by one frame."""
+    games = claimed(language)
+    assert await answers(home, language, games) == await answers(home, "python", games)
+
+
+async def lucky(bot: Examined, seeds: dict[int, bytes]) -> list[int]:
+    """What a bot chooses of a hundred actions in a game that it cannot know, ten times in each of some matches."""
+    starts = [pb.MatchStart(match=match, game="nobody's", seats=2, bot_seed=seed) for match, seed in seeds.items()]
+    bot.say(pb.PlayResponse(starts=starts).SerializeToString())
+    said = []
+    for number in range(10):
+        asked = [
+            pb.Decision(match=match, decision=number, legal_count=100, legal_first=7, bank_ms=1000, other=NOTHING)
+            for match in seeds
+        ]
+        bot.say(pb.PlayResponse(decisions=asked).SerializeToString())
+        said += [choice.action for choice in (await bot.hear(PATIENCE)).choices]
+    bot.say(*[wire.end(wire.match(match), None) for match in seeds])
+    return said
+
+
+@every_language
+async def test_luck_comes_from_the_seed_alone(home: Home, language: str) -> None:
+    """Else no match could be repeated; a game that nobody told it of is played by luck."""
+    async with examined(home.entrant(language), PATIENCE, probe()) as bot:
+        first = await lucky(bot, {1: bytes(32), 2: bytes(range(32))})
+        again = await lucky(bot, {3: bytes(range(32)), 4: bytes(32)})
+    assert set(first) <= set(range(7, 107))
+    assert first[::2] == again[1::2]
+    assert first[1::2] == again[::2]
+    assert first[::2] != first[1::2]
+
+
+@every_language
+async def test_it_goes_in_peace(home: Home, language: str) -> None:
+    """After Goodbye it ends with exit code 0 and not a word."""
+    async with examined(home.entrant(language), PATIENCE, probe()) as bot:
+        bot.say(wire.part("goodbye", pb.Goodbye(reason="the test is over").SerializeToString()))
+        assert await bot.ended(PATIENCE)
+        evidence = bot.evidence()
+    assert (evidence["exit"], evidence["output"]) == ("exited with code 0", [])
+
+
+def test_one_ladder_of_all_languages(home: Home) -> None:
+    """They meet at one table, and nobody forfeits."""
+    bots = [home.enter(language) for language in sorted(templates())]
+    players = str(min(4, len(bots)))
+    words = ("ladder", "--game", "buttons", "--players", players, "--rounds", "1", "--bots", ",".join(bots))
+    played = home.arena(*words, "--json")
+    assert played.code == 0, played.err
+    rows = json.loads(played.out)["rows"]
+    assert {row["bot"]: row["forfeits"] for row in rows} == {f"{bot}@1": 0 for bot in bots}
