@@ -17,7 +17,8 @@ import pytest
 from arena.clock import Limits
 from arena.match import Forfeit
 from arena.seated import GRACE
-from arena.worker import Played, Worker
+from arena.task import Played
+from arena.worker import Worker
 from tests.referee.conftest import PATIENT, bot, task
 
 SHORT = Limits(decision=0.3, bank=0.5)

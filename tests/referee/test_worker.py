@@ -17,7 +17,8 @@ from arena.clock import Limits
 from arena.match import Forfeit, Void
 from arena.seated import Entrant
 from arena.stream import BotStream
-from arena.worker import Played, Trouble, Worker
+from arena.task import Played, Trouble
+from arena.worker import Worker
 from tests.referee.conftest import HOSTILE, bot, children, task
 
 
