@@ -60,7 +60,7 @@ TIMEOUTS = [
     Case("stalls", TIMEOUT, "no answer in 3.50 s: a limit of 3.00 s and 0.50 s left of the bank", limits=SHORT),
     Case("stalls --at 2", TIMEOUT, "no answer in 0.80 s: a limit of 0.30 s and 0.50 s left of the bank", limits=SHORT),
     Case(
-        "answers_late --at 2 --seconds 1.5",
+        "answers_late --at 2 --seconds 4",
         TIMEOUT,
         "no answer in 0.80 s: a limit of 0.30 s and 0.50 s left of the bank",
         limits=SHORT,
