@@ -88,7 +88,7 @@ def confine_build(
     group = Group(sandbox.groups, bounds) if sandbox.groups else None
     inside = BOT if sandbox.bwrap else str(root)
     own = {"HOME": f"{inside}/.home", "TMPDIR": f"{inside}/.tmp", "CARGO_HOME": f"{inside}/.home/.cargo"}
-    env = {**own, **env}
+    env = {**own, **places.way_out(), **env}
     env["PATH"] = os.pathsep.join(
         [*(f"{place}/bin" for place in places.toolchains()), env.get("PATH", "/usr/bin:/bin")]
     )
@@ -109,7 +109,7 @@ def confine_build(
 
 
 def _tools() -> list[str]:
-    return [*places.toolchains(), *places.settings(*places.NETWORK)]
+    return [*places.toolchains(), *places.certificates(), *places.settings(*places.NETWORK)]
 
 
 def door(sandbox: Sandbox, directory: Path) -> Path:
