@@ -2,24 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Sequence
 from functools import cache
-from itertools import combinations, product
 from math import exp, prod
 from random import Random
-from typing import TypeAlias
 
 from arena.games import burning_desire as rules
 from arena.games.burning_desire import Phase, Stage, State
 from arena.games.burning_desire_dice import ROLES, best_role, score
 
-Strategy: TypeAlias = Callable[[State, int, Sequence[int], Random], int]
-Kept: TypeAlias = tuple[int, ...]
-"""Faces of the ordinary dice kept, sorted."""
+from .turn import FACTORS, Values, keep, plan
 
-FACES = range(1, 7)
-FACTORS = {0: 24 / 36, 2: 6 / 36, 3: 3 / 36, 4: 2 / 36, 6: 1 / 36}
-"""How likely it is that the multiplier dice multiply by a number."""
 ENOUGH = 60
 """Points with which the cautious player stops rolling."""
 
@@ -46,7 +39,7 @@ def greedy(state: State, seat: int, legal: Sequence[int], random: Random) -> int
     Never multiplies, since that loses a little on average.
     """
     if state.phase is Phase.ROLL:
-        return _mask(state.dice, *_best_keep(tuple(sorted(state.dice[:-1])), state.dice[-1]))
+        return keep(state.dice, _last_roll())
     if state.phase is Phase.ROLE:
         return rules.FIRST_ROLE + best_role(state.dice)
     return rules.BANK
@@ -75,40 +68,9 @@ def gambler(state: State, seat: int, legal: Sequence[int], random: Random) -> in
     return rules.MULTIPLY if 2 * state.score < state.goal else rules.BANK
 
 
-STRATEGIES: Mapping[str, Strategy] = {
-    "cautious": cautious,
-    "greedy": greedy,
-    "planner": planner,
-    "gambler": gambler,
-}
-
-
 @cache
-def _expected(kept: Kept, bonus: int) -> float:
-    """The mean points of the best role when all other dice are thrown once; bonus 0: that die too."""
-    if not bonus:
-        return sum(_expected(kept, face) for face in FACES) / 6
-    if len(kept) == 6:
-        return max(score(role, (*kept, bonus)) for role in ROLES)
-    return sum(_expected(tuple(sorted((*kept, face))), bonus) for face in FACES) / 6
-
-
-@cache
-def _best_keep(ordinary: Kept, bonus: int) -> tuple[Kept, int]:
-    """What to keep of seven dice: faces of the ordinary ones, and the bonus die's, or 0 to throw it."""
-    kept = sorted({kept for count in range(7) for kept in combinations(ordinary, count)})
-    return max(product(kept, (0, bonus)), key=lambda keep: _expected(*keep))
-
-
-def _mask(dice: Sequence[int], kept: Kept, bonus: int) -> int:
-    """The action that keeps these faces; of equal dice the first ones."""
-    missing = list(kept)
-    mask = 1 << 6 if bonus else 0
-    for die, face in enumerate(dice[:-1]):
-        if face in missing:
-            missing.remove(face)
-            mask |= 1 << die
-    return mask
+def _last_roll() -> Values:
+    return plan(float)[1]
 
 
 def _gambled(state: State, points: int, gambles: int) -> float:

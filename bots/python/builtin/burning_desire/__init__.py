@@ -1,0 +1,22 @@
+"""The players of Burning Desire."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from random import Random
+from typing import TypeAlias
+
+from arena.games.burning_desire import State
+
+from .actuary import actuary
+from .simple import cautious, gambler, greedy, planner
+
+Strategy: TypeAlias = Callable[[State, int, Sequence[int], Random], int]
+
+STRATEGIES: Mapping[str, Strategy] = {
+    "cautious": cautious,
+    "greedy": greedy,
+    "planner": planner,
+    "gambler": gambler,
+    "actuary": actuary,
+}
