@@ -115,7 +115,7 @@ def check_field(home: Path, game: Game[Any], seats: int, wanted: Sequence[str] |
 
 def _everybody(db: Database, game: Game[Any]) -> list[str]:
     gone = _retired(db)
-    quick = {name: bot for name, bot in built_ins(db).items() if not bot.slow}
+    quick = {name: bot for name, bot in built_ins(db).items() if game.name not in bot.slow}
     built_in = [name for name, bot in quick.items() if game.name in bot.games and (name, bot.digest) not in gone]
     return built_in + [version.label for version in store.field(db, game.name) if version.origin == "submitted"]
 

@@ -495,7 +495,8 @@ class Worker:
             try:
                 await bot.start(limit)
             except OSError as error:
-                self._no_room(bot, error)
+                reason = Void.DISK if error.errno in {errno.ENOSPC, errno.EDQUOT} else Void.OVERLOAD
+                self.not_started(bot, f"{reason}: {error}")
             except Exception:
                 if not bot.over:
                     self._let_go(bot)
@@ -503,14 +504,13 @@ class Worker:
             else:
                 await bot.started.wait()
 
-    def _no_room(self, bot: Bot, error: OSError) -> None:
+    def not_started(self, bot: Bot, why: str) -> None:
         """The machine cannot hold one more process: the matches that are next to need it are void."""
         if not bot.over:
             self._let_go(bot)
-        reason = Void.DISK if error.errno in {errno.ENOSPC, errno.EDQUOT} else Void.OVERLOAD
         for lane in self._lanes_of.get(bot.key, ()):
             if lane.tasks:
-                self._result(Played(lane.take().id, None, f"{reason}: {error}"))
+                self._result(Played(lane.take().id, None, why))
                 self._refill[lane] = None
         self._wake(bot.key)
         self.settle()
