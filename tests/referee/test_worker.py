@@ -20,7 +20,8 @@ from arena.sandbox import Grade, Sandbox, probe
 from arena.sandbox.launcher import UNABLE
 from arena.seated import Entrant
 from arena.stream import BotStream
-from arena.worker import Played, Trouble, Worker
+from arena.task import Played, Trouble
+from arena.worker import Worker
 from tests.referee.conftest import HOSTILE, bot, children, task
 
 
