@@ -15,9 +15,9 @@ from arena import replay, roster
 from arena.clock import Limits
 from arena.match import SeatForfeit, Void
 from arena.seated import Entrant
+from arena.task import Played, SeatRecord, Task
 from arena.tournament import DiskFull
 from arena.tournament.pool import Workers
-from arena.worker import Played, SeatRecord, Task
 from ladder import store
 
 if TYPE_CHECKING:

@@ -14,8 +14,8 @@ import pytest
 
 from arena import casual, games, submission
 from arena.clock import Limits
+from arena.task import Played
 from arena.v1.referee_pb2 import PlayResponse
-from arena.worker import Played
 from arena_bot.plain import Garbled, Program, flat
 from tests.sdk.referee import decision, refereed, start
 

@@ -22,8 +22,8 @@ from arena.clock import Limits
 from arena.match import Outcome
 from arena.sandbox import probe
 from arena.seated import Entrant
+from arena.task import Task
 from arena.tournament.pool import Workers
-from arena.worker import Task
 from tests.cli.commands import ARENA, environment
 from tests.referee.conftest import HOSTILE
 from tests.tournament import programs
