@@ -107,7 +107,7 @@ def confine_build(
 
 
 def _tools() -> list[str]:
-    return [*places.toolchains(), *places.settings(*places.NETWORK)]
+    return [*places.toolchains(), *places.settings(*places.BUILDS)]
 
 
 def door(sandbox: Sandbox, directory: Path) -> Path:

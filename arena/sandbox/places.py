@@ -33,8 +33,12 @@ SETTINGS = (
     "/etc/java-*",
     "/etc/.java",
 )
-NETWORK = ("/etc/resolv.conf", "/etc/hosts", "/etc/services", "/etc/protocols", "/etc/gai.conf", "/etc/host.conf")
-"""For builds, which may use the network."""
+BUILDS = (
+    "/etc/resolv.conf", "/etc/hosts", "/etc/services", "/etc/protocols", "/etc/gai.conf", "/etc/host.conf",
+    "/etc/maven/m2.conf", "/etc/maven/logging",
+)  # fmt: skip
+"""For builds, which may use the network. Debian's Maven does not start without its own; the settings beside them may
+hold passwords, and stay hidden."""
 DEVICES = ("/dev/null", "/dev/zero", "/dev/full", "/dev/random", "/dev/urandom")
 OWN_PROCESS = ("maps", "stat", "status", "statm", "cgroup", "mountinfo", "limits", "cmdline", "auxv", "environ", "fd")
 """Of /proc/self, without bubblewrap: /proc/self/net and what else leads to others stays shut."""
