@@ -163,8 +163,8 @@ def test_the_learner_learns_to_beat_luck(tmp_path: Path) -> None:
     (commands,) = re.findall(r"^```sh\n((?s:.*?))^```$", PAGE, re.MULTILINE)
     assert ".venv/bin/python mine/train.py" in commands
     subprocess.run([sys.executable, "mine/train.py"], cwd=tmp_path, check=True, timeout=300)
-    compared = [arena, "compare", "./mine", "random", "--game=birth", "--seed=1", "--json"]
+    compared = [arena, "compare", "./mine/bot", "random", "--game=birth", "--seed=1", "--json"]
     found = json.loads(subprocess.check_output(compared, cwd=tmp_path, timeout=200))
     assert found["low"] > 0.5
     assert found["better"] == found["bots"][0]
-    subprocess.run([arena, "submit", "./mine"], cwd=tmp_path, check=True, timeout=200)
+    subprocess.run([arena, "submit", "./mine/bot"], cwd=tmp_path, check=True, timeout=200)

@@ -6,7 +6,6 @@ import os
 import shlex
 import shutil
 import signal
-import stat
 import subprocess
 import tempfile
 import time
@@ -174,9 +173,7 @@ def _make_writable(folder: Path) -> None:
 
 
 def _hand_over(folder: Path, uid: int | None) -> None:
-    """What is built must be theirs who build it, to write as well: an author's own build may have come before."""
-    for path in (folder, *folder.rglob("*")):
-        if uid is not None:
+    """What is built must be theirs who build it."""
+    if uid is not None:
+        for path in (folder, *folder.rglob("*")):
             os.chown(path, uid, -1, follow_symlinks=False)
-        if not path.is_symlink():
-            path.chmod(path.stat().st_mode | stat.S_IWUSR)

@@ -46,6 +46,8 @@ class Program:
     """The digest of what its build made."""
     says_games: bool = True
     """Whether anybody said what it plays; else it is every game."""
+    packed: bool = False
+    """Whether it came as an archive, as programs of strangers do."""
     slow: tuple[str, ...] = ()
     """The games in whose fields it is only if it is named."""
 

@@ -113,7 +113,7 @@ class Workers:
     def __init__(self, jobs: int, *, in_flight: int = worker.IN_FLIGHT, sandbox: Sandbox = UNCONFINED) -> None:
         self._jobs = jobs
         self._in_flight = in_flight
-        self._sandbox = sandbox
+        self.sandbox = sandbox
         self._trouble = Trouble()
         self._stopped = False
         self._suspects: deque[list[Task]] = deque()
@@ -228,7 +228,7 @@ class Workers:
         return [Played(held[0].id, None, why)]
 
     def _hire(self) -> WorkerProcess:
-        return WorkerProcess(str(self._scratch), self._in_flight, self._sandbox)
+        return WorkerProcess(str(self._scratch), self._in_flight, self.sandbox)
 
 
 @contextlib.contextmanager

@@ -158,6 +158,10 @@ THREATS: dict[str, tuple[str, ...]] = {
         f"{REFEREE}worker.py::test_a_bot_cannot_end_as_if_its_sandbox_had_failed",
         f"{REFEREE}worker.py::test_a_sandbox_that_cannot_be_set_up_is_not_the_bots_fault",
     ),
+    "strangers where nothing holds them": (
+        "sandbox/test_strangers.py::test_what_came_as_an_archive_is_started_where_it_is_held",
+        "sandbox/test_strangers.py::test_an_archive_is_refused_in_one_line_before_anything_of_it_runs",
+    ),
     "signals and closed pipes": (f"{TOURNAMENT}interruptions.py::test_an_interrupted_ladder_goes_on",),
     "plays with ratings by ending itself": (
         f"{REFEREE}batches.py::test_a_crash_among_many_matches_costs_only_the_match_it_happens_in_again",

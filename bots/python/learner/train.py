@@ -1,4 +1,4 @@
-"""Learns to play BIRTH against luck: `python train.py` writes weights.json beside this file.
+"""Learns to play BIRTH against luck: `python train.py` writes bot/weights.json.
 
 The value of an action is linear in what is seen: the reward that is to be expected after it. Matches are played by the
 values learned so far, now and then by luck, and the weights are fitted anew to all that was seen, by least squares.
@@ -72,7 +72,7 @@ def play(env: Environment, values: Values, learner: str, luck: np.random.Generat
 @click.command()
 @click.option("--seed", default=0, show_default=True, help="Decides the dice and the learner's luck.")
 def train(seed: int) -> None:
-    """Learn, and write weights.json."""
+    """Learn, and write bot/weights.json."""
     env, luck = Environment("birth"), np.random.default_rng(seed)
     env.reset(seed=seed)
     values = Values(env.game.actions, len(seen_by(env, "seat_0")[0]))
@@ -80,7 +80,7 @@ def train(seed: int) -> None:
         rewards = [play(env, values, env.possible_agents[match % 2], luck) for match in range(MATCHES)]
         values.fit()
         click.echo(f"round {round_} of {ROUNDS}: {(1 + np.mean(rewards)) / 2:.0%} of the matches won")
-    Path(__file__).with_name("weights.json").write_text(json.dumps(values.weights.round(4).tolist()))
+    Path(__file__).with_name("bot").joinpath("weights.json").write_text(json.dumps(values.weights.round(4).tolist()))
 
 
 if __name__ == "__main__":

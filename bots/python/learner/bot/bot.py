@@ -1,4 +1,4 @@
-"""Plays BIRTH by the weights that train.py leaves beside it: the legal action of the highest value."""
+"""Plays BIRTH by the weights that train.py leaves here: the legal action of the highest value."""
 
 import json
 from pathlib import Path
