@@ -17,9 +17,9 @@ from arena.submission.program import LEFT_OUT, command, environment
 
 @cache
 def templates() -> dict[str, Path]:
-    """The folder of each language's template: whichever among the bots has a manifest that names its language."""
+    """The folder of each language's template: that of the language, or `example` in it if there is more."""
     bots = bots_folder()
-    manifests = sorted([*bots.glob("*/bot.toml"), *bots.glob("*/*/bot.toml")])
+    manifests = [*bots.glob("*/bot.toml"), *bots.glob("*/example/bot.toml")]
     return {load(toml, str(toml)).language: toml.parent for toml in manifests}
 
 
