@@ -32,8 +32,10 @@ SETTINGS = (
     "/etc/fonts",
     "/etc/java-*",
     "/etc/.java",
-    "/etc/maven",
+    "/etc/maven/m2.conf",
+    "/etc/maven/logging",
 )
+"""Not Maven's settings.xml, which may hold passwords."""
 NETWORK = ("/etc/resolv.conf", "/etc/hosts", "/etc/services", "/etc/protocols", "/etc/gai.conf", "/etc/host.conf")
 """For builds, which may use the network."""
 PROXIES = ("http_proxy", "https_proxy", "all_proxy", "no_proxy")
