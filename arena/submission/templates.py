@@ -34,6 +34,8 @@ def make(folder: Path, language: str, games: Sequence[str] = ()) -> Manifest:
     name = check_name(folder.name)
     if folder.exists() or folder.is_symlink():
         raise BadSubmission(f"{str(folder)!r} exists already: name a folder that is to be made")
+    if not folder.parent.is_dir():
+        raise BadSubmission(f"no folder {str(folder.parent)!r} to make {name!r} in")
     template = templates()[language]
     shutil.copytree(template, folder, ignore=shutil.ignore_patterns(*LEFT_OUT, *_made_by_builds(template)))
     toml = folder / "bot.toml"
