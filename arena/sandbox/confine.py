@@ -90,7 +90,7 @@ def confine_build(
     root, home, temporary = root.absolute(), own.absolute() / "home", own.absolute() / "tmp"
     group = Group(sandbox.groups, bounds) if sandbox.groups else None
     inside = (HOME, TEMPORARY) if sandbox.bwrap else (str(home), str(temporary))
-    env = {"HOME": inside[0], "TMPDIR": inside[1], "CARGO_HOME": f"{inside[0]}/.cargo", **env}
+    env = {"HOME": inside[0], "TMPDIR": inside[1], "CARGO_HOME": f"{inside[0]}/.cargo", **places.way_out(), **env}
     env["PATH"] = os.pathsep.join(
         [*(f"{place}/bin" for place in places.toolchains()), env.get("PATH", "/usr/bin:/bin")]
     )
@@ -107,7 +107,7 @@ def confine_build(
 
 
 def _tools() -> list[str]:
-    return [*places.toolchains(), *places.settings(*places.NETWORK)]
+    return [*places.toolchains(), *places.certificates(), *places.settings(*places.NETWORK)]
 
 
 def door(sandbox: Sandbox, directory: Path) -> Path:

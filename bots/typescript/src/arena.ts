@@ -1,8 +1,8 @@
-/** The arena as a bot sees it: one stream of frames, which carries every match of the process. */
+/** Plays the matches that an arena sends to this process. */
 
 import { credentials, type ServiceError } from "@grpc/grpc-js";
-import { uniformInt } from "pure-rand/distribution/uniformInt";
 import { xoroshiro128plusFromState } from "pure-rand/generator/xoroshiro128plus";
+import type { RandomGenerator } from "pure-rand/types/RandomGenerator";
 
 import {
   type Choice,
@@ -18,26 +18,20 @@ const PROTOCOL = 1;
 
 /** One seat of one match: every match has a bot of its own, so matches never mix. */
 export interface Bot {
-  /** One of `legal(decision)`; any other forfeits the match. */
-  choose(decision: Decision): number;
+  /** One of the legal actions, which are ascending; any other forfeits the match. */
+  choose(decision: Decision, legal: number[]): number;
 
   /** The match is over. */
   end?(end: MatchEnd): void;
 }
 
-/** The actions to choose from, ascending. */
-export function legal({ legal, legalFirst, legalCount }: Decision): number[] {
-  return legalCount > 0 ? Array.from({ length: legalCount }, (_, i) => legalFirst + i) : legal;
+/** A generator made from the bot seed: with no other luck, a repeated match is played the same way again. */
+export function random({ botSeed }: MatchStart): RandomGenerator {
+  return xoroshiro128plusFromState([0, 4, 8, 12].map((at) => botSeed.readInt32LE(at)));
 }
 
-/** Draws one of some items. Seeded by the arena: with no other luck, a repeated match is played the same. */
-export function drawing({ botSeed }: MatchStart): <Item>(items: readonly Item[]) => Item {
-  const random = xoroshiro128plusFromState([0, 4, 8, 12].map((at) => botSeed.readInt32LE(at)));
-  return (items) => items[uniformInt(random, 0, items.length - 1)]!;
-}
-
-/** Plays every match that the arena sends this process; `matches` is how many it may hold at once. */
-export function run(bots: (start: MatchStart) => Bot, matches = 256): void {
+/** Plays until the arena says goodbye, up to `matches` at once; 1 for a bot that needs the whole machine. */
+export function run(newBot: (start: MatchStart) => Bot, matches = 256): void {
   const { ARENA_ADDR: address, ARENA_TOKEN: token = "" } = process.env;
   if (address === undefined) {
     console.error("the arena starts this bot: try `arena match . random --game buttons`");
@@ -48,7 +42,7 @@ export function run(bots: (start: MatchStart) => Bot, matches = 256): void {
     "grpc.max_receive_message_length": -1,
   });
   const stream = client.play();
-  const table = new Table(bots);
+  const table = new Table(newBot);
   stream.on("data", (frame: PlayResponse) => {
     const choices = table.answer(frame);
     if (choices.length > 0) {
@@ -64,33 +58,38 @@ export function run(bots: (start: MatchStart) => Bot, matches = 256): void {
     process.exitCode = 1;
     client.close();
   });
-  stream.write(PlayRequest.fromPartial({ hello: { protocol: PROTOCOL, token, matches, sdk: "typescript" } }));
+  stream.write(PlayRequest.fromPartial({ hello: { protocol: PROTOCOL, token, matches, sdk: "grpc-js" } }));
 }
 
 /** The matches that this process holds, each with a bot of its own. */
 class Table {
-  private readonly matches = new Map<number, Bot>();
+  private readonly bots = new Map<number, Bot>();
 
-  constructor(private readonly bots: (start: MatchStart) => Bot) {}
+  constructor(private readonly newBot: (start: MatchStart) => Bot) {}
 
   /** Every choice that a frame asks for. */
   answer(frame: PlayResponse): Choice[] {
     for (const start of frame.starts) {
-      this.matches.set(start.match, this.bots(start));
+      this.bots.set(start.match, this.newBot(start));
     }
     for (const { reason } of frame.rejections) {
       console.error(`the referee rejected a choice: ${reason}`);
     }
     const choices = frame.decisions.map((decision) => this.choice(decision));
     for (const end of frame.ends) {
-      this.matches.get(end.match)?.end?.(end);
-      this.matches.delete(end.match);
+      this.bots.get(end.match)?.end?.(end);
+      this.bots.delete(end.match);
     }
     return choices;
   }
 
   private choice(decision: Decision): Choice {
-    const action = this.matches.get(decision.match)!.choose(decision);
-    return { match: decision.match, decision: decision.decision, action };
+    const { match, decision: number } = decision;
+    return { match, decision: number, action: this.bots.get(match)!.choose(decision, legal(decision)) };
   }
+}
+
+/** The actions, which travel as a range where they are one. */
+function legal({ legal, legalFirst, legalCount }: Decision): number[] {
+  return legalCount === 0 ? legal : Array.from({ length: legalCount }, (_, i) => legalFirst + i);
 }
