@@ -14,7 +14,8 @@ from arena.games.rules import Game, Options
 from arena.sandbox import UNCONFINED, Sandbox
 from arena.scratch import run_folder
 from arena.seated import Entrant
-from arena.worker import IN_FLIGHT, Played, Task, Worker
+from arena.task import Played, Task
+from arena.worker import IN_FLIGHT, Worker
 
 Waiting: TypeAlias = Callable[[str, str, str], None]
 """Told the label, address and token of a bot that is to be started by hand."""

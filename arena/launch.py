@@ -21,6 +21,7 @@ from arena.clock import Usage
 from arena.sandbox import watchdog
 from arena.sandbox.cgroups import Group
 from arena.sandbox.grades import Bounds
+from arena.sandbox.launcher import BEGAN
 from arena.sandbox.watchdog import ALARMED, Excess, out_of_memory
 
 KEPT = 64 * 1024
@@ -115,23 +116,29 @@ class BotProcess:
         self._watch: asyncio.TimerHandle | None = None
         self.excess: Excess | None = None
         """What it was ended for using too much of; known at its end."""
+        self._began = False
         self._loop = asyncio.get_running_loop()
         self._second = (0, 0)  # (whole second of the loop's clock, bytes printed up to its start)
+        self._report, told = os.pipe()
+        os.set_blocking(self._report, False)
         try:
             self._process = subprocess.Popen(
                 list(command),
                 cwd=cwd,
                 env=dict(env),
-                stdin=subprocess.DEVNULL,
+                stdin=told,
                 stdout=subprocess.PIPE,
                 stderr=subprocess.STDOUT,
                 bufsize=0,
                 start_new_session=True,
             )
         except OSError:
+            os.close(self._report)
             if group is not None:
                 group.remove()
             raise
+        finally:
+            os.close(told)
         _running[self._process.pid] = env.get("ARENA_TOKEN", "")
         assert self._process.stdout is not None
         self._pipe = self._process.stdout
@@ -183,6 +190,11 @@ class BotProcess:
         else:
             self._watch = self._loop.call_later(seconds, self._look)
 
+    @property
+    def never_began(self) -> bool:
+        """Whether it ended by itself before the sandbox around it stood."""
+        return not (self.running or self._began) and self._process.returncode > 0
+
     def was_short_of_memory(self) -> bool:
         """Whether the kernel ended one of its processes for that, if not the first."""
         return self._group is not None and self._group.ran_out_of_memory()
@@ -203,6 +215,7 @@ class BotProcess:
     def _reap(self) -> None:
         self.kill()  # or what it left in its group
         self._process.wait()
+        self._began = self._has_begun()
         del _running[self._process.pid]
         end_orphans()
         if self._watch is not None:
@@ -214,6 +227,14 @@ class BotProcess:
         for _ in range(PIPE // KEPT):
             self._take()
         self._pipe.close()
+
+    def _has_begun(self) -> bool:
+        try:
+            return BEGAN in os.read(self._report, KEPT)
+        except BlockingIOError:
+            return False
+        finally:
+            os.close(self._report)
 
     def _read(self) -> None:
         self._take()

@@ -16,7 +16,7 @@ from arena.games.rules import Options, Seat
 from arena.match import Asked, Match
 from arena.replay import Replay, questions
 from arena.seated import Entrant
-from arena.worker import Task, match_start
+from arena.task import Task, match_start
 
 
 class Setup(NamedTuple):

@@ -16,7 +16,7 @@ from arena.games.rules import Game, Options, Seat
 from arena.match import Asked, Forfeit, Match
 
 if TYPE_CHECKING:
-    from arena.worker import Played
+    from arena.task import Played
 
 FORMAT = 2
 """1 had no forfeits."""

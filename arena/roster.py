@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
 
 from arena import submission
 from arena.games.rules import Game
+from arena.sandbox.grades import UNCONFINED, NoSandbox
 from arena.submission import BadSubmission, Program
 from ladder import store
 from ladder.schedule import TooFewBots
@@ -36,7 +37,14 @@ def enter(db: Database, home: Path, program: Program, origin: str) -> tuple[stor
     """Keep a program and make it a version; gives its newest version, and whether that is new."""
     submission.store(program, folder(home))
     return store.add_version(
-        db, program.name, program.digest, games=program.games, run=program.run, origin=origin, built=program.built
+        db,
+        program.name,
+        program.digest,
+        games=program.games,
+        run=program.run,
+        origin=origin,
+        built=program.built,
+        packed=program.packed,
     )
 
 
@@ -115,7 +123,7 @@ def check_field(home: Path, game: Game[Any], seats: int, wanted: Sequence[str] |
 
 def _everybody(db: Database, game: Game[Any]) -> list[str]:
     gone = _retired(db)
-    quick = {name: bot for name, bot in built_ins(db).items() if not bot.slow}
+    quick = {name: bot for name, bot in built_ins(db).items() if game.name not in bot.slow}
     built_in = [name for name, bot in quick.items() if game.name in bot.games and (name, bot.digest) not in gone]
     return built_in + [version.label for version in store.field(db, game.name) if version.origin == "submitted"]
 
@@ -132,12 +140,13 @@ def _checked(db: Database, game: Game[Any], wanted: Sequence[str]) -> list[str]:
     return list(wanted)
 
 
-def starter(db: Database, home: Path) -> Callable[[str], Entrant]:
-    """From the label of a version in the store to the bot as a worker starts it. Raises BadSubmission."""
+def starter(db: Database, home: Path, sandbox: Sandbox = UNCONFINED) -> Callable[[str], Entrant]:
+    """From the label of a version in the store to the bot as a worker starts it. Raises BadSubmission, NoSandbox."""
 
     @cache
     def entrant(label: str) -> Entrant:
         program = program_of(home, store.version(db, label))
+        _check_held(program, sandbox)
         if not program.root.is_dir():
             raise BadSubmission(f"the program of {label} is gone from {str(program.root)!r}: submit it again")
         if not submission.intact(program):
@@ -165,6 +174,7 @@ def program_of(home: Path, version: store.Version) -> Program:
         needs=said.limits,
         protocol=said.protocol,
         built=version.built,
+        packed=version.packed,
     )
 
 
@@ -181,9 +191,10 @@ class Workshop(NamedTuple):
 
 
 def built(home: Path, program: Program, sandbox: Sandbox, building: Building) -> Program:
-    """A program, built if it has a build, where it lies; the log stays in the home. Raises BadSubmission."""
+    """A program, built if it has a build, where it lies; the log stays in the home. Raises BadSubmission, NoSandbox."""
     from arena.submission.build import build  # here, because most commands build nothing
 
+    _check_held(program, sandbox)
     return build(program, home / "builds" / f"{program.digest}.log", sandbox, building)
 
 
@@ -209,9 +220,18 @@ def find(db: Database, home: Path, text: str, game: Game[Any], workshop: Worksho
     else:
         version = _known(db, text, ", or a path such as ./mine.py")
         _check_plays(text, version.games, game)
-        return starter(db, home)(version.label)
+        return starter(db, home, workshop.sandbox)(version.label)
     _check_plays(text, program.games, game)
     return program.entrant()
+
+
+def _check_held(program: Program, sandbox: Sandbox) -> None:
+    """Raises NoSandbox for a stranger's program where nothing would hold it and nobody trusts it."""
+    if program.packed and not sandbox.is_for_strangers:
+        raise NoSandbox(
+            f"{program.name} came as an archive, perhaps from a stranger, and grade {sandbox.grade} holds nobody:"
+            " install bubblewrap (see arena doctor), or say --i-trust-these-bots"
+        )
 
 
 def _check_plays(name: str, plays: Sequence[str], game: Game[Any]) -> None:

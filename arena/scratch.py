@@ -23,9 +23,12 @@ PATIENCE = 10.0
 
 
 @contextmanager
-def run_folder() -> Iterator[Path]:
-    """A folder of one's own, named `arena-…`, with everything in it removed in the end."""
-    parent = _parent()
+def run_folder(parent: Path | None = None) -> Iterator[Path]:
+    """A folder of one's own, named `arena-…`, with everything in it removed in the end; `parent` is where to make it.
+
+    Elsewhere than in the parent that is usual there may be no room for the names of sockets.
+    """
+    parent = parent or _parent()
     sweep(parent)
     new = Path(tempfile.mkdtemp(prefix=".arena-", dir=parent))
     lock = os.open(new / "lock", os.O_RDWR | os.O_CREAT, 0o600)

@@ -16,7 +16,7 @@ from typing import Any, Concatenate, NamedTuple, ParamSpec, Protocol, TypeAlias
 
 from arena.clock import Usage
 from arena.launch import BotProcess
-from arena.match import Forfeit
+from arena.match import Forfeit, Void
 from arena.sandbox import Bounds, Confined, Sandbox, confine, door, user
 from arena.sandbox.watchdog import out_of_memory
 from arena.service import LONGEST, REFUSALS, Receive, RefereeService, Write
@@ -82,6 +82,9 @@ class BotHost(Protocol):
 
     def overloaded(self, bot: Bot, detail: str) -> None:
         """The machine is too busy to judge it: what it plays does not count."""
+
+    def not_started(self, bot: Bot, why: str) -> None:
+        """The arena could not start it, by no doing of the bot's: what is next to need it is void."""
 
     def bug(self, error: Exception) -> None:
         """The arena itself raised."""
@@ -298,7 +301,13 @@ class Bot:
         elif self._verdict is None:
             self._verdict = self._loop.call_later(GRACE, self._judge_end)
 
+    @_ours
     def _judge_end(self) -> None:
+        if self.stream is None and self._process is not None and self._process.never_began:
+            self.started.set()
+            last = "".join(self._process.last_lines()[-1:])
+            self.host.not_started(self, f"{Void.SANDBOX}: {last or self._process.exit_in_words()}")
+            return
         reason, how = Forfeit.CRASH, f"closed its stream, or sent a frame of more than {LONGEST} bytes"
         if self._process is not None and self._exited.is_set():
             how = f"the process {self._process.exit_in_words()}"

@@ -10,7 +10,6 @@ import secrets
 import socket
 import subprocess
 import sys
-import tempfile
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -19,6 +18,7 @@ from typing import Any, NamedTuple
 from arena.launch import BotProcess, adopt_orphans
 from arena.sandbox import Bounds, Grade, Sandbox, attacks, confine, user
 from arena.sandbox.attacks import ACHIEVED, ATTACKS, RAN
+from arena.scratch import run_folder
 
 PATIENCE = 20.0
 """Seconds until an attack is ended from outside, whatever it does."""
@@ -101,8 +101,8 @@ class Canaries:
 def run(sandbox: Sandbox, report: Callable[[int, int], None]) -> list[Verdict]:
     """Every attack, one verdict each, in the order of the table."""
     adopt_orphans()
-    with _operator(), tempfile.TemporaryDirectory(prefix="arena-") as folder:
-        return asyncio.run(_all(sandbox, Path(folder), report))
+    with _operator(), run_folder() as folder:
+        return asyncio.run(_all(sandbox, folder, report))
 
 
 @contextmanager

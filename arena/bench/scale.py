@@ -22,8 +22,8 @@ from arena import games
 from arena.bench.figures import Sample, Sampler
 from arena.clock import Limits
 from arena.match import Outcome
+from arena.task import Played, SeatRecord
 from arena.tournament.run import finished
-from arena.worker import Played, SeatRecord
 from ladder import store
 
 if TYPE_CHECKING:

@@ -21,7 +21,7 @@ from arena.bench.figures import Sample, Sampler
 from arena.bench.tape import Frame
 from arena.clock import Limits
 from arena.games.dice import RandomDice
-from arena.worker import Task, match_start
+from arena.task import Task, match_start
 
 
 @contextmanager

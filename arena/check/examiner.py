@@ -14,7 +14,7 @@ from google.protobuf.message import DecodeError
 from arena import wire
 from arena.launch import adopt_orphans
 from arena.match import Forfeit
-from arena.sandbox import Sandbox
+from arena.sandbox import NoSandbox, Sandbox
 from arena.scratch import run_folder
 from arena.seated import Bot, Entrant
 from arena.service import Receive, Write
@@ -129,6 +129,10 @@ class _Desk:
 
     def over_limit(self, bot: Bot) -> None:
         """No clock runs."""
+
+    def not_started(self, bot: Bot, why: str) -> None:  # noqa: ARG002
+        """Not its fault: there is nothing to be said about it."""
+        self.bug(NoSandbox(why))
 
     def bug(self, error: Exception) -> None:
         """We raised."""

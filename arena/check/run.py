@@ -20,7 +20,7 @@ from arena.clock import Limits
 from arena.match import Forfeit
 from arena.sandbox import Sandbox
 from arena.submission import Program
-from arena.worker import Played
+from arena.task import Played
 
 Report = Callable[[int, int], None]
 """Told how many steps are done, and of how many."""

@@ -32,7 +32,7 @@ if TYPE_CHECKING:
 
     from arena.match import Outcome
     from arena.sandbox import Sandbox
-    from arena.worker import Played
+    from arena.task import Played
 
 EXPLAINED = 3
 """Forfeits that are explained at length; the others are counted."""

@@ -125,11 +125,18 @@ def sandbox_options(command: Command) -> Command:
     """What holds the bots; the command has `home_option` too, and gets `sandbox`. Says so loudly if it is weak."""
 
     @wraps(command)
-    def with_sandbox(*args: Any, wanted: str, least: str | None, home: Path, **others: Any) -> Any:
-        return command(*args, sandbox=_sandbox(wanted, least, home), home=home, **others)
+    def with_sandbox(*args: Any, wanted: str, least: str | None, trusting: bool, home: Path, **others: Any) -> Any:
+        sandbox = _sandbox(wanted, least, home)._replace(trusting=trusting)
+        return command(*args, sandbox=sandbox, home=home, **others)
 
     grades = [grade.value for grade in Grade]
     for option in (
+        click.option(
+            "--i-trust-these-bots",
+            "trusting",
+            is_flag=True,
+            help="Run archives, which may come from strangers, also where nothing holds them (grade D).",
+        ),
         click.option(
             "--require-sandbox", "least", type=click.Choice(grades[:3]), help="Refuse to run with a weaker sandbox."
         ),

@@ -21,12 +21,14 @@ INSIDE = 1000
 """The user they believe to be."""
 FILTER = 100
 """The number under which bubblewrap finds the filter open."""
+REPORT = 101
+"""And that under which it tells how the command ended, if it began: who starts it has that end of a pipe as stdin."""
 STAGE = "/mnt"
 """Where places are shown to bubblewrap that its user could not reach otherwise; nobody else sees it."""
 HEADROOM = 512 * MIB
 """Address space that a runtime sets aside and never touches, over and above the memory that a bot may use."""
-BOT, DOOR, TEMPORARY = "/bot", "/run/arena", "/tmp"
-"""Where things lie inside bubblewrap: the program, the folder of its socket, what it may write."""
+BOT, DOOR, TEMPORARY, HOME = "/bot", "/run/arena", "/tmp", "/home"
+"""Where things lie inside bubblewrap: the program, the folder of its socket, what it may write, a build's home."""
 FILES = 256
 """Open files of a process."""
 BUILD = Bounds(memory_mib=4096, tasks=1024, disk_mib=4096, cores=os.cpu_count() or 1)
@@ -78,38 +80,34 @@ def confine(
 
 
 def confine_build(
-    sandbox: Sandbox, command: Sequence[str], *, root: Path, env: Mapping[str, str], bounds: Bounds = BUILD
+    sandbox: Sandbox, command: Sequence[str], *, root: Path, own: Path, env: Mapping[str, str], bounds: Bounds = BUILD
 ) -> Confined:
-    """The building of a bot in the folder `root`, which it may write; with the network, and a `HOME` of its own.
+    """The building of a bot in the folder `root`, which it may write; with the network.
 
-    Without bubblewrap the same by Landlock; at grade D nothing but limits. `env` is added to what it finds.
+    In `own` are the folders `home` and `tmp`, which it may write as well. Without bubblewrap the same by Landlock; at
+    grade D nothing but limits. `env` is added to what it finds.
     """
-    root = root.absolute()
+    root, home, temporary = root.absolute(), own.absolute() / "home", own.absolute() / "tmp"
     group = Group(sandbox.groups, bounds) if sandbox.groups else None
-    inside = BOT if sandbox.bwrap else str(root)
-    own = {"HOME": f"{inside}/.home", "TMPDIR": f"{inside}/.tmp", "CARGO_HOME": f"{inside}/.home/.cargo"}
-    env = {**own, **env}
+    inside = (HOME, TEMPORARY) if sandbox.bwrap else (str(home), str(temporary))
+    env = {"HOME": inside[0], "TMPDIR": inside[1], "CARGO_HOME": f"{inside[0]}/.cargo", **places.way_out(), **env}
     env["PATH"] = os.pathsep.join(
         [*(f"{place}/bin" for place in places.toolchains()), env.get("PATH", "/usr/bin:/bin")]
     )
-    for name in (".home", ".tmp"):
-        if (root / name).is_symlink():  # of a command before this one: it would lead us out
-            (root / name).unlink()
-        (root / name).mkdir(exist_ok=True)
-        if (uid := user(sandbox)) is not None:
-            os.chown(root / name, uid, -1, follow_symlinks=False)
     orders = _orders(sandbox, group, bounds) | {"limits": _limits(sandbox, bounds) | {"nofile": 4096}}
     if sandbox.bwrap is None:
         if sandbox.grade is Grade.C:
-            orders |= _bare(sandbox, [*_tools(), str(root)], [str(root)], network=True)
-        return Confined(_launch(orders, command), env, str(root), group, False, bounds, root)
+            places_of_its_own = [str(root), str(home), str(temporary)]
+            orders |= _bare(sandbox, [*_tools(), *places_of_its_own], places_of_its_own, network=True)
+        return Confined(_launch(orders, command), env, str(root), group, False, bounds)
     seen = {place: place for place in _tools()}
-    wrapper = _bubblewrap(sandbox, orders, seen, {BOT: str(root)}, bounds, network=True)
-    return Confined(_launch(orders, [*wrapper, *_counted(bounds), *command]), env, "/", group, True, bounds, root)
+    write = {BOT: str(root), HOME: str(home), TEMPORARY: str(temporary)}
+    wrapper = _bubblewrap(sandbox, orders, seen, write, bounds, network=True)
+    return Confined(_launch(orders, [*wrapper, *_counted(bounds), *command]), env, "/", group, True, bounds)
 
 
 def _tools() -> list[str]:
-    return [*places.toolchains(), *places.settings(*places.NETWORK)]
+    return [*places.toolchains(), *places.certificates(), *places.settings(*places.NETWORK)]
 
 
 def door(sandbox: Sandbox, directory: Path) -> Path:
@@ -149,6 +147,8 @@ def _orders(sandbox: Sandbox, group: Group | None, bounds: Bounds) -> dict[str, 
         "stage_folder": STAGE,
         "filter": None,
         "filter_number": FILTER,
+        "wrapped": sandbox.bwrap is not None,
+        "report_number": REPORT,
         "landlock": None,
         "seccomp": None,
     }
@@ -194,7 +194,7 @@ def _bubblewrap(
     `read` and `write` are folders of this machine by their place inside.
     """
     assert sandbox.bwrap is not None
-    size = str(bounds.disk_mib * MIB)
+    size = str(min(bounds.disk_mib, DEFAULT.disk_mib) * MIB)  # it is memory; builds have a /tmp on the disk
     argv = [sandbox.bwrap, "--unshare-all", *(["--share-net"] if network else []), "--unshare-user", "--disable-userns"]
     argv += ["--die-with-parent", "--new-session", "--uid", str(INSIDE), "--gid", str(INSIDE), "--hostname", "bot"]
     argv += _system()
@@ -222,7 +222,7 @@ def _bubblewrap(
         for hidden in sandbox.hidden:
             if places.is_in(hidden, outside) and os.path.isdir(hidden) and hidden != outside:
                 argv += ["--tmpfs", inside + hidden[len(outside) :], "--remount-ro", inside + hidden[len(outside) :]]
-    argv += ["--remount-ro", "/dev", "--remount-ro", "/", "--chdir", BOT]
+    argv += ["--remount-ro", "/dev", "--remount-ro", "/", "--chdir", BOT, "--json-status-fd", str(REPORT)]
     if network and sandbox.landlock >= SCOPED:
         orders["landlock"] = {"read": [], "write": [], "network": True, "files": False}
     if sandbox.filtered:

@@ -82,6 +82,14 @@ class Sandbox(NamedTuple):
     hidden: tuple[str, ...] = ()
     """Folders that no bot may see, wherever they lie: homes."""
 
+    trusting: bool = False
+    """Whether the organiser trusts every bot, strangers' too."""
+
+    @property
+    def is_for_strangers(self) -> bool:
+        """Whether it holds programs of people whom nobody knows, or need not."""
+        return self.trusting or self.grade.at_least(Grade.C)
+
     def hide(self, *folders: str) -> Sandbox:
         """The same, with more to be hidden."""
         return self._replace(hidden=(*self.hidden, *folders))

@@ -3,6 +3,9 @@
 A program of its own, `python -I -S launcher.py ORDERS COMMAND…`: it runs in a process that is to hold nothing of the
 arena, and no code can be run safely between fork and exec of one with gRPC's threads in it. Needs only the standard
 library. What it cannot do it says on stderr and ends with UNABLE: nothing is ever started less bound than was ordered.
+
+Its input is one end of a pipe, which the bot never has: there it reports to the arena that the command has begun, or
+leaves that to bubblewrap.
 """
 
 from __future__ import annotations
@@ -20,6 +23,8 @@ from typing import Any
 
 UNABLE = 97
 """Exit code if an order could not be carried out: the arena's fault."""
+BEGAN = b'"exit-code"'
+"""What a report has of a command that has begun, in the words of bubblewrap, which says so at its end."""
 NO_PROGRAM = 127
 """Exit code if the command cannot be run: the bot's."""
 
@@ -80,6 +85,14 @@ def stage(places: list[str], folder: str) -> None:
 def mount(source: str, target: str, flags: int, kind: str = "none") -> None:
     """Raises OSError."""
     called(f"mount {target}", libc.mount(source.encode(), target.encode(), kind.encode(), ctypes.c_ulong(flags), None))
+
+
+def open_report(number: int, *, kept: bool) -> None:
+    """Have the report under a number, `kept` open for bubblewrap, and nothing for input."""
+    os.dup2(0, number, inheritable=kept)
+    nothing = os.open("/dev/null", os.O_RDONLY)
+    os.dup2(nothing, 0)
+    os.close(nothing)
 
 
 def open_filter(path: str, number: int) -> None:
@@ -194,8 +207,11 @@ def obey(orders: dict[str, Any]) -> None:
 def main() -> None:
     """Obey, then become the command."""
     orders, command = json.loads(sys.argv[1]), sys.argv[2:]
+    open_report(orders["report_number"], kept=orders["wrapped"])
     try:
         obey(orders)
+        if not orders["wrapped"]:
+            os.write(orders["report_number"], BEGAN)
     except OSError as error:
         sys.stderr.write(f"sandbox: {error}\n")
         sys.exit(UNABLE)

@@ -32,9 +32,15 @@ SETTINGS = (
     "/etc/fonts",
     "/etc/java-*",
     "/etc/.java",
+    "/etc/maven/m2.conf",
+    "/etc/maven/logging",
 )
+"""Not Maven's settings.xml, which may hold passwords."""
 NETWORK = ("/etc/resolv.conf", "/etc/hosts", "/etc/services", "/etc/protocols", "/etc/gai.conf", "/etc/host.conf")
 """For builds, which may use the network."""
+PROXIES = ("http_proxy", "https_proxy", "all_proxy", "no_proxy")
+CERTIFICATES = ("SSL_CERT_FILE", "NODE_EXTRA_CA_CERTS", "CARGO_HTTP_CAINFO", "CURL_CA_BUNDLE", "GIT_SSL_CAINFO")
+"""The variables by which a machine says what is between it and the network."""
 DEVICES = ("/dev/null", "/dev/zero", "/dev/full", "/dev/random", "/dev/urandom")
 OWN_PROCESS = ("maps", "stat", "status", "statm", "cgroup", "mountinfo", "limits", "cmdline", "auxv", "environ", "fd")
 """Of /proc/self, without bubblewrap: /proc/self/net and what else leads to others stays shut."""
@@ -74,6 +80,17 @@ def toolchains() -> tuple[str, ...]:
     """Compilers that people keep in their own folder; nothing else of it. Their programs lie in `bin`."""
     rustup = os.environ.get("RUSTUP_HOME") or os.path.expanduser("~/.rustup")
     return tuple(str(path) for path in sorted(Path(rustup, "toolchains").glob("*")))
+
+
+def way_out() -> dict[str, str]:
+    """How builds reach the network, in variables: proxies, and files of certificates, as far as there are any."""
+    proxies = {name: os.environ[name] for each in PROXIES for name in (each, each.upper()) if name in os.environ}
+    return proxies | {name: path for name in CERTIFICATES if os.path.isfile(path := os.environ.get(name, ""))}
+
+
+def certificates() -> list[str]:
+    """The files among them."""
+    return [path for name, path in way_out().items() if name in CERTIFICATES]
 
 
 def is_in(path: str, folder: str) -> bool:

@@ -106,7 +106,14 @@ def _trial(sandbox: Sandbox) -> str:
         made = confine(sandbox, [sys.executable, "-c", TRIAL], root=root, door=root, scratch=root, env=environment)
         try:
             done = subprocess.run(
-                made.argv, env=made.env, cwd=made.cwd, capture_output=True, text=True, timeout=PATIENCE, check=False
+                made.argv,
+                env=made.env,
+                cwd=made.cwd,
+                stdin=subprocess.DEVNULL,
+                capture_output=True,
+                text=True,
+                timeout=PATIENCE,
+                check=False,
             )
         except (OSError, subprocess.TimeoutExpired) as error:
             return str(error)

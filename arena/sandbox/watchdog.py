@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import os
 from collections.abc import Sequence
+from contextlib import suppress
+from itertools import chain
 from pathlib import Path
 from typing import NamedTuple
 
@@ -37,7 +39,7 @@ def look(processes: Sequence[int], bounds: Bounds, scratch: Path | None) -> tupl
         return out_of_memory(bounds), 0.0
     if sum(map(_tasks, processes)) > bounds.tasks + OF_SANDBOX:
         return Excess(f"had more than {bounds.tasks} processes and threads"), 0.0
-    if scratch is not None and _too_large(scratch, bounds.disk_mib * MIB):
+    if scratch is not None and hold_more([scratch], bounds.disk_mib * MIB, ENTRIES):
         return Excess(f"wrote more than {bounds.disk_mib} MiB of temporary files"), 0.0
     return None, RELAXED if resident < limit / 4 else ALERT if resident < limit / 2 else ALARMED
 
@@ -63,16 +65,14 @@ def _tasks(process: int) -> int:
         return 0
 
 
-def _too_large(folder: Path, limit: int) -> bool:
-    count = size = 0
-    for at, _, names in os.walk(folder):
-        for name in names:
-            count += 1
-            try:
-                size += os.lstat(os.path.join(at, name)).st_blocks * 512
-            except OSError:
-                continue
-            if count > ENTRIES or size > limit:
+def hold_more(folders: Sequence[Path], size: int, entries: int) -> bool:
+    """Whether the files in some folders take more than so many bytes of the disk, or are more than so many."""
+    for at, inside, names in chain.from_iterable(map(os.walk, folders)):
+        for name in (*inside, *names):
+            entries -= 1
+            with suppress(OSError):
+                size -= os.lstat(os.path.join(at, name)).st_blocks * 512
+            if entries < 0 or size < 0:
                 return True
     return False
 

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import os
 import shlex
+import shutil
 import signal
-import stat
 import subprocess
+import tempfile
 import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, suppress
@@ -16,10 +17,13 @@ from typing import IO
 
 from arena.launch import adopt_orphans, end_orphans, ended_in_words
 from arena.sandbox import Confined, Sandbox, confine_build, user
+from arena.sandbox.confine import BUILD
+from arena.sandbox.grades import MIB
+from arena.sandbox.watchdog import hold_more
 from arena.scratch import open_up, remove
 from arena.submission.kept import tree_digest
 from arena.submission.manifest import BadSubmission, short
-from arena.submission.program import Program, command, environment
+from arena.submission.program import Program, command, environment, walk
 
 SECONDS = 600.0
 """All commands of a build together may take so long."""
@@ -28,10 +32,14 @@ LAST_LINES = 10
 LAST_BYTES = 4096
 """Of a log that are looked at for them."""
 MAX_LOG = 16 * 1024 * 1024
-OWN_FOLDERS = (".home", ".tmp")
-"""What the sandbox gives a build in its folder, and nobody needs afterwards."""
+MAX_ENTRIES = 500_000
+"""Files that a build may have at a time, temporary ones and its home included."""
+LEFT_FREE = 256 * MIB
+"""Of the disk, whoever fills it."""
 _GLANCE = 0.05
 """Seconds between two looks at a command that runs."""
+_COUNTING = 0.1
+"""The part of its time for which what it has written is counted."""
 
 Report = Callable[[str], None]
 """Told each command as it begins, and of one that fails what was printed last."""
@@ -49,20 +57,19 @@ def build(program: Program, log: Path, sandbox: Sandbox, report: Report) -> Prog
     if not program.build:
         return program
     log.parent.mkdir(parents=True, exist_ok=True)
-    deadline = time.monotonic() + SECONDS
-    with log.open("wb") as notes, _nothing_left_by_ctrl_c(log):
+    _make_writable(program.root)
+    with log.open("wb") as notes, _nothing_left_by_ctrl_c(log), _own_folder(program.root, sandbox) as own:
+        allowance = _Allowance((program.root, own), notes)
         for words in program.build:
             report(f"building {program.name}: {shlex.join(words)}")
             notes.write(f"$ {shlex.join(words)}\n".encode())
             notes.flush()
-            if problem := _problem(words, program.root, sandbox, notes, deadline):
+            if problem := _problem(words, program.root, own, sandbox, notes, allowance):
                 for line in _last_lines(log):
                     report(f"  | {line}")
                 what = f"{short(shlex.join(words))} {problem}"
                 raise BuildFailed(f"{program.name} is not built: {what}; what was printed is in {str(log)!r}")
     open_up(program.root)
-    for name in OWN_FOLDERS:
-        _remove(program.root / name)
     return replace(program, built=tree_digest(program.root))
 
 
@@ -84,16 +91,58 @@ def _nothing_left_by_ctrl_c(log: Path) -> Iterator[None]:
         raise
 
 
-def _problem(words: Sequence[str], folder: Path, sandbox: Sandbox, log: IO[bytes], deadline: float) -> str | None:
+@contextmanager
+def _own_folder(root: Path, sandbox: Sandbox) -> Iterator[Path]:
+    """What a build has for itself, beside its folder: nothing that was handed in can be taken for it."""
+    own = Path(tempfile.mkdtemp(prefix=".build-", dir=root.parent))
+    try:
+        for name in ("home", "tmp"):
+            (own / name).mkdir()
+        _hand_over(own, user(sandbox))
+        yield own
+    finally:
+        remove(own)
+
+
+class _Allowance:
+    """What all commands of a build together may use up."""
+
+    def __init__(self, folders: Sequence[Path], log: IO[bytes]) -> None:
+        self._folders = folders
+        self._log = log
+        self._deadline = time.monotonic() + SECONDS
+        self._count_at = 0.0
+
+    def exceeded(self) -> str | None:
+        """What it used too much of, in words."""
+        if time.monotonic() > self._deadline:
+            return f"may take {SECONDS / 60:.0f} minutes"
+        if os.fstat(self._log.fileno()).st_size > MAX_LOG:
+            return f"may print {MAX_LOG // MIB} MiB"
+        if shutil.disk_usage(self._folders[0]).free < LEFT_FREE:
+            return f"has to leave {LEFT_FREE // MIB} MiB of the disk free"
+        return f"may write {BUILD.disk_mib} MiB and {MAX_ENTRIES:,} files" if self._wrote_too_much() else None
+
+    def _wrote_too_much(self) -> bool:
+        """Whether it did when that was counted, which takes a while and so is done now and then."""
+        begun = time.monotonic()
+        if begun < self._count_at:
+            return False
+        found = hold_more(self._folders, BUILD.disk_mib * MIB, MAX_ENTRIES)
+        self._count_at = begun + (time.monotonic() - begun) / _COUNTING
+        return found
+
+
+def _problem(
+    words: Sequence[str], root: Path, own: Path, sandbox: Sandbox, log: IO[bytes], allowance: _Allowance
+) -> str | None:
     """Run one command to its end; gives what went wrong, in words."""
-    _hand_over(folder, user(sandbox))
-    made = confine_build(sandbox, command(words), root=folder, env={**environment(), "LANG": "C.UTF-8"})
+    _hand_over(root, user(sandbox))
+    made = confine_build(sandbox, command(words), root=root, own=own, env={**environment(), "LANG": "C.UTF-8"})
     with _running(made, log) as process:
         while process.poll() is None:
-            if time.monotonic() > deadline:
-                return f"was stopped: a build may take {SECONDS / 60:.0f} minutes"
-            if os.fstat(log.fileno()).st_size > MAX_LOG:
-                return f"was stopped: a build may print {MAX_LOG // 2**20} MiB"
+            if what := allowance.exceeded():
+                return f"was stopped: a build {what}"
             with suppress(subprocess.TimeoutExpired):
                 process.wait(_GLANCE)
     return ended_in_words(process.returncode, wrapped=made.wrapped) if process.returncode else None
@@ -117,18 +166,14 @@ def _running(made: Confined, log: IO[bytes]) -> Iterator[subprocess.Popen[bytes]
             made.group.remove()
 
 
+def _make_writable(folder: Path) -> None:
+    """Compilers write over what was built at the author's desk, and handed in with the rest."""
+    for path in walk(folder, without=set()):
+        path.chmod(path.stat().st_mode | 0o200)
+
+
 def _hand_over(folder: Path, uid: int | None) -> None:
-    """What is built must be theirs who build it, to write as well: an author's own build may have come before."""
-    for path in (folder, *folder.rglob("*")):
-        if uid is not None:
+    """What is built must be theirs who build it."""
+    if uid is not None:
+        for path in (folder, *folder.rglob("*")):
             os.chown(path, uid, -1, follow_symlinks=False)
-        if not path.is_symlink():
-            path.chmod(path.stat().st_mode | stat.S_IWUSR)
-
-
-def _remove(folder: Path) -> None:
-    """What the build had for itself; a hostile one has put a link there."""
-    if folder.is_dir() and not folder.is_symlink():
-        remove(folder)
-    else:
-        folder.unlink(missing_ok=True)

@@ -16,8 +16,8 @@ class _BuiltIn(msgspec.Struct, forbid_unknown_fields=True):
 
     about: str
     games: list[str]
-    slow: bool = False
-    """Thinks for more than 2 ms a decision: a ladder of all bots is to be quick."""
+    slow: tuple[str, ...] = ()
+    """Games in which it thinks for more than 2 ms a decision: a ladder of all bots is to be quick."""
 
 
 @cache

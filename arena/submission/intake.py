@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import stat
 from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import IO, NamedTuple
 
@@ -48,7 +49,7 @@ def _unpacked(path: Path, folder: Path, name: str | None, plays: Sequence[str], 
     alone = len(inside) == 1 and inside[0].is_dir()
     root = inside[0] if alone else folder
     default = inside[0].name.lower() if alone else called
-    return Taken(read_folder(root, name, plays, str(path), default), _left_out(root))
+    return Taken(replace(read_folder(root, name, plays, str(path), default), packed=True), _left_out(root))
 
 
 def _copy_folder(folder: Path, target: Path) -> None:

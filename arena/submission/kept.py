@@ -5,13 +5,13 @@ from __future__ import annotations
 import os
 import shutil
 import stat
-import tempfile
 from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import replace
 from hashlib import sha256
 from pathlib import Path
 
+from arena.scratch import run_folder
 from arena.submission.manifest import BadSubmission, Manifest, load, short
 from arena.submission.program import Program, digest, files_in, is_executable, walk
 
@@ -44,10 +44,10 @@ def _appear(folder: Path, fill: Callable[[Path], None]) -> None:
     if folder.exists():
         return
     folder.parent.mkdir(parents=True, exist_ok=True)
-    with tempfile.TemporaryDirectory(prefix=".", dir=folder.parent) as scratch:
-        fill(Path(scratch, "bot"))
+    with run_folder(folder.parent) as scratch:
+        fill(scratch / "bot")
         try:
-            Path(scratch, "bot").rename(folder)
+            (scratch / "bot").rename(folder)
         except OSError:
             if not folder.exists():  # another process was faster
                 raise

@@ -19,9 +19,11 @@ if TYPE_CHECKING:
     from arena.seated import Entrant
 
 LEFT_OUT = {
-    "__pycache__", "__MACOSX", ".git", ".venv", ".arena", "node_modules", ".mypy_cache", ".ruff_cache", ".pytest_cache",
+    "__pycache__", "__MACOSX", ".git", ".venv", ".arena", "node_modules", "target",
+    ".mypy_cache", ".ruff_cache", ".pytest_cache",
 }  # fmt: skip
-"""Folders that are no part of a bot; the home is one that grows with every submission."""
+"""Folders that are no part of a bot; the home is one that grows with every submission, and
+`target` is where Cargo and Maven build."""
 _OWN_MODULES = sys.stdlib_module_names | {"arena", "arena_bot", "google", "grpc"}
 
 
@@ -44,8 +46,10 @@ class Program:
     """The digest of what its build made."""
     says_games: bool = True
     """Whether anybody said what it plays; else it is every game."""
-    slow: bool = False
-    """Whether it is in a field only if it is named."""
+    packed: bool = False
+    """Whether it came as an archive, as programs of strangers do."""
+    slow: tuple[str, ...] = ()
+    """The games in whose fields it is only if it is named."""
 
     @property
     def kept_as(self) -> str:

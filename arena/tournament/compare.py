@@ -13,9 +13,9 @@ from typing import Any, NamedTuple, TypeAlias
 from arena.clock import Limits
 from arena.games.rules import Game, Options
 from arena.seated import Entrant
+from arena.task import Played, Task
 from arena.tournament.pool import Workers
 from arena.tournament.run import MAX_REPEATS
-from arena.worker import Played, Task
 from ladder.points import point
 from ladder.schedule import TooFewBots, rotations
 from ladder.sequential import SequentialTest

@@ -20,9 +20,10 @@ from arena.launch import adopt_orphans, die_with_parent, end_orphans, ended_in_w
 from arena.match import Void
 from arena.sandbox import UNCONFINED, Sandbox
 from arena.scratch import run_folder
+from arena.task import Delivery, Link, Order, Played, Task, Trouble
 from arena.tournament import WorkersDied
 from arena.tournament.stock import Stock
-from arena.worker import Delivery, Order, Played, Task, Trouble, Worker
+from arena.worker import Worker
 
 if TYPE_CHECKING:
     from multiprocessing.connection import Connection
@@ -112,7 +113,7 @@ class Workers:
     def __init__(self, jobs: int, *, in_flight: int = worker.IN_FLIGHT, sandbox: Sandbox = UNCONFINED) -> None:
         self._jobs = jobs
         self._in_flight = in_flight
-        self._sandbox = sandbox
+        self.sandbox = sandbox
         self._trouble = Trouble()
         self._stopped = False
         self._suspects: deque[list[Task]] = deque()
@@ -227,7 +228,7 @@ class Workers:
         return [Played(held[0].id, None, why)]
 
     def _hire(self) -> WorkerProcess:
-        return WorkerProcess(str(self._scratch), self._in_flight, self._sandbox)
+        return WorkerProcess(str(self._scratch), self._in_flight, self.sandbox)
 
 
 @contextlib.contextmanager
@@ -245,7 +246,7 @@ _FOR_THE_ARENA = (signal.SIGINT, signal.SIGHUP)
 """What a terminal sends to the whole group, and the arena's own process answers for all."""
 
 
-def _work(link: worker.Link, parent: int, scratch: str, in_flight: int, sandbox: Sandbox) -> None:
+def _work(link: Link, parent: int, scratch: str, in_flight: int, sandbox: Sandbox) -> None:
     """What a worker process does, until the arena closes the link or ends."""
     for number in _FOR_THE_ARENA:
         signal.signal(number, _ignore)

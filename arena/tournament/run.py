@@ -15,9 +15,9 @@ from arena import replay, roster
 from arena.clock import Limits
 from arena.match import SeatForfeit, Void
 from arena.seated import Entrant
+from arena.task import Played, SeatRecord, Task
 from arena.tournament import DiskFull
 from arena.tournament.pool import Workers
-from arena.worker import Played, SeatRecord, Task
 from ladder import store
 
 if TYPE_CHECKING:
@@ -86,7 +86,9 @@ def run_ladder(
     retry: bool = False,
 ) -> Run:
     """Finish an interrupted leg, then play what the rounds of the field still lack."""
-    entrant = roster.starter(db, home)
+    entrant = roster.starter(db, home, workers.sandbox)
+    for label in field:  # before anything is planned
+        entrant(label)
     run = _play(Run(), db, ladder, workers, entrant, report, retry=retry)
     if not workers.stopped and store.plan(db, ladder, field, rounds):
         run = _play(run, db, ladder, workers, entrant, report)

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections import deque
 from collections.abc import Iterator
 
-from arena.worker import Task
+from arena.task import Task
 
 
 class Stock:

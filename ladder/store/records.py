@@ -22,6 +22,8 @@ class Version(NamedTuple):
     retired: float | None
     built: str | None = None
     """The digest of what a build made of it, and runs; None if it runs as it was handed in."""
+    packed: bool = False
+    """Whether it came as an archive, as programs of strangers do."""
 
     @property
     def label(self) -> str:

@@ -156,10 +156,16 @@ def _5_kept_hash(db: Database) -> None:
     db.execute("ALTER TABLE ladders ADD COLUMN hash TEXT")
 
 
+def _6_packed(db: Database) -> None:
+    # Whether it came as an archive, as programs of strangers do.
+    db.execute("ALTER TABLE versions ADD COLUMN packed INTEGER NOT NULL DEFAULT 0")
+
+
 MIGRATIONS: list[Callable[[Database], None]] = [
     _1_everything,
     _2_builds,
     _3_more_to_check,
     _4_settled_ratings,
     _5_kept_hash,
+    _6_packed,
 ]

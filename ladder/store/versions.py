@@ -27,6 +27,7 @@ def add_version(
     run: Sequence[str],
     origin: str,
     built: str | None = None,
+    packed: bool = False,
 ) -> tuple[Version, bool]:
     """Enter a bot: its new version and True, or False and its newest version, if that has the same digests.
 
@@ -42,7 +43,7 @@ def add_version(
         if newest and (newest.digest, newest.built) == (digest, built):
             return (_unretired(db, newest) if origin == "submitted" else newest), False
         number = newest.number + 1 if newest else 1
-        new = Version(name, number, digest, tuple(games), tuple(run), origin, time.time(), None, built)
+        new = Version(name, number, digest, tuple(games), tuple(run), origin, time.time(), None, built, packed)
         _insert(db, new)
         return new, True
 
@@ -97,9 +98,9 @@ def _named(db: Database, name: str) -> tuple[Version, ...]:
 def _insert(db: Database, new: Version) -> None:
     games, run = canonical_json(new.games), canonical_json(new.run)
     db.execute(
-        "INSERT INTO versions (label, name, number, digest, games, run, origin, created, built)"
-        " VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)",
-        [new.label, new.name, new.number, new.digest, games, run, new.origin, new.created, new.built],
+        "INSERT INTO versions (label, name, number, digest, games, run, origin, created, built, packed)"
+        " VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
+        [new.label, new.name, new.number, new.digest, games, run, new.origin, new.created, new.built, new.packed],
     )
 
 
@@ -110,4 +111,5 @@ def _unretired(db: Database, old: Version) -> Version:
 
 def _version(row: Mapping[str, Any]) -> Version:
     values = {name: row[name] for name in Version._fields}
-    return Version(**values | {name: tuple(json.loads(row[name])) for name in ("games", "run")})
+    lists = {name: tuple(json.loads(row[name])) for name in ("games", "run")}
+    return Version(**values | lists | {"packed": bool(row["packed"])})

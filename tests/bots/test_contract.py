@@ -21,6 +21,7 @@ from arena.sandbox import probe
 from arena.submission.templates import templates
 from arena.v1 import referee_pb2 as pb
 from tests.bots.entered import Home, claimed
+from tests.sdk.referee import alone, refereed
 
 pytestmark = [pytest.mark.long, pytest.mark.timeout(1200)]
 every_language = pytest.mark.parametrize("language", sorted(templates()))
@@ -101,7 +102,29 @@ async def test_it_goes_in_peace(home: Home, language: str) -> None:
         bot.say(wire.part("goodbye", pb.Goodbye(reason="the test is over").SerializeToString()))
         assert await bot.ended(PATIENCE)
         evidence = bot.evidence()
-    assert (evidence["exit"], evidence["output"]) == ("exited with code 0", [])
+    # Java tells of the hints to its runtime, and cannot be made to hold its peace.
+    output = [line for line in evidence["output"] if not line.startswith("Picked up JAVA_TOOL_OPTIONS")]
+    assert (evidence["exit"], output) == ("exited with code 0", [])
+
+
+@every_language
+async def test_what_goes_wrong_is_one_line(home: Home, language: str) -> None:
+    """Without an arena, with one that breaks off, and when it is told to end, it ends soon and says little."""
+    bot = home.entrant(language)
+    words = {"by": bot.command[0], "cwd": bot.cwd}
+    code, out, errors = await alone(*bot.command[1:], **words)
+    assert (code != 0, out, errors.count("\n")) == (True, "", 1), errors
+    async with refereed(*bot.command[1:], **words) as referee:
+        await referee.hello()
+        referee.leave("the referee is tired")
+        code, errors = await referee.ended()
+    assert (code != 0, errors.count("\n")) == (True, 1), errors
+    assert "the referee is tired" in errors
+    async with refereed(*bot.command[1:], **words) as referee:
+        await referee.hello()
+        referee.process.terminate()
+        code, errors = await referee.ended()
+    assert errors.count("\n") <= 1, errors
 
 
 def test_one_ladder_of_all_languages(home: Home) -> None:

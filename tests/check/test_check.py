@@ -16,7 +16,7 @@ from arena.clock import Limits
 from arena.match import Forfeit, Outcome
 from arena.questions import Setup, Sitting
 from arena.sandbox import UNCONFINED
-from arena.worker import Played, SeatRecord
+from arena.task import Played, SeatRecord
 from tests.cli.commands import arena
 
 pytestmark = pytest.mark.timeout(300)

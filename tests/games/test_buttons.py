@@ -34,7 +34,8 @@ from arena.games.buttons import (
 from arena.games.buttons_board import COLOURS, active_cells, cell_set, cells, has_line, open_cells, reward
 from arena.games.buttons_data import BOARDS
 from arena.games.rules import remark
-from builtin.buttons import STRATEGIES, bust_chance
+from builtin.buttons import STRATEGIES
+from builtin.buttons.simple import bust_chance
 
 GAME = Buttons()
 SEED = bytes(range(32))

@@ -18,7 +18,7 @@ from arena import games
 from arena.clock import Limits
 from arena.games.rules import Game
 from arena.seated import Entrant
-from arena.worker import Task
+from arena.task import Task
 from tests.referee.toy import Toy
 
 HOSTILE = Path(__file__).parent.parent / "hostile/bot.py"

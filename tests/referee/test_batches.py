@@ -11,7 +11,8 @@ import pytest
 from arena.clock import Limits
 from arena.match import Forfeit
 from arena.seated import Entrant
-from arena.worker import Played, Task, Trouble, Worker
+from arena.task import Played, Task, Trouble
+from arena.worker import Worker
 from tests.referee.conftest import PATIENT, bot, task
 
 MATCHES = 8

@@ -17,7 +17,8 @@ import pytest
 from arena.clock import Limits
 from arena.match import Forfeit
 from arena.seated import GRACE
-from arena.worker import Played, Worker
+from arena.task import Played
+from arena.worker import Worker
 from tests.referee.conftest import PATIENT, bot, task
 
 SHORT = Limits(decision=0.3, bank=0.5)
@@ -59,7 +60,7 @@ TIMEOUTS = [
     Case("stalls", TIMEOUT, "no answer in 3.50 s: a limit of 3.00 s and 0.50 s left of the bank", limits=SHORT),
     Case("stalls --at 2", TIMEOUT, "no answer in 0.80 s: a limit of 0.30 s and 0.50 s left of the bank", limits=SHORT),
     Case(
-        "answers_late --at 2 --seconds 1.5",
+        "answers_late --at 2 --seconds 4",
         TIMEOUT,
         "no answer in 0.80 s: a limit of 0.30 s and 0.50 s left of the bank",
         limits=SHORT,

@@ -50,6 +50,9 @@ class Host:
     def overloaded(self, bot: Bot, detail: str) -> None:
         raise AssertionError(bot, detail)
 
+    def not_started(self, bot: Bot, why: str) -> None:
+        raise AssertionError(bot, why)
+
     def bug(self, error: Exception) -> None:
         raise error
 
@@ -60,7 +63,7 @@ class Host:
 class Process:
     """Exited, as far as it is asked."""
 
-    excess = None
+    excess, never_began = None, False
 
     def last_lines(self) -> list[str]:
         return []

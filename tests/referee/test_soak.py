@@ -9,7 +9,8 @@ from pathlib import Path
 import pytest
 
 from arena.seated import Entrant
-from arena.worker import Task, Worker
+from arena.task import Task
+from arena.worker import Worker
 from tests.referee.conftest import PATIENT, bot, children, task
 from tests.referee.test_faults import AT_DECISIONS, HARMLESS
 

@@ -8,6 +8,7 @@ import signal
 import subprocess
 import sys
 from collections.abc import Callable, Iterator, Sequence
+from contextlib import closing
 from itertools import permutations
 from pathlib import Path
 
@@ -15,9 +16,12 @@ import pytest
 
 from arena.clock import Limits
 from arena.match import Forfeit, Void
+from arena.sandbox import Grade, Sandbox, probe
+from arena.sandbox.launcher import UNABLE
 from arena.seated import Entrant
 from arena.stream import BotStream
-from arena.worker import Played, Trouble, Worker
+from arena.task import Played, Trouble
+from arena.worker import Worker
 from tests.referee.conftest import HOSTILE, bot, children, task
 
 
@@ -219,6 +223,36 @@ def test_a_process_that_we_have_no_room_for_is_not_the_bots_fault(
     assert (void.void or "").startswith(reason)
     assert children() == before
     assert reasons(worker.play([match])[0]) == []
+
+
+@pytest.mark.parametrize(
+    ("sandbox", "why"),
+    [
+        (Sandbox(Grade.B, bwrap="/bin/false"), "exited with code 1"),
+        (Sandbox(Grade.B, bwrap="/no/such/bwrap"), "cannot run '/no/such/bwrap'"),
+    ],
+)
+def test_a_sandbox_that_cannot_be_set_up_is_not_the_bots_fault(scratch: Path, sandbox: Sandbox, why: str) -> None:
+    """The bot never began: its matches are to be played again."""
+    with closing(Worker(scratch, sandbox=sandbox)) as worker:
+        (void,) = worker.play([task("bare", bot(), bot("--play", "last"))])
+    assert (void.outcome, void.void is not None and void.void.startswith(f"{Void.SANDBOX}: ")) == (None, True)
+    assert why in str(void.void)
+
+
+def inside(*arguments: str) -> Entrant:
+    """The hostile program as it is found inside a sandbox."""
+    command = (sys.executable, HOSTILE.name, *arguments)
+    return Entrant(" ".join(arguments), " ".join(arguments), command, str(HOSTILE.parent), {"PATH": os.environ["PATH"]})
+
+
+@pytest.mark.parametrize("grade", [None, Grade.D])
+def test_a_bot_cannot_end_as_if_its_sandbox_had_failed(scratch: Path, grade: Grade | None) -> None:
+    """Whatever code it leaves with: it began."""
+    with closing(Worker(scratch, sandbox=probe(grade))) as worker:
+        fake, honest = (inside("exit_at_start", "--code", str(UNABLE)), inside("--play", "last"))
+        (result,) = worker.play([task("fake", fake, honest)])
+    assert reasons(result) == [(0, Forfeit.START)]
 
 
 # --- Batches

@@ -26,6 +26,8 @@ def test_a_home_among_what_bots_may_see_is_hidden(wanted: Grade | None) -> None:
             probe(wanted)._replace(groups={}).hide(home), [sys.executable, "-c", script],
             root=places["bot"], door=places["door"], scratch=places["tmp"], env={"PATH": "/usr/bin:/bin"},
         )  # fmt: skip
-        done = subprocess.run(made.argv, env=made.env, cwd=made.cwd, capture_output=True, text=True, check=False)
+        done = subprocess.run(
+            made.argv, env=made.env, cwd=made.cwd, stdin=subprocess.DEVNULL, capture_output=True, text=True, check=False
+        )
     assert done.stdout == "RAN\n", done.stderr
     assert done.stderr.splitlines()[-1].partition(":")[0] in {"PermissionError", "FileNotFoundError"}

@@ -115,8 +115,10 @@ class Referee:
 
 
 @asynccontextmanager
-async def refereed(*program: str, token: str = TOKEN) -> AsyncIterator[Referee]:
-    """Run a Python program as a bot of a referee of its own; neither outlives the block."""
+async def refereed(
+    *program: str, token: str = TOKEN, by: str = sys.executable, cwd: str | None = None
+) -> AsyncIterator[Referee]:
+    """Run a Python program, or one `by` something else, as a bot of a referee of its own; both end with the block."""
     folder = tempfile.mkdtemp(prefix="arena-", dir="/tmp")  # pytest's folders are too long for a socket
     address, referee, server = f"unix:{folder}/s", Referee(), grpc.aio.server()
     methods: dict[str, Any] = {"Play": grpc.stream_stream_rpc_method_handler(referee.serve)}
@@ -124,7 +126,7 @@ async def refereed(*program: str, token: str = TOKEN) -> AsyncIterator[Referee]:
     server.add_generic_rpc_handlers((service,))
     server.add_insecure_port(address)
     await server.start()
-    referee.process = await started(*program, ARENA_ADDR=address, ARENA_TOKEN=token)
+    referee.process = await started(*program, by=by, cwd=cwd, ARENA_ADDR=address, ARENA_TOKEN=token)
     try:
         yield referee
     finally:
@@ -133,9 +135,11 @@ async def refereed(*program: str, token: str = TOKEN) -> AsyncIterator[Referee]:
         shutil.rmtree(folder)
 
 
-async def alone(*program: str, **variables: str) -> tuple[int, str, str]:
-    """Run a Python program without a referee: its exit code, stdout and stderr."""
-    process = await started(*program, **variables)
+async def alone(
+    *program: str, by: str = sys.executable, cwd: str | None = None, **variables: str
+) -> tuple[int, str, str]:
+    """Run a Python program, or one `by` something else, without a referee: its exit code, stdout and stderr."""
+    process = await started(*program, by=by, cwd=cwd, **variables)
     try:
         out, errors = await asyncio.wait_for(process.communicate(), PATIENCE)
     finally:
@@ -144,11 +148,11 @@ async def alone(*program: str, **variables: str) -> tuple[int, str, str]:
     return process.returncode, out.decode(), errors.decode()
 
 
-async def started(*program: str, **variables: str) -> Process:
-    """A process of this Python, with these environment variables besides the inherited ones."""
+async def started(*program: str, by: str, cwd: str | None, **variables: str) -> Process:
+    """A process, with these environment variables besides the inherited ones."""
     environment = {**os.environ, **variables}
     return await asyncio.create_subprocess_exec(
-        sys.executable, *program, env=environment, stdin=DEVNULL, stdout=PIPE, stderr=PIPE
+        by, *program, cwd=cwd, env=environment, stdin=DEVNULL, stdout=PIPE, stderr=PIPE
     )
 
 

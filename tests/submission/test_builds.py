@@ -8,6 +8,7 @@ import signal
 import socket
 import stat
 import subprocess
+import tempfile
 import time
 from collections.abc import Callable
 from pathlib import Path
@@ -18,6 +19,7 @@ import pytest
 
 from arena import submission
 from arena.sandbox import UNCONFINED, Grade, probe
+from arena.sandbox.confine import BUILD
 from arena.submission import BadSubmission, Program
 from arena.submission import build as building
 from arena.submission.build import BuildFailed, build
@@ -66,6 +68,12 @@ def test_the_same_build_has_the_same_digest(tmp_path: Path) -> None:
         (tmp_path / name).mkdir()
     one, two = (built(handed_in(tmp_path / name, MAKE), tmp_path / name) for name in ("one", "two"))
     assert (one.digest, one.built) == (two.digest, two.built)
+
+
+def test_a_build_may_write_over_what_was_handed_in(tmp_path: Path) -> None:
+    """Authors build at their desks, and some tools open what is there already; to root every file is open."""
+    program = built(handed_in(tmp_path, ["sh", "-c", "stat -c %a part > made.sh"]), tmp_path)
+    assert (program.root / "made.sh").read_text() == "644\n"
 
 
 CHANGES = {
@@ -186,15 +194,48 @@ def test_links_inside_stay_links(tmp_path: Path) -> None:
     assert submission.intact(stored)
 
 
+def test_what_a_build_has_for_itself_is_not_in_its_folder(tmp_path: Path) -> None:
+    """It is gone afterwards; folders that are called like anybody's home are the author's."""
+    script = "mkdir .home .tmp; touch .home/mine; touch $HOME/x $TMPDIR/y /tmp/z"
+    program = build(handed_in(tmp_path, ["sh", "-c", script], MAKE), tmp_path / "log", probe(), lambda _: None)
+    assert [path.name for path in program.root.parent.iterdir()] == ["mine"]
+    left = sorted(str(path.relative_to(program.root)) for path in program.root.rglob("*"))
+    assert left == [".home", ".home/mine", ".tmp", "bot.toml", "made.sh", "part"]
+
+
 def test_a_link_for_a_home_leads_nobody_out(tmp_path: Path) -> None:
-    """What a build has for itself is handed to it and removed by the arena, with all that the arena may do."""
+    """What a build has for itself is removed by the arena, with all that the arena may do."""
     others = tmp_path / "others"
     others.mkdir(mode=0o755)
+    (others / "file").touch()
     before = others.stat()
-    link = ["sh", "-c", f"rm -r .home .tmp; ln -s {others} .home; ln -s nowhere .tmp"]
-    program = build(handed_in(tmp_path, link, MAKE, link), tmp_path / "log", probe(), lambda _: None)
+    link = ["sh", "-c", f"rm -r $HOME $TMPDIR; ln -s {others} $HOME; ln -s {others} $TMPDIR"]
+    built(handed_in(tmp_path, link, MAKE), tmp_path)
     assert (others.stat().st_mode, others.stat().st_uid) == (before.st_mode, before.st_uid)
-    assert not (program.root / ".home").is_symlink()
+    assert (others / "file").exists()
+
+
+HOARDS = {
+    "a large file": "dd if=/dev/zero of=large bs=1M count=64; sleep 1000",
+    "in its home": "dd if=/dev/zero of=$HOME/large bs=1M count=64; sleep 1000",
+    "many files": "i=0; while true; do i=$((i+1)); : > $i; done",
+}
+
+
+@pytest.mark.parametrize("hoard", HOARDS)
+def test_a_build_may_not_fill_the_disk(hoard: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """All its files together are counted."""
+    monkeypatch.setattr(building, "BUILD", BUILD._replace(disk_mib=32))
+    monkeypatch.setattr(building, "MAX_ENTRIES", 300)
+    said = failed(handed_in(tmp_path, ["sh", "-c", HOARDS[hoard]]), tmp_path)
+    assert "was stopped: a build may write 32 MiB and 300 files; " in said
+    assert [path.name for path in (tmp_path / "scratch/bot").iterdir()] == ["mine"]
+
+
+def test_a_build_leaves_room_on_the_disk(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Also one whose files have no names any more."""
+    monkeypatch.setattr(building, "LEFT_FREE", 2**60)
+    assert "a build has to leave " in failed(handed_in(tmp_path, ["sleep", "1000"]), tmp_path)
 
 
 def test_a_build_closes_nothing(tmp_path: Path) -> None:
@@ -310,6 +351,23 @@ def test_an_interrupted_build_leaves_nothing(number: signal.Signals, mine: Path)
     assert (process.returncode, out) == (130, "")
     wait_until(lambda: not running(marker))
     assert everything_in(mine.parent) == before
+
+
+@pytest.mark.long
+@pytest.mark.timeout(300)
+def test_what_a_killed_build_leaves_is_swept(mine: Path) -> None:
+    """It ends with the arena, and its folders go when the next run begins."""
+    marker = f"4{os.getpid()}.5"
+    (mine / "bot.toml").write_text(f'run = ["./bot"]\nbuild = [["sleep", "{marker}"]]\n')
+    with tempfile.TemporaryDirectory(prefix="t", dir="/tmp") as temporary:
+        words, env = [str(ARENA), "submit", "mine"], {**environment(), "TMPDIR": temporary}
+        with subprocess.Popen(words, env=env, stdout=PIPE, stderr=PIPE) as process:
+            wait_until(lambda: running(marker))
+            process.kill()
+        wait_until(lambda: not running(marker))
+        assert os.listdir(temporary)
+        subprocess.run([str(ARENA), "doctor"], env=env, stdout=PIPE, check=True)
+        assert os.listdir(temporary) == []
 
 
 def running(argument: str) -> bool:

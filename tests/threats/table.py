@@ -22,7 +22,7 @@ THREATS: dict[str, tuple[str, ...]] = {
         "attack: take_all_memory_in_children",
         HOSTILE,
     ),
-    "fills the disk": ("attack: fill_the_disk",),
+    "fills the disk": ("attack: fill_the_disk", HOSTILE, f"{LOAD}test_who_fills_the_disk_fills_none_of_it"),
     "reads another bot's folder": ("attack: read_secrets", "attack: find_folders_of_others"),
     "reads the store, replays, keys": ("attack: read_secrets",),
     "reaches the network": ("attack: reach_the_network", "attack: send_datagrams"),
@@ -78,6 +78,17 @@ THREATS: dict[str, tuple[str, ...]] = {
     "a program changed after its check": (
         "submission/test_builds.py::test_a_stored_program_that_was_changed_plays_no_more",
     ),
+    "builds without end or measure": (
+        "submission/test_builds.py::test_a_build_has_an_end",
+        "submission/test_builds.py::test_a_build_may_not_fill_the_disk",
+        "submission/test_builds.py::test_a_build_leaves_room_on_the_disk",
+        "submission/test_builds.py::test_what_a_build_leaves_running_ends_with_it",
+        "submission/test_builds.py::test_what_a_killed_build_leaves_is_swept",
+    ),
+    "folders that are taken for the arena's own": (
+        "submission/test_builds.py::test_what_a_build_has_for_itself_is_not_in_its_folder",
+        "submission/test_builds.py::test_a_link_for_a_home_leads_nobody_out",
+    ),
     "malicious manifests": (
         f"{MANIFESTS}test_a_bad_manifest_is_refused_with_its_reason",
         "submission/test_builds.py::test_no_shell_reads_a_command",
@@ -101,7 +112,7 @@ THREATS: dict[str, tuple[str, ...]] = {
     "power is lost": ("ladder/test_database.py::test_what_is_stored_survives_a_power_cut",),
     "the disk is full": (f"{TOURNAMENT}full_disk.py::test_a_full_disk_stops_the_ladder_and_loses_nothing",),
     "two ladders at once": ("ladder/test_database.py::test_a_second_ladder_is_refused_at_once",),
-    "two arenas at once": ("none: each run has a folder of its own with a random name, made with mkdtemp",),
+    "two arenas at once": ("test_scratch.py::test_a_dead_run_is_swept_and_a_living_one_is_not",),
     "a damaged store": ("ladder/test_database.py::test_what_is_no_store_is_refused_and_left_alone",),
     "a damaged replay": ("test_replays.py::test_a_replay_that_was_changed_is_refused",),
     "a busy machine": (
@@ -110,6 +121,7 @@ THREATS: dict[str, tuple[str, ...]] = {
         f"{STREAM}test_where_the_machine_is_too_busy_nobody_loses",
     ),
     "the machine runs out of memory": ("attack: outlive_others_without_memory",),
+    "floods with connections": (f"{SERVICE}test_connections_do_not_pile_up", HOSTILE),
     "uses up file descriptors": (
         "attack: open_files_without_end",
         f"{REFEREE}worker.py::test_a_process_that_we_have_no_room_for_is_not_the_bots_fault",
@@ -142,6 +154,14 @@ THREATS: dict[str, tuple[str, ...]] = {
         "sandbox/test_selftest.py::test_without_bubblewrap_landlock_holds",
         "sandbox/test_selftest.py::test_nobody_need_be_root",
         "sandbox/test_selftest.py::test_a_weaker_sandbox_than_required_is_refused",
+    ),
+    "plays with matches by failing as the arena does": (
+        f"{REFEREE}worker.py::test_a_bot_cannot_end_as_if_its_sandbox_had_failed",
+        f"{REFEREE}worker.py::test_a_sandbox_that_cannot_be_set_up_is_not_the_bots_fault",
+    ),
+    "strangers where nothing holds them": (
+        "sandbox/test_strangers.py::test_what_came_as_an_archive_is_started_where_it_is_held",
+        "sandbox/test_strangers.py::test_an_archive_is_refused_in_one_line_before_anything_of_it_runs",
     ),
     "signals and closed pipes": (f"{TOURNAMENT}interruptions.py::test_an_interrupted_ladder_goes_on",),
     "plays with ratings by ending itself": (

@@ -9,9 +9,9 @@ from pathlib import Path
 from arena import games, roster, submission
 from arena.clock import Limits
 from arena.match import Forfeit, Match
+from arena.task import Played, SeatRecord, Task
 from arena.tournament.pool import Workers
 from arena.tournament.run import run_ladder
-from arena.worker import Played, SeatRecord, Task
 from ladder import store
 
 

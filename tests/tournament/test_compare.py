@@ -23,9 +23,9 @@ from arena import games
 from arena.clock import Limits
 from arena.match import Forfeit, Outcome, SeatForfeit
 from arena.seated import Entrant
+from arena.task import Played, Task
 from arena.tournament.compare import ATTEMPTS, HOPELESS, Answer, Question, compare
 from arena.tournament.pool import Workers
-from arena.worker import Played, Task
 from ladder.schedule import TooFewBots
 from tests.cli.commands import ARENA, PATIENCE, arena, environment
 from tests.tournament import programs

@@ -12,9 +12,9 @@ import pytest
 
 from arena.clock import Limits
 from arena.match import Outcome
+from arena.task import Delivery, Link, Played, Task, Trouble
 from arena.tournament import WorkersDied, pool
 from arena.tournament.pool import DEATHS, WorkerProcess, Workers
-from arena.worker import Delivery, Link, Played, Task, Trouble
 
 
 class Doomed(Workers):

@@ -37,7 +37,7 @@ def test_an_empty_home_has_the_built_in_bots_that_play_the_game(tmp_path: Path) 
 
 def test_a_built_in_bot_that_searches_long_plays_only_when_it_is_named(tmp_path: Path) -> None:
     """A ladder of all bots is to be quick; whoever wants a strong opponent asks for it."""
-    assert submission.built_ins()["searcher"].slow
+    assert submission.built_ins()["searcher"].slow == ("birth",)
     assert "searcher" not in field(tmp_path)
     assert roster.check_field(tmp_path, BIRTH, 2, ["searcher", "random"]) == ["searcher", "random"]
 

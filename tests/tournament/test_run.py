@@ -11,10 +11,10 @@ from sqlite_utils import Database
 from arena import roster, submission
 from arena.clock import Limits
 from arena.match import Forfeit, Outcome, SeatForfeit
+from arena.task import Played, SeatRecord, Task
 from arena.tournament import DiskFull
 from arena.tournament.pool import Workers
 from arena.tournament.run import Run, finished, run_ladder
-from arena.worker import Played, SeatRecord, Task
 from ladder import store
 
 

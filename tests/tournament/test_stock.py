@@ -6,8 +6,8 @@ from collections.abc import Iterator
 from itertools import chain, count
 
 from arena.clock import Limits
+from arena.task import Task
 from arena.tournament.stock import Stock
-from arena.worker import Task
 
 
 def schedule(groups: int, rotations: int) -> Iterator[Task]:

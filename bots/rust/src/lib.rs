@@ -1,13 +1,17 @@
-//! What a bot needs of the arena: implement [`Bot`], and let `main` return [`run`].
+//! Plays the matches that an arena sends to this process: implement [`Bot`], and have `main` return [`run`].
 
+use std::borrow::Cow;
 use std::collections::HashMap;
 use std::env;
+use std::error::Error;
 use std::process::ExitCode;
 
 use rand::SeedableRng;
 use rand::rngs::ChaCha8Rng;
+use tokio::runtime;
 use tokio::sync::mpsc;
 use tokio_stream::wrappers::ReceiverStream;
+use tonic::Status;
 use tonic::transport::Endpoint;
 
 use v1::referee_service_client::RefereeServiceClient;
@@ -28,79 +32,68 @@ pub trait Bot: Sized {
     /// The bot of a match that begins.
     fn start(start: &MatchStart) -> Self;
 
-    /// One of `decision.legal_actions()`; any other forfeits the match.
-    fn choose(&mut self, decision: &Decision) -> u32;
+    /// One of the legal actions, which are ascending; any other forfeits the match.
+    fn choose(&mut self, decision: &Decision, legal: &[u32]) -> u32;
 
     /// The match is over.
     fn end(self, _end: &MatchEnd) {}
 }
 
 impl MatchStart {
-    /// A generator seeded by the arena: a bot with no other luck plays a repeated match the same way again.
+    /// A generator made from the bot seed: with no other luck, a repeated match is played the same way again.
     pub fn random(&self) -> ChaCha8Rng {
-        let mut seed = [0; 32];
-        seed.copy_from_slice(&self.bot_seed);
+        let seed = self.bot_seed[..].try_into().expect("a seed of 32 bytes");
         ChaCha8Rng::from_seed(seed)
     }
 }
 
-impl Decision {
-    /// The actions to choose from, ascending.
-    pub fn legal_actions(&self) -> Vec<u32> {
-        match self.legal_count {
-            0 => self.legal.clone(),
-            count => (self.legal_first..self.legal_first + count).collect(),
-        }
-    }
-
-    /// Whether an action is one of them.
-    pub fn is_legal(&self, action: u32) -> bool {
-        match self.legal_count {
-            0 => self.legal.contains(&action),
-            count => (self.legal_first..self.legal_first + count).contains(&action),
-        }
-    }
-}
-
-/// Plays every match that the arena sends this process, until it says goodbye.
+/// Plays until the arena says goodbye.
 pub fn run<B: Bot>() -> ExitCode {
     let Ok(address) = env::var("ARENA_ADDR") else {
         eprintln!("the arena starts this bot: try `arena match . random --game buttons`");
         return ExitCode::from(2);
     };
-    let runtime = tokio::runtime::Builder::new_current_thread()
+    let runtime = runtime::Builder::new_current_thread()
         .enable_all()
         .build()
         .expect("a runtime");
     match runtime.block_on(play::<B>(&address)) {
         Ok(()) => ExitCode::SUCCESS,
         Err(error) => {
-            eprintln!("the arena at {address}: {error}");
+            eprintln!("the arena at {address}: {}", in_words(&*error));
             ExitCode::FAILURE
         }
     }
 }
 
-async fn play<B: Bot>(address: &str) -> Result<(), Box<dyn std::error::Error>> {
+async fn play<B: Bot>(address: &str) -> Result<(), Box<dyn Error>> {
     let channel = Endpoint::from_shared(address.to_owned())?.connect().await?;
     let mut client = RefereeServiceClient::new(channel).max_decoding_message_size(usize::MAX);
-    let (answers, requests) = mpsc::channel(1);
-    answers.send(hello(B::MATCHES)).await?;
+    let (replies, requests) = mpsc::channel(1);
+    replies.send(hello(B::MATCHES)).await?;
     let mut frames = client
         .play(ReceiverStream::new(requests))
         .await?
         .into_inner();
     let mut table = Table::<B>(HashMap::new());
     while let Some(frame) = frames.message().await? {
-        let goodbye = frame.goodbye.is_some();
-        if let Some(reply) = table.answer(frame) {
-            answers.send(reply).await?;
+        if let Some(reply) = table.answer(&frame) {
+            // A stream that is over says why when it is read.
+            let _ = replies.send(reply).await;
         }
-        if goodbye {
+        if frame.goodbye.is_some() {
             break;
         }
     }
     Ok(())
+}
+
+/// What went wrong, in a line.
+fn in_words(error: &(dyn Error + 'static)) -> String {
+    match error.downcast_ref::<Status>() {
+        Some(status) => status.message().to_owned(),
+        None => format!("cannot be reached: {error}"),
+    }
 }
 
 fn hello(matches: u32) -> PlayRequest {
@@ -108,8 +101,8 @@ fn hello(matches: u32) -> PlayRequest {
         protocol: PROTOCOL,
         token: env::var("ARENA_TOKEN").unwrap_or_default(),
         matches,
-        sdk: "rust".into(),
-        ..Default::default()
+        sdk: "tonic".into(),
+        ..Hello::default()
     };
     PlayRequest {
         hello: Some(hello),
@@ -122,18 +115,14 @@ struct Table<B>(HashMap<u32, B>);
 
 impl<B: Bot> Table<B> {
     /// One frame with every choice that `frame` asks for.
-    fn answer(&mut self, frame: PlayResponse) -> Option<PlayRequest> {
+    fn answer(&mut self, frame: &PlayResponse) -> Option<PlayRequest> {
         for start in &frame.starts {
             self.0.insert(start.r#match, B::start(start));
         }
         for rejected in &frame.rejections {
             eprintln!("the referee rejected a choice: {}", rejected.reason);
         }
-        let choices: Vec<_> = frame
-            .decisions
-            .iter()
-            .map(|decision| self.choice(decision))
-            .collect();
+        let choices: Vec<_> = frame.decisions.iter().map(|it| self.choice(it)).collect();
         for end in &frame.ends {
             if let Some(bot) = self.0.remove(&end.r#match) {
                 bot.end(end);
@@ -146,14 +135,19 @@ impl<B: Bot> Table<B> {
     }
 
     fn choice(&mut self, decision: &Decision) -> Choice {
-        let bot = self
-            .0
-            .get_mut(&decision.r#match)
-            .expect("a match that was started");
+        let bot = self.0.get_mut(&decision.r#match).expect("a match begun");
         Choice {
             r#match: decision.r#match,
             decision: decision.decision,
-            action: bot.choose(decision),
+            action: bot.choose(decision, &legal(decision)),
         }
+    }
+}
+
+/// The actions, which travel as a range where they are one.
+fn legal(decision: &Decision) -> Cow<'_, [u32]> {
+    match decision.legal_count {
+        0 => Cow::Borrowed(&decision.legal),
+        count => (decision.legal_first..decision.legal_first + count).collect(),
     }
 }

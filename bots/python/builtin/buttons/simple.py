@@ -2,15 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Sequence
 from functools import lru_cache
 from random import Random
-from typing import TypeAlias
 
 from arena.games.buttons import FRONT, HAS_QUIT, PASS, PLACE, QUIT, ROLL, SIDE, State
 from arena.games.buttons_board import LINES, cells, colour_cells, open_cells, reward
-
-Strategy: TypeAlias = Callable[[State, int, Sequence[int], Random], int]
 
 SAFE, BOLD = 0.15, 0.3
 """The chances of a bust that cautious and greedy put up with."""
@@ -80,9 +77,6 @@ def planner(state: State, seat: int, legal: Sequence[int], random: Random) -> in
     if state.phase == PLACE:
         return max(legal, key=lambda action: plan.outlook(after(placed, action), dice))
     return max(legal, key=plan.values.__getitem__)
-
-
-STRATEGIES: Mapping[str, Strategy] = {"cautious": cautious, "greedy": greedy, "planner": planner}
 
 
 def after(buttons: int, action: int) -> int:

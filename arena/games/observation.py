@@ -1,0 +1,195 @@
+"""Positions as rows of numbers, for learners: fixed in length, everything between 0 and 1, the observer's seat first.
+
+A row is made of named blocks, which docs/learning.md lists. It says all that a seat is shown in a match with the
+default options, save the colours of a board's two sides while one of them is chosen in Buttons. Seats that are not
+there, and what does not apply, are zeros.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from functools import lru_cache
+from itertools import chain
+from math import log10
+from typing import Any, TypeAlias
+
+from arena.games import birth, burning_desire, buttons
+from arena.games.birth_board import AREAS, DICE, SPACES, counts, equal_dice, path, points
+from arena.games.burning_desire_dice import ROLES, score
+from arena.games.buttons_board import COLOURS, colour_cells
+from arena.games.rules import Seat
+
+Row: TypeAlias = list[float]
+Blocks: TypeAlias = dict[str, Row]
+
+
+class NoObservation(LookupError):
+    """The game's positions have no numbers; the message lists those that have."""
+
+
+def observation(game: str, state: Any, seat: Seat) -> Row:
+    """A position as a seat sees it, all blocks in a row. Raises NoObservation."""
+    return list(chain.from_iterable(blocks(game, state, seat).values()))
+
+
+def blocks(game: str, state: Any, seat: Seat) -> Blocks:
+    """The same by the names of the blocks. Raises NoObservation."""
+    if game not in _BLOCKS:
+        raise NoObservation(f"positions of {game} have no numbers: those of {', '.join(_BLOCKS)} have")
+    return _BLOCKS[game](state, seat)
+
+
+# --- BIRTH
+
+
+def _birth(state: birth.State, seat: Seat) -> Blocks:
+    board, seats, most = state.board, len(state.pawns), max(birth.Birth.seats)
+    order = _from(seat, seats)
+    scored = points(state.placed)
+    heaps = [[area[each] for each in order] for area in state.placed]
+    return {
+        "hand": _table((_counts(state.hands[each]) for each in order), most, 6),
+        "board": list(chain.from_iterable(_table(map(_counts, area), most, 6) for area in heaps)),
+        "pawn": _table((_one((state.pawns[each] - board.start) % SPACES, SPACES) for each in order), most, SPACES),
+        "areas": [board.areas[(board.start + step) % SPACES] / AREAS[-1] for step in range(SPACES)],
+        "to_move": _marks(order, [state.mover] if any(state.hands) else [], most),
+        "players": [seats / most],
+        "absolute": _table(([scored.absolute[each] / (DICE * AREAS[-1])] for each in order), most, 1),
+        "relative": _table(([scored.relative[each] / (DICE * 6)] for each in order), most, 1),
+        "landing": list(chain.from_iterable(_landing(state, seat, action) for action in range(birth.Birth.actions))),
+    }
+
+
+def _landing(state: birth.State, seat: Seat, action: int) -> Row:
+    """What comes of an action: the area's number, the dice of the Birth, whether there is a Break."""
+    if seat != state.mover or not counts(state.hands[seat])[action]:
+        return [0.0, 0.0, 0.0]
+    space = path(state.pawns, seat, action + 1)[-1]
+    area = state.board.areas[space]
+    equal = sum(equal_dice(state.placed[AREAS.index(area)], action + 1))
+    born = (equal + 1) / (DICE * max(birth.Birth.seats)) if equal else 0.0
+    return [area / AREAS[-1], born, float(space == state.board.start)]
+
+
+@lru_cache(maxsize=1 << 14)
+def _counts(heap: int) -> Row:
+    return [count / DICE for count in counts(heap)]
+
+
+# --- Burning Desire
+
+
+def _burning_desire(state: burning_desire.State, seat: Seat) -> Blocks:
+    seats, most = len(state.totals), max(burning_desire.BurningDesire.seats)
+    order = _from(seat, seats)
+    roles, own = [score(role, state.dice) for role in ROLES], state.totals[state.current]
+    return {
+        "dice": list(chain.from_iterable(_one(face - 1, 6) for face in state.dice[:6])),
+        "bonus": _one(state.dice[6] - 1, 6),
+        "counts": [state.dice[:6].count(face) / 6 for face in range(1, 7)],
+        "rolls": _one(state.rolls - 1, burning_desire.ROLLS),
+        "phase": _one(state.phase - 1, 3),
+        "points": [_share(state.score, 2 * state.goal), _share(log10(1 + state.score), 6)],
+        "totals": _table(([_share(state.totals[each], 2 * state.goal)] for each in order), most, 1),
+        "players": _marks(order, order, most),
+        "stage": _one(state.stage - 1, 3),
+        "trigger": _marks(order, [] if state.trigger is None else [state.trigger], most),
+        "queue": _marks(order, state.queue, most),
+        "to_move": _marks(order, [] if state.stage is burning_desire.Stage.OVER else [state.current], most),
+        "behind": [_share(max(state.totals) - state.totals[seat], state.goal)],
+        "to_goal": [_share(max(0, state.goal - state.totals[seat]), state.goal)],
+        "roles": [_share(each, state.goal) for each in roles],
+        "offer": [float(burning_desire.may_multiply(state.stage, own, max(roles), state.goal))],
+    }
+
+
+# --- Buttons
+
+
+def _buttons(state: buttons.State, seat: Seat) -> Blocks:
+    seats, most = len(state.status), max(buttons.Buttons.seats)
+    order = _from(seat, seats)
+    white, gold, *plain = (face - 1 for face in state.dice) if state.dice else (-1, -1)
+    return {
+        "buttons": _table((_cells(state.buttons[each]) for each in order), most, 36),
+        "stars": _table((_cells(state.stars[each]) for each in order), most, 36),
+        "colours": _table((_colours(state.boards[each]) for each in order if state.boards[each]), most, 4 * 36),
+        "status": _table((_one(state.status[each] - 1, 3) for each in order), most, 3),
+        "cards": _table(([float(card in state.cards[each]) for card in COLOURS] for each in order), most, 4),
+        "star_count": _table(([_share(state.stars[each].bit_count(), 12)] for each in order), most, 1),
+        "longest_run": _table(([_longest_run(state.stars[each]) / 6] for each in order), most, 1),
+        "phase": _one(state.phase - 1, 5),
+        "to_move": _marks(order, state.pending, most),
+        "active": _marks(order, [state.active], most),
+        "starter": _marks(order, [state.starter], most),
+        "white": _one(white, 6),
+        "gold": _one(gold, 6),
+        "plain": [plain.count(column) / 4 for column in range(6)],
+        "dice_left": [state.dice_left / 6],
+        "stars_to_place": _table(([state.due[each] / 9] for each in order), most, 1),
+        "round": [_share(state.round, state.max_rounds)],
+    }
+
+
+@lru_cache(maxsize=1 << 12)
+def _cells(marked: int) -> Row:
+    return [float(marked >> cell & 1) for cell in range(36)]
+
+
+@lru_cache(maxsize=64)
+def _colours(board: str) -> Row:
+    return list(chain.from_iterable(_cells(cells) for cells in colour_cells(board).values()))
+
+
+_ROW = 0b111111
+
+
+@lru_cache(maxsize=1 << 12)
+def _longest_run(stars: int) -> int:
+    """The most stars that follow each other in a row or a column."""
+    rows = [stars >> 6 * row & _ROW for row in range(6)]
+    columns = [sum((stars >> 6 * row + column & 1) << row for row in range(6)) for column in range(6)]
+    return max(_run(line) for line in (*rows, *columns))
+
+
+def _run(line: int) -> int:
+    length = 0
+    while line:
+        line &= line << 1
+        length += 1
+    return length
+
+
+# --- What all of them need
+
+
+def _from(seat: Seat, seats: int) -> list[Seat]:
+    """All seats clockwise, the observer first."""
+    return [(seat + step) % seats for step in range(seats)]
+
+
+def _one(index: int, size: int) -> Row:
+    """1 at an index, 0 elsewhere; nothing but 0 if it lies outside."""
+    return [float(place == index) for place in range(size)]
+
+
+def _marks(order: Sequence[Seat], marked: Iterable[Seat], most: int) -> Row:
+    """1 for the seats that are among those marked."""
+    return _table(([float(seat in marked)] for seat in order), most, 1)
+
+
+def _table(rows: Iterable[Row], most: int, width: int) -> Row:
+    """The rows of the seats there are, then zeros for the others."""
+    row = list(chain.from_iterable(rows))
+    return row + [0.0] * (most * width - len(row))
+
+
+def _share(value: float, of: float) -> float:
+    return min(1.0, value / of)
+
+
+_BLOCKS: Mapping[str, Callable[[Any, Seat], Blocks]] = {
+    "birth": _birth,
+    "burning-desire": _burning_desire,
+    "buttons": _buttons,
+}

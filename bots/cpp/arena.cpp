@@ -1,0 +1,114 @@
+#include "arena.hpp"
+
+#include <grpcpp/grpcpp.h>
+
+#include <cstdlib>
+#include <iostream>
+#include <numeric>
+#include <string>
+#include <unordered_map>
+#include <utility>
+#include <vector>
+
+#include "arena/v1/referee.grpc.pb.h"
+
+namespace arena {
+namespace {
+
+constexpr std::uint32_t kProtocol = 1;
+// Every match has a bot of its own, so one process may hold many.
+constexpr std::uint32_t kMatches = 256;
+
+std::string variable(const char* name) {
+  const char* value = std::getenv(name);
+  return value ? value : "";
+}
+
+// The matches that this process holds, each with a bot of its own.
+class Table {
+ public:
+  explicit Table(const NewBot& new_bot) : new_bot_(new_bot) {}
+
+  // Takes a frame in and gives the choices it asks for.
+  v1::PlayRequest answer(const v1::PlayResponse& frame) {
+    for (const auto& start : frame.starts()) bots_[start.match()] = new_bot_(start);
+    for (const auto& rejected : frame.rejections()) {
+      std::cerr << "match " << rejected.match() << ", decision " << rejected.decision() << ": " << rejected.reason()
+                << '\n';
+    }
+    v1::PlayRequest reply;
+    for (const auto& decision : frame.decisions()) {
+      auto* choice = reply.add_choices();
+      choice->set_match(decision.match());
+      choice->set_decision(decision.decision());
+      choice->set_action(bots_.at(decision.match())->choose(decision, legal(decision)));
+    }
+    for (const auto& end : frame.ends()) bots_.erase(end.match());
+    return reply;
+  }
+
+ private:
+  // The actions, which travel as a range where they are one.
+  std::span<const std::uint32_t> legal(const v1::Decision& decision) {
+    if (decision.legal_count() == 0) return {decision.legal().data(), static_cast<std::size_t>(decision.legal_size())};
+    range_.resize(decision.legal_count());
+    std::iota(range_.begin(), range_.end(), decision.legal_first());
+    return range_;
+  }
+
+  const NewBot& new_bot_;
+  std::unordered_map<std::uint32_t, std::unique_ptr<Bot>> bots_;
+  std::vector<std::uint32_t> range_;
+};
+
+std::shared_ptr<grpc::Channel> dial(const std::string& address) {
+  grpc::ChannelArguments arguments;
+  arguments.SetInt(GRPC_ARG_ENABLE_HTTP_PROXY, 0);
+  arguments.SetMaxReceiveMessageSize(-1);
+  return grpc::CreateCustomChannel(address, grpc::InsecureChannelCredentials(), arguments);
+}
+
+v1::PlayRequest hello() {
+  v1::PlayRequest request;
+  request.mutable_hello()->set_protocol(kProtocol);
+  request.mutable_hello()->set_token(variable("ARENA_TOKEN"));
+  request.mutable_hello()->set_matches(kMatches);
+  request.mutable_hello()->set_sdk("C++, gRPC " + grpc::Version());
+  return request;
+}
+
+// Answers every frame of decisions with one frame of choices; a stream that is over says why in the end.
+grpc::Status play(const std::string& address, const NewBot& new_bot) {
+  auto stub = v1::RefereeService::NewStub(dial(address));
+  grpc::ClientContext context;
+  auto stream = stub->Play(&context);
+  stream->Write(hello());
+  Table table(new_bot);
+  v1::PlayResponse frame;
+  while (stream->Read(&frame)) {
+    if (const auto reply = table.answer(frame); reply.choices_size() > 0) stream->Write(reply);
+    if (frame.has_goodbye()) {
+      context.TryCancel();
+      stream->Finish();
+      return grpc::Status::OK;
+    }
+  }
+  return stream->Finish();
+}
+
+}  // namespace
+
+int run(const NewBot& new_bot) {
+  setenv("GRPC_VERBOSITY", "NONE", 0);  // else gRPC logs a closing arena
+  const std::string address = variable("ARENA_ADDR");
+  if (address.empty()) {
+    std::cerr << "the arena starts this bot: try `arena match . random --game buttons`\n";
+    return 2;
+  }
+  const grpc::Status status = play(address, new_bot);
+  if (status.ok()) return 0;
+  std::cerr << "the arena at " << address << " broke the stream off: " << status.error_message() << '\n';
+  return 1;
+}
+
+}  // namespace arena

@@ -1,0 +1,95 @@
+/** Plays the matches that an arena sends to this process. */
+
+import { credentials, type ServiceError } from "@grpc/grpc-js";
+import { xoroshiro128plusFromState } from "pure-rand/generator/xoroshiro128plus";
+import type { RandomGenerator } from "pure-rand/types/RandomGenerator";
+
+import {
+  type Choice,
+  type Decision,
+  type MatchEnd,
+  type MatchStart,
+  PlayRequest,
+  type PlayResponse,
+  RefereeServiceClient,
+} from "./generated/arena/v1/referee.js";
+
+const PROTOCOL = 1;
+
+/** One seat of one match: every match has a bot of its own, so matches never mix. */
+export interface Bot {
+  /** One of the legal actions, which are ascending; any other forfeits the match. */
+  choose(decision: Decision, legal: number[]): number;
+
+  /** The match is over. */
+  end?(end: MatchEnd): void;
+}
+
+/** A generator made from the bot seed: with no other luck, a repeated match is played the same way again. */
+export function random({ botSeed }: MatchStart): RandomGenerator {
+  return xoroshiro128plusFromState([0, 4, 8, 12].map((at) => botSeed.readInt32LE(at)));
+}
+
+/** Plays until the arena says goodbye, up to `matches` at once; 1 for a bot that needs the whole machine. */
+export function run(newBot: (start: MatchStart) => Bot, matches = 256): void {
+  const { ARENA_ADDR: address, ARENA_TOKEN: token = "" } = process.env;
+  if (address === undefined) {
+    console.error("the arena starts this bot: try `arena match . random --game buttons`");
+    process.exitCode = 2;
+    return;
+  }
+  const client = new RefereeServiceClient(address, credentials.createInsecure(), {
+    "grpc.max_receive_message_length": -1,
+  });
+  const stream = client.play();
+  const table = new Table(newBot);
+  stream.on("data", (frame: PlayResponse) => {
+    const choices = table.answer(frame);
+    if (choices.length > 0) {
+      stream.write({ hello: undefined, choices });
+    }
+    if (frame.goodbye !== undefined) {
+      stream.end();
+    }
+  });
+  stream.on("end", () => client.close());
+  stream.on("error", (error: ServiceError) => {
+    console.error(`the arena at ${address}: ${error.message}`);
+    process.exitCode = 1;
+    client.close();
+  });
+  stream.write(PlayRequest.fromPartial({ hello: { protocol: PROTOCOL, token, matches, sdk: "grpc-js" } }));
+}
+
+/** The matches that this process holds, each with a bot of its own. */
+class Table {
+  private readonly bots = new Map<number, Bot>();
+
+  constructor(private readonly newBot: (start: MatchStart) => Bot) {}
+
+  /** Every choice that a frame asks for. */
+  answer(frame: PlayResponse): Choice[] {
+    for (const start of frame.starts) {
+      this.bots.set(start.match, this.newBot(start));
+    }
+    for (const { reason } of frame.rejections) {
+      console.error(`the referee rejected a choice: ${reason}`);
+    }
+    const choices = frame.decisions.map((decision) => this.choice(decision));
+    for (const end of frame.ends) {
+      this.bots.get(end.match)?.end?.(end);
+      this.bots.delete(end.match);
+    }
+    return choices;
+  }
+
+  private choice(decision: Decision): Choice {
+    const { match, decision: number } = decision;
+    return { match, decision: number, action: this.bots.get(match)!.choose(decision, legal(decision)) };
+  }
+}
+
+/** The actions, which travel as a range where they are one. */
+function legal({ legal, legalFirst, legalCount }: Decision): number[] {
+  return legalCount === 0 ? legal : Array.from({ length: legalCount }, (_, i) => legalFirst + i);
+}
