@@ -29,8 +29,12 @@ MAX_PATH = 100
 LONGEST = 1024 * 1024
 """Bytes of a frame that gRPC accepts; it ends the stream of a bot that sends more, as if the bot had closed it."""
 
+CONNECTIONS = 8
+"""Connections that a socket holds at a time; further ones are closed at once. A bot needs one."""
+
 _OPTIONS = [
     ("grpc.so_reuseport", 0),
+    ("grpc.max_allowed_incoming_connections", CONNECTIONS),
     ("grpc.max_concurrent_streams", 8),
     ("grpc.max_receive_message_length", LONGEST),
     ("grpc.max_metadata_size", 4 * 1024),

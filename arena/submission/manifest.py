@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 import tomllib
 from pathlib import Path, PurePosixPath
-from typing import Annotated, Literal, TypeAlias
+from typing import Annotated, Literal, TypeAlias, get_args
 
 import msgspec
 
@@ -103,4 +103,6 @@ def _check_program(program: str) -> None:
 
 def _expected() -> str:
     keys = ", ".join(field.name for field in msgspec.structs.fields(Manifest))
-    return f'keys are {keys}; the least is run = ["python", "bot.py"]; games are {", ".join(games.names())}'
+    protocols = ", ".join(get_args(Protocol))
+    least = 'the least is run = ["python", "bot.py"]'
+    return f"keys are {keys}; {least}; games are {', '.join(games.names())}; protocols are {protocols}"

@@ -23,7 +23,8 @@ from arena.games import game
 from arena.sandbox import probe
 from arena.seated import Entrant
 from arena.submission.templates import templates
-from arena.worker import Played, Worker
+from arena.task import Played
+from arena.worker import Worker
 from tests.bots.entered import Home
 
 MATCHES = 400

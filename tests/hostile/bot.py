@@ -174,6 +174,19 @@ def silent_socket(player: Player) -> None:
 
 
 @at_start
+def floods_connections(player: Player) -> None:
+    """As many as it gets, for some seconds."""
+    dialled: list[socket.socket] = []
+    until = time.monotonic() + 5.0
+    while time.monotonic() < until:
+        with contextlib.suppress(OSError):
+            dialled.append(socket.socket(socket.AF_UNIX))
+            dialled[-1].connect(player.address.removeprefix("unix:"))
+            continue
+        dialled.clear()
+
+
+@at_start
 def speaks_http(player: Player) -> None:
     with socket.socket(socket.AF_UNIX) as raw:
         raw.connect(player.address.removeprefix("unix:"))
@@ -368,6 +381,18 @@ def hogs_memory(_: Player, __: Decision) -> None:
     blocks = []
     while True:
         blocks.append(b"x" * (16 << 20))
+
+
+@at_decision
+def fills_disk(player: Player, decision: Decision) -> None:
+    """Until nobody lets it write any more, or there is so much that somebody must notice."""
+    with contextlib.suppress(OSError):
+        for number in range(0 if later(player, decision) else 200):
+            with open(f"{os.environ['TMPDIR']}/{number}", "wb") as file:
+                file.write(bytes(1 << 20))
+            time.sleep(0.005)
+    if os.path.exists(f"{os.environ['TMPDIR']}/199"):
+        time.sleep(HOURS)
 
 
 @at_decision

@@ -10,7 +10,7 @@ from typing import Any
 import grpc
 import pytest
 
-from arena.service import UNREAD, Receive, RefereeService, Write, _write_all
+from arena.service import CONNECTIONS, UNREAD, Receive, RefereeService, Write, _write_all
 from arena.v1 import referee_pb2 as pb
 
 METHOD = "/arena.v1.RefereeService/Play"
@@ -182,6 +182,22 @@ async def test_huge_headers_are_refused(channel: grpc.aio.Channel, caller: Calle
         await call.read()
     assert refused.value.code() is grpc.StatusCode.RESOURCE_EXHAUSTED
     assert not caller.inside.is_set()
+
+
+async def test_connections_do_not_pile_up(service: RefereeService, channel: grpc.aio.Channel, caller: Caller) -> None:
+    """A bot could use up the referee's open files. Once they are gone it may join all the same."""
+    dialled = [await asyncio.open_unix_connection(service.address.removeprefix("unix:")) for _ in range(40)]
+    async with asyncio.timeout(40):
+        greeted = await asyncio.gather(*(reader.read(1) for reader, _ in dialled))
+    assert 0 < sum(map(bool, greeted)) <= CONNECTIONS
+    for _, writer in dialled:
+        writer.close()
+    dial: Any = channel.stream_stream(METHOD)
+    call = dial(wait_for_ready=True)
+    async with asyncio.timeout(40):
+        await call.write(hello(service.token))
+        await caller.inside.wait()
+    call.cancel()
 
 
 async def test_a_connection_on_which_nothing_is_asked_is_closed(service: RefereeService) -> None:

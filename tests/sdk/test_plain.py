@@ -149,12 +149,12 @@ def test_a_program_that_goes_on_without_output_is_ended() -> None:
 
 DUE = "(match 1, decision 1)"
 FAULTS = {
-    "exit 3": ("crash", "the process exited with code 3", f"sh ended when an answer was due {DUE}"),
-    "kill -SEGV $$": ("crash", "the process was killed by SIGSEGV", f"sh ended when an answer was due {DUE}"),
+    "exit 3": ("the process exited with code 3", [f"sh ended when an answer was due {DUE}"]),
+    "kill -SEGV $$": ("the process was killed by SIGSEGV", [f"sh ended when an answer was due {DUE}"]),
+    "kill -KILL $PPID; cat": ("the process was killed by SIGKILL", []),
     "echo five; cat": (
-        "crash",
         "the process exited with code 1",
-        f"sh wrote its line 1, b'five', as an answer: that is the number of a legal action, alone on a line {DUE}",
+        [f"sh wrote its line 1, b'five', as an answer: that is the number of a legal action, alone on a line {DUE}"],
     ),
 }
 
@@ -163,8 +163,8 @@ FAULTS = {
 def test_a_fault_of_the_program_is_the_bots(then: str, tmp_path: Path) -> None:
     """With how it ended and what it did; and what it printed itself comes before."""
     bot = folder_of_the_page(tmp_path, f"echo look >&2; read -r line; read -r line; {then}")
-    reason, detail, last = FAULTS[then]
-    assert forfeit(played(bot)) == (reason, detail, ["look", last])
+    detail, last = FAULTS[then]
+    assert forfeit(played(bot)) == ("crash", detail, ["look", *last])
 
 
 @pytest.mark.long
@@ -190,9 +190,15 @@ def test_a_plain_program_is_checked_submitted_and_rated(tmp_path: Path) -> None:
     """From there on it is a bot like any other, also when it comes back from the store."""
     bot = folder_of_the_page(tmp_path / "lucky")
     submit, ladder = ["submit", "lucky", "--game=birth"], ["ladder", "--bots=lucky,random", "--rounds=2", "--seed=1"]
+    codes = list[int]()
     for words in (submit, [*ladder, "--game=birth"]):
         subprocess.run([ARENA, *words], cwd=tmp_path, check=True, capture_output=True, timeout=300)
         shutil.rmtree(bot, ignore_errors=True)
+    shown = json.loads(subprocess.check_output([ARENA, "show", "lucky", "--json"], cwd=tmp_path, timeout=60))
+    for seat in ("0", "1"):  # one of them is random's, who plays other numbers by the same seed
+        again = [ARENA, "debug", shown["matches"][0]["id"], f"--seat={seat}", "lucky@1", "--json"]
+        codes.append(subprocess.run(again, cwd=tmp_path, check=False, capture_output=True, timeout=100).returncode)
+    assert sorted(codes) == [0, 3]
     board = subprocess.check_output([ARENA, "leaderboard", "--game=birth", "--json"], cwd=tmp_path, timeout=60)
     rows = {row["bot"]: row for row in json.loads(board)["bots"]}
     assert (rows["lucky@1"]["matches"], rows["lucky@1"]["forfeits"]) == (4, 0)

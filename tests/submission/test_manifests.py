@@ -71,6 +71,7 @@ CORPUS: dict[str, tuple[bytes, str]] = {
     "a name that is a number": (RUN + b"name = 1", "str"),
     "a game that is none": (RUN + b'games = ["chess"]', "birth"),
     "games in one word": (RUN + b'games = "birth"', "array"),
+    "a protocol that is none": (RUN + b'protocol = "tcp"', "protocols are grpc, stdio"),
     "a language of control characters": (RUN + b'language = "\\u0007"', "language"),
     "an endless description": (RUN + b'about = "' + b"x" * 201 + b'"', "length <= 200"),
     # no TOML

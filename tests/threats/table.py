@@ -22,7 +22,7 @@ THREATS: dict[str, tuple[str, ...]] = {
         "attack: take_all_memory_in_children",
         HOSTILE,
     ),
-    "fills the disk": ("attack: fill_the_disk",),
+    "fills the disk": ("attack: fill_the_disk", HOSTILE, f"{LOAD}test_who_fills_the_disk_fills_none_of_it"),
     "reads another bot's folder": ("attack: read_secrets", "attack: find_folders_of_others"),
     "reads the store, replays, keys": ("attack: read_secrets",),
     "reaches the network": ("attack: reach_the_network", "attack: send_datagrams"),
@@ -121,6 +121,7 @@ THREATS: dict[str, tuple[str, ...]] = {
         f"{STREAM}test_where_the_machine_is_too_busy_nobody_loses",
     ),
     "the machine runs out of memory": ("attack: outlive_others_without_memory",),
+    "floods with connections": (f"{SERVICE}test_connections_do_not_pile_up", HOSTILE),
     "uses up file descriptors": (
         "attack: open_files_without_end",
         f"{REFEREE}worker.py::test_a_process_that_we_have_no_room_for_is_not_the_bots_fault",

@@ -20,7 +20,7 @@ import pytest
 from arena import games
 from arena.clock import Limits
 from arena.match import Outcome
-from arena.sandbox import probe
+from arena.sandbox import Grade, probe
 from arena.seated import Entrant
 from arena.task import Task
 from arena.tournament.pool import Workers
@@ -127,6 +127,7 @@ def _read(path: Path) -> str:
 HOSTILES = [
     "forks_without_end",
     "hogs_memory",
+    "fills_disk",
     "burns_with_threads",
     "prints_flood",
     "floods_empty",
@@ -142,6 +143,7 @@ HOSTILES = [
     "leaves_nameless_daemon",
     "guesses_tokens",
     "silent_socket",
+    "floods_connections",
     "speaks_http",
 ]
 
@@ -152,6 +154,9 @@ def entrant(*arguments: str) -> Entrant:
 
 
 HONEST = [entrant("--play", play) for play in ("first", "last", "random")]
+
+
+PATIENT = Limits(decision=20.0, bank=20.0, start=60.0)
 
 
 def tasks(*hostile: Entrant) -> list[Task]:
@@ -176,3 +181,17 @@ def test_hostile_bots_change_nothing_between_honest_ones() -> None:
     alone = outcomes()
     assert all(outcome is not None and not outcome.forfeits for outcome in alone.values())
     assert outcomes(*[entrant(misdeed, "--at", "2") for misdeed in HOSTILES]) == alone
+
+
+@pytest.mark.parametrize("grade", Grade)
+def test_who_fills_the_disk_fills_none_of_it(grade: Grade) -> None:
+    """At no grade: it is refused room, or it is ended, and nobody else's match is touched."""
+    hoarder = match((HONEST[1], entrant("fills_disk", "--at", "2")), 0, PATIENT, "buttons")
+    honest = match(HONEST[:2], 0, PATIENT, "buttons")
+    with Workers(2, sandbox=probe(grade)) as workers:
+        played = {each.id: each for results in workers.play(iter([hoarder, honest])) for each in results}
+    (alone, hoarded) = (played[each.id].outcome for each in (honest, hoarder))
+    assert alone is not None
+    assert hoarded is not None
+    assert alone.forfeits == ()
+    assert [seat for seat, *_ in hoarded.forfeits] == ([] if grade.at_least(Grade.B) else [1])
