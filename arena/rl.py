@@ -10,7 +10,6 @@ referee is here: no clock, no process, no forfeit; docs/learning.md goes from he
 
 from __future__ import annotations
 
-from hashlib import sha256
 from typing import Any, TypeAlias
 
 import numpy as np
@@ -122,7 +121,7 @@ class Environment(AECEnv):
         """Nothing is open."""
 
     def _begin(self) -> None:
-        self._dice = KeyedDice(sha256(self._luck.bytes(32)).digest())
+        self._dice = KeyedDice(self._luck.bytes(32))
         self.position: Any = self.game.start(len(self.possible_agents), self._dice, self._options)
         """The state of the rules, to search from."""
         self._pending = self.game.pending(self.position)

@@ -17,9 +17,9 @@ from arena.submission.program import LEFT_OUT, command, environment
 
 @cache
 def templates() -> dict[str, Path]:
-    """The folder of each language's template: whichever among the bots has a manifest that names its language."""
+    """The folder of each language's template: that of the language, or `example` in it if there is more."""
     bots = bots_folder()
-    manifests = sorted([*bots.glob("*/bot.toml"), *bots.glob("*/*/bot.toml")])
+    manifests = [*bots.glob("*/bot.toml"), *bots.glob("*/example/bot.toml")]
     return {load(toml, str(toml)).language: toml.parent for toml in manifests}
 
 
@@ -34,6 +34,8 @@ def make(folder: Path, language: str, games: Sequence[str] = ()) -> Manifest:
     name = check_name(folder.name)
     if folder.exists() or folder.is_symlink():
         raise BadSubmission(f"{str(folder)!r} exists already: name a folder that is to be made")
+    if not folder.parent.is_dir():
+        raise BadSubmission(f"no folder {str(folder.parent)!r} to make {name!r} in")
     template = templates()[language]
     shutil.copytree(template, folder, ignore=shutil.ignore_patterns(*LEFT_OUT, *_made_by_builds(template)))
     toml = folder / "bot.toml"

@@ -102,7 +102,9 @@ async def test_it_goes_in_peace(home: Home, language: str) -> None:
         bot.say(wire.part("goodbye", pb.Goodbye(reason="the test is over").SerializeToString()))
         assert await bot.ended(PATIENCE)
         evidence = bot.evidence()
-    assert (evidence["exit"], evidence["output"]) == ("exited with code 0", [])
+    # Java tells of the hints to its runtime, and cannot be made to hold its peace.
+    output = [line for line in evidence["output"] if not line.startswith("Picked up JAVA_TOOL_OPTIONS")]
+    assert (evidence["exit"], output) == ("exited with code 0", [])
 
 
 @every_language

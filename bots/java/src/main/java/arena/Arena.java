@@ -8,6 +8,8 @@ import io.grpc.Grpc;
 import io.grpc.InsecureChannelCredentials;
 import io.grpc.StatusException;
 import java.util.function.Function;
+import java.util.logging.Level;
+import java.util.logging.Logger;
 import java.util.random.RandomGenerator;
 import java.util.random.RandomGeneratorFactory;
 
@@ -16,6 +18,7 @@ public final class Arena {
   private static final int PROTOCOL = 1;
   private static final RandomGeneratorFactory<?> RANDOM =
       RandomGeneratorFactory.of("L64X256MixRandom");
+  private static final Logger GRPC = Logger.getLogger("io.grpc");
 
   private Arena() {}
 
@@ -31,6 +34,7 @@ public final class Arena {
       System.err.println("the arena starts this bot: try `arena match . random --game buttons`");
       System.exit(2);
     }
+    GRPC.setLevel(Level.SEVERE); // it warns of what a sandbox lacks
     try {
       play(address, hello(matches), new Table(newBot));
     } catch (StatusException | InterruptedException broken) {
