@@ -10,6 +10,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import IO, NamedTuple
 
+from arena.scratch import open_up
 from arena.submission.archive import kind, unpack
 from arena.submission.budget import Budget, write_file
 from arena.submission.kept import manifest
@@ -29,6 +30,12 @@ def take(path: Path, scratch: Path, *, name: str | None = None, plays: Sequence[
 
     `name` and `plays` go before what the manifest says. Raises BadSubmission.
     """
+    taken = _taken(path, scratch, name, plays)
+    open_up(scratch / "bot")  # bots may run as somebody else, whatever the umask
+    return taken
+
+
+def _taken(path: Path, scratch: Path, name: str | None, plays: Sequence[str]) -> Taken:
     if path.is_dir():
         root = scratch / "bot" / (path.resolve().name or "bot")
         made = made_by_builds(path)
