@@ -12,6 +12,7 @@ from arena.clock import Bank, Limits
 from arena.match import Forfeit, Void
 from arena.questions import Setup
 from arena.replay import Forfeited, Replay
+from arena.sandbox import NoSandbox
 from arena.seated import Entrant
 from arena.task import Played, Task
 
@@ -78,11 +79,13 @@ def trials(entrant: Entrant, name: str, limits: Limits) -> Iterator[Trial]:
 
 
 def failure(trial: Trial, result: Played) -> Failure | None:
-    """Why the bot did not come through. Raises RuntimeError if the arena itself failed."""
+    """Why the bot did not come through. Raises NoSandbox or RuntimeError if the arena itself failed."""
     if result.outcome is None:
         if result.void == Void.NOBODY:
             nobody = "neither it nor the built-in random bot joined"
             return Failure(trial.game, trial.players, Forfeit.START, nobody, {})
+        if str(result.void).startswith(Void.SANDBOX):
+            raise NoSandbox(result.void)
         raise RuntimeError(f"the qualification match of {trial.game} failed: {result.void}")
     for forfeit in result.outcome.forfeits:
         if forfeit.seat == trial.seat:

@@ -11,7 +11,7 @@ from dataclasses import replace
 from hashlib import sha256
 from pathlib import Path
 
-from arena.scratch import run_folder
+from arena.scratch import open_up, run_folder
 from arena.submission.manifest import BadSubmission, Manifest, load, short
 from arena.submission.program import Program, digest, files_in, is_executable, walk
 
@@ -31,6 +31,7 @@ def store(program: Program, bots: Path) -> Program:
             for file in program.files:
                 (folder / file).parent.mkdir(parents=True, exist_ok=True)
                 shutil.copy(program.root / file, folder / file)
+        open_up(folder)
         _make_read_only(folder)
         if not intact(replace(program, root=folder)):
             raise BadSubmission(f"{program.name} changed while it was copied; try again")

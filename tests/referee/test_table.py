@@ -184,6 +184,18 @@ def test_nobody_sees_a_step_before_all_choices_are_in() -> None:
         assert list(update.other["rolls"]) == [6]  # type: ignore[arg-type]
 
 
+def test_what_others_chose_changes_nothing_that_is_sent_before_all_are_in() -> None:
+    """To the last byte: a length or a field would tell as well."""
+    sent = []
+    for choice in (1, 4):
+        sitting = Sitting(3, updates=True)
+        sitting.begin()
+        sitting.choose(2, choice)
+        sent.append([frame.SerializeToString(deterministic=True) for wire in sitting.wires for frame in wire.sent()])
+    assert sent[0] == sent[1]
+    assert len(sent[0]) == 3
+
+
 def test_updates_show_the_defaults_of_seats_that_forfeited_and_are_not_for_them() -> None:
     """They have left the table."""
     sitting = Sitting(3, updates=True, steps=2)

@@ -67,6 +67,7 @@ THREATS: dict[str, tuple[str, ...]] = {
     ),
     "sees what is hidden": (
         f"{REFEREE}table.py::test_nobody_sees_a_step_before_all_choices_are_in",
+        f"{REFEREE}table.py::test_what_others_chose_changes_nothing_that_is_sent_before_all_are_in",
         "games/test_contract.py::test_views_survive_the_wire",
     ),
     "archives that write elsewhere": (
@@ -140,7 +141,8 @@ THREATS: dict[str, tuple[str, ...]] = {
         f"{REFEREE}worker.py::test_a_version_may_play_itself",
         "attack: find_folders_of_others",
     ),
-    "tells who is watching": ("none: every seat is started by the same function with the same arguments",),
+    "tells who is watching": ("sandbox/test_seats.py::test_every_seat_finds_the_same_but_for_its_token_and_address",),
+    "an operator who shares nothing": ("sandbox/test_seats.py::test_whoever_shares_nothing_shares_with_bots",),
     "namespaces, mounts, privileges": (
         "attack: make_namespaces",
         "attack: mount_file_systems",

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from functools import cache
+from functools import cache, lru_cache
 from math import exp, prod
 from random import Random
 
@@ -39,7 +39,7 @@ def greedy(state: State, seat: int, legal: Sequence[int], random: Random) -> int
     Never multiplies, since that loses a little on average.
     """
     if state.phase is Phase.ROLL:
-        return keep(state.dice, _last_roll())
+        return _keep(state.dice)
     if state.phase is Phase.ROLE:
         return rules.FIRST_ROLE + best_role(state.dice)
     return rules.BANK
@@ -68,8 +68,13 @@ def gambler(state: State, seat: int, legal: Sequence[int], random: Random) -> in
     return rules.MULTIPLY if 2 * state.score < state.goal else rules.BANK
 
 
+@lru_cache(maxsize=1 << 14)
+def _keep(dice: tuple[int, ...]) -> int:
+    return keep(dice, _before_last_roll())
+
+
 @cache
-def _last_roll() -> Values:
+def _before_last_roll() -> Values:
     return plan(float)[1]
 
 

@@ -6,6 +6,7 @@ so are 4, 5 and 6: hands that differ by exchanging those are one, which leaves 1
 
 from __future__ import annotations
 
+from array import array
 from collections import Counter
 from collections.abc import Callable, Sequence
 from functools import cache, lru_cache
@@ -26,7 +27,7 @@ FACTORS = {factor: ways / _PRODUCTS.total() for factor, ways in _PRODUCTS.items(
 Faces: TypeAlias = tuple[int, ...]
 Worth: TypeAlias = Callable[[int], float]
 """What it is worth to have these points."""
-Values: TypeAlias = list[float]
+Values: TypeAlias = Sequence[float]
 """By hand, numbered as in `_Hands`."""
 
 
@@ -35,7 +36,7 @@ def plan(worth: Worth) -> tuple[Values, Values]:
     hands = _hands()
     worths = {points: worth(points) for points in hands.scores}
     second = _thrown([max(worths[points] for points in options) for options in hands.points])
-    return _thrown(_best(second)), second
+    return array("d", _thrown(_best(second))), array("d", second)
 
 
 def mean(worth: Worth) -> float:
@@ -125,17 +126,17 @@ def _without_one(kept: Faces, bonus: int) -> list[object]:
     return [*fewer, _pattern(kept, 0)] if bonus else fewer
 
 
-def _thrown(full: Sequence[float]) -> Values:
+def _thrown(full: list[float]) -> list[float]:
     """The mean over all throws of the missing dice, of every hand; from the values of full ones."""
-    values = list(full)
+    values = full.copy()
     for a, b, c, d, e, f in _hands().throws:
         values.append((values[a] + values[b] + values[c] + values[d] + values[e] + values[f]) / 6)
     return values
 
 
-def _best(values: Values) -> Values:
+def _best(values: Sequence[float]) -> list[float]:
     """Of each full hand: the value of the best of all its parts, itself included."""
-    best, parts = values.copy(), _hands().parts
+    best, parts = list(values), _hands().parts
     for hand in range(len(best) - 2, -1, -1):
         for part in parts[hand]:
             if best[part] > best[hand]:

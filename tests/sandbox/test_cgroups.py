@@ -1,0 +1,116 @@
+"""Control groups of version 2: what the kernel here has of them for real, the rest against files of the same names."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from arena.sandbox import Bounds
+from arena.sandbox.cgroups import UNIFIED, Group, _delegate
+from arena.sandbox.grades import MIB
+
+BOUNDS = Bounds(memory_mib=100, tasks=10)
+
+
+@pytest.fixture
+def own(tmp_path: Path) -> Path:
+    """A group as systemd hands it over."""
+    (tmp_path / "cgroup.controllers").write_text("cpuset cpu io memory pids\n")
+    (tmp_path / "cgroup.subtree_control").write_text("")
+    return tmp_path
+
+
+@pytest.fixture
+def group(own: Path) -> Iterator[Group]:
+    """One of ours in it, with the files that the kernel would have put there."""
+    made = Group({UNIFIED: str(own)}, BOUNDS)
+    (folder,) = made.folders
+    for name in ("memory.swap.max", "memory.oom.group", "cpu.max"):
+        (folder / name).touch()
+    yield made
+    for path in folder.iterdir():
+        path.unlink()
+    made.remove()
+    assert not folder.exists()
+
+
+def test_what_is_bounded_is_passed_on_to_groups_of_ours(own: Path) -> None:
+    """Or there would be no files to write bounds to."""
+    assert _delegate(own) == ""
+    assert (own / "cgroup.subtree_control").read_text() == "+memory +pids +cpu"
+
+
+def test_a_group_without_controllers_bounds_nothing(own: Path) -> None:
+    """And the doctor says so."""
+    (own / "cgroup.controllers").write_text("cpuset cpu\n")
+    assert _delegate(own) == f"{own} has no memory and pids controllers"
+
+
+def test_a_group_of_version_2_is_bounded(group: Group) -> None:
+    """Memory without swap, all its processes ended together, tasks, and one processor."""
+    group._bound(BOUNDS)
+    (folder,) = group.folders
+    assert {path.name: path.read_text() for path in folder.iterdir()} == {
+        "memory.max": str(100 * MIB),
+        "memory.swap.max": "0",
+        "memory.oom.group": "1",
+        "pids.max": "14",
+        "cpu.max": "100000 100000",
+    }
+    assert group.doors == [f"{folder}/cgroup.procs"]
+
+
+def test_a_group_of_version_2_is_read(group: Group) -> None:
+    """What the kernel says of memory and time, in its words."""
+    (folder,) = group.folders
+    assert (group.cpu(), group.ran_out_of_memory(), group.processes()) == (None, False, [])
+    (folder / "cpu.stat").write_text("usage_usec 1500000\nuser_usec 1000000\nsystem_usec 500000\n")
+    (folder / "memory.events").write_text("low 0\nhigh 0\nmax 3\noom 1\noom_kill 0\n")
+    (folder / "cgroup.procs").write_text("17\n23\n")
+    assert (group.cpu(), group.ran_out_of_memory(), group.processes()) == (1.5, False, [17, 23])
+    (folder / "memory.events").write_text("low 0\nhigh 0\nmax 3\noom 1\noom_kill 2\n")
+    assert group.ran_out_of_memory()
+
+
+REAL = """
+import json, subprocess, sys, time
+from pathlib import Path
+from arena.sandbox import Bounds, cgroups
+
+class Counted(cgroups.Group):
+    def _bound(self, bounds):
+        "Nothing: this kernel's controllers are perhaps in use by version 1."
+
+parents = {cgroups.UNIFIED: sys.argv[1]}
+group = Counted(parents, Bounds())
+burner = subprocess.Popen([sys.executable, "-c", "import time\\nwhile time.process_time() < 0.3: pass\\ninput()"],
+                          stdin=subprocess.PIPE)
+Path(group.doors[0]).write_text(str(burner.pid))
+inside = group.processes() == [burner.pid]
+while group.cpu() < 0.2:
+    time.sleep(0.01)
+burner.communicate(b"\\n")
+used = group.cpu()
+group.remove()
+print(json.dumps({"inside": inside, "used": used, "left": [str(each) for each in group.folders if each.exists()]}))
+"""
+
+
+def test_processes_and_their_time_are_counted_by_the_kernels_own_version_2(tmp_path: Path) -> None:
+    """In a mount of its own, where this machine lets its root make one."""
+    mounted = ["unshare", "--mount", "sh", "-c", 'mount -t cgroup2 none "$1" || exit 77; exec "$2" -c "$3" "$1"', "sh"]
+    done = subprocess.run(
+        [*mounted, str(tmp_path), sys.executable, REAL], capture_output=True, text=True, timeout=60, check=False
+    )
+    if done.returncode in {1, 77}:
+        assert os.geteuid() != 0 or "ermi" in done.stderr, done.stderr
+        return
+    found = json.loads(done.stdout)
+    assert (found["inside"], found["left"]) == (True, [])
+    assert 0.2 <= found["used"] < 5

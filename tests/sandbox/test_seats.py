@@ -1,0 +1,65 @@
+"""Who sits at a table sees the same world as everybody else, whatever the operator's own looks like."""
+
+from __future__ import annotations
+
+import json
+import re
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from arena.sandbox import Grade, confine, probe
+from arena.scratch import run_folder
+from tests.cli.commands import ARENA, environment
+from tests.tournament import programs
+
+LOOKS = """
+import json, os, platform
+places = [line.split()[4] for line in open("/proc/self/mountinfo")]
+cores = sorted(os.sched_getaffinity(0))
+print(json.dumps([dict(os.environ), os.getuid(), os.getcwd(), platform.node(), cores, places]))
+"""
+
+
+def seen(grade: Grade, folder: Path) -> Any:
+    """What a program that looks about itself finds, with the parts taken out that are its own."""
+    places = {name: folder / name for name in ("bot", "door", "tmp")}
+    for place in places.values():
+        place.mkdir(parents=True)
+    env = {"PATH": "/usr/bin:/bin", "ARENA_TOKEN": folder.name, "ARENA_ADDR": f"unix:{places['door']}/s"}
+    made = confine(
+        probe(grade), [sys.executable, "-c", LOOKS], root=places["bot"], door=places["door"], scratch=places["tmp"],
+        env=env,
+    )  # fmt: skip
+    ran = subprocess.run(
+        made.argv, env=made.env, cwd=made.cwd, stdin=subprocess.DEVNULL, capture_output=True, text=True, check=True
+    )
+    if made.group is not None:
+        made.group.remove()
+    return json.loads(re.sub(rf"{folder}|\b{folder.name}\b", "OWN", ran.stdout))
+
+
+@pytest.mark.parametrize("grade", Grade)
+def test_every_seat_finds_the_same_but_for_its_token_and_address(grade: Grade) -> None:
+    """Or a bot could tell who is watching, and behave."""
+    with run_folder() as scratch:
+        for folder in (scratch, scratch / "one", scratch / "two"):
+            folder.mkdir(exist_ok=True)
+            folder.chmod(0o755)
+        assert seen(grade, scratch / "one/first") == seen(grade, scratch / "two/other")
+
+
+@pytest.mark.long
+@pytest.mark.timeout(300)
+def test_whoever_shares_nothing_shares_with_bots(tmp_path: Path) -> None:
+    """Bots run as another user where the arena is root: the operator's umask is no bot's fault."""
+    programs.write(tmp_path, mine=programs.FIRST)
+    words = f"umask 077; exec {ARENA} match ./mine.py random --game birth --json"
+    ran = subprocess.run(
+        ["sh", "-c", words], cwd=tmp_path, env=environment(), capture_output=True, text=True, timeout=200, check=True
+    )
+    (match,) = json.loads(ran.stdout)["matches"]
+    assert match["forfeits"] == []
