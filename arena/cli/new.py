@@ -10,6 +10,7 @@ import click
 
 from arena.cli.options import json_option, plays_option
 from arena.cli.output import print_json, say
+from arena.submission.templates import make, missing_tools, templates
 
 if TYPE_CHECKING:
     from arena.games import Game
@@ -17,7 +18,7 @@ if TYPE_CHECKING:
 
 @click.command()
 @click.argument("bot", type=click.Path(path_type=Path))
-@click.option("-l", "--language", default="python", metavar="LANGUAGE", help="See bots/README.md.")
+@click.option("-l", "--language", default="python", metavar="NAME", help=f"One of {', '.join(sorted(templates()))}.")
 @plays_option
 @json_option
 def new(bot: Path, language: str, plays: tuple[Game[Any], ...], as_json: bool) -> None:
@@ -30,10 +31,8 @@ def new(bot: Path, language: str, plays: tuple[Game[Any], ...], as_json: bool) -
     Example:
       arena new mybot --language go
     """
-    from arena.submission import templates
-
-    manifest = templates.make(bot, language, [game.name for game in plays])
-    missing = templates.missing_tools(manifest)
+    manifest = make(bot, language, [game.name for game in plays])
+    missing = missing_tools(manifest)
     path = shlex.quote(str(bot) if bot.is_absolute() else f"./{bot}")
     game = (manifest.games or ["buttons"])[0]
     steps = [f"arena check {path}", f"arena submit {path}", f"arena ladder --game {game}"]

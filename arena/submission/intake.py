@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import os
+import re
 import stat
-from collections.abc import Sequence
+from collections.abc import Sequence, Set
 from dataclasses import replace
 from pathlib import Path
 from typing import IO, NamedTuple
@@ -12,6 +13,7 @@ from typing import IO, NamedTuple
 from arena.scratch import open_up
 from arena.submission.archive import kind, unpack
 from arena.submission.budget import Budget, write_file
+from arena.submission.kept import manifest
 from arena.submission.manifest import BadSubmission
 from arena.submission.program import LEFT_OUT, Program, missing, read, read_folder, walk
 
@@ -36,8 +38,10 @@ def take(path: Path, scratch: Path, *, name: str | None = None, plays: Sequence[
 def _taken(path: Path, scratch: Path, name: str | None, plays: Sequence[str]) -> Taken:
     if path.is_dir():
         root = scratch / "bot" / (path.resolve().name or "bot")
-        _copy_folder(path, root)
-        return Taken(read_folder(root, name, plays, str(path)), _left_out(path))
+        made = made_by_builds(path)
+        _copy_folder(path, root, made)
+        there = tuple(sorted(name for name in made if (path / name).exists()))
+        return Taken(read_folder(root, name, plays, str(path)), (*_left_out(path), *there))
     if not path.is_file():
         raise missing(path)
     if ending := kind(path):
@@ -59,10 +63,24 @@ def _unpacked(path: Path, folder: Path, name: str | None, plays: Sequence[str], 
     return Taken(replace(read_folder(root, name, plays, str(path), default), packed=True), _left_out(root))
 
 
-def _copy_folder(folder: Path, target: Path) -> None:
+def made_by_builds(folder: Path) -> set[str]:
+    """What the author's own builds leave at its top: with a build of its own, what git is told to look away from there.
+
+    An old `build` of CMake would break the new one, and Rust's `target` is larger than a bot may be.
+    """
+    ignored = folder / ".gitignore"
+    if not (manifest(folder).build and ignored.is_file()):
+        return set()
+    lines = ignored.read_text(errors="replace").splitlines()
+    return {line.strip("/") for line in lines if re.fullmatch(r"/[^/*?\[\\]+/?", line)}
+
+
+def _copy_folder(folder: Path, target: Path, without: Set[str]) -> None:
     budget = Budget(str(folder))
     target.mkdir(parents=True)
     for path in walk(folder):
+        if path.relative_to(folder).parts[0] in without:
+            continue
         with _open(path) as source:
             write_file(source, target / path.relative_to(folder), _executable(source), budget)
 

@@ -6,11 +6,12 @@ import json
 import re
 import shutil
 import subprocess
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from functools import cache
 from pathlib import Path
 
 from arena.submission.builtin import bots_folder
+from arena.submission.intake import made_by_builds
 from arena.submission.manifest import BadSubmission, Manifest, check_name, load, short
 from arena.submission.program import LEFT_OUT, command, environment
 
@@ -37,18 +38,16 @@ def make(folder: Path, language: str, games: Sequence[str] = ()) -> Manifest:
     if not folder.parent.is_dir():
         raise BadSubmission(f"no folder {str(folder.parent)!r} to make {name!r} in")
     template = templates()[language]
-    shutil.copytree(template, folder, ignore=shutil.ignore_patterns(*LEFT_OUT, *_made_by_builds(template)))
+    made = {template / name for name in made_by_builds(template)}
+
+    def left_out(at: str, names: Sequence[str]) -> set[str]:
+        return {name for name in names if name in LEFT_OUT or Path(at, name) in made}
+
+    shutil.copytree(template, folder, ignore=left_out)
     toml = folder / "bot.toml"
     games_said = {"games": list(games)} if games else {}
     toml.write_text(_saying(toml.read_text(), {"name": name, **games_said}))
     return load(toml, str(toml))
-
-
-def _made_by_builds(template: Path) -> Iterator[str]:
-    """What a build in the template itself has left there is named where git is told to look away."""
-    ignored = template / ".gitignore"
-    if ignored.is_file():
-        yield from (line.strip("/") for line in ignored.read_text().splitlines())
 
 
 def _saying(toml: str, said: Mapping[str, object]) -> str:

@@ -7,7 +7,6 @@
 #include <numeric>
 #include <string>
 #include <unordered_map>
-#include <utility>
 #include <vector>
 
 #include "arena/v1/referee.grpc.pb.h"

@@ -1,5 +1,4 @@
 // Plays every game by a few rules of thumb: replace them with better ones.
-#include <algorithm>
 #include <random>
 #include <string>
 

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import json
-import os
 import subprocess
 from functools import cache
 from pathlib import Path
+from typing import NamedTuple
 
 import pytest
 
@@ -21,23 +21,42 @@ BUILD = 900
 """Seconds that a command may take which builds."""
 
 
+PATIENT = ("--start-limit", "120s", "--limit", "10s", "--bank", "120s")
+"""How long bots may think where nobody asks how fast they are."""
+
+
+class Entered(NamedTuple):
+    """What became of a language's template; one that could not be built is not tried again."""
+
+    name: str
+    missing: str
+    """Tools that this machine lacks."""
+    error: str = ""
+
+
 class Home:
     """Enters a language's bot when it is first asked for: one that cannot be built fails its own tests only."""
 
     def __init__(self, cwd: Path) -> None:
         self.cwd = cwd
-        self.enter = cache(self._enter)
+        self._entered = cache(self._enter)
 
-    def _enter(self, language: str) -> str:
+    def _enter(self, language: str) -> Entered:
         name = language.replace("+", "p")
         made = self.arena("new", name, "--language", language, "--json")
         assert made.code == 0, made.err
-        if missing := json.loads(made.out)["missing"]:
-            lacking = f"this machine lacks {', '.join(missing)}, with which a bot in {language} is built or run"
-            (pytest.fail if os.environ.get("ARENA_NO_SKIP") else pytest.skip)(lacking)
-        entered = self.arena("submit", name)
-        assert entered.code == 0, entered.err
-        return name
+        if missing := ", ".join(json.loads(made.out)["missing"]):
+            return Entered(name, missing)
+        submitted = self.arena("submit", name, *PATIENT)
+        return Entered(name, "", submitted.err if submitted.code else "")
+
+    def enter(self, language: str) -> str:
+        """The name under which the bot of a language is entered."""
+        entered = self._entered(language)
+        if entered.missing:
+            pytest.skip(f"this machine lacks {entered.missing}, with which a bot in {language} is built or run")
+        assert not entered.error, entered.error
+        return entered.name
 
     def entrant(self, language: str) -> Entrant:
         """The bot of a language as a worker starts it."""

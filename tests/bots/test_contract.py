@@ -20,7 +20,7 @@ from arena.questions import Setup, Sitting
 from arena.sandbox import probe
 from arena.submission.templates import templates
 from arena.v1 import referee_pb2 as pb
-from tests.bots.entered import Home, claimed
+from tests.bots.entered import PATIENT, Home, claimed
 from tests.sdk.referee import alone, refereed
 
 pytestmark = [pytest.mark.long, pytest.mark.timeout(1200)]
@@ -132,7 +132,7 @@ def test_one_ladder_of_all_languages(home: Home) -> None:
     bots = [home.enter(language) for language in sorted(templates())]
     players = str(min(4, len(bots)))
     words = ("ladder", "--game", "buttons", "--players", players, "--rounds", "1", "--bots", ",".join(bots))
-    played = home.arena(*words, "--json")
+    played = home.arena(*words, *PATIENT, "--json")
     assert played.code == 0, played.err
     rows = json.loads(played.out)["rows"]
     assert {row["bot"]: row["forfeits"] for row in rows} == {f"{bot}@1": 0 for bot in bots}

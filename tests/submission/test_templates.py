@@ -12,6 +12,7 @@ from zipfile import ZipFile
 import pytest
 
 from arena import games, submission
+from arena.submission.intake import take
 from arena.submission.templates import missing_tools, templates
 from tests.cli.commands import everything_in, typed
 
@@ -47,16 +48,20 @@ def test_without_a_game_it_plays_them_all(language: str, cwd: Path) -> None:
     assert made.out.endswith("next:\n  arena check ./mine\n  arena submit ./mine\n  arena ladder --game birth\n")
 
 
-def test_what_a_build_made_is_left_behind(cwd: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Whoever works on a template builds it where it lies."""
+def test_what_builds_made_is_left_behind(cwd: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Whoever works on a template, or on a bot, builds it where it lies; what is called alike elsewhere is source."""
     template = cwd / "template"
-    (template / "bin").mkdir(parents=True)
-    (template / "bin" / "bot").touch()
-    (template / ".gitignore").write_text("/bin\n")
-    (template / "bot.toml").write_text('run = ["./bin/bot"]\nlanguage = "elvish"\n')
+    for folder in (template / "bin", template / "src" / "bin"):
+        folder.mkdir(parents=True)
+        (folder / "bot").touch()
+    (template / ".gitignore").write_text("/bin/\n*.o\n")
+    (template / "bot.toml").write_text('run = ["./bin/bot"]\nbuild = [["make"]]\nlanguage = "elvish"\n')
     monkeypatch.setattr("arena.submission.templates.templates", lambda: {"elvish": template})
     assert typed("new", "mine", "--language", "elvish").code == 0
-    assert everything_in(cwd / "mine").keys() == {".gitignore", "bot.toml"}
+    assert everything_in(cwd / "mine").keys() == {".gitignore", "bot.toml", "src", "src/bin", "src/bin/bot"}
+    taken = take(template, cwd / "scratch")
+    assert [str(file) for file in taken.program.files] == [".gitignore", "bot.toml", "src/bin/bot"]
+    assert taken.left_out == ("bin",)
 
 
 @pytest.mark.parametrize(
