@@ -97,8 +97,8 @@ def confine_build(
     orders = _orders(sandbox, group, bounds) | {"limits": _limits(sandbox, bounds) | {"nofile": 4096}}
     if sandbox.bwrap is None:
         if sandbox.grade is Grade.C:
-            places_of_its_own = [str(root), str(home), str(temporary)]
-            orders |= _bare(sandbox, [*_tools(), *places_of_its_own], places_of_its_own, network=True)
+            writable = [str(root), str(home), str(temporary)]
+            orders |= _bare(sandbox, [*_tools(), *writable], writable, network=True)
         return Confined(_launch(orders, command), env, str(root), group, False, bounds)
     seen = {place: place for place in _tools()}
     write = {BOT: str(root), HOME: str(home), TEMPORARY: str(temporary)}

@@ -6,23 +6,27 @@ use std::env;
 use std::error::Error;
 use std::process::ExitCode;
 
+use http::uri::PathAndQuery;
 use rand::SeedableRng;
 use rand::rngs::ChaCha8Rng;
 use tokio::runtime;
 use tokio::sync::mpsc;
 use tokio_stream::wrappers::ReceiverStream;
-use tonic::Status;
-use tonic::transport::Endpoint;
+use tonic::client::Grpc;
 
-use v1::referee_service_client::RefereeServiceClient;
+use tonic::transport::Endpoint;
+use tonic::{Request, Status};
+use tonic_prost::ProstCodec;
+
 use v1::{Choice, Decision, Hello, MatchEnd, MatchStart, PlayRequest, PlayResponse};
 
 /// The messages of `proto/arena/v1`.
 pub mod v1 {
-    tonic::include_proto!("arena.v1");
+    include!(concat!(env!("OUT_DIR"), "/arena.v1.rs"));
 }
 
 const PROTOCOL: u32 = 1;
+static METHOD: &str = "/arena.v1.RefereeService/Play";
 
 /// One seat of one match: every match has a bot of its own, so matches never mix.
 pub trait Bot: Sized {
@@ -68,11 +72,14 @@ pub fn run<B: Bot>() -> ExitCode {
 
 async fn play<B: Bot>(address: &str) -> Result<(), Box<dyn Error>> {
     let channel = Endpoint::from_shared(address.to_owned())?.connect().await?;
-    let mut client = RefereeServiceClient::new(channel).max_decoding_message_size(usize::MAX);
+    let mut client = Grpc::new(channel).max_decoding_message_size(usize::MAX);
     let (replies, requests) = mpsc::channel(1);
     replies.send(hello(B::MATCHES)).await?;
+    client.ready().await?;
+    let codec = ProstCodec::<PlayRequest, PlayResponse>::default();
+    let requests = Request::new(ReceiverStream::new(requests));
     let mut frames = client
-        .play(ReceiverStream::new(requests))
+        .streaming(requests, PathAndQuery::from_static(METHOD), codec)
         .await?
         .into_inner();
     let mut table = Table::<B>(HashMap::new());
