@@ -1,6 +1,6 @@
 # The example bot: one simple rule for each game. A question is a line of JSON, the answer a number.
 
-/^{"type":"decision"/ {
+/"type":"decision"/ {
     seat = value("seat")
     options = list("legal", legal)
     if (value("game") == "birth") print birth()
@@ -28,11 +28,13 @@ function birth(    i, s, seats, space, pawn, taken, areas, best, action) {
 }
 
 # Burning Desire: collect ones, score the best role, bank.
-function burning_desire(    i, dice, keep, count) {
+function burning_desire(    i, bit, dice, keep, count) {
     if (value("phase") ~ /MULTIPLY$/) return 131
     list("dice", dice)
+    bit = 1
     for (i = 1; i <= 6; i++) {
-        if (dice[i] == 1) keep += 2 ^ (i - 1)
+        if (dice[i] == 1) keep += bit
+        bit *= 2
         count[dice[i] == 1 ? 1 : dice[i] < 4 ? 2 : 3]++
     }
     return value("phase") ~ /ROLL$/ ? keep + 0 : role(count)
