@@ -30,7 +30,7 @@ from arena.v1.referee_pb2 import (
 )
 
 TOKEN = "open sesame"
-PATIENCE = 20  # seconds; a bot that needs them has failed, slow machine or not
+PATIENCE = 60  # seconds; a bot that needs them has failed, slow machine or not
 Legal: TypeAlias = "range | tuple[int, ...]"
 Context: TypeAlias = "grpc.aio.ServicerContext[bytes, bytes]"
 
