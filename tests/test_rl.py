@@ -155,16 +155,16 @@ def test_the_loop_of_the_page_runs(capsys: pytest.CaptureFixture[str]) -> None:
 
 
 @pytest.mark.long
-@pytest.mark.timeout(600)
+@pytest.mark.timeout(900)
 def test_the_learner_learns_to_beat_luck(tmp_path: Path) -> None:
     """As on the page: trained, compared and submitted; 95 % certain, however often one looks."""
     arena = str(Path(sys.executable).with_name("arena"))
     shutil.copytree(ROOT / "bots/python/learner", tmp_path / "mine")
     (commands,) = re.findall(r"^```sh\n((?s:.*?))^```$", PAGE, re.MULTILINE)
     assert ".venv/bin/python mine/train.py" in commands
-    subprocess.run([sys.executable, "mine/train.py"], cwd=tmp_path, check=True, timeout=300)
+    subprocess.run([sys.executable, "mine/train.py"], cwd=tmp_path, check=True, timeout=500)
     compared = [arena, "compare", "./mine/bot", "random", "--game=birth", "--seed=1", "--json"]
-    found = json.loads(subprocess.check_output(compared, cwd=tmp_path, timeout=200))
+    found = json.loads(subprocess.check_output(compared, cwd=tmp_path, timeout=400))
     assert found["low"] > 0.5
     assert found["better"] == found["bots"][0]
     subprocess.run([arena, "submit", "./mine/bot"], cwd=tmp_path, check=True, timeout=200)

@@ -90,15 +90,17 @@ def confine_build(
     root, home, temporary = root.absolute(), own.absolute() / "home", own.absolute() / "tmp"
     group = Group(sandbox.groups, bounds) if sandbox.groups else None
     inside = (HOME, TEMPORARY) if sandbox.bwrap else (str(home), str(temporary))
-    env = {"HOME": inside[0], "TMPDIR": inside[1], "CARGO_HOME": f"{inside[0]}/.cargo", **places.way_out(), **env}
+    # Java asks for the home of a user, whom nobody knows inside
+    homes = {"HOME": inside[0], "CARGO_HOME": f"{inside[0]}/.cargo", "MAVEN_OPTS": f"-Duser.home={inside[0]}"}
+    env = {**homes, "TMPDIR": inside[1], **places.way_out(), **env}
     env["PATH"] = os.pathsep.join(
         [*(f"{place}/bin" for place in places.toolchains()), env.get("PATH", "/usr/bin:/bin")]
     )
     orders = _orders(sandbox, group, bounds) | {"limits": _limits(sandbox, bounds) | {"nofile": 4096}}
     if sandbox.bwrap is None:
         if sandbox.grade is Grade.C:
-            places_of_its_own = [str(root), str(home), str(temporary)]
-            orders |= _bare(sandbox, [*_tools(), *places_of_its_own], places_of_its_own, network=True)
+            writable = [str(root), str(home), str(temporary)]
+            orders |= _bare(sandbox, [*_tools(), *writable], writable, network=True)
         return Confined(_launch(orders, command), env, str(root), group, False, bounds)
     seen = {place: place for place in _tools()}
     write = {BOT: str(root), HOME: str(home), TEMPORARY: str(temporary)}

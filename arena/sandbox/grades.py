@@ -81,7 +81,6 @@ class Sandbox(NamedTuple):
     """Control groups in which ours may be made, by controller."""
     hidden: tuple[str, ...] = ()
     """Folders that no bot may see, wherever they lie: homes."""
-
     trusting: bool = False
     """Whether the organiser trusts every bot, strangers' too."""
 

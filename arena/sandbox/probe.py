@@ -49,7 +49,7 @@ def found_here() -> tuple[Sandbox, tuple[Layer, ...]]:
     no_user = "bots run as root without its rights" if os.geteuid() == 0 else "only root can give bots another user"
     layers = (
         Layer("bubblewrap", wrapped is not None, no_bwrap or "own files, no network, no other processes"),
-        Layer("control groups", bool(groups), no_groups or "memory and tasks of a bot, counted together"),
+        Layer("control groups", bool(groups), no_groups or "memory, tasks and processor of a bot, held together"),
         Layer(
             "system call filter", best.filtered, "refuses calls that reach beyond" if best.filtered else "did not work"
         ),

@@ -33,21 +33,29 @@ def make(folder: Path, language: str, games: Sequence[str] = ()) -> Manifest:
         known = ", ".join(sorted(templates()))
         raise BadSubmission(f"unknown language {short(language)}: languages are {known}")
     name = check_name(folder.name)
+    _check_is_new(folder)
+    _copy(templates()[language], folder)
+    toml = folder / "bot.toml"
+    games_said = {"games": list(games)} if games else {}
+    toml.write_text(_saying(toml.read_text(), {"name": name, **games_said}))
+    return load(toml, str(toml))
+
+
+def _check_is_new(folder: Path) -> None:
     if folder.exists() or folder.is_symlink():
         raise BadSubmission(f"{str(folder)!r} exists already: name a folder that is to be made")
     if not folder.parent.is_dir():
-        raise BadSubmission(f"no folder {str(folder.parent)!r} to make {name!r} in")
-    template = templates()[language]
+        raise BadSubmission(f"no folder {str(folder.parent)!r} to make {folder.name!r} in")
+
+
+def _copy(template: Path, folder: Path) -> None:
+    """Copy a template, and the files that its link to the protocol leads to, without what was built in it."""
     made = {template / name for name in made_by_builds(template)}
 
     def left_out(at: str, names: Sequence[str]) -> set[str]:
         return {name for name in names if name in LEFT_OUT or Path(at, name) in made}
 
     shutil.copytree(template, folder, ignore=left_out)
-    toml = folder / "bot.toml"
-    games_said = {"games": list(games)} if games else {}
-    toml.write_text(_saying(toml.read_text(), {"name": name, **games_said}))
-    return load(toml, str(toml))
 
 
 def _saying(toml: str, said: Mapping[str, object]) -> str:

@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 
+from arena.cli.fault_card import _answer
 from ladder import store
 from tests.cli.commands import typed
 from tests.cli.conftest import ESCAPES
@@ -87,6 +88,21 @@ def test_a_forfeit_is_shown_with_its_evidence(forfeited: store.Match) -> None:
         f"  again: arena debug {forfeited.id} --seat {seat} --at 4 bob@1",
     ):
         assert line in shown.splitlines()
+
+
+@pytest.mark.parametrize(
+    ("charged", "words"),
+    [
+        (12.5, ""),
+        (None, ""),  # of an arena before this one
+        (10.25, ", charged 10.250 s: the machine was busy elsewhere"),
+        (21.0, ", charged 21.000 s: it worked on several processors at once"),
+    ],
+)
+def test_time_is_shown_by_the_wall_and_as_it_was_charged(charged: float | None, words: str) -> None:
+    """Its author would wonder."""
+    evidence = {"answer": 2, "seconds": 12.5, "charged": charged}
+    assert _answer("birth", evidence) == f"2 (play 3) after 12.500 s{words}"
 
 
 def test_programs_get_the_evidence_as_it_is(forfeited: store.Match) -> None:

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from arena.games import BadOption, Dice, KeyedDice, RandomDice, ScriptedDice
 from arena.games.birth import Birth, State
 from arena.games.birth_board import AREAS, Board, actions, counts, faces, heap, path, points, replaced
-from builtin.birth import STRATEGIES, Strategy
+from builtin.birth import STRATEGIES, Quick, Strategy
 
 GAME = Birth()
 SEED = bytes(range(32))
@@ -276,6 +276,29 @@ def test_random_play_has_the_known_averages(seats: int, total: float, births: fl
     assert sum(scores) / len(scores) == pytest.approx(total, abs=2)
     assert keys.count("birth") / 300 == pytest.approx(births, abs=0.8)
     assert keys.count("break") / 300 == pytest.approx(breaks, abs=0.4)
+
+
+@pytest.mark.parametrize("seats", GAME.seats)
+@pytest.mark.parametrize("options", [DEFAULT, OTHER])
+def test_playouts_follow_the_rules(seats: int, options: Any) -> None:
+    """The searcher's quick position beside the referee's: a slip in it would only make the bot weaker."""
+    source = random.Random(seats)
+    for _ in range(20):
+        dice = Recorder(source)
+        match = list(turns(seats, dice, source, options))
+        quick = Quick(match[0].before)
+        for number, turn in enumerate(match):
+            thrown = [dice.rolled.get(f"turn/{number}/{cause}", ()) for cause in ("birth", "break")]
+            draws = iter([(face - 0.5) / 6 for faces in thrown for face in faces])
+            quick.play(turn.face - 1, draws.__next__)
+            assert next(draws, None) is None
+            expected = Quick(turn.after)
+            assert all(getattr(quick, name) == getattr(expected, name) for name in Quick.__slots__)
+        scores = GAME.scores(match[-1].after)
+        best = [max(scores[:seat] + scores[seat + 1 :]) for seat in range(seats)]
+        assert [quick.result(seat) for seat in range(seats)] == [
+            own - other for own, other in zip(scores, best, strict=True)
+        ]
 
 
 def wins(one: Strategy, other: Strategy, matches: int) -> int:

@@ -137,6 +137,9 @@ THREATS: dict[str, tuple[str, ...]] = {
         f"{REFEREE}table.py::test_bots_that_vanish_in_one_step_tie",
     ),
     "a game that raises": (f"{REFEREE}worker.py::test_rules_that_raise_void_their_match_and_no_other",),
+    "a game that never ends a step": (
+        "none: rules are code of whoever runs the arena, installed like the arena itself, and no bot's doing",
+    ),
     "a version against itself": (
         f"{REFEREE}worker.py::test_a_version_may_play_itself",
         "attack: find_folders_of_others",
