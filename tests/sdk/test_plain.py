@@ -11,12 +11,13 @@ from hashlib import sha256
 from pathlib import Path
 
 import pytest
+from google.protobuf.struct_pb2 import Struct
 
 from arena import casual, games, submission
 from arena.clock import Limits
 from arena.task import Played
 from arena.v1.referee_pb2 import PlayResponse
-from arena_bot.plain import Garbled, Program, flat
+from arena_bot.plain import Garbled, Program, as_data, flat
 from tests.sdk.referee import decision, refereed, start
 
 ROOT = Path(__file__).parents[2]
@@ -89,6 +90,14 @@ def test_nothing_is_nested_and_every_name_is_a_path() -> None:
         "boards.0": ["R", "B"],
         "turn": 0,
     }
+
+
+def test_whole_numbers_of_games_from_elsewhere_are_whole() -> None:
+    """They travel as floating point, and `6.0` is no number of a die to who reads digits."""
+    seen = Struct()
+    seen.update({"shown": [1, 6], "over": False, "odds": 0.5})
+    line = json.dumps(dict(flat(as_data(seen))), sort_keys=True)
+    assert line == '{"odds": 0.5, "over": false, "shown": [1, 6]}'
 
 
 async def test_matches_are_told_apart_and_their_luck_repeats() -> None:

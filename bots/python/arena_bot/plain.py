@@ -19,7 +19,7 @@ from select import select
 from subprocess import PIPE, Popen, TimeoutExpired
 from typing import TYPE_CHECKING, Any, ClassVar, NoReturn
 
-from arena_bot.bot import Bot, Turn
+from arena_bot.bot import Bot, Turn, plain
 from arena_bot.main import run
 
 if TYPE_CHECKING:
@@ -152,9 +152,13 @@ class Plain(Bot):
 
 
 def as_data(message: Message) -> dict[str, Any]:
-    """A message as protobuf's JSON has it, with the names of the proto and zeros said."""
+    """A message as protobuf's JSON has it, with the names of the proto and zeros said; a Struct is what it holds."""
     from google.protobuf.json_format import MessageToDict
+    from google.protobuf.struct_pb2 import Struct, Value
 
+    if isinstance(message, Struct):
+        held: dict[str, Any] = plain(Value(struct_value=message))
+        return held
     data: dict[str, Any] = MessageToDict(
         message, preserving_proto_field_name=True, always_print_fields_with_no_presence=True
     )
