@@ -145,14 +145,14 @@ def starter(db: Database, home: Path, sandbox: Sandbox = UNCONFINED) -> Callable
 
     @cache
     def entrant(label: str) -> Entrant:
-        program = program_of(home, store.version(db, label))
+        version = store.version(db, label)
+        program = program_of(home, version)
         _check_held(program, sandbox)
         if not program.root.is_dir():
-            raise BadSubmission(f"the program of {label} is gone from {str(program.root)!r}: submit it again")
+            raise BadSubmission(f"the program of {version.label} is gone from {str(program.root)!r}: submit it again")
         if not submission.intact(program):
-            raise BadSubmission(
-                f"the program of {label} is not what was entered: remove {str(program.root)!r}, submit it again"
-            )
+            changed = f"the program of {version.label} is not what was entered"
+            raise BadSubmission(f"{changed}: remove {str(program.root)!r}, submit it again")
         return replace(program, name=label).entrant()
 
     return entrant
