@@ -10,6 +10,7 @@ import fcntl
 import os
 import shutil
 import signal
+import subprocess
 import tempfile
 import time
 from collections.abc import Iterator
@@ -47,17 +48,23 @@ def open_up(folder: Path, mode: int = 0o755) -> None:
     """Open a folder and those in it, to whomever their maker closed them; links are not followed."""
     with suppress(OSError):
         folder.chmod(mode)
-    for at, names, _ in os.walk(folder):
-        for path in (Path(at, name) for name in names):
-            with suppress(OSError):
-                if not path.is_symlink():
-                    path.chmod(mode)
+    left = [str(folder)]
+    while left:  # no recursion: bots may nest folders deeper than that goes
+        with suppress(OSError), os.scandir(left.pop()) as found:
+            for entry in found:
+                if entry.is_dir(follow_symlinks=False):
+                    left.append(entry.path)
+                    os.chmod(entry.path, mode)
 
 
 def remove(folder: Path) -> None:
-    """A folder with everything in it, also what a bot has closed."""
+    """A folder with everything in it, also what a bot has closed, and nested deeper than Python goes."""
     open_up(folder, 0o700)
-    shutil.rmtree(folder, ignore_errors=True)
+    with suppress(RecursionError):
+        shutil.rmtree(folder, ignore_errors=True)
+    if folder.exists():
+        for program in (["chmod", "-R", "u+rwx"], ["rm", "-rf"]):
+            subprocess.run([*program, "--", str(folder)], stderr=subprocess.DEVNULL, check=False)
 
 
 def _parent() -> Path:

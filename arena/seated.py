@@ -19,6 +19,7 @@ from arena.launch import BotProcess
 from arena.match import Forfeit, Void
 from arena.sandbox import Bounds, Confined, Sandbox, confine, door, user
 from arena.sandbox.watchdog import out_of_memory
+from arena.scratch import remove
 from arena.service import LONGEST, REFUSALS, Receive, RefereeService, Write
 from arena.stream import BotStream
 from arena.v1 import referee_pb2 as pb
@@ -234,7 +235,7 @@ class Bot:
             await self._exit_within(KILLED)
         if self._service is not None:
             await self._service.close()
-        shutil.rmtree(self._directory, ignore_errors=True)
+        remove(self._directory)
 
     async def _exit_within(self, seconds: float) -> None:
         if self._process is not None:

@@ -405,8 +405,8 @@ class BotStream:
         """
         if self._timer is None:
             now = self._clock.time()
-            glance = self._shortest / GLANCES * random.uniform(0.5, 1.0)  # or a bot could hide from it
-            when = min(self._due(), now + glance, now + 3600)
+            wait = 1 / GLANCES if self._seen is None else random.uniform(0.1, 0.4)  # or a bot could hide from a look
+            when = min(self._due(), now + self._shortest * wait, now + 3600)
             self._timer = self._clock.call_at(when, self._look, when)
 
     def _watch_anew(self) -> None:
@@ -421,7 +421,8 @@ class BotStream:
             return
         now = self._clock.time()
         if self._due() > when:
-            if now - self._mark > self._shortest / GLANCES / 2:
+            first = self._seen is None and now - self._mark > self._shortest / GLANCES / 2
+            if first or (self._seen is not None and self._seen[1].uncounted):
                 self._glance(now)
             self._watch()
         else:

@@ -12,7 +12,6 @@ import contextlib
 import errno
 import math
 import secrets
-import shutil
 import tempfile
 import traceback
 from collections import Counter, deque
@@ -27,6 +26,7 @@ from arena.games.dice import KeyedDice
 from arena.launch import adopt_orphans, allow_many_files
 from arena.match import Forfeit, Match, Outcome, Void
 from arena.sandbox import UNCONFINED, Sandbox
+from arena.scratch import remove
 from arena.seated import Bot, Key
 from arena.stream import BotStream, SeatAt
 from arena.table import Table
@@ -179,7 +179,7 @@ class Worker:
             self._runner.run(self._close())
         finally:
             self._runner.close()
-            shutil.rmtree(self._root, ignore_errors=True)
+            remove(self._root)
 
     def _add(self, tasks: Sequence[Task]) -> None:
         for task in tasks:

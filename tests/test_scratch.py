@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
+import os
 import subprocess
 import sys
 import tempfile
 from collections.abc import Callable, Iterator
-from contextlib import ExitStack, suppress
+from contextlib import ExitStack, chdir, suppress
 from pathlib import Path
 
 import psutil
 import pytest
 
+from arena.sandbox.watchdog import hold_more
 from arena.scratch import run_folder
 
 RUN = """
@@ -94,4 +96,15 @@ def test_a_folder_is_gone_however_its_run_ends(temporary: Path) -> None:
 
     with pytest.raises(KeyboardInterrupt):
         interrupted()
+    assert list(temporary.iterdir()) == []
+
+
+def test_folders_may_be_nested_without_end(temporary: Path) -> None:
+    """Deeper than Python recurses and than a path may be long: seen to be too much, and gone in the end."""
+    with run_folder() as folder:
+        with chdir(folder):
+            for _ in range(2500):
+                os.mkdir("a")
+                os.chdir("a")
+        assert hold_more([folder], 2**40, 10_000)
     assert list(temporary.iterdir()) == []

@@ -31,8 +31,8 @@ class Report(Protocol):
 
 
 def say(text: str) -> None:
-    """A line for people; stdout is for results. Above the bar, if there is one: rich stands in for `sys.stderr` then."""
-    sys.stderr.write(f"{text}\n")
+    """A line for people, above the bar if there is one; stdout is for results."""
+    sys.stderr.write(f"{text}\n")  # which is rich, while there is a bar
 
 
 def print_json(value: Any) -> None:

@@ -1,8 +1,8 @@
 """Positions as rows of numbers, for learners: fixed in length, everything between 0 and 1, the observer's seat first.
 
-A row is made of named blocks, which docs/learning.md lists. It says all that a seat is shown in a match with the
-default options, save the colours of a board's two sides while one of them is chosen in Buttons. Seats that are not
-there, and what does not apply, are zeros.
+A row is made of named blocks, which docs/learning.md lists. Of what a seat is shown it leaves out the options, the
+colours of a board's two sides while one of them is chosen in Buttons, and in Burning Desire the turns that were had and
+the multiplications. Seats that are not there, and what does not apply, are zeros.
 """
 
 from __future__ import annotations

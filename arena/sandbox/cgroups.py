@@ -147,7 +147,8 @@ class Group:
         (self._of["pids"] / "pids.max").write_text(str(tasks))
         if "cpu" in self._of:
             _write_if_there(self._of["cpu"] / "cpu.cfs_period_us", str(PERIOD))
-            _write_if_there(self._of["cpu"] / "cpu.cfs_quota_us", str(quota))
+            with contextlib.suppress(OSError):  # EINVAL: what is around the arena, as a container, has less than that
+                _write_if_there(self._of["cpu"] / "cpu.cfs_quota_us", str(quota))
 
     def ran_out_of_memory(self) -> bool:
         """Whether the kernel ended a process for it."""

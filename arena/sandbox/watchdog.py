@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 from collections.abc import Sequence
 from contextlib import suppress
-from itertools import chain
 from pathlib import Path
 from typing import NamedTuple
 
@@ -15,6 +14,8 @@ RELAXED, ALERT, ALARMED = 0.5, 0.1, 0.03
 """Seconds to the next look: with less than a quarter of the memory in use, less than half, or more."""
 ENTRIES = 10_000
 """Files in its temporary folder that are counted; more is too much whatever they hold."""
+LEVELS = 100
+"""Of folders within one another that are looked at; more is too much, too."""
 OF_SANDBOX = 4
 """Tasks around the bot that are not its own."""
 
@@ -40,7 +41,7 @@ def look(processes: Sequence[int], bounds: Bounds, scratch: Path | None) -> tupl
     if sum(map(_tasks, processes)) > bounds.tasks + OF_SANDBOX:
         return Excess(f"had more than {bounds.tasks} processes and threads"), 0.0
     if scratch is not None and hold_more([scratch], bounds.disk_mib * MIB, ENTRIES):
-        return Excess(f"wrote more than {bounds.disk_mib} MiB of temporary files"), 0.0
+        return Excess(f"wrote more than {bounds.disk_mib} MiB or {ENTRIES:,} temporary files, or hid some"), 0.0
     return None, RELAXED if resident < limit / 4 else ALERT if resident < limit / 2 else ALARMED
 
 
@@ -66,14 +67,27 @@ def _tasks(process: int) -> int:
 
 
 def hold_more(folders: Sequence[Path], size: int, entries: int) -> bool:
-    """Whether the files in some folders take more than so many bytes of the disk, or are more than so many."""
-    for at, inside, names in chain.from_iterable(map(os.walk, folders)):
-        for name in (*inside, *names):
-            entries -= 1
-            with suppress(OSError):
-                size -= os.lstat(os.path.join(at, name)).st_blocks * 512
-            if entries < 0 or size < 0:
-                return True
+    """Whether the files in some folders take more than so many bytes of the disk, or are more than so many.
+
+    So do folders that nobody can look into, or that lie too deep: there would be room for more.
+    """
+    left = [(str(folder), 0) for folder in folders]
+    while left:
+        at, depth = left.pop()
+        try:
+            with os.scandir(at) as found:
+                for entry in found:
+                    entries -= 1
+                    with suppress(FileNotFoundError):
+                        size -= entry.stat(follow_symlinks=False).st_blocks * 512
+                    if entry.is_dir(follow_symlinks=False):
+                        left.append((entry.path, depth + 1))
+                    if entries < 0 or size < 0 or depth > LEVELS:
+                        return True
+        except (FileNotFoundError, NotADirectoryError):
+            continue  # it is gone meanwhile
+        except OSError:
+            return True
     return False
 
 

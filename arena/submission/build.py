@@ -19,7 +19,7 @@ from arena.launch import adopt_orphans, end_orphans, ended_in_words
 from arena.sandbox import Confined, Sandbox, confine_build, user
 from arena.sandbox.confine import BUILD
 from arena.sandbox.grades import MIB
-from arena.sandbox.watchdog import hold_more
+from arena.sandbox.watchdog import LEVELS, hold_more
 from arena.scratch import open_up, remove
 from arena.submission.kept import tree_digest
 from arena.submission.manifest import BadSubmission, short
@@ -113,20 +113,21 @@ class _Allowance:
         self._deadline = time.monotonic() + SECONDS
         self._count_at = 0.0
 
-    def exceeded(self) -> str | None:
-        """What it used too much of, in words."""
+    def exceeded(self, *, at_end: bool = False) -> str | None:
+        """What it used too much of, in words; `at_end` of a command what it has written is counted for certain."""
         if time.monotonic() > self._deadline:
             return f"may take {SECONDS / 60:.0f} minutes"
         if os.fstat(self._log.fileno()).st_size > MAX_LOG:
             return f"may print {MAX_LOG // MIB} MiB"
         if shutil.disk_usage(self._folders[0]).free < LEFT_FREE:
             return f"has to leave {LEFT_FREE // MIB} MiB of the disk free"
-        return f"may write {BUILD.disk_mib} MiB and {MAX_ENTRIES:,} files" if self._wrote_too_much() else None
+        most = f"{BUILD.disk_mib} MiB and {MAX_ENTRIES:,} files, {LEVELS} folders deep"
+        return f"may write {most}" if self._wrote_too_much(at_end=at_end) else None
 
-    def _wrote_too_much(self) -> bool:
+    def _wrote_too_much(self, *, at_end: bool) -> bool:
         """Whether it did when that was counted, which takes a while and so is done now and then."""
         begun = time.monotonic()
-        if begun < self._count_at:
+        if begun < self._count_at and not at_end:
             return False
         found = hold_more(self._folders, BUILD.disk_mib * MIB, MAX_ENTRIES)
         self._count_at = begun + (time.monotonic() - begun) / _COUNTING
@@ -145,7 +146,9 @@ def _problem(
                 return f"was stopped: a build {what}"
             with suppress(subprocess.TimeoutExpired):
                 process.wait(_GLANCE)
-    return ended_in_words(process.returncode, wrapped=made.wrapped) if process.returncode else None
+    if process.returncode:
+        return ended_in_words(process.returncode, wrapped=made.wrapped)
+    return f"failed: a build {what}" if (what := allowance.exceeded(at_end=True)) else None
 
 
 @contextmanager

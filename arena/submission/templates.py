@@ -77,6 +77,11 @@ def missing_tools(manifest: Manifest) -> list[str]:
         if shutil.which(program, path=path) is None:
             lacking.append(program)
         elif program == "pkg-config":
-            asked = subprocess.run(words, capture_output=True, text=True, check=False)
-            lacking += re.findall(r"^No package '(.*)' found$", asked.stderr, re.MULTILINE)
+            lacking += [package for package in words[1:] if not (package.startswith("-") or _is_known(package))]
     return list(dict.fromkeys(lacking))
+
+
+def _is_known(package: str) -> bool:
+    """What pkg-config knows; in what words it complains depends on which of the programs of this name it is."""
+    asked = subprocess.run(["pkg-config", "--exists", package], capture_output=True, check=False)
+    return asked.returncode == 0

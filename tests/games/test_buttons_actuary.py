@@ -10,7 +10,7 @@ import pytest
 from arena.games.buttons import HAS_BUST, HAS_QUIT, PASS, PLACE, QUIT, ROLL, STAR, State
 from arena.games.buttons_board import active_cells, is_won
 from builtin.buttons.actuary import PAIR, Outlook, actuary, starred
-from tests.games.test_buttons import GAME, at, cell, decide, opening
+from tests.games.test_buttons import GAME, at, cell, decide, opening, wins_as
 
 STARS = at((1, 1), (1, 2), (1, 4), (3, 3), (4, 6))
 FOUR = at((2, 1), (2, 2), (2, 3), (2, 4))
@@ -80,3 +80,9 @@ def test_its_stars_complete_a_line_that_needs_two() -> None:
     first = choice(state)
     state = decide(state, s0=first)
     assert {first, choice(state)} == {cell(2, 4), cell(2, 6)}
+
+
+def test_it_hardly_ever_loses_to_uniform_choices() -> None:
+    """Half of the matches at two seats, half at four; it is too slow for as many as the others play."""
+    seats = (2, 4) * 5
+    assert sum(wins_as("actuary", number // 2 % 2, seats[number], number) for number in range(10)) >= 8

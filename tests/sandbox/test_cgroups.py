@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 from arena.sandbox import Bounds
-from arena.sandbox.cgroups import UNIFIED, Group, _delegate
+from arena.sandbox.cgroups import UNIFIED, Group, _delegate, available
 from arena.sandbox.grades import MIB
 
 BOUNDS = Bounds(memory_mib=100, tasks=10)
@@ -76,6 +76,22 @@ def test_a_group_of_version_2_is_read(group: Group) -> None:
     assert (group.cpu(), group.ran_out_of_memory(), group.processes()) == (1.5, False, [17, 23])
     (folder / "memory.events").write_text("low 0\nhigh 0\nmax 3\noom 1\noom_kill 2\n")
     assert group.ran_out_of_memory()
+
+
+def test_a_share_that_is_more_than_the_arena_has_itself_is_no_obstacle() -> None:
+    """As in a container with half a processor, where version 1 refuses it: then all bots are held to less anyway."""
+    parents, _ = available()
+    if "cpu" not in parents:
+        return
+    narrow = Path(parents["cpu"], f"arena-{os.getpid()}-narrow")
+    narrow.mkdir()
+    try:
+        (narrow / "cpu.cfs_quota_us").write_text("50000")
+        Group({**parents, "cpu": str(narrow)}, BOUNDS).remove()
+    finally:
+        for folder in narrow.glob("arena-*"):
+            folder.rmdir()
+        narrow.rmdir()
 
 
 REAL = """

@@ -12,7 +12,7 @@ import pytest
 from arena.games import RandomDice
 from arena.games.burning_desire import BANK, MULTIPLY, BurningDesire, Phase, Stage, State
 from arena.games.burning_desire_dice import MULTIPLIERS, ROLES, score
-from builtin.burning_desire import tabulate, turn
+from builtin.burning_desire import ceiling, tabulate, turn
 from builtin.burning_desire.actuary import actuary
 from builtin.burning_desire.chances import SCALE, chances, overtaking
 
@@ -125,3 +125,12 @@ def test_the_table_can_be_made_again() -> None:
     assert [round(SCALE * odds) for odds in final.passed] == [round(SCALE * odds) for odds in chances().passed]
     for need, row in enumerate(nearest):
         assert [round(SCALE * odds) for odds in row] == [round(SCALE * odds) for odds in chances().race[need][:12]]
+
+
+@pytest.mark.long
+@pytest.mark.timeout(600)
+def test_what_planner_rolls_is_known_exactly() -> None:
+    """The ceiling is reckoned from it: odds that add up to one, and a little less than the best there is."""
+    rolled = ceiling.rolled()
+    assert sum(rolled.values()) == pytest.approx(1)
+    assert sum(points * odds for points, odds in rolled.items()) == pytest.approx(113.055, abs=5e-4)

@@ -219,6 +219,7 @@ HOARDS = {
     "a large file": "dd if=/dev/zero of=large bs=1M count=64; sleep 1000",
     "in its home": "dd if=/dev/zero of=$HOME/large bs=1M count=64; sleep 1000",
     "many files": "i=0; while true; do i=$((i+1)); : > $i; done",
+    "deep folders": "i=0; while [ $i -lt 150 ]; do i=$((i+1)); mkdir a; cd a; done",
 }
 
 
@@ -228,7 +229,7 @@ def test_a_build_may_not_fill_the_disk(hoard: str, tmp_path: Path, monkeypatch: 
     monkeypatch.setattr(building, "BUILD", BUILD._replace(disk_mib=32))
     monkeypatch.setattr(building, "MAX_ENTRIES", 300)
     said = failed(handed_in(tmp_path, ["sh", "-c", HOARDS[hoard]]), tmp_path)
-    assert "was stopped: a build may write 32 MiB and 300 files; " in said
+    assert ": a build may write 32 MiB and 300 files, 100 folders deep; " in said
     assert [path.name for path in (tmp_path / "scratch/bot").iterdir()] == ["mine"]
 
 

@@ -90,6 +90,18 @@ def test_tools_that_are_missing_are_named(cwd: Path) -> None:
     assert missing_tools(submission.manifest(cwd)) == ["no-such-compiler"]
 
 
+def test_packages_that_are_missing_are_named(cwd: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """pkg-config and pkgconf say it in different words, and each of several packages has to be named."""
+    tools = cwd / "tools"
+    tools.mkdir()
+    (tools / "pkg-config").write_text('#!/bin/sh\n[ "$1 $2" = "--exists there++" ] && [ $# = 2 ]\n')
+    (tools / "pkg-config").chmod(0o755)
+    monkeypatch.setenv("PATH", str(tools), prepend=os.pathsep)
+    asked = '["pkg-config", "--exists", "away++", "there++", "far"]'
+    (cwd / "bot.toml").write_text(f'run = ["./bot"]\nbuild = [{asked}]\n')
+    assert missing_tools(submission.manifest(cwd)) == ["away++", "far"]
+
+
 @pytest.mark.long
 @pytest.mark.timeout(600)
 def test_an_installed_arena_makes_the_same_bots(cwd: Path) -> None:

@@ -23,6 +23,7 @@ THREATS: dict[str, tuple[str, ...]] = {
         HOSTILE,
     ),
     "fills the disk": ("attack: fill_the_disk", HOSTILE, f"{LOAD}test_who_fills_the_disk_fills_none_of_it"),
+    "nests folders without end": ("test_scratch.py::test_folders_may_be_nested_without_end",),
     "reads another bot's folder": ("attack: read_secrets", "attack: find_folders_of_others"),
     "reads the store, replays, keys": ("attack: read_secrets",),
     "reaches the network": ("attack: reach_the_network", "attack: send_datagrams"),

@@ -19,7 +19,7 @@ from select import select
 from subprocess import PIPE, Popen, TimeoutExpired
 from typing import TYPE_CHECKING, Any, ClassVar, NoReturn
 
-from arena_bot.bot import Bot, Turn
+from arena_bot.bot import Bot, Turn, plain
 from arena_bot.main import run
 
 if TYPE_CHECKING:
@@ -81,15 +81,15 @@ class Program:
             self._out.close()
 
     def _line(self) -> bytes:
-        while b"\n" not in self._heard:
-            if len(self._heard) > LONGEST:
-                raise Garbled(f"wrote a line of more than {LONGEST} bytes: {self._heard[:LONGEST]!r} …")
+        while b"\n" not in self._heard and len(self._heard) <= LONGEST:
             if not (self._hinted or self._readable(SLOW)):
                 self._hint()
             if not self._read():
                 raise EOFError
         self._lines += 1
         line, _, self._heard = self._heard.partition(b"\n")
+        if len(line) > LONGEST:
+            raise Garbled(f"wrote a line of more than {LONGEST} bytes: {line[:LONGEST]!r} …")
         return line
 
     def _hint(self) -> None:
@@ -152,9 +152,13 @@ class Plain(Bot):
 
 
 def as_data(message: Message) -> dict[str, Any]:
-    """A message as protobuf's JSON has it, with the names of the proto and zeros said."""
+    """A message as protobuf's JSON has it, with the names of the proto and zeros said; a Struct is what it holds."""
     from google.protobuf.json_format import MessageToDict
+    from google.protobuf.struct_pb2 import Struct, Value
 
+    if isinstance(message, Struct):
+        held: dict[str, Any] = plain(Value(struct_value=message))
+        return held
     data: dict[str, Any] = MessageToDict(
         message, preserving_proto_field_name=True, always_print_fields_with_no_presence=True
     )
@@ -188,10 +192,11 @@ def end_as(code: int) -> NoReturn:
 
 def main() -> None:
     """Start the program named by the arguments, play, and end with it."""
+    command, sys.argv = sys.argv[1:], ["."]  # what `run` proposes where no arena is: the folder of the bot
     try:
-        Plain.program = Program(sys.argv[1:])
+        Plain.program = Program(command)
     except OSError as error:
-        note(f"{sys.argv[1]} cannot be run: {error.strerror}")
+        note(f"{command[0]} cannot be run: {error.strerror}")
         raise SystemExit(127) from None
     run(Plain)
     raise SystemExit(max(0, Plain.program.end()))

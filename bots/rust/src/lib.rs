@@ -13,7 +13,6 @@ use tokio::runtime;
 use tokio::sync::mpsc;
 use tokio_stream::wrappers::ReceiverStream;
 use tonic::client::Grpc;
-
 use tonic::transport::Endpoint;
 use tonic::{Request, Status};
 use tonic_prost::ProstCodec;

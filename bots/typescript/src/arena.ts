@@ -1,6 +1,6 @@
 /** Plays the matches that an arena sends to this process. */
 
-import { credentials, type ServiceError } from "@grpc/grpc-js";
+import { credentials, Metadata, type ServiceError } from "@grpc/grpc-js";
 import { xoroshiro128plusFromState } from "pure-rand/generator/xoroshiro128plus";
 import type { RandomGenerator } from "pure-rand/types/RandomGenerator";
 
@@ -41,7 +41,8 @@ export function run(newBot: (start: MatchStart) => Bot, matches = 256): void {
   const client = new RefereeServiceClient(address, credentials.createInsecure(), {
     "grpc.max_receive_message_length": -1,
   });
-  const stream = client.play();
+  // The arena hangs up on whoever is slow to say hello, as on a busy machine: then dial again.
+  const stream = client.play(new Metadata({ waitForReady: true }));
   const table = new Table(newBot);
   stream.on("data", (frame: PlayResponse) => {
     const choices = table.answer(frame);

@@ -55,7 +55,8 @@ public final class Arena {
         Grpc.newChannelBuilder(address, InsecureChannelCredentials.create())
             .maxInboundMessageSize(Integer.MAX_VALUE)
             .build();
-    var stream = RefereeServiceGrpc.newBlockingV2Stub(channel).play();
+    // The arena hangs up on whoever is slow to say hello, as on a busy machine: then dial again.
+    var stream = RefereeServiceGrpc.newBlockingV2Stub(channel).withWaitForReady().play();
     stream.write(PlayRequest.newBuilder().setHello(hello).build());
     for (var frame = stream.read(); frame != null; frame = stream.read()) {
       PlayRequest reply = table.answer(frame);
