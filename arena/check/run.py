@@ -149,6 +149,11 @@ async def _probe(
                     steps.done()
         except Misbehaved as fault:
             probe = left.popleft()
-            findings.append(Finding(probe.name, str(fault), fault.reason, probe.advice, fault.output, fault.transcript))
+            findings.append(_of_probe(probe, fault))
             steps.done()
     return findings
+
+
+def _of_probe(probe: Probe, fault: Misbehaved) -> Finding:
+    illegal = f"{ADVICE[Forfeit.ILLEGAL]}; " if fault.reason is Forfeit.ILLEGAL else ""  # perhaps of another match
+    return Finding(probe.name, str(fault), fault.reason, illegal + probe.advice, fault.output, fault.transcript)

@@ -24,6 +24,8 @@ FAILED = 3
 """The exit code when the bot fails a check."""
 OUTPUT_LINES = 20
 """Lines shown of what a bot printed last."""
+FRAME_CHARACTERS = 600
+"""Shown of a frame that was sent."""
 
 
 @click.command()
@@ -120,8 +122,16 @@ def _forecast(forecast: Forecast) -> str:
 def explain(finding: Finding, *, to_stderr: bool = False) -> None:
     """A failed check in full: what was said, what the bot printed, what to do."""
     lines = [f"{finding.name}: {finding.detail or ''}"]
-    lines += [f"  {line.who:>7}: {json.dumps(line.frame, ensure_ascii=False)}" for line in finding.transcript]
+    lines += [
+        f"  {line.who:>7}: {_shortened(json.dumps(line.frame, ensure_ascii=False))}" for line in finding.transcript
+    ]
     lines += [f"  | {printed}" for printed in finding.output[-OUTPUT_LINES:]]
     lines += [f"advice: {finding.advice}"] if finding.advice else []
     for line in lines:
         click.echo(printable(line), err=to_stderr)
+
+
+def _shortened(frame: str) -> str:
+    """A frame with as many as 256 matches in it is for programs: `--json` has it whole."""
+    left_out = len(frame) - FRAME_CHARACTERS
+    return frame if left_out <= 0 else f"{frame[:FRAME_CHARACTERS]} … {left_out:,} characters more with --json"

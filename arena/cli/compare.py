@@ -113,9 +113,10 @@ def _entrants(names: Sequence[str], setting: Setting, home: Path, workshop: Work
         raise click.UsageError("attach: is one process, and comparing takes several: name a program")
     with store.open_read(home) as db:
         found = [roster.find(db, home, name, setting.game, workshop) for name in names]
-    if len({entrant.label for entrant in found}) == len(found):
-        return found
-    return [entrant._replace(label=printable(name)) for entrant, name in zip(found, names, strict=True)]
+    return [
+        entrant if "@" in entrant.label else entrant._replace(label=printable(name))  # `mine` could be mine@1 as well
+        for entrant, name in zip(found, names, strict=True)
+    ]
 
 
 def _explain(question: Question, answer: Answer, seed: str) -> None:

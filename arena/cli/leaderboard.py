@@ -265,7 +265,7 @@ def _notes(board: Board) -> Iterator[str]:
     if not all(map(board.sure, range(len(board.rows)))):
         yield "~ may as well be better than the bot above it: more rounds would tell"
     if board.settled.matches < board.rated:
-        yield f"settled: of {board.settled.matches:,} matches, --settle brings it up to date"
+        yield f"settled: of {board.settled.matches:,} matches, arena leaderboard --settle brings it up to date"
 
 
 def _more_data(board: Board, cross: bool, by_seat: bool) -> dict[str, Any]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import sys
 import time
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
@@ -30,8 +31,8 @@ class Report(Protocol):
 
 
 def say(text: str) -> None:
-    """A line for people; stdout is for results."""
-    click.echo(text, err=True)
+    """A line for people, above the bar if there is one; stdout is for results."""
+    sys.stderr.write(f"{text}\n")  # which is rich, while there is a bar
 
 
 def print_json(value: Any) -> None:
@@ -108,9 +109,11 @@ def progress(what: str, unit: str = "matches", *, begins: bool = False) -> Itera
         yield _logged(what, unit, begun, begins=begins)
         return
     from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn
+    from rich.table import Column
 
+    number = MofNCompleteColumn(table_column=Column(no_wrap=True))  # where it is narrow, the bar gives way
     # short of the edge even at 80 columns: there the terminal's ^C would break the line
-    columns = (TextColumn("{task.description}"), BarColumn(bar_width=16), MofNCompleteColumn())
+    columns = (TextColumn("{task.description}"), BarColumn(bar_width=16), number)
     with Progress(
         *columns,
         TextColumn("{task.fields[pace]}"),

@@ -31,7 +31,7 @@ def refused(code: int, words: Sequence[str | Path], *parts: str) -> None:
 
 
 USAGE: dict[str, tuple[list[str], list[str]]] = {
-    "no such command": (["ladders"], ["'ladders'", "games, bots, submit"]),
+    "no such command": (["ladders"], ["'ladders'", "games, bots, new, submit"]),
     "no game": (["ladder"], ["--game", GAMES]),
     "no such game": (["ladder", "-g", "chess"], ["'chess'", GAMES]),
     "a game of control characters": (["ladder", "-g", "\x1b[2J\n"], [r"\x1b[2J\n", GAMES]),

@@ -105,7 +105,7 @@ def test_mu_is_above_the_average_of_the_field() -> None:
 def test_settled_ratings_are_fitted_when_asked_for() -> None:
     """Until then, and whenever there is more, the leaderboard says of how many matches they are."""
     *_, note = typed(*LEADERBOARD).out.splitlines()
-    assert note == "settled: of 0 matches, --settle brings it up to date"
+    assert note == "settled: of 0 matches, arena leaderboard --settle brings it up to date"
     before, after = (json.loads(typed(*LEADERBOARD, *more, "--json").out) for more in ([], ["--settle"]))
     assert (before["settled_matches"], after["settled_matches"]) == (0, 4)
     assert [bot["settled"] for bot in before["bots"]] == [None, None]
