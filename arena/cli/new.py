@@ -34,7 +34,7 @@ def new(bot: Path, language: str, plays: tuple[Game[Any], ...], as_json: bool) -
     manifest = make(bot, language, [game.name for game in plays])
     missing = missing_tools(manifest)
     path = shlex.quote(str(bot) if bot.is_absolute() else f"./{bot}")
-    game = (manifest.games or ["buttons"])[0]
+    game = plays[0].name if plays else "buttons"
     steps = [f"arena check {path}", f"arena submit {path}", f"arena ladder --game {game}"]
     if as_json:
         return print_json(
