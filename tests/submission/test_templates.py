@@ -45,7 +45,7 @@ def test_without_a_game_it_plays_them_all(language: str, cwd: Path) -> None:
     made = typed("new", "mine", "--language", language)
     assert made.code == 0, made.err
     assert submission.read(cwd / "mine").games == tuple(sorted(games.names()))
-    assert made.out.endswith("next:\n  arena check ./mine\n  arena submit ./mine\n  arena ladder --game birth\n")
+    assert made.out.endswith("next:\n  arena check ./mine\n  arena submit ./mine\n  arena ladder --game buttons\n")
 
 
 def test_what_builds_made_is_left_behind(cwd: Path, monkeypatch: pytest.MonkeyPatch) -> None:
