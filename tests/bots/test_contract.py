@@ -137,5 +137,5 @@ def test_one_ladder_of_all_languages(home: Home) -> None:
     words = ("ladder", "--game", "buttons", "--players", players, "--rounds", "1", "--bots", ",".join(bots))
     played = home.arena(*words, *PATIENT, "--json")
     assert played.code == 0, played.err
-    rows = json.loads(played.out)["rows"]
+    rows = json.loads(played.out)["bots"]
     assert {row["bot"]: row["forfeits"] for row in rows} == {f"{bot}@1": 0 for bot in bots}
