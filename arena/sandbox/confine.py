@@ -216,10 +216,10 @@ def _bubblewrap(
         "/dev/shm",
     ]
     binds = {**{place: place for place in places.python()}, **read}
+    for inside, outside in write.items():  # first: the arena, or a toolchain, may lie below /home or /tmp
+        argv += _bind(sandbox, orders, "--bind", outside, inside)
     for inside, outside in binds.items():
         argv += _bind(sandbox, orders, "--ro-bind", outside, inside)
-    for inside, outside in write.items():
-        argv += _bind(sandbox, orders, "--bind", outside, inside)
     for inside, outside in {**_usr(), **binds}.items():
         for hidden in sandbox.hidden:
             if places.is_in(hidden, outside) and os.path.isdir(hidden) and hidden != outside:

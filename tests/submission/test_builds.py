@@ -18,7 +18,7 @@ import psutil
 import pytest
 
 from arena import submission
-from arena.sandbox import UNCONFINED, Grade, probe
+from arena.sandbox import UNCONFINED, Grade, places, probe
 from arena.sandbox.confine import BUILD
 from arena.submission import BadSubmission, Program
 from arena.submission import build as building
@@ -248,6 +248,16 @@ def test_a_build_closes_nothing(tmp_path: Path) -> None:
     assert {stat.S_IMODE((stored.root / name).stat().st_mode) for name in ("private", "dark")} == {0o755}
 
 
+def test_a_build_sees_an_arena_that_lies_below_tmp(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Or below /home, as most do: the folders that a build has of its own lie at these places."""
+    known = [*places.python(), str(tmp_path / "clone")]
+    (tmp_path / "clone").mkdir()
+    (tmp_path / "clone" / "sdk").touch()
+    monkeypatch.setattr(places, "python", lambda: known)
+    program = handed_in(tmp_path, ["touch", "/tmp/own"], ["ls", str(tmp_path / "clone" / "sdk")])
+    build(program, tmp_path / "log", probe(), lambda _: None)
+
+
 @pytest.mark.parametrize("wanted", [None, Grade.C])
 def test_a_build_may_do_what_builds_do(wanted: Grade | None, tmp_path: Path) -> None:
     """Keep things at home, run what it has made, dial; in every sandbox, and from its first command on."""
@@ -363,12 +373,17 @@ def test_what_a_killed_build_leaves_is_swept(mine: Path) -> None:
     with tempfile.TemporaryDirectory(prefix="t", dir="/tmp") as temporary:
         words, env = [str(ARENA), "submit", "mine"], {**environment(), "TMPDIR": temporary}
         with subprocess.Popen(words, env=env, stdout=PIPE, stderr=PIPE) as process:
-            wait_until(lambda: running(marker))
+            wait_until(lambda: asleep(marker))
             process.kill()
         wait_until(lambda: not running(marker))
         assert os.listdir(temporary)
         subprocess.run([str(ARENA), "doctor"], env=env, stdout=PIPE, check=True)
         assert os.listdir(temporary) == []
+
+
+def asleep(seconds: str) -> bool:
+    """Whether a build has come to its `sleep`: bubblewrap that is killed before leaves a child of its own behind."""
+    return any(_arguments(pid) == ["sleep", seconds] for pid in psutil.pids())
 
 
 def running(argument: str) -> bool:
