@@ -26,7 +26,7 @@ from arena.games.buttons_data import BOARDS, check_boards
 from arena.games.buttons_picture import picture
 from arena.games.dice import Dice, shuffled
 from arena.games.encoding import block
-from arena.games.rules import BadOption, Game, Options, Seat, kept, places
+from arena.games.rules import BadOption, Game, Options, Seat, kept, light, places
 from arena.v1 import buttons_pb2 as wire
 
 ROLL, QUIT, PASS, FRONT, BACK = range(36, 41)
@@ -73,6 +73,7 @@ class _Fields(NamedTuple):
     max_rounds: int
 
 
+@light
 class State(_Fields):
     """A position. A set of cells is an integer whose bit n is cell n."""
 
@@ -330,9 +331,9 @@ class Buttons(Game[State]):
 def _check(pending: Mapping[Seat, Sequence[int]], decisions: Mapping[Seat, int]) -> None:
     if not pending or decisions.keys() != pending.keys():
         raise ValueError(f"seats {sorted(decisions)} decided: asked were {sorted(pending)}")
-    for seat, action in decisions.items():
-        if action not in pending[seat]:
-            raise ValueError(f"seat {seat} chose {action}: legal are {', '.join(map(str, pending[seat]))}")
+    for seat, legal in pending.items():
+        if decisions[seat] not in legal:
+            raise ValueError(f"seat {seat} chose {decisions[seat]}: legal are {', '.join(map(str, legal))}")
 
 
 # --- On the wire
