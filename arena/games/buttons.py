@@ -290,9 +290,9 @@ class Buttons(Game[State]):
         return wire.ButtonsView.FromString(self.wire_view(state, seat))
 
     def wire_view(self, state: State, seat: Seat | None) -> bytes:  # noqa: ARG002 - all see the same
-        phase, round, turn, active, starter, dice, *of_seats, _ = state
-        shown = _shown_turn(phase, round, turn, active, starter, state.dice_left) + _shown_roll(dice)
-        return b"".join([shown, *map(_shown_seat, *of_seats)])
+        *of_turn, dice, sides, boards, cards, buttons, stars, status, due, _ = state
+        seats = map(_shown_seat, sides, boards, cards, buttons, stars, status, due)
+        return b"".join([_shown_turn(*of_turn, status), _shown_roll(dice), *seats])
 
     def from_view(self, view: Message, options: Options) -> State:
         assert isinstance(view, wire.ButtonsView)
@@ -340,8 +340,9 @@ def _check(pending: Mapping[Seat, Sequence[int]], decisions: Mapping[Seat, int])
 
 
 @lru_cache(maxsize=1 << 13)
-def _shown_turn(phase: Phase, round: int, turn: int, active: Seat, starter: Seat, dice_left: int) -> bytes:
-    view = wire.ButtonsView(phase=phase, round=round, turn=turn, active=active, starter=starter, dice_left=dice_left)
+def _shown_turn(phase: Phase, round: int, turn: int, active: Seat, starter: Seat, status: tuple[Status, ...]) -> bytes:
+    left = dice_left(len(status), len(status) - status.count(IN))
+    view = wire.ButtonsView(phase=phase, round=round, turn=turn, active=active, starter=starter, dice_left=left)
     return view.SerializeToString()
 
 
