@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal, NamedTuple
 
@@ -51,7 +52,7 @@ def admit(
         taken, newest = _take(home, path, scratch, name, plays)
         known = newest is not None and newest.digest == taken.program.digest
         if newest is not None and known and (there := roster.program_of(home, newest)).root.exists():
-            program = there
+            program = replace(there, packed=taken.program.packed)
         else:
             program = roster.built(home, taken.program, sandbox, building)
             known = known and newest is not None and newest.built == program.built
@@ -75,15 +76,25 @@ def _take(
     home: Path, path: Path, scratch: Path, name: str | None, plays: Sequence[str], *, strict: bool = True
 ) -> tuple[Taken, store.Version | None]:
     """A copy of a submission, and the newest version of its name; nobody need say again which games that plays."""
-    taken = take(path, scratch, name=name, plays=plays)
-    called = taken.program.name
     with store.open_read(home) as db:
+        _check_is_path(db, path)
+        taken = take(path, scratch, name=name, plays=plays)
+        called = taken.program.name
         if strict:
             _check_free(db, called)
         newest = next(reversed(store.versions(db, called)), None)
     if newest is not None and newest.origin == "submitted" and not taken.program.says_games:
         taken = taken._replace(program=submission.playing(taken.program, newest.games))
     return taken, newest
+
+
+def _check_is_path(db: Database, path: Path) -> None:
+    """Raises BadSubmission for the name of a bot where the program itself is asked for."""
+    name = str(path)
+    known = {version.name for version in store.versions(db)} | submission.built_ins().keys()
+    if not path.exists() and name.partition("@")[0] in known:
+        here = f"{name!r} is a bot that is here already, and no path"
+        raise BadSubmission(f"{here}: name the file or folder that it is made from, or see arena show {name}")
 
 
 def _check_free(db: Database, name: str) -> None:

@@ -250,5 +250,5 @@ def _known(db: Database, name: str, or_else: str = "") -> store.Version:
         entered = {version.name for version in store.versions(db)}
         if name.partition("@")[0] in entered:
             raise BadSubmission(str(error)) from None
-        there = ", ".join(sorted(entered | built_ins(db).keys()))
-        raise BadSubmission(f"unknown bot {submission.short(name)}: bots are {there}{or_else}") from None
+        there = sorted(entered | built_ins(db).keys())
+        raise BadSubmission(submission.unknown("bot", name, there) + or_else) from None

@@ -57,14 +57,14 @@ def verify(home: Path, *, jobs: int, report: Report) -> Verdict:
     """Check a home, in so many processes, up to the first difference. Raises StoreError."""
     try:
         with store.open_read(home, must_exist=True) as db:
-            sizes = [(ladder.id, sum(store.counts(db, ladder))) for ladder in reversed(store.ladders(db))]
+            counts = [(ladder.id, store.counts(db, ladder)) for ladder in reversed(store.ladders(db))]
     except UNREADABLE as error:
         return Verdict(difference=Difference(None, None, f"cannot be read: {error}"))
-    total = sum(size for _, size in sizes)
+    total = sum(each.done for _, each in counts)
     calls = [partial(_guarded, None, _file, home), partial(_guarded, None, _programs, home, home)]
-    for ladder, size in sizes:
+    for ladder, each in counts:
         calls += [partial(_guarded, ladder, _schedule, home)]
-        calls += [partial(_guarded, ladder, _results, home, begin) for begin in range(0, size, CHUNK)]
+        calls += [partial(_guarded, ladder, _results, home, begin) for begin in range(0, sum(each), CHUNK)]
         calls += [partial(_guarded, ladder, check, home) for check in LONG]
     verdict = Verdict()
     for part in _in_order(calls, min(jobs, total // CHUNK)):

@@ -52,7 +52,9 @@ class Commands(click.Group):
         self, ctx: click.Context, args: list[str]
     ) -> tuple[str | None, click.Command | None, list[str]]:
         if args[0] not in COMMANDS and not args[0].startswith("-"):
-            ctx.fail(f"unknown command {args[0]!r}: commands are {', '.join(COMMANDS)}")
+            from arena.submission import unknown
+
+            ctx.fail(unknown("command", args[0], COMMANDS))
         return super().resolve_command(ctx, args)
 
     def make_context(self, *args: Any, **extra: Any) -> click.Context:

@@ -83,7 +83,7 @@ def compare(
         run_folder() as scratch,
         Workers(jobs, sandbox=sandbox) as workers,
         stop_on_signals(workers.stop) as stopped,
-        progress(f"{bots[0]} or {bots[1]}", "matches at most") as report,
+        progress(f"{bots[0]} or {bots[1]}", at_most=True) as report,
     ):
         one, other, *among = _entrants(names, setting, home, roster.Workshop(scratch, sandbox, announce))
         if one.digest == other.digest:

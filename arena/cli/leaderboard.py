@@ -99,7 +99,7 @@ def settle(db: Database, ladder: Ladder) -> None:
     """Bring a ladder's settled ratings up to date, with progress."""
     from ladder import store
 
-    with progress("settled ratings", "passes at most") as report:
+    with progress("settled ratings", "passes", at_most=True) as report:
         store.settle(db, ladder, report)
 
 
@@ -220,9 +220,10 @@ def picture(board: Board, game: Game[Any]) -> Group:
 
     settings = "".join(f", {setting}" for setting in unusual(game, board.ladder))
     state = _state(board.counts, board.rated)
-    head = f"{title(game, board.ladder.key.seats)}{settings} (ladder {board.ladder.id}): {state}"
+    head = f"{title(game, board.ladder.key.seats)}{settings} (ladder {board.ladder.id}):"
+    apart = " " if len(f"{head} {state}") <= console().width else "\n"
     rows = [_rows(board)] if board.rows else []
-    return Group(Text(head, style="bold"), *rows, *_notes(board))
+    return Group(Text(f"{head}{apart}{state}", style="bold"), *rows, *_notes(board))
 
 
 def _rows(board: Board) -> Table:

@@ -32,8 +32,8 @@ class GameName(click.ParamType[Game[Any]]):
             return value
         try:
             return games.game(value)
-        except games.UnknownGame as error:
-            self.fail(str(error), param, ctx)
+        except games.UnknownGame:
+            self.fail(submission.unknown("game", value, games.names()), param, ctx)
 
     def get_missing_message(self, param: click.Parameter, ctx: click.Context | None) -> str:  # noqa: ARG002
         return f"Games are {', '.join(games.names())}"

@@ -98,15 +98,15 @@ def last_line(text: str) -> str:
 
 
 @contextmanager
-def progress(what: str, unit: str = "matches", *, begins: bool = False) -> Iterator[Report]:
+def progress(what: str, unit: str = "matches", *, begins: bool = False, at_most: bool = False) -> Iterator[Report]:
     """A bar with rate and time left on stderr; where that is no terminal, a line now and then.
 
-    One that `begins` says there how much is to do, too.
+    One that `begins` says there how much is to do, too. `at_most` if less than all of it may be enough.
     """
     begun = time.monotonic()
     canvas = console(stderr=True)
     if not canvas.is_terminal:
-        yield _logged(what, unit, begun, begins=begins)
+        yield _logged(what, unit, begun, begins=begins, at_most=at_most)
         return
     from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn
     from rich.table import Column
@@ -124,12 +124,12 @@ def progress(what: str, unit: str = "matches", *, begins: bool = False) -> Itera
         line = bar.add_task(what, total=None, pace="", note="")
 
         def report(done: int, total: int, note: str = "") -> None:
-            bar.update(line, completed=done, total=total, pace=_pace(done, total, begun), note=note)
+            bar.update(line, completed=done, total=total, pace=_pace(done, total, begun, at_most), note=note)
 
         yield report
 
 
-def _logged(what: str, unit: str, begun: float, *, begins: bool) -> Report:
+def _logged(what: str, unit: str, begun: float, *, begins: bool, at_most: bool) -> Report:
     last = begun
 
     def report(done: int, total: int, note: str = "") -> None:
@@ -140,19 +140,19 @@ def _logged(what: str, unit: str, begun: float, *, begins: bool) -> Report:
             say(f"{what}: {total:,} {unit} to go")
         elif now - last >= LOG_SECONDS:
             last = now
-            pace = _pace(done, total, begun)
+            pace = _pace(done, total, begun, at_most)
             say("".join([f"{what}: {done:,} of {total:,} {unit}", pace and f", {pace}", note and f"; {note}"]))
 
     return report
 
 
-def _pace(done: int, total: int, begun: float) -> str:
+def _pace(done: int, total: int, begun: float, at_most: bool) -> str:
     """How fast it goes, and how long it will at that; nothing before enough is done to tell."""
     if done < FEW:
         return ""
     each = (time.monotonic() - begun) / done
     pace = f"{1 / each:,.1f}/s" if each < 10 else f"one in {each:.0f} s"
-    return f"{pace}, {_span(each * (total - done))} left"
+    return f"{pace}, {'at most ' * at_most}{_span(each * (total - done))} left"
 
 
 def _span(seconds: float) -> str:

@@ -52,7 +52,8 @@ def show(what: str, matches: int, game: Game[Any] | None, home: Path, as_json: b
         try:
             found = store.match(db, what)
         except store.NotFound as error:
-            raise store.NotFound(f"{error}, and no bot is called so") from error
+            meant = submission.meant(what, names | submission.built_ins().keys())
+            raise store.NotFound(f"{error}, and no bot is called so{meant}") from error
         return print_json(match_data(found)) if as_json else _show_match(found)
 
 

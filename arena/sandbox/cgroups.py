@@ -41,6 +41,13 @@ def available() -> tuple[dict[str, str], str]:
     return {}, f"{own.get('memory', '/sys/fs/cgroup')} is not ours to write (run as root or in a delegated scope)"
 
 
+def hold_processors(groups: Mapping[str, str]) -> bool:
+    """Whether groups made in these keep a bot to its share of the processors."""
+    if UNIFIED not in groups:
+        return "cpu" in groups
+    return "cpu" in Path(groups[UNIFIED], "cgroup.subtree_control").read_text().split()
+
+
 def _own() -> dict[str, str]:
     """The arena's own groups as folders, by controller."""
     mounted = {}
@@ -77,20 +84,22 @@ def _may_make_in(folder: str) -> bool:
 def _delegate(own: Path) -> str:
     """Have version 2 pass memory and tasks on to groups of ours; gives why it does not."""
     try:
-        if not {"memory", "pids"} <= set((own / "cgroup.controllers").read_text().split()):
+        there = set((own / "cgroup.controllers").read_text().split())
+        if not {"memory", "pids"} <= there:
             return f"{own} has no memory and pids controllers"
         if not _may_make_in(str(own)):
             return f"{own} is not ours to write (try systemd-run --user --scope -p Delegate=yes)"
         passed_on = own / "cgroup.subtree_control"
         if {"memory", "pids"} <= set(passed_on.read_text().split()):
             return ""
+        wanted = " ".join(f"+{name}" for name in WANTED if name in there)
         with contextlib.suppress(OSError):
-            passed_on.write_text("+memory +pids +cpu")
+            passed_on.write_text(wanted)
             return ""
         leaf = own / _name()  # a group whose controllers are passed on may hold no process itself
         leaf.mkdir()
         (leaf / "cgroup.procs").write_text("0")
-        passed_on.write_text("+memory +pids +cpu")
+        passed_on.write_text(wanted)
     except OSError as error:
         return f"{own}: {error.strerror} (try systemd-run --user --scope -p Delegate=yes)"
     return ""

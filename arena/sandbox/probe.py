@@ -6,6 +6,7 @@ import os
 import shutil
 import subprocess
 import sys
+from collections.abc import Mapping
 from functools import cache
 from pathlib import Path
 
@@ -49,7 +50,8 @@ def found_here() -> tuple[Sandbox, tuple[Layer, ...]]:
     no_user = "bots run as root without its rights" if os.geteuid() == 0 else "only root can give bots another user"
     layers = (
         Layer("bubblewrap", wrapped is not None, no_bwrap or "own files, no network, no other processes"),
-        Layer("control groups", bool(groups), no_groups or "memory, tasks and processor of a bot, held together"),
+        Layer("control groups", bool(groups), no_groups or "memory and tasks of a bot, held together"),
+        _processors(groups),
         Layer(
             "system call filter", best.filtered, "refuses calls that reach beyond" if best.filtered else "did not work"
         ),
@@ -59,6 +61,14 @@ def found_here() -> tuple[Sandbox, tuple[Layer, ...]]:
         _file("pressure", "/proc/pressure/cpu", "how busy the machine is, noted with matches"),
     )
     return best, layers
+
+
+def _processors(groups: Mapping[str, str]) -> Layer:
+    held = cgroups.hold_processors(groups)
+    missing = (
+        "the control groups have no cpu controller: a bot may use all processors" if groups else "no control groups"
+    )
+    return Layer("processor share", held, "a bot has no more than one processor" if held else missing)
 
 
 def _file(name: str, path: str, use: str) -> Layer:

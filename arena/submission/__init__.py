@@ -8,7 +8,17 @@ something in: most commands do not.
 from arena.submission.budget import MAX_BYTES, MAX_FILES
 from arena.submission.builtin import built_ins
 from arena.submission.kept import intact, manifest, store
-from arena.submission.manifest import DEFAULT_NEEDS, MAX_MANIFEST, BadSubmission, Needs, check_name, short, skeleton
+from arena.submission.manifest import (
+    DEFAULT_NEEDS,
+    MAX_MANIFEST,
+    BadSubmission,
+    Needs,
+    check_name,
+    meant,
+    short,
+    skeleton,
+    unknown,
+)
 from arena.submission.program import Program, playing, read
 
 __all__ = [
@@ -23,9 +33,11 @@ __all__ = [
     "check_name",
     "intact",
     "manifest",
+    "meant",
     "playing",
     "read",
     "short",
     "skeleton",
     "store",
+    "unknown",
 ]

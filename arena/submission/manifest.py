@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 import tomllib
+from collections.abc import Iterable
 from pathlib import Path, PurePosixPath
 from typing import Annotated, Literal, TypeAlias, get_args
 
@@ -55,12 +56,12 @@ class Manifest(msgspec.Struct, forbid_unknown_fields=True):
     limits: Needs = DEFAULT_NEEDS
 
 
-def check_name(name: str) -> str:
-    """The name, if it may be a bot's. Raises BadSubmission."""
+def check_name(name: str, otherwise: str = "give it another with --name") -> str:
+    """The name, if it may be a bot's; `otherwise` is what to do then. Raises BadSubmission."""
     if NAME.fullmatch(name):
         return name
-    allowed = "1 to 32 of a-z 0-9 . _ -, beginning with a letter or digit (see --name)"
-    raise BadSubmission(f"{short(name)} cannot be a bot's name: {allowed}")
+    allowed = "1 to 32 of a-z 0-9 . _ -, beginning with a letter or digit"
+    raise BadSubmission(f"{short(name)} cannot be a bot's name: {allowed}; {otherwise}")
 
 
 def skeleton(name: str) -> str:
@@ -71,6 +72,20 @@ def skeleton(name: str) -> str:
 def short(text: str) -> str:
     """Somebody's text, quoted and escaped, in a message; long ones are cut."""
     return ascii(text if len(text) <= 40 else text[:40] + "…")
+
+
+def unknown(what: str, given: str, known: Iterable[str]) -> str:
+    """What is said of a name that nothing has: what it may have meant, and what there is."""
+    names = list(known)
+    return f"unknown {what} {short(given)}{meant(given, names)}: {what}s are {', '.join(names)}"
+
+
+def meant(given: str, known: Iterable[str]) -> str:
+    """A remark that names what is written nearly so; empty if nothing is."""
+    from difflib import get_close_matches  # here, because most commands need none
+
+    close = get_close_matches(given.lower(), known, n=1)
+    return f" (did you mean {close[0]}?)" if close else ""
 
 
 def load(toml: Path, shown: str) -> Manifest:

@@ -12,7 +12,7 @@ from pathlib import Path
 
 from arena.submission.builtin import bots_folder
 from arena.submission.intake import made_by_builds
-from arena.submission.manifest import BadSubmission, Manifest, check_name, load, short
+from arena.submission.manifest import BadSubmission, Manifest, check_name, load, unknown
 from arena.submission.program import LEFT_OUT, command, environment
 
 
@@ -30,10 +30,9 @@ def make(folder: Path, language: str, games: Sequence[str] = ()) -> Manifest:
     Raises BadSubmission.
     """
     if language not in templates():
-        known = ", ".join(sorted(templates()))
-        raise BadSubmission(f"unknown language {short(language)}: languages are {known}")
-    name = check_name(folder.name)
+        raise BadSubmission(unknown("language", language, sorted(templates())))
     _check_is_new(folder)
+    name = check_name(folder.name, "name the folder so")
     _copy(templates()[language], folder)
     toml = folder / "bot.toml"
     games_said = {"games": list(games)} if games else {}

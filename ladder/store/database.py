@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import os
 import sqlite3
+import sys
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager, nullcontext, suppress
 from pathlib import Path
@@ -190,12 +191,25 @@ def _connect(path: Path, mode: str) -> Database:
 
 
 def _prepared(connection: sqlite3.Connection) -> Database:
-    from sqlite_utils import Database  # here, because its import costs 0.1 s, and 0.4 s beside numpy
+    with _without("numpy", "pandas"):
+        from sqlite_utils import Database  # here, because its import costs 0.1 s
 
     db = Database(connection, execute_plugins=False)
     for pragma in ("foreign_keys = ON", "trusted_schema = OFF", "cell_size_check = ON"):
         db.execute(f"PRAGMA {pragma}")
     return db
+
+
+@contextmanager
+def _without(*modules: str) -> Iterator[None]:
+    """Modules that cannot be imported meanwhile: sqlite_utils loads these where they are, for nothing of ours."""
+    hidden = {*modules} - sys.modules.keys()
+    sys.modules.update(dict.fromkeys(hidden))  # type: ignore[arg-type]  # None: as if they were not installed
+    try:
+        yield
+    finally:
+        for name in hidden:
+            del sys.modules[name]
 
 
 def _immutable(path: Path) -> str:

@@ -60,7 +60,7 @@ def plan(db: Database, ladder: Ladder, field: Iterable[str], rounds: int) -> int
     """
     bots = [version(db, name).label for name in field]
     with write(db):
-        if counts(db, ladder).scheduled:
+        if counts(db, ladder).scheduled or _is_planned(db, ladder, bots, rounds):
             return 0
         start = _start(db, ladder)
         have = partial(_orders, db, ladder)
@@ -141,9 +141,20 @@ def _start(db: Database, ladder: Ladder) -> _Start:
     return _Start(*row)
 
 
+def _is_planned(db: Database, ladder: Ladder, bots: Iterable[str], rounds: int) -> bool:
+    """Whether a leg was for this field and as many rounds: groups never go, so none is missing since."""
+    known = "SELECT 1 FROM legs WHERE ladder = ? AND field = ? AND rounds >= ?"
+    return db.execute(known, [ladder.id, _field(bots), rounds]).fetchone() is not None
+
+
+def _field(bots: Iterable[str]) -> str:
+    """As a leg keeps it."""
+    return canonical_json(sorted(set(bots)))
+
+
 def _insert_leg(db: Database, ladder: Ladder, leg: int, bots: Sequence[str], rounds: int) -> None:
     """Keep what the leg follows from."""
-    values = [ladder.id, leg, canonical_json(sorted(set(bots))), rounds]
+    values = [ladder.id, leg, _field(bots), rounds]
     db.execute("INSERT INTO legs (ladder, leg, field, rounds) VALUES (?, ?, ?, ?)", values)
 
 

@@ -31,8 +31,8 @@ def add_version(
 ) -> tuple[Version, bool]:
     """Enter a bot: its new version and True, or False and its newest version, if that has the same digests.
 
-    A submitted version returns from retirement so. `origin` is "built-in" or "submitted", and a name belongs to
-    one of them for good. Raises StoreError.
+    A submitted version returns from retirement so, and is `packed` no longer if it is not now. `origin` is "built-in"
+    or "submitted", and a name belongs to one of them for good. Raises StoreError.
     """
     if not _NAME.fullmatch(name):
         raise StoreError(f"a bot's name is 1 to 32 of a-z 0-9 . _ - and begins with a-z or 0-9, not {name!r}")
@@ -41,7 +41,7 @@ def add_version(
         if newest and newest.origin != origin:
             raise StoreError(f"the name {name!r} belongs to a {newest.origin} bot: choose another")
         if newest and (newest.digest, newest.built) == (digest, built):
-            return (_unretired(db, newest) if origin == "submitted" else newest), False
+            return (_again(db, newest, packed) if origin == "submitted" else newest), False
         number = newest.number + 1 if newest else 1
         new = Version(name, number, digest, tuple(games), tuple(run), origin, time.time(), None, built, packed)
         _insert(db, new)
@@ -102,6 +102,12 @@ def _insert(db: Database, new: Version) -> None:
         " VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
         [new.label, new.name, new.number, new.digest, games, run, new.origin, new.created, new.built, new.packed],
     )
+
+
+def _again(db: Database, old: Version, packed: bool) -> Version:
+    """A version that is submitted once more; who has it in a folder knows it."""
+    db.execute("UPDATE versions SET packed = packed AND ? WHERE label = ?", [packed, old.label])
+    return _unretired(db, old)._replace(packed=old.packed and packed)
 
 
 def _unretired(db: Database, old: Version) -> Version:

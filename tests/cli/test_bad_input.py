@@ -31,9 +31,10 @@ def refused(code: int, words: Sequence[str | Path], *parts: str) -> None:
 
 
 USAGE: dict[str, tuple[list[str], list[str]]] = {
-    "no such command": (["ladders"], ["'ladders'", "games, bots, new, submit"]),
+    "no such command": (["ladders"], ["'ladders' (did you mean ladder?)", "games, bots, new, submit"]),
     "no game": (["ladder"], ["--game", GAMES]),
-    "no such game": (["ladder", "-g", "chess"], ["'chess'", GAMES]),
+    "no such game": (["ladder", "-g", "chess"], ["'chess':", GAMES]),
+    "nearly a game": (["ladder", "-g", "button"], ["'button' (did you mean buttons?)", GAMES]),
     "a game of control characters": (["ladder", "-g", "\x1b[2J\n"], [r"\x1b[2J\n", GAMES]),
     "no such game to list": (["bots", "-g", "chess"], ["'chess'", GAMES]),
     "no such game to submit for": (["submit", "x.py", "-g", "chess"], ["'chess'", GAMES]),
@@ -79,6 +80,7 @@ def test_wrong_usage_is_one_line_and_changes_nothing(case: str) -> None:
 
 ERRORS: dict[str, tuple[list[str], list[str]]] = {
     "no such bot": (["match", "carl", "ann", *BIRTH], ["'carl'", "ann, bob", "./mine.py"]),
+    "nearly a bot": (["match", "gredy", "ann", *BIRTH], ["'gredy' (did you mean greedy?)", "ann, bob", "./mine.py"]),
     "no such version": (["match", "bob@7", "ann", *BIRTH], ["'bob@7'", "bob@1, bob@2"]),
     "a path to nothing": (["match", "./carl.py", "ann", *BIRTH], ["'carl.py'"]),
     "a bot that plays other games": (["match", "ann", "random", "-g", "buttons"], ["'ann'", "birth"]),
@@ -96,12 +98,15 @@ ERRORS: dict[str, tuple[list[str], list[str]]] = {
     "nobody to retire": (["retire", "carl"], ["'carl'", "ann, bob"]),
     "no such version to retire": (["retire", "ann@9"], ["'ann@9'", "ann@1"]),
     "nothing to show": (["show", "zzz"], ["'zzz'", "no bot"]),
+    "nearly a bot to show": (["show", "gredy"], ["'gredy'", "no bot is called so (did you mean greedy?)"]),
     "no such version to show": (["show", "bob@9"], ["'bob@9'", "bob@1, bob@2"]),
     "too many to show": (["show", ""], ["several", "''"]),
     "no such ladder": (["leaderboard", *BIRTH, "--ladder", "xyz"], ["'xyz'", "BIRTH"]),
     "no home to verify": (["verify", "--home", "nowhere"], ["'nowhere'"]),
     "no home to export": (["export", "seats", "--home", "nowhere"], ["'nowhere'"]),
     "nothing at the path": (["submit", "nothing.py"], ["'nothing.py'"]),
+    "a bot instead of a path": (["submit", "ann"], ["'ann'", "no path", "arena show ann"]),
+    "a built-in bot to check": (["check", "random"], ["'random'", "no path", "arena show random"]),
     "a device at the path": (["submit", "/dev/null"], ["'/dev/null'"]),
 }
 

@@ -55,7 +55,9 @@ def test_a_home_without_ladders_says_how_to_begin() -> None:
     assert json.loads(for_programs.out)["bots"] == []
 
 
-def test_an_interrupted_ladder_says_what_is_left_and_what_is_not_rated(home: Path) -> None:
+def test_an_interrupted_ladder_says_what_is_left_and_what_is_not_rated(
+    home: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """Ratings follow the schedule, so matches that finished early have to wait for those before them."""
     with store.open(home, checkpoints=True) as db:
         (ladder,) = store.ladders(db)
@@ -63,7 +65,11 @@ def test_an_interrupted_ladder_says_what_is_left_and_what_is_not_rated(home: Pat
         _, second, *_ = store.scheduled(db, ladder)
         seats = (store.SeatOutcome(0, 1), store.SeatOutcome(1, 0))
         store.record(db, ladder, [store.FinishedMatch(second.id, seats, b"", b"")])
-    assert typed(*LEADERBOARD).out.splitlines()[0].endswith(": 5 matches, 4 rated, 3 to play")
+    head = typed(*LEADERBOARD).out.splitlines()[0]
+    assert head.endswith(": 5 matches, 4 rated, 3 to play")
+    for name, value in {"FORCE_COLOR": "1", "TERM": "xterm", "COLUMNS": str(len(head) - 1)}.items():
+        monkeypatch.setenv(name, value)
+    assert typed(*LEADERBOARD).out.startswith(head.replace(": ", ":\n") + "\n")
 
 
 def test_watch_repaints_until_ctrl_c(cwd: Path) -> None:

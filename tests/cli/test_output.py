@@ -37,8 +37,8 @@ def test_nobody_guesses_from_a_few(capsys: pytest.CaptureFixture[str], monkeypat
 def test_slow_and_long_is_said_in_units_for_people(monkeypatch: pytest.MonkeyPatch) -> None:
     """ "0.0/s" tells nothing, and nobody can read 100,000 s."""
     monkeypatch.setattr("arena.cli.output.time.monotonic", lambda: 400.0)
-    assert output._pace(10, 40, 0.0) == "one in 40 s, 20 min left"
-    assert output._pace(400, 20_400, 0.0) == "1.0/s, 5.6 h left"
+    assert output._pace(10, 40, 0.0, at_most=False) == "one in 40 s, 20 min left"
+    assert output._pace(400, 20_400, 0.0, at_most=True) == "1.0/s, at most 5.6 h left"
 
 
 def test_a_ladder_says_how_much_it_begins(capsys: pytest.CaptureFixture[str]) -> None:

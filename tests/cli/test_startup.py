@@ -10,7 +10,7 @@ import pytest
 
 from tests.cli.commands import environment
 
-HEAVY = {"grpc", "trueskill", "asyncio"}  # sqlite-utils looks for numpy where that is installed
+HEAVY = {"grpc", "trueskill", "asyncio", "numpy"}
 
 
 @pytest.mark.parametrize(

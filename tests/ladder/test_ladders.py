@@ -70,6 +70,22 @@ def test_a_leg_holds_every_rotation_of_what_is_missing(db: Database) -> None:
     assert len({match.seed for match in matches}) == 12
 
 
+def test_to_find_nothing_missing_costs_the_same_however_many_rounds_there_are(db: Database) -> None:
+    """A ladder that was played to its end is shown at once, not asked for every round of it."""
+    asked = []
+    for rounds in (3, 30):
+        ladder = begin(db, "a", "b", rounds=rounds)
+        play(db, ladder)
+        statements: list[str] = []
+        db.conn.set_trace_callback(statements.append)
+        assert store.plan(db, ladder, ["b", "a"], rounds) == store.plan(db, ladder, ["a", "b"], rounds - 1) == 0
+        store.leaderboard(db, ladder)
+        store.evidence(db, ladder)
+        db.conn.set_trace_callback(None)
+        asked.append(len(statements))
+    assert asked[0] == asked[1] > 0
+
+
 def test_a_finished_schedule_adds_no_leg(db: Database) -> None:
     """Run again, a ladder that has played everything plays nothing; with more rounds it adds those."""
     ladder = begin(db, "a", "b", "c", rounds=2)

@@ -111,6 +111,13 @@ def test_submitting_it_again_ends_retirement(db: Database) -> None:
     assert [version.name for version in store.field(db, "dice")] == ["mine"]
 
 
+def test_an_archives_content_in_a_folder_is_ones_own(db: Database) -> None:
+    """Whoever has it in a folder could read it; that it comes as an archive once more takes nothing back."""
+    for packed, marked in ((True, True), (False, False), (True, False)):
+        known, _ = store.add_version(db, "greedy", "d1", games=["dice"], run=["x"], origin="submitted", packed=packed)
+        assert (known.packed, store.version(db, "greedy").packed) == (marked, marked)
+
+
 def test_retiring_nobody_is_an_error(db: Database) -> None:
     """Silence would look like success."""
     enter(db, "greedy")

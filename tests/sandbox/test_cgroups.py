@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 from arena.sandbox import Bounds
-from arena.sandbox.cgroups import UNIFIED, Group, _delegate, available
+from arena.sandbox.cgroups import UNIFIED, Group, _delegate, available, hold_processors
 from arena.sandbox.grades import MIB
 
 BOUNDS = Bounds(memory_mib=100, tasks=10)
@@ -50,6 +50,16 @@ def test_a_group_without_controllers_bounds_nothing(own: Path) -> None:
     """And the doctor says so."""
     (own / "cgroup.controllers").write_text("cpuset cpu\n")
     assert _delegate(own) == f"{own} has no memory and pids controllers"
+
+
+def test_a_machine_may_hold_memory_and_not_processors(own: Path) -> None:
+    """As systemd hands over to a user's own sessions: then the doctor says that a bot may use all of them."""
+    (own / "cgroup.controllers").write_text("memory pids\n")
+    assert _delegate(own) == ""
+    assert (own / "cgroup.subtree_control").read_text() == "+memory +pids"
+    for passed_on, held in (("memory pids", False), ("cpu memory pids", True)):
+        (own / "cgroup.subtree_control").write_text(passed_on)
+        assert hold_processors({UNIFIED: str(own)}) is held
 
 
 def test_a_group_of_version_2_is_bounded(group: Group) -> None:

@@ -198,6 +198,15 @@ def test_a_program_that_is_not_there_is_named(tmp_path: Path) -> None:
     assert (reason, output[-1]) == ("start", "./lukcy cannot be run: No such file or directory")
 
 
+def test_without_a_program_it_says_how_it_is_used() -> None:
+    """Whoever tries it by hand is told in a line."""
+    done = subprocess.run(
+        [sys.executable, "-m", "arena_bot.plain"], capture_output=True, text=True, timeout=100, check=False
+    )
+    assert (done.returncode, done.stderr.count("\n")) == (2, 1)
+    assert done.stderr.startswith("usage: python -m arena_bot.plain COMMAND…")
+
+
 @pytest.mark.long
 @pytest.mark.timeout(600)
 def test_a_plain_program_is_checked_submitted_and_rated(tmp_path: Path) -> None:

@@ -68,8 +68,13 @@ def test_what_builds_made_is_left_behind(cwd: Path, monkeypatch: pytest.MonkeyPa
     ("words", "problem"),
     [
         (["mine", "--language", "elvish"], "unknown language 'elvish': languages are awk, c, "),
+        (["mine", "--language", "pyhton"], "unknown language 'pyhton' (did you mean python?): "),
+        (["."], "'.' exists already: name a folder that is to be made"),
         (["there"], "'there' exists already: name a folder that is to be made"),
-        (["My Bot"], "'My Bot' cannot be a bot's name"),
+        (
+            ["My Bot"],
+            "'My Bot' cannot be a bot's name: 1 to 32 of a-z 0-9 . _ -, beginning with a letter or digit; name",
+        ),
         (["away/mine"], "no folder 'away'"),
     ],
 )

@@ -192,6 +192,9 @@ def end_as(code: int) -> NoReturn:
 
 def main() -> None:
     """Start the program named by the arguments, play, and end with it."""
+    if len(sys.argv) < 2:
+        note("usage: python -m arena_bot.plain COMMAND…, where the command is what starts the plain program")
+        raise SystemExit(2)
     command, sys.argv = sys.argv[1:], ["."]  # what `run` proposes where no arena is: the folder of the bot
     try:
         Plain.program = Program(command)
