@@ -7,7 +7,7 @@ import os
 import shutil
 import sys
 import tempfile
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from hashlib import sha256
 from pathlib import Path
 from typing import Any
@@ -17,13 +17,18 @@ import pytest
 from arena import games
 from arena.clock import Limits
 from arena.games.rules import Game
+from arena.match import Void
 from arena.seated import Entrant
-from arena.task import Task
+from arena.task import Played, Task
+from arena.tournament.run import MAX_REPEATS
+from arena.worker import Worker
 from tests.referee.toy import Toy
 
 HOSTILE = Path(__file__).parent.parent / "hostile/bot.py"
 PATIENT = Limits(decision=5.0, bank=10.0)
 """For tests in which nobody is to be late, however busy the machine is."""
+ATTEMPTS = 10
+"""At a match that stays void since the machine is too busy to tell who is late."""
 
 
 @pytest.fixture(scope="session", autouse=True)
@@ -84,3 +89,13 @@ def task(name: str, *lineup: Entrant, limits: Limits = PATIENT, slot: int = 0, s
     merged = dict(Toy().options(options))
     digest = sha256((seed or name).encode()).digest()
     return Task(name, "toy", merged, digest, lineup, (slot,) * len(lineup), limits)
+
+
+def judged(worker: Worker, tasks: Sequence[Task]) -> dict[str, Played]:
+    """Results by id; a match for which the machine was too busy is played again by fresh processes, as in a ladder."""
+    results: dict[str, Played] = {}
+    for _ in range(ATTEMPTS):
+        results |= {played.id: played for played in worker.play(tasks)}
+        void = {id for id, played in results.items() if (played.void or "").startswith(Void.OVERLOAD)}
+        tasks = [task._replace(generation=task.generation + MAX_REPEATS) for task in tasks if task.id in void]
+    return results

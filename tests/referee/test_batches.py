@@ -13,7 +13,7 @@ from arena.match import Forfeit
 from arena.seated import Entrant
 from arena.task import Played, Task, Trouble
 from arena.worker import Worker
-from tests.referee.conftest import PATIENT, bot, task
+from tests.referee.conftest import PATIENT, bot, judged, task
 
 MATCHES = 8
 FAULTS = [
@@ -59,6 +59,8 @@ def worker(scratch: Path) -> Iterator[Worker]:
     made.close()
 
 
+@pytest.mark.long
+@pytest.mark.timeout(300)
 def test_results_do_not_depend_on_how_many_matches_were_in_flight(worker: Worker, scratch: Path) -> None:
     """Whatever goes wrong in a match: outcomes and choices are the same as if each had been played alone."""
     tasks = []
@@ -131,8 +133,8 @@ def test_a_bot_that_turns_slow_among_many_loses_nothing_while_its_bank_lasts(wor
 def test_a_stalled_process_ends_the_match_that_it_stalls_in(worker: Worker) -> None:
     """The frame is overdue first; played again alone, only the match that stalls is lost."""
     stalls = bot("stalls", "--at", "3", "--one-in", "5")
-    played = worker.play(matches(stalls, bot(), count=10, limits=Limits(decision=0.2, bank=0.3)))
-    lost = [forfeits(result) for result in played if forfeits(result)]
+    played = judged(worker, matches(stalls, bot(), count=10, limits=Limits(decision=0.2, bank=0.3)))
+    lost = [forfeits(result) for result in played.values() if forfeits(result)]
     assert 1 <= len(lost) <= 5
     assert set(map(tuple, lost)) == {((0, Forfeit.TIMEOUT, 2),)}
 

@@ -19,7 +19,7 @@ from arena.match import Forfeit
 from arena.seated import GRACE
 from arena.task import Played
 from arena.worker import Worker
-from tests.referee.conftest import PATIENT, bot, task
+from tests.referee.conftest import PATIENT, bot, judged, task
 
 SHORT = Limits(decision=0.3, bank=0.5)
 
@@ -152,7 +152,7 @@ def played(scratch: Path, notes: Path) -> Iterator[dict[str, Played]]:
         worker = Worker(scratch, in_flight=1)
         try:
             worker.play([task("the honest one has all the time to start", bot("--play", "last"), bot())])
-            yield {result.id: result for result in worker.play(tasks)}
+            yield judged(worker, tasks)
         finally:
             worker.close()
 
@@ -264,7 +264,7 @@ def test_at_a_larger_table_the_others_play_on(scratch: Path, case: Case) -> None
     worker = Worker(scratch, in_flight=1)
     try:
         lineup = bot(*case.arguments.split()), bot(name="one"), bot("--play", "last", name="other")
-        (result,) = worker.play([task(case.arguments, *lineup, limits=case.limits)])
+        (result,) = judged(worker, [task(case.arguments, *lineup, limits=case.limits)]).values()
     finally:
         worker.close()
     assert result.outcome is not None

@@ -22,7 +22,7 @@ from arena.seated import Entrant
 from arena.stream import BotStream
 from arena.task import Played, Trouble
 from arena.worker import Worker
-from tests.referee.conftest import HOSTILE, bot, children, task
+from tests.referee.conftest import HOSTILE, bot, children, judged, task
 
 
 @pytest.fixture
@@ -158,7 +158,7 @@ def test_of_four_who_holds_out_longer_is_ahead(worker: Worker) -> None:
     """A crash in the first step, a stall and an illegal choice in the second, and one who plays on."""
     limits = Limits(decision=0.2, bank=0.3)
     faulty = [bot("exits"), bot("stalls", "--at", "2"), bot("plays_illegal", "--at", "2", "--code", "9")]
-    (result,) = worker.play([task("four", *faulty, bot(), limits=limits)])
+    (result,) = judged(worker, [task("four", *faulty, bot(), limits=limits)]).values()
     assert result.outcome is not None
     assert reasons(result) == [(0, Forfeit.CRASH), (1, Forfeit.TIMEOUT), (2, Forfeit.ILLEGAL)]
     assert result.outcome.ranks == (3, 1, 1, 0)
@@ -287,7 +287,9 @@ def test_a_version_that_crashes_against_itself_comes_to_an_end(worker: Worker) -
     assert [reasons(result) for result in played] == [[(0, Forfeit.CRASH), (1, Forfeit.CRASH)]] * 3
 
 
-@pytest.mark.parametrize("room", [1, 2, 3, 5])
+@pytest.mark.parametrize(
+    "room", [1, pytest.param(2, marks=pytest.mark.long), pytest.param(3, marks=pytest.mark.long), 5]
+)
 def test_everything_is_played_with_few_processes(worker: Worker, monkeypatch: pytest.MonkeyPatch, room: int) -> None:
     """Line-ups give up their processes to one another; none waits for ever, not even for more than there is room."""
     monkeypatch.setattr("arena.worker.PROCESSES", room)

@@ -4,6 +4,9 @@ from __future__ import annotations
 
 from pathlib import Path
 
+from arena import roster, submission
+from ladder import store
+
 _FRAME = """
 import time
 from arena_bot import Bot, run
@@ -59,6 +62,15 @@ arena_bot.table.seated = remember
 run(Mine)
 """
 """Knows the dice of every match that its process ever began, and makes an illegal choice when it meets them again."""
+
+
+def enter(folder: Path, **programs: str) -> None:
+    """Put programs into a folder and, for BIRTH, into the home there, without the qualification that submitting has."""
+    write(folder, **programs)
+    with store.open(folder / ".arena") as db:
+        for name in programs:
+            read = submission.read(folder / f"{name}.py", plays=["birth"])
+            roster.enter(db, folder / ".arena", read, "submitted")
 
 
 def write(folder: Path, **programs: str) -> None:

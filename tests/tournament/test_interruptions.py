@@ -23,15 +23,15 @@ from tests.tournament.conftest import eventually_gone, processes_in
 
 ROUNDS = 60
 MATCHES = 2 * ROUNDS
-LADDER = ("ladder", "--game", "birth", "--seed", "same", "--rounds", str(ROUNDS), "--bots", "slow,random", "-j", "2")
+BIRTH = ("--game", "birth")
+LADDER = ("ladder", *BIRTH, "--seed", "same", "--rounds", str(ROUNDS), "--bots", "slow,random", "-j", "2")
 
 
 @pytest.fixture(scope="module")
 def entered(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A folder with a home that knows a bot slow enough to be interrupted."""
     folder = tmp_path_factory.mktemp("entered")
-    programs.write(folder, slow=programs.SLOW)
-    assert arena("submit", "slow.py", "--game", "birth", cwd=folder).code == 0
+    programs.enter(folder, slow=programs.SLOW)
     return folder
 
 
@@ -79,7 +79,11 @@ def done(cwd: Path) -> int:
         return sum(store.counts(db, ladder).done for ladder in store.ladders(db))
 
 
-@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM, signal.SIGHUP])
+long = (pytest.mark.long, pytest.mark.timeout(300))
+others = (pytest.param(number, marks=long) for number in (signal.SIGTERM, signal.SIGHUP))
+
+
+@pytest.mark.parametrize("number", [signal.SIGINT, *others])
 def test_an_interrupted_ladder_goes_on(number: signal.Signals, cwd: Path, undisturbed: str) -> None:
     """It ends soon with what it has, says what is left, and leaves no process; the next run plays just the rest."""
     with in_the_middle(cwd) as process:
@@ -94,6 +98,8 @@ def test_an_interrupted_ladder_goes_on(number: signal.Signals, cwd: Path, undist
     assert finish(cwd) == undisturbed
 
 
+@pytest.mark.long
+@pytest.mark.timeout(300)
 def test_nohup_is_respected(cwd: Path) -> None:
     """Whoever goes home and closes the terminal finds the ladder finished."""
     with in_the_middle(cwd, "nohup") as process:
@@ -102,6 +108,8 @@ def test_nohup_is_respected(cwd: Path) -> None:
     assert (process.returncode, done(cwd)) == (0, MATCHES)
 
 
+@pytest.mark.long
+@pytest.mark.timeout(300)
 def test_ctrl_c_in_a_terminal_reaches_every_process_and_is_the_same(cwd: Path, undisturbed: str) -> None:
     """A terminal sends it to workers too; none of them may say a word."""
     with in_the_middle(cwd) as process:
@@ -113,6 +121,8 @@ def test_ctrl_c_in_a_terminal_reaches_every_process_and_is_the_same(cwd: Path, u
     assert finish(cwd) == undisturbed
 
 
+@pytest.mark.long
+@pytest.mark.timeout(300)
 def test_a_worker_that_is_killed_is_replaced(cwd: Path, undisturbed: str) -> None:
     """For want of memory the kernel kills without asking; the matches it held are played again."""
     with in_the_middle(cwd) as process:
@@ -125,6 +135,8 @@ def test_a_worker_that_is_killed_is_replaced(cwd: Path, undisturbed: str) -> Non
     assert finish(cwd) == undisturbed
 
 
+@pytest.mark.long
+@pytest.mark.timeout(300)
 def test_an_arena_that_is_killed_takes_its_bots_along(cwd: Path, undisturbed: str) -> None:
     """Nobody is left to end them, so the kernel must; what was stored counts, and the next run goes on."""
     with in_the_middle(cwd) as process:
@@ -142,12 +154,12 @@ def test_a_second_ladder_is_refused_and_a_submission_is_not(cwd: Path) -> None:
     programs.write(cwd, late=programs.FIRST)
     with in_the_middle(cwd, rounds=10_000) as process:
         second = arena(*LADDER, cwd=cwd)
-        submitted = arena("submit", "late.py", "--game", "birth", cwd=cwd)
+        submitted = arena("submit", "late.py", *BIRTH, cwd=cwd)
         assert process.poll() is None
         process.send_signal(signal.SIGINT)
         process.communicate(timeout=PATIENCE)
     assert (second.code, second.out) == (1, "")
     assert f"process {process.pid}" in second.err
     assert submitted.out.startswith("accepted as late@1")
-    next_one = arena("ladder", "--game", "birth", "--limit", "2s", "--rounds", "1", cwd=cwd)
+    next_one = arena("ladder", *BIRTH, "--limit", "2s", "--rounds", "1", "--bots", "late,random", cwd=cwd)
     assert "late@1" in next_one.out

@@ -43,8 +43,7 @@ def test_the_seed_repeats_a_match(cwd: Path) -> None:
 
 def test_a_submitted_bot_is_named_by_its_name(cwd: Path) -> None:
     """Or its version, or, if a file lies there that is called the same, still so."""
-    programs.write(cwd, mine=programs.FIRST)
-    arena("submit", "mine.py", *BIRTH, cwd=cwd)
+    programs.enter(cwd, mine=programs.FIRST)
     (cwd / "mine").touch()
     assert played(cwd, "mine", "mine@1")["matches"][0]["forfeits"] == []
 

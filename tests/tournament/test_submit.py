@@ -100,43 +100,32 @@ def test_a_compiled_program_will_do(cwd: Path) -> None:
 
 
 def test_another_content_is_another_version(cwd: Path) -> None:
-    """And the same again is none, tried neither: it is entered already."""
-    programs.write(cwd, mine=programs.FIRST)
-    accepted(cwd, "mine.py")
-    again = submit(cwd, "mine.py", *BIRTH)
-    programs.write(cwd, mine=programs.LAST)
-    assert (again.code, again.out) == (0, "mine@1 has just this content already: nothing to do\n")
-    assert accepted(cwd, "mine.py")["accepted"] == "mine@2"
-
-
-def test_other_games_are_another_version(cwd: Path) -> None:
-    """A version never changes, and what it claims to play belongs to it."""
-    programs.write(cwd, mine=programs.FIRST)
-    accepted(cwd, "mine.py")
-    assert submit(cwd, "mine.py", *BIRTH, "-g", "buttons").out.startswith("accepted as mine@2 for birth, buttons;")
-
-
-def test_games_once_said_need_not_be_said_again(cwd: Path) -> None:
-    """Who forgets --game at the second version does not mean that the bot has learnt two more games."""
-    programs.write(cwd, mine=programs.FIRST)
-    accepted(cwd, "mine.py")
-    assert submit(cwd, "mine.py").out == "mine@1 has just this content already: nothing to do\n"
+    """And the same again is none, tried neither: it is entered already. Which games it plays need not be said again."""
+    programs.enter(cwd, mine=programs.FIRST)
+    for games in ((), BIRTH):
+        again = submit(cwd, "mine.py", *games)
+        assert (again.code, again.out) == (0, "mine@1 has just this content already: nothing to do\n")
     programs.write(cwd, mine=programs.LAST)
     assert submit(cwd, "mine.py").out.startswith("accepted as mine@2 for birth;")
 
 
+def test_other_games_are_another_version(cwd: Path) -> None:
+    """A version never changes, and what it claims to play belongs to it."""
+    programs.enter(cwd, mine=programs.FIRST)
+    assert submit(cwd, "mine.py", "-g", "buttons").out.startswith("accepted as mine@2 for buttons;")
+
+
 def test_a_name_that_looks_like_anothers_is_refused(cwd: Path) -> None:
     """Whoever reads a leaderboard in haste must not take one bot for another."""
-    programs.write(cwd, b0t=programs.FIRST, bot=programs.LAST, p1anner=programs.FIRST)
-    assert accepted(cwd, "bot.py")["accepted"] == "bot@1"
+    programs.write(cwd, b0t=programs.FIRST, p1anner=programs.FIRST)
+    programs.enter(cwd, bot=programs.LAST)
     assert "'b0t' could be taken for 'bot', which is there: choose another with --name" in refused(cwd, "b0t.py")
     assert "'p1anner' could be taken for 'planner'" in refused(cwd, "p1anner.py")
 
 
 def test_a_retired_bot_returns_when_it_is_submitted_again(cwd: Path) -> None:
     """There is no other way back, and none is needed."""
-    programs.write(cwd, mine=programs.FIRST)
-    accepted(cwd, "mine.py")
+    programs.enter(cwd, mine=programs.FIRST)
     arena("retire", "mine", cwd=cwd)
     assert "submitted, retired" in arena("bots", cwd=cwd).out
     assert accepted(cwd, "mine.py")["news"] == "returned"
@@ -220,14 +209,16 @@ def test_what_is_not_kept_is_missed_at_once(cwd: Path) -> None:
 
 def test_a_version_that_fails_leaves_those_before_it(cwd: Path) -> None:
     """Whoever breaks a bot can still play it."""
-    programs.write(cwd, mine=programs.FIRST)
-    accepted(cwd, "mine.py")
+    programs.enter(cwd, mine=programs.FIRST)
     programs.write(cwd, mine="syntax error")
     assert "SyntaxError" in refused(cwd, "mine.py", *BIRTH)
     assert "mine@1" in arena("bots", cwd=cwd).out
 
 
-@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM, signal.SIGHUP])
+others = (pytest.param(number, marks=pytest.mark.long) for number in (signal.SIGTERM, signal.SIGHUP))
+
+
+@pytest.mark.parametrize("number", [signal.SIGINT, *others])
 def test_an_interrupted_qualification_leaves_nothing(number: signal.Signals, cwd: Path) -> None:
     """Neither a process nor a file, nor a word."""
     program = f"begun-{os.getpid()}-{number}.py"
@@ -265,8 +256,7 @@ def _arguments(process: psutil.Process) -> list[str]:
 
 def test_a_program_that_is_lost_can_be_submitted_again(cwd: Path) -> None:
     """Nobody must lose a match because a file of the arena's is gone."""
-    programs.write(cwd, mine=programs.FIRST)
-    accepted(cwd, "mine.py")
+    programs.enter(cwd, mine=programs.FIRST)
     shutil.rmtree(cwd / ".arena/bots")
     ladder = ("ladder", *BIRTH, "--rounds", "1", "--bots", "mine,random")
     lost = arena(*ladder, cwd=cwd)
