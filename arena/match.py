@@ -79,6 +79,8 @@ class Match:
         self.steps = 0
         self.forfeits: dict[Seat, SeatForfeit] = {}
         self.outcome: Outcome | None = None
+        self._is_decided = False
+        """Whether all seats but one have forfeited."""
         self._options = options
         self._dice = dice
         self._asked = 0
@@ -88,7 +90,7 @@ class Match:
         """Open the first step. `absent` seats never joined, and why; they forfeit before it."""
         self.state = self.game.start(self.seats, self._dice, self._options)
         for seat, why in absent:
-            self.forfeits[seat] = SeatForfeit(seat, Forfeit.START, why, -1)
+            self._put_out(SeatForfeit(seat, Forfeit.START, why, -1))
         return self._next()
 
     def answer(self, seat: Seat, action: int) -> Sequence[Asked]:
@@ -100,18 +102,22 @@ class Match:
     def forfeit(self, seat: Seat, reason: Forfeit, detail: str) -> Sequence[Asked]:
         """Put an open seat out for good; like `answer`, gives the next step's decisions if that completed the step."""
         del self.open[seat]
-        self.forfeits[seat] = SeatForfeit(seat, reason, detail, self.steps)
+        self._put_out(SeatForfeit(seat, reason, detail, self.steps))
         return () if self.open else self._complete()
 
+    def _put_out(self, forfeit: SeatForfeit) -> None:
+        self.forfeits[forfeit.seat] = forfeit
+        self._is_decided = len(self.forfeits) >= self.seats - 1
+
     def _complete(self) -> Sequence[Asked]:
-        if self._decided_by_forfeit():
+        if self._is_decided:
             return self._end()
         self._apply()
         return self._next()
 
     def _next(self) -> Sequence[Asked]:
         """Play for forfeited seats until somebody is to be asked or the match is over."""
-        while not self._decided_by_forfeit() and (pending := self.game.pending(self.state)):
+        while not self._is_decided and (pending := self.game.pending(self.state)):
             if self.forfeits:
                 pending = {seat: legal for seat, legal in pending.items() if seat not in self.forfeits}
             if pending:
@@ -135,9 +141,6 @@ class Match:
         self.choices.extend(chosen.items() if len(chosen) == 1 else sorted(chosen.items()))
         self.state = self.game.apply(self.state, chosen, self._dice)
         self.steps += 1
-
-    def _decided_by_forfeit(self) -> bool:
-        return len(self.forfeits) >= self.seats - 1 and bool(self.forfeits)
 
     def _end(self) -> Sequence[Asked]:
         self.outcome = Outcome(

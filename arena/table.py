@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from functools import wraps
-from typing import Any, Concatenate, ParamSpec
+from typing import Any, TypeVarTuple
 
 from google.protobuf.json_format import MessageToDict
 
@@ -14,17 +14,16 @@ from arena.match import Asked, Forfeit, Match
 from arena.stream import SeatAt
 from arena.v1 import referee_pb2 as pb
 
-Args = ParamSpec("Args")
-Move = Callable[Concatenate["Table", Args], None]
+Args = TypeVarTuple("Args")
 
 
-def _guarded(move: Move[Args]) -> Move[Args]:
+def _guarded(move: Callable[[Table, *Args], None]) -> Callable[[Table, *Args], None]:
     """A game that raises voids its own match and no other's."""
 
     @wraps(move)
-    def guarded(self: Table, /, *args: Args.args, **kwargs: Args.kwargs) -> None:
+    def guarded(self: Table, /, *args: *Args) -> None:
         try:
-            move(self, *args, **kwargs)
+            move(self, *args)
         except Exception as error:
             self.broken(self, error)
 

@@ -26,7 +26,7 @@ from arena.games.buttons_data import BOARDS, check_boards
 from arena.games.buttons_picture import picture
 from arena.games.dice import Dice, shuffled
 from arena.games.encoding import block
-from arena.games.rules import BadOption, Game, Options, Seat, kept, places
+from arena.games.rules import BadOption, Game, Options, Seat, kept, light, places
 from arena.v1 import buttons_pb2 as wire
 
 ROLL, QUIT, PASS, FRONT, BACK = range(36, 41)
@@ -73,6 +73,7 @@ class _Fields(NamedTuple):
     max_rounds: int
 
 
+@light
 class State(_Fields):
     """A position. A set of cells is an integer whose bit n is cell n."""
 
@@ -289,9 +290,9 @@ class Buttons(Game[State]):
         return wire.ButtonsView.FromString(self.wire_view(state, seat))
 
     def wire_view(self, state: State, seat: Seat | None) -> bytes:  # noqa: ARG002 - all see the same
-        phase, round, turn, active, starter, dice, *of_seats, _ = state
-        shown = _shown_turn(phase, round, turn, active, starter, state.dice_left) + _shown_roll(dice)
-        return b"".join([shown, *map(_shown_seat, *of_seats)])
+        *of_turn, dice, sides, boards, cards, buttons, stars, status, due, _ = state
+        seats = map(_shown_seat, sides, boards, cards, buttons, stars, status, due)
+        return b"".join([_shown_turn(*of_turn, status), _shown_roll(dice), *seats])
 
     def from_view(self, view: Message, options: Options) -> State:
         assert isinstance(view, wire.ButtonsView)
@@ -330,17 +331,18 @@ class Buttons(Game[State]):
 def _check(pending: Mapping[Seat, Sequence[int]], decisions: Mapping[Seat, int]) -> None:
     if not pending or decisions.keys() != pending.keys():
         raise ValueError(f"seats {sorted(decisions)} decided: asked were {sorted(pending)}")
-    for seat, action in decisions.items():
-        if action not in pending[seat]:
-            raise ValueError(f"seat {seat} chose {action}: legal are {', '.join(map(str, pending[seat]))}")
+    for seat, legal in pending.items():
+        if decisions[seat] not in legal:
+            raise ValueError(f"seat {seat} chose {decisions[seat]}: legal are {', '.join(map(str, legal))}")
 
 
 # --- On the wire
 
 
 @lru_cache(maxsize=1 << 13)
-def _shown_turn(phase: Phase, round: int, turn: int, active: Seat, starter: Seat, dice_left: int) -> bytes:
-    view = wire.ButtonsView(phase=phase, round=round, turn=turn, active=active, starter=starter, dice_left=dice_left)
+def _shown_turn(phase: Phase, round: int, turn: int, active: Seat, starter: Seat, status: tuple[Status, ...]) -> bytes:
+    left = dice_left(len(status), len(status) - status.count(IN))
+    view = wire.ButtonsView(phase=phase, round=round, turn=turn, active=active, starter=starter, dice_left=left)
     return view.SerializeToString()
 
 

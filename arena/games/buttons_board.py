@@ -13,6 +13,7 @@ COLOURS = "RBYG"
 _ALL = (1 << 36) - 1
 _LEFT = sum(1 << 6 * row for row in range(6))  # the first column
 _RIGHT = _LEFT << 5
+_FIRST_TWO = _LEFT | _LEFT << 1  # where a line of five along a row begins
 _CELLS_OF_ROW = [
     [tuple(6 * row + column for column in range(6) if marked >> column & 1) for marked in range(64)] for row in range(6)
 ]
@@ -74,7 +75,8 @@ def reward(board: str, cards: str, buttons: int) -> int:
 
 def has_line(stars: int) -> bool:
     """Whether five stars follow each other in a row or a column."""
-    return stars.bit_count() >= 5 and any(stars & line == line for line in LINES)
+    across = stars & stars >> 1 & stars >> 2 & stars >> 3 & stars >> 4 & _FIRST_TWO
+    return bool(across | stars & stars >> 6 & stars >> 12 & stars >> 18 & stars >> 24)
 
 
 def standing(stars: int) -> tuple[bool, int]:

@@ -6,23 +6,28 @@ one byte each, so most of what a game shows needs nothing further.
 
 from __future__ import annotations
 
-from functools import lru_cache
+
+def _encoded(number: int) -> bytes:
+    return bytes([number]) if number < 128 else bytes([number & 127 | 128]) + _encoded(number >> 7)
 
 
-@lru_cache(maxsize=1 << 12)
+_VARINTS = tuple(map(_encoded, range(1 << 12)))
+
+
 def varint(number: int) -> bytes:
     """A number of protobuf's: seven bits a byte, the low ones first."""
-    return bytes([number]) if number < 128 else bytes([number & 127 | 128]) + varint(number >> 7)
+    return _VARINTS[number] if number < 1 << 12 else _encoded(number)
 
 
 def number(field: int, value: int) -> bytes:
     """A field that holds a number; `field` is below 16, as in `block`."""
-    return bytes([field << 3]) + varint(value)
+    return bytes((field << 3, value)) if value < 128 else bytes([field << 3]) + varint(value)
 
 
-_BLOCKS = [bytes([field << 3 | 2]) for field in range(16)]
+_BLOCKS = [[bytes([field << 3 | 2]) + varint(size) for size in range(1 << 9)] for field in range(16)]
 
 
 def block(field: int, content: bytes) -> bytes:
     """A field that has a length: a message, a text or numbers in a row."""
-    return _BLOCKS[field] + varint(len(content)) + content
+    size = len(content)
+    return (_BLOCKS[field][size] if size < 1 << 9 else bytes([field << 3 | 2]) + varint(size)) + content
