@@ -14,15 +14,15 @@ import math
 import secrets
 import tempfile
 import traceback
-from collections import Counter, deque
+from collections import Counter
 from collections.abc import Callable, Coroutine, Mapping, Sequence
-from itertools import count, islice
 from pathlib import Path
 from typing import Any, NamedTuple
 
 from arena import games
 from arena.clock import NO_LIMITS
 from arena.games.dice import KeyedDice
+from arena.lanes import Lane, Lanes
 from arena.launch import adopt_orphans, allow_many_files
 from arena.match import Forfeit, Match, Outcome, Void
 from arena.sandbox import UNCONFINED, Sandbox
@@ -50,25 +50,6 @@ ASLEEP = 1.5
 """Seconds without a look that show that we were."""
 IN_FLIGHT = 256
 """Matches a process holds at most, whatever it offers."""
-
-
-class Lane:
-    """Matches that need the same processes."""
-
-    def __init__(self, task: Task) -> None:
-        self.keys = task.keys
-        self.lineup = task.lineup
-        self.start_limit = task.limits.start
-        self.tasks: deque[tuple[int, Task]] = deque()
-        """What waits, each with the number under which it came, counted over the worker's life."""
-
-    def age(self) -> float:
-        """The number of the task that has waited longest."""
-        return self.tasks[0][0] if self.tasks else math.inf
-
-    def take(self) -> Task:
-        """The next task, which waits no longer."""
-        return self.tasks.popleft()[1]
 
 
 class Seating(NamedTuple):
@@ -99,10 +80,8 @@ class Worker:
         self._runner = asyncio.Runner()
         self._loop = self._runner.get_loop()
         self._root = Path(tempfile.mkdtemp(prefix="w", dir=root))
-        self._numbers = count()
         self._bots: dict[Key, Bot] = {}
-        self._lanes: dict[tuple[Key, ...], Lane] = {}
-        self._lanes_of: dict[Key, dict[Lane, None]] = {}
+        self._lanes = Lanes()
         self._playing: dict[Table, Seating] = {}
         self._starts = asyncio.Semaphore(STARTING)
         self._failed_starts: Counter[str] = Counter()
@@ -111,8 +90,6 @@ class Worker:
         self._news = asyncio.Event()
         self._bug: Exception | None = None
         self._linger: asyncio.TimerHandle | None = None
-        self._refill: dict[Lane, None] = {}
-        self._crowded_out: dict[Lane, None] = {}
         self._conditions: Mapping[str, Any] = {}
         self._woken = -math.inf
         self._beaten = self._loop.time()
@@ -183,15 +160,12 @@ class Worker:
 
     def _add(self, tasks: Sequence[Task]) -> None:
         for task in tasks:
-            self._enqueue(task)
+            self._lanes.add(task)
         self.settle()
 
     def _abandon(self) -> None:
         """Begin nothing more, and leave what is in play without results."""
         self._lanes.clear()
-        self._lanes_of.clear()
-        self._refill.clear()
-        self._crowded_out.clear()
         for table in list(self._playing):
             self._take_away(table)
         self.settle()
@@ -206,20 +180,9 @@ class Worker:
         results, self._results = self._results, []
         return results
 
-    def _enqueue(self, task: Task) -> None:
-        keys = task.keys
-        if keys not in self._lanes:
-            lane = self._lanes[keys] = Lane(task)
-            for key in keys:
-                self._lanes_of.setdefault(key, {})[lane] = None
-        self._lanes[keys].tasks.append((next(self._numbers), task))
-        self._refill[self._lanes[keys]] = None
-
     def settle(self) -> None:
         """Begin the matches for which there is room now, then send what has gathered for any bot."""
-        while self._refill:
-            # oldest first, so that ratings, which follow the schedule, are not far behind results
-            lanes, self._refill = sorted(self._refill, key=Lane.age), {}
+        while lanes := self._lanes.ready():
             for lane in lanes:
                 self._fill(lane)
         self._send()
@@ -246,48 +209,21 @@ class Worker:
         while lane.tasks and (bots := self._free_bots(lane)) is not None:
             task = lane.take()
             if any(task.seed in bot.met for bot in bots.values()):  # it was played before, and is to be again
-                self._enqueue(task.again())
+                self._lanes.add(task.again())
             else:
                 self._begin(task, bots)
         if not lane.tasks:
-            self._forget(lane)
-
-    def _forget(self, lane: Lane) -> None:
-        """Line-ups of many seats are as many as matches: one that has nothing to play would only be looked through."""
-        if self._lanes.get(lane.keys) is not lane:
-            return
-        del self._lanes[lane.keys]
-        if lane in self._crowded_out:
-            del self._crowded_out[lane]
-            self._call_next()
-        for key in lane.keys:
-            del self._lanes_of[key][lane]
-            if not self._lanes_of[key]:
-                del self._lanes_of[key]
+            self._lanes.forget(lane)
 
     def _free_bots(self, lane: Lane) -> dict[int, Bot] | None:
         """The bots for a lane's next match by seat, benched ones missing; None if one has to be waited for."""
         wanted = {seat: key for seat, key in enumerate(lane.keys) if key[0] not in self.trouble.benched}
         if not all(key in self._bots for key in wanted.values()) and not self._hire(lane, wanted):
-            self._crowded_out[lane] = None
+            self._lanes.crowd_out(lane)
             return None
-        if lane in self._crowded_out:
-            del self._crowded_out[lane]
-            self._call_next()
+        self._lanes.let_in(lane)
         bots = {seat: self._bots[key] for seat, key in wanted.items()}
         return bots if all(bot.has_room for bot in bots.values()) else None
-
-    def _wake(self, key: Key) -> None:
-        """A process has room again, or there is none any more: its lanes may go on."""
-        for lane in self._lanes_of.get(key, ()):
-            if lane.tasks:
-                self._refill[lane] = None
-        self._call_next()
-
-    def _call_next(self) -> None:
-        """The lane that has waited longest for room for its processes may try again."""
-        for lane in islice(self._crowded_out, 1):
-            self._refill[lane] = None
 
     def _result(self, result: Played) -> None:
         self._results.append(result)
@@ -353,7 +289,7 @@ class Worker:
         for bot in seating.bots.values():
             if bot.entrant.digest in self.trouble.leavers and bot.idle and self._bots.get(bot.key) is bot:
                 self._let_go(bot)
-            self._wake(bot.key)
+            self._lanes.wake(bot.key)
         return seating
 
     # Bots
@@ -381,15 +317,12 @@ class Worker:
             return True
         idle = [bot for key, bot in self._bots.items() if key not in wanted and bot.idle]
         if self._playing or not all(bot.started.is_set() for bot in self._bots.values()):
-            idle = [bot for bot in idle if not self._is_waited_for(bot)]
+            idle = [bot for bot in idle if not any(self._lanes.waiting_for(bot.key))]
             if len(idle) < surplus:
                 return False
         for bot in sorted(idle, key=lambda bot: bot.used)[:surplus]:
             self._let_go(bot)
         return True
-
-    def _is_waited_for(self, bot: Bot) -> bool:
-        return any(lane.tasks for lane in self._lanes_of.get(bot.key, ()))
 
     def _let_go(self, bot: Bot) -> None:
         del self._bots[bot.key]
@@ -416,11 +349,11 @@ class Worker:
         """The machine cannot hold one more process: the matches that are next to need it are void."""
         if not bot.over:
             self._let_go(bot)
-        for lane in self._lanes_of.get(bot.key, ()):
-            if lane.tasks:
-                self._result(Played(lane.take().id, None, why))
-                self._refill[lane] = None
-        self._wake(bot.key)
+        for lane in list(self._lanes.waiting_for(bot.key)):
+            self._result(Played(lane.take().id, None, why))
+            if not lane.tasks:
+                self._lanes.forget(lane)
+        self._lanes.wake(bot.key)
         self.settle()
 
     def _job(self, job: Coroutine[Any, Any, None]) -> None:
@@ -440,7 +373,7 @@ class Worker:
         if bot.entrant.digest in self.trouble.solo:
             bot.stream.matches = 1
         self.gathered.add(bot.stream)
-        self._wake(bot.key)
+        self._lanes.wake(bot.key)
         self.settle()
 
     def ended(self, bot: Bot, reason: Forfeit, detail: str) -> None:
@@ -457,7 +390,7 @@ class Worker:
             self._failed_start(bot, {"detail": detail, **bot.evidence()})
         else:
             self._lost(bot, reason, detail)
-        self._wake(bot.key)
+        self._lanes.wake(bot.key)
         self._job(bot.close())
         self.settle()
 
@@ -477,7 +410,7 @@ class Worker:
                 at.table.gone(at, reason, detail)
             return
         for at in held:
-            self._enqueue(self._take_away(at.table))
+            self._lanes.add(self._take_away(at.table))
 
     def _failed_start(self, bot: Bot, evidence: dict[str, Any]) -> None:
         digest = bot.entrant.digest
@@ -508,7 +441,7 @@ class Worker:
             self._void(at.table, f"{Void.OVERLOAD}: {detail}")
         if self._bots.get(bot.key) is bot:
             self._let_go(bot)
-            self._wake(bot.key)
+            self._lanes.wake(bot.key)
         self.settle()
 
     def over_limit(self, bot: Bot) -> None:

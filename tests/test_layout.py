@@ -37,7 +37,9 @@ MAY_IMPORT = {
         "arena.v1",
     },
     "arena.task": {"arena.seated", "arena.wire", "arena.match", "arena.clock", "arena.games", "arena.v1"},
+    "arena.lanes": {"arena.task", "arena.seated"},
     "arena.worker": {
+        "arena.lanes",
         "arena.task",
         "arena.usage",
         "arena.sandbox",
