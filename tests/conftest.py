@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 
 _skipped: list[str] = []
+_left_out: list[str] = []
 
 
 @pytest.hookimpl(wrapper=True)
@@ -20,6 +21,12 @@ def pytest_runtest_makereport(item: pytest.Item) -> Generator[None, pytest.TestR
     return report
 
 
+def pytest_deselected(items: list[pytest.Item]) -> None:
+    """Note what was left out for being long; what was left out by name comes here apart from that."""
+    if all(item.get_closest_marker("long") for item in items):
+        _left_out.extend(item.nodeid for item in items)
+
+
 def pytest_sessionfinish(session: pytest.Session) -> None:
     """With ARENA_NO_SKIP a skipped test fails the run: what a machine lacks must not look like a success."""
     if _skipped and os.environ.get("ARENA_NO_SKIP") and session.exitstatus == pytest.ExitCode.OK:
@@ -27,7 +34,11 @@ def pytest_sessionfinish(session: pytest.Session) -> None:
 
 
 def pytest_terminal_summary(terminalreporter: Any) -> None:
-    """Name what ARENA_NO_SKIP does not forgive."""
+    """Name what was left out, and what ARENA_NO_SKIP does not forgive."""
+    if _left_out:
+        terminalreporter.section("left out, run by ./scripts/test --all")
+        for line in _left_out:
+            terminalreporter.line(line)
     if _skipped and os.environ.get("ARENA_NO_SKIP"):
         terminalreporter.section("skipped, which is not allowed here")
         for line in _skipped:

@@ -24,7 +24,8 @@ def percent(estimate: Estimate | None) -> str:
     mean, low, high = (100 * value for value in estimate[:3])
     if math.isclose(high - mean, mean - low, abs_tol=0.05):
         return f"{mean:.1f}±{high - mean:.1f}"
-    return f"{mean:.1f} ({low:.0f}–{high:.0f})"
+    digits = 0 if high - low > 1 else 1  # or 99.8 would be said to lie between 100 and 100
+    return f"{mean:.1f} ({low:.{digits}f}–{high:.{digits}f})"
 
 
 def cross_data(evidence: Evidence, bots: Sequence[str], field: Sequence[str]) -> dict[str, Any]:

@@ -168,8 +168,8 @@ def test_a_narrow_terminal_has_fewer_columns_but_cuts_nothing(width: int, monkey
 
 def test_an_interval_stays_between_none_and_all() -> None:
     """What cannot be is not shown, and neither is what says nothing."""
-    shown = [percent(Estimate(*each, 9)) for each in ((0.5, 0.4, 0.6), (1.0, 0.964, 1.0), (0.744, 0.0, 1.0))]
-    assert shown == ["50.0±10.0", "100.0 (96–100)", "–"]
+    known = ((0.5, 0.4, 0.6), (1.0, 0.964, 1.0), (0.998, 0.995, 1.0), (0.744, 0.0, 1.0))
+    assert [percent(Estimate(*each, 9)) for each in known] == ["50.0±10.0", "100.0 (96–100)", "99.8 (99.5–100.0)", "–"]
 
 
 def test_an_opponent_met_once_does_not_blur_the_points() -> None:

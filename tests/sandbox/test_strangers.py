@@ -8,6 +8,8 @@ from pathlib import Path
 import pytest
 
 from arena import roster
+from arena.admission import admit
+from arena.clock import Limits
 from arena.sandbox import Grade, NoSandbox, Sandbox
 from arena.submission import Program
 from arena.submission.intake import take
@@ -61,6 +63,16 @@ def test_what_came_as_an_archive_is_started_where_it_is_held(
 def test_what_is_ones_own_is_started_anywhere(own: Path, tmp_path: Path) -> None:
     """Who wrote it need not be kept from the machine."""
     assert entered(tmp_path / "home", take(own, tmp_path / "scratch").program, Sandbox()) == "own@1"
+
+
+def test_what_is_submitted_again_from_a_folder_is_ones_own(packed: Path, own: Path, tmp_path: Path) -> None:
+    """Also when it came as an archive before: whoever has it there could read it."""
+    home, sandbox = tmp_path / "home", Sandbox()
+    entered(home, take(packed, tmp_path / "scratch").program, Sandbox(Grade.A))
+    again = admit(home, own, Limits(), name="theirs", report=lambda *_: None, building=print, sandbox=sandbox)
+    assert again.news == "unchanged"
+    with store.open_read(home) as db:
+        assert roster.starter(db, home, sandbox)("theirs@1").label == "theirs@1"
 
 
 @pytest.mark.long

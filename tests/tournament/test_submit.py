@@ -89,6 +89,7 @@ def test_any_executable_file_will_do(cwd: Path) -> None:
     assert accepted(cwd, "script.sh")["accepted"] == "script@1"
 
 
+@pytest.mark.long
 @pytest.mark.skipif(shutil.which("cc") is None, reason="no C compiler")
 def test_a_compiled_program_will_do(cwd: Path) -> None:
     """What the kernel can run, the arena can run."""

@@ -14,9 +14,9 @@ from math import exp, log
 from random import Random
 
 from arena.games.buttons import FRONT, HAS_QUIT, PLACE, QUIT, ROLL, SIDE, State
-from arena.games.buttons_board import LINES, cells, colour_cells, open_cells
+from arena.games.buttons_board import LINES, cells, open_cells
 
-from .simple import MISSED, after, earned, pairs
+from .simple import MISSED, after, colour_stars, counted, earned, pairs
 
 ROLLS = 2
 """How many of its own rolls it looks ahead."""
@@ -84,8 +84,7 @@ class Outlook:
     def __init__(self, state: State, seat: int) -> None:
         self._stars = state.stars[seat]
         self._missed = MISSED[state.dice_left - 1]
-        cards = state.cards[seat]
-        self._colours = [(its, 1 + (c in cards)) for c, its in colour_cells(state.boards[seat]).items()]
+        self._colours = colour_stars(state, seat)
         others = [other for other in range(len(state.status)) if other != seat]
         self._against = log(sum([exp(weight(to_come(state, other))) for other in others]))
         self._bust = self._chance(weight(self._stars))
@@ -96,13 +95,7 @@ class Outlook:
 
     def stop(self, buttons: int, pair: float = 0.0) -> float:
         """After quitting with these buttons, a colour that lacks one of three adding `pair` for each of its stars."""
-        count, hope = 1, 0.0
-        for its, stars in self._colours:
-            have = (buttons & its).bit_count()
-            if have >= 3:
-                count += stars
-            elif have == 2:
-                hope += pair * stars
+        count, hope = counted(self._colours, buttons, pair)
         return self._chance(weight(starred(self._stars, buttons, count)) + hope)
 
     def best(self, buttons: int, rolls: int) -> float:

@@ -95,6 +95,24 @@ def earned(state: State, seat: int, buttons: int) -> int:
     return reward(state.boards[seat], state.cards[seat], buttons)
 
 
+def colour_stars(state: State, seat: int) -> list[tuple[int, int]]:
+    """The cells of each colour on a seat's board, and the stars for three buttons there."""
+    cards = state.cards[seat]
+    return [(its, 1 + (colour in cards)) for colour, its in colour_cells(state.boards[seat]).items()]
+
+
+def counted(colours: Sequence[tuple[int, int]], buttons: int, nearly: float) -> tuple[int, float]:
+    """The stars for quitting, as `earned` but quicker; and for each colour that lacks one button a part of its own."""
+    count, hope = 1, 0.0
+    for its, stars in colours:
+        have = (buttons & its).bit_count()
+        if have >= 3:
+            count += stars
+        elif have == 2:
+            hope += nearly * stars
+    return count, hope
+
+
 def progress(state: State, seat: int, buttons: int) -> tuple[int, list[float]]:
     """The stars so far, then how far each colour is, best first, half a button more for a card."""
     counts = [
@@ -136,20 +154,13 @@ class Plan:
     def __init__(self, state: State, seat: int) -> None:
         self.stars = state.stars[seat]
         self.values = star_values(self.stars)
-        cards = state.cards[seat]
-        self._colours = [(its, 1 + (c in cards)) for c, its in colour_cells(state.boards[seat]).items()]
+        self._colours = colour_stars(state, seat)
 
     def worth(self, buttons: int, nearly: float = 0.0) -> float:
         """The value of the stars for quitting, and a part of those for colours that lack one button."""
         if not buttons:
             return 0.0
-        count, hope = 1, 0.0
-        for its, stars in self._colours:
-            have = (buttons & its).bit_count()
-            if have >= 3:
-                count += stars
-            elif have == 2:
-                hope += nearly * stars
+        count, hope = counted(self._colours, buttons, nearly)
         best = sorted([self.values[cell] for cell in cells(buttons)], reverse=True)[:count]
         return sum(best) + hope + (WON if self.stars.bit_count() + count >= 12 else 0)
 
