@@ -116,7 +116,8 @@ def replayed(game: Game[Any], seats: int, options: Options, dice: Dice, replay: 
 def questions(match: Match, replay: Replay) -> Iterator[tuple[Asked, int | None]]:
     """Play a new match by its record: every decision while the match is where it was asked, and what was chosen.
 
-    None stands for a seat that forfeited instead. Raises Breach.
+    None stands for a seat that forfeited instead. Of the step in which forfeits decided the match only those are told:
+    what others chose there was never applied, nor kept. Raises Breach.
     """
     chosen = _by_seat(replay.choices, match.seats)
     forfeits = {forfeit.seat: forfeit for forfeit in replay.forfeits}
@@ -125,11 +126,14 @@ def questions(match: Match, replay: Replay) -> Iterator[tuple[Asked, int | None]
             raise Breach(f"seat {seat} has forfeited, of {match.seats} seats")
     match.begin([(seat, "") for seat, forfeit in forfeits.items() if forfeit.step < 0])
     while match.outcome is None:
+        last = sum(forfeit.step <= match.steps for forfeit in replay.forfeits) >= match.seats - 1
         for asked in tuple(match.open.values()):
             forfeit = forfeits.get(asked.seat)
             if forfeit is not None and forfeit.step == match.steps:
                 yield asked, None
                 match.forfeit(asked.seat, forfeit.reason, "")
+            elif last:
+                match.answer(asked.seat, asked.legal[0])
             else:
                 yield asked, (action := _legal(asked, chosen[asked.seat]))
                 match.answer(asked.seat, action)

@@ -6,7 +6,9 @@ import json
 import shutil
 import subprocess
 from collections.abc import Callable, Iterator
+from hashlib import sha256
 from pathlib import Path
+from random import Random
 from typing import Any
 
 import click
@@ -15,8 +17,10 @@ import pytest
 
 from arena import playback, replay
 from arena.cli.replay import step_through
+from arena.games import KeyedDice, game, names
 from arena.games.birth import Birth
-from arena.match import Forfeit
+from arena.match import Forfeit, Match
+from arena.task import Played, SeatRecord
 from ladder import store
 from tests.cli.commands import typed
 from tests.tournament import playing
@@ -52,6 +56,29 @@ def test_every_stored_format_opens() -> None:
     assert replay.unpack(second).forfeits == (replay.Forfeited(1, Forfeit.CRASH, 1),)
     with pytest.raises(replay.Unreadable, match="of format 3, this arena knows 2"):
         replay.unpack(replay.packed_json({"format": 3, "choices": [], "times_ms": []}))
+
+
+@pytest.mark.parametrize(("name", "seats"), [(name, seats) for name in names() for seats in game(name).seats])
+def test_a_match_with_forfeits_is_played_again_to_the_same_end(name: str, seats: int) -> None:
+    """Whoever forfeits, at the same time as others or while they choose, in any step."""
+    rules = game(name)
+    for number in range(40):
+        chance, seed = Random(f"{name} {seats} {number}"), sha256(b"%d" % number).digest()
+        played = Match(rules, seats, rules.options({}), KeyedDice(seed))
+        fatal = chance.choice([0.02, 0.1, 0.4])
+        asked = list(played.begin([(0, "absent")] if number % 8 == 7 else []))
+        while asked:
+            seat, _, legal = asked.pop(chance.randrange(len(asked)))
+            if chance.random() < fatal:
+                asked += played.forfeit(seat, Forfeit.ILLEGAL, "")
+            else:
+                asked += played.answer(seat, chance.choice(legal))
+        outcome = played.outcome
+        assert outcome is not None
+        packed = replay.pack(Played("", outcome, None, tuple(played.choices), (SeatRecord(()),) * seats))
+        again = replay.replayed(rules, seats, rules.options({}), KeyedDice(seed), replay.unpack(packed))
+        assert again.outcome is not None
+        assert (again.outcome.ranks, again.outcome.scores) == (outcome.ranks, outcome.scores)
 
 
 def test_a_match_is_exported_once_its_dice_are_spent(tmp_path: Path) -> None:
