@@ -8,6 +8,8 @@ from typing import Any
 
 import pytest
 
+QUICK = "not long"
+"""The marks that `./scripts/test` asks for without --all."""
 _skipped: list[str] = []
 _left_out: list[str] = []
 
@@ -23,7 +25,7 @@ def pytest_runtest_makereport(item: pytest.Item) -> Generator[None, pytest.TestR
 
 def pytest_deselected(items: list[pytest.Item]) -> None:
     """Note what was left out for being long; what was left out by name comes here apart from that."""
-    if all(item.get_closest_marker("long") for item in items):
+    if items and items[0].config.option.markexpr == QUICK and all(item.get_closest_marker("long") for item in items):
         _left_out.extend(item.nodeid for item in items)
 
 

@@ -134,7 +134,7 @@ def progress(what: str, unit: str = "matches", *, begins: bool = False, at_most:
         line = bar.add_task(what, total=None, pace="", note="")
 
         def report(done: int, total: int, note: str = "") -> None:
-            bar.update(line, completed=done, total=total, pace=_pace(done, total, begun, at_most), note=note)
+            bar.update(line, completed=done, total=total, pace=_pace(done, total, begun, at_most=at_most), note=note)
 
         yield report
 
@@ -150,13 +150,14 @@ def _logged(what: str, unit: str, begun: float, *, begins: bool, at_most: bool) 
             say(f"{what}: {total:,} {unit} to go")
         elif now - last >= LOG_SECONDS:
             last = now
-            pace = _pace(done, total, begun, at_most)
-            say("".join([f"{what}: {done:,} of {total:,} {unit}", pace and f", {pace}", note and f"; {note}"]))
+            pace = _pace(done, total, begun, at_most=at_most)
+            counted = f"{what}: {done:,} of {'at most ' * at_most}{total:,} {unit}"
+            say("".join([counted, pace and f", {pace}", note and f"; {note}"]))
 
     return report
 
 
-def _pace(done: int, total: int, begun: float, at_most: bool) -> str:
+def _pace(done: int, total: int, begun: float, *, at_most: bool) -> str:
     """How fast it goes, and how long it will at that; nothing before enough is done to tell."""
     if done < FEW:
         return ""

@@ -90,12 +90,14 @@ def _delegate(own: Path) -> str:
         if not _may_make_in(str(own)):
             return f"{own} is not ours to write (try systemd-run --user --scope -p Delegate=yes)"
         passed_on = own / "cgroup.subtree_control"
-        if {"memory", "pids"} <= set(passed_on.read_text().split()):
-            return ""
-        wanted = " ".join(f"+{name}" for name in WANTED if name in there)
+        already = set(passed_on.read_text().split())
+        wanted = " ".join(f"+{name}" for name in WANTED if name in there - already)
         with contextlib.suppress(OSError):
-            passed_on.write_text(wanted)
+            if wanted:
+                passed_on.write_text(wanted)
             return ""
+        if {"memory", "pids"} <= already:
+            return ""  # without the share of the processors
         leaf = own / _name()  # a group whose controllers are passed on may hold no process itself
         leaf.mkdir()
         (leaf / "cgroup.procs").write_text("0")

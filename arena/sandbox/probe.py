@@ -65,9 +65,7 @@ def found_here() -> tuple[Sandbox, tuple[Layer, ...]]:
 
 def _processors(groups: Mapping[str, str]) -> Layer:
     held = cgroups.hold_processors(groups)
-    missing = (
-        "the control groups have no cpu controller: a bot may use all processors" if groups else "no control groups"
-    )
+    missing = "no cpu controller for groups of bots: one may use all processors" if groups else "no control groups"
     return Layer("processor share", held, "a bot has no more than one processor" if held else missing)
 
 

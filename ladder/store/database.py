@@ -202,8 +202,8 @@ def _prepared(connection: sqlite3.Connection) -> Database:
 
 @contextmanager
 def _without(*modules: str) -> Iterator[None]:
-    """Modules that cannot be imported meanwhile: sqlite_utils loads these where they are, for nothing of ours."""
-    hidden = {*modules} - sys.modules.keys()
+    """Modules that cannot be imported while sqlite_utils first is, which loads these for nothing of ours."""
+    hidden = set() if "sqlite_utils" in sys.modules else {*modules} - sys.modules.keys()
     sys.modules.update(dict.fromkeys(hidden))  # type: ignore[arg-type]  # None: as if they were not installed
     try:
         yield

@@ -85,9 +85,12 @@ def test_json_is_one_value_and_nothing_else(name: str, empty_folder: Path) -> No
 
     To look is not to begin: no home appears because somebody asked what there is.
     """
+    before = everything_in(empty_folder)
+    typed(*LISTS[name])
+    assert everything_in(empty_folder) == before
     if name == "verify":  # of what is not there it says nothing good
         store.open(empty_folder / ".arena").close()
-    before = everything_in(empty_folder)
+        before = everything_in(empty_folder)
     ran = typed(*LISTS[name], "--json")
     assert (ran.code, ran.err) == (0, "")
     assert isinstance(json.loads(ran.out), dict)

@@ -34,6 +34,14 @@ def test_nobody_guesses_from_a_few(capsys: pytest.CaptureFixture[str], monkeypat
     assert capsys.readouterr().err == "checking: 1 of 9 steps; waiting\n"
 
 
+def test_a_budget_is_no_promise(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> None:
+    """Less than all of it may be enough, from the first match on."""
+    monkeypatch.setattr(output, "LOG_SECONDS", 0.0)
+    with output.progress("greedy or random", at_most=True) as report:
+        report(5, 20_000)
+    assert capsys.readouterr().err == "greedy or random: 5 of at most 20,000 matches\n"
+
+
 def test_slow_and_long_is_said_in_units_for_people(monkeypatch: pytest.MonkeyPatch) -> None:
     """ "0.0/s" tells nothing, and nobody can read 100,000 s."""
     monkeypatch.setattr("arena.cli.output.time.monotonic", lambda: 400.0)

@@ -86,6 +86,12 @@ def test_to_find_nothing_missing_costs_the_same_however_many_rounds_there_are(db
     assert asked[0] == asked[1] > 0
 
 
+def test_what_one_ladder_has_played_another_still_lacks(db: Database) -> None:
+    """The same bots for as many rounds, in as many seats more."""
+    play(db, begin(db, "a", "b", "c"))
+    assert store.counts(db, begin(db, "a", "b", "c", seats=3)).scheduled == 6
+
+
 def test_a_finished_schedule_adds_no_leg(db: Database) -> None:
     """Run again, a ladder that has played everything plays nothing; with more rounds it adds those."""
     ladder = begin(db, "a", "b", "c", rounds=2)

@@ -21,14 +21,16 @@ from arena.match import Void
 from arena.seated import Entrant
 from arena.task import Played, Task
 from arena.tournament.run import MAX_REPEATS
+from arena.usage import pressure
 from arena.worker import Worker
+from ladder.store.results import ATTEMPTS
 from tests.referee.toy import Toy
 
 HOSTILE = Path(__file__).parent.parent / "hostile/bot.py"
 PATIENT = Limits(decision=5.0, bank=10.0)
 """For tests in which nobody is to be late, however busy the machine is."""
-ATTEMPTS = 10
-"""At a match that stays void since the machine is too busy to tell who is late."""
+BUSY = 10.0
+"""Per cent of the time in which something waits for a processor, less than which excuses no judge."""
 
 
 @pytest.fixture(scope="session", autouse=True)
@@ -92,10 +94,23 @@ def task(name: str, *lineup: Entrant, limits: Limits = PATIENT, slot: int = 0, s
 
 
 def judged(worker: Worker, tasks: Sequence[Task]) -> dict[str, Played]:
-    """Results by id; a match for which the machine was too busy is played again by fresh processes, as in a ladder."""
+    """Results by id; a match for which the machine was too busy is played again by fresh processes, as in a ladder.
+
+    Only where it was: a judge that gives up on a quiet machine is at fault.
+    """
     results: dict[str, Played] = {}
     for _ in range(ATTEMPTS):
-        results |= {played.id: played for played in worker.play(tasks)}
+        finished = worker.play(tasks)
+        results |= {played.id: played for played in finished}
         void = {id for id, played in results.items() if (played.void or "").startswith(Void.OVERLOAD)}
         tasks = [task._replace(generation=task.generation + MAX_REPEATS) for task in tasks if task.id in void]
+        if not tasks:
+            break
+        assert busy(finished), f"nothing kept the judge of {void} from judging"
     return results
+
+
+def busy(results: Sequence[Played]) -> bool:
+    """Whether the machine had more to do than it can, now or while these were played."""
+    felt = [pressure() or 0.0, *(played.conditions.get("pressure") or 0.0 for played in results)]
+    return max(felt) > BUSY or os.getloadavg()[0] > (os.cpu_count() or 1)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import json
 import os
 import subprocess
@@ -44,6 +45,26 @@ def test_what_is_bounded_is_passed_on_to_groups_of_ours(own: Path) -> None:
     """Or there would be no files to write bounds to."""
     assert _delegate(own) == ""
     assert (own / "cgroup.subtree_control").read_text() == "+memory +pids +cpu"
+
+
+@pytest.mark.parametrize(("passed_on", "written"), [("memory pids", "+cpu"), ("cpu memory pids", "cpu memory pids")])
+def test_only_what_is_not_passed_on_yet_is_asked_for(own: Path, passed_on: str, written: str) -> None:
+    """Somebody else may have passed on a part of it; where nothing is missing nothing is written."""
+    (own / "cgroup.subtree_control").write_text(passed_on)
+    assert _delegate(own) == ""
+    assert (own / "cgroup.subtree_control").read_text() == written
+
+
+def test_a_refused_processor_share_costs_no_bound_that_was_there(own: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The kernel may refuse that controller alone, as while processes of the group run in real time."""
+
+    def refuse(*_: object) -> None:
+        raise OSError(errno.EINVAL, "Invalid argument")
+
+    (own / "cgroup.subtree_control").write_text("memory pids")
+    monkeypatch.setattr(Path, "write_text", refuse)
+    assert _delegate(own) == ""
+    assert list(own.glob("arena-*")) == []
 
 
 def test_a_group_without_controllers_bounds_nothing(own: Path) -> None:
