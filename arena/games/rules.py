@@ -32,9 +32,9 @@ class kept(Generic[Value]):
 
 
 def light(named: type[Fields]) -> type[Fields]:
-    """A class of named tuples whose `_replace` looks up no field but those that change: half the time of the usual one.
+    """A class of named tuples whose `_replace` looks up no field but those that change.
 
-    To derive a state from the one before is a tenth of refereeing.
+    With 14 fields that takes 0.6 to 0.8 of the usual time, by how many change, and a referee derives states all the time.
     """
     places_of = {name: place for place, name in enumerate(named._fields)}
 
@@ -42,7 +42,7 @@ def light(named: type[Fields]) -> type[Fields]:
         values = list(self)
         for name, value in changes.items():
             values[places_of[name]] = value
-        return tuple.__new__(named, values)
+        return tuple.__new__(type(self), values)
 
     named._replace = replace  # type: ignore[assignment, method-assign, misc]
     return named
