@@ -49,7 +49,10 @@ def enter(db: Database, home: Path, program: Program, origin: str) -> tuple[stor
 
 
 def retire(home: Path, name: str, *, undo: bool = False) -> tuple[store.Version, ...]:
-    """Take a bot or one version out of future fields, or put it back; gives the versions. Raises BadSubmission."""
+    """Take a bot or one version out of future fields, or put it back; gives those that were not yet.
+
+    Raises BadSubmission.
+    """
     with store.open_read(home) as db:
         built_in = name in built_ins(db)
         if not built_in:
@@ -83,6 +86,8 @@ class Entry(NamedTuple):
     about: str
     language: str
     retired: bool
+    only_named: tuple[str, ...]
+    """Games that it thinks long about: it is in the field of their ladders only when it is named."""
 
 
 def listed(db: Database, home: Path) -> list[Entry]:
@@ -97,7 +102,7 @@ def listed(db: Database, home: Path) -> list[Entry]:
 
 
 def _entry(bot: str, origin: str, program: Program, retired: bool) -> Entry:
-    return Entry(bot, origin, program.games, program.about, program.language, retired)
+    return Entry(bot, origin, program.games, program.about, program.language, retired, program.slow)
 
 
 def _retired(db: Database) -> set[tuple[str, str]]:

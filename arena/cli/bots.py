@@ -18,12 +18,13 @@ from arena.cli.options import (
     plays_option,
     sandbox_options,
 )
-from arena.cli.output import announce, draw, print_json, printable, progress, table
+from arena.cli.output import announce, draw, print_json, printable, progress, say_if_empty, table
 from arena.clock import Limits
 from arena.games.rules import Game
 
 if TYPE_CHECKING:
     from arena.check.run import Finding
+    from arena.roster import Entry
     from arena.sandbox import Sandbox
     from arena.submission import Program
     from ladder.store import Version
@@ -45,14 +46,21 @@ def bots(game: Game[Any] | None, home: Path, as_json: bool) -> None:
 
     with store.open_read(home) as db:
         entries = [entry for entry in roster.listed(db, home) if game is None or game.name in entry.games]
+        if not as_json:
+            say_if_empty(db, home)
     if as_json:
         return print_json({"bots": [entry._asdict() for entry in entries]})
     rows = table("bot", "from", "games", "about")
     for entry in entries:
         origin = f"{entry.origin}, retired" if entry.retired else entry.origin
-        about = " ".join([entry.about, f"({entry.language})" if entry.language else ""]).strip()
-        rows.add_row(entry.bot, origin, ", ".join(entry.games), printable(about))
+        rows.add_row(entry.bot, origin, ", ".join(entry.games), printable(_about(entry)))
     return draw(rows)
+
+
+def _about(entry: Entry) -> str:
+    language = f"({entry.language})" if entry.language else ""
+    rarely = f"({', '.join(entry.only_named)}: only when named)" if entry.only_named else ""
+    return " ".join(filter(None, [entry.about, language, rarely]))
 
 
 @click.command()
@@ -160,4 +168,7 @@ def retire(name: str, undo: bool, home: Path) -> None:
     from arena import roster
 
     labels = ", ".join(version.label for version in roster.retire(home, name, undo=undo))
-    click.echo(f"{'back in the field:' if undo else 'retired'} {labels}")
+    if labels:
+        click.echo(f"{'back in the field:' if undo else 'retired'} {labels}")
+    else:
+        click.echo(f"{name} was {'not retired' if undo else 'retired already'}: nothing to do")

@@ -29,7 +29,7 @@ OUTPUT_LINES = 20
 @click.command()
 @click.argument("match")
 @click.argument("bot", metavar="BOT")
-@click.option("--seat", type=Whole(0), required=True, metavar="S", help="Whose questions are put, from 0.")
+@click.option("--seat", type=Whole(0), metavar="S", help="Whose questions are put, from 0.  [default: who forfeited]")
 @click.option("--at", type=Whole(1), metavar="N", help="Up to decision N, which is shown in full.")
 @click.option("--start-limit", type=Seconds(), default="30s", help="From the bot's start to its Hello.")
 @sandbox_options
@@ -38,7 +38,7 @@ OUTPUT_LINES = 20
 def debug(
     match: str,
     bot: str,
-    seat: int,
+    seat: int | None,
     at: int | None,
     start_limit: float,
     sandbox: Sandbox,
@@ -59,8 +59,7 @@ def debug(
 
     with store.open_read(home) as db:
         found = store.match(db, match)
-    if seat >= len(found.line_up):
-        raise click.UsageError(f"match {found.id} has the seats 0 to {len(found.line_up) - 1}, not {seat}")
+    seat = _check_seat(found, seat)
     game = games.game(found.ladder.key.game)
     compared = _compare(found, seat, at, bot, start_limit, sandbox, home)
     differing = [each for each in compared if each.now != each.then]
@@ -72,6 +71,19 @@ def debug(
         _list(game, differing, len(compared))
     if differing:
         raise SystemExit(DIFFERS)
+
+
+def _check_seat(match: Match, seat: int | None) -> int:
+    """The seat, or the only one that forfeited. Raises click.UsageError."""
+    forfeited = [number for number, outcome in enumerate(match.seats) if outcome.forfeit is not None]
+    if seat is None and len(forfeited) == 1:
+        (seat,) = forfeited
+        say(f"seat {seat}, {match.line_up[seat]}, which forfeited")
+    if seat is None or seat >= len(match.line_up):
+        there = ", ".join(f"--seat {number} ({bot})" for number, bot in enumerate(match.line_up))
+        wrong = "say whose questions" if seat is None else f"no seat {seat}"
+        raise click.UsageError(f"{wrong}: match {match.id} has {there}")
+    return seat
 
 
 def _compare(

@@ -6,10 +6,11 @@ import math
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
-from arena.cli.output import table
+from arena.cli.output import console, measured, table
 
 if TYPE_CHECKING:
     from rich.console import RenderableType
+    from rich.table import Table
 
     from ladder.statistics import Estimate, Evidence
 
@@ -49,10 +50,9 @@ def seat_data(evidence: Evidence) -> dict[str, Any]:
 def cross_picture(evidence: Evidence, bots: Sequence[str], field: Sequence[str]) -> list[RenderableType]:
     """Points of the row's bot from the column's, in percent, with the groups; and the field's chances of places."""
     columns = [str(place) for place in range(1, len(bots) + 1)]
-    cross = table("rank", "bot", *columns, right=["rank", *columns])
-    for place, bot in enumerate(bots, 1):
-        cells = [_cell(evidence, bot, other) if other != bot else "" for other in bots]
-        cross.add_row(str(place), bot, *cells)
+    cross = _cross(evidence, bots, columns)
+    if measured(cross).maximum > console().width:
+        cross = _cross(evidence, bots, columns, stacked=True)
     chances = table("bot", *columns[: len(field)], right=columns)
     for bot, places in evidence.places(field).items():
         chances.add_row(bot, *(f"{100 * chance:.0f}" if chance >= 0.005 else "" for chance in places))
@@ -60,9 +60,24 @@ def cross_picture(evidence: Evidence, bots: Sequence[str], field: Sequence[str])
     return [*pictures, "\n% chance of each place in the field, by points", chances] if chances.rows else pictures
 
 
+def _cross(evidence: Evidence, bots: Sequence[str], columns: Sequence[str], *, stacked: bool = False) -> Table:
+    """With each cell in one line, or in three for a narrow terminal."""
+    cross = table("rank", "bot", *columns, right=["rank", *columns])
+    for place, bot in enumerate(bots, 1):
+        cells = [_cell(evidence, bot, other) if other != bot else "" for other in bots]
+        cross.add_row(str(place), bot, *(_stacked(cell) if stacked else cell for cell in cells))
+    return cross
+
+
 def _cell(evidence: Evidence, bot: str, other: str) -> str:
     estimate = evidence.head_to_head(bot, other)
     return "–" if estimate is None else f"{percent(estimate)} of {estimate.groups:,}"
+
+
+def _stacked(cell: str) -> str:
+    for part in ("±", " (", " of"):
+        cell = cell.replace(part, "\n" + part.strip())
+    return cell
 
 
 def seat_picture(evidence: Evidence) -> list[RenderableType]:

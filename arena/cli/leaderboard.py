@@ -14,7 +14,7 @@ import click
 
 from arena.cli.evidence import cross_data, cross_picture, percent, seat_data, seat_picture
 from arena.cli.options import check_players, game_option, home_option, json_option, players_option
-from arena.cli.output import console, draw, measured, print_json, progress, say, table
+from arena.cli.output import console, draw, measured, print_json, progress, say, say_if_empty, table
 from arena.clock import Limits
 from arena.games.rules import Game
 
@@ -78,7 +78,7 @@ def leaderboard(
     with store.open_read(home) as db:
         ladder = find(db, game, seats, ladder_id)
         if ladder is None:
-            return _nothing(game, seats, home, as_json)
+            return _nothing(db, game, seats, home, as_json)
         board = read(db, ladder)
         if as_json:
             return print_json(as_data(board, game) | _more_data(board, cross, by_seat))
@@ -103,10 +103,15 @@ def settle(db: Database, ladder: Ladder) -> None:
         store.settle(db, ladder, report)
 
 
-def _nothing(game: Game[Any], seats: int, home: Path, as_json: bool) -> None:
+def _nothing(db: Database, game: Game[Any], seats: int, home: Path, as_json: bool) -> None:
+    from ladder import store
+
     if as_json:
         return print_json({"game": game.name, "players": seats, "ladder": None, "bots": []})
+    say_if_empty(db, home)
     say(f"no ladder of {title(game, seats)} in {str(home)!r} yet")
+    for others in sorted({ladder.key.seats for ladder in store.ladders(db, game.name)}):
+        say(f"there is one of {others} players: arena leaderboard --game {game.name} --players {others}")
     return say(f"play one: arena ladder --game {game.name} --players {seats}")
 
 
@@ -139,6 +144,8 @@ class Board(NamedTuple):
     evidence: Evidence
     waiting: int
     """Bots of the field without a rated match."""
+    reach: int
+    """The seq of the first match that is still to be played, or one more than there is."""
 
     @property
     def field(self) -> list[Row]:
@@ -173,7 +180,8 @@ def read(db: Database, ladder: Ladder) -> Board:
 
     rows = store.leaderboard(db, ladder)
     counts, settled, evidence = store.counts(db, ladder), store.find_settled(db, ladder), store.evidence(db, ladder)
-    return Board(ladder, rows, counts, settled, evidence, store.waiting(db, ladder))
+    _, reach = store.reach(db, ladder)
+    return Board(ladder, rows, counts, settled, evidence, store.waiting(db, ladder), reach)
 
 
 def as_data(board: Board, game: Game[Any]) -> dict[str, Any]:
@@ -260,6 +268,8 @@ def _cells(board: Board, place: int, row: Row) -> list[str]:
 
 
 def _notes(board: Board) -> Iterator[str]:
+    if board.counts.scheduled and board.rated < board.counts.done:
+        yield f"ratings wait for match {board.reach + 1:,} of the schedule: arena ladder goes on and plays it"
     if board.waiting:
         more = "more " if board.rows else ""
         yield f"{board.waiting:,} {more}bot{'s have' if board.waiting > 1 else ' has'} no rated match yet"

@@ -7,6 +7,7 @@ import sys
 import time
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol
 
 import click
@@ -15,6 +16,7 @@ if TYPE_CHECKING:
     from rich.console import Console, RenderableType
     from rich.measure import Measurement
     from rich.table import Table
+    from sqlite_utils import Database
 
 PIPED_WIDTH = 1000
 """Columns where there is no terminal: nothing is cut or folded for a program or a file."""
@@ -33,6 +35,14 @@ class Report(Protocol):
 def say(text: str) -> None:
     """A line for people, above the bar if there is one; stdout is for results."""
     sys.stderr.write(f"{text}\n")  # which is rich, while there is a bar
+
+
+def say_if_empty(db: Database, home: Path) -> None:
+    """Say that a home which reads as empty is none: its name may be mistyped."""
+    from ladder import store
+
+    if not store.is_stored(db):
+        say(f"there is no arena in {str(home)!r}: nothing was played or submitted there")
 
 
 def print_json(value: Any) -> None:

@@ -4,9 +4,9 @@ Connection first, the SQL in sight, a value out. Writes that belong together are
 function here has done when it returns survives kill -9 and power loss.
 """
 
-from ladder.store.board import fold, ladder_hash, leaderboard, sign
+from ladder.store.board import fold, ladder_hash, leaderboard, reach, sign
 from ladder.store.checks import Mismatch
-from ladder.store.database import NotFound, StoreError, exclusive, open, open_read, write
+from ladder.store.database import NotFound, StoreError, exclusive, is_stored, open, open_read, write
 from ladder.store.evidence import Settled, evidence, find_settled, settle
 from ladder.store.export import backup
 from ladder.store.ladders import counts, find_ladder, ladder, ladders, plan, scheduled, waiting
@@ -54,6 +54,7 @@ __all__ = [
     "find_ladder",
     "find_settled",
     "fold",
+    "is_stored",
     "ladder",
     "ladder_hash",
     "ladders",
@@ -63,6 +64,7 @@ __all__ = [
     "open",
     "open_read",
     "plan",
+    "reach",
     "record",
     "reinstate",
     "retire",

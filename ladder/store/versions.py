@@ -67,19 +67,18 @@ def field(db: Database, game: str) -> tuple[Version, ...]:
 
 
 def retire(db: Database, name: str) -> tuple[Version, ...]:
-    """Take one version ("greedy@2") or a whole bot ("greedy") out of future fields. Raises NotFound."""
+    """Take one version ("greedy@2") or a whole bot ("greedy") out of future fields; gives what was not out of them.
+
+    Raises NotFound.
+    """
     with write(db):
-        for each in _named(db, name):
-            db.execute("UPDATE versions SET retired = coalesce(retired, ?) WHERE label = ?", [time.time(), each.label])
-        return _named(db, name)
+        return tuple(_retired(db, each) for each in _named(db, name) if each.retired is None)
 
 
 def reinstate(db: Database, name: str) -> tuple[Version, ...]:
-    """Undo `retire`. Raises NotFound."""
+    """Undo `retire`; gives what was retired. Raises NotFound."""
     with write(db):
-        for each in _named(db, name):
-            _unretired(db, each)
-        return _named(db, name)
+        return tuple(_unretired(db, each) for each in _named(db, name) if each.retired is not None)
 
 
 def _named(db: Database, name: str) -> tuple[Version, ...]:
@@ -108,6 +107,12 @@ def _again(db: Database, old: Version, packed: bool) -> Version:
     """A version that is submitted once more; who has it in a folder knows it."""
     db.execute("UPDATE versions SET packed = packed AND ? WHERE label = ?", [packed, old.label])
     return _unretired(db, old)._replace(packed=old.packed and packed)
+
+
+def _retired(db: Database, old: Version) -> Version:
+    now = time.time()
+    db.execute("UPDATE versions SET retired = ? WHERE label = ?", [now, old.label])
+    return old._replace(retired=now)
 
 
 def _unretired(db: Database, old: Version) -> Version:

@@ -8,11 +8,13 @@ import pty
 import re
 import signal
 import subprocess
+from itertools import combinations
 from pathlib import Path
 
 import pytest
 
-from arena.cli.evidence import percent, seat_picture
+from arena.cli.evidence import cross_picture, percent, seat_picture
+from arena.cli.output import draw
 from ladder import store
 from ladder.statistics import Estimate, Evidence, Group
 from tests.cli.commands import ARENA, PATIENCE, environment, typed
@@ -55,6 +57,15 @@ def test_a_home_without_ladders_says_how_to_begin() -> None:
     assert json.loads(for_programs.out)["bots"] == []
 
 
+@pytest.mark.usefixtures("home")
+def test_a_ladder_of_others_is_named() -> None:
+    """Whoever played three must not believe that nothing was kept, nor that a mistyped home is a real one."""
+    elsewhere, typo = typed(*LEADERBOARD, "-p", "3"), typed(*LEADERBOARD, "--home", "typo")
+    assert "there is one of 2 players: arena leaderboard --game birth --players 2\n" in elsewhere.err
+    assert "there is no arena" not in elsewhere.err
+    assert typo.err.startswith("there is no arena in 'typo': ")
+
+
 def test_an_interrupted_ladder_says_what_is_left_and_what_is_not_rated(
     home: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -67,6 +78,7 @@ def test_an_interrupted_ladder_says_what_is_left_and_what_is_not_rated(
         store.record(db, ladder, [store.FinishedMatch(second.id, seats, b"", b"")])
     head = typed(*LEADERBOARD).out.splitlines()[0]
     assert head.endswith(": 5 matches, 4 rated, 3 to play")
+    assert "ratings wait for match 5 of the schedule: arena ladder goes on and plays it" in typed(*LEADERBOARD).out
     for name, value in {"FORCE_COLOR": "1", "TERM": "xterm", "COLUMNS": str(len(head) - 1)}.items():
         monkeypatch.setenv(name, value)
     assert typed(*LEADERBOARD).out.startswith(head.replace(": ", ":\n") + "\n")
@@ -129,6 +141,25 @@ def test_the_cross_table_has_both_sides_of_every_pair() -> None:
     assert told["places"] == {}  # bob has a newer version, and nobody else is there
     shown = typed(*LEADERBOARD, "--cross").out
     assert re.search(r"1 +ann@1 +75\.0 \(\d+–\d+\) of 2", shown)
+
+
+def test_the_cross_table_of_six_fits_a_terminal(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """With every digit of it: each share and its count are there for either side of all 15 pairs."""
+    for name, value in {"FORCE_COLOR": "1", "TERM": "xterm", "COLUMNS": "80"}.items():
+        monkeypatch.setenv(name, value)
+    bots = [f"cautious@{number}" for number in range(6)]
+    won: dict[Group, int] = {
+        (pair, (ranks, ranks[::-1])): count
+        for pair in combinations(bots, 2)
+        for ranks, count in (((0, 1), 930), ((1, 0), 304))
+    }
+    _, cross, *_ = cross_picture(Evidence(won), bots, bots)
+    draw(cross, wide=True)
+    shown = re.sub("\x1b.*?m", "", capsys.readouterr().out)
+    assert max(map(len, shown.splitlines())) <= 80
+    assert [shown.count(text) for text in (" 75.4", " 24.6", " of 1,234")] == [15, 15, 30]
 
 
 @pytest.mark.usefixtures("home")

@@ -127,3 +127,14 @@ def test_a_match_that_is_still_to_be_played_says_so(home: Path) -> None:
         "seed shown when every match of its group is done",
         f"line-up {', '.join(first.line_up)}",
     ]
+
+
+def test_whose_questions_are_put_is_asked_where_nobody_forfeited(home: Path) -> None:
+    """With the seats and their bots, so that one need not look the match up."""
+    with store.open_read(home) as db:
+        clean = store.match(db, store.matches_of(db, "bob@1", 4)[-1].id)
+    one, other = clean.line_up
+    for words, wrong in (([], "say whose questions"), (["--seat", "2"], "no seat 2")):
+        ran = typed("debug", clean.id, "bob@1", *words)
+        assert (ran.code, ran.out) == (2, "")
+        assert f"{wrong}: match {clean.id} has --seat 0 ({one}), --seat 1 ({other})" in ran.err

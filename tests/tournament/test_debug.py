@@ -76,6 +76,14 @@ def test_a_fault_comes_again(played: Path) -> None:
     ]
 
 
+def test_the_seat_may_be_left_out_where_one_forfeited(played: Path) -> None:
+    """It is whom one asks about."""
+    match = first(played, "fails")
+    failed = arena("debug", match["id"], "fails@1", cwd=played)
+    assert f"seat {match['seat']}, fails@1, which forfeited" in failed.err
+    assert failed.code == 3
+
+
 def test_a_mended_build_answers_where_the_other_failed(played: Path) -> None:
     """One decision, in full: the table, what was legal, what was and what is chosen."""
     match = first(played, "fails")

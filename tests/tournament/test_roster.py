@@ -10,6 +10,7 @@ from sqlite_utils import Database
 
 from arena import games, roster, submission
 from ladder import store
+from tests.cli.commands import typed
 
 BIRTH = games.game("birth")
 BUILT_IN = ["cautious", "greedy", "random"]
@@ -40,6 +41,9 @@ def test_a_built_in_bot_that_searches_long_plays_only_when_it_is_named(tmp_path:
     assert submission.built_ins()["searcher"].slow == ("birth",)
     assert "searcher" not in field(tmp_path)
     assert roster.check_field(tmp_path, BIRTH, 2, ["searcher", "random"]) == ["searcher", "random"]
+    listed = {line.split()[0]: line for line in typed("bots", "--home", tmp_path).out.splitlines()}
+    assert listed["searcher"].endswith("(birth: only when named)")
+    assert "only when named" not in listed["greedy"]
 
 
 def test_of_every_submitted_bot_the_newest_version_plays(db: Database, tmp_path: Path) -> None:
@@ -54,6 +58,19 @@ def test_without_its_newest_version_a_bot_plays_the_one_before(db: Database, tmp
     submitted(db, "bob", "bob")
     roster.retire(tmp_path, "bob@2")
     assert field(tmp_path) == ["bob@1", *BUILT_IN]
+
+
+def test_what_is_retired_already_is_said(db: Database, tmp_path: Path) -> None:
+    """Of a bot, the versions that this command took out or put back."""
+    submitted(db, "bob", "bob")
+    words = (["bob@1"], ["bob@1"], ["bob"], ["--undo", "bob@2"], ["--undo", "bob@2"])
+    assert [typed("retire", "--home", tmp_path, *each).out for each in words] == [
+        "retired bob@1\n",
+        "bob@1 was retired already: nothing to do\n",
+        "retired bob@2\n",
+        "back in the field: bob@2\n",
+        "bob@2 was not retired: nothing to do\n",
+    ]
 
 
 def test_a_retired_built_in_stays_out(tmp_path: Path) -> None:
