@@ -39,6 +39,11 @@ class GameName(click.ParamType[Game[Any]]):
         return f"Games are {', '.join(games.names())}"
 
 
+def begin_with(plays: Sequence[str]) -> str:
+    """The game to propose to a bot that plays these, or every one: that of the README, if it can be."""
+    return "buttons" if "buttons" in plays or not plays else plays[0]
+
+
 class Whole(click.IntRange):
     """A whole number in a range."""
 

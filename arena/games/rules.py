@@ -145,6 +145,17 @@ def remark(game: Game[Any], ranks: Sequence[int], scores: Sequence[int]) -> str:
     return game.beyond_scores if upset else ""
 
 
+def named(game: Game[Any], action: int) -> str:
+    """A number and what it stands for: "36 (roll)"; the number alone where the game knows none, or cannot name it.
+
+    Whatever it is given it does not raise: what a bot sent is named where a fault of its own is judged.
+    """
+    try:
+        return f"{action} ({game.action_name(action)})" if 0 <= action < game.actions else str(action)
+    except Exception:
+        return str(action)
+
+
 def places(keys: Sequence[Any]) -> tuple[int, ...]:
     """Ranks from sort keys, larger is better, equal keys tie: places([7, 9, 7]) == (1, 0, 1)."""
     return tuple(sum(other > own for other in keys) for own in keys)

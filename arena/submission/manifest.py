@@ -57,11 +57,13 @@ class Manifest(msgspec.Struct, forbid_unknown_fields=True):
 
 
 def check_name(name: str, otherwise: str = "give it another with --name") -> str:
-    """The name, if it may be a bot's; `otherwise` is what to do then. Raises BadSubmission."""
+    """The name, if it may be a bot's; `otherwise` is what to do if not. Raises BadSubmission, which offers one."""
     if NAME.fullmatch(name):
         return name
     allowed = "1 to 32 of a-z 0-9 . _ -, beginning with a letter or digit"
-    raise BadSubmission(f"{short(name)} cannot be a bot's name: {allowed}; {otherwise}")
+    near = NAME.search(re.sub(r"[^a-z0-9._-]", "", name.lower().replace("+", "p")))
+    offer = f": {near.group()}" if near else ""
+    raise BadSubmission(f"{short(name)} cannot be a bot's name: {allowed}; {otherwise}{offer}")
 
 
 def skeleton(name: str) -> str:

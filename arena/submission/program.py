@@ -64,9 +64,14 @@ class Program:
         needs = self.needs
         return Entrant(self.name, self.digest, run, str(self.root), environment(), needs.memory_mib, needs.tasks)
 
+    @property
+    def is_python(self) -> bool:
+        """Whether the arena's own interpreter runs it."""
+        return self.run[0] in _PYTHON
+
     def hints(self) -> list[str]:
         """What its author probably did not mean."""
-        if self.run[0] not in _PYTHON:
+        if not self.is_python:
             return []
         hiding = [file for file in self.files if file.suffix == ".py" and file.parent == Path() and _hides(file.stem)]
         return [f"{file} hides Python's own module {file.stem}, which may be imported: rename it" for file in hiding]

@@ -35,8 +35,11 @@ def make(folder: Path, language: str, games: Sequence[str] = ()) -> Manifest:
     name = check_name(folder.name, "name the folder so")
     _copy(templates()[language], folder)
     toml = folder / "bot.toml"
-    games_said = {"games": list(games)} if games else {}
-    toml.write_text(_saying(toml.read_text(), {"name": name, **games_said}))
+    said: dict[str, object] = {"name": name}
+    if games:
+        about = load(toml, str(toml)).about.replace("every game", " and ".join(games))
+        said |= {"games": list(games), "about": about}
+    toml.write_text(_saying(toml.read_text(), said))
     return load(toml, str(toml))
 
 
