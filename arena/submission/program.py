@@ -12,8 +12,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from arena import games
+from arena.naming import short
 from arena.submission.budget import MAX_BYTES, Budget, too_large
-from arena.submission.manifest import DEFAULT_NEEDS, BadSubmission, Manifest, Needs, Protocol, check_name, load, short
+from arena.submission.manifest import DEFAULT_NEEDS, BadSubmission, Manifest, Needs, Protocol, check_name, load
 
 if TYPE_CHECKING:
     from arena.seated import Entrant
