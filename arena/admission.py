@@ -90,11 +90,11 @@ def _take(
 
 def _check_is_path(db: Database, path: Path) -> None:
     """Raises BadSubmission for the name of a bot where the program itself is asked for."""
-    name = str(path)
+    name = str(path).partition("@")[0]
     known = {version.name for version in store.versions(db)} | submission.built_ins().keys()
-    if not path.exists() and name.partition("@")[0] in known:
-        here = f"{name!r} is a bot that is here already, and no path"
-        raise BadSubmission(f"{here}: name the file or folder that it is made from, or see arena show {name}")
+    if not path.exists() and name in known:
+        here = f"there is no file or folder {str(path)!r}; the bot {name} is here already"
+        raise BadSubmission(f"{here}: name what it is made from, or see arena show {name}")
 
 
 def _check_free(db: Database, name: str) -> None:

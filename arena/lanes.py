@@ -94,12 +94,6 @@ class Lanes:
             if not self._of[key]:
                 del self._of[key]
 
-    def __len__(self) -> int:
-        """How many there are, in any of the ways they are remembered."""
-        return len(
-            {lane for lanes in self._of.values() for lane in lanes}.union(self._lanes.values(), self._crowded_out)
-        )
-
     def clear(self) -> None:
         """Nothing waits any more."""
         for waiting in (self._lanes, self._of, self._ready, self._crowded_out):

@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 from arena import games, wire
 from arena.clock import Limits
 from arena.games.dice import KeyedDice
-from arena.games.rules import Options, Seat
+from arena.games.rules import Game, Options, Seat
 from arena.match import Asked, Match
 from arena.replay import Replay, questions
 from arena.seated import Entrant
@@ -66,6 +66,11 @@ class Sitting:
         self._match = setup.match()
         self._match.begin()
         self._others()
+
+    @property
+    def game(self) -> Game[Any]:
+        """Whose rules the match is played by."""
+        return self._match.game
 
     @property
     def asked(self) -> Asked | None:

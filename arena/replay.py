@@ -126,7 +126,8 @@ def questions(match: Match, replay: Replay) -> Iterator[tuple[Asked, int | None]
             raise Breach(f"seat {seat} has forfeited, of {match.seats} seats")
     match.begin([(seat, "") for seat, forfeit in forfeits.items() if forfeit.step < 0])
     while match.outcome is None:
-        last = sum(forfeit.step <= match.steps for forfeit in replay.forfeits) >= match.seats - 1
+        leaving = [seat for seat in match.open if seat in forfeits and forfeits[seat].step == match.steps]
+        last = bool(leaving) and len(match.forfeits) + len(leaving) >= match.seats - 1
         for asked in tuple(match.open.values()):
             forfeit = forfeits.get(asked.seat)
             if forfeit is not None and forfeit.step == match.steps:

@@ -11,7 +11,7 @@ from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
 
-from arena import submission
+from arena import naming, submission
 from arena.games.rules import Game
 from arena.sandbox.grades import UNCONFINED, NoSandbox
 from arena.submission import BadSubmission, Program
@@ -256,4 +256,4 @@ def _known(db: Database, name: str, or_else: str = "") -> store.Version:
         if name.partition("@")[0] in entered:
             raise BadSubmission(str(error)) from None
         there = sorted(entered | built_ins(db).keys())
-        raise BadSubmission(submission.unknown("bot", name, there) + or_else) from None
+        raise BadSubmission(naming.unknown("bot", name, there) + or_else) from None

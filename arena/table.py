@@ -9,12 +9,14 @@ from typing import Any, TypeVarTuple
 from google.protobuf.json_format import MessageToDict
 
 from arena import wire
-from arena.games.rules import Seat
+from arena.games.rules import Game, Seat, named
 from arena.match import Asked, Forfeit, Match
 from arena.stream import SeatAt
 from arena.v1 import referee_pb2 as pb
 
 Args = TypeVarTuple("Args")
+NAMED = 12
+"""Legal actions that are named where one that is not was chosen."""
 
 
 def _guarded(move: Callable[[Table, *Args], None]) -> Callable[[Table, *Args], None]:
@@ -65,7 +67,7 @@ class Table:
             spent = f"took {at.charge:.2f} s, {-at.bank.left:.2f} s more than its limit and bank"
             self._go_on(self._forfeit(asked, Forfeit.TIMEOUT, spent, at.stream.host.evidence(), action))
         elif action not in asked.legal:
-            chose = f"chose {action}, legal: {brief(asked.legal)}"
+            chose = f"chose {named(self.match.game, action)}, legal: {brief(self.match.game, asked.legal)}"
             self._go_on(self._forfeit(asked, Forfeit.ILLEGAL, chose, at.stream.host.evidence(), action))
         else:
             self._go_on(self.match.answer(at.seat, action))
@@ -135,8 +137,9 @@ class Table:
                 at.stream.update(at, actions, self._view(at.seat))
 
 
-def brief(legal: Sequence[int]) -> str:
-    """The legal actions in a line: "3, 5, 7" or "0 … 127"."""
+def brief(game: Game[Any], legal: Sequence[int]) -> str:
+    """The legal actions in a line: "39 (front), 40 (back)" or "0 (keep 1) … 127 (quit)"."""
     if isinstance(legal, range) and len(legal) > 2:
-        return f"{legal[0]} … {legal[-1]}"
-    return ", ".join(map(str, legal))
+        return f"{named(game, legal[0])} … {named(game, legal[-1])}"
+    more = f", … ({len(legal)} in all)" if len(legal) > NAMED else ""
+    return ", ".join(named(game, action) for action in legal[:NAMED]) + more

@@ -13,7 +13,8 @@ ROOT = Path(__file__).parent.parent
 MAY_IMPORT = {
     # a module or package: what of the project it may import besides itself
     "arena.v1": set[str](),
-    "arena.games": {"arena.v1"},
+    "arena.naming": set(),
+    "arena.games": {"arena.v1", "arena.naming"},
     "arena.rl": {"arena.games"},
     "arena.match": {"arena.games"},
     "arena.clock": set(),
@@ -54,7 +55,14 @@ MAY_IMPORT = {
         "arena.games",
         "arena.v1",
     },
-    "arena.submission": {"arena.sandbox", "arena.scratch", "arena.seated", "arena.launch", "arena.games"},
+    "arena.submission": {
+        "arena.naming",
+        "arena.sandbox",
+        "arena.scratch",
+        "arena.seated",
+        "arena.launch",
+        "arena.games",
+    },
     "arena.casual": {
         "arena.sandbox",
         "arena.scratch",
@@ -116,7 +124,15 @@ MAY_IMPORT = {
         "arena.clock",
         "ladder",
     },
-    "arena.roster": {"arena.sandbox", "arena.submission", "arena.seated", "arena.clock", "arena.games", "ladder"},
+    "arena.roster": {
+        "arena.naming",
+        "arena.sandbox",
+        "arena.submission",
+        "arena.seated",
+        "arena.clock",
+        "arena.games",
+        "ladder",
+    },
     "arena.replay": {"arena.task", "arena.match", "arena.games"},
     "arena.playback": {"arena.replay", "arena.match", "arena.games", "ladder"},
     "arena.verify": {
@@ -162,6 +178,7 @@ MAY_IMPORT = {
         "ladder",
     },
     "arena.cli": {
+        "arena.naming",
         "arena.selftest",
         "arena.sandbox",
         "arena.scratch",

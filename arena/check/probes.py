@@ -10,6 +10,7 @@ from arena import games, wire
 from arena.check.examiner import Examined, Misbehaved
 from arena.clock import Limits
 from arena.games.encoding import varint
+from arena.games.rules import named
 from arena.match import Forfeit
 from arena.questions import Setup, Sitting
 from arena.v1 import referee_pb2 as pb
@@ -71,7 +72,8 @@ def check(sitting: Sitting, choice: pb.Choice) -> None:
     if choice.decision != asked.number:
         raise Misbehaved(f"was asked decision {asked.number}, answered {choice.decision}", Forfeit.PROTOCOL)
     if choice.action not in asked.legal:
-        raise Misbehaved(f"chose {choice.action} at decision {asked.number}, which is not legal", Forfeit.ILLEGAL)
+        chose = f"chose {named(sitting.game, choice.action)} at decision {asked.number}"
+        raise Misbehaved(f"{chose}, which is not legal", Forfeit.ILLEGAL)
 
 
 async def _holds(examiner: Examiner) -> None:
@@ -112,7 +114,7 @@ async def _doubled(examiner: Examiner) -> None:
                 check(sitting, choice)
                 return examiner.bot.say(sitting.end())
             if choice.action not in before.legal:
-                raise Misbehaved(f"chose {choice.action} when it was asked again", Forfeit.ILLEGAL)
+                raise Misbehaved(f"chose {named(sitting.game, choice.action)} when it was asked again", Forfeit.ILLEGAL)
 
 
 async def _unknown_fields(examiner: Examiner) -> None:

@@ -12,7 +12,7 @@ from operator import attrgetter
 from typing import Any, NamedTuple
 
 from arena import casual
-from arena.check.advice import ADVICE
+from arena.check.advice import ADVICE, advise
 from arena.check.examiner import Examined, Line, Misbehaved, examined
 from arena.check.probes import LATE, PROBES, Examiner, Probe
 from arena.check.trials import Failure, Forecast, Times, Trial, failure, forecast, times, trials
@@ -64,7 +64,7 @@ def check(program: Program, limits: Limits, sandbox: Sandbox, report: Report, *,
     matches = [trial for name in plays for trial in trials(entrant, name, limits)]
     steps = Steps(report, len(matches) + len(probes))
     played, failures = _play(matches, sandbox, steps)
-    findings = list(_of_matches(plays, failures))
+    findings = list(_of_matches(program, failures))
     able = [name for name in plays if name not in {failed.game for failed in failures}]
     if not able or findings[0].detail is not None:
         return Checked(findings)
@@ -105,24 +105,27 @@ def _play(matches: Sequence[Trial], sandbox: Sandbox, steps: Steps) -> tuple[lis
     return played, failures
 
 
-def _of_matches(plays: Sequence[str], failures: Sequence[Failure]) -> Iterator[Finding]:
+def _of_matches(program: Program, failures: Sequence[Failure]) -> Iterator[Finding]:
     of_game = {failed.game: failed for failed in failures}
     started = not failures or failures[0].reason is not Forfeit.START
     if not started:
-        yield _finding("start", failures[0])
+        yield _finding("start", program, failures[0])
         return
     yield Finding("start")
-    for name in plays:
-        yield _finding(f"play {name}", of_game[name]) if name in of_game else Finding(f"play {name}")
+    for game in program.games:
+        name = f"play {game}"
+        yield _finding(name, program, of_game[game]) if game in of_game else Finding(name)
 
 
-def _finding(name: str, failed: Failure) -> Finding:
+def _finding(name: str, program: Program, failed: Failure) -> Finding:
     evidence = failed.evidence
+    output = evidence.get("output", ())
     asked = [Line("referee", {"decisions": [evidence["request"]]})] if "request" in evidence else []
     if evidence.get("answer") is not None:
         asked.append(Line("bot", {"choices": [_choice(evidence)]}))
     where = "" if failed.reason is Forfeit.START else f"{failed.reason} with {failed.players} players: "
-    return Finding(name, where + failed.detail, failed.reason, ADVICE[failed.reason], evidence.get("output", ()), asked)
+    advice = advise(program, failed.game, failed.reason, failed.detail, output)
+    return Finding(name, where + failed.detail, failed.reason, advice, output, asked)
 
 
 def _choice(evidence: dict[str, Any]) -> dict[str, Any]:

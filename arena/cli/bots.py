@@ -9,7 +9,15 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from arena.cli.options import GameName, home_option, json_option, limit_options, plays_option, sandbox_options
+from arena.cli.options import (
+    GameName,
+    begin_with,
+    home_option,
+    json_option,
+    limit_options,
+    plays_option,
+    sandbox_options,
+)
 from arena.cli.output import announce, draw, print_json, printable, progress, say_if_empty, table
 from arena.clock import Limits
 from arena.games.rules import Game
@@ -96,7 +104,7 @@ def submit(
                 print_json(_verdict(None, "refused", reason=str(error)))
             raise
     program, version = admitted.taken.program, admitted.version
-    refusal = None if version else _refusal(path, games, program, admitted.failures)
+    refusal = None if version else _refusal(path, games, program, admitted.failures, told=not as_json)
     if as_json:
         failures = [finding_data(finding) for finding in admitted.failures]
         print_json(_verdict(version, admitted.news, refusal, failures))
@@ -123,21 +131,25 @@ def _news(version: Version, news: str) -> str:
     if news == "unchanged":
         return f"{version.label} has just this content already: nothing to do"
     how = "accepted as" if news == "entered" else "not retired any more:"
-    return f"{how} {version.label} for {', '.join(version.games)}; next: arena ladder --game {version.games[0]}"
+    return (
+        f"{how} {version.label} for {', '.join(version.games)}; next: arena ladder --game {begin_with(version.games)}"
+    )
 
 
-def _refusal(path: Path, games: Sequence[str], program: Program, failures: Sequence[Finding]) -> str:
-    """Why it was refused, and what its author might do."""
+def _refusal(path: Path, games: Sequence[str], program: Program, failures: Sequence[Finding], *, told: bool) -> str:
+    """Why it was refused, and what its author might do; `told` if the first failure was shown whole just before."""
     first, *others = failures
-    why = f"{first.name}: {printable(first.detail or '')}"
+    why = first.name if told else f"{first.name}: {printable(first.detail or '')}"
     if others:
         why += f"; it failed in {' and '.join(failure.name for failure in others)} too"
     claimed = {f"play {game}" for game in program.games}
     failed = claimed & {failure.name for failure in failures}
     if failed and failed != claimed:
         why += "; if there are games that it does not play, say with --game which it plays"
-    again = shlex.join(["arena", "check", str(path), *(word for game in games for word in ("--game", game))])
-    return f"{program.name} is not entered: {why}; see it whole: {again}"
+    if others or not told:
+        again = shlex.join(["arena", "check", str(path), *(word for game in games for word in ("--game", game))])
+        why += f"; see it whole: {again}"
+    return f"{program.name} is not entered: {why}"
 
 
 @click.command()

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from arena import games
 from arena.cli.output import printable
+from arena.games.rules import named
 
 if TYPE_CHECKING:
     from ladder.store import Match
@@ -66,7 +67,7 @@ def _answer(game: str, evidence: Mapping[str, Any]) -> str:
     if answer is None:
         return "nothing"
     after = "" if seconds is None else f" after {seconds:.3f} s{_charged(seconds, evidence.get('charged'))}"
-    return f"{answer} ({_name(game, answer)}){after}"
+    return f"{named(games.game(game), answer) if game in games.names() else answer}{after}"
 
 
 def _charged(seconds: float, charged: float | None) -> str:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from arena.cli.options import json_option, plays_option
+from arena.cli.options import begin_with, json_option, plays_option
 from arena.cli.output import print_json, say
 from arena.submission.templates import make, missing_tools, templates
 
@@ -34,7 +34,7 @@ def new(bot: Path, language: str, plays: tuple[Game[Any], ...], as_json: bool) -
     manifest = make(bot, language, [game.name for game in plays])
     missing = missing_tools(manifest)
     path = shlex.quote(str(bot) if bot.is_absolute() else f"./{bot}")
-    game = plays[0].name if plays else "buttons"
+    game = begin_with(manifest.games or ())
     steps = [f"arena check {path}", f"arena submit {path}", f"arena ladder --game {game}"]
     if as_json:
         return print_json(

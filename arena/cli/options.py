@@ -12,7 +12,7 @@ from typing import Any, NamedTuple, NoReturn, TypeVar, cast
 
 import click
 
-from arena import games, submission
+from arena import games, naming
 from arena.clock import Limits
 from arena.games.rules import BadOption, Game, Options
 from arena.sandbox.grades import Grade, NoSandbox, Sandbox
@@ -32,11 +32,16 @@ class GameName(click.ParamType[Game[Any]]):
             return value
         try:
             return games.game(value)
-        except games.UnknownGame:
-            self.fail(submission.unknown("game", value, games.names()), param, ctx)
+        except games.UnknownGame as error:
+            self.fail(str(error), param, ctx)
 
     def get_missing_message(self, param: click.Parameter, ctx: click.Context | None) -> str:  # noqa: ARG002
         return f"Games are {', '.join(games.names())}"
+
+
+def begin_with(plays: Sequence[str]) -> str:
+    """The game to propose to a bot that plays these, or every one: that of the README, if it can be."""
+    return "buttons" if "buttons" in plays or not plays else plays[0]
 
 
 class Whole(click.IntRange):
@@ -203,7 +208,7 @@ def _name_and_value(text: str) -> tuple[str, Any]:
     try:
         return name, json.loads(value, parse_constant=_no_json)
     except (ValueError, RecursionError):
-        given = submission.short(text)
+        given = naming.short(text)
         raise click.UsageError(f"{given} is no option of a game: write NAME=JSON, such as max_rounds=20") from None
 
 

@@ -38,7 +38,7 @@ def show(what: str, matches: int, game: Game[Any] | None, home: Path, as_json: b
     Example:
       arena show mybot
     """
-    from arena import submission
+    from arena import naming, submission
     from ladder import store
 
     with store.open_read(home) as db:
@@ -52,7 +52,7 @@ def show(what: str, matches: int, game: Game[Any] | None, home: Path, as_json: b
         try:
             found = store.match(db, what)
         except store.NotFound as error:
-            meant = submission.meant(what, names | submission.built_ins().keys())
+            meant = naming.meant(what, names | submission.built_ins().keys())
             raise store.NotFound(f"{error}, and no bot is called so{meant}") from error
         return print_json(match_data(found)) if as_json else _show_match(found)
 

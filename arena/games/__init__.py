@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from arena.games.dice import Dice, KeyedDice, RandomDice, ScriptedDice, commitment
 from arena.games.rules import BadOption, Game, Options, Seat
+from arena.naming import unknown
 
 if TYPE_CHECKING:
     from importlib.metadata import EntryPoints
@@ -59,7 +60,7 @@ def game(name: str) -> Game[Any]:
         if entry.name == name:
             other: Game[Any] = entry.load()()
             return other
-    raise UnknownGame(f"unknown game {name!r}: games are {', '.join(names())}")
+    raise UnknownGame(unknown("game", name, names()))
 
 
 def _others() -> EntryPoints:

@@ -11,12 +11,13 @@ def _encoded(number: int) -> bytes:
     return bytes([number]) if number < 128 else bytes([number & 127 | 128]) + _encoded(number >> 7)
 
 
-_VARINTS = tuple(map(_encoded, range(1 << 12)))
+_KEPT = 1 << 9  # longer than most views
+_VARINTS = tuple(map(_encoded, range(_KEPT)))
 
 
 def varint(number: int) -> bytes:
     """A number of protobuf's: seven bits a byte, the low ones first."""
-    return _VARINTS[number] if number < 1 << 12 else _encoded(number)
+    return _VARINTS[number] if 0 <= number < _KEPT else _encoded(number)
 
 
 def number(field: int, value: int) -> bytes:
@@ -24,10 +25,10 @@ def number(field: int, value: int) -> bytes:
     return bytes((field << 3, value)) if value < 128 else bytes([field << 3]) + varint(value)
 
 
-_BLOCKS = [[bytes([field << 3 | 2]) + varint(size) for size in range(1 << 9)] for field in range(16)]
+_BLOCKS = [[bytes((field << 3 | 2, size)) for size in range(128)] for field in range(16)]
 
 
 def block(field: int, content: bytes) -> bytes:
     """A field that has a length: a message, a text or numbers in a row."""
     size = len(content)
-    return (_BLOCKS[field][size] if size < 1 << 9 else bytes([field << 3 | 2]) + varint(size)) + content
+    return (_BLOCKS[field][size] if size < 128 else bytes([field << 3 | 2]) + varint(size)) + content

@@ -32,9 +32,9 @@ class kept(Generic[Value]):
 
 
 def light(named: type[Fields]) -> type[Fields]:
-    """A class of named tuples whose `_replace` looks up no field but those that change: half the time of the usual one.
+    """A class of named tuples whose `_replace` looks up no field but those that change.
 
-    To derive a state from the one before is a tenth of refereeing.
+    With 14 fields that takes 0.6 to 0.8 of the usual time, by how many change; and a referee does little else so often.
     """
     places_of = {name: place for place, name in enumerate(named._fields)}
 
@@ -42,7 +42,7 @@ def light(named: type[Fields]) -> type[Fields]:
         values = list(self)
         for name, value in changes.items():
             values[places_of[name]] = value
-        return tuple.__new__(named, values)
+        return tuple.__new__(type(self), values)
 
     named._replace = replace  # type: ignore[assignment, method-assign, misc]
     return named
@@ -143,6 +143,17 @@ def remark(game: Game[Any], ranks: Sequence[int], scores: Sequence[int]) -> str:
     seats = list(zip(ranks, scores, strict=True))
     upset = any(rank < other and score < larger for rank, score in seats for other, larger in seats)
     return game.beyond_scores if upset else ""
+
+
+def named(game: Game[Any], action: int) -> str:
+    """A number and what it stands for: "36 (roll)"; the number alone where the game knows none, or cannot name it.
+
+    Whatever it is given it does not raise: what a bot sent is named where a fault of its own is judged.
+    """
+    try:
+        return f"{action} ({game.action_name(action)})" if 0 <= action < game.actions else str(action)
+    except Exception:
+        return str(action)
 
 
 def places(keys: Sequence[Any]) -> tuple[int, ...]:

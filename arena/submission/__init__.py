@@ -14,10 +14,7 @@ from arena.submission.manifest import (
     BadSubmission,
     Needs,
     check_name,
-    meant,
-    short,
     skeleton,
-    unknown,
 )
 from arena.submission.program import Program, playing, read
 
@@ -33,11 +30,8 @@ __all__ = [
     "check_name",
     "intact",
     "manifest",
-    "meant",
     "playing",
     "read",
-    "short",
     "skeleton",
     "store",
-    "unknown",
 ]

@@ -16,13 +16,14 @@ from pathlib import Path
 from typing import IO
 
 from arena.launch import adopt_orphans, end_orphans, ended_in_words
+from arena.naming import short
 from arena.sandbox import Confined, Sandbox, confine_build, user
 from arena.sandbox.confine import BUILD
 from arena.sandbox.grades import MIB
 from arena.sandbox.watchdog import LEVELS, hold_more
 from arena.scratch import open_up, remove
 from arena.submission.kept import tree_digest
-from arena.submission.manifest import BadSubmission, short
+from arena.submission.manifest import BadSubmission
 from arena.submission.program import Program, command, environment, walk
 
 SECONDS = 600.0

@@ -11,8 +11,9 @@ from dataclasses import replace
 from hashlib import sha256
 from pathlib import Path
 
+from arena.naming import short
 from arena.scratch import open_up, run_folder
-from arena.submission.manifest import BadSubmission, Manifest, load, short
+from arena.submission.manifest import BadSubmission, Manifest, load
 from arena.submission.program import Program, digest, files_in, is_executable, walk
 
 MAX_FILES = 50_000

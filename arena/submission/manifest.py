@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import re
 import tomllib
-from collections.abc import Iterable
 from pathlib import Path, PurePosixPath
 from typing import Annotated, Literal, TypeAlias, get_args
 
 import msgspec
 
 from arena import games
+from arena.naming import short
 
 NAME = re.compile(r"[a-z0-9][a-z0-9._-]{0,31}")
 MAX_MANIFEST = 64 * 1024
@@ -56,36 +56,19 @@ class Manifest(msgspec.Struct, forbid_unknown_fields=True):
     limits: Needs = DEFAULT_NEEDS
 
 
-def check_name(name: str, otherwise: str = "give it another with --name") -> str:
-    """The name, if it may be a bot's; `otherwise` is what to do then. Raises BadSubmission."""
+def check_name(name: str, otherwise: str = "rename it") -> str:
+    """The name, if it may be a bot's; `otherwise` is what to do if not. Raises BadSubmission, which offers one."""
     if NAME.fullmatch(name):
         return name
     allowed = "1 to 32 of a-z 0-9 . _ -, beginning with a letter or digit"
-    raise BadSubmission(f"{short(name)} cannot be a bot's name: {allowed}; {otherwise}")
+    near = NAME.search(re.sub(r"[^a-z0-9._-]", "", name.lower().replace("+", "p")))
+    offer = f": {near.group()}" if near else ""
+    raise BadSubmission(f"{short(name)} cannot be a bot's name: {allowed}; {otherwise}{offer}")
 
 
 def skeleton(name: str) -> str:
     """A name as a hasty reader sees it: two bots whose names share it would be taken for each other."""
     return name.replace("rn", "m").replace("vv", "w").translate(_ALIKE)
-
-
-def short(text: str) -> str:
-    """Somebody's text, quoted and escaped, in a message; long ones are cut."""
-    return ascii(text if len(text) <= 40 else text[:40] + "…")
-
-
-def unknown(what: str, given: str, known: Iterable[str]) -> str:
-    """What is said of a name that nothing has: what it may have meant, and what there is."""
-    names = list(known)
-    return f"unknown {what} {short(given)}{meant(given, names)}: {what}s are {', '.join(names)}"
-
-
-def meant(given: str, known: Iterable[str]) -> str:
-    """A remark that names what is written nearly so; empty if nothing is."""
-    from difflib import get_close_matches  # here, because most commands need none
-
-    close = get_close_matches(given.lower(), known, n=1)
-    return f" (did you mean {close[0]}?)" if close else ""
 
 
 def load(toml: Path, shown: str) -> Manifest:

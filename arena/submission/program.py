@@ -12,8 +12,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from arena import games
+from arena.naming import short
 from arena.submission.budget import MAX_BYTES, Budget, too_large
-from arena.submission.manifest import DEFAULT_NEEDS, BadSubmission, Manifest, Needs, Protocol, check_name, load, short
+from arena.submission.manifest import DEFAULT_NEEDS, BadSubmission, Manifest, Needs, Protocol, check_name, load
 
 if TYPE_CHECKING:
     from arena.seated import Entrant
@@ -64,9 +65,14 @@ class Program:
         needs = self.needs
         return Entrant(self.name, self.digest, run, str(self.root), environment(), needs.memory_mib, needs.tasks)
 
+    @property
+    def is_python(self) -> bool:
+        """Whether the arena's own interpreter runs it."""
+        return self.run[0] in _PYTHON
+
     def hints(self) -> list[str]:
         """What its author probably did not mean."""
-        if self.run[0] not in _PYTHON:
+        if not self.is_python:
             return []
         hiding = [file for file in self.files if file.suffix == ".py" and file.parent == Path() and _hides(file.stem)]
         return [f"{file} hides Python's own module {file.stem}, which may be imported: rename it" for file in hiding]

@@ -10,9 +10,10 @@ from collections.abc import Mapping, Sequence
 from functools import cache
 from pathlib import Path
 
+from arena.naming import unknown
 from arena.submission.builtin import bots_folder
 from arena.submission.intake import made_by_builds
-from arena.submission.manifest import BadSubmission, Manifest, check_name, load, unknown
+from arena.submission.manifest import BadSubmission, Manifest, check_name, load
 from arena.submission.program import LEFT_OUT, command, environment
 
 
@@ -35,8 +36,11 @@ def make(folder: Path, language: str, games: Sequence[str] = ()) -> Manifest:
     name = check_name(folder.name, "name the folder so")
     _copy(templates()[language], folder)
     toml = folder / "bot.toml"
-    games_said = {"games": list(games)} if games else {}
-    toml.write_text(_saying(toml.read_text(), {"name": name, **games_said}))
+    said: dict[str, object] = {"name": name}
+    if games:
+        about = load(toml, str(toml)).about.replace("every game", " and ".join(games))
+        said |= {"games": list(games), "about": about}
+    toml.write_text(_saying(toml.read_text(), said))
     return load(toml, str(toml))
 
 

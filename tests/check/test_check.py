@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import json
+import re
 from pathlib import Path
 
 import pytest
 
 from arena import games, submission
 from arena.check import probes
+from arena.check.advice import advise
 from arena.check.probes import PROBES
 from arena.check.run import Checked, check
 from arena.check.trials import Trial, forecast, times, trials
@@ -130,6 +132,36 @@ def test_the_first_fault_is_told_at_length(cwd: Path) -> None:
     data = json.loads(arena("check", "turtle.py", "--game", "birth", "--json", cwd=cwd).out)
     assert (data["name"], data["passed"]) == ("turtle", False)
     assert [finding["check"] for finding in data["checks"] if not finding["passed"]] == ["play birth"]
+
+
+TRACEBACK = ["Traceback (most recent call last):", "SyntaxError: invalid syntax"]
+
+
+@pytest.mark.parametrize(
+    ("run", "reason", "detail", "output", "advice"),
+    [
+        ("python", Forfeit.START, "the process exited with code 1", TRACEBACK, "the last line of what it printed"),
+        ("python", Forfeit.START, "the process exited with code 0", [], r"end it with run\(YourBot\)"),
+        (
+            "./bot",
+            Forfeit.START,
+            "cannot be run: [Errno 13] Permission denied: './bot'",
+            [],
+            r"\./bot has .*`chmod \+x`",
+        ),
+        ("./bot", Forfeit.START, "did not join within 30 s", [], ".* dial ARENA_ADDR"),
+        ("./bot", Forfeit.TIMEOUT, "", ["pthread_create failed"], ".* not start threads .* at most 64 tasks"),
+        ("./bot", Forfeit.TIMEOUT, "", ["I think"], "think less"),
+        ("./bot", Forfeit.CRASH, "", [], ".*`arena match attach: random --game birth`"),
+    ],
+)
+def test_advice_is_by_cause(
+    run: str, reason: Forfeit, detail: str, output: list[str], advice: str, tmp_path: Path
+) -> None:
+    """Few who wrote a syntax error, or forgot to make a file executable, need to hear of addresses and tokens."""
+    (tmp_path / "bot.toml").write_text(f'run = ["{run}"]')
+    program = submission.read(tmp_path, name="mine")
+    assert re.match(advice, advise(program, "birth", reason, detail, output))
 
 
 LIMITS = Limits(decision=1.0, bank=2.0)

@@ -105,8 +105,8 @@ ERRORS: dict[str, tuple[list[str], list[str]]] = {
     "no home to verify": (["verify", "--home", "nowhere"], ["'nowhere'"]),
     "no home to export": (["export", "seats", "--home", "nowhere"], ["'nowhere'"]),
     "nothing at the path": (["submit", "nothing.py"], ["'nothing.py'"]),
-    "a bot instead of a path": (["submit", "ann"], ["'ann'", "no path", "arena show ann"]),
-    "a built-in bot to check": (["check", "random"], ["'random'", "no path", "arena show random"]),
+    "a bot instead of a path": (["submit", "ann"], ["'ann'", "no file or folder", "arena show ann"]),
+    "a built-in bot to check": (["check", "random"], ["'random'", "no file or folder", "arena show random"]),
     "a device at the path": (["submit", "/dev/null"], ["'/dev/null'"]),
 }
 

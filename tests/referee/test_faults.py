@@ -66,10 +66,11 @@ TIMEOUTS = [
         limits=SHORT,
     ),
 ]
+LEGAL_NAMED = r"1 \(guess 1\), 2 \(guess 2\), 3 \(guess 3\), 4 \(guess 4\), 5 \(guess 5\), 6 \(guess 6\)"
 ILLEGALS = [
-    Case("plays_illegal --code 0", ILLEGAL, "chose 0, legal: 1, 2, 3, 4, 5, 6", answer=0),
-    Case("plays_illegal --code 7 --at 2", ILLEGAL, "chose 7, legal: 1 … 6", answer=7),
-    Case("plays_illegal --code 4294967295", ILLEGAL, "chose 4294967295, legal: 1, 2, 3, 4, 5, 6", answer=2**32 - 1),
+    Case("plays_illegal --code 0", ILLEGAL, rf"chose 0 \(guess 0\), legal: {LEGAL_NAMED}", answer=0),
+    Case("plays_illegal --code 7 --at 2", ILLEGAL, r"chose 7, legal: 1 \(guess 1\) … 6 \(guess 6\)", answer=7),
+    Case("plays_illegal --code 4294967295", ILLEGAL, f"chose 4294967295, legal: {LEGAL_NAMED}", answer=2**32 - 1),
 ]
 BREACHES = [
     Case("changes_its_mind", PROTOCOL, "made 3 choices .* the last: decision 5 was answered with 1 before"),

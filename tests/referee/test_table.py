@@ -84,9 +84,20 @@ def test_an_illegal_choice_forfeits_at_once() -> None:
     sitting.begin()
     sitting.choose(0, 1)
     sitting.choose(1, 9, seconds=0.5)
-    assert sitting.outcome.forfeits == ((1, Forfeit.ILLEGAL, "chose 9, legal: 1, 2, 3, 4, 5, 6", 0),)
+    chose = "chose 9, legal: 1 (guess 1), 2 (guess 2), 3 (guess 3), 4 (guess 4), 5 (guess 5), 6 (guess 6)"
+    assert sitting.outcome.forfeits == ((1, Forfeit.ILLEGAL, chose, 0),)
     evidence = sitting.table.evidence[1]
     assert (evidence["answer"], evidence["seconds"], evidence["request"]["decision"]) == (9, 0.5, 2)
+
+
+def test_a_game_that_cannot_name_its_actions_blames_as_ever(monkeypatch: pytest.MonkeyPatch) -> None:
+    """An illegal choice is the bot's fault, whatever comes of putting it into words."""
+    monkeypatch.setattr(Toy, "action_name", lambda *_: 1 // 0)
+    sitting = Sitting(2)
+    sitting.begin()
+    sitting.choose(0, 0)
+    sitting.choose(1, 1)
+    assert sitting.outcome.forfeits == ((0, Forfeit.ILLEGAL, "chose 0, legal: 1, 2, 3, 4, 5, 6", 0),)
 
 
 def test_an_answer_after_its_time_forfeits_and_does_not_count() -> None:
@@ -238,7 +249,9 @@ def test_rules_that_raise_later_break_their_own_table(where: str) -> None:
 
 
 def test_legal_actions_are_named_in_a_line() -> None:
-    """Also if there are a thousand."""
-    assert brief(range(1000)) == "0 … 999"
-    assert brief(range(5, 7)) == "5, 6"
-    assert brief((1, 4)) == "1, 4"
+    """Also if there are a thousand, and those that the game does not know."""
+    toy = Toy()
+    assert brief(toy, range(1, 1000)) == "1 (guess 1) … 999"
+    assert brief(toy, range(5, 7)) == "5 (guess 5), 6 (guess 6)"
+    assert brief(toy, (1, 4)) == "1 (guess 1), 4 (guess 4)"
+    assert brief(toy, (*range(7, 21),)) == "7, 8, 9, 10, 11, 12, 13, 14, 15, 16, 17, 18, … (14 in all)"

@@ -23,6 +23,7 @@ from arena.stream import BotStream
 from arena.task import Played, Trouble
 from arena.worker import Worker
 from tests.referee.conftest import HOSTILE, bot, children, judged, task
+from tests.referee.test_lanes import remembered
 
 
 @pytest.fixture
@@ -214,11 +215,13 @@ def test_a_process_that_we_have_no_room_for_is_not_the_bots_fault(
     def full(_: int) -> int:
         raise OSError(number, "no room")
 
-    before = children()
+    before, waiting = children(), list[object]()
     match = task("full", bot(), bot("--play", "last"))
     with monkeypatch.context() as patch:
         patch.setattr(os, "pidfd_open", full)
+        patch.setattr(worker, "_abandon", lambda: waiting.extend(remembered(worker._lanes)))
         (void,) = worker.play([match])
+    assert waiting == []
     assert void.outcome is None
     assert (void.void or "").startswith(reason)
     assert children() == before
@@ -319,12 +322,12 @@ def test_crashes_come_to_an_end_with_few_processes(worker: Worker, monkeypatch: 
 
 def test_lineups_with_nothing_to_play_are_forgotten(worker: Worker, monkeypatch: pytest.MonkeyPatch) -> None:
     """A long ladder of many seats has as many line-ups as matches, and each bot's would be looked through each time."""
-    left: list[int] = []
-    monkeypatch.setattr(worker, "_abandon", lambda: left.append(len(worker._lanes)))
+    left: list[object] = []
+    monkeypatch.setattr(worker, "_abandon", lambda: left.extend(remembered(worker._lanes)))
     bots = [bot(name=f"bot {number}") for number in range(3)]
     tasks = [task(f"{one} {other}", bots[one], bots[other]) for one, other in permutations(range(3), 2)]
     assert len(worker.play(tasks)) == len(tasks)
-    assert left == [0]
+    assert left == []
 
 
 def test_a_batch_without_matches_is_over_at_once(worker: Worker) -> None:

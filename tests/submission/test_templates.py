@@ -17,6 +17,7 @@ from arena.submission.templates import missing_tools, templates
 from tests.cli.commands import everything_in, typed
 
 ROOT = Path(__file__).parents[2]
+NO_NAME = "cannot be a bot's name: 1 to 32 of a-z 0-9 . _ -, beginning with a letter or digit"
 every_language = pytest.mark.parametrize("language", sorted(templates()))
 
 
@@ -35,7 +36,7 @@ def test_a_new_bot_is_a_submission(language: str, cwd: Path) -> None:
     assert (made.code, said["name"], said["language"]) == (0, "mine", language)
     program = submission.read(cwd / "mine")
     assert (program.name, program.games, program.language) == ("mine", ("buttons",), language)
-    assert program.about
+    assert program.about == "a few rules of thumb for buttons"
     assert f"--language {language}\n" in (cwd / "mine" / "README.md").read_text() or language == "python"
 
 
@@ -71,10 +72,8 @@ def test_what_builds_made_is_left_behind(cwd: Path, monkeypatch: pytest.MonkeyPa
         (["mine", "--language", "pyhton"], "unknown language 'pyhton' (did you mean python?): "),
         (["."], "'.' exists already: name a folder that is to be made"),
         (["there"], "'there' exists already: name a folder that is to be made"),
-        (
-            ["My Bot"],
-            "'My Bot' cannot be a bot's name: 1 to 32 of a-z 0-9 . _ -, beginning with a letter or digit; name",
-        ),
+        (["My Bot"], f"'My Bot' {NO_NAME}; name the folder so: mybot\n"),
+        (["Myc++", "--language", "c++"], f"'Myc++' {NO_NAME}; name the folder so: mycpp\n"),
         (["away/mine"], "no folder 'away'"),
     ],
 )

@@ -66,7 +66,7 @@ def test_a_bot_plays_every_game_unless_it_says_otherwise(cwd: Path) -> None:
     """And is told the next thing to type."""
     programs.write(cwd, mine=programs.FIRST)
     said = submit(cwd, "mine.py").out
-    assert said == "accepted as mine@1 for birth, burning-desire, buttons; next: arena ladder --game birth\n"
+    assert said == "accepted as mine@1 for birth, burning-desire, buttons; next: arena ladder --game buttons\n"
 
 
 def test_a_manifest_says_all_there_is_to_say(cwd: Path) -> None:
@@ -134,14 +134,14 @@ def test_a_retired_bot_returns_when_it_is_submitted_again(cwd: Path) -> None:
 
 
 def test_a_bot_that_crashes_is_not_entered(cwd: Path) -> None:
-    """Its author sees what it printed, harmless, and in one line what happened where."""
+    """Its author sees what it printed, harmless, and what happened where, once; the advice names the game."""
     programs.write(cwd, mine=programs.program(r'def choose(self, turn): raise SystemExit("\x1b[31mno\x1b[0m")'))
     fault, asked, output, advice, error = refused(cwd, "mine.py", *BIRTH).splitlines()
     assert fault == "play birth: crash with 2 players: the process exited with code 1"
     assert asked.startswith('  referee: {"decisions": [{"match": 1, "decision": ')
     assert output == r"  | \x1b[31mno\x1b[0m"
-    assert advice.startswith("advice: see what it printed")
-    assert error == f"Error: mine is not entered: {fault}; see it whole: arena check mine.py --game birth"
+    assert advice.startswith("advice: see what it printed; `arena match attach: random --game birth` runs it")
+    assert error == "Error: mine is not entered: play birth"
 
 
 def test_a_bot_that_plays_some_games_is_told_how_to_say_so(cwd: Path) -> None:
@@ -150,8 +150,10 @@ def test_a_bot_that_plays_some_games_is_told_how_to_say_so(cwd: Path) -> None:
         cwd, mine=programs.program('def choose(self, turn): return turn.legal[0 if self.game == "birth" else 99]')
     )
     error = refused(cwd, "mine.py").splitlines()[-1]
-    assert error.startswith("Error: mine is not entered: play burning-desire: crash with 2 players: the process exited")
-    assert "; it failed in play buttons too; if there are games that it does not play, say with --game which" in error
+    assert error == (
+        "Error: mine is not entered: play burning-desire; it failed in play buttons too; if there are games that it"
+        " does not play, say with --game which it plays; see it whole: arena check mine.py"
+    )
 
 
 def test_a_refusal_for_programs_is_json_whatever_the_reason(cwd: Path) -> None:
@@ -176,22 +178,27 @@ def test_a_refusal_for_programs_has_the_evidence(cwd: Path) -> None:
 def test_garbage_that_may_be_executed_is_not_entered(cwd: Path) -> None:
     """Only trying shows whether the kernel takes a file; what it says is passed on."""
     executable(cwd / "mine", "\x7fELF of some other machine\x00")
-    assert refused(cwd, "mine").splitlines()[-1].startswith("Error: mine is not entered: start: ")
+    *_, advice, error = refused(cwd, "mine").splitlines()
+    assert advice.startswith("advice: ./mine has to be there and executable (`chmod +x`); a script's first line")
+    assert error == "Error: mine is not entered: start"
 
 
 def test_a_script_for_an_interpreter_that_is_not_there_is_not_entered(cwd: Path) -> None:
     """Likewise."""
     executable(cwd / "mine", "#!/no/such/interpreter\n")
-    *output, _, error = refused(cwd, "mine").splitlines()
-    assert "./mine" in output[-1]
-    assert error.startswith("Error: mine is not entered: start: the process exited")
+    fault, *_, output, _, error = refused(cwd, "mine").splitlines()
+    assert fault.startswith("start: the process exited")
+    assert "./mine" in output
+    assert error == "Error: mine is not entered: start"
 
 
 def test_a_bot_that_never_joins_is_not_entered(cwd: Path) -> None:
     """It has its time to start and no more, once and not for every game again."""
     (cwd / "mine.py").write_text("import time\ntime.sleep(1000)")
-    error = refused(cwd, "mine.py", "--start-limit", "2s").splitlines()[-1]
-    assert error.startswith("Error: mine is not entered: start: did not join within 2 s;")
+    fault, advice, error = refused(cwd, "mine.py", "--start-limit", "2s").splitlines()
+    assert fault == "start: did not join within 2 s"
+    assert advice.startswith("advice: end it with run(YourBot)")
+    assert error == "Error: mine is not entered: start"
 
 
 def test_a_start_limit_that_nobody_can_keep_is_said(cwd: Path) -> None:
