@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import signal
 from collections.abc import Generator
 from typing import Any
 
@@ -12,6 +13,13 @@ QUICK = "not long"
 """The marks that `./scripts/test` asks for without --all."""
 _skipped: list[str] = []
 _left_out: list[str] = []
+
+
+def pytest_configure() -> None:
+    """Ignore without passing it on what nohup, or a shell's background, has us ignore: tests send these signals."""
+    for number in (signal.SIGHUP, signal.SIGINT, signal.SIGQUIT):
+        if signal.getsignal(number) is signal.SIG_IGN:
+            signal.signal(number, lambda _number, _frame: None)
 
 
 @pytest.hookimpl(wrapper=True)
