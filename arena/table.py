@@ -83,6 +83,10 @@ class Table:
         if (asked := self.match.open.get(at.seat)) is not None:
             self._go_on([asked])
 
+    def clear(self) -> None:
+        """Everybody has left. Seats and table refer to each other: so they go now, not when garbage is looked for."""
+        self.at, self._updated = {}, []
+
     def _forfeit(
         self, asked: Asked, reason: Forfeit, detail: str, evidence: Mapping[str, Any], answer: int | None = None
     ) -> Sequence[Asked]:

@@ -266,8 +266,8 @@ class Worker:
         assert outcome is not None
         if not table.at:
             return self._void(table, Void.NOBODY)
-        seating = self._leave(table, outcome)
         seats = tuple(seat_record(table, seat) for seat in range(table.match.seats))
+        seating = self._leave(table, outcome)
         self._result(Played(seating.task.id, outcome, None, tuple(table.match.choices), seats, self._conditions))
         return None
 
@@ -286,6 +286,7 @@ class Worker:
         seating = self._playing.pop(table)
         for at in table.at.values():
             at.stream.end(at, outcome)
+        table.clear()
         for bot in seating.bots.values():
             if bot.entrant.digest in self.trouble.leavers and bot.idle and self._bots.get(bot.key) is bot:
                 self._let_go(bot)

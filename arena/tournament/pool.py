@@ -38,8 +38,8 @@ DEATHS = 8
 """Matches that may each kill a worker, without a result between, before it is an error."""
 
 GARBAGE = 10_000
-"""Objects that a worker makes before it looks for garbage: it has little, a finished match now and then, and looking
-after every 700, as is usual, takes it one part in twenty of its time."""
+"""Objects that a worker makes before it looks for garbage: it has hardly any, since a match that ends leaves none, and
+looking after every 700, as is usual, takes it one part in twenty of its time."""
 
 # spawn: gRPC and fork do not go together
 _CONTEXT = multiprocessing.get_context("spawn")
