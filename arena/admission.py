@@ -91,18 +91,16 @@ def _take(
 def _check_is_path(db: Database, path: Path) -> None:
     """Raises BadSubmission for the name of a bot where the program itself is asked for."""
     name = str(path).partition("@")[0]
-    known = {version.name for version in store.versions(db)} | submission.built_ins().keys()
-    if not path.exists() and name in known:
+    if not path.exists() and name in roster.names(db):
         here = f"there is no file or folder {str(path)!r}; the bot {name} is here already"
         raise BadSubmission(f"{here}: name what it is made from, or see arena show {name}")
 
 
 def _check_free(db: Database, name: str) -> None:
     """Raises BadSubmission for the name of a built-in bot, and for one that could be taken for another bot's."""
-    own = roster.built_ins(db)
-    if name in own:
+    if name in roster.built_ins(db):
         raise BadSubmission(f"{name!r} is a built-in bot's name: choose another with --name")
-    others = {version.name for version in store.versions(db)} | own.keys()
+    others = roster.names(db)
     for other in sorted(others) if name not in others else ():
         if submission.skeleton(other) == submission.skeleton(name):
             raise BadSubmission(f"{name!r} could be taken for {other!r}, which is there: choose another with --name")

@@ -79,7 +79,7 @@ class Match:
         self.steps = 0
         self.forfeits: dict[Seat, SeatForfeit] = {}
         self.outcome: Outcome | None = None
-        self._is_decided = False
+        self.is_decided = False
         """Whether all seats but one have forfeited."""
         self._options = options
         self._dice = dice
@@ -107,17 +107,17 @@ class Match:
 
     def _put_out(self, forfeit: SeatForfeit) -> None:
         self.forfeits[forfeit.seat] = forfeit
-        self._is_decided = len(self.forfeits) >= self.seats - 1
+        self.is_decided = len(self.forfeits) >= self.seats - 1
 
     def _complete(self) -> Sequence[Asked]:
-        if self._is_decided:
+        if self.is_decided:
             return self._end()
         self._apply()
         return self._next()
 
     def _next(self) -> Sequence[Asked]:
         """Play for forfeited seats until somebody is to be asked or the match is over."""
-        while not self._is_decided and (pending := self.game.pending(self.state)):
+        while not self.is_decided and (pending := self.game.pending(self.state)):
             if self.forfeits:
                 pending = {seat: legal for seat, legal in pending.items() if seat not in self.forfeits}
             if pending:

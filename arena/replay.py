@@ -126,14 +126,12 @@ def questions(match: Match, replay: Replay) -> Iterator[tuple[Asked, int | None]
             raise Breach(f"seat {seat} has forfeited, of {match.seats} seats")
     match.begin([(seat, "") for seat, forfeit in forfeits.items() if forfeit.step < 0])
     while match.outcome is None:
-        leaving = [seat for seat in match.open if seat in forfeits and forfeits[seat].step == match.steps]
-        last = bool(leaving) and len(match.forfeits) + len(leaving) >= match.seats - 1
-        for asked in tuple(match.open.values()):
-            forfeit = forfeits.get(asked.seat)
-            if forfeit is not None and forfeit.step == match.steps:
+        leaving = {seat for seat in match.open if seat in forfeits and forfeits[seat].step == match.steps}
+        for asked in sorted(match.open.values(), key=lambda asked: asked.seat not in leaving):  # who leaves first
+            if asked.seat in leaving:
                 yield asked, None
-                match.forfeit(asked.seat, forfeit.reason, "")
-            elif last:
+                match.forfeit(asked.seat, forfeits[asked.seat].reason, "")
+            elif match.is_decided:
                 match.answer(asked.seat, asked.legal[0])
             else:
                 yield asked, (action := _legal(asked, chosen[asked.seat]))

@@ -74,6 +74,11 @@ def built_ins(db: Database) -> dict[str, Program]:
     return {name: program for name, program in submission.built_ins().items() if name not in taken}
 
 
+def names(db: Database) -> set[str]:
+    """What every bot is called, submitted or built in."""
+    return {version.name for version in store.versions(db)} | submission.built_ins().keys()
+
+
 # Listing
 
 
@@ -252,8 +257,6 @@ def _known(db: Database, name: str, or_else: str = "") -> store.Version:
     try:
         return store.version(db, name)
     except store.NotFound as error:
-        entered = {version.name for version in store.versions(db)}
-        if name.partition("@")[0] in entered:
+        if name.partition("@")[0] in {version.name for version in store.versions(db)}:
             raise BadSubmission(str(error)) from None
-        there = sorted(entered | built_ins(db).keys())
-        raise BadSubmission(naming.unknown("bot", name, there) + or_else) from None
+        raise BadSubmission(naming.unknown("bot", name, sorted(names(db))) + or_else) from None

@@ -18,7 +18,6 @@ UNLIMITED_MS = 2**32 - 1
 
 _FRAME = {field.name: bytes([field.number << 3 | 2]) for field in pb.PlayResponse.DESCRIPTOR.fields}
 _DECISION = {field.name: field.number for field in pb.Decision.DESCRIPTOR.fields}
-_DECISIONS = _FRAME["decisions"]
 _ASKED = bytes([_DECISION["decision"] << 3])
 
 
@@ -54,8 +53,7 @@ def bank(left: float) -> bytes:
 def decision(of: bytes, asked: int, legal: Sequence[int], left: float, view: bytes) -> bytes:
     """The question number `asked` of a match, as a part of a frame; `of` is the field `match`."""
     actions = legal_actions(legal if type(legal) is range else tuple(legal))
-    message = b"".join((of, _ASKED, varint(asked), actions, bank(left), view))
-    return _DECISIONS + varint(len(message)) + message
+    return part("decisions", b"".join((of, _ASKED, varint(asked), actions, bank(left), view)))
 
 
 def start(of: bytes, start: bytes) -> bytes:

@@ -22,13 +22,12 @@ def varint(number: int) -> bytes:
 
 def number(field: int, value: int) -> bytes:
     """A field that holds a number; `field` is below 16, as in `block`."""
-    return bytes((field << 3, value)) if value < 128 else bytes([field << 3]) + varint(value)
+    return bytes([field << 3]) + varint(value)
 
 
-_BLOCKS = [[bytes((field << 3 | 2, size)) for size in range(128)] for field in range(16)]
+_BLOCKS = [bytes([field << 3 | 2]) for field in range(16)]
 
 
 def block(field: int, content: bytes) -> bytes:
     """A field that has a length: a message, a text or numbers in a row."""
-    size = len(content)
-    return (_BLOCKS[field][size] if size < 128 else bytes([field << 3 | 2]) + varint(size)) + content
+    return _BLOCKS[field] + varint(len(content)) + content

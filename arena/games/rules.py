@@ -44,7 +44,8 @@ def light(named: type[Fields]) -> type[Fields]:
             values[places_of[name]] = value
         return tuple.__new__(type(self), values)
 
-    named._replace = replace  # type: ignore[assignment, method-assign, misc]
+    free: Any = named  # mypy takes a named tuple's own methods for final
+    free._replace = replace
     return named
 
 

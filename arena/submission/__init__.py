@@ -8,14 +8,7 @@ something in: most commands do not.
 from arena.submission.budget import MAX_BYTES, MAX_FILES
 from arena.submission.builtin import built_ins
 from arena.submission.kept import intact, manifest, store
-from arena.submission.manifest import (
-    DEFAULT_NEEDS,
-    MAX_MANIFEST,
-    BadSubmission,
-    Needs,
-    check_name,
-    skeleton,
-)
+from arena.submission.manifest import DEFAULT_NEEDS, MAX_MANIFEST, BadSubmission, Needs, check_name, skeleton
 from arena.submission.program import Program, playing, read
 
 __all__ = [

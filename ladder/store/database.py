@@ -12,7 +12,7 @@ import sys
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager, nullcontext, suppress
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from ladder.store import locks
 from ladder.store.locks import PATIENCE
@@ -203,13 +203,14 @@ def _prepared(connection: sqlite3.Connection) -> Database:
 @contextmanager
 def _without(*modules: str) -> Iterator[None]:
     """Modules that cannot be imported while sqlite_utils first is, which loads these for nothing of ours."""
-    hidden = set() if "sqlite_utils" in sys.modules else {*modules} - sys.modules.keys()
-    sys.modules.update(dict.fromkeys(hidden))  # type: ignore[arg-type]  # None: as if they were not installed
+    loaded: dict[str, Any] = sys.modules
+    hidden = set() if "sqlite_utils" in loaded else {*modules} - loaded.keys()
+    loaded.update(dict.fromkeys(hidden))  # None: as if they were not installed
     try:
         yield
     finally:
         for name in hidden:
-            del sys.modules[name]
+            del loaded[name]
 
 
 def _immutable(path: Path) -> str:
