@@ -16,10 +16,15 @@ _left_out: list[str] = []
 
 
 def pytest_configure() -> None:
-    """Ignore without passing it on what nohup, or a shell's background, has us ignore: tests send these signals."""
-    for number in (signal.SIGHUP, signal.SIGINT, signal.SIGQUIT):
+    """Do not pass on what nohup, or a shell's background, has us ignore: tests send it, SIGINT also to themselves."""
+    heard = {signal.SIGINT: signal.default_int_handler, **dict.fromkeys((signal.SIGHUP, signal.SIGQUIT), _nothing)}
+    for number, handler in heard.items():
         if signal.getsignal(number) is signal.SIG_IGN:
-            signal.signal(number, lambda _number, _frame: None)
+            signal.signal(number, handler)
+
+
+def _nothing(_number: int, _frame: object) -> None:
+    """Unlike SIG_IGN this is not inherited."""
 
 
 @pytest.hookimpl(wrapper=True)
