@@ -18,6 +18,7 @@ from arena.clock import Usage
 from arena.launch import BotProcess
 from arena.match import Forfeit, Void
 from arena.sandbox import Bounds, Confined, Sandbox, confine, door, user
+from arena.sandbox.shown import shown
 from arena.sandbox.watchdog import out_of_memory
 from arena.scratch import remove
 from arena.service import LONGEST, REFUSALS, Receive, RefereeService, Write
@@ -63,6 +64,8 @@ class BotHost(Protocol):
 
     sandbox: Sandbox
     """What holds the bots."""
+    copies: Path
+    """Where copies of programs lie that bots cannot reach otherwise."""
     gathered: set[BotStream]
     """The streams that have something to send."""
 
@@ -148,7 +151,12 @@ class Bot:
         except OSError as error:
             self.fault(Forfeit.START, f"cannot be run: {error}")
             return
-        made = self._confined()
+        root = await self._loop.run_in_executor(
+            None, shown, self.host.sandbox, Path(self.entrant.cwd), self.host.copies
+        )
+        if self.over:
+            return
+        made = self._confined(root)
         self._process = BotProcess(
             made.argv,
             cwd=Path(made.cwd),
@@ -162,19 +170,19 @@ class Bot:
         )
         self._verdict = self._loop.call_later(limit, self._never_joined, limit)
 
-    def _confined(self) -> Confined:
+    def _confined(self, root: Path) -> Confined:
         assert self._service is not None
         sandbox, scratch = self.host.sandbox, self._directory / "tmp"
         scratch.mkdir()
         if (uid := user(sandbox)) is not None:
-            for path in (self._directory, self._service.path):
+            for path in (self._directory, self._service.path, scratch):
                 os.chown(path, uid, -1)
         env = bot_environment(self.entrant.env, self._service)
         env["ARENA_ADDR"] = f"unix:{door(sandbox, self._directory)}/{self._service.path.name}"
         return confine(
             sandbox,
             self.entrant.command,
-            root=Path(self.entrant.cwd),
+            root=root,
             door=self._directory,
             scratch=scratch,
             env=env,

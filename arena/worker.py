@@ -26,7 +26,7 @@ from arena.lanes import Lane, Lanes
 from arena.launch import adopt_orphans, allow_many_files
 from arena.match import Forfeit, Match, Outcome, Void
 from arena.sandbox import UNCONFINED, Sandbox
-from arena.scratch import remove
+from arena.scratch import let_through, remove
 from arena.seated import Bot, Key
 from arena.stream import BotStream, SeatAt
 from arena.table import Table
@@ -80,6 +80,8 @@ class Worker:
         self._runner = asyncio.Runner()
         self._loop = self._runner.get_loop()
         self._root = Path(tempfile.mkdtemp(prefix="w", dir=root))
+        let_through(self._root)
+        self.copies = root / "programs"
         self._bots: dict[Key, Bot] = {}
         self._lanes = Lanes()
         self._playing: dict[Table, Seating] = {}

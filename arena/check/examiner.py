@@ -103,8 +103,9 @@ class Examined(Bot):
 class _Desk:
     """Hears what becomes of the bot."""
 
-    def __init__(self, sandbox: Sandbox, waiting: Waiting | None) -> None:
+    def __init__(self, sandbox: Sandbox, scratch: Path, waiting: Waiting | None) -> None:
         self.sandbox = sandbox
+        self.copies = scratch / "programs"
         self.gathered: set[BotStream] = set()
         self.over: asyncio.Future[Misbehaved] = asyncio.get_running_loop().create_future()
         self._waiting = waiting
@@ -155,7 +156,7 @@ async def examined(
     """
     adopt_orphans()
     with run_folder() as scratch:
-        bot = Examined(entrant, scratch / "b", desk := _Desk(sandbox, waiting))
+        bot = Examined(entrant, scratch / "b", desk := _Desk(sandbox, scratch, waiting))
         try:
             await bot.start(start_limit)
             await bot.started.wait()

@@ -4,7 +4,7 @@
 turn a command into one that runs inside it.
 """
 
-from arena.sandbox.confine import Confined, confine, confine_build, door, user
+from arena.sandbox.confine import Confined, builder, confine, confine_build, door, user
 from arena.sandbox.grades import DEFAULT, LEAST, UNCONFINED, Bounds, Grade, Layer, NoSandbox, Sandbox
 from arena.sandbox.probe import probe
 
@@ -18,6 +18,7 @@ __all__ = [
     "Layer",
     "NoSandbox",
     "Sandbox",
+    "builder",
     "confine",
     "confine_build",
     "door",

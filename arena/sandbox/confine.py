@@ -14,9 +14,10 @@ from typing import Any, NamedTuple
 from arena.sandbox import places
 from arena.sandbox.cgroups import Group
 from arena.sandbox.grades import DEFAULT, MIB, Bounds, Grade, Sandbox
+from arena.scratch import BOTS_GROUP
 
-UNPRIVILEGED = 65534
-"""The user as whom bots run when the arena is root."""
+UNPRIVILEGED, BUILDER = 65534, 65533
+"""The users as whom bots run, and are built, when the arena is root: no build may change what a bot has."""
 INSIDE = 1000
 """The user they believe to be."""
 FILTER = 100
@@ -68,7 +69,7 @@ def confine(
     group = Group(sandbox.groups, bounds) if sandbox.groups else None
     env = {**hints(bounds), "TMPDIR": TEMPORARY if sandbox.bwrap else str(scratch), **env}
     env["HOME"] = env["TMPDIR"]
-    orders = _orders(sandbox, group, bounds)
+    orders = _orders(sandbox, group, bounds, user(sandbox))
     if sandbox.bwrap is None:
         if sandbox.grade is Grade.C:
             env["PYTHONPATH"] = str(places.link_packages(scratch))
@@ -96,7 +97,7 @@ def confine_build(
     env["PATH"] = os.pathsep.join(
         [*(f"{place}/bin" for place in places.toolchains()), env.get("PATH", "/usr/bin:/bin")]
     )
-    orders = _orders(sandbox, group, bounds) | {"limits": _limits(sandbox, bounds) | {"nofile": 4096}}
+    orders = _orders(sandbox, group, bounds, builder(sandbox)) | {"limits": _limits(sandbox, bounds) | {"nofile": 4096}}
     if sandbox.bwrap is None:
         if sandbox.grade is Grade.C:
             writable = [str(root), str(home), str(temporary)]
@@ -118,8 +119,13 @@ def door(sandbox: Sandbox, directory: Path) -> Path:
 
 
 def user(sandbox: Sandbox) -> int | None:
-    """As whom bots run, if not as ourselves: what they are to reach must be theirs."""
+    """As whom bots run, if not as ourselves: what they are to write must be theirs."""
     return UNPRIVILEGED if sandbox.own_user else None
+
+
+def builder(sandbox: Sandbox) -> int | None:
+    """As whom bots are built, likewise."""
+    return BUILDER if sandbox.own_user else None
 
 
 def hints(bounds: Bounds) -> dict[str, str]:
@@ -137,16 +143,18 @@ def hints(bounds: Bounds) -> dict[str, str]:
     }
 
 
-def _orders(sandbox: Sandbox, group: Group | None, bounds: Bounds) -> dict[str, Any]:
+def _orders(sandbox: Sandbox, group: Group | None, bounds: Bounds, uid: int | None) -> dict[str, Any]:
     """What the launcher does in every grade."""
     return {
         "parent": os.getpid(),
         "groups": group.doors if group is not None else [],
-        "uid": user(sandbox),
+        "uid": uid,
+        "gid": BOTS_GROUP,
         "drop": sandbox.grade is Grade.C,
         "limits": _limits(sandbox, bounds),
         "stage": [],
         "stage_folder": STAGE,
+        "uncover": [],
         "filter": None,
         "filter_number": FILTER,
         "wrapped": sandbox.bwrap is not None,
@@ -179,6 +187,7 @@ def _bare(sandbox: Sandbox, read: list[str], write: list[str], *, network: bool 
             "network": network,
         },
         "seccomp": filter_file("build" if network else "bare"),
+        "uncover": places.outermost(map(os.path.realpath, [*system, *read, *write])) if sandbox.staged else [],
     }
 
 

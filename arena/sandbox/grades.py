@@ -71,7 +71,7 @@ class Sandbox(NamedTuple):
     layers: tuple[Layer, ...] = ()
     bwrap: str | None = None
     staged: bool = False
-    """Whether places are shown to bubblewrap where its user can reach them, whoever may go through their parents."""
+    """Whether places are shown where the bots' user can reach them, whoever may go through their parents."""
     own_user: bool = False
     """Whether bots run as users of their own: only root can have that."""
     filtered: bool = False
@@ -98,7 +98,8 @@ class Sandbox(NamedTuple):
         """What to say loudly when it is weak: one line."""
         if self.grade.at_least(Grade.B):
             return None
-        weak = f"sandbox grade {self.grade}: {self.grade.promise}"
+        own = "" if self.own_user or self.grade is Grade.D else " and without a user of their own"
+        weak = f"sandbox grade {self.grade}: {self.grade.promise}{own}"
         return f"{weak}; run only bots that you trust, or install bubblewrap (see arena doctor)"
 
 

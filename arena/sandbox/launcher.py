@@ -30,6 +30,7 @@ NO_PROGRAM = 127
 
 PR_SET_PDEATHSIG, PR_CAPBSET_DROP, PR_SET_SECUREBITS, PR_SET_SECCOMP, PR_SET_NO_NEW_PRIVS = 1, 24, 28, 22, 38
 CLONE_NEWNS, MS_NOSUID, MS_NODEV, MS_BIND, MS_REC, MS_PRIVATE = 0x20000, 2, 4, 0x1000, 0x4000, 1 << 18
+MOUNT_SETATTR, AT_FDCWD, AT_RECURSIVE, NOATIME, ALL_OF_ATIME = 442, -100, 0x8000, 0x10, 0x70
 SECUREBITS_NO_ROOT = 0b101111
 """Running a program as root gives no capabilities back, and that is locked."""
 SECCOMP_MODE_FILTER = 2
@@ -68,18 +69,62 @@ def join(groups: list[str]) -> None:
 
 def stage(places: list[str], folder: str) -> None:
     """Show places under the numbers 0, 1, … in a folder, where another user gets at them whatever lies above them."""
-    called("unshare", libc.unshare(CLONE_NEWNS))
-    mount("none", "/", MS_REC | MS_PRIVATE)
+    own_mounts()
     opened = [os.open(place, os.O_PATH) for place in places]  # now: those of before belong to the others' mounts
     mount("tmpfs", folder, MS_NOSUID | MS_NODEV, "tmpfs")
     for number, place in enumerate(opened):
-        source, target = f"/proc/self/fd/{place}", f"{folder}/{number}"
-        if os.path.isdir(source):
-            os.mkdir(target)
-        else:
-            os.close(os.open(target, os.O_CREAT))
-        mount(source, target, MS_BIND | MS_REC)
-        os.close(place)
+        show(place, f"{folder}/{number}")
+
+
+def uncover(places: list[str], group: int) -> None:
+    """Show places where they are to another user, with this group: what keeps it out is covered by a folder with them.
+
+    That a file was read is noted no more: whoever comes later could find it.
+    """
+    own_mounts()
+    keep_no_access_times()
+    os.umask(0o022)
+    shut = {place: folder for place in places if (folder := shut_by(place, group))}
+    opened = {place: os.open(place, os.O_PATH) for place in shut}
+    for folder in set(shut.values()):
+        mount("tmpfs", folder, MS_NOSUID | MS_NODEV, "tmpfs")
+        os.chmod(folder, 0o755)
+    for place, source in opened.items():
+        os.makedirs(os.path.dirname(place), exist_ok=True)
+        show(source, place)
+    os.chdir(os.getcwd())  # there by way of the new mounts
+
+
+def shut_by(place: str, group: int) -> str | None:
+    """The outermost folder above a place through which nobody goes but its owner; None if there is no such place."""
+    for folder in (place[:end] for end in range(1, len(place)) if place[end] == "/"):
+        status = os.stat(folder)
+        if not status.st_mode & (0o011 if status.st_gid == group else 0o001):
+            return folder
+    return None
+
+
+def own_mounts() -> None:
+    """From now on what is mounted is seen by this process and its children only. Raises OSError."""
+    called("unshare", libc.unshare(CLONE_NEWNS))
+    mount("none", "/", MS_REC | MS_PRIVATE)
+
+
+def keep_no_access_times() -> None:
+    """Have no mount note when a file was read, where the kernel can do that for all of them at once (5.12)."""
+    wanted = struct.pack("QQQQ", NOATIME, ALL_OF_ATIME, 0, 0)
+    libc.syscall(MOUNT_SETATTR, AT_FDCWD, b"/", AT_RECURSIVE, wanted, len(wanted))
+
+
+def show(opened: int, target: str) -> None:
+    """Show what is opened at a place where nothing is yet, and close it. Raises OSError."""
+    source = f"/proc/self/fd/{opened}"
+    if os.path.isdir(source):
+        os.mkdir(target)
+    else:
+        os.close(os.open(target, os.O_CREAT))
+    mount(source, target, MS_BIND | MS_REC)
+    os.close(opened)
 
 
 def mount(source: str, target: str, flags: int, kind: str = "none") -> None:
@@ -102,10 +147,10 @@ def open_filter(path: str, number: int) -> None:
     os.close(opened)
 
 
-def become(uid: int) -> None:
+def become(uid: int, gid: int) -> None:
     """Another user, with nothing of this one."""
     os.setgroups([])
-    os.setresgid(uid, uid, uid)
+    os.setresgid(gid, gid, gid)
     os.setresuid(uid, uid, uid)
 
 
@@ -190,10 +235,12 @@ def obey(orders: dict[str, Any]) -> None:
         adjustment.write("1000")
     if orders["stage"]:
         stage(orders["stage"], orders["stage_folder"])
+    if orders["uncover"]:
+        uncover(orders["uncover"], orders["gid"])
     if orders["filter"] is not None:
         open_filter(orders["filter"], orders["filter_number"])
     if orders["uid"] is not None:
-        become(orders["uid"])
+        become(orders["uid"], orders["gid"])
     elif os.geteuid() == 0 and orders["drop"]:
         drop_capabilities()
     die_with(orders["parent"])

@@ -7,6 +7,7 @@ import shutil
 import subprocess
 import sys
 from collections.abc import Mapping
+from contextlib import suppress
 from functools import cache
 from pathlib import Path
 
@@ -43,11 +44,13 @@ def found_here() -> tuple[Sandbox, tuple[Layer, ...]]:
     abi = landlock_abi()
     filtered = filter_file("bot") is not None
     wrapped, no_bwrap = _first_that_works(_wrapped(filtered, abi))
-    bare, no_landlock = _first_that_works([Sandbox(Grade.C, filtered=True, landlock=abi)] if filtered and abi else [])
+    bare, no_landlock = _without_bubblewrap(abi)
     best = (wrapped or bare or Sandbox())._replace(groups=groups)
     if best.grade is Grade.A and not groups:
         best = best._replace(grade=Grade.B)
     no_user = "bots run as root without its rights" if os.geteuid() == 0 else "only root can give bots another user"
+    if best.grade is Grade.C:
+        no_user += "; a build may change the modes and times of all files of that user"
     layers = (
         Layer("bubblewrap", wrapped is not None, no_bwrap or "own files, no network, no other processes"),
         Layer("control groups", bool(groups), no_groups or "memory and tasks of a bot, held together"),
@@ -81,7 +84,7 @@ def _weaker(found: Sandbox, wanted: Grade) -> Sandbox:
     if wanted is Grade.B:
         return found._replace(grade=Grade.B, groups={})
     if wanted is Grade.C:
-        return Sandbox(Grade.C, filtered=True, landlock=landlock_abi())
+        return _without_bubblewrap(landlock_abi())[0] or Sandbox()
     return Sandbox()
 
 
@@ -92,6 +95,16 @@ def _wrapped(filtered: bool, abi: int) -> list[Sandbox]:
         return []
     best = Sandbox(Grade.A, (), bwrap, staged=root, own_user=root, filtered=filtered, landlock=abi)
     return [best, best._replace(grade=Grade.B, filtered=False)] if filtered else [best._replace(grade=Grade.B)]
+
+
+@cache
+def _without_bubblewrap(abi: int) -> tuple[Sandbox | None, str]:
+    """The best of grade C, or why there is none; a root may be kept from mounting, or from giving up its name."""
+    if not abi or filter_file("bare") is None:
+        return _first_that_works([])
+    plain = Sandbox(Grade.C, filtered=True, landlock=abi)
+    own = plain._replace(own_user=True)
+    return _first_that_works([own._replace(staged=True), own, plain] if os.geteuid() == 0 else [plain])
 
 
 def _first_that_works(sandboxes: list[Sandbox]) -> tuple[Sandbox | None, str]:
@@ -109,7 +122,8 @@ def _trial(sandbox: Sandbox) -> str:
         root = scratch / "trial"
         root.mkdir(mode=0o700)
         if (uid := user(sandbox)) is not None:
-            os.chown(root, uid, -1)
+            with suppress(OSError):
+                os.chown(root, uid, -1)
         environment = {"PATH": f"{Path(sys.executable).parent}:/usr/bin:/bin"}
         made = confine(sandbox, [sys.executable, "-c", TRIAL], root=root, door=root, scratch=root, env=environment)
         try:

@@ -52,11 +52,11 @@ def _resident(process: int) -> int:
 
 
 def _proportional(process: int) -> int:
-    """Bytes, those that are shared in equal parts."""
+    """Bytes, those that are shared in equal parts, or in full where the process lets nobody look."""
     for line in _read(f"/proc/{process}/smaps_rollup").splitlines():
         if line.startswith("Pss:"):
             return int(line.split()[1]) * 1024
-    return 0
+    return _resident(process)
 
 
 def _tasks(process: int) -> int:

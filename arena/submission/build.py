@@ -17,7 +17,7 @@ from typing import IO
 
 from arena.launch import adopt_orphans, end_orphans, ended_in_words
 from arena.naming import short
-from arena.sandbox import Confined, Sandbox, confine_build, user
+from arena.sandbox import Confined, Sandbox, builder, confine_build
 from arena.sandbox.confine import BUILD
 from arena.sandbox.grades import MIB
 from arena.sandbox.watchdog import LEVELS, hold_more
@@ -99,7 +99,7 @@ def _own_folder(root: Path, sandbox: Sandbox) -> Iterator[Path]:
     try:
         for name in ("home", "tmp"):
             (own / name).mkdir()
-        _hand_over(own, user(sandbox))
+        _hand_over(own, builder(sandbox))
         yield own
     finally:
         remove(own)
@@ -139,7 +139,7 @@ def _problem(
     words: Sequence[str], root: Path, own: Path, sandbox: Sandbox, log: IO[bytes], allowance: _Allowance
 ) -> str | None:
     """Run one command to its end; gives what went wrong, in words."""
-    _hand_over(root, user(sandbox))
+    _hand_over(root, builder(sandbox))
     made = confine_build(sandbox, command(words), root=root, own=own, env={**environment(), "LANG": "C.UTF-8"})
     with _running(made, log) as process:
         while process.poll() is None:

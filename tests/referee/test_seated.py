@@ -23,6 +23,7 @@ class Host:
     """Takes notes of what it is told of the bot."""
 
     sandbox = UNCONFINED
+    copies = Path("/nowhere")
 
     def __init__(self) -> None:
         self.gathered: set[BotStream] = set()

@@ -8,11 +8,13 @@ from __future__ import annotations
 
 import errno
 import platform
+import struct
 import sys
 import tempfile
+from collections.abc import Sequence
 from pathlib import Path
 
-from pyseccomp import ALLOW, EQ, ERRNO, GE, MASKED_EQ, Arch, Arg, SyscallFilter
+from pyseccomp import ALLOW, EQ, ERRNO, GE, MASKED_EQ, NE, Arch, Arg, SyscallFilter
 
 ARCHITECTURES = {"x86_64": Arch.X86_64, "aarch64": Arch.AARCH64}
 KINDS = ("bot", "bare", "build")
@@ -73,6 +75,44 @@ NEVER = (
 """Things that reach beyond namespaces, and what would change how the clock sees a thread."""
 UNCOUNTED = ("memfd_create", "memfd_secret", "shmget", "semget", "msgget", "mq_open")
 """Memory that belongs to no process, and what two bots could share where they have no namespace of their own."""
+WATCHES = ("inotify_init", "inotify_init1", "inotify_add_watch", "mincore", "sysinfo", "readahead")
+"""Calls by which a bot sees what others do with files that both may read, or how much memory they use."""
+READ_IF_CACHED = 0x8
+"""RWF_NOWAIT of preadv2: tells whether somebody has read this part of a file lately."""
+FORGET_CACHED = 4
+"""POSIX_FADV_DONTNEED, the other half of it."""
+PAGE_OUT = (20, 21)
+"""MADV_COLD and MADV_PAGEOUT, the same for memory that is mapped from a file."""
+METADATA = (
+    "chmod",
+    "fchmod",
+    "fchmodat",
+    "chown",
+    "fchown",
+    "lchown",
+    "fchownat",
+    "utime",
+    "utimes",
+    "futimesat",
+    "utimensat",
+    "setxattr",
+    "lsetxattr",
+    "fsetxattr",
+    "removexattr",
+    "lremovexattr",
+    "fremovexattr",
+)
+"""Without bubblewrap: Landlock does not cover them, and a file's owner may always do them."""
+ATTRIBUTES = (0x40086602, 0x40046602, 0x401C5820)
+"""FS_IOC_SETFLAGS, the same of 32 bits, and FS_IOC_FSSETXATTR, which change a file's metadata by ioctl."""
+NEW_NEVER = {"open_tree_attr": 467}
+NEW_WATCHES = {"process_madvise": 440, "cachestat": 451}
+NEW_METADATA = {"fchmodat2": 452, "setxattrat": 463, "removexattrat": 466, "file_setattr": 469}
+"""Calls by number, the same on every architecture, since libraries do not have all their names yet."""
+ADDRESSED = ("bind", "listen")
+"""Without bubblewrap abstract names are the whole machine's: who finds one taken has been told something."""
+OF_OTHERS = ("prlimit64", "sched_setaffinity")
+"""Without bubblewrap another bot has the same user, who may limit it; 0 is the process itself."""
 NAMESPACES = (0x00020000, 0x02000000, 0x04000000, 0x08000000, 0x10000000, 0x20000000, 0x40000000)
 """CLONE_NEW…"""
 UNIX, INET, INET6, NETLINK = 1, 2, 10, 16
@@ -102,15 +142,47 @@ def made(kind: str, architecture: str) -> bytes:
         for family in set(range(max(families))) - families:
             rules.add_rule(ERRNO(errno.EAFNOSUPPORT), call, Arg(0, EQ, family))
     if kind != "build":
+        for name in WATCHES:
+            rules.add_rule(ERRNO(errno.EPERM), name)
+        rules.add_rule(ERRNO(errno.EOPNOTSUPP), "preadv2", Arg(5, MASKED_EQ, READ_IF_CACHED, READ_IF_CACHED))
+        rules.add_rule(ERRNO(errno.EPERM), "fadvise64", Arg(3, EQ, FORGET_CACHED))
+        for advice in PAGE_OUT:
+            rules.add_rule(ERRNO(errno.EPERM), "madvise", Arg(2, EQ, advice))
         for name in UNCOUNTED:
             rules.add_rule(ERRNO(errno.EPERM), name)
         rules.add_rule(ERRNO(errno.ENOLCK), "flock")
         for command in LOCKS:
             rules.add_rule(ERRNO(errno.ENOLCK), "fcntl", Arg(1, EQ, command))
+    if kind == "bare":
+        for name in (*METADATA, *ADDRESSED):
+            rules.add_rule(ERRNO(errno.EPERM), name)
+        for request in ATTRIBUTES:
+            rules.add_rule(ERRNO(errno.EPERM), "ioctl", Arg(1, MASKED_EQ, 0xFFFFFFFF, request))
+        for name in OF_OTHERS:
+            rules.add_rule(ERRNO(errno.EPERM), name, Arg(0, NE, 0))
     with tempfile.TemporaryFile() as file:
         rules.export_bpf(file)
         file.seek(0)
-        return file.read()
+        return refused(_numbers(kind)) + file.read()
+
+
+def _numbers(kind: str) -> list[int]:
+    """The calls that are refused by number."""
+    of_bots = NEW_WATCHES if kind != "build" else {}
+    without_bubblewrap = NEW_METADATA if kind == "bare" else {}
+    return [*NEW_NEVER.values(), *of_bots.values(), *without_bubblewrap.values()]
+
+
+def refused(numbers: Sequence[int]) -> bytes:
+    """Instructions that answer EPERM to these calls and let whatever follows judge the others.
+
+    The number of the call is loaded and compared with each; one that is equal jumps to the last instruction.
+    """
+    load, equal, jump, answer = 0x20, 0x15, 0x05, 0x06
+    code = [(load, 0, 0, 0)]
+    code += [(equal, len(numbers) - place, 0, number) for place, number in enumerate(numbers)]
+    code += [(jump, 0, 0, 1), (answer, 0, 0, ERRNO(errno.EPERM))]
+    return b"".join(struct.pack("HBBI", *instruction) for instruction in code)
 
 
 def main() -> None:
