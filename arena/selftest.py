@@ -18,7 +18,8 @@ from typing import Any, NamedTuple
 from arena.launch import BotProcess, adopt_orphans
 from arena.sandbox import Bounds, Grade, Sandbox, attacks, confine, user
 from arena.sandbox.attacks import ACHIEVED, ATTACKS, RAN
-from arena.scratch import run_folder
+from arena.sandbox.shown import shown
+from arena.scratch import let_through, open_up, run_folder
 
 PATIENCE = 20.0
 """Seconds until an attack is ended from outside, whatever it does."""
@@ -132,8 +133,12 @@ async def _attacked(sandbox: Sandbox, folder: Path, name: str) -> Verdict:
     places = {each: folder / each for each in ("bot", "door", "tmp", "others")}
     for place in places.values():
         place.mkdir(parents=True)
+    let_through(folder)
+    (places["bot"] / "bot.py").touch()
+    open_up(places["bot"])
     if (uid := user(sandbox)) is not None:
-        os.chown(places["door"], uid, -1)
+        for own in ("door", "tmp"):
+            os.chown(places[own], uid, -1)
     canaries = Canaries(places["others"])
     hidden = sandbox.hide(str(places["others"]))
     ended = asyncio.Event()
@@ -141,7 +146,7 @@ async def _attacked(sandbox: Sandbox, folder: Path, name: str) -> Verdict:
         made = confine(
             hidden,
             [sys.executable, attacks.__file__, name],
-            root=places["bot"],
+            root=shown(sandbox, places["bot"], folder / "programs"),
             door=places["door"],
             scratch=places["tmp"],
             env={"PATH": f"{Path(sys.executable).parent}:/usr/bin:/bin", "ARENA_CANARIES": canaries.where()},

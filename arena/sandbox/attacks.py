@@ -12,10 +12,13 @@ import ctypes
 import errno
 import fcntl
 import json
+import mmap
 import os
 import resource
 import signal
 import socket
+import stat
+import struct
 import sys
 import threading
 import time
@@ -124,6 +127,150 @@ def fill_the_disk() -> str | None:
     return f"wrote {written} MiB" if written > 300 else None
 
 
+# --- Metadata, which whoever comes later could read as notes
+
+
+def metadata_calls(path: str, opened: int) -> dict[str, tuple[Any, ...]]:
+    """Every system call that changes what is noted of a file, leaving it as it is as far as that can be."""
+    here, name, status = -100, path.encode(), os.stat(path)
+    mode, same = stat.S_IMODE(status.st_mode), 0xFFFFFFFF
+    times = struct.pack("qqqq", *divmod(status.st_atime_ns, 10**9), *divmod(status.st_mtime_ns, 10**9))
+    key, value = b"user.arena", b"x"
+    flags, extended = ctypes.create_string_buffer(8), ctypes.create_string_buffer(64)
+    arguments = ctypes.create_string_buffer(struct.pack("QII", ctypes.addressof(flags), 1, 0))
+    of_old: dict[str, tuple[Any, ...]] = {
+        "chmod": (number(90, -1), name, mode),
+        "chown": (number(92, -1), name, same, same),
+        "lchown": (number(94, -1), name, same, same),
+        "utime": (number(132, -1), name, struct.pack("qq", int(status.st_atime), int(status.st_mtime))),
+        "utimes": (number(235, -1), name, times),
+        "futimesat": (number(261, -1), here, name, times),
+    }
+    return {call: words for call, words in of_old.items() if words[0] >= 0} | {
+        "fchmod": (number(91, 52), opened, mode),
+        "fchmodat": (number(268, 53), here, name, mode),
+        "fchmodat2": (452, here, name, mode, 0),
+        "fchown": (number(93, 55), opened, same, same),
+        "fchownat": (number(260, 54), here, name, same, same, 0),
+        "utimensat": (number(280, 88), here, name, times, 0),
+        "setxattr": (number(188, 5), name, key, value, 1, 0),
+        "lsetxattr": (number(189, 6), name, key, value, 1, 0),
+        "fsetxattr": (number(190, 7), opened, key, value, 1, 0),
+        "setxattrat": (463, here, name, 0, key, arguments, 16),
+        "removexattr": (number(197, 14), name, key),
+        "lremovexattr": (number(198, 15), name, key),
+        "fremovexattr": (number(199, 16), opened, key),
+        "removexattrat": (466, here, name, 0, key),
+        "file_setattr": (469, here, name, extended, 32, 0),
+        "FS_IOC_SETFLAGS": (number(16, 29), opened, 0x40086602, flags),
+        "FS_IOC_FSSETXATTR": (number(16, 29), opened, 0x401C5820, extended),
+    }
+
+
+@attack("C")
+def change_metadata() -> str | None:
+    """Of the arena's files, of its packages, and of one's own program."""
+    for place in (*canary("files"), *_own(), __file__, sys.executable):
+        with contextlib.suppress(OSError):
+            opened = os.open(place, os.O_PATH)
+            with contextlib.suppress(OSError):
+                opened = os.open(place, os.O_RDONLY)
+            for name, call in metadata_calls(place, opened).items():
+                if libc.syscall(*call) >= 0:
+                    return f"{name} of {place}"
+    return None
+
+
+@attack("C")
+def leave_notes_in_times() -> str | None:
+    """To have read a file is a note, if it can be seen that somebody has."""
+    for place in _own():
+        with contextlib.suppress(OSError):
+            before = os.stat(place).st_atime_ns
+            os.listdir(place) if os.path.isdir(place) else Path(place).read_bytes()
+            if os.stat(place).st_atime_ns != before:
+                return f"{place} tells that it was read"
+    return None
+
+
+def _own() -> tuple[str, str]:
+    """One's own program, a folder with a file."""
+    return os.getcwd(), f"{os.getcwd()}/bot.py"
+
+
+# --- What others do with what all may see
+
+
+@attack("C")
+def watch_files() -> str | None:
+    """Which files others open: two bots could agree on an alphabet of files."""
+    watching = libc.syscall(number(294, 26), 0)
+    if watching >= 0:
+        return "watches" if libc.inotify_add_watch(watching, os.fsencode(sys.prefix), 0xFFF) >= 0 else "may watch"
+    return "may watch" if os.uname().machine == "x86_64" and libc.syscall(253) >= 0 else None
+
+
+@attack("C")
+def see_what_is_cached() -> str | None:
+    """Which parts of a file somebody has read lately."""
+    with open(sys.executable, "rb") as file, mmap.mmap(file.fileno(), 4096, prot=mmap.PROT_READ) as page:
+        buffer, place = ctypes.create_string_buffer(64), _address(page)
+        vector = struct.pack("QQ", ctypes.addressof(buffer), 8)
+        calls: dict[str, tuple[Any, ...]] = {
+            "mincore": (number(27, 232), place, 4096, buffer),
+            "cachestat": (451, file.fileno(), struct.pack("QQ", 0, 4096), buffer, 0),
+            "preadv2": (number(327, 286), file.fileno(), vector, 1, 0, 0, 8),
+        }
+        return next((name for name, call in calls.items() if libc.syscall(*call) >= 0), None)
+
+
+@attack("C")
+def change_what_is_cached() -> str | None:
+    """So that the next one who reads it finds it slow."""
+    with open(sys.executable, "rb") as file, mmap.mmap(file.fileno(), 4096, prot=mmap.PROT_READ) as page:
+        place = _address(page)
+        calls: dict[str, tuple[Any, ...]] = {
+            "fadvise": (number(221, 223), file.fileno(), 0, 4096, 4),
+            "readahead": (number(187, 213), file.fileno(), 0, 4096),
+            "madvise cold": (number(28, 233), place, 4096, 20),
+            "madvise pageout": (number(28, 233), place, 4096, 21),
+        }
+        return next((name for name, call in calls.items() if libc.syscall(*call) >= 0), None)
+
+
+def _address(page: mmap.mmap) -> ctypes.c_void_p:
+    """Where a page of the interpreter's own file lies that nobody can write."""
+    lines = [line.split() for line in Path("/proc/self/maps").read_text().splitlines()]
+    (place,) = {words[0] for words in lines if words[1] == "r--s" and words[-1] == os.path.realpath(sys.executable)}
+    assert len(page)
+    return ctypes.c_void_p(int(place.split("-")[0], 16))
+
+
+@attack("C")
+def read_counters_of_the_machine() -> str | None:
+    """What all processes together do can be told by one to another."""
+    for name in ("vmstat", "pressure/cpu", "interrupts", "softirqs", "diskstats", "sys/fs/file-nr", "locks"):
+        with contextlib.suppress(OSError):
+            if Path("/proc", name).read_text():
+                return f"read /proc/{name}"
+    return "has sysinfo" if libc.sysinfo(ctypes.create_string_buffer(128)) == 0 else None
+
+
+@attack("B")
+def watch_the_load() -> str | None:
+    """By what runtimes want to know of the machine."""
+    names = ("stat", "meminfo", "loadavg", "uptime", "cpuinfo")
+    before = [Path("/proc", name).read_bytes() for name in names]
+    kept = _touched(50)
+    deadline = time.monotonic() + 0.5
+    while time.monotonic() < deadline:
+        kept[0] ^= 1
+    after = [Path("/proc", name).read_bytes() for name in names]
+    return next(
+        (f"/proc/{name} changes" for name, old, new in zip(names, before, after, strict=True) if old != new), None
+    )
+
+
 # --- Network
 
 
@@ -147,6 +294,17 @@ def send_datagrams() -> str | None:
 def reach_abstract_sockets() -> str | None:
     """They have no place in the file system, so no folder hides them."""
     return _dialled("\0" + canary("abstract"))
+
+
+@attack("C")
+def find_abstract_names_taken() -> str | None:
+    """Which is a message from whoever has taken it."""
+    with socket.socket(socket.AF_UNIX) as own:
+        try:
+            own.bind("\0" + canary("abstract"))
+        except OSError as error:
+            return "found a name taken" if error.errno == errno.EADDRINUSE else None
+    return None
 
 
 @attack("B")
@@ -202,6 +360,18 @@ def read_memory_of_others() -> str | None:
 def trace_others() -> str | None:
     """Who traces a process is its master."""
     return "attached" if libc.ptrace(16, canary("pid"), None, None) == 0 else None
+
+
+@attack("C")
+def limit_others() -> str | None:
+    """So that another ends when it opens a file, or has to share a processor."""
+    with contextlib.suppress(OSError):
+        resource.prlimit(canary("pid"), resource.RLIMIT_CORE, (0, 0))
+        return "limited another process"
+    with contextlib.suppress(OSError):
+        os.sched_setaffinity(canary("pid"), os.sched_getaffinity(0))
+        return "moved another process"
+    return None
 
 
 @attack("B")

@@ -14,7 +14,7 @@ from typing import Any, NamedTuple
 from arena.sandbox import places
 from arena.sandbox.cgroups import Group
 from arena.sandbox.grades import DEFAULT, MIB, Bounds, Grade, Sandbox
-from arena.scratch import BOTS_GROUP
+from arena.scratch import BOTS_GROUP, open_up
 
 UNPRIVILEGED, BUILDER = 65534, 65533
 """The users as whom bots run, and are built, when the arena is root: no build may change what a bot has."""
@@ -30,6 +30,8 @@ HEADROOM = 512 * MIB
 """Address space that a runtime sets aside and never touches, over and above the memory that a bot may use."""
 BOT, DOOR, TEMPORARY, HOME = "/bot", "/run/arena", "/tmp", "/home"
 """Where things lie inside bubblewrap: the program, the folder of its socket, what it may write, a build's home."""
+EMPTY, NOTHING = "empty", "nothing"
+"""The file and the folder that are shown to bots for what they are not to see."""
 FILES = 256
 """Open files of a process."""
 BUILD = Bounds(memory_mib=4096, tasks=1024, disk_mib=4096, cores=os.cpu_count() or 1)
@@ -75,8 +77,8 @@ def confine(
             env["PYTHONPATH"] = str(places.link_packages(scratch))
             orders |= _bare(sandbox, [str(root), str(door)], [str(scratch)])
         return Confined(_launch(orders, command), env, str(root), group, False, bounds, scratch)
-    seen = {BOT: str(root), DOOR: str(door)}
-    wrapper = _bubblewrap(sandbox, orders, seen, {}, bounds, network=False)
+    wrapper = _bubblewrap(sandbox, orders, {BOT: str(root), DOOR: str(door)}, {}, bounds, network=False)
+    wrapper += [*_quiet_proc(_source(sandbox, orders, str(_machine(scratch)))), "--"]
     return Confined(_launch(orders, [*wrapper, *_counted(bounds), *command]), env, "/", group, True, bounds)
 
 
@@ -105,7 +107,7 @@ def confine_build(
         return Confined(_launch(orders, command), env, str(root), group, False, bounds)
     seen = {place: place for place in _tools()}
     write = {BOT: str(root), HOME: str(home), TEMPORARY: str(temporary)}
-    wrapper = _bubblewrap(sandbox, orders, seen, write, bounds, network=True)
+    wrapper = [*_bubblewrap(sandbox, orders, seen, write, bounds, network=True), "--"]
     return Confined(_launch(orders, [*wrapper, *_counted(bounds), *command]), env, "/", group, True, bounds)
 
 
@@ -200,7 +202,7 @@ def _bubblewrap(
     *,
     network: bool,
 ) -> list[str]:
-    """The command in front of the command; notes in the orders what is to be opened for it.
+    """The command in front of the command, but for its end; notes in the orders what is to be opened for it.
 
     `read` and `write` are folders of this machine by their place inside.
     """
@@ -239,18 +241,45 @@ def _bubblewrap(
     if sandbox.filtered:
         argv += ["--seccomp", str(FILTER)]
         orders["filter"] = filter_file("build" if network else "bot")
-    return [*argv, "--"]
+    return argv
 
 
 SCOPED = 6
 """The ABI of Landlock that keeps processes from abstract sockets."""
 
 
+def _machine(scratch: Path) -> Path:
+    """A new folder with what bots find in /proc of the machine, and with nothing to show for the rest."""
+    folder = scratch / "machine"
+    (folder / NOTHING).mkdir(parents=True)
+    for name, text in {**places.machine(), EMPTY: ""}.items():
+        (folder / name).write_text(text)
+        (folder / name).chmod(0o444)
+    open_up(folder)  # whatever the umask
+    return folder
+
+
+def _quiet_proc(machine: str) -> list[str]:
+    """What shows nothing in /proc but a bot's own processes, and of the machine what is in a folder made for that.
+
+    The numbers that the kernel counts there for all would let one bot tell another something.
+    """
+    files, folders = places.counters()
+    shown = {f"/proc/{name}": name for name in places.machine()}
+    shown |= dict.fromkeys(files, EMPTY) | dict.fromkeys(folders, NOTHING)
+    return [word for inside, name in shown.items() for word in ("--ro-bind", f"{machine}/{name}", inside)]
+
+
 def _bind(sandbox: Sandbox, orders: dict[str, Any], how: str, outside: str, inside: str) -> list[str]:
+    return [how, _source(sandbox, orders, outside), inside]
+
+
+def _source(sandbox: Sandbox, orders: dict[str, Any], outside: str) -> str:
+    """Where bubblewrap finds a place of this machine."""
     if not sandbox.staged:
-        return [how, outside, inside]
+        return outside
     orders["stage"].append(outside)
-    return [how, f"{STAGE}/{len(orders['stage']) - 1}", inside]
+    return f"{STAGE}/{len(orders['stage']) - 1}"
 
 
 def _usr() -> dict[str, str]:

@@ -47,9 +47,37 @@ OWN_PROCESS = ("maps", "stat", "status", "statm", "cgroup", "mountinfo", "limits
 MACHINE = ("cpuinfo", "meminfo", "stat", "version", "filesystems", "sys/vm", "sys/kernel/pid_max", "sys/kernel/version")
 
 
+STATIC = ("cpuinfo", "meminfo", "stat", "loadavg", "uptime")
+"""Of /proc, what runtimes read of the machine; bots find copies that do not change."""
+OF_PROCESSES = ("self", "thread-self", "mounts", "net", "sys")
+HARMLESS = ("cmdline", "filesystems", "version")
+COUNTERS = ("sys/fs", "sys/kernel/pty")
+"""Below /proc/sys: how many files and terminals all have open."""
+
+
 def settings(*patterns: str) -> list[str]:
     """Those of some places in /etc that there are."""
     return [str(path) for pattern in patterns for path in sorted(Path("/").glob(pattern[1:]))]
+
+
+@cache
+def machine() -> dict[str, str]:
+    """What the files of /proc say that bots find copies of, as it was when this was first asked."""
+    return {name: Path("/proc", name).read_text() for name in STATIC if os.path.exists(f"/proc/{name}")}
+
+
+@cache
+def counters() -> tuple[list[str], list[str]]:
+    """The files and the folders of /proc that tell what others do, or how much: one bot could tell another by them.
+
+    What bots may not read anyway is not among them.
+    """
+    kept = {*STATIC, *OF_PROCESSES, *HARMLESS}
+    entries = [entry for entry in os.scandir("/proc") if not (entry.name.isdecimal() or entry.name in kept)]
+    seen = [entry for entry in entries if entry.stat().st_mode & 0o004]
+    files = [entry.path for entry in seen if entry.is_file()]
+    folders = [entry.path for entry in seen if entry.is_dir()]
+    return files, folders + [path for name in COUNTERS if os.path.isdir(path := f"/proc/{name}")]
 
 
 @cache
