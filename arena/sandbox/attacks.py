@@ -134,7 +134,9 @@ def metadata_calls(path: str, opened: int) -> dict[str, tuple[Any, ...]]:
     """Every system call that changes what is noted of a file, leaving it as it is as far as that can be."""
     here, name, status = -100, path.encode(), os.stat(path)
     mode, same = stat.S_IMODE(status.st_mode), 0xFFFFFFFF
-    times = struct.pack("qqqq", *divmod(status.st_atime_ns, 10**9), *divmod(status.st_mtime_ns, 10**9))
+    both = (status.st_atime_ns, status.st_mtime_ns)
+    times = struct.pack("qqqq", *(part for time in both for part in divmod(time, 10**9)))
+    coarse = struct.pack("qqqq", *(part for time in both for part in divmod(time // 1000, 10**6)))
     key, value = b"user.arena", b"x"
     flags, extended = ctypes.create_string_buffer(8), ctypes.create_string_buffer(64)
     arguments = ctypes.create_string_buffer(struct.pack("QII", ctypes.addressof(flags), 1, 0))
@@ -143,8 +145,8 @@ def metadata_calls(path: str, opened: int) -> dict[str, tuple[Any, ...]]:
         "chown": (number(92, -1), name, same, same),
         "lchown": (number(94, -1), name, same, same),
         "utime": (number(132, -1), name, struct.pack("qq", int(status.st_atime), int(status.st_mtime))),
-        "utimes": (number(235, -1), name, times),
-        "futimesat": (number(261, -1), here, name, times),
+        "utimes": (number(235, -1), name, coarse),
+        "futimesat": (number(261, -1), here, name, coarse),
     }
     return {call: words for call, words in of_old.items() if words[0] >= 0} | {
         "fchmod": (number(91, 52), opened, mode),
