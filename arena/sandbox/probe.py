@@ -12,7 +12,7 @@ from functools import cache
 from pathlib import Path
 
 from arena.sandbox import cgroups
-from arena.sandbox.confine import confine, filter_file, user
+from arena.sandbox.confine import SCOPED, confine, filter_file, user
 from arena.sandbox.grades import Grade, Layer, NoSandbox, Sandbox
 from arena.sandbox.launcher import landlock_abi
 from arena.scratch import run_folder
@@ -58,7 +58,7 @@ def found_here() -> tuple[Sandbox, tuple[Layer, ...]]:
         Layer(
             "system call filter", best.filtered, "refuses calls that reach beyond" if best.filtered else "did not work"
         ),
-        Layer("landlock", bare is not None, no_landlock or f"own files also without bubblewrap, ABI {abi}"),
+        Layer("landlock", bare is not None, no_landlock or _of_landlock(abi)),
         Layer("own user", best.own_user, "bots do not run as root" if best.own_user else no_user),
         _file("fair clock", "/proc/self/schedstat", "bots pay for thinking, not for the machine's load"),
         _file("pressure", "/proc/pressure/cpu", "how busy the machine is, noted with matches"),
@@ -70,6 +70,11 @@ def _processors(groups: Mapping[str, str]) -> Layer:
     held = cgroups.hold_processors(groups)
     missing = "no cpu controller for groups of bots: one may use all processors" if groups else "no control groups"
     return Layer("processor share", held, "a bot has no more than one processor" if held else missing)
+
+
+def _of_landlock(abi: int) -> str:
+    open_ways = "" if abi >= SCOPED else "; signals and abstract sockets are open (closed from Linux 6.12 on)"
+    return f"own files also without bubblewrap, ABI {abi}{open_ways}"
 
 
 def _file(name: str, path: str, use: str) -> Layer:

@@ -55,6 +55,7 @@ THREATS: dict[str, tuple[str, ...]] = {
     "leaves processes behind": (f"{FAULTS}test_processes_left_behind_end_with_the_bot", "attack: stay_behind"),
     "leaves zombies": (f"{REFEREE}launch.py::test_orphans_that_have_ended_are_reaped",),
     "signals others": ("attack: signal_others",),
+    "limits others, or moves them to another processor": ("attack: limit_others",),
     "traces others or reads their memory": ("attack: trace_others", "attack: read_memory_of_others"),
     "steals processors by threads": (
         f"{USAGE}test_work_is_paid_for",
@@ -66,6 +67,22 @@ THREATS: dict[str, tuple[str, ...]] = {
         f"{USAGE}test_children_that_end_unseen_are_paid_for",
         "attack: change_its_priority",
     ),
+    "changes modes, times or attributes of files": (
+        "attack: change_metadata",
+        "sandbox/test_metadata.py::test_without_bubblewrap_every_call_that_changes_metadata_is_refused",
+        "sandbox/test_users.py::test_a_build_changes_no_file_of_others",
+    ),
+    "leaves notes in the times of its own files": (
+        "attack: leave_notes_in_times",
+        "sandbox/test_metadata.py::test_who_reads_a_program_leaves_no_trace",
+    ),
+    "watches what others read": (
+        "attack: watch_files",
+        "attack: see_what_is_cached",
+        "attack: change_what_is_cached",
+    ),
+    "tells others by the load of the machine": ("attack: read_counters_of_the_machine", "attack: watch_the_load"),
+    "tells others by names of sockets": ("attack: find_abstract_names_taken",),
     "sees what is hidden": (
         f"{REFEREE}table.py::test_nobody_sees_a_step_before_all_choices_are_in",
         f"{REFEREE}table.py::test_what_others_chose_changes_nothing_that_is_sent_before_all_are_in",
