@@ -205,6 +205,8 @@ def built(home: Path, program: Program, sandbox: Sandbox, building: Building) ->
     from arena.submission.build import build  # here, because most commands build nothing
 
     _check_held(program, sandbox)
+    if program.build:
+        store.make_home(home)
     return build(program, home / "builds" / f"{program.digest}.log", sandbox, building)
 
 

@@ -10,6 +10,7 @@ from typing import Any
 import click
 
 from arena.cli.failures import interruptible, one_line_errors
+from arena.cli.output import warnings_said
 
 COMMANDS = {
     "games": "games",
@@ -64,7 +65,7 @@ class Commands(click.Group):
             return super().make_context(*args, **extra)
 
     def invoke(self, ctx: click.Context) -> object:
-        with one_line_errors(), interruptible():
+        with one_line_errors(), interruptible(), warnings_said():
             return super().invoke(ctx)
 
 

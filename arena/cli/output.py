@@ -37,6 +37,23 @@ def say(text: str) -> None:
     sys.stderr.write(f"{text}\n")  # which is rich, while there is a bar
 
 
+@contextmanager
+def warnings_said() -> Iterator[None]:
+    """What the store warns of is said, as long as the block lasts."""
+    from logging import Handler, LogRecord, getLogger
+
+    class Aloud(Handler):
+        def emit(self, record: LogRecord) -> None:
+            announce(record.getMessage())
+
+    handler = Aloud()
+    getLogger("ladder").addHandler(handler)
+    try:
+        yield
+    finally:
+        getLogger("ladder").removeHandler(handler)
+
+
 def say_if_empty(db: Database, home: Path) -> None:
     """Say that a home which reads as empty is none: its name may be mistyped."""
     from ladder import store

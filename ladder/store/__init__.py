@@ -9,6 +9,7 @@ from ladder.store.checks import Mismatch
 from ladder.store.database import NotFound, StoreError, exclusive, is_stored, open, open_read, write
 from ladder.store.evidence import Settled, evidence, find_settled, settle
 from ladder.store.export import backup
+from ladder.store.home import make_home
 from ladder.store.ladders import counts, find_ladder, ladder, ladders, plan, scheduled, waiting
 from ladder.store.records import (
     Counts,
@@ -59,6 +60,7 @@ __all__ = [
     "ladder_hash",
     "ladders",
     "leaderboard",
+    "make_home",
     "match",
     "matches_of",
     "open",

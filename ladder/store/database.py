@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from ladder.store import locks
+from ladder.store.home import close_home, make_file, make_home
 from ladder.store.locks import PATIENCE
 from ladder.store.schema import MIGRATIONS
 
@@ -50,7 +51,7 @@ class NotFound(StoreError, LookupError):
 
 
 def open(home: Path, *, thorough: bool = False, checkpoints: bool = False) -> Database:
-    """The database of a home for reading and writing; makes both where there is nothing yet.
+    """The database of a home for reading and writing; makes both where there is nothing yet, for their owner alone.
 
     `thorough` checks a large database for damage too. `checkpoints` is for the holder of `exclusive` alone:
     SQLite before 3.51.3 can damage a database that one process writes while another moves its write-ahead log.
@@ -58,11 +59,15 @@ def open(home: Path, *, thorough: bool = False, checkpoints: bool = False) -> Da
     """
     path = home / "arena.db"
     with one_line(path), ExitStack() as on_error:
-        home.mkdir(parents=True, exist_ok=True)
+        make_home(home)
         # Only one makes it: SQLite does not wait for others when a new database gets its write-ahead log.
         with nullcontext() if _begun(path) else locks.turn(path):
-            noted = locks.noted(path) if path.exists() else 0
-            db = _connect(path, "mode=rwc")
+            if path.exists():
+                noted = locks.noted(path)
+            else:
+                noted = 0
+                make_file(path)
+            db = _connect(path, "mode=rw")
             on_error.callback(db.close)
             _check(db, path, noted, thorough=thorough)
             db.enable_wal()
@@ -72,6 +77,7 @@ def open(home: Path, *, thorough: bool = False, checkpoints: bool = False) -> Da
         if not checkpoints:
             db.execute("PRAGMA wal_autocheckpoint = 0")
         _migrate(db)
+        close_home(home)
         on_error.pop_all()
         return db
 
@@ -83,7 +89,7 @@ def open_read(home: Path, *, must_exist: bool = False) -> Database:
     """
     path = home / "arena.db"
     with one_line(path), ExitStack() as on_error:
-        if not path.exists():
+        if not _is_there(path):
             if must_exist:
                 raise StoreError(f"there is no arena in {str(home)!r}: nothing was played or submitted there")
             return in_memory()
@@ -157,7 +163,7 @@ def exclusive(home: Path) -> Iterator[None]:
     path = home / "arena.lock"
     with ExitStack() as held:
         with one_line(path):
-            home.mkdir(parents=True, exist_ok=True)
+            make_home(home)
             try:
                 held.enter_context(locks.for_the_run(path))
             except locks.Taken as holder:
@@ -178,6 +184,15 @@ class _Connection(sqlite3.Connection):
                 with suppress(OSError):
                     held.enter_context(locks.turn(self.path))
             super().close()
+
+
+def _is_there(path: Path) -> bool:
+    """Whether there is a file. Raises PermissionError where one may not look: such a home is not an empty one."""
+    try:
+        path.stat()
+    except (FileNotFoundError, NotADirectoryError):
+        return False
+    return True
 
 
 def _begun(path: Path) -> bool:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import sqlite3
 from collections.abc import Callable, Iterator
 from contextlib import closing
@@ -10,6 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from ladder.store.database import StoreError, is_stored, one_line
+from ladder.store.home import make_file
 
 if TYPE_CHECKING:
     from sqlite_utils import Database
@@ -63,7 +63,7 @@ def backup(db: Database, file: Path, report: Callable[[int, int], None]) -> None
     if not is_stored(db):
         raise StoreError("there is nothing to copy: the home has no database yet")
     try:
-        os.close(os.open(file, os.O_CREAT | os.O_EXCL))
+        make_file(file)
     except FileExistsError:
         raise StoreError(f"{file} is there already and stays as it is: choose another name") from None
     except OSError as error:
@@ -82,6 +82,7 @@ def backup(db: Database, file: Path, report: Callable[[int, int], None]) -> None
 
 def _copy(db: Database, file: Path, report: Callable[[int, int], None]) -> None:
     file.unlink(missing_ok=True)
+    make_file(file)
     db.execute("BEGIN")  # what others write from now on is not seen, else the copy would begin anew each time
     with closing(sqlite3.connect(file)) as copy:
         db.conn.backup(copy, pages=PAGES, progress=lambda _, left, total: report(total - left, total))

@@ -23,7 +23,7 @@ class Taken(Exception):
 @contextmanager
 def for_the_run(path: Path) -> Iterator[None]:
     """Hold a lock file, and say in it who does. Raises Taken at once."""
-    lock = os.open(path, os.O_RDWR | os.O_CREAT, 0o644)
+    lock = os.open(path, os.O_RDWR | os.O_CREAT, 0o600)
     try:
         try:
             fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
@@ -39,7 +39,7 @@ def for_the_run(path: Path) -> Iterator[None]:
 @contextmanager
 def turn(database: Path) -> Iterator[int]:
     """Hold the short lock under which a database is written; gives it for `note`. Raises TimeoutError."""
-    lock = os.open(_beside(database), os.O_RDWR | os.O_CREAT, 0o644)
+    lock = os.open(_beside(database), os.O_RDWR | os.O_CREAT, 0o600)
     try:
         _wait_for(lock)
         yield lock

@@ -2,15 +2,27 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import pytest
 
 from arena.cli import output
+from tests.cli.commands import typed
 
 
 def test_what_could_move_the_cursor_is_escaped() -> None:
     """Colours, bells, line breaks and letters that turn the direction of writing; nothing else is touched."""
     assert output.printable("a\x1b[31m\x07\r\n\u202eb") == r"a\x1b[31m\x07\r\n\u202eb"
     assert output.printable("größer – 3 × 4′") == "größer – 3 × 4′"
+
+
+def test_what_the_store_warns_of_is_said_beside_the_result(home: Path) -> None:
+    """Once a command, on stderr; here, that the home was open to others."""
+    home.chmod(0o755)
+    ran = typed("retire", "bob")
+    assert ran.out == "retired bob@1, bob@2\n"
+    assert ran.err == "other users could look into '.arena', also at the seeds of dice: now it is closed to them\n"
+    assert typed("retire", "bob", "--undo").err == ""
 
 
 def test_a_log_has_a_line_of_progress_now_and_then(

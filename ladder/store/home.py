@@ -1,0 +1,50 @@
+"""The folder of a home, closed to everybody but its owner: whoever reads its event seeds foresees the dice.
+
+What is made is made closed, whatever the umask: if it were closed afterwards, others could open it in between.
+"""
+
+from __future__ import annotations
+
+import logging
+import os
+import stat
+from contextlib import suppress
+from pathlib import Path
+
+FILES = ("arena.db", "arena.db-wal", "arena.db-shm", "arena.db-lock", "arena.lock")
+OTHERS = stat.S_IRWXG | stat.S_IRWXO
+
+_log = logging.getLogger(__name__)
+
+
+def make_home(home: Path) -> None:
+    """Make the folder of a home, and what lies above it, where it is missing; one that is there stays as it is."""
+    home.mkdir(mode=0o700, parents=True, exist_ok=True)
+
+
+def make_file(path: Path) -> None:
+    """Make an empty file that only its owner can read. Raises FileExistsError."""
+    os.close(os.open(path, os.O_CREAT | os.O_EXCL, 0o600))
+
+
+def close_home(home: Path) -> None:
+    """Close a home that other users of the machine can look into, and log that it was open; never raises OSError."""
+    opened = [path for path in (home.resolve(), *(home / name for name in FILES)) if _is_open(path)]
+    for path in opened:
+        with suppress(OSError):
+            path.chmod(stat.S_IMODE(path.lstat().st_mode) & ~OTHERS)
+    shown = f"look into {str(home)!r}, also at the seeds of dice"
+    if any(map(_is_open, opened)):
+        _log.warning("other users can %s: let its owner chmod it to 700", shown)
+    elif opened:
+        _log.warning("other users could %s: now it is closed to them", shown)
+
+
+def _is_open(path: Path) -> bool:
+    """Whether others may use a folder or file; not a link, nor a folder that all share on purpose, as /tmp."""
+    try:
+        mode = path.lstat().st_mode
+    except OSError:
+        return False
+    shared = stat.S_ISDIR(mode) and mode & stat.S_ISVTX
+    return bool(mode & OTHERS) and not (shared or stat.S_ISLNK(mode))
