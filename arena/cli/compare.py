@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import secrets
 from collections.abc import Sequence
-from hashlib import sha256
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -21,6 +19,8 @@ from arena.cli.options import (
     json_option,
     players_option,
     sandbox_options,
+    seed_bytes,
+    seed_option,
     setting_options,
 )
 from arena.cli.output import announce, last_line, print_json, printable, progress, say
@@ -42,7 +42,7 @@ DIFFERENCES = (0.01, 0.005, 0.002, 0.001)
 @players_option
 @click.option("--field", metavar="X,Y,…", help="Compare how they fare among these bots.  [default: each other]")
 @click.option("--budget", type=Whole(2, 10_000_000), metavar="N", default=20_000, help="Give up after so many matches.")
-@click.option("--seed", help="Text that decides the dice.  [default: a new one, which is shown]")
+@seed_option
 @jobs_option
 @sandbox_options
 @setting_options
@@ -54,7 +54,7 @@ def compare(
     players: int | None,
     field: str | None,
     budget: int,
-    seed: str | None,
+    seed: str,
     jobs: int,
     sandbox: Sandbox,
     home: Path,
@@ -76,8 +76,6 @@ def compare(
     from arena.tournament.pool import Workers
 
     seats = check_players(setting.game, players)
-    seed = secrets.token_hex(4) if seed is None else seed
-    digest = sha256(seed.encode("utf-8", "surrogateescape")).digest()
     names = [*bots, *(field.split(",") if field is not None else ())]
     with (
         run_folder() as scratch,
@@ -88,7 +86,8 @@ def compare(
         one, other, *among = _entrants(names, setting, home, roster.Workshop(scratch, sandbox, announce))
         if one.digest == other.digest:
             raise click.UsageError(f"{bots[0]!r} and {bots[1]!r} are the same program: name two that differ")
-        question = Question(setting.game, seats, setting.options, setting.limits, digest, (one, other), among)
+        dice = seed_bytes(seed)
+        question = Question(setting.game, seats, setting.options, setting.limits, dice, (one, other), among)
         answer = play_groups(
             question, workers, budget, lambda answer: report(answer.matches, budget, _figure(question, answer))
         )

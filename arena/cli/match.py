@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-import secrets
 import sys
 from collections import Counter
 from collections.abc import Sequence
-from hashlib import sha256
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -22,6 +20,8 @@ from arena.cli.options import (
     home_option,
     json_option,
     sandbox_options,
+    seed_bytes,
+    seed_option,
     setting_options,
 )
 from arena.cli.output import announce, draw, last_line, print_json, printable, progress, say, table
@@ -44,7 +44,7 @@ OUTPUT_LINES = 10
 @click.argument("bots", nargs=-1, metavar="BOT BOT…", required=True)
 @game_option
 @click.option("-n", "--matches", type=Whole(1, 100_000), metavar="N", default=1, help="How many, in the same seats.")
-@click.option("--seed", help="Text that decides the dice.  [default: a new one, which is shown]")
+@seed_option
 @setting_options
 @sandbox_options
 @home_option
@@ -53,7 +53,7 @@ def match(
     bots: tuple[str, ...],
     setting: Setting,
     matches: int,
-    seed: str | None,
+    seed: str,
     sandbox: Sandbox,
     home: Path,
     as_json: bool,
@@ -68,7 +68,6 @@ def match(
       arena match ./mine.py random --game buttons -n 20
     """
     check_players(setting.game, len(bots))
-    seed = secrets.token_hex(4) if seed is None else seed
     played, interrupted = _play(bots, setting, matches, seed, home, sandbox)
     if as_json:
         results = [_plain(result) for result in played]
@@ -95,7 +94,6 @@ def _play(
     from ladder import store
 
     game, options, limits = setting
-    digest = sha256(seed.encode("utf-8", "surrogateescape")).digest()
     with (
         run_folder() as scratch,
         casual.table(waiting=attach, sandbox=sandbox) as worker,
@@ -105,7 +103,7 @@ def _play(
         with store.open_read(home) as db:
             workshop = roster.Workshop(scratch, sandbox, announce)
             lineup = [roster.find(db, home, bot, game, workshop) for bot in bots]
-        wanted = casual.tasks(game, lineup, options=options, limits=limits, seed=digest, count=matches)
+        wanted = casual.tasks(game, lineup, options=options, limits=limits, seed=seed_bytes(seed), count=matches)
         return casual.play(worker, wanted, stop=stopped, report=report), stopped()
 
 

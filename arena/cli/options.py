@@ -5,8 +5,10 @@ from __future__ import annotations
 import json
 import os
 import re
+import secrets
 from collections.abc import Callable, Sequence
 from functools import wraps
+from hashlib import sha256
 from pathlib import Path
 from typing import Any, NamedTuple, NoReturn, TypeVar, cast
 
@@ -99,6 +101,12 @@ players_option = click.option(
     "-p", "--players", type=Whole(1), metavar="N", help="Seats of a match.  [default: the game's fewest]"
 )
 
+seed_option = click.option(
+    "--seed",
+    default=lambda: secrets.token_hex(16),  # bots are shown its hash, and must not find it by trying
+    show_default="a new one, which is shown",
+    help="Text that decides the dice.",
+)
 jobs_option = click.option(
     "-j",
     "--jobs",
@@ -163,6 +171,11 @@ def _sandbox(wanted: str, least: str | None, home: Path) -> Sandbox:
         click.echo(sandbox.warning, err=True)
     homes = {home, Path(".arena"), Path(os.environ.get("ARENA_HOME", ".arena"))}
     return sandbox.hide(*(str(each.resolve()) for each in homes))
+
+
+def seed_bytes(text: str) -> bytes:
+    """The seed of the matches whose dice a text decides."""
+    return sha256(text.encode("utf-8", "surrogateescape")).digest()
 
 
 class Setting(NamedTuple):

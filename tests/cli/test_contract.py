@@ -103,6 +103,15 @@ def test_every_command_that_takes_json_is_tried() -> None:
     assert {name for name in COMMANDS if takes(name, "--json")} == LISTS.keys() | elsewhere
 
 
+@pytest.mark.parametrize("name", ["match", "compare"])
+def test_a_seed_that_nobody_chose_cannot_be_found_by_trying(name: str) -> None:
+    """Bots are shown its hash: with 32 bits they had the dice to come in minutes."""
+    (option,) = (parameter for parameter in command(name).params if parameter.name == "seed")
+    one, other = (bytes.fromhex(str(option.get_default(CONTEXT))) for _ in range(2))
+    assert one != other
+    assert 8 * len(one) >= 128
+
+
 @pytest.mark.parametrize("words", [["games"], ["ladder", "--help"]])
 def test_an_old_terminal_is_good_enough(words: list[str], empty_folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """What its encoding does not have is shown as something else."""
