@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import time
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Literal, NamedTuple
+from typing import TYPE_CHECKING, Literal, NamedTuple, TypeAlias
 
 from arena import roster, submission
 from arena.check.run import Finding, Report, check
@@ -20,6 +21,10 @@ if TYPE_CHECKING:
 
     from arena.clock import Limits
     from arena.sandbox import Sandbox
+
+
+Agree: TypeAlias = Callable[[str], bool]
+"""Asked a question that is answered by yes or no."""
 
 
 class Admission(NamedTuple):
@@ -43,14 +48,18 @@ def admit(
     report: Report,
     building: Building,
     sandbox: Sandbox,
+    agree: Agree | None = None,
 ) -> Admission:
     """Take what is at a path, build and check it, and enter it as a version.
 
-    What is entered already, and newest, is not tried again. Raises BadSubmission and StoreError.
+    What is entered already, and newest, is not tried again. An archive that gives itself the name of another bot is its
+    next version if `agree` says so, or whoever submits it says that `name`. Raises BadSubmission and StoreError.
     """
     with run_folder() as scratch:
         taken, newest = _take(home, path, scratch, name, plays)
         known = newest is not None and newest.digest == taken.program.digest
+        if newest is not None and not known and taken.program.packed and name is None:
+            _check_is_meant(path, newest, agree)
         if newest is not None and known and (there := roster.program_of(home, newest)).root.exists():
             program = replace(there, packed=taken.program.packed)
         else:
@@ -86,6 +95,17 @@ def _take(
     if newest is not None and newest.origin == "submitted" and not taken.program.says_games:
         taken = taken._replace(program=submission.playing(taken.program, newest.games))
     return taken, newest
+
+
+def _check_is_meant(path: Path, newest: store.Version, agree: Agree | None) -> None:
+    """Raises BadSubmission if nobody agrees that an archive is a new version of the bot whose name it gives itself."""
+    day = time.strftime("%Y-%m-%d", time.localtime(newest.created))
+    source = "an archive" if newest.packed else "a file or folder"
+    there = f"{newest.number} version{'s' * (newest.number > 1)}, the newest of {day} from {source}"
+    claim = f"{str(path)!r} says it is called {newest.name}, which is entered already ({there})"
+    following = f"{newest.name}@{newest.number + 1}"
+    if agree is None or not agree(f"{claim}: make it {following}?"):
+        raise BadSubmission(f"{claim}: say --name {newest.name} to make it {following}, or another name for a new bot")
 
 
 def _check_is_path(db: Database, path: Path) -> None:

@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 import shlex
+import sys
 from collections.abc import Mapping, Sequence
+from contextlib import ExitStack
+from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -94,10 +97,20 @@ def submit(
     from arena.submission import BadSubmission
 
     games = [game.name for game in plays]
-    with progress("checking", "steps") as report:
+    asks = not as_json and sys.stdin.isatty() and sys.stderr.isatty()
+    with ExitStack() as shown:
+        bar = cache(lambda: shown.enter_context(progress("checking", "steps")))  # not while something is asked
         try:
             admitted = admission.admit(
-                home, path, limits, name=name, plays=games, report=report, building=announce, sandbox=sandbox
+                home,
+                path,
+                limits,
+                name=name,
+                plays=games,
+                report=lambda done, total: bar()(done, total),
+                building=announce,
+                sandbox=sandbox,
+                agree=_ask if asks else None,
             )
         except BadSubmission as error:
             if as_json:
@@ -116,6 +129,11 @@ def submit(
         raise click.ClickException(refusal or "")
     if not as_json:
         click.echo(_news(version, admitted.news))
+
+
+def _ask(question: str) -> bool:
+    """Put a question on the terminal; no answer is no."""
+    return click.confirm(printable(question), err=True)
 
 
 def _verdict(

@@ -34,7 +34,7 @@ def one_line_errors() -> Iterator[None]:
         raise
     except click.UsageError as error:
         raise OneLine(_usage(error), error.exit_code) from error
-    except KeyboardInterrupt:
+    except (KeyboardInterrupt, click.Abort):  # the latter where something was asked
         raise SystemExit(INTERRUPTED) from None
     except BrokenPipeError:
         raise  # `arena … | head`: click ends quietly

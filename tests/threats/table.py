@@ -26,6 +26,11 @@ THREATS: dict[str, tuple[str, ...]] = {
     "nests folders without end": ("test_scratch.py::test_folders_may_be_nested_without_end",),
     "reads another bot's folder": ("attack: read_secrets", "attack: find_folders_of_others"),
     "reads the store, replays, keys": ("attack: read_secrets",),
+    "another local user reads the store": (
+        "ladder/test_home.py::test_a_new_home_is_made_closed",
+        "ladder/test_home.py::test_an_open_home_is_closed_by_who_writes_next",
+        "ladder/test_home.py::test_a_backup_is_closed",
+    ),
     "reaches the network": ("attack: reach_the_network", "attack: send_datagrams"),
     "reaches services of the machine": ("attack: reach_the_network",),
     "abstract, vsock and netlink sockets": ("attack: reach_abstract_sockets", "attack: open_strange_sockets"),
@@ -118,6 +123,10 @@ THREATS: dict[str, tuple[str, ...]] = {
         "ladder/test_versions.py::test_a_name_that_would_need_quoting_is_refused",
         "test_data.py::test_no_text_is_taken_for_a_formula",
     ),
+    "an archive that names itself like somebody's bot": (
+        f"{TOURNAMENT}claims.py::test_an_archive_with_the_name_of_a_bot_is_refused",
+        f"{TOURNAMENT}claims.py::test_on_a_terminal_it_is_asked",
+    ),
     "names that look alike": (f"{MANIFESTS}test_names_that_look_alike_share_a_skeleton",),
     "prints without end": (f"{REFEREE}launch.py::test_a_flood_of_output_is_told", "attack: print_without_end"),
     "the arena stands still": (
@@ -194,4 +203,7 @@ THREATS: dict[str, tuple[str, ...]] = {
     "inherits what was left open": ("attack: inherit_secrets", "attack: inherit_files"),
     "changes its own program": ("attack: change_itself", "attack: write_anywhere"),
     "foresees dice": (f"{TOURNAMENT}ladder.py::test_memory_is_worth_nothing",),
+    "tries the seeds of unrated matches through": (
+        "cli/test_contract.py::test_a_seed_that_nobody_chose_cannot_be_found_by_trying",
+    ),
 }

@@ -1,0 +1,114 @@
+"""An archive that gives itself the name of a bot that is entered already is not that bot's next version unawares."""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import os
+import pty
+import re
+import zipfile
+from pathlib import Path
+from subprocess import PIPE, Popen
+
+import pytest
+
+from ladder import store
+from tests.cli.commands import ARENA, Ran, arena, environment, everything_in
+from tests.tournament import programs
+
+pytestmark = pytest.mark.timeout(300)  # several processes one after the other, on whatever machine
+
+ARCHIVES = {
+    "a manifest": ("theirs.zip", "", 'name = "mine"\n'),
+    "a folder": ("theirs.zip", "Mine/", ""),
+    "a file name": ("mine.zip", "", ""),
+}
+"""Where an archive may say that it is called `mine`: its own name, the folder in it, a line of its manifest."""
+
+
+def pack(cwd: Path, says: str, *, bot: str = programs.LAST, build: str = "") -> str:
+    """An archive of somebody's; gives its name."""
+    file, folder, line = ARCHIVES[says]
+    with zipfile.ZipFile(cwd / file, "w") as archive:
+        archive.writestr(f"{folder}bot.toml", f'run = ["python", "bot.py"]\ngames = ["birth"]\n{line}{build}')
+        archive.writestr(f"{folder}bot.py", bot)
+    return file
+
+
+@pytest.fixture
+def entered(cwd: Path) -> Path:
+    """Where `mine@1` is entered, from a file."""
+    programs.enter(cwd, mine=programs.FIRST)
+    return cwd
+
+
+def versions(cwd: Path) -> list[str]:
+    with store.open_read(cwd / ".arena") as db:
+        return [version.label for version in store.versions(db) if version.origin == "submitted"]
+
+
+def answered(answer: str, *words: str, cwd: Path) -> Ran:
+    """Run a command on a terminal and answer what it asks; `err` is what the terminal shows."""
+    ours, theirs = pty.openpty()
+    with Popen([ARENA, *words], cwd=cwd, env=environment(), stdin=theirs, stderr=theirs, stdout=PIPE) as process:
+        os.close(theirs)
+        shown, asked = b"", False
+        with contextlib.suppress(OSError):  # at the end
+            while part := os.read(ours, 4096):
+                shown += part
+                if not asked and b"[y/N]" in shown:
+                    asked = bool(os.write(ours, f"{answer}\n".encode()))
+        assert process.stdout is not None
+        out = process.stdout.read().decode()
+    os.close(ours)
+    return Ran(process.returncode, out, shown.decode())
+
+
+@pytest.mark.parametrize("says", ARCHIVES)
+def test_an_archive_with_the_name_of_a_bot_is_refused(says: str, entered: Path) -> None:
+    """In one line that says whose name it is and what to say instead, before anything of it is built or run."""
+    file = pack(entered, says, build='build = [["true"]]\n')
+    before = everything_in(entered)
+    ran = arena("submit", file, cwd=entered)
+    assert (ran.code, ran.out, everything_in(entered)) == (1, "", before)
+    assert "building" not in ran.err
+    claim, there, instead = re.split(r" \(|\): ", ran.err.splitlines()[-1])
+    assert claim == f"Error: '{file}' says it is called mine, which is entered already"
+    assert re.fullmatch(r"1 version, the newest of \d{4}-\d\d-\d\d from a file or folder", there)
+    assert instead == "say --name mine to make it mine@2, or another name for a new bot"
+
+
+def test_a_program_is_refused_and_not_asked(entered: Path) -> None:
+    """Nobody answers there, terminal or not."""
+    ran = answered("y", "submit", pack(entered, "a manifest"), "--json", cwd=entered)
+    assert ran.code == 1
+    assert "says it is called mine" in json.loads(ran.out)["reason"]
+    assert versions(entered) == ["mine@1"]
+
+
+def test_who_says_the_name_means_it(entered: Path) -> None:
+    """`--name` is the word of whoever submits, not of the archive."""
+    ran = arena("submit", pack(entered, "a manifest"), "--name", "mine", cwd=entered)
+    assert (ran.code, versions(entered)) == (0, ["mine@1", "mine@2"])
+
+
+def test_a_name_that_nobody_has_is_free(entered: Path) -> None:
+    """And the same content once more is nothing to ask about."""
+    with zipfile.ZipFile(entered / "other.zip", "w") as archive:
+        archive.writestr("bot.toml", 'run = ["python", "bot.py"]\ngames = ["birth"]\n')
+        archive.writestr("bot.py", programs.LAST)
+    assert arena("submit", "other.zip", cwd=entered).out.startswith("accepted as other@1")
+    again = arena("submit", "other.zip", cwd=entered)
+    assert (again.code, again.out) == (0, "other@1 has just this content already: nothing to do\n")
+
+
+def test_on_a_terminal_it_is_asked(entered: Path) -> None:
+    """No is the default, the end of the input an interruption, and yes makes it the next version."""
+    submit = ("submit", pack(entered, "a manifest"))
+    for answer in ("", "n"):
+        refused = answered(answer, *submit, cwd=entered)
+        assert (refused.code, refused.out, versions(entered)) == (1, "", ["mine@1"])
+        assert "make it mine@2? [y/N]" in refused.err
+    assert answered("\x04", *submit, cwd=entered).code == 130
+    assert answered("y", *submit, cwd=entered).out.startswith("accepted as mine@2 for birth")
