@@ -58,6 +58,7 @@ def admit(
     with run_folder() as scratch:
         taken, newest = _take(home, path, scratch, name, plays)
         known = newest is not None and newest.digest == taken.program.digest
+        roster.check_wishes(taken.program, sandbox)
         if newest is not None and not known and taken.program.packed and name is None:
             _check_is_meant(path, newest, agree)
         if newest is not None and known and (there := roster.program_of(home, newest)).root.exists():

@@ -158,6 +158,7 @@ def starter(db: Database, home: Path, sandbox: Sandbox = UNCONFINED) -> Callable
         version = store.version(db, label)
         program = program_of(home, version)
         _check_held(program, sandbox)
+        check_wishes(replace(program, name=version.label), sandbox)
         if not program.root.is_dir():
             raise BadSubmission(f"the program of {version.label} is gone from {str(program.root)!r}: submit it again")
         if not submission.intact(program):
@@ -205,6 +206,7 @@ def built(home: Path, program: Program, sandbox: Sandbox, building: Building) ->
     from arena.submission.build import build  # here, because most commands build nothing
 
     _check_held(program, sandbox)
+    check_wishes(program, sandbox)
     if program.build:
         store.make_home(home)
     return build(program, home / "builds" / f"{program.digest}.log", sandbox, building)
@@ -244,6 +246,19 @@ def _check_held(program: Program, sandbox: Sandbox) -> None:
             f"{program.name} came as an archive, perhaps from a stranger, and grade {sandbox.grade} holds nobody:"
             " install bubblewrap (see arena doctor), or say --i-trust-these-bots"
         )
+
+
+def check_wishes(program: Program, sandbox: Sandbox) -> None:
+    """Raises BadSubmission for a program that wishes for more than the organiser allows: it is not given less."""
+    needs, allowed = program.needs, sandbox.allowed
+    for key, wish, most, unit, option in (
+        ("memory_mib", needs.memory_mib, allowed.memory_mib, " MiB", "--max-memory or ARENA_MAX_MEMORY"),
+        ("tasks", needs.tasks, allowed.tasks, "", "--max-tasks or ARENA_MAX_TASKS"),
+    ):
+        if wish is not None and wish > most:
+            wished = f"{program.name} wishes for {key} = {wish}, and at most {most}{unit} are allowed"
+            instead = f"ask for less in its bot.toml, or let the organiser allow more with {option}"
+            raise BadSubmission(f"{wished}: {instead}")
 
 
 def _check_plays(name: str, plays: Sequence[str], game: Game[Any]) -> None:

@@ -17,7 +17,7 @@ from typing import Any, Concatenate, NamedTuple, ParamSpec, Protocol, TypeAlias
 from arena.clock import Usage
 from arena.launch import BotProcess
 from arena.match import Forfeit, Void
-from arena.sandbox import Bounds, Confined, Sandbox, confine, door, user
+from arena.sandbox import Confined, Sandbox, confine, door, user
 from arena.sandbox.shown import shown
 from arena.sandbox.watchdog import out_of_memory
 from arena.scratch import remove
@@ -49,9 +49,9 @@ class Entrant(NamedTuple):
     command: tuple[str, ...]
     cwd: str = "."
     env: Mapping[str, str] = {}
-    memory_mib: int = 512
-    tasks: int = 64
-    """Processes and threads together."""
+    memory_mib: int | None = None
+    tasks: int | None = None
+    """Processes and threads together; None, like that of memory, if it does not say how many it wants."""
 
     @property
     def by_hand(self) -> bool:
@@ -126,7 +126,7 @@ class Bot:
         self.started = asyncio.Event()
         """Set when the start has succeeded or failed."""
         self._directory = directory
-        self._bounds = Bounds(entrant.memory_mib, entrant.tasks)
+        self._bounds = host.sandbox.bounds(entrant.memory_mib, entrant.tasks)
         self._process: BotProcess | None = None
         self._service: RefereeService | None = None
         self._verdict: asyncio.TimerHandle | None = None
@@ -323,7 +323,7 @@ class Bot:
             if (excess := self._process.excess) is not None:
                 reason, how = Forfeit.OOM if excess.is_memory else Forfeit.CRASH, excess.what
             elif WANTED_MEMORY.search("\n".join(self._process.last_lines()[-3:])):
-                reason, how = Forfeit.OOM, f"{how}, out of memory: {self.entrant.memory_mib} MiB are allowed"
+                reason, how = Forfeit.OOM, f"{how}, out of memory: {self._bounds.memory_mib} MiB are allowed"
         if self.stream is None:
             forgot = how.endswith("exited with code 0") and self.entrant.command[0] == sys.executable
             hint = "; does it end with run(YourBot)?" if forgot else ""

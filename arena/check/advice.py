@@ -32,8 +32,8 @@ def advise(program: Program, game: str, reason: Forfeit, detail: str, output: Se
     """What to do about a fault in a match of a game; what was said of it and printed may tell more than its reason."""
     printed = "\n".join(output)
     if reason in {Forfeit.TIMEOUT, Forfeit.CRASH, Forfeit.START} and _NO_MORE_TASKS.search(printed):
-        allowed = f"at most {program.needs.tasks} tasks are allowed (`tasks` in `[limits]` of bot.toml)"
-        return f"its output says that it could not start threads or processes: {allowed}"
+        fewer = "use fewer, or ask for more: `tasks` in `[limits]` of bot.toml"
+        return f"its output says that it could not start threads or processes: {fewer}"
     if reason is Forfeit.START:
         return _start(program, detail, printed)
     return ADVICE[reason].format(game=game)

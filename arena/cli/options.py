@@ -17,7 +17,7 @@ import click
 from arena import games, naming
 from arena.clock import Limits
 from arena.games.rules import BadOption, Game, Options
-from arena.sandbox.grades import Grade, NoSandbox, Sandbox
+from arena.sandbox.grades import LEAST, MOST, Grade, NoSandbox, Sandbox
 
 Command = TypeVar("Command", bound=Callable[..., Any])
 
@@ -135,15 +135,49 @@ def limit_options(command: Command) -> Command:
 
 
 def sandbox_options(command: Command) -> Command:
-    """What holds the bots; the command has `home_option` too, and gets `sandbox`. Says so loudly if it is weak."""
+    """What holds the bots, and what they may ask for; the command has `home_option` too, and gets `sandbox`.
+
+    Says so loudly if it is weak.
+    """
 
     @wraps(command)
-    def with_sandbox(*args: Any, wanted: str, least: str | None, trusting: bool, home: Path, **others: Any) -> Any:
-        sandbox = _sandbox(wanted, least, home)._replace(trusting=trusting)
+    def with_sandbox(
+        *args: Any,
+        wanted: str,
+        least: str | None,
+        trusting: bool,
+        memory_mib: int,
+        tasks: int,
+        home: Path,
+        **others: Any,
+    ) -> Any:
+        sandbox = _sandbox(wanted, least, home)._replace(
+            trusting=trusting, allowed=MOST._replace(memory_mib=memory_mib, tasks=tasks)
+        )
         return command(*args, sandbox=sandbox, home=home, **others)
 
     grades = [grade.value for grade in Grade]
     for option in (
+        click.option(
+            "--max-tasks",
+            "tasks",
+            type=Whole(LEAST.tasks),
+            metavar="N",
+            default=MOST.tasks,
+            envvar="ARENA_MAX_TASKS",
+            show_envvar=True,
+            help="Processes and threads that a bot may ask for.",
+        ),
+        click.option(
+            "--max-memory",
+            "memory_mib",
+            type=Whole(LEAST.memory_mib),
+            metavar="MIB",
+            default=MOST.memory_mib,
+            envvar="ARENA_MAX_MEMORY",
+            show_envvar=True,
+            help="Memory that a bot may ask for.",
+        ),
         click.option(
             "--i-trust-these-bots",
             "trusting",

@@ -5,12 +5,13 @@ turn a command into one that runs inside it.
 """
 
 from arena.sandbox.confine import Confined, builder, confine, confine_build, door, user
-from arena.sandbox.grades import DEFAULT, LEAST, UNCONFINED, Bounds, Grade, Layer, NoSandbox, Sandbox
+from arena.sandbox.grades import DEFAULT, LEAST, MOST, UNCONFINED, Bounds, Grade, Layer, NoSandbox, Sandbox
 from arena.sandbox.probe import probe
 
 __all__ = [
     "DEFAULT",
     "LEAST",
+    "MOST",
     "UNCONFINED",
     "Bounds",
     "Confined",

@@ -62,6 +62,8 @@ class Bounds(NamedTuple):
 DEFAULT = Bounds()
 LEAST = Bounds(memory_mib=64, tasks=32)
 """Less than this no runtime starts with."""
+MOST = Bounds(memory_mib=4096, tasks=512)
+"""What a bot may wish for, unless the organiser says otherwise."""
 
 
 class Sandbox(NamedTuple):
@@ -83,11 +85,19 @@ class Sandbox(NamedTuple):
     """Folders that no bot may see, wherever they lie: homes."""
     trusting: bool = False
     """Whether the organiser trusts every bot, strangers' too."""
+    allowed: Bounds = MOST
+    """What a bot may wish for at most."""
 
     @property
     def is_for_strangers(self) -> bool:
         """Whether it holds programs of people whom nobody knows, or need not."""
         return self.trusting or self.grade.at_least(Grade.C)
+
+    def bounds(self, memory_mib: int | None, tasks: int | None) -> Bounds:
+        """What a bot may use up that wishes for so much; without a wish (None) the usual, or all that is allowed."""
+        memory_mib = min(DEFAULT.memory_mib if memory_mib is None else memory_mib, self.allowed.memory_mib)
+        tasks = min(DEFAULT.tasks if tasks is None else tasks, self.allowed.tasks)
+        return self.allowed._replace(memory_mib=memory_mib, tasks=tasks)
 
     def hide(self, *folders: str) -> Sandbox:
         """The same, with more to be hidden."""

@@ -11,9 +11,12 @@ import msgspec
 
 from arena import games
 from arena.naming import short
+from arena.sandbox.grades import LEAST
 
 NAME = re.compile(r"[a-z0-9][a-z0-9._-]{0,31}")
 MAX_MANIFEST = 64 * 1024
+BEYOND = 10**9
+"""No machine has so much of anything; messages have room for numbers below."""
 _ALIKE = str.maketrans({"0": "o", "1": "l", "i": "l", ".": "-", "_": "-"})
 
 Command = Annotated[list[Annotated[str, msgspec.Meta(max_length=1000)]], msgspec.Meta(min_length=1, max_length=100)]
@@ -29,10 +32,13 @@ Protocol: TypeAlias = Literal["grpc", "stdio"]
 
 
 class Needs(msgspec.Struct, forbid_unknown_fields=True, frozen=True):
-    """What a bot asks for of the machine, in `[limits]`: of memory, and of processes and threads together."""
+    """What a bot wishes for of the machine, in `[limits]`: memory, and processes and threads together.
 
-    memory_mib: Annotated[int, msgspec.Meta(ge=64, le=4096)] = 512
-    tasks: Annotated[int, msgspec.Meta(ge=32, le=512)] = 64
+    How much of that it may have is for whoever runs the arena to say: `Sandbox.allowed`.
+    """
+
+    memory_mib: Annotated[int, msgspec.Meta(ge=LEAST.memory_mib, lt=BEYOND)] | None = None
+    tasks: Annotated[int, msgspec.Meta(ge=LEAST.tasks, lt=BEYOND)] | None = None
 
 
 DEFAULT_NEEDS = Needs()

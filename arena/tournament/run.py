@@ -87,7 +87,7 @@ def run_ladder(
 ) -> Run:
     """Finish an interrupted leg, then play what the rounds of the field still lack."""
     entrant = roster.starter(db, home, workers.sandbox)
-    for label in field:  # before anything is planned
+    for label in (*store.awaited(db, ladder, retry=retry), *field):  # before anything is played or planned
         entrant(label)
     run = _play(Run(), db, ladder, workers, entrant, report, retry=retry)
     if not workers.stopped and store.plan(db, ladder, field, rounds):

@@ -10,7 +10,7 @@ from ladder.store.database import NotFound, StoreError, exclusive, is_stored, op
 from ladder.store.evidence import Settled, evidence, find_settled, settle
 from ladder.store.export import backup
 from ladder.store.home import make_home
-from ladder.store.ladders import counts, find_ladder, ladder, ladders, plan, scheduled, waiting
+from ladder.store.ladders import awaited, counts, find_ladder, ladder, ladders, plan, scheduled, waiting
 from ladder.store.records import (
     Counts,
     Faults,
@@ -46,6 +46,7 @@ __all__ = [
     "Version",
     "VoidMatch",
     "add_version",
+    "awaited",
     "backup",
     "counts",
     "evidence",

@@ -91,6 +91,16 @@ def counts(db: Database, ladder: Ladder) -> Counts:
     return Counts(**{"scheduled": 0, "done": 0, "unplayable": 0} | dict(rows))
 
 
+def awaited(db: Database, ladder: Ladder, *, retry: bool = False) -> tuple[str, ...]:
+    """The labels of the bots in matches that are to be played, with the unplayable ones if `retry`."""
+    rows = db.execute(
+        "SELECT DISTINCT bot.value FROM groups g, json_each(g.bots) bot WHERE g.id IN"
+        " (SELECT group_id FROM matches WHERE ladder = ? AND status IN ('scheduled', ?)) ORDER BY bot.value",
+        [ladder.id, "unplayable" if retry else "scheduled"],
+    )
+    return tuple(label for (label,) in rows)
+
+
 def waiting(db: Database, ladder: Ladder) -> int:
     """How many bots were ever in the field and have no rated match."""
     (bots,) = db.execute(

@@ -43,7 +43,8 @@ def arena(*words: str | Path, cwd: Path) -> Ran:
 
 def environment() -> dict[str, str]:
     """A plain terminal's, whoever runs the tests."""
-    return {name: value for name, value in os.environ.items() if name not in {"ARENA_HOME", "FORCE_COLOR", "COLUMNS"}}
+    said = {"ARENA_HOME", "ARENA_MAX_MEMORY", "ARENA_MAX_TASKS", "FORCE_COLOR", "COLUMNS"}
+    return {name: value for name, value in os.environ.items() if name not in said}
 
 
 def everything_in(folder: Path) -> dict[str, str]:

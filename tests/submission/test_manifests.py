@@ -49,7 +49,6 @@ CORPUS: dict[str, tuple[bytes, str]] = {
     "a key in other letters": (b'RUN = ["./bot"]', "RUN"),
     "a key with a dot": (RUN + b'limits.disk = "all"', "disk"),
     # what it asks for
-    "all the memory": (RUN + b"[limits]\nmemory_mib = 1000000", "<= 4096"),
     "hardly any memory": (RUN + b"[limits]\nmemory_mib = 1", ">= 64"),
     "memory below zero": (RUN + b"[limits]\nmemory_mib = -1", ">= 64"),
     "memory that is no number": (RUN + b"[limits]\nmemory_mib = nan", "int"),
@@ -57,7 +56,7 @@ CORPUS: dict[str, tuple[bytes, str]] = {
     "memory in words": (RUN + b'[limits]\nmemory_mib = "512"', "int"),
     "memory by true": (RUN + b"[limits]\nmemory_mib = true", "int"),
     "memory beyond any integer": (RUN + b"[limits]\nmemory_mib = " + b"9" * 400, "bot.toml"),
-    "thousands of tasks": (RUN + b"[limits]\ntasks = 10000", "<= 512"),
+    "tasks beyond any machine": (RUN + b"[limits]\ntasks = 1000000000", "<= 999999999"),
     "no tasks": (RUN + b"[limits]\ntasks = 0", ">= 32"),
     "limits of its own": (RUN + b"[limits]\ncpu = 0", "cpu"),
     "limits as a list": (RUN + b"limits = [512, 64]", "limits"),

@@ -113,6 +113,12 @@ THREATS: dict[str, tuple[str, ...]] = {
         "submission/test_builds.py::test_what_a_build_has_for_itself_is_not_in_its_folder",
         "submission/test_builds.py::test_a_link_for_a_home_leads_nobody_out",
     ),
+    "asks for more of the machine than is allowed": (
+        "sandbox/test_wishes.py::test_who_wishes_for_more_than_is_allowed_is_refused",
+        "sandbox/test_wishes.py::test_a_ladder_refuses_a_stored_bot_that_wishes_for_more",
+        "sandbox/test_wishes.py::test_an_interrupted_leg_is_looked_through_before_it_goes_on",
+        "sandbox/test_wishes.py::test_what_is_allowed_binds_who_wished_for_nothing",
+    ),
     "malicious manifests": (
         f"{MANIFESTS}test_a_bad_manifest_is_refused_with_its_reason",
         "submission/test_builds.py::test_no_shell_reads_a_command",
