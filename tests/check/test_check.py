@@ -150,7 +150,7 @@ TRACEBACK = ["Traceback (most recent call last):", "SyntaxError: invalid syntax"
             r"\./bot has .*`chmod \+x`",
         ),
         ("./bot", Forfeit.START, "did not join within 30 s", [], ".* dial ARENA_ADDR"),
-        ("./bot", Forfeit.TIMEOUT, "", ["pthread_create failed"], ".* not start threads .* at most 64 tasks"),
+        ("./bot", Forfeit.TIMEOUT, "", ["pthread_create failed"], ".* not start threads .* ask for more: `tasks`"),
         ("./bot", Forfeit.TIMEOUT, "", ["I think"], "think less"),
         ("./bot", Forfeit.CRASH, "", [], ".*`arena match attach: random --game birth`"),
     ],

@@ -90,17 +90,18 @@ def test_a_ladder_refuses_a_stored_bot_that_wishes_for_more(wish: str, cwd: Path
 
 
 def test_an_interrupted_leg_is_looked_through_before_it_goes_on() -> None:
-    """A bot that is in no field any more is in matches that are left, perhaps in the last of them."""
-    enter(wishing("memory_mib = 600"))
-    enter(wishing("memory_mib = 200", "other"))
+    """A bot that is in no field any more is in matches that are left, if not in the first of them."""
+    for name, wish in (("mine", "memory_mib = 600"), ("ann", "tasks = 40"), ("bob", "tasks = 50")):
+        enter(wishing(wish, name))
     workers = Pretending(voids=0)
     workers.sandbox = Sandbox(allowed=MOST._replace(memory_mib=512))
     with store.open(Path(".arena"), checkpoints=True) as db:
         key = store.LadderKey("birth", 2, {}, Limits().plain(), 1)
-        ladder = store.ladder(db, key, draw_probability=0.0)
-        store.plan(db, ladder, ["mine", "other"], rounds=1)
+        ladder = store.ladder(db, key, draw_probability=0.0, seed="y")
+        store.plan(db, ladder, ["mine", "ann", "bob"], rounds=1)
+        assert "mine@1" not in next(store.scheduled(db, ladder)).line_up
         with workers, pytest.raises(BadSubmission, match="mine@1 wishes for memory_mib = 600"):
-            run_ladder(db, Path(".arena"), ladder, ["other"], 1, workers=workers, report=lambda *_: None)
+            run_ladder(db, Path(".arena"), ladder, ["ann", "bob"], 1, workers=workers, report=lambda *_: None)
     assert workers.tasks == []
 
 
