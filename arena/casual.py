@@ -59,6 +59,7 @@ def tasks(
 
 def play(worker: Worker, wanted: Sequence[Task], *, stop: Callable[[], bool], report: Report) -> list[Played]:
     """Play them all, or until `stop` says true; gives what was finished in the order of `wanted`."""
+    report(0, len(wanted))
     played: dict[str, Played] = {}
     waiting, size = iter(wanted), 1
     while not stop() and (batch := list(islice(waiting, size))):

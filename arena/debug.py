@@ -54,6 +54,7 @@ async def compare(
     if at is not None and at not in own:
         raise Unreadable(f"seat {seat} was asked the decisions {', '.join(map(str, own)) or 'none'}, not {at}")
     compared: list[Compared] = []
+    report(0, len(own))
     async with examined(entrant, start_limit, sandbox, waiting) as bot:
         bot.say(setup.start(1, seat, limits))
         shown = 0

@@ -5,8 +5,6 @@ from __future__ import annotations
 import shlex
 import sys
 from collections.abc import Mapping, Sequence
-from contextlib import ExitStack
-from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -21,7 +19,7 @@ from arena.cli.options import (
     plays_option,
     sandbox_options,
 )
-from arena.cli.output import announce, draw, print_json, printable, progress, say_if_empty, table
+from arena.cli.output import draw, print_json, printable, progress, say_if_empty, table
 from arena.clock import Limits
 from arena.games.rules import Game
 
@@ -98,8 +96,7 @@ def submit(
 
     games = [game.name for game in plays]
     asks = not as_json and sys.stdin.isatty() and sys.stderr.isatty()
-    with ExitStack() as shown:
-        bar = cache(lambda: shown.enter_context(progress("checking", "steps")))  # not while something is asked
+    with progress("checking", "steps", caution=sandbox.warning) as report:
         try:
             admitted = admission.admit(
                 home,
@@ -107,8 +104,8 @@ def submit(
                 limits,
                 name=name,
                 plays=games,
-                report=lambda done, total: bar()(done, total),
-                building=announce,
+                report=report,
+                building=report.announce,
                 sandbox=sandbox,
                 agree=_ask if asks else None,
             )

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from arena.cli.options import home_option, json_option, limit_options, plays_option, sandbox_options
-from arena.cli.output import announce, draw, print_json, printable, progress, say, table
+from arena.cli.output import draw, print_json, printable, progress, say, table
 from arena.clock import Limits
 from arena.games.rules import Game
 
@@ -52,8 +52,8 @@ def check(
     from arena.scratch import run_folder
 
     games = [game.name for game in plays]
-    with run_folder() as scratch, progress("checking", "steps") as report:
-        taken = admission.prepare(home, path, scratch, plays=games, building=announce, sandbox=sandbox)
+    with run_folder() as scratch, progress("checking", "steps", caution=sandbox.warning) as report:
+        taken = admission.prepare(home, path, scratch, plays=games, building=report.announce, sandbox=sandbox)
         checked = run.check(taken.program, limits, sandbox, report)
     if as_json:
         print_json({"name": taken.program.name, **as_data(checked)})

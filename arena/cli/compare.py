@@ -23,7 +23,7 @@ from arena.cli.options import (
     seed_option,
     setting_options,
 )
-from arena.cli.output import announce, last_line, print_json, printable, progress, say
+from arena.cli.output import last_line, print_json, printable, progress, say
 
 if TYPE_CHECKING:
     from arena.roster import Workshop
@@ -81,9 +81,9 @@ def compare(
         run_folder() as scratch,
         Workers(jobs, sandbox=sandbox) as workers,
         stop_on_signals(workers.stop) as stopped,
-        progress(f"{bots[0]} or {bots[1]}", at_most=True) as report,
+        progress(f"{bots[0]} or {bots[1]}", at_most=True, caution=sandbox.warning) as report,
     ):
-        one, other, *among = _entrants(names, setting, home, roster.Workshop(scratch, sandbox, announce))
+        one, other, *among = _entrants(names, setting, home, roster.Workshop(scratch, sandbox, report.announce))
         if one.digest == other.digest:
             raise click.UsageError(f"{bots[0]!r} and {bots[1]!r} are the same program: name two that differ")
         dice = seed_bytes(seed)

@@ -10,9 +10,9 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from arena.cli.failures import OneLine
-from arena.cli.match import attach
+from arena.cli.match import attach, caution
 from arena.cli.options import Seconds, Whole, home_option, json_option, sandbox_options
-from arena.cli.output import announce, draw, print_json, printable, progress, say, table
+from arena.cli.output import draw, print_json, printable, progress, say, table
 
 if TYPE_CHECKING:
     from arena.debug import Compared
@@ -96,9 +96,9 @@ def _compare(
     from arena.scratch import run_folder
     from ladder import store
 
-    with run_folder() as scratch, progress("asking", "decisions") as report:
+    with run_folder() as scratch, progress("asking", "decisions", caution=caution([bot], sandbox)) as report:
         with store.open_read(home) as db:
-            workshop = roster.Workshop(scratch, sandbox, announce)
+            workshop = roster.Workshop(scratch, sandbox, report.announce)
             entrant = roster.find(db, home, bot, games.game(match.ladder.key.game), workshop)
         try:
             return asyncio.run(

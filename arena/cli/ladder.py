@@ -88,7 +88,7 @@ def ladder(
         with (
             Workers(jobs, in_flight=in_flight, sandbox=sandbox) as workers,
             stop_on_signals(workers.stop) as stopped,
-            progress(leaderboard.title(game, seats), begins=True) as report,
+            progress(leaderboard.title(game, seats), begins=True, caution=sandbox.warning) as report,
         ):
             rounds = rounds or default_rounds(len(field), seats)
             run = run_ladder(db, home, mine, field, rounds, workers=workers, report=report, retry=retry)

@@ -24,7 +24,7 @@ from arena.cli.options import (
     seed_option,
     setting_options,
 )
-from arena.cli.output import announce, draw, last_line, print_json, printable, progress, say, table
+from arena.cli.output import draw, last_line, print_json, printable, progress, say, table
 from arena.games.rules import remark
 
 if TYPE_CHECKING:
@@ -98,13 +98,18 @@ def _play(
         run_folder() as scratch,
         casual.table(waiting=attach, sandbox=sandbox) as worker,
         stop_on_signals(lambda: None) as stopped,
-        progress(game.title) as report,
+        progress(game.title, caution=caution(bots, sandbox)) as report,
     ):
         with store.open_read(home) as db:
-            workshop = roster.Workshop(scratch, sandbox, announce)
+            workshop = roster.Workshop(scratch, sandbox, report.announce)
             lineup = [roster.find(db, home, bot, game, workshop) for bot in bots]
         wanted = casual.tasks(game, lineup, options=options, limits=limits, seed=seed_bytes(seed), count=matches)
         return casual.play(worker, wanted, stop=stopped, report=report), stopped()
+
+
+def caution(bots: Sequence[str], sandbox: Sandbox) -> str | None:
+    """What to say before these bots are started; of those that people start themselves nothing is held anyway."""
+    return sandbox.warning if set(bots) - {"attach:"} else None
 
 
 def attach(label: str, address: str, token: str) -> None:  # noqa: ARG001 - every attached bot looks alike

@@ -137,7 +137,7 @@ def limit_options(command: Command) -> Command:
 def sandbox_options(command: Command) -> Command:
     """What holds the bots, and what they may ask for; the command has `home_option` too, and gets `sandbox`.
 
-    Says so loudly if it is weak.
+    Its `warning` is the command's to say.
     """
 
     @wraps(command)
@@ -201,8 +201,6 @@ def _sandbox(wanted: str, least: str | None, home: Path) -> Sandbox:
     sandbox = probe(None if wanted == "auto" else Grade(wanted))
     if least is not None and not sandbox.grade.at_least(Grade(least)):
         raise NoSandbox(f"--require-sandbox={least}: this is grade {sandbox.grade}, {sandbox.grade.promise}")
-    if sandbox.warning is not None:
-        click.echo(sandbox.warning, err=True)
     homes = {home, Path(".arena"), Path(os.environ.get("ARENA_HOME", ".arena"))}
     return sandbox.hide(*(str(each.resolve()) for each in homes))
 

@@ -32,6 +32,28 @@ class Report(Protocol):
     def __call__(self, done: int, total: int, note: str = "") -> None: ...
 
 
+class Announcer:
+    """Told what a command begins and how far it is. Before the first of that it says a caution, if there is one."""
+
+    def __init__(self, show: Report, caution: str | None) -> None:
+        self._show = show
+        self._caution = caution
+
+    def __call__(self, done: int, total: int, note: str = "") -> None:
+        self._warn()
+        self._show(done, total, note)
+
+    def announce(self, what: str) -> None:
+        """Say what is begun, in somebody else's words."""
+        self._warn()
+        say(printable(what))
+
+    def _warn(self) -> None:
+        caution, self._caution = self._caution, None
+        if caution is not None:
+            say(caution)
+
+
 def say(text: str) -> None:
     """A line for people, above the bar if there is one; stdout is for results."""
     sys.stderr.write(f"{text}\n")  # which is rich, while there is a bar
@@ -114,26 +136,24 @@ def printable(text: str) -> str:
     return "".join(char if char.isprintable() else char.encode("unicode_escape").decode() for char in text)
 
 
-def announce(what: str) -> None:
-    """Say what is begun, in somebody else's words."""
-    say(printable(what))
-
-
 def last_line(text: str) -> str:
     """Of a traceback or a reason, what says most, made printable."""
     return printable((text.strip().splitlines() or [""])[-1])
 
 
 @contextmanager
-def progress(what: str, unit: str = "matches", *, begins: bool = False, at_most: bool = False) -> Iterator[Report]:
-    """A bar with rate and time left on stderr; where that is no terminal, a line now and then.
+def progress(
+    what: str, unit: str = "matches", *, begins: bool = False, at_most: bool = False, caution: str | None = None
+) -> Iterator[Announcer]:
+    """A bar with rate and time left on stderr from the first report on; where that is no terminal, a line now and then.
 
-    One that `begins` says there how much is to do, too. `at_most` if less than all of it may be enough.
+    One that `begins` says there how much is to do, too. `at_most` if less than all of it may be enough. `caution` is
+    said above it when anything begins: a command that is refused, or finds nothing to do, runs nobody's program.
     """
     begun = time.monotonic()
     canvas = console(stderr=True)
     if not canvas.is_terminal:
-        yield _logged(what, unit, begun, begins=begins, at_most=at_most)
+        yield Announcer(_logged(what, unit, begun, begins=begins, at_most=at_most), caution)
         return
     from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn
     from rich.table import Column
@@ -141,19 +161,23 @@ def progress(what: str, unit: str = "matches", *, begins: bool = False, at_most:
     number = MofNCompleteColumn(table_column=Column(no_wrap=True))  # where it is narrow, the bar gives way
     # short of the edge even at 80 columns: there the terminal's ^C would break the line
     columns = (TextColumn("{task.description}"), BarColumn(bar_width=16), number)
-    with Progress(
+    bar = Progress(
         *columns,
         TextColumn("{task.fields[pace]}"),
         TextColumn("{task.fields[note]}"),
         console=canvas,
         transient=True,
-    ) as bar:
-        line = bar.add_task(what, total=None, pace="", note="")
+    )
+    line = bar.add_task(what, total=None, pace="", note="")
 
-        def report(done: int, total: int, note: str = "") -> None:
-            bar.update(line, completed=done, total=total, pace=_pace(done, total, begun, at_most=at_most), note=note)
+    def report(done: int, total: int, note: str = "") -> None:
+        bar.start()  # not before: something may have to be asked first
+        bar.update(line, completed=done, total=total, pace=_pace(done, total, begun, at_most=at_most), note=note)
 
-        yield report
+    try:
+        yield Announcer(report, caution)
+    finally:
+        bar.stop()
 
 
 def _logged(what: str, unit: str, begun: float, *, begins: bool, at_most: bool) -> Report:

@@ -85,6 +85,7 @@ def compare(question: Question, workers: Workers, budget: int, report: Callable[
         raise TooFewBots(f"{question.seats} players need {question.seats - 1} bots in the field")
     answer, plan = Answer(), _Plan(question, budget)
     while not workers.stopped and plan.unfinished:
+        report(answer)
         for results in workers.play(plan.tasks()):
             for result in results:
                 plan.note(result)

@@ -69,7 +69,7 @@ class Home:
         done = subprocess.run(
             [ARENA, *words], cwd=self.cwd, env=environment(), capture_output=True, text=True, timeout=BUILD, check=False
         )
-        return Ran(done.returncode, done.stdout, done.stderr)
+        return Ran.of(done.returncode, done.stdout, done.stderr)
 
 
 def claimed(language: str) -> tuple[str, ...]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import subprocess
 import sys
 from hashlib import sha256
@@ -16,13 +17,24 @@ from arena.cli import main
 ARENA = Path(sys.executable).with_name("arena")
 PATIENCE = 120  # seconds; a command that needs them has failed, slow machine or not
 
+RUN_BOTS = {"match", "ladder", "compare", "check", "submit", "debug"}
+"""The commands that have a sandbox for them, and say so if it is weak."""
+
 
 class Ran(NamedTuple):
-    """What a command came to."""
+    """What a command came to. Whether it began with a caution of a weak sandbox depends on the machine."""
 
     code: int
     out: str
     err: str
+    caution: str = ""
+
+    @classmethod
+    def of(cls, code: int, out: str, err: str) -> Ran:
+        """The same, with the caution told from what else was said."""
+        caution = re.match(r"(sandbox grade [CD]: .*\n)?", err)
+        assert caution is not None
+        return cls(code, out, err[caution.end() :], caution[0])
 
 
 def typed(*words: str | Path) -> Ran:
@@ -30,7 +42,7 @@ def typed(*words: str | Path) -> Ran:
     result = CliRunner().invoke(main, [str(word) for word in words], prog_name="arena")
     if result.exception is not None and not isinstance(result.exception, SystemExit):
         raise result.exception
-    return Ran(result.exit_code, result.stdout, result.stderr)
+    return Ran.of(result.exit_code, result.stdout, result.stderr)
 
 
 def arena(*words: str | Path, cwd: Path) -> Ran:
@@ -38,7 +50,7 @@ def arena(*words: str | Path, cwd: Path) -> Ran:
     done = subprocess.run(
         [ARENA, *words], cwd=cwd, env=environment(), capture_output=True, text=True, timeout=PATIENCE, check=False
     )
-    return Ran(done.returncode, done.stdout, done.stderr)
+    return Ran.of(done.returncode, done.stdout, done.stderr)
 
 
 def environment() -> dict[str, str]:

@@ -12,17 +12,21 @@ import pytest
 
 from arena.submission import MAX_BYTES, MAX_FILES, MAX_MANIFEST
 from ladder import store
-from tests.cli.commands import everything_in, typed
+from tests.cli.commands import RUN_BOTS, everything_in, typed
 
 GAMES = "birth, burning-desire, buttons"
 BIRTH = ("--game", "birth")
 
 
 def refused(code: int, words: Sequence[str | Path], *parts: str) -> None:
-    """The command ends with this code and one line that has these parts, and leaves everything as it was."""
+    """The command ends with this code and one line that has these parts, and leaves everything as it was.
+
+    Nobody hears of a weak sandbox where none is used.
+    """
     before = everything_in(Path())
-    ran = typed(*words)
-    assert (ran.code, ran.out) == (code, "")
+    weak = ["--sandbox=D"] if words[0] in RUN_BOTS else []
+    ran = typed(*words, *weak)
+    assert (ran.code, ran.out, ran.caution) == (code, "", "")
     (line,) = ran.err.splitlines()
     assert line.startswith("Error: ")
     assert line.isprintable()

@@ -10,7 +10,7 @@ import pytest
 
 from arena.cli import COMMANDS, main
 from ladder import store
-from tests.cli.commands import arena, everything_in, typed
+from tests.cli.commands import RUN_BOTS, arena, everything_in, typed
 
 CONTEXT = click.Context(main, info_name="arena")
 
@@ -110,6 +110,11 @@ def test_a_seed_that_nobody_chose_cannot_be_found_by_trying(name: str) -> None:
     one, other = (bytes.fromhex(str(option.get_default(CONTEXT))) for _ in range(2))
     assert one != other
     assert 8 * len(one) >= 128
+
+
+def test_every_command_with_a_sandbox_is_known() -> None:
+    """Each is tried as to when it says that its sandbox is weak."""
+    assert {name for name in COMMANDS if takes(name, "--require-sandbox")} == RUN_BOTS
 
 
 @pytest.mark.parametrize("words", [["games"], ["ladder", "--help"]])

@@ -74,7 +74,8 @@ def test_a_bot_can_be_started_by_hand(cwd: Path) -> None:
     words = [str(ARENA), "match", "attach:", "random", *BIRTH, "--json"]
     with subprocess.Popen(words, cwd=cwd, env=environment(), stdout=PIPE, stderr=PIPE, text=True) as process:
         assert process.stderr is not None
-        assert process.stderr.readline() == "waiting for a bot; start it with\n"
+        while process.stderr.readline() != "waiting for a bot; start it with\n":
+            assert process.poll() is None
         *variables, _, _ = process.stderr.readline().split()
         by_hand = environment() | dict(variable.split("=", 1) for variable in variables)
         subprocess.run([sys.executable, "mine.py"], cwd=cwd, env=by_hand, timeout=PATIENCE, check=True)

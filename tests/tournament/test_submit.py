@@ -236,8 +236,8 @@ def test_an_interrupted_qualification_leaves_nothing(number: signal.Signals, cwd
     with subprocess.Popen(words, cwd=cwd, env=environment(), stdout=PIPE, stderr=PIPE, text=True) as process:
         wait_for_program(program)
         process.send_signal(number)
-        assert process.communicate(timeout=PATIENCE) == ("", "")
-    assert process.returncode == 130
+        ran = Ran.of(process.wait(PATIENCE), *process.communicate(timeout=PATIENCE))
+    assert (ran.code, ran.out, ran.err) == (130, "", "")
     assert everything_in(cwd) == before
 
 
