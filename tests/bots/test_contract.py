@@ -24,7 +24,10 @@ from tests.bots.entered import PATIENT, Home, claimed
 from tests.sdk.referee import alone, refereed
 
 pytestmark = [pytest.mark.long, pytest.mark.timeout(1200)]
-every_language = pytest.mark.parametrize("language", sorted(templates()))
+every_language = pytest.mark.parametrize(
+    "language",
+    [pytest.param(each, marks=pytest.mark.needs("tools of languages", each)) for each in sorted(templates())],
+)
 LIMITS = Limits()
 PATIENCE = 60.0
 NOTHING = Struct()
@@ -130,6 +133,7 @@ async def test_what_goes_wrong_is_one_line(home: Home, language: str) -> None:
     assert len(own_words(errors.splitlines())) <= 1, errors
 
 
+@pytest.mark.needs("tools of languages", *sorted(templates()))
 def test_one_ladder_of_all_languages(home: Home) -> None:
     """They meet at one table, and nobody forfeits."""
     bots = [home.enter(language) for language in sorted(templates())]

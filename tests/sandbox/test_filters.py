@@ -7,12 +7,14 @@ from pathlib import Path
 import pytest
 
 import arena.sandbox
-from tests.sandbox.filters import ARCHITECTURES, KINDS, made
+
+FILTERS = Path(arena.sandbox.__file__).parent / "filters"
 
 
-@pytest.mark.parametrize("architecture", ARCHITECTURES)
-@pytest.mark.parametrize("kind", KINDS)
-def test_a_filter_is_what_scripts_generate_filters_makes(kind: str, architecture: str) -> None:
+@pytest.mark.needs("libseccomp")
+def test_a_filter_is_what_scripts_generate_filters_makes() -> None:
     """A filter that only its bytes describe could not be judged by anybody."""
-    shipped = Path(arena.sandbox.__file__).parent / "filters" / f"{kind}-{architecture}.bpf"
-    assert shipped.read_bytes() == made(kind, architecture)
+    from tests.sandbox.filters import ARCHITECTURES, KINDS, made  # here, because it loads libseccomp
+
+    filters = {f"{kind}-{machine}.bpf": made(kind, machine) for kind in KINDS for machine in ARCHITECTURES}
+    assert {path.name: path.read_bytes() for path in FILTERS.iterdir()} == filters

@@ -11,10 +11,11 @@ import pytest
 
 from arena.sandbox import Grade, confine, probe
 from arena.scratch import run_folder
+from tests.needs import grades
 
 
-@pytest.mark.parametrize("wanted", [None, Grade.C])
-def test_a_home_among_what_bots_may_see_is_hidden(wanted: Grade | None) -> None:
+@pytest.mark.parametrize("grade", grades("ABC"))
+def test_a_home_among_what_bots_may_see_is_hidden(grade: Grade) -> None:
     """What lies around it is there all the same."""
     with tempfile.TemporaryDirectory(dir=sys.prefix) as home, run_folder() as folder:
         Path(home, "arena.db").write_text("the seed")
@@ -23,7 +24,7 @@ def test_a_home_among_what_bots_may_see_is_hidden(wanted: Grade | None) -> None:
         for place in places.values():
             place.mkdir()
         made = confine(
-            probe(wanted)._replace(groups={}).hide(home), [sys.executable, "-c", script],
+            probe(grade)._replace(groups={}).hide(home), [sys.executable, "-c", script],
             root=places["bot"], door=places["door"], scratch=places["tmp"], env={"PATH": "/usr/bin:/bin"},
         )  # fmt: skip
         done = subprocess.run(

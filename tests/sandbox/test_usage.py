@@ -89,7 +89,7 @@ for _ in range(8):
 def thought(script: str, *, grouped: bool) -> tuple[float, float]:
     """Seconds that it takes by the wall, and what is charged; looked at now and then, as a stream does."""
     sandbox = probe()
-    group = Group(sandbox.groups, Bounds()) if grouped and sandbox.groups else None
+    group = Group(sandbox.groups, Bounds()) if grouped else None
     words = [sys.executable, "-c", f"{BURN}{script}\nprint('done', flush=True)"]
     with subprocess.Popen(words, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True, bufsize=1) as bot:
         assert bot.stdin is not None
@@ -118,7 +118,9 @@ def thought(script: str, *, grouped: bool) -> tuple[float, float]:
 
 
 @pytest.mark.parametrize("cheat", CHEATS)
-@pytest.mark.parametrize("grouped", [True, False], ids=["control groups", "proc"])
+@pytest.mark.parametrize(
+    "grouped", [pytest.param(True, marks=pytest.mark.needs("control groups")), False], ids=["control groups", "proc"]
+)
 def test_work_is_paid_for(cheat: str, grouped: bool) -> None:
     """Waiting on purpose buys nothing, and neither do children, or threads on many processors."""
     _, charge = thought(CHEATS[cheat], grouped=grouped)
@@ -131,6 +133,7 @@ def test_children_that_end_unseen_are_paid_for() -> None:
     assert charge >= 0.95 * wall
 
 
+@pytest.mark.needs("a processor share")
 def test_a_control_group_holds_a_bot_to_one_processor() -> None:
     """However many threads it has, and also while others are to think."""
     groups = probe().groups

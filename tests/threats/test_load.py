@@ -25,6 +25,7 @@ from arena.seated import Entrant
 from arena.task import Task
 from arena.tournament.pool import Workers
 from tests.cli.commands import ARENA, environment
+from tests.needs import grades
 from tests.referee.conftest import HOSTILE
 from tests.tournament import programs
 
@@ -183,7 +184,7 @@ def test_hostile_bots_change_nothing_between_honest_ones() -> None:
     assert outcomes(*[entrant(misdeed, "--at", "2") for misdeed in HOSTILES]) == alone
 
 
-@pytest.mark.parametrize("grade", Grade)
+@pytest.mark.parametrize("grade", grades("ABCD"))
 def test_who_fills_the_disk_fills_none_of_it(grade: Grade) -> None:
     """At no grade: it is refused room, or it is ended, and nobody else's match is touched."""
     hoarder = match((HONEST[1], entrant("fills_disk", "--at", "2")), 0, PATIENT, "buttons")

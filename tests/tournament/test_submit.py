@@ -90,7 +90,7 @@ def test_any_executable_file_will_do(cwd: Path) -> None:
 
 
 @pytest.mark.long
-@pytest.mark.skipif(shutil.which("cc") is None, reason="no C compiler")
+@pytest.mark.needs("cc")
 def test_a_compiled_program_will_do(cwd: Path) -> None:
     """What the kernel can run, the arena can run."""
     (cwd / "bot.c").write_text(

@@ -1,0 +1,113 @@
+"""What some tests cannot do without: `@pytest.mark.needs("grade B")`. Where it is not, they are skipped.
+
+Which tests may be skipped for want of what is written in may_skip.toml, and whatever else is skipped fails the run.
+"""
+
+from __future__ import annotations
+
+import ctypes.util
+import os
+import shutil
+import subprocess
+import tempfile
+import tomllib
+from collections.abc import Callable
+from functools import cache, partial
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from arena.sandbox import Grade, cgroups, probe
+from arena.submission.manifest import load
+from arena.submission.templates import missing_tools, templates
+
+LIST = Path(__file__).with_name("may_skip.toml")
+
+
+def _grade(least: Grade) -> str:
+    grade = probe().grade
+    return "" if grade.at_least(least) else f"the sandbox is of grade {grade}"
+
+
+def _program(name: str) -> str:
+    return "" if shutil.which(name) else f"there is no {name}"
+
+
+def _tools(*languages: str) -> str:
+    """What their bots are built and run with, libraries included."""
+    manifests = [templates()[language] / "bot.toml" for language in languages]
+    missing = [tool for toml in manifests for tool in missing_tools(load(toml, str(toml)))]
+    return f"there is no {', '.join(missing)}" if missing else ""
+
+
+def _control_groups() -> str:
+    return cgroups.available()[1]
+
+
+def _version_1() -> str:
+    return "" if "cpu" in cgroups.available()[0] else "no group of the cpu controller of version 1 can be made"
+
+
+def _processor_share() -> str:
+    return "" if cgroups.hold_processors(cgroups.available()[0]) else "no group can be held to one processor"
+
+
+def _mounting(kind: str) -> str:
+    with tempfile.TemporaryDirectory() as place:
+        words = ["unshare", "--mount", "mount", "-t", kind, "arena-test", place]
+        return subprocess.run(words, capture_output=True, text=True, check=False).stderr.strip()
+
+
+def _libseccomp() -> str:
+    return "" if ctypes.util.find_library("seccomp") else "libseccomp is not installed"
+
+
+def _full_run() -> str:
+    return "" if os.environ.get("ARENA_NO_SKIP") else "only a run with ARENA_NO_SKIP is sure to be on such a machine"
+
+
+NEEDS: dict[str, Callable[..., str]] = {
+    **{f"grade {grade}": partial(_grade, grade) for grade in Grade if grade is not Grade.D},
+    "tools of languages": _tools,
+    "cc": partial(_program, "cc"),
+    "node": partial(_program, "node"),
+    "control groups": _control_groups,
+    "control groups of version 1": _version_1,
+    "a processor share": _processor_share,
+    "mounting": partial(_mounting, "tmpfs"),
+    "mounting control groups": partial(_mounting, "cgroup2"),
+    "libseccomp": _libseccomp,
+    "a full run": _full_run,
+}
+"""What tests may need, and what says why it is not there, or nothing; it gets what else stands in the mark."""
+
+
+def grades(letters: str) -> list[Any]:
+    """Grades as parameters: each is skipped where it is not to be had. Grade D is everywhere."""
+    return [
+        pytest.param(grade, marks=() if grade is Grade.D else pytest.mark.needs(f"grade {grade}"), id=grade.value)
+        for grade in map(Grade, letters)
+    ]
+
+
+@cache
+def lacking(need: str, *which: str) -> str:
+    """Why this machine does not have it, or nothing."""
+    return NEEDS[need](*which)
+
+
+@cache
+def may_skip() -> dict[str, list[str]]:
+    """The tests that may be skipped, without their parameters, by what they need."""
+    return tomllib.loads(LIST.read_text())
+
+
+def of(item: pytest.Item) -> list[tuple[str, ...]]:
+    """What a test needs: the arguments of its marks."""
+    return [marker.args for marker in item.iter_markers("needs")]
+
+
+def name(item: pytest.Item) -> str:
+    """A test's as the list has it: of a parametrized one without the parameters."""
+    return item.nodeid.partition("[")[0]
