@@ -264,6 +264,7 @@ def test_a_home_that_is_a_file_is_wrong_usage(words: list[str], cwd: Path) -> No
 def newer(database: Path) -> None:
     with sqlite3.connect(database) as db:
         db.execute("PRAGMA user_version = 999")
+    db.close()
 
 
 def foreign(database: Path) -> None:
