@@ -66,7 +66,7 @@ def warnings_said() -> Iterator[None]:
 
     class Aloud(Handler):
         def emit(self, record: LogRecord) -> None:
-            announce(record.getMessage())
+            say(printable(record.getMessage()))
 
     handler = Aloud()
     getLogger("ladder").addHandler(handler)
