@@ -93,6 +93,8 @@ def test_without_bubblewrap_landlock_holds(tmp_path: Path) -> None:
 
 @pytest.mark.long
 @pytest.mark.timeout(300)
+@pytest.mark.needs("grade B")
+@pytest.mark.needs("grade C")
 def test_landlock_holds_for_an_ordinary_user(tmp_path: Path) -> None:
     """Whose bots own the arena's files: what is noted of them is kept by the filter alone."""
     assert attacked(*UNPRIVILEGED, PATH=without_bwrap(tmp_path))["grade"] == "C"

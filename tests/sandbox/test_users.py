@@ -15,6 +15,7 @@ from arena.sandbox import Grade, confine_build, probe
 from arena.sandbox.confine import BUILDER, UNPRIVILEGED
 from arena.scratch import run_folder
 from tests.cli.commands import ARENA, environment
+from tests.needs import grades
 
 pytestmark = pytest.mark.needs("another user")
 TELLS = "import os, sys; sys.exit(f'{os.getuid()} {os.getcwd()}')\n"
@@ -32,7 +33,8 @@ def told(folder: Path, *before: str, grade: str) -> tuple[list[str], str]:
     return evidence["output"][-1].split(maxsplit=1), ran.stderr
 
 
-@pytest.mark.needs("grade C", "mounting")
+@pytest.mark.needs("grade C")
+@pytest.mark.needs("mounting")
 def test_without_bubblewrap_bots_are_not_root(tmp_path: Path) -> None:
     """Also where the arena's Python, or the bot, lies in a folder that their user may not enter."""
     tmp_path.chmod(0o700)
@@ -49,10 +51,9 @@ def test_a_root_that_may_not_mount_does_what_it_can(tmp_path: Path) -> None:
     assert ("without a user of their own" in said) == (uid == "0")
 
 
-@pytest.mark.parametrize(
-    "grade", [pytest.param(grade, marks=pytest.mark.needs(f"grade {grade}", "mounting")) for grade in "ABC"]
-)
-def test_a_build_changes_no_file_of_others(grade: str, tmp_path: Path) -> None:
+@pytest.mark.needs("mounting")
+@pytest.mark.parametrize("grade", grades("ABC"))
+def test_a_build_changes_no_file_of_others(grade: Grade, tmp_path: Path) -> None:
     """It may change modes, since compilers do; of what is not its own it may not."""
     canary = tmp_path / "canary"
     canary.write_text("mine")
@@ -66,9 +67,7 @@ def test_a_build_changes_no_file_of_others(grade: str, tmp_path: Path) -> None:
         for place in (root, root / "part", own, own / "home", own / "tmp"):
             shutil.chown(place, BUILDER)
         script = f"chmod 755 part; chmod 4755 {canary}; touch {canary}"
-        made = confine_build(
-            probe(Grade(grade)), ["sh", "-c", script], root=root, own=own, env={"PATH": "/usr/bin:/bin"}
-        )
+        made = confine_build(probe(grade), ["sh", "-c", script], root=root, own=own, env={"PATH": "/usr/bin:/bin"})
         ran = subprocess.run(
             made.argv, env=made.env, cwd=made.cwd, stdin=subprocess.DEVNULL, capture_output=True, text=True, check=False
         )
