@@ -145,6 +145,13 @@ def test_links_lead_somewhere(page: Path) -> None:
         assert not anchor or anchor in slugs, link
 
 
+def test_every_variant_of_the_matrix_is_described() -> None:
+    """Who reads that one failed wants to know what it is, and to play it alone."""
+    variants = re.findall(r'^    "([a-z-]+)": Variant\(', (ROOT / ".ci/matrix").read_text(), re.MULTILINE)
+    table = (ROOT / "docs/how-it-is-built.md").read_text().split("| variant |")[1]
+    assert [*variants, "python3.11"] == re.findall(r"^\| `([^`]+)`", table, re.MULTILINE)
+
+
 @every_page
 def test_paths_on_a_page_exist(page: Path) -> None:
     """Files move; who reads about one wants to open it."""
