@@ -223,7 +223,10 @@ class Bot:
         }
 
     async def leave(self) -> None:
-        """Say Goodbye, wait a moment, end what is left. A bot that hangs here is not blamed."""
+        """Say Goodbye, wait a moment, end what is left. A bot that hangs here is not blamed.
+
+        Of one that was started by hand no more is seen than the end of its stream.
+        """
         self.over = True
         if self.stream is not None:
             self.stream.goodbye("the arena is done with this bot")
@@ -246,9 +249,8 @@ class Bot:
         remove(self._directory)
 
     async def _exit_within(self, seconds: float) -> None:
-        if self._process is not None:
-            with contextlib.suppress(TimeoutError):
-                await asyncio.wait_for(self._exited.wait(), seconds)
+        with contextlib.suppress(TimeoutError):
+            await asyncio.wait_for(self._exited.wait(), seconds)
 
     # At the door
 
@@ -285,6 +287,8 @@ class Bot:
     def stream_gone(self) -> None:
         """The stream has ended: no clock runs any more. Mostly the exit of the process follows, which tells more."""
         self._stream_over = True
+        if self._process is None:
+            self._exited.set()
         if self.stream is not None:
             self.stream.close()
         self._part_gone()

@@ -161,3 +161,14 @@ async def test_the_third_refused_stream_is_a_fault(bot: Bot, host: Host) -> None
     bot.refused(3, "wrong token")
     detail = "opened 3 streams that were refused, the last because wrong token"
     assert host.ends == [(Forfeit.PROTOCOL, detail)]
+
+
+async def test_a_bot_that_was_started_by_hand_has_time_to_hear_goodbye(host: Host) -> None:
+    """Were its socket closed at once it would say that the arena cannot be reached; we see of it but its stream."""
+    bot = Bot(("digest", 0, 0, 0), Entrant("label", "digest", ()), Path("/nowhere"), host)
+    join(bot)
+    leaving = asyncio.create_task(bot.leave())
+    await asyncio.sleep(0)
+    assert not leaving.done()
+    bot.stream_gone()
+    await leaving
