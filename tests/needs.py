@@ -53,14 +53,14 @@ def _processor_share() -> str:
     return "" if cgroups.hold_processors(cgroups.available()[0]) else "no group can be held to one processor"
 
 
-def _another_user() -> str:
-    return "" if os.geteuid() == 0 else "only root can be somebody else"
-
-
 def _mounting(kind: str) -> str:
     with tempfile.TemporaryDirectory() as place:
         words = ["unshare", "--mount", "mount", "-t", kind, "arena-test", place]
         return subprocess.run(words, capture_output=True, text=True, check=False).stderr.strip()
+
+
+def _root() -> str:
+    return "" if os.geteuid() == 0 else "it is an ordinary user who plays"
 
 
 def _libseccomp() -> str:
@@ -79,7 +79,7 @@ NEEDS: dict[str, Callable[..., str]] = {
     "control groups": _control_groups,
     "control groups of version 1": _version_1,
     "a processor share": _processor_share,
-    "another user": _another_user,
+    "root": _root,
     "mounting": partial(_mounting, "tmpfs"),
     "mounting control groups": partial(_mounting, "cgroup2"),
     "libseccomp": _libseccomp,

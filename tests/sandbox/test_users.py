@@ -17,7 +17,7 @@ from arena.scratch import run_folder
 from tests.cli.commands import ARENA, environment
 from tests.needs import grades
 
-pytestmark = pytest.mark.needs("another user")
+pytestmark = pytest.mark.needs("root")
 TELLS = "import os, sys; sys.exit(f'{os.getuid()} {os.getcwd()}')\n"
 NO_MOUNTS = ["setpriv", "--bounding-set", "-sys_admin", "--inh-caps", "-sys_admin"]
 """A root that may not mount, as in most containers."""
