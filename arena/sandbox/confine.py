@@ -37,6 +37,9 @@ FILES = 256
 BUILD = Bounds(memory_mib=4096, tasks=1024, disk_mib=4096, cores=os.cpu_count() or 1)
 """What the building of a bot may use up."""
 
+UNREADABLE = {"GIT_CONFIG_NOSYSTEM": "1", "MAVEN_SKIP_RC": "1"}
+"""Has tools pass over the machine's settings, which are there at grade C, yet not to be read: they would give up."""
+
 
 class Confined(NamedTuple):
     """A command made safe. `group` is to be removed when it has ended."""
@@ -73,6 +76,7 @@ def confine(
     env["HOME"] = env["TMPDIR"]
     orders = _orders(sandbox, group, bounds, user(sandbox))
     if sandbox.bwrap is None:
+        env["JAVA_TOOL_OPTIONS"] += f" -Djava.io.tmpdir={scratch}"  # Java does not ask for TMPDIR
         if sandbox.grade is Grade.C:
             env["PYTHONPATH"] = str(places.link_packages(scratch))
             orders |= _bare(sandbox, [str(root), str(door)], [str(scratch)])
@@ -87,15 +91,15 @@ def confine_build(
 ) -> Confined:
     """The building of a bot in the folder `root`, which it may write; with the network.
 
-    In `own` are the folders `home` and `tmp`, which it may write as well. Without bubblewrap the same by Landlock; at
-    grade D nothing but limits. `env` is added to what it finds.
+    In `own` are the folders `home` and `tmp`, which it may write as well; what Cargo compiles is kept in the home.
+    Without bubblewrap the same by Landlock; at grade D nothing but limits. `env` is added to what it finds.
     """
     root, home, temporary = root.absolute(), own.absolute() / "home", own.absolute() / "tmp"
     group = Group(sandbox.groups, bounds) if sandbox.groups else None
     inside = (HOME, TEMPORARY) if sandbox.bwrap else (str(home), str(temporary))
-    # Java asks for the home of a user, whom nobody knows inside
-    homes = {"HOME": inside[0], "CARGO_HOME": f"{inside[0]}/.cargo", "MAVEN_OPTS": f"-Duser.home={inside[0]}"}
-    env = {**homes, "TMPDIR": inside[1], **places.way_out(), **env}
+    java = f"-Duser.home={inside[0]} -Djava.io.tmpdir={inside[1]}"  # it asks neither for HOME nor for TMPDIR
+    cargo = {"CARGO_HOME": f"{inside[0]}/.cargo", "CARGO_BUILD_BUILD_DIR": f"{inside[0]}/.cache/cargo"}
+    env = {"HOME": inside[0], "TMPDIR": inside[1], "MAVEN_OPTS": java, **cargo, **places.way_out(), **env}
     env["PATH"] = os.pathsep.join(
         [*(f"{place}/bin" for place in places.toolchains()), env.get("PATH", "/usr/bin:/bin")]
     )
@@ -103,7 +107,10 @@ def confine_build(
     if sandbox.bwrap is None:
         if sandbox.grade is Grade.C:
             writable = [str(root), str(home), str(temporary)]
-            orders |= _bare(sandbox, [*_tools(), *writable], writable, network=True)
+            shown = [*_tools(), *places.settings(*places.RELEASE), "/proc", str(own.absolute()), *writable]
+            orders |= _bare(sandbox, shown, writable, network=True)
+            orders["landlock"]["listed"] += places.imported_from()
+            env |= UNREADABLE | {"MAVEN_OPTS": f"{java} -Dmaven.conf={places.link_maven(own)}"}
         return Confined(_launch(orders, command), env, str(root), group, False, bounds)
     seen = {place: place for place in _tools()}
     write = {BOT: str(root), HOME: str(home), TEMPORARY: str(temporary)}

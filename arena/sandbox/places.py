@@ -38,8 +38,18 @@ SETTINGS = (
 """Not Maven's settings.xml, which may hold passwords."""
 NETWORK = ("/etc/resolv.conf", "/etc/hosts", "/etc/services", "/etc/protocols", "/etc/gai.conf", "/etc/host.conf")
 """For builds, which may use the network."""
+RELEASE = ("/etc/*-release", "/etc/*_release", "/etc/*-version", "/etc/*_version")
+"""Which distribution this is, for builds: tools look for it, and few expect that it is there and may not be read."""
 PROXIES = ("http_proxy", "https_proxy", "all_proxy", "no_proxy")
-CERTIFICATES = ("SSL_CERT_FILE", "NODE_EXTRA_CA_CERTS", "CARGO_HTTP_CAINFO", "CURL_CA_BUNDLE", "GIT_SSL_CAINFO")
+CERTIFICATES = (
+    "SSL_CERT_FILE",
+    "NODE_EXTRA_CA_CERTS",
+    "CARGO_HTTP_CAINFO",
+    "CURL_CA_BUNDLE",
+    "REQUESTS_CA_BUNDLE",
+    "PIP_CERT",
+    "GIT_SSL_CAINFO",
+)
 """The variables by which a machine says what is between it and the network."""
 DEVICES = ("/dev/null", "/dev/zero", "/dev/full", "/dev/random", "/dev/urandom")
 OWN_PROCESS = ("maps", "stat", "status", "statm", "cgroup", "mountinfo", "limits", "cmdline", "auxv", "environ", "fd")
@@ -101,6 +111,21 @@ def link_packages(folder: Path) -> Path:
     links.mkdir()
     for place in packages():
         (links / Path(place).name).symlink_to(place)
+    return links
+
+
+def imported_from() -> list[str]:
+    """The folders in which the packages lie, of which Python and pip read the names."""
+    return sorted({str(Path(place).parent) for place in packages()})
+
+
+def link_maven(folder: Path) -> Path:
+    """A folder for Maven's settings with no more of the machine's than how to print: the rest may hold passwords."""
+    links = folder / "maven"
+    links.mkdir(exist_ok=True)
+    links.chmod(0o755)  # whatever the umask: builds may run as somebody else
+    if not (logging := links / "logging").is_symlink():
+        logging.symlink_to("/etc/maven/logging")
     return links
 
 
