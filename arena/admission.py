@@ -10,7 +10,6 @@ from typing import TYPE_CHECKING, Literal, NamedTuple, TypeAlias
 
 from arena import roster, submission
 from arena.check.run import Finding, Report, check
-from arena.roster import Building
 from arena.scratch import run_folder
 from arena.submission import BadSubmission
 from arena.submission.intake import Taken, take
@@ -21,6 +20,7 @@ if TYPE_CHECKING:
 
     from arena.clock import Limits
     from arena.sandbox import Sandbox
+    from arena.submission.build import Building
 
 
 Agree: TypeAlias = Callable[[str], bool]
@@ -64,7 +64,7 @@ def admit(
         if newest is not None and known and (there := roster.program_of(home, newest)).root.exists():
             program = replace(there, packed=taken.program.packed)
         else:
-            program = roster.built(home, taken.program, sandbox, building)
+            program = roster.built(home, taken.program, sandbox, building, cached=True)
             known = known and newest is not None and newest.built == program.built
         if not known and (failures := check(program, limits, sandbox, report, quick=True).failed):
             return Admission(taken, None, "refused", failures)

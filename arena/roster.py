@@ -9,7 +9,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import replace
 from functools import cache
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from arena import naming, submission
 from arena.games.rules import Game
@@ -23,6 +23,7 @@ if TYPE_CHECKING:
 
     from arena.sandbox import Sandbox
     from arena.seated import Entrant
+    from arena.submission.build import Building
 
 # Entering
 
@@ -189,10 +190,6 @@ def program_of(home: Path, version: store.Version) -> Program:
     )
 
 
-Building: TypeAlias = Callable[[str], None]
-"""Told each command of a build as it begins."""
-
-
 class Workshop(NamedTuple):
     """Where and how bots that lie at a path are made ready."""
 
@@ -201,15 +198,19 @@ class Workshop(NamedTuple):
     building: Building
 
 
-def built(home: Path, program: Program, sandbox: Sandbox, building: Building) -> Program:
-    """A program, built if it has a build, where it lies; the log stays in the home. Raises BadSubmission, NoSandbox."""
+def built(home: Path, program: Program, sandbox: Sandbox, building: Building, *, cached: bool = False) -> Program:
+    """A program, built if it has a build, where it lies; the log stays in the home. Raises BadSubmission, NoSandbox.
+
+    If `cached`, with what builds of that name left at home: only of a name that nobody else can build under.
+    """
     from arena.submission.build import build  # here, because most commands build nothing
 
     _check_held(program, sandbox)
     check_wishes(program, sandbox)
     if program.build:
         store.make_home(home)
-    return build(program, home / "builds" / f"{program.digest}.log", sandbox, building)
+    cache = home / "caches" / program.name if cached else None
+    return build(program, home / "builds" / f"{program.digest}.log", sandbox, building, cache)
 
 
 def find(db: Database, home: Path, text: str, game: Game[Any], workshop: Workshop) -> Entrant:

@@ -61,6 +61,7 @@ MAY_IMPORT = {
         "arena.scratch",
         "arena.seated",
         "arena.launch",
+        "arena.usage",
         "arena.games",
     },
     "arena.casual": {

@@ -93,6 +93,7 @@ def submit(
     from arena import admission
     from arena.cli.check import explain, finding_data, warn
     from arena.submission import BadSubmission
+    from arena.submission.build import Building
 
     games = [game.name for game in plays]
     asks = not as_json and sys.stdin.isatty() and sys.stderr.isatty()
@@ -105,7 +106,7 @@ def submit(
                 name=name,
                 plays=games,
                 report=report,
-                building=report.announce,
+                building=Building(report.announce, report.passing),
                 sandbox=sandbox,
                 agree=_ask if asks else None,
             )

@@ -50,10 +50,12 @@ def check(
     from arena import admission
     from arena.check import run
     from arena.scratch import run_folder
+    from arena.submission.build import Building
 
     games = [game.name for game in plays]
     with run_folder() as scratch, progress("checking", "steps", caution=sandbox.warning) as report:
-        taken = admission.prepare(home, path, scratch, plays=games, building=report.announce, sandbox=sandbox)
+        building = Building(report.announce, report.passing)
+        taken = admission.prepare(home, path, scratch, plays=games, building=building, sandbox=sandbox)
         checked = run.check(taken.program, limits, sandbox, report)
     if as_json:
         print_json({"name": taken.program.name, **as_data(checked)})

@@ -71,6 +71,7 @@ def compare(
     """
     from arena import roster
     from arena.scratch import run_folder
+    from arena.submission.build import Building
     from arena.tournament.compare import Question
     from arena.tournament.compare import compare as play_groups
     from arena.tournament.pool import Workers
@@ -80,17 +81,18 @@ def compare(
     with (
         run_folder() as scratch,
         Workers(jobs, sandbox=sandbox) as workers,
-        stop_on_signals(workers.stop) as stopped,
         progress(f"{bots[0]} or {bots[1]}", at_most=True, caution=sandbox.warning) as report,
     ):
-        one, other, *among = _entrants(names, setting, home, roster.Workshop(scratch, sandbox, report.announce))
+        workshop = roster.Workshop(scratch, sandbox, Building(report.announce, report.passing))
+        one, other, *among = _entrants(names, setting, home, workshop)
         if one.digest == other.digest:
             raise click.UsageError(f"{bots[0]!r} and {bots[1]!r} are the same program: name two that differ")
         dice = seed_bytes(seed)
         question = Question(setting.game, seats, setting.options, setting.limits, dice, (one, other), among)
-        answer = play_groups(
-            question, workers, budget, lambda answer: report(answer.matches, budget, _figure(question, answer))
-        )
+        with stop_on_signals(workers.stop) as stopped:
+            answer = play_groups(
+                question, workers, budget, lambda answer: report(answer.matches, budget, _figure(question, answer))
+            )
     if answer.hopeless:
         raise click.ClickException(f"no match counts: {last_line(answer.reason)}")
     interrupted = stopped() and not answer.test.decided

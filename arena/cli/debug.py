@@ -94,11 +94,12 @@ def _compare(
     from arena import debug, games, roster
     from arena.check.examiner import Misbehaved
     from arena.scratch import run_folder
+    from arena.submission.build import Building
     from ladder import store
 
     with run_folder() as scratch, progress("asking", "decisions", caution=caution([bot], sandbox)) as report:
         with store.open_read(home) as db:
-            workshop = roster.Workshop(scratch, sandbox, report.announce)
+            workshop = roster.Workshop(scratch, sandbox, Building(report.announce, report.passing))
             entrant = roster.find(db, home, bot, games.game(match.ladder.key.game), workshop)
         try:
             return asyncio.run(

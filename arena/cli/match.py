@@ -91,20 +91,21 @@ def _play(
     """What was played, and whether that was cut short."""
     from arena import casual, roster
     from arena.scratch import run_folder
+    from arena.submission.build import Building
     from ladder import store
 
     game, options, limits = setting
     with (
         run_folder() as scratch,
         casual.table(waiting=attach, sandbox=sandbox) as worker,
-        stop_on_signals(lambda: None) as stopped,
         progress(game.title, caution=caution(bots, sandbox)) as report,
     ):
         with store.open_read(home) as db:
-            workshop = roster.Workshop(scratch, sandbox, report.announce)
+            workshop = roster.Workshop(scratch, sandbox, Building(report.announce, report.passing))
             lineup = [roster.find(db, home, bot, game, workshop) for bot in bots]
         wanted = casual.tasks(game, lineup, options=options, limits=limits, seed=seed_bytes(seed), count=matches)
-        return casual.play(worker, wanted, stop=stopped, report=report), stopped()
+        with stop_on_signals(lambda: None) as stopped:
+            return casual.play(worker, wanted, stop=stopped, report=report), stopped()
 
 
 def caution(bots: Sequence[str], sandbox: Sandbox) -> str | None:

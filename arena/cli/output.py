@@ -15,6 +15,7 @@ import click
 if TYPE_CHECKING:
     from rich.console import Console, RenderableType
     from rich.measure import Measurement
+    from rich.progress import Progress, TaskID
     from rich.table import Table
     from sqlite_utils import Database
 
@@ -30,6 +31,9 @@ class Report(Protocol):
     """Told how many matches, or whatever is counted, are done, and of how many; a note for people may follow."""
 
     def __call__(self, done: int, total: int, note: str = "") -> None: ...
+
+    def passing(self, note: str) -> None:
+        """What goes on meanwhile, until something else does."""
 
 
 class Announcer:
@@ -47,6 +51,10 @@ class Announcer:
         """Say what is begun, in somebody else's words."""
         self._warn()
         say(printable(what))
+
+    def passing(self, what: str) -> None:
+        """Show what goes on meanwhile, in somebody else's words, until something else does."""
+        self._show.passing(printable(what))
 
     def _warn(self) -> None:
         caution, self._caution = self._caution, None
@@ -153,7 +161,7 @@ def progress(
     begun = time.monotonic()
     canvas = console(stderr=True)
     if not canvas.is_terminal:
-        yield Announcer(_logged(what, unit, begun, begins=begins, at_most=at_most), caution)
+        yield Announcer(_Log(what, unit, begun, begins=begins, at_most=at_most), caution)
         return
     from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn
     from rich.table import Column
@@ -169,33 +177,60 @@ def progress(
         transient=True,
     )
     line = bar.add_task(what, total=None, pace="", note="")
-
-    def report(done: int, total: int, note: str = "") -> None:
-        bar.start()  # not before: something may have to be asked first
-        bar.update(line, completed=done, total=total, pace=_pace(done, total, begun, at_most=at_most), note=note)
-
     try:
-        yield Announcer(report, caution)
+        yield Announcer(_Bar(bar, line, begun, at_most=at_most), caution)
     finally:
         bar.stop()
 
 
-def _logged(what: str, unit: str, begun: float, *, begins: bool, at_most: bool) -> Report:
-    last = begun
+class _Bar:
+    """Draws what it is told, and nothing before: something may have to be asked first."""
 
-    def report(done: int, total: int, note: str = "") -> None:
-        nonlocal last, begins
-        now = time.monotonic()
-        if begins and not done:
-            begins = False
-            say(f"{what}: {total:,} {unit} to go")
-        elif now - last >= LOG_SECONDS:
-            last = now
-            pace = _pace(done, total, begun, at_most=at_most)
-            counted = f"{what}: {done:,} of {'at most ' * at_most}{total:,} {unit}"
+    def __init__(self, bar: Progress, line: TaskID, begun: float, *, at_most: bool) -> None:
+        self._bar = bar
+        self._line = line
+        self._begun = begun
+        self._at_most = at_most
+
+    def __call__(self, done: int, total: int, note: str = "") -> None:
+        pace = _pace(done, total, self._begun, at_most=self._at_most)
+        self._bar.start()
+        self._bar.update(self._line, completed=done, total=total, pace=pace, note=note)
+
+    def passing(self, note: str) -> None:
+        self._bar.start()
+        self._bar.update(self._line, note=note)
+
+
+class _Log:
+    """Says in a line now and then what it is told."""
+
+    def __init__(self, what: str, unit: str, begun: float, *, begins: bool, at_most: bool) -> None:
+        self._what = what
+        self._unit = unit
+        self._begun = self._last = begun
+        self._begins = begins
+        self._at_most = at_most
+
+    def __call__(self, done: int, total: int, note: str = "") -> None:
+        if self._begins and not done:
+            self._begins = False
+            say(f"{self._what}: {total:,} {self._unit} to go")
+        elif self._is_time():
+            pace = _pace(done, total, self._begun, at_most=self._at_most)
+            counted = f"{self._what}: {done:,} of {'at most ' * self._at_most}{total:,} {self._unit}"
             say("".join([counted, pace and f", {pace}", note and f"; {note}"]))
 
-    return report
+    def passing(self, note: str) -> None:
+        if self._is_time():
+            say(note)
+
+    def _is_time(self) -> bool:
+        now = time.monotonic()
+        if now - self._last < LOG_SECONDS:
+            return False
+        self._last = now
+        return True
 
 
 def _pace(done: int, total: int, begun: float, *, at_most: bool) -> str:

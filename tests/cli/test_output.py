@@ -81,3 +81,25 @@ def test_json_is_plain_ascii(capsys: pytest.CaptureFixture[str]) -> None:
     """A bot may print what is no character at all, and no terminal's encoding may end a command."""
     output.print_json({"output": "\udcff ü"})
     assert capsys.readouterr().out == '{\n  "output": "\\udcff \\u00fc"\n}\n'
+
+
+def test_what_a_build_is_doing_is_said_now_and_then(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """In the same rhythm as everything else, and harmless whatever was printed."""
+    with output.progress("checking", "steps") as report:
+        report.passing("cargo, 3 s: too early")
+        monkeypatch.setattr(output, "LOG_SECONDS", 0.0)
+        report.passing("cargo, 65 s: Compiling \x1b[1mtonic")
+    assert capsys.readouterr().err == "cargo, 65 s: Compiling \\x1b[1mtonic\n"
+
+
+def test_a_terminal_shows_what_a_build_is_doing_beside_the_bar(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Until there is something else to show."""
+    monkeypatch.setenv("FORCE_COLOR", "1")
+    monkeypatch.setenv("COLUMNS", "120")
+    with output.progress("checking", "steps") as report:
+        report.passing("cargo, 65 s: Compiling tonic")
+    assert "cargo, 65 s: Compiling tonic" in capsys.readouterr().err

@@ -12,6 +12,7 @@ from arena.admission import admit
 from arena.clock import Limits
 from arena.sandbox import Grade, NoSandbox, Sandbox
 from arena.submission import Program
+from arena.submission.build import Building
 from arena.submission.intake import take
 from ladder import store
 from tests.cli.commands import arena
@@ -69,7 +70,7 @@ def test_what_is_submitted_again_from_a_folder_is_ones_own(packed: Path, own: Pa
     """Also when it came as an archive before: whoever has it there could read it."""
     home, sandbox = tmp_path / "home", Sandbox()
     entered(home, take(packed, tmp_path / "scratch").program, Sandbox(Grade.A))
-    again = admit(home, own, Limits(), name="theirs", report=lambda *_: None, building=print, sandbox=sandbox)
+    again = admit(home, own, Limits(), name="theirs", report=lambda *_: None, building=Building(print), sandbox=sandbox)
     assert again.news == "unchanged"
     with store.open_read(home) as db:
         assert roster.starter(db, home, sandbox)("theirs@1").label == "theirs@1"

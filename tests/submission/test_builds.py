@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import signal
 import socket
 import stat
@@ -18,11 +19,11 @@ import psutil
 import pytest
 
 from arena import submission
-from arena.sandbox import UNCONFINED, Grade, places, probe
+from arena.sandbox import UNCONFINED, Grade, Sandbox, places, probe
 from arena.sandbox.confine import BUILD
-from arena.submission import BadSubmission, Program
+from arena.submission import BadSubmission, Program, allowance
 from arena.submission import build as building
-from arena.submission.build import BuildFailed, build
+from arena.submission.build import BuildFailed, Building, build
 from arena.submission.intake import take
 from tests.cli.commands import ARENA, PATIENCE, Ran, arena, environment, everything_in
 from tests.needs import grades
@@ -39,13 +40,16 @@ def handed_in(folder: Path, *commands: list[str], run: str = "./made.sh") -> Pro
     return take(source, folder / "scratch").program
 
 
-def built(program: Program, folder: Path) -> Program:
-    return build(program, folder / "log", UNCONFINED, lambda _: None)
+SILENT = Building(lambda _: None)
 
 
-def failed(program: Program, folder: Path) -> str:
+def built(program: Program, folder: Path, sandbox: Sandbox = UNCONFINED) -> Program:
+    return build(program, folder / "log", sandbox, SILENT)
+
+
+def failed(program: Program, folder: Path, sandbox: Sandbox = UNCONFINED) -> str:
     with pytest.raises(BuildFailed) as refused:
-        built(program, folder)
+        built(program, folder, sandbox)
     return str(refused.value)
 
 
@@ -90,7 +94,7 @@ def test_a_failed_build_shows_the_end_of_its_log(tmp_path: Path) -> None:
     """Mostly the reason is there; the rest is in the file that the error names."""
     said: list[str] = []
     with pytest.raises(BuildFailed):
-        build(handed_in(tmp_path, ["sh", "-c", "seq 20; exit 1"]), tmp_path / "log", UNCONFINED, said.append)
+        build(handed_in(tmp_path, ["sh", "-c", "seq 20; exit 1"]), tmp_path / "log", UNCONFINED, Building(said.append))
     assert said[1:] == [f"  | {number}" for number in range(11, 21)]
 
 
@@ -137,12 +141,84 @@ def test_a_program_that_is_not_there_cannot_build(tmp_path: Path) -> None:
 @pytest.mark.long
 def test_a_build_has_an_end(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """And everything that it started has it too."""
-    monkeypatch.setattr(building, "SECONDS", 5.0)
+    monkeypatch.setattr(allowance, "WALL", 5.0)
     script = "echo $$ > first; setsid sh -c 'echo $$ > second; sleep 1000' & sleep 1000"
     program = handed_in(tmp_path, ["sh", "-c", script])
     assert "was stopped: a build may take" in failed(program, tmp_path)
     for name in ("first", "second"):
         assert gone(int((program.root / name).read_text()))
+
+
+def working(seconds: float) -> list[str]:
+    """A command whose children work so long, one after the other."""
+    work = "import time; [0 for _ in iter(lambda: time.process_time() < 0.1, False)]"
+    run = f"subprocess.run([sys.executable, '-c', {work!r}])"
+    return ["python", "-c", f"import subprocess, sys; [{run} for _ in range({round(seconds * 10)})]"]
+
+
+@pytest.mark.long
+@pytest.mark.parametrize("held", [False, True])
+def test_a_build_may_not_work_for_ever(held: bool, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The time of all its processes is counted, ended ones too, whether there is a control group or not."""
+    monkeypatch.setattr(allowance, "CPU", 2.0)
+    said = failed(handed_in(tmp_path, working(1000)), tmp_path, probe() if held else UNCONFINED)
+    assert "was stopped: a build may use 0.0333333 minutes of processor time; " in said
+
+
+@pytest.mark.long
+def test_the_commands_of_a_build_work_for_one_account(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """However many there are."""
+    monkeypatch.setattr(allowance, "CPU", 10.0)
+    monkeypatch.setattr(allowance, "LOOK", 0.05)
+    said = failed(handed_in(tmp_path, *[[*working(1.0), str(number)] for number in range(20)]), tmp_path)
+    assert "was stopped: a build may use " in said
+
+
+@pytest.mark.long
+def test_a_build_that_waits_pays_nothing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """On a busy machine a build takes as long as it takes."""
+    monkeypatch.setattr(allowance, "CPU", 3.0)
+    built(handed_in(tmp_path, ["sleep", "5"]), tmp_path)
+
+
+def test_a_build_may_not_stand_still(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Nothing more is to come of it, and people wait."""
+    monkeypatch.setattr(allowance, "IDLE", 1.0)
+    said = failed(handed_in(tmp_path, ["sleep", "1000"]), tmp_path)
+    assert "was stopped: a build may do nothing, and print nothing, for 0.0166667 minutes; " in said
+
+
+@pytest.mark.long
+@pytest.mark.parametrize("sign", ["echo", ":"])
+def test_who_works_or_prints_does_not_stand_still(sign: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Either is enough, little by little."""
+    monkeypatch.setattr(allowance, "IDLE", 5.0)
+    script = f"i=0; while [ $i -lt 40 ]; do i=$((i+1)); {sign}; sleep 0.2; done"
+    built(handed_in(tmp_path, ["sh", "-c", script]), tmp_path)
+
+
+def test_people_see_what_a_long_command_does(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Its beginning, how long it has run, and its latest line, of which the beginning is enough."""
+    monkeypatch.setattr(building, "SHOWN", 0.0)
+    program = handed_in(
+        tmp_path, ["sh", "-c", "echo first; printf 'half way\\rnow %0200d\\n' 7; until test -e seen; do :; done"]
+    )
+    shown: list[str] = []
+
+    def show(line: str) -> None:
+        shown.append(line)
+        if "now 000" in line:
+            (program.root / "seen").touch()
+
+    build(program, tmp_path / "log", UNCONFINED, Building(lambda _: None, show))
+    assert re.fullmatch(r"sh -c 'echo first; p…, \d+ s: now 0{76}", shown[-1])
+
+
+def test_what_is_over_soon_is_not_shown(tmp_path: Path) -> None:
+    """Most commands that build something need no second."""
+    shown: list[str] = []
+    build(handed_in(tmp_path, MAKE), tmp_path / "log", UNCONFINED, Building(lambda _: None, shown.append))
+    assert shown == []
 
 
 def test_what_a_build_leaves_running_ends_with_it(tmp_path: Path) -> None:
@@ -168,7 +244,7 @@ def gone(process: int) -> bool:
 
 def test_a_build_may_not_print_for_ever(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """The log is on the organiser's disk."""
-    monkeypatch.setattr(building, "MAX_LOG", 1024 * 1024)
+    monkeypatch.setattr(allowance, "MAX_LOG", 1024 * 1024)
     assert "was stopped: a build may print 1 MiB" in failed(handed_in(tmp_path, ["yes"]), tmp_path)
 
 
@@ -198,7 +274,7 @@ def test_links_inside_stay_links(tmp_path: Path) -> None:
 def test_what_a_build_has_for_itself_is_not_in_its_folder(tmp_path: Path) -> None:
     """It is gone afterwards; folders that are called like anybody's home are the author's."""
     script = "mkdir .home .tmp; touch .home/mine; touch $HOME/x $TMPDIR/y"
-    program = build(handed_in(tmp_path, ["sh", "-c", script], MAKE), tmp_path / "log", probe(), lambda _: None)
+    program = built(handed_in(tmp_path, ["sh", "-c", script], MAKE), tmp_path, probe())
     assert [path.name for path in program.root.parent.iterdir()] == ["mine"]
     left = sorted(str(path.relative_to(program.root)) for path in program.root.rglob("*"))
     assert left == [".home", ".home/mine", ".tmp", "bot.toml", "made.sh", "part"]
@@ -227,8 +303,8 @@ HOARDS = {
 @pytest.mark.parametrize("hoard", HOARDS)
 def test_a_build_may_not_fill_the_disk(hoard: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """All its files together are counted."""
-    monkeypatch.setattr(building, "BUILD", BUILD._replace(disk_mib=32))
-    monkeypatch.setattr(building, "MAX_ENTRIES", 300)
+    monkeypatch.setattr(allowance, "BUILD", BUILD._replace(disk_mib=32))
+    monkeypatch.setattr(allowance, "MAX_ENTRIES", 300)
     said = failed(handed_in(tmp_path, ["sh", "-c", HOARDS[hoard]]), tmp_path)
     assert ": a build may write 32 MiB and 300 files, 100 folders deep; " in said
     assert [path.name for path in (tmp_path / "scratch/bot").iterdir()] == ["mine"]
@@ -236,7 +312,7 @@ def test_a_build_may_not_fill_the_disk(hoard: str, tmp_path: Path, monkeypatch: 
 
 def test_a_build_leaves_room_on_the_disk(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Also one whose files have no names any more."""
-    monkeypatch.setattr(building, "LEFT_FREE", 2**60)
+    monkeypatch.setattr(allowance, "LEFT_FREE", 2**60)
     assert "a build has to leave " in failed(handed_in(tmp_path, ["sleep", "1000"]), tmp_path)
 
 
@@ -262,7 +338,7 @@ def test_a_build_sees_an_arena_that_lies_below_tmp(tmp_path: Path, monkeypatch: 
     (tmp_path / "clone" / "sdk").touch()
     monkeypatch.setattr(places, "python", lambda: known)
     program = handed_in(tmp_path, ["sh", "-c", "touch $TMPDIR/own"], ["ls", str(tmp_path / "clone" / "sdk")])
-    build(program, tmp_path / "log", probe(), lambda _: None)
+    built(program, tmp_path, probe())
 
 
 @pytest.mark.parametrize("wanted", [None, *grades("C")])
@@ -272,7 +348,33 @@ def test_a_build_may_do_what_builds_do(wanted: Grade | None, tmp_path: Path) -> 
         dial = f"import socket; socket.create_connection({server.getsockname()!r}).close()"
         script = "touch $HOME/x $TMPDIR/y && cp part tool && chmod +x tool && ./tool"
         program = handed_in(tmp_path, ["sh", "-c", script], ["python", "-c", dial])
-        build(program, tmp_path / "log", probe(wanted), lambda _: None)
+        built(program, tmp_path, probe(wanted))
+
+
+@pytest.mark.needs("grade C")
+def test_tools_find_what_they_look_for_without_bubblewrap(tmp_path: Path) -> None:
+    """pip gives up if it may not read which distribution this is, and much else if not what itself is made of."""
+    release = places.settings(*places.RELEASE)
+    children = ["sh", "-c", "head -c 1 /proc/self/maps /proc/self/exe /proc/$$/task/$$/children > /dev/null"]
+    built(handed_in(tmp_path, ["head", "-c", "1", *release], children), tmp_path, probe(Grade.C))
+
+
+@pytest.mark.needs("grade C")
+def test_a_build_without_bubblewrap_reads_nobodys_mind(tmp_path: Path) -> None:
+    """It sees the command lines of others, and nothing of what they have in memory, open, or around them."""
+    secrets = " ".join(f"/proc/{os.getpid()}/{name}" for name in ("environ", "maps", "mem", "auxv", "fd/0", "cwd/x"))
+    script = f"cat /proc/{os.getpid()}/cmdline && for each in {secrets}; do ! head -c 1 $each || exit 1; done"
+    built(handed_in(tmp_path, ["sh", "-c", script]), tmp_path, probe(Grade.C))
+
+
+@pytest.mark.long
+@pytest.mark.timeout(300)
+@pytest.mark.parametrize("grade", [pytest.param(each, marks=pytest.mark.needs(f"grade {each}")) for each in "ABC"])
+def test_pip_installs_what_a_bot_needs(grade: str, tmp_path: Path) -> None:
+    """Into its folder, from wherever this machine's proxies and certificates lead, and without complaints."""
+    program = built(handed_in(tmp_path, ["pip", "install", "--target", "lib", "six"]), tmp_path, probe(Grade(grade)))
+    assert (program.root / "lib/six.py").exists()
+    assert "Traceback" not in (tmp_path / "log").read_text()
 
 
 # --- As a command
