@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import subprocess
+from collections.abc import Sequence
 from functools import cache
 from pathlib import Path
 from typing import NamedTuple
@@ -30,17 +31,22 @@ class Entered(NamedTuple):
 
 
 class Home:
-    """Enters a language's bot when it is first asked for: one that cannot be built fails its own tests only."""
+    """Enters a language's bot when it is first asked for: one that cannot be built fails its own tests only.
 
-    def __init__(self, cwd: Path) -> None:
+    It is submitted with some options, by an arena with some words before its name.
+    """
+
+    def __init__(self, cwd: Path, *options: str, before: Sequence[str] = ()) -> None:
         self.cwd = cwd
+        self._options = options
+        self._before = before
         self._entered = cache(self._enter)
 
     def _enter(self, language: str) -> Entered:
         name = language.replace("+", "p")
         made = self.arena("new", name, "--language", language)
         assert made.code == 0, made.err
-        submitted = self.arena("submit", name, *PATIENT)
+        submitted = self.arena("submit", name, *PATIENT, *self._options)
         return Entered(name, submitted.err if submitted.code else "")
 
     def enter(self, language: str) -> str:
@@ -57,8 +63,9 @@ class Home:
 
     def arena(self, *words: str) -> Ran:
         """A command in this home, as people type it."""
+        typed = [*self._before, str(ARENA), *words]
         done = subprocess.run(
-            [ARENA, *words], cwd=self.cwd, env=environment(), capture_output=True, text=True, timeout=BUILD, check=False
+            typed, cwd=self.cwd, env=environment(), capture_output=True, text=True, timeout=BUILD, check=False
         )
         return Ran.of(done.returncode, done.stdout, done.stderr)
 

@@ -17,9 +17,10 @@ from arena.check.examiner import Examined, examined
 from arena.clock import Limits
 from arena.games import game
 from arena.questions import Setup, Sitting
-from arena.sandbox import probe
+from arena.sandbox import Grade, probe
 from arena.submission.templates import templates
 from arena.v1 import referee_pb2 as pb
+from tests.bots.conftest import Homes
 from tests.bots.entered import PATIENT, Home, claimed
 from tests.sdk.referee import alone, refereed
 
@@ -131,6 +132,23 @@ async def test_what_goes_wrong_is_one_line(home: Home, language: str) -> None:
         referee.process.terminate()
         code, errors = await referee.ended()
     assert len(own_words(errors.splitlines())) <= 1, errors
+
+
+@every_language
+@pytest.mark.parametrize(
+    "grade", [pytest.param(each, marks=pytest.mark.needs(f"grade {each}")) for each in (Grade.A, Grade.C)]
+)
+def test_it_is_built_and_plays_in_a_sandbox(homes: Homes, grade: Grade, language: str) -> None:
+    """To be entered it has to play every game there."""
+    homes.of(grade).enter(language)
+
+
+@every_language
+@pytest.mark.needs("grade B")
+@pytest.mark.usefixtures("busy_machine")
+def test_it_is_built_and_plays_on_a_busy_machine(homes: Homes, language: str) -> None:
+    """Where it is the last to be let in, and everything takes its time."""
+    homes.of(Grade.B).enter(language)
 
 
 @pytest.mark.needs("tools of languages", *sorted(templates()))
