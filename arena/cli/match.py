@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 import sys
 from collections import Counter
 from collections.abc import Sequence
@@ -116,7 +117,7 @@ def caution(bots: Sequence[str], sandbox: Sandbox) -> str | None:
 def attach(label: str, address: str, token: str) -> None:  # noqa: ARG001 - every attached bot looks alike
     """Say how to start a bot that the arena waits for."""
     say("waiting for a bot; start it with")
-    say(f"  ARENA_ADDR={address} ARENA_TOKEN={token} {sys.executable} mybot.py")
+    say(f"  ARENA_ADDR={shlex.quote(address)} ARENA_TOKEN={token} {shlex.quote(sys.executable)} mybot.py")
 
 
 def _plain(played: Played) -> dict[str, Any]:

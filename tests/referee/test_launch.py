@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import os
 import select
+import shlex
 import subprocess
 import sys
 from pathlib import Path
@@ -122,7 +123,7 @@ async def test_all_that_was_printed_is_there_at_the_end() -> None:
 async def test_all_that_lies_in_a_large_pipe_is_there_at_the_end() -> None:
     """A pipe can be made to hold a mebibyte, and a process may fill it and be gone."""
     fill = "import fcntl, os; fcntl.fcntl(1, fcntl.F_SETPIPE_SZ, 2**20); os.write(1, b'x' * 10**6 + b'\\nlast words')"
-    process = Running(f'exec {sys.executable} -Sc "{fill}"')
+    process = Running(f'exec {shlex.quote(sys.executable)} -Sc "{fill}"')
     os.waitid(os.P_PID, process._process.pid, os.WEXITED | os.WNOWAIT)  # so that the loop finds both at once
     await process.end()
     assert process.last_lines()[-1] == "last words"

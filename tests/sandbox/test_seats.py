@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+import shlex
 import subprocess
 import sys
 from pathlib import Path
@@ -58,7 +59,7 @@ def test_every_seat_finds_the_same_but_for_its_token_and_address(grade: Grade) -
 def test_whoever_shares_nothing_shares_with_bots(tmp_path: Path) -> None:
     """Bots run as another user where the arena is root: the operator's umask is no bot's fault."""
     programs.write(tmp_path, mine=programs.FIRST)
-    words = f"umask 077; exec {ARENA} match ./mine.py random --game birth --json"
+    words = f"umask 077; exec {shlex.quote(str(ARENA))} match ./mine.py random --game birth --json"
     ran = subprocess.run(
         ["sh", "-c", words], cwd=tmp_path, env=environment(), capture_output=True, text=True, timeout=200, check=True
     )

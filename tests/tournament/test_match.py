@@ -4,12 +4,16 @@ from __future__ import annotations
 
 import json
 import re
+import shlex
 import subprocess
 import sys
 from pathlib import Path
 from subprocess import PIPE
 from typing import Any
 
+import pytest
+
+from arena.cli.match import attach
 from tests.cli.commands import ARENA, PATIENCE, arena, environment
 from tests.tournament import programs
 
@@ -76,12 +80,23 @@ def test_a_bot_can_be_started_by_hand(cwd: Path) -> None:
         assert process.stderr is not None
         while process.stderr.readline() != "waiting for a bot; start it with\n":
             assert process.poll() is None
-        *variables, _, _ = process.stderr.readline().split()
+        *variables, _, _ = shlex.split(process.stderr.readline())
         by_hand = environment() | dict(variable.split("=", 1) for variable in variables)
         subprocess.run([sys.executable, "mine.py"], cwd=cwd, env=by_hand, timeout=PATIENCE, check=True)
         out, _ = process.communicate(timeout=PATIENCE)
     (match,) = json.loads(out)["matches"]
     assert match["forfeits"] == []
+
+
+def test_how_to_start_a_bot_by_hand_can_be_pasted(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Whatever the places are called: to a shell a space ends a word."""
+    monkeypatch.setattr(sys, "executable", "/my arena/python")
+    attach("mine", "unix:/my tmp/s", "token")
+    _, line = capsys.readouterr().err.splitlines()
+    words = ["ARENA_ADDR=unix:/my tmp/s", "ARENA_TOKEN=token", "/my arena/python", "mybot.py"]
+    assert shlex.split(line) == words
 
 
 def test_ctrl_c_shows_what_was_played(cwd: Path) -> None:
