@@ -75,7 +75,6 @@ def build(program: Program, log: Path, sandbox: Sandbox, building: Building, cac
                     building.say(f"  | {line}")
                 what = f"{short(shlex.join(words))} {problem}"
                 raise BuildFailed(f"{program.name} is not built: {what}; what was printed is in {str(log)!r}")
-        open_up(program.root)
         return replace(program, built=tree_digest(program.root))
 
 
@@ -153,6 +152,8 @@ def _problem(words: Sequence[str], place: _Place, show: Callable[[], None]) -> s
                 running.process.wait(_GLANCE)
     if running.process.returncode:
         return ended_in_words(running.process.returncode, wrapped=made.wrapped)
+    open_up(root)  # else nobody but root could count what is in folders that it has closed
+    open_up(own, 0o700)
     return f"failed: a build {what}" if (what := allowance.exceeded_at_end()) else None
 
 
