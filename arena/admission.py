@@ -64,7 +64,8 @@ def admit(
         if newest is not None and known and (there := roster.program_of(home, newest)).root.exists():
             program = replace(there, packed=taken.program.packed)
         else:
-            program = roster.built(home, taken.program, sandbox, building, cached=True)
+            own = newest is not None or not taken.program.packed  # a stranger's new name may become another's
+            program = roster.built(home, taken.program, sandbox, building, cached=own)
             known = known and newest is not None and newest.built == program.built
         if not known and (failures := check(program, limits, sandbox, report, quick=True).failed):
             return Admission(taken, None, "refused", failures)

@@ -209,6 +209,7 @@ def built(home: Path, program: Program, sandbox: Sandbox, building: Building, *,
     check_wishes(program, sandbox)
     if program.build:
         store.make_home(home)
+        store.close_home(home)
     cache = home / "caches" / program.name if cached else None
     return build(program, home / "builds" / f"{program.digest}.log", sandbox, building, cache)
 
@@ -258,7 +259,7 @@ def check_wishes(program: Program, sandbox: Sandbox) -> None:
     ):
         if wish is not None and wish > most:
             wished = f"{program.name} wishes for {key} = {wish}, and at most {most}{unit} are allowed"
-            instead = f"ask for less in its bot.toml, or let the organiser allow more with {option}"
+            instead = f"ask for less in its bot.toml, or allow more with {option}"
             raise BadSubmission(f"{wished}: {instead}")
 
 

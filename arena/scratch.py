@@ -10,6 +10,7 @@ import fcntl
 import os
 import shutil
 import signal
+import stat
 import subprocess
 import tempfile
 import time
@@ -69,6 +70,15 @@ def open_up(folder: Path, mode: int = 0o755) -> None:
                 if entry.is_dir(follow_symlinks=False):
                     left.append(entry.path)
                     os.chmod(entry.path, mode)
+
+
+def let_read(folder: Path) -> None:
+    """Let everybody read the files in a folder, and run those that their owner may run; links are not followed."""
+    for at, _, names in os.walk(folder):
+        for path in (os.path.join(at, name) for name in names):
+            mode = os.lstat(path).st_mode
+            if stat.S_ISREG(mode):
+                os.chmod(path, stat.S_IMODE(mode) | (0o555 if mode & stat.S_IXUSR else 0o444))
 
 
 def remove(folder: Path) -> None:

@@ -44,7 +44,9 @@ class Verdict(NamedTuple):
 class Canaries:
     """What attackers look for, and whether they found it. Two processes sleep for seconds that nobody else sleeps."""
 
-    def __init__(self, folder: Path) -> None:
+    def __init__(self, folder: Path, *, shares_names: bool) -> None:
+        self.shares_names = shares_names
+        """Whether a name that an attacker's socket takes is taken for others, too."""
         self.secret = secrets.token_hex(16)
         self.tag, self.lasting = (str(10**9 + secrets.randbelow(10**9)) for _ in range(2))
         self.files = [folder / "home/arena.db", folder / "bots/other/bot.py", folder / ".ssh/id_ed25519"]
@@ -68,6 +70,7 @@ class Canaries:
             {
                 "secret": self.secret,
                 "files": [str(file) for file in self.files],
+                "shares_names": self.shares_names,
                 "tcp": self._tcp.getsockname()[1],
                 "udp": self._udp.getsockname()[1],
                 "unix": self._unix.getsockname(),
@@ -139,7 +142,7 @@ async def _attacked(sandbox: Sandbox, folder: Path, name: str) -> Verdict:
     if (uid := user(sandbox)) is not None:
         for own in ("door", "tmp"):
             os.chown(places[own], uid, -1)
-    canaries = Canaries(places["others"])
+    canaries = Canaries(places["others"], shares_names=sandbox.bwrap is None)
     hidden = sandbox.hide(str(places["others"]))
     ended = asyncio.Event()
     try:

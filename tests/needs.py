@@ -56,11 +56,18 @@ def _processor_share() -> str:
 def _mounting(kind: str) -> str:
     with tempfile.TemporaryDirectory() as place:
         words = ["unshare", "--mount", "mount", "-t", kind, "arena-test", place]
-        return subprocess.run(words, capture_output=True, text=True, check=False).stderr.strip()
+        done = subprocess.run(words, capture_output=True, text=True, check=False)
+        return "" if done.returncode == 0 else done.stderr.strip() or "nothing can be mounted"
 
 
 def _root() -> str:
     return "" if os.geteuid() == 0 else "it is an ordinary user who plays"
+
+
+def _another_disk() -> str:
+    shared = Path("/dev/shm")
+    there = os.access(shared, os.W_OK) and shared.stat().st_dev != Path(tempfile.gettempdir()).stat().st_dev
+    return "" if there else f"{shared} is not another disk than that of temporary files"
 
 
 def _libseccomp() -> str:
@@ -82,6 +89,7 @@ NEEDS: dict[str, Callable[..., str]] = {
     "root": _root,
     "mounting": partial(_mounting, "tmpfs"),
     "mounting control groups": partial(_mounting, "cgroup2"),
+    "another disk": _another_disk,
     "libseccomp": _libseccomp,
     "a full run": _full_run,
 }

@@ -184,6 +184,19 @@ def change_metadata() -> str | None:
 
 
 @attack("C")
+def empty_files() -> str | None:
+    """Which takes no right to write, some kernels believe."""
+    for place in canary("files"):
+        with contextlib.suppress(OSError):
+            os.truncate(place, 0)
+            return f"emptied {place}"
+        with contextlib.suppress(OSError):
+            os.close(os.open(place, os.O_RDONLY | os.O_TRUNC))
+            return f"emptied {place} by opening it"
+    return None
+
+
+@attack("C")
 def leave_notes_in_times() -> str | None:
     """To have read a file is a note, if it can be seen that somebody has."""
     for place in _own():
@@ -233,9 +246,11 @@ def change_what_is_cached() -> str | None:
         place = _address(page)
         calls: dict[str, tuple[Any, ...]] = {
             "fadvise": (number(221, 223), file.fileno(), 0, 4096, 4),
+            "fadvise, disguised": (number(221, 223), file.fileno(), 0, 4096, ctypes.c_long(4 | 1 << 32)),
             "readahead": (number(187, 213), file.fileno(), 0, 4096),
             "madvise cold": (number(28, 233), place, 4096, 20),
             "madvise pageout": (number(28, 233), place, 4096, 21),
+            "madvise pageout, disguised": (number(28, 233), place, 4096, ctypes.c_long(21 | 1 << 32)),
         }
         return next((name for name, call in calls.items() if libc.syscall(*call) >= 0), None)
 
@@ -305,8 +320,13 @@ def find_abstract_names_taken() -> str | None:
         try:
             own.bind("\0" + canary("abstract"))
         except OSError as error:
-            return "found a name taken" if error.errno == errno.EADDRINUSE else None
-    return None
+            if error.errno == errno.EADDRINUSE:
+                return "found a name taken"
+    with socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM) as own:
+        with contextlib.suppress(OSError):
+            own.setsockopt(socket.SOL_SOCKET, socket.SO_PASSCRED, 1)
+            own.connect("\0arena-nobody")  # which the kernel gives it a name for, whoever is there
+        return "took a name by dialling" if own.getsockname() and canary("shares_names") else None
 
 
 @attack("B")
@@ -455,6 +475,9 @@ def signal_by_locks() -> str | None:
             with contextlib.suppress(OSError):
                 lock()
                 return "took a lock"
+        wanted = struct.pack("hhqqi", fcntl.F_RDLCK, os.SEEK_SET, 0, 0, 0) + bytes(8)
+        if libc.syscall(number(72, 25), shared.fileno(), ctypes.c_long(fcntl.F_SETLK | 1 << 32), wanted) >= 0:
+            return "took a lock in disguise"
     return None
 
 

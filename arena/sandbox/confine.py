@@ -71,18 +71,19 @@ def confine(
     if a control group cannot be made.
     """
     root, door, scratch = root.absolute(), door.absolute(), scratch.absolute()
-    group = Group(sandbox.groups, bounds) if sandbox.groups else None
     env = {**hints(bounds), "TMPDIR": TEMPORARY if sandbox.bwrap else str(scratch), **env}
     env["HOME"] = env["TMPDIR"]
-    orders = _orders(sandbox, group, bounds, user(sandbox))
+    orders = _orders(sandbox, bounds, user(sandbox))
     if sandbox.bwrap is None:
         env["JAVA_TOOL_OPTIONS"] += f" -Djava.io.tmpdir={scratch}"  # Java does not ask for TMPDIR
         if sandbox.grade is Grade.C:
             env["PYTHONPATH"] = str(places.link_packages(scratch))
             orders |= _bare(sandbox, [str(root), str(door)], [str(scratch)])
+        group = _group(sandbox, orders, bounds)
         return Confined(_launch(orders, command), env, str(root), group, False, bounds, scratch)
     wrapper = _bubblewrap(sandbox, orders, {BOT: str(root), DOOR: str(door)}, {}, bounds, network=False)
     wrapper += [*_quiet_proc(_source(sandbox, orders, str(_machine(scratch)))), "--"]
+    group = _group(sandbox, orders, bounds)
     return Confined(_launch(orders, [*wrapper, *_counted(bounds), *command]), env, "/", group, True, bounds)
 
 
@@ -95,7 +96,6 @@ def confine_build(
     Without bubblewrap the same by Landlock; at grade D nothing but limits. `env` is added to what it finds.
     """
     root, home, temporary = root.absolute(), own.absolute() / "home", own.absolute() / "tmp"
-    group = Group(sandbox.groups, bounds) if sandbox.groups else None
     inside = (HOME, TEMPORARY) if sandbox.bwrap else (str(home), str(temporary))
     java = f"-Duser.home={inside[0]} -Djava.io.tmpdir={inside[1]}"  # it asks neither for HOME nor for TMPDIR
     cargo = {"CARGO_HOME": f"{inside[0]}/.cargo", "CARGO_BUILD_BUILD_DIR": f"{inside[0]}/.cache/cargo"}
@@ -103,7 +103,7 @@ def confine_build(
     env["PATH"] = os.pathsep.join(
         [*(f"{place}/bin" for place in places.toolchains()), env.get("PATH", "/usr/bin:/bin")]
     )
-    orders = _orders(sandbox, group, bounds, builder(sandbox)) | {"limits": _limits(sandbox, bounds) | {"nofile": 4096}}
+    orders = _orders(sandbox, bounds, builder(sandbox)) | {"limits": _limits(sandbox, bounds) | {"nofile": 4096}}
     if sandbox.bwrap is None:
         if sandbox.grade is Grade.C:
             writable = [str(root), str(home), str(temporary)]
@@ -111,10 +111,12 @@ def confine_build(
             orders |= _bare(sandbox, shown, writable, network=True)
             orders["landlock"]["listed"] += places.imported_from()
             env |= UNREADABLE | {"MAVEN_OPTS": f"{java} -Dmaven.conf={places.link_maven(own)}"}
+        group = _group(sandbox, orders, bounds)
         return Confined(_launch(orders, command), env, str(root), group, False, bounds)
     seen = {place: place for place in _tools()}
     write = {BOT: str(root), HOME: str(home), TEMPORARY: str(temporary)}
     wrapper = [*_bubblewrap(sandbox, orders, seen, write, bounds, network=True), "--"]
+    group = _group(sandbox, orders, bounds)
     return Confined(_launch(orders, [*wrapper, *_counted(bounds), *command]), env, "/", group, True, bounds)
 
 
@@ -152,11 +154,20 @@ def hints(bounds: Bounds) -> dict[str, str]:
     }
 
 
-def _orders(sandbox: Sandbox, group: Group | None, bounds: Bounds, uid: int | None) -> dict[str, Any]:
+def _group(sandbox: Sandbox, orders: dict[str, Any], bounds: Bounds) -> Group | None:
+    """The control group that a command is to join, made last: nobody would remove it if anything failed after it."""
+    if not sandbox.groups:
+        return None
+    group = Group(sandbox.groups, bounds)
+    orders["groups"] = group.doors
+    return group
+
+
+def _orders(sandbox: Sandbox, bounds: Bounds, uid: int | None) -> dict[str, Any]:
     """What the launcher does in every grade."""
     return {
         "parent": os.getpid(),
-        "groups": group.doors if group is not None else [],
+        "groups": [],
         "uid": uid,
         "gid": BOTS_GROUP,
         "drop": sandbox.grade is Grade.C,
@@ -196,7 +207,7 @@ def _bare(sandbox: Sandbox, read: list[str], write: list[str], *, network: bool 
             "network": network,
         },
         "seccomp": filter_file("build" if network else "bare"),
-        "uncover": places.outermost(map(os.path.realpath, [*system, *read, *write])) if sandbox.staged else [],
+        "uncover": sorted({os.path.realpath(place) for place in [*system, *read, *write]}) if sandbox.staged else [],
     }
 
 
@@ -259,8 +270,8 @@ def _machine(scratch: Path) -> Path:
     """A new folder with what bots find in /proc of the machine, and with nothing to show for the rest."""
     folder = scratch / "machine"
     (folder / NOTHING).mkdir(parents=True)
-    for name, text in {**places.machine(), EMPTY: ""}.items():
-        (folder / name).write_text(text)
+    for name, content in {**places.machine(), EMPTY: b""}.items():
+        (folder / name).write_bytes(content)
         (folder / name).chmod(0o444)
     open_up(folder)  # whatever the umask
     return folder

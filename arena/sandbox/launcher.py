@@ -76,15 +76,16 @@ def stage(places: list[str], folder: str) -> None:
         show(place, f"{folder}/{number}")
 
 
-def uncover(places: list[str], group: int) -> None:
-    """Show places where they are to another user, with this group: what keeps it out is covered by a folder with them.
+def uncover(places: list[str], uid: int, gid: int) -> None:
+    """Show places where they are to another user: what keeps it out is covered by a folder with them.
 
     That a file was read is noted no more: whoever comes later could find it.
     """
     own_mounts()
     keep_no_access_times()
-    os.umask(0o022)
-    shut = {place: folder for place in places if (folder := shut_by(place, group))}
+    shut = {place: folder for place in places if (folder := shut_by(place, uid, gid))}
+    for place in [place for place in shut if any(place.startswith(f"{other}/") for other in shut)]:
+        del shut[place]  # it is shown with what it lies in
     opened = {place: os.open(place, os.O_PATH) for place in shut}
     for folder in set(shut.values()):
         mount("tmpfs", folder, MS_NOSUID | MS_NODEV, "tmpfs")
@@ -95,11 +96,12 @@ def uncover(places: list[str], group: int) -> None:
     os.chdir(os.getcwd())  # there by way of the new mounts
 
 
-def shut_by(place: str, group: int) -> str | None:
-    """The outermost folder above a place through which nobody goes but its owner; None if there is no such place."""
+def shut_by(place: str, uid: int, gid: int) -> str | None:
+    """The outermost folder above a place through which a user may not go; None if there is none."""
     for folder in (place[:end] for end in range(1, len(place)) if place[end] == "/"):
         status = os.stat(folder)
-        if not status.st_mode & (0o011 if status.st_gid == group else 0o001):
+        right = 0o100 if status.st_uid == uid else 0o010 if status.st_gid == gid else 0o001
+        if not status.st_mode & right:
             return folder
     return None
 
@@ -210,8 +212,8 @@ def landlock(
 def _allow(rules: int, place: str, allowed: int) -> None:
     try:
         opened = os.open(place, os.O_PATH)
-    except FileNotFoundError:
-        return  # what is not there is not to be seen
+    except (FileNotFoundError, PermissionError):
+        return  # what is not there, or not for this user, is not to be seen
     if not os.path.isdir(place):
         allowed &= OF_FILES
     called("landlock", libc.syscall(ADD_RULE, rules, 1, struct.pack("=Qi", allowed, opened), 0))
@@ -230,13 +232,14 @@ def seccomp(path: str) -> None:
 
 def obey(orders: dict[str, Any]) -> None:
     """Everything in the order in which it can be done."""
+    os.umask(0o022)  # what one user makes, others are to read: builders and bots have each their own
     join(orders["groups"])
     with open("/proc/self/oom_score_adj", "w") as adjustment:
         adjustment.write("1000")
     if orders["stage"]:
         stage(orders["stage"], orders["stage_folder"])
     if orders["uncover"]:
-        uncover(orders["uncover"], orders["gid"])
+        uncover(orders["uncover"], orders["uid"], orders["gid"])
     if orders["filter"] is not None:
         open_filter(orders["filter"], orders["filter_number"])
     if orders["uid"] is not None:

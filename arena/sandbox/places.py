@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import sys
 from collections.abc import Iterable, Sequence
+from contextlib import suppress
 from functools import cache
 from importlib.metadata import entry_points
 from importlib.util import find_spec
@@ -71,9 +72,13 @@ def settings(*patterns: str) -> list[str]:
 
 
 @cache
-def machine() -> dict[str, str]:
+def machine() -> dict[str, bytes]:
     """What the files of /proc say that bots find copies of, as it was when this was first asked."""
-    return {name: Path("/proc", name).read_text() for name in STATIC if os.path.exists(f"/proc/{name}")}
+    found = {}
+    for name in STATIC:
+        with suppress(OSError):
+            found[name] = Path("/proc", name).read_bytes()
+    return found
 
 
 @cache

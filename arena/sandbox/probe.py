@@ -17,6 +17,8 @@ from arena.sandbox.grades import Grade, Layer, NoSandbox, Sandbox
 from arena.sandbox.launcher import landlock_abi
 from arena.scratch import run_folder
 
+SEES_TRUNCATION = 3
+"""The ABI of Landlock that keeps processes from emptying files."""
 PATIENCE = 30.0
 """Seconds that a trial may take; one that needs them has failed."""
 TRIAL = "import importlib.util, sys; sys.exit(not importlib.util.find_spec('arena_bot'))"
@@ -74,6 +76,7 @@ def _processors(groups: Mapping[str, str]) -> Layer:
 
 def _of_landlock(abi: int) -> str:
     open_ways = "" if abi >= SCOPED else "; signals and abstract sockets are open (closed from Linux 6.12 on)"
+    open_ways += "" if abi >= SEES_TRUNCATION else "; a build could empty files of its user (not from Linux 6.2 on)"
     return f"own files also without bubblewrap, ABI {abi}{open_ways}"
 
 
@@ -130,8 +133,8 @@ def _trial(sandbox: Sandbox) -> str:
             with suppress(OSError):
                 os.chown(root, uid, -1)
         environment = {"PATH": f"{Path(sys.executable).parent}:/usr/bin:/bin"}
-        made = confine(sandbox, [sys.executable, "-c", TRIAL], root=root, door=root, scratch=root, env=environment)
         try:
+            made = confine(sandbox, [sys.executable, "-c", TRIAL], root=root, door=root, scratch=root, env=environment)
             done = subprocess.run(
                 made.argv,
                 env=made.env,

@@ -66,9 +66,10 @@ def _tasks(process: int) -> int:
         return 0
 
 
-def hold_more(folders: Sequence[Path], size: int, entries: int) -> bool:
+def hold_more(folders: Sequence[Path], size: int, entries: int, *, copied: bool = False) -> bool:
     """Whether the files in some folders take more than so many bytes of the disk, or are more than so many.
 
+    If they are to be `copied`, holes in them count, too: on another disk they may be none.
     So do folders that nobody can look into, or that lie too deep: there would be room for more.
     """
     left = [(str(folder), 0) for folder in folders]
@@ -79,7 +80,8 @@ def hold_more(folders: Sequence[Path], size: int, entries: int) -> bool:
                 for entry in found:
                     entries -= 1
                     with suppress(FileNotFoundError):
-                        size -= entry.stat(follow_symlinks=False).st_blocks * 512
+                        status = entry.stat(follow_symlinks=False)
+                        size -= max(status.st_blocks * 512, status.st_size if copied else 0)
                     if entry.is_dir(follow_symlinks=False):
                         left.append((entry.path, depth + 1))
                     if entries < 0 or size < 0 or depth > LEVELS:

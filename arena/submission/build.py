@@ -17,7 +17,7 @@ from typing import IO, NamedTuple
 from arena.launch import adopt_orphans, end_orphans, ended_in_words
 from arena.naming import short
 from arena.sandbox import Confined, Sandbox, builder, confine_build
-from arena.scratch import open_up, remove
+from arena.scratch import let_read, open_up, remove
 from arena.submission.allowance import LOOK, Allowance, Running
 from arena.submission.caches import lent
 from arena.submission.kept import tree_digest
@@ -75,6 +75,7 @@ def build(program: Program, log: Path, sandbox: Sandbox, building: Building, cac
                     building.say(f"  | {line}")
                 what = f"{short(shlex.join(words))} {problem}"
                 raise BuildFailed(f"{program.name} is not built: {what}; what was printed is in {str(log)!r}")
+        let_read(program.root)  # bots may have another user than builds
         return replace(program, built=tree_digest(program.root))
 
 

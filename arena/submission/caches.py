@@ -66,15 +66,16 @@ def _keep(home: Path, cache: Path, failures: int) -> None:
         if failures >= FAILURES or not stat.S_ISDIR(home.lstat().st_mode):  # it may have made a link of it
             return
         open_up(home, 0o700)  # Go closes what it has fetched, which then could not be moved to another disk
-        if not any(home.iterdir()) or hold_more([home], LARGEST, MAX_ENTRIES):
+        if not any(home.iterdir()) or hold_more([home], LARGEST, MAX_ENTRIES, copied=True):
             return
         with run_folder(_beside(cache)) as mine:
             (mine / "cache").mkdir()
             shutil.move(home, mine / "cache" / str(failures))
-            cache.parent.mkdir(exist_ok=True)
             (mine / "cache").rename(cache)  # refused if another build's is there meanwhile
 
 
 def _beside(cache: Path) -> Path:
-    """On the same disk, and not among the caches, whose names are the bots' own."""
-    return cache.parent.parent
+    """On the same disk, and where no bot's cache is: no name begins with a dot."""
+    folder = cache.parent / ".moved"
+    folder.mkdir(parents=True, exist_ok=True)
+    return folder

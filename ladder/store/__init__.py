@@ -9,7 +9,7 @@ from ladder.store.checks import Mismatch
 from ladder.store.database import NotFound, StoreError, exclusive, is_stored, open, open_read, write
 from ladder.store.evidence import Settled, evidence, find_settled, settle
 from ladder.store.export import backup
-from ladder.store.home import make_home
+from ladder.store.home import close_home, make_home
 from ladder.store.ladders import awaited, counts, find_ladder, ladder, ladders, plan, scheduled, waiting
 from ladder.store.records import (
     Counts,
@@ -48,6 +48,7 @@ __all__ = [
     "add_version",
     "awaited",
     "backup",
+    "close_home",
     "counts",
     "evidence",
     "exclusive",

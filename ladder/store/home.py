@@ -12,6 +12,7 @@ from contextlib import suppress
 from pathlib import Path
 
 FILES = ("arena.db", "arena.db-wal", "arena.db-shm", "arena.db-lock", "arena.lock")
+FOLDERS = ("bots", "builds", "caches")
 OTHERS = stat.S_IRWXG | stat.S_IRWXO
 
 _log = logging.getLogger(__name__)
@@ -28,16 +29,30 @@ def make_file(path: Path) -> None:
 
 
 def close_home(home: Path) -> None:
-    """Close a home that other users of the machine can look into, and log that it was open; never raises OSError."""
-    opened = [path for path in (home.resolve(), *(home / name for name in FILES)) if _is_open(path)]
+    """Close a home that other users of the machine can look into, and log that it was open; never raises OSError.
+
+    A folder that holds other things, too, is not closed, only the arena's files in it.
+    """
+    folder = home.resolve()
+    was_open = _is_open(folder)
+    opened = [path for path in (*_own(folder), *(home / name for name in FILES)) if _is_open(path)]
     for path in opened:
         with suppress(OSError):
             path.chmod(stat.S_IMODE(path.lstat().st_mode) & ~OTHERS)
     shown = f"look into {str(home)!r}, also at the seeds of dice"
     if any(map(_is_open, opened)):
         _log.warning("other users can %s: let its owner chmod it to 700", shown)
-    elif opened:
+    elif opened and was_open:
         _log.warning("other users could %s: now it is closed to them", shown)
+
+
+def _own(folder: Path) -> list[Path]:
+    """The folder, if nothing is in it but what arenas put there."""
+    try:
+        foreign = [name for name in os.listdir(folder) if not (name in FOLDERS or name.lstrip(".").startswith("arena"))]
+    except OSError:
+        return [folder]
+    return [] if foreign else [folder]
 
 
 def _is_open(path: Path) -> bool:

@@ -100,3 +100,19 @@ def test_a_folder_that_all_share_is_not_closed(home: Path) -> None:
     home.chmod(0o1777)
     store.open(home).close()
     assert opened(home) == ["home"]
+
+
+def test_a_folder_with_other_things_in_it_is_not_closed(home: Path) -> None:
+    """Whoever keeps a home in a folder of a website does not mean to close that; the seeds are."""
+    make_open(home)
+    (home / "index.html").touch()
+    store.open(home).close()
+    assert set(opened(home)) == {"home", "index.html"}
+
+
+def test_files_in_a_closed_folder_are_closed_without_a_word(home: Path, caplog: pytest.LogCaptureFixture) -> None:
+    """Nobody could look into them."""
+    make_open(home)
+    home.chmod(0o700)
+    store.open(home).close()
+    assert (opened(home), caplog.messages) == ([], [])

@@ -111,14 +111,20 @@ NEW_METADATA = {"fchmodat2": 452, "setxattrat": 463, "removexattrat": 466, "file
 """Calls by number, the same on every architecture, since libraries do not have all their names yet."""
 ADDRESSED = ("bind", "listen")
 """Without bubblewrap abstract names are the whole machine's: who finds one taken has been told something."""
+OF_SOCKETS, CREDENTIALS = 1, (16, 76, 83)
+"""SOL_SOCKET with SO_PASSCRED, SO_PASSPIDFD and SO_PASSRIGHTS: a socket that has one of them and dials takes a name."""
+EMPTYING, ACCESS_MODE = 0o1000, 0o3
+"""O_TRUNC, which empties a file that is opened for reading, too: Landlock sees that from Linux 6.2 on."""
 OF_OTHERS = ("prlimit64", "sched_setaffinity")
-"""Without bubblewrap another bot has the same user, who may limit it; 0 is the process itself."""
+"""Without bubblewrap other processes have the same user, who may limit them; 0 is the process itself."""
 NAMESPACES = (0x00020000, 0x02000000, 0x04000000, 0x08000000, 0x10000000, 0x20000000, 0x40000000)
 """CLONE_NEW…"""
 UNIX, INET, INET6, NETLINK = 1, 2, 10, 16
 LOCKS = (6, 7, 37, 38, 1024, 1026)
 """F_SETLK, F_SETLKW, F_OFD_SETLK, F_OFD_SETLKW, F_SETLEASE, F_NOTIFY: two bots can signal by a lock on a file that
 both may read."""
+INT = 0xFFFFFFFF
+"""As much of an argument as the kernel looks at."""
 TERMINALS = (0x5412, 0x541C)
 """TIOCSTI and TIOCLINUX, which type into a terminal."""
 
@@ -135,7 +141,7 @@ def made(kind: str, architecture: str) -> bytes:
     for flag in NAMESPACES:
         rules.add_rule(ERRNO(errno.EPERM), "clone", Arg(0, MASKED_EQ, flag, flag))
     for request in TERMINALS:
-        rules.add_rule(ERRNO(errno.EPERM), "ioctl", Arg(1, MASKED_EQ, 0xFFFFFFFF, request))
+        rules.add_rule(ERRNO(errno.EPERM), "ioctl", Arg(1, MASKED_EQ, INT, request))
     families = {UNIX} if kind == "bare" else {UNIX, INET, INET6, NETLINK}
     for call in ("socket", "socketpair"):
         rules.add_rule(ERRNO(errno.EAFNOSUPPORT), call, Arg(0, GE, max(families) + 1))
@@ -145,21 +151,30 @@ def made(kind: str, architecture: str) -> bytes:
         for name in WATCHES:
             rules.add_rule(ERRNO(errno.EPERM), name)
         rules.add_rule(ERRNO(errno.EOPNOTSUPP), "preadv2", Arg(5, MASKED_EQ, READ_IF_CACHED, READ_IF_CACHED))
-        rules.add_rule(ERRNO(errno.EPERM), "fadvise64", Arg(3, EQ, FORGET_CACHED))
+        rules.add_rule(ERRNO(errno.EPERM), "fadvise64", Arg(3, MASKED_EQ, INT, FORGET_CACHED))
         for advice in PAGE_OUT:
-            rules.add_rule(ERRNO(errno.EPERM), "madvise", Arg(2, EQ, advice))
+            rules.add_rule(ERRNO(errno.EPERM), "madvise", Arg(2, MASKED_EQ, INT, advice))
         for name in UNCOUNTED:
             rules.add_rule(ERRNO(errno.EPERM), name)
         rules.add_rule(ERRNO(errno.ENOLCK), "flock")
         for command in LOCKS:
-            rules.add_rule(ERRNO(errno.ENOLCK), "fcntl", Arg(1, EQ, command))
+            rules.add_rule(ERRNO(errno.ENOLCK), "fcntl", Arg(1, MASKED_EQ, INT, command))
+    if kind != "bot":
+        for name in OF_OTHERS:
+            rules.add_rule(ERRNO(errno.EPERM), name, Arg(0, NE, 0))
     if kind == "bare":
         for name in (*METADATA, *ADDRESSED):
             rules.add_rule(ERRNO(errno.EPERM), name)
         for request in ATTRIBUTES:
-            rules.add_rule(ERRNO(errno.EPERM), "ioctl", Arg(1, MASKED_EQ, 0xFFFFFFFF, request))
-        for name in OF_OTHERS:
-            rules.add_rule(ERRNO(errno.EPERM), name, Arg(0, NE, 0))
+            rules.add_rule(ERRNO(errno.EPERM), "ioctl", Arg(1, MASKED_EQ, INT, request))
+        for option in CREDENTIALS:
+            rules.add_rule(
+                ERRNO(errno.EPERM), "setsockopt", Arg(1, MASKED_EQ, INT, OF_SOCKETS), Arg(2, MASKED_EQ, INT, option)
+            )
+        rules.add_rule(ERRNO(errno.EPERM), "truncate")
+        rules.add_rule(ERRNO(errno.ENOSYS), "openat2")  # its flags cannot be seen
+        for call, place in (("open", 1), ("openat", 2)):
+            rules.add_rule(ERRNO(errno.EPERM), call, Arg(place, MASKED_EQ, EMPTYING | ACCESS_MODE, EMPTYING))
     with tempfile.TemporaryFile() as file:
         rules.export_bpf(file)
         file.seek(0)

@@ -6,16 +6,19 @@ import json
 import os
 import shutil
 import subprocess
+import sys
+import tempfile
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from arena.sandbox import Grade, confine_build, probe
+from arena.sandbox import Grade, confine, confine_build, probe
 from arena.sandbox.confine import BUILDER, UNPRIVILEGED
 from arena.scratch import run_folder
 from tests.cli.commands import ARENA, environment
 from tests.needs import grades
+from tests.tournament import programs
 
 pytestmark = pytest.mark.needs("root")
 TELLS = "import os, sys; sys.exit(f'{os.getuid()} {os.getcwd()}')\n"
@@ -75,3 +78,52 @@ def test_a_build_changes_no_file_of_others(grade: Grade, tmp_path: Path) -> None
             made.group.remove()
         assert (root / "part").stat().st_mode & 0o777 == 0o755, ran.stderr
     assert (canary.stat().st_mode, canary.stat().st_mtime_ns) == (before.st_mode, before.st_mtime_ns)
+
+
+@pytest.mark.needs("grade C")
+@pytest.mark.needs("mounting")
+def test_a_program_below_what_all_may_see_is_reached_too() -> None:
+    """A home may lie in /usr/local, or in a folder of the arena's Python: only what shuts it in is opened up."""
+    with tempfile.TemporaryDirectory(prefix="arena-test-", dir=sys.prefix) as shut, run_folder() as scratch:
+        root = Path(shut, "bot")
+        root.mkdir()
+        for name in ("door", "tmp"):
+            (scratch / name).mkdir()
+            shutil.chown(scratch / name, UNPRIVILEGED)
+        made = confine(
+            probe(Grade.C), ["pwd"], root=root, door=scratch / "door", scratch=scratch / "tmp", env={"PATH": "/bin"}
+        )
+        ran = subprocess.run(
+            made.argv, env=made.env, cwd=made.cwd, stdin=subprocess.DEVNULL, capture_output=True, text=True, check=False
+        )
+    assert (ran.stdout, ran.stderr) == (f"{root}\n", "")
+
+
+@pytest.mark.needs("grade B")
+def test_bots_read_what_builds_made(tmp_path: Path) -> None:
+    """They have users of their own, and tools close what they make to others."""
+    (tmp_path / "mine").mkdir()
+    (tmp_path / "mine/bot.py").write_text("print(open('made').read())\n" + programs.FIRST)
+    build = [["sh", "-c", "umask 077; echo made > made"]]
+    (tmp_path / "mine/bot.toml").write_text(f"run = ['python', 'bot.py']\ngames = ['birth']\nbuild = {build}\n")
+    words = [str(ARENA), "match", "./mine", "random", "--game=birth", "--json"]
+    ran = subprocess.run(words, cwd=tmp_path, env=environment(), capture_output=True, text=True, check=True)
+    (match,) = json.loads(ran.stdout)["matches"]
+    assert match["forfeits"] == []
+
+
+@pytest.mark.needs("grade C")
+@pytest.mark.needs("cc")
+def test_a_root_that_may_not_mount_builds(tmp_path: Path) -> None:
+    """Also where there are compilers that builders may not reach."""
+    (tmp_path / ".rustup/toolchains/none/bin").mkdir(parents=True)
+    tmp_path.chmod(0o700)
+    (tmp_path / "mine").mkdir()
+    (tmp_path / "mine/bot.c").write_text("int main(void) { return 3; }\n")
+    toml = "run = ['./bot']\ngames = ['birth']\nbuild = [['cc', '-o', 'bot', 'bot.c']]\n"
+    (tmp_path / "mine/bot.toml").write_text(toml)
+    words = [*NO_MOUNTS, str(ARENA), "match", "./mine", "random", "--game=birth", "--json", "--sandbox=C"]
+    env = {**environment(), "RUSTUP_HOME": str(tmp_path / ".rustup")}
+    ran = subprocess.run(words, cwd=tmp_path, env=env, capture_output=True, text=True, check=False)
+    (match,) = json.loads(ran.stdout)["matches"]
+    assert match["evidence"]["0"]["exit"] == "exited with code 3", ran.stderr

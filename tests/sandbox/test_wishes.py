@@ -53,7 +53,7 @@ def refused(ran: Ran, who: str, wish: str) -> None:
     variable = option.replace("--", "ARENA_").replace("-", "_").upper()
     assert (ran.code, ran.out) == (1, "")
     assert ran.err.splitlines()[-1] == (
-        f"Error: {who} wishes for {wish}, and {allowed}: ask for less in its bot.toml, or let the organiser allow more"
+        f"Error: {who} wishes for {wish}, and {allowed}: ask for less in its bot.toml, or allow more"
         f" with {option} or {variable}"
     )
 

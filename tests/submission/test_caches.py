@@ -114,11 +114,10 @@ def test_of_two_builds_at_once_one_has_it(cache: Path, tmp_path: Path) -> None:
     assert [path.name for path in (tmp_path / "home").iterdir()] == ["caches"]
 
 
+@pytest.mark.needs("another disk")
 def test_it_comes_from_another_disk_and_goes_back(cache: Path, tmp_path: Path) -> None:
     """Also with folders into which nobody may write, as Go makes them, and with links."""
     shared = Path("/dev/shm")
-    if not shared.is_dir() or shared.stat().st_dev == tmp_path.stat().st_dev:
-        pytest.skip("there is one disk only")
     (tmp_path / "home").mkdir()
     with run_folder(shared) as elsewhere:
         for number in range(2):
@@ -166,3 +165,10 @@ def test_only_what_is_submitted_has_one(tmp_path: Path) -> None:
     assert kept(tmp_path / ".arena/caches/mine") == ["left"]
     assert arena("submit", "mine", cwd=tmp_path).code == 0
     assert kept(tmp_path / ".arena/caches/mine") == ["left", "strange"]
+
+
+def test_holes_count_in_what_is_kept(cache: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Moved to another disk they are holes no more, and would fill it."""
+    monkeypatch.setattr(caches, "LARGEST", 1024 * 1024)
+    built(cache, "truncate -s 20M $HOME/holes", 1)
+    assert not cache.exists()

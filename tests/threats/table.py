@@ -77,6 +77,7 @@ THREATS: dict[str, tuple[str, ...]] = {
         "sandbox/test_metadata.py::test_without_bubblewrap_every_call_that_changes_metadata_is_refused",
         "sandbox/test_users.py::test_a_build_changes_no_file_of_others",
     ),
+    "empties files of others": ("attack: empty_files",),
     "leaves notes in the times of its own files": (
         "attack: leave_notes_in_times",
         "sandbox/test_metadata.py::test_who_reads_a_program_leaves_no_trace",
