@@ -100,8 +100,11 @@ def ladder(
             print_json(data | {"played": run.played, "hash": store.sign(db, mine)})
         else:
             draw(leaderboard.picture(leaderboard.read(db, mine), game))
+        played = store.counts(db, mine).done
     if stopped():
         raise SystemExit(INTERRUPTED)
+    if run.void is not None and not played:
+        raise click.ClickException(f"no match counts: {last_line(run.void.reason)}")
 
 
 def _summary(db: Database, ladder: Ladder, run: Run, seconds: float, *, interrupted: bool) -> str:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import shutil
 import sys
 from collections.abc import Mapping, Sequence
 from functools import cache
@@ -319,7 +320,8 @@ def _system() -> tuple[str, ...]:
 
 def _counted(bounds: Bounds) -> list[str]:
     """Bounds the tasks from inside, where they are counted for each sandbox and not for each user of the machine."""
-    return ["prlimit", f"--nproc={bounds.tasks}", "--"]
+    prlimit = shutil.which("prlimit", path=os.defpath) or "prlimit"  # where a search path has links, inside it has none
+    return [prlimit, f"--nproc={bounds.tasks}", "--"]
 
 
 def filter_file(kind: str) -> str | None:

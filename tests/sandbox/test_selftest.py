@@ -95,7 +95,7 @@ def test_nobody_need_be_root() -> None:
 @pytest.mark.timeout(300)
 def test_without_bubblewrap_landlock_holds(tmp_path: Path) -> None:
     """On a machine that lacks it: the same attacks, fewer promises."""
-    assert attacked(PATH=without_bwrap(tmp_path))["grade"] == "C"
+    assert attacked(PATH=links(tmp_path, without="bwrap"))["grade"] == "C"
 
 
 @pytest.mark.long
@@ -104,17 +104,27 @@ def test_without_bubblewrap_landlock_holds(tmp_path: Path) -> None:
 @pytest.mark.needs("grade C")
 def test_landlock_holds_for_an_ordinary_user(tmp_path: Path) -> None:
     """Whose bots own the arena's files: what is noted of them is kept by the filter alone."""
-    assert attacked(*UNPRIVILEGED, PATH=without_bwrap(tmp_path))["grade"] == "C"
+    assert attacked(*UNPRIVILEGED, PATH=links(tmp_path, without="bwrap"))["grade"] == "C"
 
 
-def without_bwrap(folder: Path) -> str:
-    """A search path with everything but bubblewrap."""
+def links(folder: Path, *, without: str = "") -> str:
+    """A search path of links to everything, but for one program."""
     for place in os.environ["PATH"].split(os.pathsep):
         for program in Path(place).iterdir() if os.path.isdir(place) else ():
             link = folder / program.name
-            if program.name != "bwrap" and not link.is_symlink():
+            if program.name != without and not link.is_symlink():
                 link.symlink_to(program)
     return str(folder)
+
+
+@pytest.mark.long
+def test_a_search_path_of_links_will_do(tmp_path: Path) -> None:
+    """Inside bubblewrap it leads nowhere, so what stands around a bot must not be looked for by it."""
+    (tmp_path / "bin").mkdir()
+    words = [str(ARENA), "match", "random", "random", "--game=birth", "--json"]
+    env = {**environment(), "PATH": links(tmp_path / "bin")}
+    ran = subprocess.run(words, cwd=tmp_path, env=env, capture_output=True, text=True, timeout=200, check=True)
+    assert json.loads(ran.stdout)["matches"][0]["forfeits"] == []
 
 
 def test_a_weaker_sandbox_than_required_is_refused(tmp_path: Path) -> None:

@@ -65,6 +65,13 @@ def test_the_first_command_ends_with_a_leaderboard(cwd: Path) -> None:
     assert ran.err.startswith("BIRTH, 2 players: 6 matches to go\nplayed 6 matches in ")
 
 
+def test_a_ladder_without_a_match_that_counts_is_an_error(cwd: Path) -> None:
+    """Else a machine on which no bot can run would look like one on which all went well."""
+    programs.enter(cwd, one="raise SystemExit(1)", two="raise SystemExit(2)")
+    ran = arena("ladder", *BIRTH, "--rounds", "1", "--bots", "one,two", cwd=cwd)
+    assert (ran.code, ran.err.splitlines()[-1]) == (1, "Error: no match counts: nobody joined")
+
+
 def test_nothing_is_played_twice(later: Path) -> None:
     """The same command again finds nothing missing, and says the same of everybody, best first."""
     again = ladder(later, "--rounds", "1")
