@@ -48,6 +48,10 @@ def versions(cwd: Path) -> list[str]:
         return [version.label for version in store.versions(db) if version.origin == "submitted"]
 
 
+SUBMIT = ("submit", "--i-trust-these-bots")
+"""Archives are refused where nothing holds them, whatever they are called."""
+
+
 def answered(answer: str, *words: str, cwd: Path) -> Ran:
     """Run a command on a terminal and answer what it asks; `err` is what the terminal shows."""
     ours, theirs = pty.openpty()
@@ -70,7 +74,7 @@ def test_an_archive_with_the_name_of_a_bot_is_refused(says: str, entered: Path) 
     """In one line that says whose name it is and what to say instead, before anything of it is built or run."""
     file = pack(entered, says, build='build = [["true"]]\n')
     before = everything_in(entered)
-    ran = arena("submit", file, cwd=entered)
+    ran = arena(*SUBMIT, file, cwd=entered)
     assert (ran.code, ran.out, everything_in(entered)) == (1, "", before)
     assert "building" not in ran.err
     claim, there, instead = re.split(r" \(|\): ", ran.err.splitlines()[-1])
@@ -81,7 +85,7 @@ def test_an_archive_with_the_name_of_a_bot_is_refused(says: str, entered: Path) 
 
 def test_a_program_is_refused_and_not_asked(entered: Path) -> None:
     """Nobody answers there, terminal or not."""
-    ran = answered("y", "submit", pack(entered, "a manifest"), "--json", cwd=entered)
+    ran = answered("y", *SUBMIT, pack(entered, "a manifest"), "--json", cwd=entered)
     assert ran.code == 1
     assert "says it is called mine" in json.loads(ran.out)["reason"]
     assert versions(entered) == ["mine@1"]
@@ -89,7 +93,7 @@ def test_a_program_is_refused_and_not_asked(entered: Path) -> None:
 
 def test_who_says_the_name_means_it(entered: Path) -> None:
     """`--name` is the word of whoever submits, not of the archive."""
-    ran = arena("submit", pack(entered, "a manifest"), "--name", "mine", cwd=entered)
+    ran = arena(*SUBMIT, pack(entered, "a manifest"), "--name", "mine", cwd=entered)
     assert (ran.code, versions(entered)) == (0, ["mine@1", "mine@2"])
 
 
@@ -98,14 +102,14 @@ def test_a_name_that_nobody_has_is_free(entered: Path) -> None:
     with zipfile.ZipFile(entered / "other.zip", "w") as archive:
         archive.writestr("bot.toml", 'run = ["python", "bot.py"]\ngames = ["birth"]\n')
         archive.writestr("bot.py", programs.LAST)
-    assert arena("submit", "other.zip", cwd=entered).out.startswith("accepted as other@1")
-    again = arena("submit", "other.zip", cwd=entered)
+    assert arena(*SUBMIT, "other.zip", cwd=entered).out.startswith("accepted as other@1")
+    again = arena(*SUBMIT, "other.zip", cwd=entered)
     assert (again.code, again.out) == (0, "other@1 has just this content already: nothing to do\n")
 
 
 def test_on_a_terminal_it_is_asked(entered: Path) -> None:
     """No is the default, the end of the input an interruption, and yes makes it the next version."""
-    submit = ("submit", pack(entered, "a manifest"))
+    submit = (*SUBMIT, pack(entered, "a manifest"))
     for answer in ("", "n"):
         refused = answered(answer, *submit, cwd=entered)
         assert (refused.code, refused.out, versions(entered)) == (1, "", ["mine@1"])
