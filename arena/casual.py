@@ -50,7 +50,6 @@ def tasks(
             options,
             seed if number == 0 else hmac.digest(seed, f"match/{number}".encode(), "sha256"),
             tuple(lineup),
-            tuple(range(len(lineup))),
             limits,
         )
         for number in range(count)

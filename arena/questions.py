@@ -30,7 +30,7 @@ class Setup(NamedTuple):
     def start(self, number: int, seat: Seat, limits: Limits) -> bytes:
         """What a seat is told at the beginning, as a part of a frame; the match has this number on its stream."""
         nobody = (Entrant("", "", ()),) * self.players
-        task = Task("", self.game, self.options, self.seed, nobody, (0,) * self.players, limits)
+        task = Task("", self.game, self.options, self.seed, nobody, limits)
         return wire.start(wire.match(number), match_start(task, seat, limits))
 
     def question(self, number: int, asked: Asked, state: Any, left: float) -> bytes:

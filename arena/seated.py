@@ -27,8 +27,8 @@ from arena.v1 import referee_pb2 as pb
 
 Args = ParamSpec("Args")
 
-Key: TypeAlias = tuple[str, int, int, int]
-"""What one process is kept for: digest of the version, slot, copy, generation."""
+Key: TypeAlias = tuple[str, int]
+"""What one process is kept for: the digest of the version, and which of its seats at one table, from 0."""
 
 GRACE = 1.0
 """Seconds between the end of a stream and that of its process, or the other way round, that are waited before the
@@ -119,8 +119,8 @@ class Bot:
         self.host = host
         self.stream: BotStream | None = None
         self.over = False
-        self.met: set[bytes] = set()
-        """The seeds of the matches it was given."""
+        self.matches = 0
+        """How many it was given."""
         self.used = 0.0
         """When it was last given one, by the loop's clock."""
         self.started = asyncio.Event()

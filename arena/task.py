@@ -28,23 +28,13 @@ class Task(NamedTuple):
     options: Options
     seed: bytes
     lineup: tuple[Entrant, ...]
-    slots: tuple[int, ...]
-    """By seat: matches on one seed differ in it, so that they never share a process."""
     limits: Limits
-    generation: int = 0
 
     @property
     def keys(self) -> tuple[Key, ...]:
         """The process of each seat; a version that has several has as many processes."""
         digests = [entrant.digest for entrant in self.lineup]
-        return tuple(
-            (digest, slot, digests[:seat].count(digest), self.generation)
-            for seat, (digest, slot) in enumerate(zip(digests, self.slots, strict=True))
-        )
-
-    def again(self) -> Task:
-        """The same match for fresh processes."""
-        return self._replace(generation=self.generation + 1)
+        return tuple((digest, digests[:seat].count(digest)) for seat, digest in enumerate(digests))
 
 
 class SeatRecord(NamedTuple):
@@ -73,24 +63,39 @@ class Played(NamedTuple):
 class Trouble(NamedTuple):
     """Versions that showed a fault of their process; whoever sends the batches tells the workers of each other's."""
 
-    solo: frozenset[str] = frozenset()
-    """Digests that play one match at a time from now on."""
+    slow: frozenset[str] = frozenset()
+    """Digests of bots that were slow among several matches."""
+    chances: Mapping[str, Mapping[str, Any]] = {}
+    """Digests that had their second chance, with the evidence of the fault: each fault from now on costs a match."""
     leavers: frozenset[str] = frozenset()
     """Digests whose processes go after a match: they get no second one."""
     benched: Mapping[str, Mapping[str, Any]] = {}
     """Digests that cannot be started, with the evidence."""
 
+    def plays_singly(self, digest: str) -> bool:
+        """Whether its processes are given one match at a time."""
+        return digest in self.slow or digest in self.chances or digest in self.leavers
+
     def and_also(self, other: Trouble) -> Trouble:
         """What either knows."""
-        benched = {**other.benched, **self.benched}
-        return Trouble(self.solo | other.solo, self.leavers | other.leavers, benched)
+        return Trouble(
+            self.slow | other.slow,
+            {**other.chances, **self.chances},
+            self.leavers | other.leavers,
+            {**other.benched, **self.benched},
+        )
 
 
 class Order(NamedTuple):
-    """Matches for a worker that serves, and what the others found out."""
+    """What a worker that serves is to do, and what the others found out."""
 
-    tasks: Sequence[Task]
-    trouble: Trouble
+    tasks: Sequence[Task] = ()
+    """Matches to play, of which no two share a seed, nor with any since it rested."""
+    trouble: Trouble = Trouble()
+    spare: bool = False
+    """Whether to give back about half of what has not begun, for another worker."""
+    rest: bool = False
+    """Whether to end every bot."""
 
 
 class Delivery(NamedTuple):
@@ -98,6 +103,12 @@ class Delivery(NamedTuple):
 
     played: Sequence[Played]
     trouble: Trouble
+    taken_back: Sequence[str] = ()
+    """Matches that had begun and are to be played again after a rest, by id."""
+    spared: Sequence[str] | None = None
+    """Matches that had not begun and that it plays no more; None if it was not asked for any."""
+    rested: bool = False
+    """Whether, as it was asked to, it has ended every bot."""
     last: bool = False
 
 

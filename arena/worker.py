@@ -1,8 +1,7 @@
 """Play matches with a referee and bot processes of one's own; values in, values out.
 
-The event loop and the bot processes stay warm from one batch to the next. No process meets one seed twice: a process
-is kept for (version, slot, generation), where the slot is the rotation of its group and the generation counts how often
-a match had to be played again.
+The event loop and the bot processes stay warm from one batch to the next. No bot foresees a die: before a seed is
+played a second time, in other seats or since the first time did not count, the worker rests, which ends all its bots.
 """
 
 from __future__ import annotations
@@ -23,14 +22,14 @@ from arena import games
 from arena.clock import NO_LIMITS
 from arena.games.dice import KeyedDice
 from arena.lanes import Lane, Lanes
-from arena.launch import adopt_orphans, allow_many_files
+from arena.launch import adopt_orphans, allow_many_files, end_orphans
 from arena.match import Forfeit, Match, Outcome, Void
 from arena.sandbox import UNCONFINED, Sandbox
 from arena.scratch import let_through, remove
 from arena.seated import Bot, Key
 from arena.stream import BotStream, SeatAt
 from arena.table import Table
-from arena.task import Delivery, Link, Played, SeatRecord, Task, Trouble, match_start
+from arena.task import Delivery, Link, Order, Played, SeatRecord, Task, Trouble, match_start
 from arena.usage import pressure
 
 PROCESSES = 64
@@ -89,6 +88,11 @@ class Worker:
         self._failed_starts: Counter[str] = Counter()
         self._jobs: set[asyncio.Task[None]] = set()
         self._results: list[Played] = []
+        self._taken_back: list[str] = []
+        self._spared: list[str] | None = None
+        self._met: set[bytes] = set()
+        """The seeds of matches that began since the last rest."""
+        self._wants_rest = False
         self._news = asyncio.Event()
         self._bug: Exception | None = None
         self._linger: asyncio.TimerHandle | None = None
@@ -105,16 +109,23 @@ class Worker:
 
     async def _play(self, tasks: Sequence[Task], stop: Callable[[], bool]) -> list[Played]:
         self._results = []
+        of_id = {task.id: task for task in tasks}
+        stopped = False
         try:
-            self._add(tasks)
-            while len(self._results) < len(tasks) and not stop():
-                await self._some_news(0.1)
+            while tasks and not stopped:
+                if any(task.seed in self._met for task in tasks):
+                    await self._rest()
+                over = len(self._results) + len(tasks)
+                self._add(tasks)
+                while len(self._results) + len(self._taken_back) < over and not (stopped := stop()):
+                    await self._some_news(0.1)
+                tasks = [of_id[id] for id in self._take_taken_back()]
         finally:
             self._abandon()
         return self._take_results()
 
     def serve(self, link: Link) -> None:
-        """Play what comes over a link until it is closed at the other end; results go back as they come."""
+        """Do what comes over a link until it is closed at the other end; results go back as they come."""
         self._runner.run(self._serve(link))
 
     async def _serve(self, link: Link) -> None:
@@ -128,8 +139,7 @@ class Worker:
                     if closed := order is None:
                         self._news.set()
                     else:
-                        self.learn(order.trouble)
-                        self._add(order.tasks)
+                        self._obey(order)
             except Exception as error:
                 self.bug(error)
 
@@ -137,20 +147,53 @@ class Worker:
         try:
             while not closed:
                 await self._some_news(None)
-                await asyncio.sleep(GATHERING)
-                if results := self._take_results():
+                if self._playing:
+                    await asyncio.sleep(GATHERING)
+                if (delivery := await self._delivery()) is not None:
                     # A thread, since clocks go on here while the other end is busy writing.
-                    await self._loop.run_in_executor(None, link.send, Delivery(results, self.trouble))
+                    await self._loop.run_in_executor(None, link.send, delivery)
         finally:
             self._loop.remove_reader(link.fileno())
             self._abandon()
         link.send(Delivery(self._take_results(), self.trouble, last=True))
 
+    def _obey(self, order: Order) -> None:
+        self.learn(order.trouble)
+        self._add(order.tasks)
+        if order.spare:
+            self._spared = [task.id for task in self._lanes.spare()]
+        self._wants_rest = order.rest
+        if order.spare or order.rest:
+            self._news.set()
+
+    async def _delivery(self) -> Delivery | None:
+        """What there is to be given back now; ends every bot first if that was asked for."""
+        if rests := self._wants_rest:
+            self._wants_rest = False
+            await self._rest()
+        spared, self._spared = self._spared, None
+        results, taken_back = self._take_results(), self._take_taken_back()
+        if not (results or taken_back or rests) and spared is None:
+            return None
+        return Delivery(results, self.trouble, taken_back, spared, rests)
+
+    async def _rest(self) -> None:
+        """End every bot, with all that it started: nobody is left who has seen a die."""
+        for bot in list(self._bots.values()):
+            self._let_go(bot)
+        while self._jobs:
+            await asyncio.wait(self._jobs)
+        end_orphans()
+        self._met.clear()
+
     def learn(self, trouble: Trouble) -> None:
         """Take over what other workers found out about versions."""
-        for digest in trouble.solo - self.trouble.solo:
-            self._one_at_a_time(digest)
-        self.trouble = self.trouble.and_also(trouble)
+        known, self.trouble = self.trouble, self.trouble.and_also(trouble)
+        for digest in trouble.chances.keys() - known.chances.keys():
+            self._take_back(digest)
+        for digest in {*trouble.slow, *trouble.chances, *trouble.leavers}:
+            if not known.plays_singly(digest):
+                self._one_at_a_time(digest)
 
     def close(self) -> None:
         """End every bot process; the worker cannot be used afterwards."""
@@ -168,6 +211,7 @@ class Worker:
     def _abandon(self) -> None:
         """Begin nothing more, and leave what is in play without results."""
         self._lanes.clear()
+        self._taken_back.clear()
         for table in list(self._playing):
             self._take_away(table)
         self.settle()
@@ -181,6 +225,10 @@ class Worker:
     def _take_results(self) -> list[Played]:
         results, self._results = self._results, []
         return results
+
+    def _take_taken_back(self) -> list[str]:
+        taken_back, self._taken_back = self._taken_back, []
+        return taken_back
 
     def settle(self) -> None:
         """Begin the matches for which there is room now, then send what has gathered for any bot."""
@@ -209,11 +257,7 @@ class Worker:
 
     def _fill(self, lane: Lane) -> None:
         while lane.tasks and (bots := self._free_bots(lane)) is not None:
-            task = lane.take()
-            if any(task.seed in bot.met for bot in bots.values()):  # it was played before, and is to be again
-                self._lanes.add(task.again())
-            else:
-                self._begin(task, bots)
+            self._begin(lane.take(), bots)
         if not lane.tasks:
             self._lanes.forget(lane)
 
@@ -244,6 +288,9 @@ class Worker:
     # Matches
 
     def _begin(self, task: Task, bots: dict[int, Bot]) -> None:
+        if task.seed in self._met:
+            raise ValueError(f"match {task.id} has a seed that bots may have met: a rest has to come first")
+        self._met.add(task.seed)
         match = Match(games.game(task.game), len(task.lineup), task.options, KeyedDice(task.seed))
         table = Table(match, self._finished, self._broken)
         self._playing[table] = Seating(task, bots)
@@ -258,7 +305,7 @@ class Worker:
     def _seat(self, table: Table, task: Task, seat: int, bot: Bot) -> SeatAt:
         assert bot.stream is not None
         self._failed_starts.pop(bot.entrant.digest, None)
-        bot.met.add(task.seed)
+        bot.matches += 1
         bot.used = self._loop.time()
         limits = NO_LIMITS if bot.entrant.by_hand else task.limits
         return bot.stream.seat(table, seat, limits, match_start(task, seat, limits))
@@ -373,7 +420,7 @@ class Worker:
         """A bot said Hello: it can be given matches."""
         assert bot.stream is not None
         bot.stream.matches = min(bot.stream.matches, self._in_flight)
-        if bot.entrant.digest in self.trouble.solo:
+        if self.trouble.plays_singly(bot.entrant.digest):
             bot.stream.matches = 1
         self.gathered.add(bot.stream)
         self._lanes.wake(bot.key)
@@ -382,14 +429,14 @@ class Worker:
     def ended(self, bot: Bot, reason: Forfeit, detail: str) -> None:
         """A process is at its end by its own doing.
 
-        If it held one match, that match pays. If it held several, they are played again in fresh processes, and the
-        version plays one at a time from now on: so nothing depends on how many matches were in play. A version has
-        this chance once, and so also when somebody killed it.
+        If it held one match, that match pays. If it held several, nobody can tell which, and how many it held is
+        chance: every match of its version is taken back, to be played again, and the version plays one at a time from
+        now on. A version has this second chance once, and so also when somebody killed it.
         """
         del self._bots[bot.key]
         if bot.stream is not None:
             bot.stream.close()
-        if not bot.met:
+        if not bot.matches:
             self._failed_start(bot, {"detail": detail, **bot.evidence()})
         else:
             self._lost(bot, reason, detail)
@@ -401,19 +448,29 @@ class Worker:
         assert bot.stream is not None
         held = [at for at in bot.stream.held.values() if not at.closed]
         digest = bot.entrant.digest
-        killed = reason is Forfeit.CRASH and bot.was_killed and digest not in self.trouble.solo
-        if bot.stream.crowded or killed:
+        killed = reason is Forfeit.CRASH and bot.was_killed
+        if held and (bot.stream.crowded or killed) and digest not in self.trouble.chances:
+            what = {"reason": reason.value, "detail": detail, **bot.evidence()}
+            self.trouble = self.trouble.and_also(Trouble(chances={digest: what}))
+            self._take_back(digest)
             self._one_at_a_time(digest)
-        elif held and reason is Forfeit.CRASH and len(bot.met) > 1 and not held[0].answers:
+        elif held and reason is Forfeit.CRASH and bot.matches > 1 and not held[0].answers:
             # It went when the match before was over and had perhaps not heard of this one.
-            self._one_at_a_time(digest)
             self.trouble = self.trouble.and_also(Trouble(leavers=frozenset([digest])))
+            self._one_at_a_time(digest)
+            for at in held:
+                self._taken_back.append(self._take_away(at.table).id)
+            self._news.set()
         else:
             for at in held:
                 at.table.gone(at, reason, detail)
-            return
-        for at in held:
-            self._lanes.add(self._take_away(at.table))
+
+    def _take_back(self, digest: str) -> None:
+        """End every match of a version without a result; they may be played again after a rest."""
+        for table, seating in list(self._playing.items()):
+            if any(entrant.digest == digest for entrant in seating.task.lineup):
+                self._taken_back.append(self._take_away(table).id)
+        self._news.set()
 
     def _failed_start(self, bot: Bot, evidence: dict[str, Any]) -> None:
         digest = bot.entrant.digest
@@ -449,10 +506,10 @@ class Worker:
 
     def over_limit(self, bot: Bot) -> None:
         """A slow thinker: from now on it thinks about one match at a time."""
+        self.trouble = self.trouble.and_also(Trouble(slow=frozenset([bot.entrant.digest])))
         self._one_at_a_time(bot.entrant.digest)
 
     def _one_at_a_time(self, digest: str) -> None:
-        self.trouble = self.trouble.and_also(Trouble(solo=frozenset([digest])))
         for bot in self._bots.values():
             if bot.entrant.digest == digest and bot.stream is not None:
                 bot.stream.matches = bot.stream.capacity = 1
@@ -463,10 +520,7 @@ class Worker:
             self._waiting(bot.entrant.label, address, token)
 
     async def _close(self) -> None:
-        for bot in list(self._bots.values()):
-            self._let_go(bot)
-        while self._jobs:
-            await asyncio.wait(self._jobs)
+        await self._rest()
         self._raise_bug()
 
 

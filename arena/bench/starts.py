@@ -65,7 +65,7 @@ def first_frame() -> Frame:
     """The start of a match of Buttons with its first question, as a bot gets them."""
     game, seed = games.game("buttons"), bytes(32)
     entrant = submission.built_ins()["random"].entrant()
-    task = Task("1", game.name, game.options({}), seed, (entrant, entrant), (0, 1), Limits())
+    task = Task("1", game.name, game.options({}), seed, (entrant, entrant), Limits())
     state = game.start(2, RandomDice(Random(1)), task.options)
     seat, legal = next(iter(game.pending(state).items()))
     view = wire.view(game.view_field, game.wire_view(state, seat))

@@ -54,7 +54,7 @@ class Examined(Bot):
     hello: pb.Hello
 
     def __init__(self, entrant: Entrant, directory: Path, desk: _Desk) -> None:
-        super().__init__(("examined", 0, 0, 0), entrant, directory, desk)
+        super().__init__(("examined", 0), entrant, directory, desk)
         self.transcript: list[Line] = []
         self.matches = 0
         """How many matches were begun on this stream."""

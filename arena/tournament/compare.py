@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import hmac
-from collections import Counter, defaultdict, deque
+from collections import Counter, defaultdict
 from collections.abc import Callable, Iterator, Sequence
 from itertools import product
 from random import Random
@@ -15,7 +15,6 @@ from arena.games.rules import Game, Options
 from arena.seated import Entrant
 from arena.task import Played, Task
 from arena.tournament.pool import Workers
-from arena.tournament.run import MAX_REPEATS
 from ladder.points import point
 from ladder.schedule import TooFewBots, rotations
 from ladder.sequential import SequentialTest
@@ -24,7 +23,10 @@ LineUp: TypeAlias = tuple[int, ...]
 """By seat: 0 for the one bot, 1 for the other, more for the field."""
 
 ATTEMPTS = 3
-"""A group with a void match is played again, all of it and in fresh processes, until it was void so often."""
+"""A group with a void match is played again, all of it, until it was void so often."""
+
+FIRST_BLOCK = 32
+"""Groups that are played before anything can be decided."""
 
 HOPELESS = 10
 """Groups that were all void: more would be so too."""
@@ -84,9 +86,9 @@ def compare(question: Question, workers: Workers, budget: int, report: Callable[
     if question.field and len(question.field) < question.seats - 1:
         raise TooFewBots(f"{question.seats} players need {question.seats - 1} bots in the field")
     answer, plan = Answer(), _Plan(question, budget)
-    while not workers.stopped and plan.unfinished:
+    while not workers.stopped and (phase := plan.phase()):
         report(answer)
-        for results in workers.play(plan.tasks()):
+        for results in workers.play(phase):
             for result in results:
                 plan.note(result)
             for line_ups, played in plan.ready():
@@ -99,58 +101,59 @@ def compare(question: Question, workers: Workers, budget: int, report: Callable[
 
 
 class _Plan:
-    """Which matches are to be played, and what came of those that were."""
+    """Which matches are to be played, and what came of those that were.
+
+    Groups are planned in blocks, each as large as all before together: a phase plays the first match that each group
+    of the block still lacks.
+    """
 
     def __init__(self, question: Question, budget: int) -> None:
         self._question = question
         self._budget = budget
         self._planned: list[list[LineUp]] = []
-        self._again: deque[int] = deque()
         self._attempts = Counter[int]()
         self._played: defaultdict[int, dict[int, Played]] = defaultdict(dict)
         self._taken = 0
-        self._grow()
 
-    def _grow(self) -> bool:
-        """Plan one group more, if the budget has it."""
-        line_ups = _line_ups(self._question, len(self._planned))
-        if len(line_ups) > self._budget:
-            return False
-        self._budget -= len(line_ups)
-        self._again.append(len(self._planned))
-        self._planned.append(line_ups)
-        return True
+    def phase(self) -> list[Task]:
+        """Matches of which no two share a seed; none if all is played."""
+        if self._taken == len(self._planned):
+            self._grow(max(FIRST_BLOCK, len(self._planned)))
+        groups = range(self._taken, len(self._planned))
+        return [self._task(group, len(self._played[group])) for group in groups if not self._is_over(group)]
 
-    @property
-    def unfinished(self) -> bool:
-        """Whether there is more to play."""
-        return self._taken < len(self._planned)
+    def _grow(self, groups: int) -> None:
+        """Plan more groups, as far as the budget goes."""
+        for _ in range(groups):
+            line_ups = _line_ups(self._question, len(self._planned))
+            if len(line_ups) > self._budget:
+                return
+            self._budget -= len(line_ups)
+            self._planned.append(line_ups)
 
-    def tasks(self) -> Iterator[Task]:
-        """Matches group by group, first those that are to be played again."""
-        while self._again or self._grow():
-            group = self._again.popleft()
-            for index in range(len(self._planned[group])):
-                yield _task(self._question, group, index, self._planned[group][index], self._attempts[group])
+    def _task(self, group: int, index: int) -> Task:
+        return _task(self._question, group, index, self._planned[group][index])
+
+    def _is_over(self, group: int) -> bool:
+        return self._attempts[group] == ATTEMPTS or len(self._played[group]) == len(self._planned[group])
 
     def note(self, result: Played) -> None:
-        """Keep a result; a group that is complete with a void match in it begins anew."""
+        """Keep a result; with a void match a group begins anew."""
         group, index = map(int, result.id.split("/"))
         played = self._played[group]
         played[index] = result
-        if len(played) == len(self._planned[group]) and any(each.outcome is None for each in played.values()):
+        if result.outcome is None:
             self._attempts[group] += 1
             if self._attempts[group] < ATTEMPTS:
                 played.clear()
-                self._again.append(group)
 
     def ready(self) -> Iterator[tuple[list[LineUp], list[Played]]]:
         """The groups that are over, in order, each once."""
-        while self.unfinished and len(self._played[self._taken]) == len(self._planned[self._taken]):
+        while self._taken < len(self._planned) and self._is_over(self._taken):
             played = self._played.pop(self._taken)
             line_ups = self._planned[self._taken]
             self._taken += 1
-            yield line_ups, [played[index] for index in range(len(line_ups))]
+            yield line_ups, list(played.values())
 
 
 def _line_ups(question: Question, group: int) -> list[LineUp]:
@@ -165,8 +168,8 @@ def _line_ups(question: Question, group: int) -> list[LineUp]:
     return list(dict.fromkeys([*rotations(tuple(order)), *rotations(tuple(exchanged))]))
 
 
-def _task(question: Question, group: int, index: int, line_up: LineUp, attempt: int) -> Task:
-    """A match; those of a group share a seed, so each has processes of its own."""
+def _task(question: Question, group: int, index: int, line_up: LineUp) -> Task:
+    """A match; those of a group share a seed."""
     bots = [*question.pair, *question.field]
     return Task(
         f"{group}/{index}",
@@ -174,9 +177,7 @@ def _task(question: Question, group: int, index: int, line_up: LineUp, attempt: 
         question.options,
         hmac.digest(question.seed, f"group/{group}".encode(), "sha256"),
         tuple(bots[bot] for bot in line_up),
-        (index,) * len(line_up),
         question.limits,
-        attempt * MAX_REPEATS,
     )
 
 

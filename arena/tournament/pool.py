@@ -1,4 +1,9 @@
-"""Worker processes: matches out, results in, whatever becomes of a worker on the way."""
+"""Worker processes: matches out, results in, whatever becomes of a worker on the way.
+
+Matches are played in phases. Of those in a phase no two share a seed, and between two phases every worker ends its
+bots: there is a moment at which nobody is alive who has seen a die. So no bot can be told one that is still to fall,
+whatever way two processes find to talk.
+"""
 
 from __future__ import annotations
 
@@ -10,7 +15,8 @@ import signal
 import time
 import traceback
 from collections import deque
-from collections.abc import Iterator
+from collections.abc import Callable, Collection, Iterable, Iterator
+from itertools import islice
 from multiprocessing import resource_tracker
 from multiprocessing.connection import wait
 from pathlib import Path
@@ -23,7 +29,6 @@ from arena.sandbox import UNCONFINED, Sandbox
 from arena.scratch import run_folder
 from arena.task import Delivery, Link, Order, Played, Task, Trouble
 from arena.tournament import WorkersDied
-from arena.tournament.stock import Stock
 from arena.worker import Worker
 
 if TYPE_CHECKING:
@@ -34,6 +39,12 @@ CHUNK = 4
 FIRST_BACKLOG = 128
 BACKLOG_SECONDS = 5.0
 """How long the matches a worker holds should last: enough in play for full frames, and none idle at the end."""
+SLOW = 0.05
+"""Seconds for a match from which on a bot may be what a phase waits for at its end."""
+HICCUP = 2.0
+"""Seconds in which several workers may find the machine too busy for one and the same reason."""
+QUIET = 10.0
+"""Seconds without such a complaint after which one more worker plays."""
 DEATHS = 8
 """Matches that may each kill a worker, without a result between, before it is an error."""
 
@@ -52,9 +63,14 @@ class WorkerProcess:
         self.link: Connection[Order | None, Delivery | str]
         self.link, other = _CONTEXT.Pipe()
         self.holds: dict[str, Task] = {}
-        self.slots: tuple[int, ...] = ()
-        """Of the match it was given last."""
         self.backlog = FIRST_BACKLOG
+        self.has_bots = False
+        """Whether it may have some: until it has rested."""
+        self.is_resting = False
+        self.was_asked = False
+        """Whether it has still to say what it can spare."""
+        self.spares = True
+        """Whether it may have matches that have not begun."""
         self.is_suspicious = False
         """Whether it plays matches one of which may have killed its predecessor: then it gets no others."""
         self._heard: float | None = None
@@ -64,12 +80,26 @@ class WorkerProcess:
             self._process.start()
         other.close()
 
-    def deal(self, tasks: list[Task], trouble: Trouble) -> None:
-        """Give it matches; a worker that has died says so when it is listened to."""
-        self.slots = tasks[-1].slots
+    def deal(self, tasks: Collection[Task], trouble: Trouble) -> None:
+        """Give it matches."""
         self.holds.update((task.id, task) for task in tasks)
+        self.has_bots = self.spares = True
+        self.tell(Order(tuple(tasks), trouble))
+
+    def ask(self) -> None:
+        """Have it give back some of what has not begun."""
+        self.was_asked = True
+        self.tell(Order(spare=True))
+
+    def rest(self) -> None:
+        """Have it end its bots."""
+        self.is_resting = True
+        self.tell(Order(rest=True))
+
+    def tell(self, order: Order) -> None:
+        """Send an order; a worker that has died says so when it is listened to."""
         with contextlib.suppress(OSError):
-            self.link.send(Order(tasks, trouble))
+            self.link.send(order)
 
     def finish(self) -> None:
         """Tell it to leave what is in play and to end its bots."""
@@ -84,8 +114,10 @@ class WorkerProcess:
             raise EOFError from error
         if isinstance(delivery, str):
             raise RuntimeError(f"a worker failed:\n{delivery}")
-        for played in delivery.played:
-            self.holds.pop(played.id, None)
+        if delivery.spared is not None:
+            self.was_asked, self.spares = False, bool(delivery.spared)
+        if delivery.rested:
+            self.has_bots = self.is_resting = False
         self._pace(len(delivery.played))
         return delivery
 
@@ -100,7 +132,7 @@ class WorkerProcess:
     @property
     def is_hungry(self) -> bool:
         """Whether it should be dealt more."""
-        return not self.is_suspicious and len(self.holds) < self.backlog
+        return not (self.is_suspicious or self.is_resting) and len(self.holds) < self.backlog
 
     def exit_in_words(self) -> str:
         """How it ended, once it has: "was killed by SIGKILL"."""
@@ -112,18 +144,61 @@ class WorkerProcess:
         self.link.close()
 
 
+class Stock:
+    """What a phase still has to deal."""
+
+    def __init__(self, tasks: Iterable[Task]) -> None:
+        self._tasks = iter(tasks)
+        self._spared: deque[Task] = deque()
+
+    def take(self, count: int) -> list[Task]:
+        """Up to `count` matches, in order, and at last what a worker gave back."""
+        left = min(count, len(self._spared))
+        return list(islice(self._tasks, count)) or [self._spared.popleft() for _ in range(left)]
+
+    def give_back(self, tasks: Iterable[Task]) -> None:
+        """These were dealt, did not begin, and are to be dealt to another worker."""
+        self._spared.extend(tasks)
+
+
+class Width:
+    """How many workers play: one fewer each time the machine is too busy, one more after every quiet while."""
+
+    def __init__(self, jobs: int, clock: Callable[[], float] = time.monotonic) -> None:
+        self._jobs = self._left = jobs
+        self._clock = clock
+        self._since = -HICCUP
+        """When it was too busy last."""
+
+    @property
+    def now(self) -> int:
+        """From 1 to the number of jobs."""
+        if self._left == self._jobs:
+            return self._jobs
+        return min(self._jobs, self._left + int((self._clock() - self._since) / QUIET))
+
+    def narrow(self) -> None:
+        """It was too busy; what several workers say of one hiccup counts once."""
+        if self._left < self._jobs and self._clock() - self._since < HICCUP:
+            return
+        self._left, self._since = max(1, self.now - 1), self._clock()
+
+
 class Workers:
     """Worker processes, each with a referee and bots of its own. A context manager."""
 
     def __init__(self, jobs: int, *, in_flight: int = worker.IN_FLIGHT, sandbox: Sandbox = UNCONFINED) -> None:
-        self._jobs = jobs
+        self._width = Width(jobs)
         self._in_flight = in_flight
         self.sandbox = sandbox
-        self._trouble = Trouble()
+        self.trouble = Trouble()
+        """What is known of faults of bots."""
         self._stopped = False
-        self._suspects: deque[list[Task]] = deque()
-        """What workers held that died, to be played apart from the rest."""
+        self._suspects: list[set[str]] = []
+        """What workers held that died, to be played apart from the rest in the next phase."""
         self._killers: set[str] = set()
+        self._pace: dict[str, float] = {}
+        """About how many seconds a bot needs for a match, by digest."""
         self._resources = contextlib.ExitStack()
         self._processes: list[WorkerProcess] = []
 
@@ -152,23 +227,36 @@ class Workers:
         """Whether `stop` was called."""
         return self._stopped
 
-    def play(self, tasks: Iterator[Task]) -> Iterator[list[Played]]:
-        """Play them all; gives results as they come, in any order.
+    def play(self, tasks: Iterable[Task]) -> Iterator[list[Played]]:
+        """Play a phase: matches of which no two share a seed; gives results as they come, in any order.
 
-        The matches of a worker that dies are played again, in ever smaller hands; one that kills a worker alone is
-        void. Raises WorkersDied if too many do.
+        Afterwards no bot is alive. A match without a result is for a phase to come: it was taken back from a bot with
+        a fault, or held with others by a worker that died. Those are then played in ever smaller hands, until one
+        that kills a worker alone is void. Raises WorkersDied if too many do.
         """
-        stock = Stock(tasks)
+        end_orphans()
+        stock, hands = self._apart(tasks)
         while not self._stopped:
-            self._deal(stock)
-            busy = [process for process in self._processes if process.holds]
+            self._deal(stock, hands)
+            self._even_out(hands)
+            busy = [process for process in self._processes if process.holds or process.is_resting]
             if not busy:
                 return
             ready = wait([process.link for process in busy], timeout=0.1)
             for process in busy:
                 if process.link in ready:
-                    yield self._hear(process)
+                    yield self._hear(process, stock)
         yield from self._last_results()
+
+    def _apart(self, tasks: Iterable[Task]) -> tuple[Stock, deque[list[Task]]]:
+        """The matches, and apart from them, by hands, those that workers held that died."""
+        suspects, self._suspects = self._suspects, []
+        if not suspects:
+            return Stock(tasks), deque()
+        tasks = list(tasks)
+        hands = [[task for task in tasks if task.id in hand] for hand in suspects]
+        known = set().union(*suspects)
+        return Stock(task for task in tasks if task.id not in known), deque(hand for hand in hands if hand)
 
     def _last_results(self) -> Iterator[list[Played]]:
         for process in self._processes:
@@ -181,56 +269,103 @@ class Workers:
                     last = delivery.last
                     yield list(delivery.played)
 
-    def _deal(self, stock: Stock) -> None:
-        self._deal_suspects()
-        while len(self._processes) < self._jobs and (chunk := stock.take(CHUNK, (), FIRST_BACKLOG * self._jobs)):
+    def _deal(self, stock: Stock, hands: deque[list[Task]]) -> None:
+        self._deal_suspects(hands)
+        while len(self._processes) < self._width.now and (chunk := stock.take(CHUNK)):
             self._processes.append(self._hire())
-            self._processes[-1].deal(chunk, self._trouble)
-        ahead = sum(process.backlog for process in self._processes)
-        hungry = [process for process in self._processes[: self._jobs] if process.is_hungry]
-        while hungry:
-            for process in hungry:
-                if not (chunk := stock.take(CHUNK, process.slots, ahead)):
+            self._processes[-1].deal(chunk, self.trouble)
+        while hungry := [process for process in self._wanted() if process.is_hungry]:
+            for process in sorted(hungry, key=lambda process: len(process.holds)):
+                if not (chunk := stock.take(CHUNK)):
                     return
-                process.deal(chunk, self._trouble)
-            hungry = [process for process in hungry if process.is_hungry]
+                process.deal(chunk, self.trouble)
 
-    def _deal_suspects(self) -> None:
+    def _wanted(self) -> list[WorkerProcess]:
+        """Those that are to play now."""
+        return self._processes[: self._width.now]
+
+    def _deal_suspects(self, hands: deque[list[Task]]) -> None:
+        while hands and len(self._processes) < self._width.now:
+            self._processes.append(self._hire())
         for process in self._processes:
-            if not process.holds and (process.is_suspicious or self._suspects):
-                process.is_suspicious = bool(self._suspects)
-                if self._suspects:
-                    process.deal(self._suspects.popleft(), self._trouble)
+            if not process.holds and not process.is_resting:
+                process.is_suspicious = bool(hands)
+                if hands:
+                    process.deal(hands.popleft(), self.trouble)
 
-    def _hear(self, process: WorkerProcess) -> list[Played]:
+    def _even_out(self, hands: deque[list[Task]]) -> None:
+        """A worker that has nothing left gets what another has not begun; if there is nothing, it rests."""
+        others = [other for other in self._processes if other.holds and not other.is_suspicious]
+        able = [other for other in others if other.spares and len(other.holds) > 1]
+        wanted = self._wanted()
+        for process in self._processes:
+            if process.holds or process.is_resting or not process.has_bots or hands:
+                continue
+            if process in wanted and any(other.was_asked for other in others):
+                return
+            if process in wanted and able:
+                max(able, key=lambda other: len(other.holds)).ask()
+            else:
+                process.rest()
+
+    def _hear(self, process: WorkerProcess, stock: Stock) -> list[Played]:
         try:
             delivery = process.hear()
         except EOFError:
             return self._replace(process)
+        stock.give_back(process.holds.pop(id) for id in delivery.spared or ())
+        for id in delivery.taken_back:
+            process.holds.pop(id)
+        for played in delivery.played:
+            self._note_pace(process.holds.pop(played.id), played)
         self._killers.clear()
-        self._trouble = self._trouble.and_also(delivery.trouble)
+        self.learn(delivery.trouble)
         if any((played.void or "").startswith(Void.OVERLOAD) for played in delivery.played):
-            self._jobs = max(1, self._jobs - 1)  # what was too much for the machine is played again with less
+            self._width.narrow()
         return list(delivery.played)
+
+    def _note_pace(self, task: Task, played: Played) -> None:
+        for entrant, seat in zip(task.lineup, played.seats, strict=False):  # no seats if it was void
+            took = sum(seat.times)
+            self._pace[entrant.digest] = 0.9 * self._pace.get(entrant.digest, took) + 0.1 * took
+
+    def slowest_first(self, tasks: Iterable[Task]) -> list[Task]:
+        """Matches of bots that hold up a phase before the others, which fill the time meanwhile."""
+
+        def lasts(task: Task) -> float:
+            digests = [entrant.digest for entrant in task.lineup]
+            slowest = max(self._pace.get(digest, 0.0) for digest in digests)
+            if slowest > SLOW:
+                return slowest
+            return SLOW if any(map(self.trouble.plays_singly, digests)) else 0.0
+
+        return sorted(tasks, key=lasts, reverse=True)
+
+    def learn(self, trouble: Trouble) -> None:
+        """Know more of faults of bots. Whoever has had a second chance now gives back its matches everywhere."""
+        known, self.trouble = self.trouble, self.trouble.and_also(trouble)
+        if trouble.chances.keys() - known.chances.keys():
+            for process in self._processes:
+                process.tell(Order(trouble=self.trouble))
 
     def _replace(self, dead: WorkerProcess) -> list[Played]:
         """Another worker in its place; gives the match that it died of, void, if it held no other."""
         dead.end()
         end_orphans()
         self._processes[self._processes.index(dead)] = self._hire()
-        held = list(dead.holds.values())
-        if len(held) > 1:
+        held = list(dead.holds)
+        if len(held) != 1:
             middle = len(held) // 2
-            self._suspects += (held[:middle], held[middle:])
+            self._suspects += [set(hand) for hand in (held[:middle], held[middle:]) if hand]
             return []
-        self._killers.add(held[0].id)
+        self._killers.add(held[0])
         if len(self._killers) > DEATHS:
             raise WorkersDied(
                 f"worker processes died, each of another match, {len(self._killers)} times in a row,"
                 " perhaps for want of memory: try a smaller -j"
             )
         why = f"{Void.INTERRUPTED}: the worker process {dead.exit_in_words()}, and it played nothing else"
-        return [Played(held[0].id, None, why)]
+        return [Played(held[0], None, why)]
 
     def _hire(self) -> WorkerProcess:
         return WorkerProcess(str(self._scratch), self._in_flight, self.sandbox)

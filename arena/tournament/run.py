@@ -1,13 +1,14 @@
 """From a ladder's schedule to its ratings.
 
-Workers finish in any order; results are stored as they come and folded into ratings in the schedule's order. Only
-this side writes.
+A leg is played in blocks, and those in phases: see `ladder.store.phases`. Workers finish in any order; results are
+stored as they come and folded into ratings in the schedule's order. Only this side writes.
 """
 
 from __future__ import annotations
 
 import tempfile
-from collections.abc import Callable, Sequence
+import time
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple, TypeAlias
 
@@ -15,7 +16,7 @@ from arena import replay, roster
 from arena.clock import Limits
 from arena.match import SeatForfeit, Void
 from arena.seated import Entrant
-from arena.task import Played, SeatRecord, Task
+from arena.task import Played, SeatRecord, Task, Trouble
 from arena.tournament import DiskFull
 from arena.tournament.pool import Workers
 from ladder import store
@@ -28,8 +29,11 @@ Report: TypeAlias = Callable[[int, int], None]
 
 ALARM = 0.01
 """Share of matches that the load of the machine may touch before it is said loudly."""
-MAX_REPEATS = 8
-"""More than a match is ever played again inside a worker: each seat's version falls back to one at a time once."""
+PHASE_SECONDS = 30.0
+"""About how long a phase of a long leg is: long enough that starting bots anew costs little, and short enough that the
+first groups are soon complete."""
+SMALL = 1000
+"""Matches up to which a leg is one block, however long it lasts."""
 
 
 class Health(NamedTuple):
@@ -87,39 +91,110 @@ def run_ladder(
 ) -> Run:
     """Finish an interrupted leg, then play what the rounds of the field still lack."""
     entrant = roster.starter(db, home, workers.sandbox)
-    for label in (*store.awaited(db, ladder, retry=retry), *field):  # before anything is played or planned
-        entrant(label)
-    run = _play(Run(), db, ladder, workers, entrant, report, retry=retry)
+    entrants = [entrant(label) for label in (*store.awaited(db, ladder, retry=retry), *field)]  # before anything else
+    player = _Player(db, ladder, workers, entrant, report)
+    player.know(entrants)
+    if retry:
+        player.play_unplayable()
+    player.play_scheduled()
     if not workers.stopped and store.plan(db, ladder, field, rounds):
-        run = _play(run, db, ladder, workers, entrant, report)
-    return run
+        player.play_scheduled()
+    return player.run
 
 
-def _play(
-    run: Run,
-    db: Database,
-    ladder: store.Ladder,
-    workers: Workers,
-    entrant: Callable[[str], Entrant],
-    report: Report,
-    *,
-    retry: bool = False,
-) -> Run:
-    """Play every match that is scheduled. A void one comes again until it is unplayable."""
-    while not workers.stopped and (left := _left(db, ladder, retry)):
-        total = run.played + left
-        report(run.played, total)
-        tasks = (task(ladder, match, entrant) for match in store.scheduled(db, ladder, retry=retry))
-        for results in workers.play(tasks):
-            run = _record(run, db, ladder, results)
-            report(run.played, total)
-        retry = False
-    return run
+class _Player:
+    """Plays a ladder phase by phase. `run` is what it came to so far."""
 
+    def __init__(
+        self,
+        db: Database,
+        ladder: store.Ladder,
+        workers: Workers,
+        entrant: Callable[[str], Entrant],
+        report: Report,
+    ) -> None:
+        self.run = Run()
+        self._db = db
+        self._ladder = ladder
+        self._workers = workers
+        self._entrant = entrant
+        self._report = report
+        self._total = 0
+        self._labels: dict[str, set[str]] = {}
+        """Those that share a digest, by it."""
 
-def _left(db: Database, ladder: store.Ladder, retry: bool) -> int:
-    counts = store.counts(db, ladder)
-    return counts.scheduled + (counts.unplayable if retry else 0)
+    def know(self, entrants: Iterable[Entrant]) -> None:
+        """These are the bots; those who had their second chance in an earlier run have it no more."""
+        for entrant in entrants:
+            self._labels.setdefault(entrant.digest, set()).add(entrant.label)
+        used = store.chances(self._db, self._ladder)
+        chances = {self._entrant(label).digest: evidence for label, evidence in used.items() if self._knows(label)}
+        self._workers.learn(Trouble(chances=chances))
+
+    def _knows(self, label: str) -> bool:
+        return any(label in labels for labels in self._labels.values())
+
+    def play_scheduled(self) -> None:
+        """Play every match that is scheduled, block by block. A void one comes again until it is unplayable."""
+        self._total = self.run.played + store.counts(self._db, self._ladder).scheduled
+        while not self._workers.stopped and (phase := store.next_phase(self._db, self._ladder)) is not None:
+            if phase.end is None:
+                self._open_block(phase)
+            else:
+                self._play(self._workers.slowest_first(map(self._task, self._scheduled(phase))))
+
+    def _open_block(self, phase: store.Phase) -> None:
+        """Play the first phase of a block, which is to be as long as it lasts for a while."""
+        seats = self._ladder.key.seats
+        left = sum(1 for _ in self._scheduled(phase))
+        begun, end = time.monotonic(), phase.begin
+
+        def tasks() -> Iterator[Task]:
+            nonlocal end
+            for number, match in enumerate(self._scheduled(phase)):
+                is_long = number * seats >= SMALL and time.monotonic() - begun > PHASE_SECONDS
+                if is_long and left - number > number / 2:  # what is left is worth a block of its own
+                    return
+                end = match.seq + seats
+                yield self._task(match)
+
+        self._play(tasks())
+        if not self._workers.stopped:
+            store.close_block(self._db, self._ladder, phase.begin, end)
+
+    def play_unplayable(self) -> None:
+        """Try each match once more that was void too often."""
+        self._total = store.counts(self._db, self._ladder).unplayable
+        for rotation in range(self._ladder.key.seats):
+            matches = store.scheduled(self._db, self._ladder, store.Phase(rotation), retry=True)
+            left = {match.id: self._task(match) for match in matches if match.attempts >= store.ATTEMPTS}
+            while left and not self._workers.stopped:
+                for played in self._play(left.values()):
+                    del left[played]
+
+    def _scheduled(self, phase: store.Phase) -> Iterator[store.ScheduledMatch]:
+        return store.scheduled(self._db, self._ladder, phase)
+
+    def _task(self, match: store.ScheduledMatch) -> Task:
+        return task(self._ladder, match, self._entrant)
+
+    def _play(self, tasks: Iterable[Task]) -> list[str]:
+        """Play a phase and store what comes of it; gives the matches that have a result, void ones too, by id."""
+        tried = []
+        self._report(self.run.played, self._total)
+        for results in self._workers.play(tasks):
+            self._keep_chances()
+            self.run = _record(self.run, self._db, self._ladder, results)
+            self._report(self.run.played, self._total)
+            tried += [result.id for result in results]
+        return tried
+
+    def _keep_chances(self) -> None:
+        """Store whose second chance is used, before any of its matches is played again."""
+        for digest, evidence in self._workers.trouble.chances.items():
+            if digest in self._labels:
+                for label in self._labels.pop(digest):
+                    store.use_chance(self._db, self._ladder, label, evidence)
 
 
 def _record(run: Run, db: Database, ladder: store.Ladder, results: Sequence[Played]) -> Run:
@@ -139,16 +214,13 @@ def _record(run: Run, db: Database, ladder: store.Ladder, results: Sequence[Play
 
 def task(ladder: store.Ladder, match: store.ScheduledMatch, entrant: Callable[[str], Entrant]) -> Task:
     """A scheduled match as a worker gets it."""
-    seats = len(match.line_up)
     return Task(
         match.id,
         ladder.key.game,
         ladder.key.options,
         match.seed,
         tuple(entrant(label) for label in match.line_up),
-        (match.rotation,) * seats,
         Limits(**ladder.key.limits),
-        match.attempts * MAX_REPEATS,
     )
 
 

@@ -5,12 +5,14 @@ function here has done when it returns survives kill -9 and power loss.
 """
 
 from ladder.store.board import fold, ladder_hash, leaderboard, reach, sign
+from ladder.store.chances import chances, forgive, use_chance
 from ladder.store.checks import Mismatch
 from ladder.store.database import NotFound, StoreError, exclusive, is_stored, open, open_read, write
 from ladder.store.evidence import Settled, evidence, find_settled, settle
 from ladder.store.export import backup
 from ladder.store.home import close_home, make_home
 from ladder.store.ladders import awaited, counts, find_ladder, ladder, ladders, plan, scheduled, waiting
+from ladder.store.phases import Phase, close_block, next_phase
 from ladder.store.records import (
     Counts,
     Faults,
@@ -25,10 +27,11 @@ from ladder.store.records import (
     Version,
     VoidMatch,
 )
-from ladder.store.results import faults, match, matches_of, record
+from ladder.store.results import ATTEMPTS, faults, match, matches_of, record
 from ladder.store.versions import add_version, field, reinstate, retire, version, versions
 
 __all__ = [
+    "ATTEMPTS",
     "Counts",
     "Faults",
     "FinishedMatch",
@@ -38,6 +41,7 @@ __all__ = [
     "MatchLine",
     "Mismatch",
     "NotFound",
+    "Phase",
     "Row",
     "ScheduledMatch",
     "SeatOutcome",
@@ -48,6 +52,8 @@ __all__ = [
     "add_version",
     "awaited",
     "backup",
+    "chances",
+    "close_block",
     "close_home",
     "counts",
     "evidence",
@@ -57,6 +63,7 @@ __all__ = [
     "find_ladder",
     "find_settled",
     "fold",
+    "forgive",
     "is_stored",
     "ladder",
     "ladder_hash",
@@ -65,6 +72,7 @@ __all__ = [
     "make_home",
     "match",
     "matches_of",
+    "next_phase",
     "open",
     "open_read",
     "plan",
@@ -75,6 +83,7 @@ __all__ = [
     "scheduled",
     "settle",
     "sign",
+    "use_chance",
     "version",
     "versions",
     "waiting",

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from ladder.schedule import Group, Order, canonical_json, match_id, match_seed, missing, rotations
 from ladder.store.database import StoreError, write
+from ladder.store.phases import Phase
 from ladder.store.records import Counts, Ladder, LadderKey, ScheduledMatch
 from ladder.store.versions import version
 
@@ -74,15 +75,17 @@ def plan(db: Database, ladder: Ladder, field: Iterable[str], rounds: int) -> int
     return planned * ladder.key.seats
 
 
-def scheduled(db: Database, ladder: Ladder, *, retry: bool = False) -> Iterator[ScheduledMatch]:
-    """The matches to play in schedule order, with the unplayable ones if `retry`.
+def scheduled(
+    db: Database, ladder: Ladder, phase: Phase | None = None, *, retry: bool = False
+) -> Iterator[ScheduledMatch]:
+    """The matches to play in schedule order, all or those of a phase, with the unplayable ones if `retry`.
 
     Results may be recorded meanwhile. A match that is void then comes again with the next call, not in this one.
     """
-    last = -1
-    while page := _page(db, ladder, retry, last):
-        for last, match in page:  # noqa: B007 - the next page begins there
-            yield match
+    rotation, begin, end = phase or (None, 0, None)
+    while page := _page(db, ladder, retry, rotation, begin, end):
+        yield from page
+        begin = page[-1].seq + 1
 
 
 def counts(db: Database, ladder: Ladder) -> Counts:
@@ -165,7 +168,7 @@ def _field(bots: Iterable[str]) -> str:
 def _insert_leg(db: Database, ladder: Ladder, leg: int, bots: Sequence[str], rounds: int) -> None:
     """Keep what the leg follows from."""
     values = [ladder.id, leg, _field(bots), rounds]
-    db.execute("INSERT INTO legs (ladder, leg, field, rounds) VALUES (?, ?, ?, ?)", values)
+    db.execute("INSERT INTO legs (ladder, leg, field, rounds, phased) VALUES (?, ?, ?, ?, 1)", values)
 
 
 def _orders(db: Database, ladder: Ladder, round: int) -> set[Order]:
@@ -189,16 +192,19 @@ def _insert(db: Database, ladder: Ladder, start: _Start, groups: Iterable[tuple[
     db.conn.executemany("INSERT INTO matches (id, ladder, group_id, rotation, seq) VALUES (?, ?, ?, ?, ?)", match_rows)
 
 
-def _page(db: Database, ladder: Ladder, retry: bool, after: int) -> list[tuple[int, ScheduledMatch]]:
+def _page(
+    db: Database, ladder: Ladder, retry: bool, rotation: int | None, begin: int, end: int | None
+) -> list[ScheduledMatch]:
     rows = db.execute(
-        "SELECT m.seq, m.id, g.seed, m.rotation, g.bots, json_array_length(m.voids)"
+        "SELECT m.id, g.seed, m.rotation, g.bots, json_array_length(m.voids), m.seq"
         " FROM matches m JOIN groups g ON g.id = m.group_id"
-        " WHERE m.ladder = ? AND m.status IN ('scheduled', ?) AND m.seq > ? ORDER BY m.seq LIMIT ?",
-        [ladder.id, "unplayable" if retry else "scheduled", after, BATCH],
+        " WHERE m.ladder = ? AND m.status IN ('scheduled', ?) AND m.rotation = coalesce(?, m.rotation)"
+        " AND m.seq >= ? AND m.seq < coalesce(?, m.seq + 1) ORDER BY m.seq LIMIT ?",
+        [ladder.id, "unplayable" if retry else "scheduled", rotation, begin, end, BATCH],
     )
     return [
-        (seq, ScheduledMatch(id, seed, rotation, line_up(bots, rotation), attempts))
-        for seq, id, seed, rotation, bots, attempts in rows
+        ScheduledMatch(id, seed, rotation, line_up(bots, rotation), attempts, seq)
+        for id, seed, rotation, bots, attempts, seq in rows
     ]
 
 

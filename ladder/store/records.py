@@ -67,13 +67,14 @@ class Counts(NamedTuple):
 
 
 class ScheduledMatch(NamedTuple):
-    """A match to play: labels by seat, and how often it was void before."""
+    """A match to play: labels by seat, how often it was void before, and its place in the schedule."""
 
     id: str
     seed: bytes
     rotation: int
     line_up: tuple[str, ...]
     attempts: int
+    seq: int
 
 
 class SeatOutcome(NamedTuple):

@@ -161,6 +161,30 @@ def _6_packed(db: Database) -> None:
     db.execute("ALTER TABLE versions ADD COLUMN packed INTEGER NOT NULL DEFAULT 0")
 
 
+def _7_phases_and_chances(db: Database) -> None:
+    db.executescript(
+        """
+        CREATE TABLE blocks (           -- groups whose phases were played in turn; the last block may not be there yet
+            ladder TEXT NOT NULL REFERENCES ladders,
+            begin INTEGER NOT NULL,     -- the seq of its first match
+            end INTEGER NOT NULL,       -- and of the first match after it
+            PRIMARY KEY (ladder, begin)
+        ) STRICT, WITHOUT ROWID;
+
+        ALTER TABLE legs ADD COLUMN phased INTEGER NOT NULL DEFAULT 0;  -- whether all of it was played in phases
+
+        CREATE TABLE chances (          -- second chances after a fault of a process
+            ladder TEXT NOT NULL REFERENCES ladders,
+            version TEXT NOT NULL REFERENCES versions,
+            used REAL NOT NULL,
+            evidence TEXT NOT NULL,     -- JSON
+            forgiven REAL,              -- when somebody gave it back
+            PRIMARY KEY (ladder, version, used)
+        ) STRICT, WITHOUT ROWID;
+        """
+    )
+
+
 MIGRATIONS: list[Callable[[Database], None]] = [
     _1_everything,
     _2_builds,
@@ -168,4 +192,5 @@ MIGRATIONS: list[Callable[[Database], None]] = [
     _4_settled_ratings,
     _5_kept_hash,
     _6_packed,
+    _7_phases_and_chances,
 ]

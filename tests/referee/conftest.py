@@ -20,7 +20,6 @@ from arena.games.rules import Game
 from arena.match import Void
 from arena.seated import Entrant
 from arena.task import Played, Task
-from arena.tournament.run import MAX_REPEATS
 from arena.usage import pressure
 from arena.worker import Worker
 from ladder.store.results import ATTEMPTS
@@ -86,11 +85,11 @@ def bot(*arguments: str, name: str = "") -> Entrant:
     return Entrant(label, label, (sys.executable, str(HOSTILE), *arguments), "/tmp")
 
 
-def task(name: str, *lineup: Entrant, limits: Limits = PATIENT, slot: int = 0, seed: str = "", **options: Any) -> Task:
+def task(name: str, *lineup: Entrant, limits: Limits = PATIENT, seed: str = "", **options: Any) -> Task:
     """A match of the toy game; its seed comes from its name."""
     merged = dict(Toy().options(options))
     digest = sha256((seed or name).encode()).digest()
-    return Task(name, "toy", merged, digest, lineup, (slot,) * len(lineup), limits)
+    return Task(name, "toy", merged, digest, lineup, limits)
 
 
 def judged(worker: Worker, tasks: Sequence[Task]) -> dict[str, Played]:
@@ -103,7 +102,7 @@ def judged(worker: Worker, tasks: Sequence[Task]) -> dict[str, Played]:
         finished = worker.play(tasks)
         results |= {played.id: played for played in finished}
         void = {id for id, played in results.items() if (played.void or "").startswith(Void.OVERLOAD)}
-        tasks = [task._replace(generation=task.generation + MAX_REPEATS) for task in tasks if task.id in void]
+        tasks = [task for task in tasks if task.id in void]
         if not tasks:
             break
         assert busy(finished), f"nothing kept the judge of {void} from judging"

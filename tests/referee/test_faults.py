@@ -16,7 +16,7 @@ import pytest
 
 from arena.clock import Limits
 from arena.match import Forfeit
-from arena.seated import GRACE
+from arena.seated import GRACE, Entrant
 from arena.task import Played
 from arena.worker import Worker
 from tests.referee.conftest import PATIENT, bot, judged, task
@@ -143,8 +143,8 @@ def notes(scratch: Path) -> Path:
 def played(scratch: Path, notes: Path) -> dict[str, Played]:
     """The results, by what the first seat does; the second is honest."""
     tasks = [
-        task(doing, bot(*doing.split(), "--notes", str(notes)), bot(), limits=limits, slot=slot)
-        for doing, limits, slot in everybody()
+        task(doing, bot(*doing.split(), "--notes", str(notes)), honest, limits=limits)
+        for doing, limits, honest in everybody()
     ]
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr("arena.worker.PROCESSES", 2 * len(tasks))
@@ -159,12 +159,12 @@ def played(scratch: Path, notes: Path) -> dict[str, Played]:
             worker.close()
 
 
-def everybody() -> Iterator[tuple[str, Limits, int]]:
-    """What is done, with which limits and in which slot: those who never join meet one honest bot, who is there."""
-    for slot, case in enumerate(CASES):
-        yield case.arguments, case.limits, slot if case.limits is not IMPATIENT else 0
-    for slot, doing in enumerate(HARMLESS):
-        yield doing, SHORT if "--seconds" in doing else PATIENT, len(CASES) + slot
+def everybody() -> Iterator[tuple[str, Limits, Entrant]]:
+    """What is done, with which limits and against whom: those who never join meet one honest bot, who is there."""
+    for case in CASES:
+        yield case.arguments, case.limits, bot(name="" if case.limits is IMPATIENT else f"against {case.arguments}")
+    for doing in HARMLESS:
+        yield doing, SHORT if "--seconds" in doing else PATIENT, bot(name=f"against {doing}")
 
 
 @pytest.mark.parametrize("case", CASES, ids=lambda case: case.arguments)

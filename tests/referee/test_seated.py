@@ -92,7 +92,7 @@ def host() -> Host:
 @pytest.fixture
 async def bot(host: Host) -> Bot:
     """A bot whose process is there."""
-    made = Bot(("digest", 0, 0, 0), Entrant("label", "digest", ("command",)), Path("/nowhere"), host)
+    made = Bot(("digest", 0), Entrant("label", "digest", ("command",)), Path("/nowhere"), host)
     made._process = cast(BotProcess, Process())
     return made
 
@@ -165,7 +165,7 @@ async def test_the_third_refused_stream_is_a_fault(bot: Bot, host: Host) -> None
 
 async def test_a_bot_that_was_started_by_hand_has_time_to_hear_goodbye(host: Host) -> None:
     """Were its socket closed at once it would say that the arena cannot be reached; we see of it but its stream."""
-    bot = Bot(("digest", 0, 0, 0), Entrant("label", "digest", ()), Path("/nowhere"), host)
+    bot = Bot(("digest", 0), Entrant("label", "digest", ()), Path("/nowhere"), host)
     join(bot)
     leaving = asyncio.create_task(bot.leave())
     await asyncio.sleep(0)

@@ -27,13 +27,11 @@ def lineup(chance: random.Random, notes: Path) -> tuple[Entrant, ...]:
 
 
 def batch(chance: random.Random, notes: Path, number: int) -> list[Task]:
-    """Matches of all shapes; some share their seeds, in slots of their own."""
+    """Matches of all shapes."""
     return [
         task(
             f"{number}.{match}",
             *lineup(chance, notes),
-            slot=match % 2,
-            seed=f"{number}.{match // 2}",
             turns=chance.random() < 0.5,
             steps=chance.randrange(1, 12),
         )

@@ -28,6 +28,7 @@ from tests.cli.commands import ARENA, environment
 from tests.needs import grades
 from tests.referee.conftest import HOSTILE
 from tests.tournament import programs
+from tests.tournament.playing import in_phases
 
 pytestmark = [pytest.mark.long, pytest.mark.timeout(300)]
 
@@ -59,9 +60,9 @@ def forfeits(cwd: Path, thinking: float, jobs: int) -> list[Any]:
     cwd.chmod(0o755)  # bots run as somebody else
     bots = [program(name, cwd, "bot.py") for name in ("one", "two")]
     limits = Limits(decision=0.1, bank=10.0, start=60.0)
-    matches = [match(lineup, slot, limits, "birth") for slot, lineup in enumerate((bots, bots[::-1]))]
+    matches = [match(lineup, limits, "birth") for lineup in (bots, bots[::-1])]
     with Workers(jobs, sandbox=probe()) as workers:
-        played = [result for results in workers.play(iter(matches)) for result in results]
+        played = list(in_phases(workers, matches))
     assert len(played) == len(matches)
     return [result.void if result.outcome is None else list(result.outcome.forfeits) for result in played]
 
@@ -71,11 +72,11 @@ def program(label: str, folder: Path, *command: str) -> Entrant:
     return Entrant(label, label, (sys.executable, *command), str(folder), {"PATH": os.environ["PATH"]})
 
 
-def match(lineup: Sequence[Entrant], slot: int, limits: Limits, game: str) -> Task:
+def match(lineup: Sequence[Entrant], limits: Limits, game: str) -> Task:
     """A match whose dice come from its line-up."""
     name = " against ".join(bot.label for bot in lineup)
     options = games.game(game).options({})
-    return Task(name, game, options, sha256(name.encode()).digest(), tuple(lineup), (slot,) * len(lineup), limits)
+    return Task(name, game, options, sha256(name.encode()).digest(), tuple(lineup), limits)
 
 
 def test_under_foreign_load_nobody_forfeits_by_time(cwd: Path) -> None:
@@ -164,15 +165,15 @@ def tasks(*hostile: Entrant) -> list[Task]:
     """Each honest bot against each other, and one of them against each of the hostile ones, these first."""
     limits = Limits(decision=1.0, bank=5.0, start=20.0)
     pairs = [*((HONEST[0], each) for each in hostile), *permutations(HONEST, 2)]
-    return [match(pair, 0, limits, "buttons") for pair in pairs]
+    return [match(pair, limits, "buttons") for pair in pairs]
 
 
 def outcomes(*hostile: Entrant) -> dict[str, Outcome | None]:
     """What the honest bots' matches against each other came to."""
     found: dict[str, Outcome | None] = {}
     with Workers(2, sandbox=probe()) as workers:
-        for results in workers.play(iter(tasks(*hostile))):
-            found |= {result.id: result.outcome for result in results}
+        for result in in_phases(workers, tasks(*hostile)):
+            found[result.id] = result.outcome
     assert len(found) == len(tasks(*hostile))
     return {task.id: found[task.id] for task in tasks()}
 
@@ -187,10 +188,10 @@ def test_hostile_bots_change_nothing_between_honest_ones() -> None:
 @pytest.mark.parametrize("grade", grades("ABCD"))
 def test_who_fills_the_disk_fills_none_of_it(grade: Grade) -> None:
     """At no grade: it is refused room, or it is ended, and nobody else's match is touched."""
-    hoarder = match((HONEST[1], entrant("fills_disk", "--at", "2")), 0, PATIENT, "buttons")
-    honest = match(HONEST[:2], 0, PATIENT, "buttons")
+    hoarder = match((HONEST[1], entrant("fills_disk", "--at", "2")), PATIENT, "buttons")
+    honest = match(HONEST[:2], PATIENT, "buttons")
     with Workers(2, sandbox=probe(grade)) as workers:
-        played = {each.id: each for results in workers.play(iter([hoarder, honest])) for each in results}
+        played = {each.id: each for each in in_phases(workers, [hoarder, honest])}
     (alone, hoarded) = (played[each.id].outcome for each in (honest, hoarder))
     assert alone is not None
     assert hoarded is not None

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import random
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
+from itertools import chain
 from pathlib import Path
 
 from arena import games, roster, submission
@@ -22,9 +23,18 @@ class ByTheRules(Workers):
         super().__init__(jobs=1)
         self._forfeits = forfeits
 
-    def play(self, tasks: Iterator[Task]) -> Iterator[list[Played]]:
+    def play(self, tasks: Iterable[Task]) -> Iterator[list[Played]]:
         for task in tasks:
             yield [played(task, self._forfeits)]
+
+
+def in_phases(workers: Workers, tasks: Sequence[Task]) -> Iterator[Played]:
+    """Results of matches with seeds of their own; those that give none are played again in the next phase."""
+    left = {task.id: task for task in tasks}
+    while left:
+        for result in chain.from_iterable(workers.play(list(left.values()))):
+            del left[result.id]
+            yield result
 
 
 def played(task: Task, forfeits: float) -> Played:

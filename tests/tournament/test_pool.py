@@ -15,6 +15,7 @@ from arena.match import Outcome
 from arena.task import Delivery, Link, Played, Task, Trouble
 from arena.tournament import WorkersDied, pool
 from arena.tournament.pool import DEATHS, WorkerProcess, Workers
+from tests.tournament.playing import in_phases
 
 
 class Doomed(Workers):
@@ -30,14 +31,14 @@ class Doomed(Workers):
 
 
 def tasks(*ids: str) -> Iterator[Task]:
-    return (Task(id, "birth", {}, bytes(32), (), (), Limits()) for id in ids)
+    return (Task(id, "birth", {}, bytes(32), (), Limits()) for id in ids)
 
 
 def test_workers_that_die_again_and_again_are_not_replaced_for_ever() -> None:
     """Something is wrong with the machine then; the line says what mostly helps."""
     workers = Doomed(jobs=1)
     with workers, pytest.raises(WorkersDied, match="a smaller -j"):
-        list(workers.play(tasks(*map(str, range(2 * DEATHS)))))
+        list(in_phases(workers, list(tasks(*map(str, range(2 * DEATHS))))))
     assert workers.hired < 6 * DEATHS
 
 
@@ -64,6 +65,8 @@ def fragile(link: Link, *_: object) -> None:
             if task.id.startswith("killer"):
                 os.kill(os.getpid(), signal.SIGKILL)
             link.send(Delivery([Played(task.id, Outcome((0, 0), (0, 0)))], Trouble()))
+        if order.spare or order.rest:
+            link.send(Delivery([], Trouble(), spared=() if order.spare else None, rested=order.rest))
     link.send(Delivery([], Trouble(), last=True))
 
 
@@ -74,7 +77,7 @@ def test_a_match_that_kills_its_worker_is_void_and_costs_no_other(monkeypatch: p
     monkeypatch.setattr(pool, "_work", fragile)
     ids = [f"killer {number}" if number in (7, 30) else f"{number}" for number in range(40)]
     with Workers(2) as workers:
-        results = [played for batch in workers.play(tasks(*ids)) for played in batch]
+        results = list(in_phases(workers, list(tasks(*ids))))
     assert sorted(played.id for played in results) == sorted(ids)
     voids = {played.id: played.void for played in results if played.outcome is None}
     assert voids == dict.fromkeys(

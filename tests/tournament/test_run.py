@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 
 import pytest
@@ -23,14 +23,15 @@ class Pretending(Workers):
 
     def __init__(self, voids: int, why: str = "overload") -> None:
         super().__init__(jobs=1)
-        self.tasks: list[Task] = []
+        self.phases: list[list[Task]] = []
         self._voids = voids
         self._why = why
 
-    def play(self, tasks: Iterator[Task]) -> Iterator[list[Played]]:
+    def play(self, tasks: Iterable[Task]) -> Iterator[list[Played]]:
+        self.phases.append([])
         for task in tasks:
-            self.tasks.append(task)
-            tries = sum(other.id == task.id for other in self.tasks)
+            self.phases[-1].append(task)
+            tries = sum(other.id == task.id for phase in self.phases for other in phase)
             seats = (SeatRecord((0.5,)), SeatRecord((0.25,)))
             won = Played(task.id, Outcome((0, 1), (7, 3)), None, ((0, 1), (1, 2)), seats)
             yield [won if tries > self._voids else Played(task.id, None, f"{self._why}, try {tries}")]
@@ -71,23 +72,21 @@ def test_every_match_is_rated_once(db: Database, ladder: store.Ladder) -> None:
     assert [row.matches for row in store.leaderboard(db, ladder)] == [4, 4]
 
 
-def test_rotations_share_their_dice_and_no_process(db: Database, ladder: store.Ladder) -> None:
-    """Same luck for both, and nobody who has seen it before."""
+def test_rotations_share_their_dice_and_no_phase(db: Database, ladder: store.Ladder) -> None:
+    """Same luck for both, and nobody is alive who has seen it before; a short leg has a phase for each seat."""
     workers = Pretending(voids=0)
     run(db, ladder, workers)
-    seeds = {task.seed for task in workers.tasks}
-    assert len(seeds) == 2
-    for seed in seeds:
-        one, other = (task for task in workers.tasks if task.seed == seed)
-        assert set(one.keys).isdisjoint(other.keys)
+    assert [len({task.seed for task in phase}) for phase in workers.phases] == [2, 2]
+    assert {task.seed for task in workers.phases[0]} == {task.seed for task in workers.phases[1]}
 
 
-def test_a_void_match_is_played_again_by_fresh_processes(db: Database, ladder: store.Ladder) -> None:
-    """It costs nobody anything; whoever watched the first attempt does not play the next."""
+def test_a_void_match_is_played_again_in_a_phase_of_its_own(db: Database, ladder: store.Ladder) -> None:
+    """It costs nobody anything; whoever watched the first attempt is not alive at the next."""
     workers = Pretending(voids=2)
     assert run(db, ladder, workers).played == 4
-    tries = [task for task in workers.tasks if task.id == workers.tasks[0].id]
-    assert len({key for task in tries for key in task.keys}) == 6
+    phases = [sorted(task.id for task in phase) for phase in workers.phases]
+    assert phases == [phases[0]] * 3 + [phases[3]] * 3
+    assert not set(phases[0]) & set(phases[3])
 
 
 def test_a_match_void_three_times_is_left_until_somebody_asks(db: Database, ladder: store.Ladder) -> None:

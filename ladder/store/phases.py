@@ -1,0 +1,56 @@
+"""Phases: which matches may be played together, so that no two of them share a seed.
+
+A block is some groups in schedule order. Its first phase plays the first rotation of every group, the next the second,
+and so on; where a match was void or taken back, one more phase plays that rotation again. How many groups a block has
+is decided while its first phase is played, and kept, so that it can be checked: no match of a rotation began before
+those of the rotation before were over.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, NamedTuple
+
+from ladder.store.database import write
+from ladder.store.records import Ladder
+
+if TYPE_CHECKING:
+    from sqlite_utils import Database
+
+
+class Phase(NamedTuple):
+    """The matches of one rotation from one seq to before another; without an end its block is still open."""
+
+    rotation: int
+    begin: int = 0
+    end: int | None = None
+
+
+def next_phase(db: Database, ladder: Ladder) -> Phase | None:
+    """What is to be played next; None if nothing is."""
+    first, rotation = db.execute(
+        "SELECT seq, rotation FROM matches WHERE ladder = ? AND status = 'scheduled' ORDER BY seq LIMIT 1", [ladder.id]
+    ).fetchone() or (None, None)
+    if first is None:
+        return None
+    begin = first - rotation
+    block = db.execute(
+        "SELECT begin, end FROM blocks WHERE ladder = ? AND begin <= ? AND end > ?", [ladder.id, begin, begin]
+    ).fetchone()
+    if block is None:
+        return Phase(0, begin)
+    (rotation,) = db.execute(
+        "SELECT min(rotation) FROM matches WHERE ladder = ? AND status = 'scheduled' AND seq >= ? AND seq < ?",
+        [ladder.id, *block],
+    ).fetchone()
+    return Phase(rotation, *block)
+
+
+def close_block(db: Database, ladder: Ladder, begin: int, end: int) -> None:
+    """Keep that a block ends before the group that begins at `end`, or later, where some match was tried already."""
+    with write(db):
+        (tried,) = db.execute(
+            "SELECT coalesce(max(seq - rotation + ?), 0) FROM matches WHERE ladder = ? AND seq >= ?"
+            " AND (status != 'scheduled' OR voids != '[]')",
+            [ladder.key.seats, ladder.id, end],
+        ).fetchone()
+        db.execute("INSERT INTO blocks (ladder, begin, end) VALUES (?, ?, ?)", [ladder.id, begin, max(end, tried)])
