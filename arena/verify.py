@@ -133,6 +133,7 @@ def _programs(db: Database, home: Path) -> Verdict:
 
 def _schedule(db: Database, ladder: Ladder) -> Verdict:
     checks.check_schedule(db, ladder)
+    checks.check_phases(db, ladder)
     if _is_playable(ladder):
         return Verdict()
     rules = f"version {ladder.key.rules_version} of the rules of {ladder.key.game}"

@@ -44,6 +44,7 @@ if TYPE_CHECKING:
     "--in-flight", type=Whole(1, 256), metavar="N", default=256, help="Matches a bot's process holds at most."
 )
 @click.option("--retry", is_flag=True, help="Try matches again that were void three times.")
+@click.option("--forgive", metavar="BOT", help="Give a bot its second chance after a crash again.")
 @setting_options
 @sandbox_options
 @home_option
@@ -57,6 +58,7 @@ def ladder(
     jobs: int,
     in_flight: int,
     retry: bool,
+    forgive: str | None,
     sandbox: Sandbox,
     home: Path,
     as_json: bool,
@@ -85,6 +87,8 @@ def ladder(
     with store.exclusive(home), store.open(home, checkpoints=True) as db:
         mine = store.ladder(db, key, draw_probability=game.draw_probability, seed=seed)
         roster.enter_built_ins(db, home)
+        if forgive is not None:
+            say(_forgiven(forgive, store.forgive(db, mine, forgive)))
         with (
             Workers(jobs, in_flight=in_flight, sandbox=sandbox) as workers,
             stop_on_signals(workers.stop) as stopped,
@@ -107,6 +111,12 @@ def ladder(
         raise click.ClickException(f"no match counts: {last_line(run.void.reason)}")
 
 
+def _forgiven(bot: str, was_used: bool) -> str:
+    if was_used:
+        return f"{bot} has its second chance again, and may play several matches at once"
+    return f"{bot} has its second chance in this ladder: there is nothing to forgive"
+
+
 def _summary(db: Database, ladder: Ladder, run: Run, seconds: float, *, interrupted: bool) -> str:
     """What the run did, in a few lines."""
     from ladder import store
@@ -117,6 +127,11 @@ def _summary(db: Database, ladder: Ladder, run: Run, seconds: float, *, interrup
         lines.append("the dice come from --seed: whoever knows it can foresee them")
     if run.void is not None:
         lines.append(f"match {run.void.id} was void: {last_line(run.void.reason)}")
+    lines += [
+        f"{label} failed ({last_line(what)}) with several matches in play: they are played again, and it plays one at a"
+        " time from now on"
+        for label, what in run.chances
+    ]
     if interrupted:
         left = f"the same command plays the other {counts.scheduled:,}"
         lines.append(f"interrupted after {run.played:,} matches; {left}")

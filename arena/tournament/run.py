@@ -76,6 +76,8 @@ class Run(NamedTuple):
     decisions: int = 0
     void: store.VoidMatch | None = None
     health: Health = Health()
+    chances: tuple[tuple[str, str], ...] = ()
+    """Who used its second chance, and what had happened."""
 
 
 def run_ladder(
@@ -193,8 +195,10 @@ class _Player:
         """Store whose second chance is used, before any of its matches is played again."""
         for digest, evidence in self._workers.trouble.chances.items():
             if digest in self._labels:
-                for label in self._labels.pop(digest):
-                    store.use_chance(self._db, self._ladder, label, evidence)
+                for label in sorted(self._labels.pop(digest)):
+                    if store.use_chance(self._db, self._ladder, label, evidence):
+                        used = (*self.run.chances, (label, str(evidence["detail"])))
+                        self.run = self.run._replace(chances=used)
 
 
 def _record(run: Run, db: Database, ladder: store.Ladder, results: Sequence[Played]) -> Run:
@@ -207,8 +211,11 @@ def _record(run: Run, db: Database, ladder: store.Ladder, results: Sequence[Play
         raise DiskFull(f"{void}: make room in {tempfile.gettempdir()} and run the command again")
     voids = [value for value in values if isinstance(value, store.VoidMatch)]
     decisions = sum(len(result.choices) for result in results)
-    return Run(
-        run.played + played, run.decisions + decisions, voids[-1] if voids else run.void, run.health.and_also(results)
+    return run._replace(
+        played=run.played + played,
+        decisions=run.decisions + decisions,
+        void=voids[-1] if voids else run.void,
+        health=run.health.and_also(results),
     )
 
 

@@ -24,14 +24,19 @@ def chances(db: Database, ladder: Ladder) -> dict[str, Mapping[str, Any]]:
     return {label: json.loads(evidence) for label, evidence in rows}
 
 
-def use_chance(db: Database, ladder: Ladder, label: str, evidence: Mapping[str, Any]) -> None:
-    """Keep that a version had its second chance: from now on it plays one match at a time, and each fault costs it."""
+def use_chance(db: Database, ladder: Ladder, label: str, evidence: Mapping[str, Any]) -> bool:
+    """Keep that a version had its second chance: from now on it plays one match at a time, and each fault costs it.
+
+    False if it had none any more.
+    """
     with write(db):
-        if label not in chances(db, ladder):
-            db.execute(
-                "INSERT INTO chances (ladder, version, used, evidence) VALUES (?, ?, ?, ?)",
-                [ladder.id, label, time.time(), canonical_json(evidence)],
-            )
+        if label in chances(db, ladder):
+            return False
+        db.execute(
+            "INSERT INTO chances (ladder, version, used, evidence) VALUES (?, ?, ?, ?)",
+            [ladder.id, label, time.time(), canonical_json(evidence)],
+        )
+        return True
 
 
 def forgive(db: Database, ladder: Ladder, name: str) -> bool:

@@ -19,6 +19,7 @@ from ladder.schedule import Group, Order, canonical_json, match_id, match_seed, 
 from ladder.store import board
 from ladder.store.evidence import find_settled, rated_matches
 from ladder.store.ladders import line_up
+from ladder.store.phases import next_phase
 from ladder.store.records import Ladder
 from ladder.store.results import ATTEMPTS, digest
 
@@ -77,6 +78,59 @@ def check_schedule(db: Database, ladder: Ladder) -> None:
         if stored != planned:
             names = "(seq, match, group, rotation)"
             raise Mismatch(f"the schedule has {names} {stored or 'nothing'}, expected {planned or 'nothing'}")
+
+
+_TRIED = "(m.status = 'done' OR m.voids != '[]')"
+
+
+def check_phases(db: Database, ladder: Ladder) -> None:
+    """The order in which matches were tried: no rotation of a block before the one before it was over, nor a block
+    before the block before it. Raises Mismatch.
+    """
+    _check_legs(db, ladder)
+    _check_blocks(db, ladder)
+    outside = (
+        f"m.rotation > 0 AND {_TRIED} AND (SELECT phased FROM legs WHERE ladder = m.ladder AND leg = g.leg)"
+        " AND NOT EXISTS (SELECT 1 FROM blocks b WHERE b.ladder = m.ladder AND b.begin <= m.seq AND m.seq < b.end)"
+    )
+    _none_tried(db, ladder, outside, [], "of a block of which nothing is known")
+    phase = next_phase(db, ladder)
+    if phase is None or phase.end is None:
+        return
+    of_leg = "(SELECT phased FROM legs WHERE ladder = m.ladder AND leg = g.leg)"
+    ahead = f"{of_leg} AND {_TRIED} AND (m.seq >= ? OR m.seq >= ? AND m.rotation > ?)"
+    values = [phase.end, phase.begin, phase.rotation]
+    _none_tried(db, ladder, ahead, values, "although a match is still to be played that comes before it")
+
+
+def _check_legs(db: Database, ladder: Ladder) -> None:
+    """Once an arena knew phases it went on knowing them."""
+    phased = [row[0] for row in db.execute("SELECT phased FROM legs WHERE ladder = ? ORDER BY leg", [ladder.id])]
+    if phased != sorted(phased) or not {*phased} <= {0, 1}:
+        raise Mismatch(f"of its legs these were played in phases, which cannot be: {phased}")
+
+
+def _none_tried(db: Database, ladder: Ladder, where: str, values: Sequence[object], why: str) -> None:
+    found = db.execute(
+        f"SELECT m.id FROM matches m JOIN groups g ON g.id = m.group_id WHERE m.ladder = ? AND {where} LIMIT 1",
+        [ladder.id, *values],
+    ).fetchone()
+    if found is not None:
+        raise Mismatch(f"it was tried, {why}", found[0])
+
+
+def _check_blocks(db: Database, ladder: Ladder) -> None:
+    leg = "(SELECT g.leg FROM matches m JOIN groups g ON g.id = m.group_id WHERE m.ladder = b.ladder AND m.seq = {})"
+    before = 0
+    for begin, end, *legs in db.execute(
+        f"SELECT begin, end, {leg.format('begin')}, {leg.format('end - 1')} FROM blocks b WHERE ladder = ?"
+        " ORDER BY begin",
+        [ladder.id],
+    ):
+        whole = begin % ladder.key.seats == end % ladder.key.seats == 0
+        if not (before <= begin < end and whole and legs[0] is not None and legs[0] == legs[1]):
+            raise Mismatch(f"a block from seq {begin} to {end} is not some groups of one leg, or overlaps another")
+        before = end
 
 
 def results(db: Database, ladder: Ladder, begin: int, end: int) -> Iterator[Result]:

@@ -102,7 +102,7 @@ def test_an_interrupted_leg_is_looked_through_before_it_goes_on() -> None:
         assert "mine@1" not in next(store.scheduled(db, ladder)).line_up
         with workers, pytest.raises(BadSubmission, match="mine@1 wishes for memory_mib = 600"):
             run_ladder(db, Path(".arena"), ladder, ["ann", "bob"], 1, workers=workers, report=lambda *_: None)
-    assert workers.tasks == []
+    assert workers.phases == []
 
 
 def test_without_a_wish_a_bot_gets_the_usual_or_all_that_is_allowed() -> None:

@@ -27,8 +27,9 @@ from tests.tournament import playing
 UNCHECKED = {
     "versions": {"created", "retired", "packed"},
     "ladders": {"created", "last_played", "rated_by"},
+    "chances": {"used", "evidence", "forgiven"},
 }
-"""Columns that say when something was, how it came, or who computed it; nothing follows from them."""
+"""Columns that say when or why something was, how it came, or who computed it; nothing follows from them."""
 
 
 @pytest.fixture(scope="module")
@@ -42,6 +43,7 @@ def played(tmp_path_factory: pytest.TempPathFactory) -> Path:
         store.plan(db, duel, ["ann", "bob"], 3)
         first, *_ = store.scheduled(db, duel)
         store.record(db, duel, [store.VoidMatch(first.id, "overload")] * 3)
+        store.use_chance(db, duel, "eve@1", {"detail": "the process exited with code 3"})
         store.fold(db, duel)
         store.settle(db, duel)
     return home
@@ -217,3 +219,51 @@ def test_several_processes_come_to_the_same(home: Path, monkeypatch: pytest.Monk
     alone = verdict(home)
     assert alone.difference is not None
     assert verify(home, jobs=2, report=lambda _done, _total: None).difference == alone.difference
+
+
+def unplay(home: Path, where: str) -> None:
+    """Take a match's result away, wholly, as if it had never been tried."""
+    with closing(sqlite3.connect(home / "arena.db", isolation_level=None)) as db:
+        (id,) = db.execute(f"SELECT m.id FROM matches m JOIN groups g ON g.id = m.group_id WHERE {where}").fetchone()
+        db.execute("DELETE FROM seats WHERE match = ?", [id])
+        db.execute("DELETE FROM replays WHERE match = ?", [id])
+        db.execute(
+            "UPDATE matches SET status = 'scheduled', voids = '[]', finished = NULL, choices_digest = NULL,"
+            " replay_digest = NULL, digest = NULL WHERE id = ?",
+            [id],
+        )
+
+
+def without_ratings(home: Path) -> None:
+    """As if nothing had been rated yet."""
+    with closing(sqlite3.connect(home / "arena.db", isolation_level=None)) as db:
+        for table in ("history", "ratings", "settled"):
+            db.execute(f"DELETE FROM {table}")
+        db.execute("UPDATE ladders SET folded = 0, settled = 0, hash = NULL")
+
+
+@pytest.fixture
+def single(tmp_path: Path) -> Path:
+    """A ladder of one leg, in one block."""
+    home = tmp_path / "single"
+    playing.make(home, "birth", ["ann", "bob", "eve"], 3, seats=3)
+    return home
+
+
+def test_a_result_cannot_be_taken_back_once_a_later_rotation_was_played(single: Path) -> None:
+    """Whoever did not like it would have it played again, although everybody has seen the dice."""
+    without_ratings(single)
+    assert verdict(single).difference is None
+    unplay(single, "m.rotation = 1 AND m.seq < 9")
+    found = verdict(single).difference
+    assert found is not None
+    assert "it was tried, although a match is still to be played that comes before it" in found.what
+
+
+def test_a_match_outside_every_block_was_not_played_in_its_phase(single: Path) -> None:
+    """Else it would do to forget the blocks."""
+    with closing(sqlite3.connect(single / "arena.db", isolation_level=None)) as db:
+        db.execute("DELETE FROM blocks")
+    found = verdict(single).difference
+    assert found is not None
+    assert "of a block of which nothing is known" in found.what
