@@ -14,7 +14,7 @@ import secrets
 import tempfile
 import traceback
 from collections import Counter
-from collections.abc import Callable, Coroutine, Mapping, Sequence
+from collections.abc import Callable, Coroutine, Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -190,7 +190,7 @@ class Worker:
         """Take over what other workers found out about versions."""
         known, self.trouble = self.trouble, self.trouble.and_also(trouble)
         for digest in trouble.chances.keys() - known.chances.keys():
-            self._take_back(digest)
+            self._take_back(self._matches_of(digest))
         for digest in {*trouble.slow, *trouble.chances, *trouble.leavers}:
             if not known.plays_singly(digest):
                 self._one_at_a_time(digest)
@@ -448,28 +448,36 @@ class Worker:
         assert bot.stream is not None
         held = [at for at in bot.stream.held.values() if not at.closed]
         digest = bot.entrant.digest
+        had_its_chance = digest in self.trouble.chances
         killed = reason is Forfeit.CRASH and bot.was_killed
-        if held and (bot.stream.crowded or killed) and digest not in self.trouble.chances:
+        # It may have gone because the match before was over, and not have heard of this one.
+        left = held and reason is Forfeit.CRASH and bot.matches > 1 and not any(at.answers for at in held)
+        if held and (bot.stream.crowded or killed) and not had_its_chance:
             what = {"reason": reason.value, "detail": detail, **bot.evidence()}
             self.trouble = self.trouble.and_also(Trouble(chances={digest: what}))
-            self._take_back(digest)
+            self._take_back(self._matches_of(digest))
             self._one_at_a_time(digest)
-        elif held and reason is Forfeit.CRASH and bot.matches > 1 and not held[0].answers:
-            # It went when the match before was over and had perhaps not heard of this one.
+            return
+        if left:
             self.trouble = self.trouble.and_also(Trouble(leavers=frozenset([digest])))
             self._one_at_a_time(digest)
-            for at in held:
-                self._taken_back.append(self._take_away(at.table).id)
-            self._news.set()
+        if left and not had_its_chance:
+            self._take_back([at.table for at in held])
         else:
             for at in held:
                 at.table.gone(at, reason, detail)
 
-    def _take_back(self, digest: str) -> None:
-        """End every match of a version without a result; they may be played again after a rest."""
-        for table, seating in list(self._playing.items()):
-            if any(entrant.digest == digest for entrant in seating.task.lineup):
-                self._taken_back.append(self._take_away(table).id)
+    def _matches_of(self, digest: str) -> list[Table]:
+        """The matches in which a version plays now."""
+        return [
+            table
+            for table, seating in self._playing.items()
+            if any(entrant.digest == digest for entrant in seating.task.lineup)
+        ]
+
+    def _take_back(self, tables: Iterable[Table]) -> None:
+        """End matches without a result; they may be played again after a rest."""
+        self._taken_back += [self._take_away(table).id for table in tables]
         self._news.set()
 
     def _failed_start(self, bot: Bot, evidence: dict[str, Any]) -> None:

@@ -93,7 +93,8 @@ def run_ladder(
 ) -> Run:
     """Finish an interrupted leg, then play what the rounds of the field still lack."""
     entrant = roster.starter(db, home, workers.sandbox)
-    entrants = [entrant(label) for label in (*store.awaited(db, ladder, retry=retry), *field)]  # before anything else
+    names = (*store.awaited(db, ladder, retry=retry), *field)
+    entrants = [entrant(store.version(db, name).label) for name in names]  # before anything is played or planned
     player = _Player(db, ladder, workers, entrant, report)
     player.know(entrants)
     if retry:
