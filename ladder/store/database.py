@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from ladder.store import locks
+from ladder.store.files import Files, go_on
 from ladder.store.home import close_home, make_file, make_home
 from ladder.store.locks import PATIENCE
 from ladder.store.schema import MIGRATIONS
@@ -31,6 +32,7 @@ QUICKLY_CHECKED = 16 << 20
 """Bytes up to which a database is checked for damage at every opening: some 20 ms."""
 
 _UNUSABLE = "cannot be opened, read or written: it must be a file of yours, on a disk without errors"
+_AGAIN = "put it back, or run the command again to begin anew"
 _FAULTS = {
     "SQLITE_NOTADB": "is not a database: move it away, or choose another home",
     "SQLITE_CORRUPT": "is damaged: put a backup in its place, or move it away and start anew",
@@ -62,10 +64,9 @@ def open(home: Path, *, thorough: bool = False, checkpoints: bool = False) -> Da
         make_home(home)
         # Only one makes it: SQLite does not wait for others when a new database gets its write-ahead log.
         with nullcontext() if _begun(path) else locks.turn(path):
-            if path.exists():
-                noted = locks.noted(path)
-            else:
-                noted = 0
+            noted = locks.noted(path)
+            if not path.exists():
+                _check_new(path, noted)
                 make_file(path)
             db = _connect(path, "mode=rw")
             on_error.callback(db.close)
@@ -76,6 +77,8 @@ def open(home: Path, *, thorough: bool = False, checkpoints: bool = False) -> Da
         db.execute("PRAGMA synchronous = FULL")
         if not checkpoints:
             db.execute("PRAGMA wal_autocheckpoint = 0")
+        _schema_version(db)  # with the first look at it the write-ahead log is there
+        db.conn.files, db.conn.checkpoints = Files.at(path), checkpoints
         _migrate(db)
         close_home(home)
         on_error.pop_all()
@@ -89,11 +92,12 @@ def open_read(home: Path, *, must_exist: bool = False) -> Database:
     """
     path = home / "arena.db"
     with one_line(path), ExitStack() as on_error:
+        noted = locks.noted(path)
         if not _is_there(path):
+            _check_new(path, noted)
             if must_exist:
                 raise StoreError(f"there is no arena in {str(home)!r}: nothing was played or submitted there")
             return in_memory()
-        noted = locks.noted(path)
         db = _connect(path, "mode=ro" + _immutable(path))
         on_error.callback(db.close)
         _check(db, path, noted)
@@ -121,27 +125,68 @@ def write(db: Database) -> Iterator[None]:
 
     A short lock keeps writers apart, since SQLite before 3.51.3 can damage a database that two write to at the same
     instant. IMMEDIATE, since a transaction that reads before it writes is refused at once, patience or not, when
-    another process wrote in between.
+    another process wrote in between. Raises StoreError, also if the database is no longer at its place.
     """
     path = _path(db)
-    with one_line(path), locks.turn(path) if is_stored(db) else nullcontext() as lock:
-        if lock is not None:
-            _check_room(path)
+    with one_line(path), _turn(db, path) if is_stored(db) else nullcontext() as lock:
         db.execute("BEGIN IMMEDIATE")
         try:
             yield
+            if lock is not None:
+                _check_files(db, path, lock)  # again: it may have been long
             db.execute("COMMIT")
         except BaseException:
             db.conn.rollback()
             raise
         if lock is not None:
             locks.note(lock, _stored(db))
+            _see_content(db, path)
+
+
+@contextmanager
+def _turn(db: Database, path: Path) -> Iterator[int]:
+    """The short lock, once all is as it must be for a write."""
+    if not path.parent.exists():
+        raise StoreError(f"{path.parent} was removed while it was in use: {_AGAIN}")
+    with locks.turn(path) as lock:
+        _check_files(db, path, lock)
+        _check_room(path)
+        yield lock
+
+
+def _check_files(db: Database, path: Path, lock: int) -> None:
+    assert isinstance(db.conn, _Connection)
+    if db.conn.files is None or not (change := db.conn.files.change(path, writes_alone=db.conn.checkpoints)):
+        return
+    db.conn.rollback()
+    if change.is_mixed or (change.is_elsewhere and not _empty_log(db)):
+        locks.note(lock, locks.noted(path) + 1)  # more than will be found, so that it is refused from now on
+    raise StoreError(change.what)
+
+
+def _empty_log(db: Database) -> bool:
+    """Move the write-ahead log into the file that it belongs to: left behind it would change the one at its place."""
+    is_busy, *_ = db.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchone()
+    return not is_busy
+
+
+def _see_content(db: Database, path: Path) -> None:
+    """Know it for the next time: a commit may have moved the write-ahead log."""
+    assert isinstance(db.conn, _Connection)
+    if db.conn.files is not None:
+        db.conn.files = db.conn.files._replace(content=Files.at(path).content)
 
 
 def _check_room(path: Path) -> None:
     if (free := _free(path)) < FLOOR:
         left = f"its disk has {free >> 20} MiB left, and the arena stops at {FLOOR >> 20}"
         raise StoreError(f"{path} {_FAULTS['SQLITE_FULL']} ({left})")
+
+
+def _check_new(path: Path, noted: int) -> None:
+    """Whether nothing was ever stored where there is no database."""
+    if noted:
+        raise StoreError(f"{path} is gone, and results or bots were stored in it: {go_on(path)}")
 
 
 def _free(path: Path) -> int:
@@ -177,6 +222,10 @@ class _Connection(sqlite3.Connection):
 
     path: Path | None = None
     """Of the database, once it may be written."""
+    files: Files | None = None
+    """What was there when it was opened or written last."""
+    checkpoints = False
+    """Whether it alone moves the write-ahead log."""
 
     def close(self) -> None:
         with ExitStack() as held:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import shutil
 import sqlite3
 import subprocess
 import sys
@@ -176,15 +177,120 @@ def test_a_database_that_was_emptied_is_missed(home: Path) -> None:
     assert (home / "arena.db").read_bytes() == b""
 
 
-def test_a_home_may_begin_anew(home: Path) -> None:
-    """Who removes the database means it."""
+def test_a_database_that_was_removed_is_missed(home: Path) -> None:
+    """To begin anew without a word would look like a ladder that went well; who wants it says so."""
     with store.open(home) as db:
         enter(db, "greedy", "other")
     (home / "arena.db").unlink()
+    assert "arena.db is gone, and results or bots were stored in it: put it or a backup in its place" in refusal(home)
+    assert not (home / "arena.db").exists()
+    (home / "arena.db-lock").unlink()
     with store.open(home) as db:
         assert enter(db, "late") == ["late@1"]
     with store.open_read(home) as db:
         assert len(store.versions(db)) == 1
+
+
+def removed(path: Path) -> None:
+    path.unlink()
+
+
+def moved(path: Path) -> None:
+    path.rename(path.with_name("elsewhere.db"))
+
+
+def replaced(path: Path) -> None:
+    path.with_name("older.db").rename(path)
+
+
+def overwritten(path: Path) -> None:
+    shutil.copyfile(path.with_name("older.db"), path)
+
+
+def without_its_log(path: Path) -> None:
+    path.with_name("arena.db-wal").unlink()
+
+
+def without_its_index(path: Path) -> None:
+    path.with_name("arena.db-shm").unlink()
+
+
+def without_its_home(path: Path) -> None:
+    shutil.rmtree(path.parent)
+
+
+DISPLACED = [
+    (removed, "arena.db was taken away while it was in use: put it", "arena.db is gone, and results"),
+    (moved, "arena.db was taken away while it was in use: put it", "arena.db is gone, and results"),
+    (replaced, "arena.db was replaced while it was in use: put back", "arena.db holds less than was stored"),
+    (overwritten, "arena.db was overwritten while it was in use: put a", "arena.db holds less than was stored"),
+    (without_its_log, "arena.db-wal was taken away while it was in use: run the command again", None),
+    (without_its_index, "arena.db-shm was taken away while it was in use: run the command again", None),
+    (without_its_home, "home was removed while it was in use: put it back, or run the command again", None),
+]
+
+
+@pytest.mark.parametrize(("displace", "line", "afterwards"), DISPLACED, ids=[case[0].__name__ for case in DISPLACED])
+def test_a_database_that_was_displaced_is_not_written(
+    home: Path, displace: Callable[[Path], None], line: str, afterwards: str | None
+) -> None:
+    """SQLite would write on into a file that nobody finds again. The next one hears that something is missing."""
+    with store.open(home) as db:
+        enter(db, "greedy")
+    shutil.copyfile(home / "arena.db", home / "older.db")
+    with store.open(home, checkpoints=True) as db:
+        enter(db, "other")
+        displace(home / "arena.db")
+        with pytest.raises(store.StoreError, match=line):
+            enter(db, "third")
+    if afterwards:
+        assert afterwards in refusal(home)
+    elif home.exists():
+        with store.open(home, thorough=True) as db:
+            assert [version.name for version in store.versions(db)] == ["greedy", "other"]
+
+
+def test_a_database_that_was_moved_away_is_whole_and_can_be_put_back(home: Path) -> None:
+    """With everything that was stored before it went."""
+    with store.open(home, checkpoints=True) as db:
+        enter(db, "greedy")
+        moved(home / "arena.db")
+        with pytest.raises(store.StoreError):
+            enter(db, "other")
+    (home / "elsewhere.db").rename(home / "arena.db")
+    with store.open(home, thorough=True) as db:
+        assert enter(db, "other") == ["other@1"]
+        assert store.version(db, "greedy").number == 1
+
+
+def test_a_database_that_is_displaced_in_the_middle_of_a_write_is_not_written(home: Path) -> None:
+    """A thousand matches that are rated at once take a second."""
+    with store.open(home, checkpoints=True) as db:
+        enter(db, "greedy")
+
+        def interrupted() -> None:
+            with store.write(db):
+                db.execute("UPDATE versions SET retired = 0")
+                moved(home / "arena.db")
+
+        with pytest.raises(store.StoreError, match="was taken away"):
+            interrupted()
+        assert not db.conn.in_transaction
+    (home / "elsewhere.db").rename(home / "arena.db")
+    with store.open_read(home) as db:
+        assert store.version(db, "greedy").retired is None
+
+
+def test_a_log_that_is_moved_into_the_database_is_nothing_new(home: Path, db: Database) -> None:
+    """The ladder's own process does it every so often, and others may write in between."""
+    with store.open(home, checkpoints=True) as ladder:
+        ladder.execute("PRAGMA wal_autocheckpoint = 1")
+        for name in ("a", "b", "c"):
+            before = (home / "arena.db").stat().st_mtime_ns
+            enter(ladder, name)
+            assert (home / "arena.db").stat().st_mtime_ns > before
+            enter(db, name * 2)
+    assert len(store.versions(db)) == 6
 
 
 def test_a_large_database_is_checked_when_asked(home: Path, monkeypatch: pytest.MonkeyPatch) -> None:

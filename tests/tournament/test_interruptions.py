@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import shutil
 import signal
 import subprocess
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from subprocess import PIPE
@@ -147,6 +148,50 @@ def test_an_arena_that_is_killed_takes_its_bots_along(cwd: Path, undisturbed: st
     kept = done(cwd)
     assert 0 < kept < MATCHES
     assert finish(cwd) == undisturbed
+
+
+def remove(home: Path) -> None:
+    (home / "arena.db").unlink()
+
+
+def move(home: Path) -> None:
+    (home / "arena.db").rename(home / "moved.db")
+
+
+def restore(home: Path) -> None:
+    shutil.copyfile(home.with_name("older.db"), home / "arena.db")
+
+
+def remove_all(home: Path) -> None:
+    shutil.rmtree(home)
+
+
+@pytest.mark.parametrize(
+    ("displace", "line", "afterwards"),
+    [
+        (remove, "arena.db was taken away while it was in use: put it or a backup", "arena.db is gone, and"),
+        pytest.param(move, "arena.db was taken away while it was in use", "arena.db is gone, and", marks=long),
+        pytest.param(restore, "arena.db (was overwritten|is damaged)", "damaged|less than was", marks=long),
+        pytest.param(remove_all, ".arena was removed while it was in use", "unknown bot 'slow'", marks=long),
+    ],
+)
+def test_a_ladder_whose_database_is_displaced_stops(
+    displace: Callable[[Path], None], line: str, afterwards: str, cwd: Path
+) -> None:
+    """With one line, before it plays on for nothing; the next one does not begin anew as if nothing had been."""
+    shutil.copyfile(cwd / ".arena/arena.db", cwd / "older.db")
+    with in_the_middle(cwd, rounds=10_000) as process:
+        displace(cwd / ".arena")
+        board, said = process.communicate(timeout=PATIENCE)
+    assert (process.returncode, board) == (1, "")
+    *_, error = said.splitlines()
+    assert error.startswith("Error: ")
+    assert re.search(line, error)
+    assert "Traceback" not in said
+    assert eventually_gone(cwd) == []
+    again = arena(*LADDER, cwd=cwd)
+    assert (again.code, again.out) == (1, "")
+    assert re.search(afterwards, again.err)
 
 
 def test_a_second_ladder_is_refused_and_a_submission_is_not(cwd: Path) -> None:

@@ -1,0 +1,88 @@
+"""Whether the files behind a connection are still those at their place.
+
+SQLite writes on into a file that was removed or replaced without a word, and all of that is lost.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import NamedTuple
+
+LOG = "-wal"
+INDEX = "-shm"
+
+
+class _Id(NamedTuple):
+    """A file, whatever its name."""
+
+    device: int
+    number: int
+
+
+class Files(NamedTuple):
+    """What was found at the place of a database; None where there was nothing."""
+
+    database: _Id | None
+    log: _Id | None
+    log_index: _Id | None
+    content: tuple[int, int] | None
+    """Size and time of the last change of the database itself, which has its write-ahead log beside it."""
+
+    @classmethod
+    def at(cls, path: Path) -> Files:
+        """Those that are there now. Raises OSError where one may not look."""
+        (database, content), (log, _), (index, _) = map(_look, (path, _beside(path, LOG), _beside(path, INDEX)))
+        return cls(database, log, index, content if log else None)
+
+    def change(self, path: Path, *, writes_alone: bool) -> Change | None:
+        """What happened to them since.
+
+        `writes_alone` if nobody but the asker moves the write-ahead log into the database.
+        """
+        now = Files.at(path)
+        if now.database is None:
+            return Change(f"{path} was taken away while it was in use: {go_on(path)}", is_elsewhere=True)
+        if now.database != self.database:
+            back = f"put back the file that was there, {_or_not(path)}"
+            return Change(f"{path} was replaced while it was in use: {back}", is_elsewhere=True)
+        for name, here, before in ((LOG, now.log, self.log), (INDEX, now.log_index, self.log_index)):
+            if here != before:
+                lost = "run the command again, which says if anything was lost"
+                return Change(f"{_beside(path, name)} was taken away while it was in use: {lost}")
+        if writes_alone and now.content != self.content:
+            without = f"without {path.name}{LOG}, {path.name}{INDEX} and {path.name}-lock"
+            said = f"{path} was overwritten while it was in use: put a backup in its place, {without}, {_or_not(path)}"
+            return Change(said, is_mixed=True)
+        return None
+
+
+class Change(NamedTuple):
+    """What happened to a database in use."""
+
+    what: str
+    """And what to do, in one line."""
+    is_elsewhere: bool = False
+    """Whether what is written now goes to another file than the one at its place, if to any."""
+    is_mixed: bool = False
+    """Whether the file may come to have parts of two databases in it."""
+
+
+def go_on(path: Path) -> str:
+    """What to do when a database is not there."""
+    return f"put it or a backup in its place, or remove {path.name}-lock to begin anew"
+
+
+def _or_not(path: Path) -> str:
+    return f"or remove {path.name}-lock to go on with what there is"
+
+
+def _look(path: Path) -> tuple[_Id | None, tuple[int, int] | None]:
+    try:
+        found = path.stat()
+    except (FileNotFoundError, NotADirectoryError):
+        return None, None
+    return _Id(found.st_dev, found.st_ino), (found.st_size, found.st_mtime_ns)
+
+
+def _beside(path: Path, ending: str) -> Path:
+    return path.with_name(path.name + ending)
