@@ -8,12 +8,15 @@ time for the different outcomes alone.
 
 from __future__ import annotations
 
+import logging
 import math
-from collections.abc import Callable, Mapping, Sequence
-from itertools import pairwise
+from array import array
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from itertools import islice, pairwise
 from statistics import NormalDist, fmean
 from typing import NamedTuple, TypeAlias
 
+from ladder.extrapolation import Extrapolation
 from ladder.ratings import NEW, Rating
 
 Outcome: TypeAlias = tuple[tuple[str, int], ...]
@@ -22,17 +25,24 @@ Report: TypeAlias = Callable[[int, int], None]
 """Told how many passes are done, and how many there may be."""
 
 PASSES = 500
-"""At most; most ladders need 20 to 40."""
+"""At most; most ladders need 15 to 30."""
 ENOUGH = 1e-6
 """A pass that moves no centred mu and no sigma by more is the last."""
 STEP = 0.5
 """How far a pass goes: two bots that each made up for all of their gap would swap it for ever."""
+SANE = 0.4
+"""Part of a precision that may be left, or have been there, where passes are mixed."""
+METHOD = "passes mixed"
+"""Said of ratings that were fitted so; without mixing, some ladders had not settled after all passes."""
 RAREST_TIE = 1e-4
 """A game may declare that ties do not happen and be wrong."""
 _NOISE = (NEW.sigma / 2) ** 2
 """Variance of one performance, beta squared."""
 _FAR = 35.0
 """Standard deviations from which on a normal tail is its asymptote: beyond 37 it is 0 to a computer."""
+
+
+_log = logging.getLogger(__name__)
 
 
 class Normal(NamedTuple):
@@ -66,18 +76,65 @@ def fit(
     """The rating of every bot, by label, from how often each outcome was; mu is above the mean of all bots."""
     margin = NormalDist().inv_cdf((max(draw_probability, RAREST_TIE) + 1) / 2) * math.sqrt(2 * _NOISE)
     factors = [_Factor(outcome, count, margin) for outcome, count in sorted(matches.items())]
-    skills = {label: PRIOR for outcome in matches for label, _ in outcome}
-    ratings = _ratings(skills)
+    extrapolation = Extrapolation()
+    state, moved = _state(factors, array("d", bytes(16 * sum(len(factor.bots) for factor in factors)))), 0.0
     for done in range(PASSES):
         report(done, PASSES)
-        changes = [(factor, factor.learn(skills)) for factor in factors]
-        for factor, change in changes:
-            for label, changed in zip(factor.bots, change, strict=True):
-                skills[label] = skills[label].times(changed, factor.count)
-        before, ratings = ratings, _ratings(skills)
-        if _moved(before, ratings) <= ENOUGH:
+        plain = _state(factors, _pass(factors, state))
+        before, state = state, _further(factors, plain, extrapolation.mix(_moves(state, plain), plain.said))
+        if state is plain:
+            extrapolation.forget()
+        moved = max(_moved(before.ratings, after.ratings) for after in (plain, state))
+        if moved <= ENOUGH:
             break
-    return ratings
+    else:
+        _log.warning("the settled ratings still move by %.2g after %d passes", moved, PASSES)
+    return state.ratings
+
+
+class _State(NamedTuple):
+    """Where the fit has come to."""
+
+    said: array[float]
+    """What each factor says of its seats: their tau and pi, all in one row."""
+    skills: dict[str, Normal]
+    ratings: dict[str, Rating]
+
+
+def _state(factors: Sequence[_Factor], said: array[float]) -> _State:
+    skills = {bot: PRIOR for factor in factors for bot in factor.bots}
+    for factor, own in _of_each(factors, said):
+        for bot, normal in zip(factor.bots, own, strict=True):
+            skills[bot] = skills[bot].times(normal, factor.count)
+    return _State(said, skills, _ratings(skills))
+
+
+def _pass(factors: Sequence[_Factor], state: _State) -> array[float]:
+    """What every factor says next."""
+    new = (part for factor, own in _of_each(factors, state.said) for part in factor.learn(state.skills, own))
+    return array("d", (old + STEP * (now - old) for old, now in zip(state.said, new, strict=True)))
+
+
+def _further(factors: Sequence[_Factor], plain: _State, mixed: array[float]) -> _State:
+    """The mixture, unless it has a precision below 0, or one of no bot's: there passes would stay for long."""
+    if mixed is plain.said or min(mixed[1::2], default=0.0) < 0:
+        return plain
+    state = _state(factors, mixed)
+    return state if all(SANE < state.skills[bot].pi / pi < 1 / SANE for bot, (_, pi) in plain.skills.items()) else plain
+
+
+def _of_each(factors: Sequence[_Factor], said: array[float]) -> Iterator[tuple[_Factor, list[Normal]]]:
+    """Each factor and what it says of its seats."""
+    parts = iter(said)
+    for factor in factors:
+        yield factor, [Normal(tau, pi) for tau, pi in islice(zip(parts, parts, strict=True), len(factor.bots))]
+
+
+def _moves(before: _State, after: _State) -> list[float]:
+    """By how much the mean of each bot and the logarithm of its deviation differ."""
+    pairs = [(old, after.skills[label]) for label, old in sorted(before.skills.items())]
+    means = [new.tau / new.pi - old.tau / old.pi for old, new in pairs]
+    return means + [math.log(old.pi / new.pi) / 2 for old, new in pairs]
 
 
 def _ratings(skills: Mapping[str, Normal]) -> dict[str, Rating]:
@@ -86,7 +143,9 @@ def _ratings(skills: Mapping[str, Normal]) -> dict[str, Rating]:
 
 
 def _moved(before: Mapping[str, Rating], after: Mapping[str, Rating]) -> float:
-    return max((math.dist(before[label], rating) for label, rating in after.items()), default=0.0)
+    """The most that any rating did; a sigma that is far too small does not move far, and is doubled by it."""
+    pairs = [(before[label], rating) for label, rating in after.items()]
+    return max((max(math.dist(old, new), abs(math.log(new.sigma / old.sigma))) for old, new in pairs), default=0.0)
 
 
 class _Factor:
@@ -97,26 +156,18 @@ class _Factor:
         self.count = count
         self._margin = margin
         self._ties = [one == next for (_, one), (_, next) in pairwise(outcome)]
-        self._said = [NOTHING] * len(outcome)
         # what each performance is told by the comparison with its better and with its worse neighbour
         self._from_better = [NOTHING] * len(outcome)
         self._from_worse = [NOTHING] * len(outcome)
 
-    def learn(self, skills: Mapping[str, Normal]) -> list[Normal]:
-        """How what it says of each bot changes, by what all else says of them."""
-        performances = [
-            skills[bot].times(said, -1).blurred(_NOISE) for bot, said in zip(self.bots, self._said, strict=True)
-        ]
+    def learn(self, skills: Mapping[str, Normal], said: Sequence[Normal]) -> Iterator[float]:
+        """What it says of each bot, tau and pi, by what all else says of them; `said` is what it said before."""
+        performances = [skills[bot].times(own, -1).blurred(_NOISE) for bot, own in zip(self.bots, said, strict=True)]
         neighbours = range(len(self._ties))
         for place in (*neighbours, *reversed(neighbours[:-1])):
             self._compare(place, performances)
-        change = []
-        for place, told in enumerate(zip(self._from_better, self._from_worse, strict=True)):
-            new = told[0].times(told[1]).blurred(_NOISE)
-            old = self._said[place]
-            change.append(Normal(STEP * (new.tau - old.tau), STEP * (new.pi - old.pi)))
-            self._said[place] = old.times(change[-1])
-        return change
+        for better, worse in zip(self._from_better, self._from_worse, strict=True):
+            yield from better.times(worse).blurred(_NOISE)
 
     def _compare(self, place: int, performances: Sequence[Normal]) -> None:
         better = performances[place].times(self._from_better[place])

@@ -129,9 +129,9 @@ def rated_by(db: Database, ladder: Ladder) -> list[str]:
     return known
 
 
-def note_arithmetic(db: Database, ladder: Ladder) -> None:
+def note_arithmetic(db: Database, ladder: Ladder, by: str | None = None) -> None:
     """Keep by what ratings are computed here."""
-    by = canonical_json(sorted({*rated_by(db, ladder), arithmetic()}))
+    by = canonical_json(sorted({*rated_by(db, ladder), by or arithmetic()}))
     db.execute("UPDATE ladders SET rated_by = ? WHERE id = ?", [by, ladder.id])
 
 

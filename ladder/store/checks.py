@@ -17,7 +17,7 @@ from ladder import settled
 from ladder.ratings import arithmetic
 from ladder.schedule import Group, Order, canonical_json, match_id, match_seed, missing
 from ladder.store import board
-from ladder.store.evidence import find_settled, rated_matches
+from ladder.store.evidence import find_settled, rated_matches, settled_by
 from ladder.store.ladders import line_up
 from ladder.store.phases import next_phase
 from ladder.store.records import Ladder
@@ -30,6 +30,8 @@ CLOSE = 1e-6
 """How far ratings computed by another Python or C library may be apart."""
 CLOSE_SETTLED = 1e-3
 """Likewise of those that are approached until nothing moves."""
+CLOSE_UNSETTLED = 0.1
+"""Likewise of those that an older arena left while they still moved a little."""
 
 
 class Mismatch(ValueError):
@@ -158,7 +160,7 @@ def results(db: Database, ladder: Ladder, begin: int, end: int) -> Iterator[Resu
 def check_ratings(db: Database, ladder: Ladder) -> list[str]:
     """The history and the ratings, computed anew from the results; gives remarks. Raises Mismatch."""
     folded, end = board.reach(db, ladder)
-    rated_by = board.rated_by(db, ladder)
+    rated_by = [by for by in board.rated_by(db, ladder) if not by.endswith(settled.METHOD)]
     if folded == 0 and board.standings(db, ladder):
         return ["an unplayable match was played after all: the next run computes the ratings anew"]
     if not 0 <= folded <= end:
@@ -180,7 +182,7 @@ def check_ratings(db: Database, ladder: Ladder) -> list[str]:
         compare.check("on the leaderboard", {label: known.rating}, {label: own.rating}, None)
     if board.kept_hash(db, ladder) not in (None, board.ladder_hash(db, ladder)):
         raise Mismatch("its hash is not that of its results and ratings")
-    return compare.remarks(rated_by)
+    return compare.remarks(rated_by, arithmetic())
 
 
 def check_settled(db: Database, ladder: Ladder) -> list[str]:
@@ -192,10 +194,11 @@ def check_settled(db: Database, ladder: Ladder) -> list[str]:
     if len(covered) < stored.matches:
         raise Mismatch(f"the settled ratings cover {stored.matches} matches, of {len(covered)} that are rated")
     rated_by = board.rated_by(db, ladder)
-    compare = _Comparison(rated_by == [arithmetic()], CLOSE_SETTLED)
+    mixed = [by for by in rated_by if by.endswith(settled.METHOD)]
+    compare = _Comparison(mixed == [settled_by()], CLOSE_SETTLED if mixed else CLOSE_UNSETTLED)
     outcomes = Counter(settled.outcome(bots, ranks) for _, bots, ranks in covered)
     compare.check("settled", stored.ratings, settled.fit(outcomes, ladder.draw_probability), None)
-    return compare.remarks(rated_by)
+    return compare.remarks(mixed or rated_by, settled_by())
 
 
 _Ratings: TypeAlias = Mapping[str, Sequence[float]]
@@ -220,11 +223,11 @@ class _Comparison:
                 raise Mismatch(f"the rating of {label} {where} is mu, sigma {known}, computed {tuple(own)}", match)
             self._inexact = True
 
-    def remarks(self, rated_by: Sequence[str]) -> list[str]:
+    def remarks(self, rated_by: Sequence[str], here: str) -> list[str]:
         """What there is to say if all was close, and not all the same."""
         if not self._inexact:
             return []
-        made = f"they were computed by {'; '.join(rated_by)}; this is {arithmetic()}"
+        made = f"they were computed by {'; '.join(rated_by)}; this is {here}"
         return [f"ratings agree to {self._close:g}, not to the last bit: {made}"]
 
 

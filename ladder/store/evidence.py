@@ -8,9 +8,9 @@ from itertools import groupby
 from typing import TYPE_CHECKING, NamedTuple
 
 from ladder import settled
-from ladder.ratings import Rating
+from ladder.ratings import Rating, arithmetic
 from ladder.statistics import Evidence, Group
-from ladder.store.board import note_arithmetic
+from ladder.store.board import note_arithmetic, rated_by
 from ladder.store.database import write
 from ladder.store.ladders import line_up
 from ladder.store.records import Ladder
@@ -54,10 +54,11 @@ def _ranks(placed: str, seats: int) -> tuple[tuple[int, ...], ...]:
 def settle(db: Database, ladder: Ladder, report: settled.Report = lambda _done, _most: None) -> None:
     """Fit the settled ratings to every match that is rated, and store them with their count.
 
-    Does nothing where they cover them all already. Reads first and writes last: a ladder that runs does not wait.
+    Does nothing where they cover them all already, and were fitted as here. Reads first and writes last: a ladder that
+    runs does not wait.
     """
     (rated,) = db.execute(f"SELECT count(*) FROM matches m WHERE {_IS_RATED}", [ladder.id]).fetchone()
-    if rated == find_settled(db, ladder).matches:
+    if rated == find_settled(db, ladder).matches and (not rated or settled_by() in rated_by(db, ladder)):
         return
     outcomes = Counter(settled.outcome(bots, ranks) for _, bots, ranks in rated_matches(db, ladder))
     ratings = settled.fit(outcomes, ladder.draw_probability, report)
@@ -68,7 +69,12 @@ def settle(db: Database, ladder: Ladder, report: settled.Report = lambda _done, 
             [(ladder.id, label, *rating) for label, rating in ratings.items()],
         )
         db.execute("UPDATE ladders SET settled = ? WHERE id = ?", [outcomes.total(), ladder.id])
-        note_arithmetic(db, ladder)
+        note_arithmetic(db, ladder, settled_by())
+
+
+def settled_by() -> str:
+    """What settled ratings are computed by here."""
+    return f"{arithmetic()}, {settled.METHOD}"
 
 
 def find_settled(db: Database, ladder: Ladder) -> Settled:

@@ -9,6 +9,7 @@ from sqlite_utils import Database
 
 from ladder import settled, store
 from ladder.ratings import Rating
+from ladder.store import checks
 from tests.ladder.fakes import begin, finished, play, void
 
 
@@ -66,3 +67,20 @@ def test_only_whole_groups_are_evidence(db: Database) -> None:
     one, other = matches[0].line_up
     assert evidence.head_to_head(one, other) is None
     assert sum(1 for bot in evidence.bots for rival in evidence.bots if evidence.head_to_head(bot, rival)) == 4
+
+
+def test_ratings_that_an_older_arena_did_not_settle_wholly_are_no_forgery(db: Database) -> None:
+    """They may be off by a little, which is remarked; whoever settles them anew has them to the last bit."""
+    ladder = begin(db, "a", "b", "c", rounds=4)
+    play(db, ladder)
+    store.settle(db, ladder)
+    settled_here = store.find_settled(db, ladder)
+    db.execute("UPDATE settled SET mu = mu + 0.01")
+    with pytest.raises(checks.Mismatch):
+        checks.check_settled(db, ladder)
+    db.execute("UPDATE ladders SET rated_by = '[\"an older arena\"]'")
+    (remark,) = checks.check_settled(db, ladder)
+    assert "agree to 0.1, not to the last bit: they were computed by an older arena" in remark
+    store.settle(db, ladder)
+    assert store.find_settled(db, ladder) == settled_here
+    assert checks.check_settled(db, ladder) == []

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Sequence
+from itertools import permutations
 from random import Random
 from statistics import fmean
 
 import pytest
 
+from ladder import settled
 from ladder.ratings import NEW, Rating, rate
 from ladder.settled import NOTHING, PRIOR, Normal, Outcome, fit, outcome
 
@@ -77,6 +79,45 @@ def test_who_always_wins_is_far_ahead_and_no_further(results: dict[Outcome, int]
     mus = [ratings[label].mu for label in sorted(ratings)]
     assert mus == sorted(mus, reverse=True)
     assert all(abs(mu) < 100 and 0 < sigma < NEW.sigma for mu, sigma in ratings.values())
+
+
+def without_a_win(bots: int, seed: int) -> Counter[Outcome]:
+    """A round robin of two, home and away, in which the first loses every match."""
+    chance = Random(seed)
+    strengths = [-1000.0, *(chance.gauss(0, 3) for _ in range(bots - 1))]
+    labels = [f"bot{number:02}" for number in range(bots)]
+    matches = Counter[Outcome]()
+    for one, other in permutations(range(bots), 2):
+        wins = chance.gauss(strengths[one], 4) > chance.gauss(strengths[other], 4)
+        matches[outcome([labels[one], labels[other]], [not wins, wins])] += 1
+    return matches
+
+
+@pytest.mark.parametrize("seed", [1, 2, 3])
+def test_a_bot_that_lost_every_match_settles(
+    seed: int, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    """Then everybody else moves on together by less and less: without mixing, 500 passes are too few."""
+    matches, passes = without_a_win(38, seed), list[int]()
+    assert matches.total() == 1406
+    ratings = fit(matches, DRAWS, lambda done, _: passes.append(done))
+    assert len(passes) < 50
+    monkeypatch.setattr(settled, "ENOUGH", 1e-10)
+    assert_close(ratings, fit(matches, DRAWS), 1e-5)
+    assert caplog.messages == []
+
+
+def test_results_that_plain_passes_swap_for_ever_settle(caplog: pytest.LogCaptureFixture) -> None:
+    """Of 10,000 matches to an outcome a pass makes too much, however often."""
+    fit({outcome("ab", (0, 1)): 10_000}, DRAWS)
+    assert caplog.messages == []
+
+
+def test_a_fit_that_does_not_settle_says_so(monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture) -> None:
+    """Numbers that still move are not shown without a word of it."""
+    monkeypatch.setattr(settled, "PASSES", 3)
+    fit({outcome("ab", (0, 1)): 1}, DRAWS)
+    assert [message.split(" by ")[0] for message in caplog.messages] == ["the settled ratings still move"]
 
 
 def test_a_tie_where_ties_are_unheard_of_is_fitted() -> None:
