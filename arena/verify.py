@@ -135,9 +135,17 @@ def _schedule(db: Database, ladder: Ladder) -> Verdict:
     checks.check_schedule(db, ladder)
     checks.check_phases(db, ladder)
     if _is_playable(ladder):
+        _check_draws(ladder)
         return Verdict()
     rules = f"version {ladder.key.rules_version} of the rules of {ladder.key.game}"
-    return Verdict(remarks=(f"the matches of ladder {ladder.id} are not played again: this arena has no {rules}",))
+    what = f"the matches of ladder {ladder.id} are not played again, nor is its draw probability checked"
+    return Verdict(remarks=(f"{what}: this arena has no {rules}",))
+
+
+def _check_draws(ladder: Ladder) -> None:
+    """Who may choose the draw probability chooses the ratings."""
+    if ladder.draw_probability != (of_the_game := games.game(ladder.key.game).draw_probability):
+        raise Mismatch(f"its draw probability is {ladder.draw_probability}, that of its game {of_the_game}")
 
 
 def _is_playable(ladder: Ladder) -> bool:

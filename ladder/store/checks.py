@@ -159,9 +159,11 @@ def results(db: Database, ladder: Ladder, begin: int, end: int) -> Iterator[Resu
 
 def check_ratings(db: Database, ladder: Ladder) -> list[str]:
     """The history and the ratings, computed anew from the results; gives remarks. Raises Mismatch."""
+    _check_set_back(db, ladder)
     folded, end = board.reach(db, ladder)
     rated_by = [by for by in board.rated_by(db, ladder) if not by.endswith(settled.METHOD)]
     if folded == 0 and board.standings(db, ladder):
+        _check_retried(db, ladder)
         return ["an unplayable match was played after all: the next run computes the ratings anew"]
     if not 0 <= folded <= end:
         raise Mismatch(f"{folded} matches are folded into the ratings, of {end} that can be")
@@ -183,6 +185,37 @@ def check_ratings(db: Database, ladder: Ladder) -> list[str]:
     if board.kept_hash(db, ladder) not in (None, board.ladder_hash(db, ladder)):
         raise Mismatch("its hash is not that of its results and ratings")
     return compare.remarks(rated_by, arithmetic())
+
+
+def _check_set_back(db: Database, ladder: Ladder) -> None:
+    """Whether a match that is not done was, by what came after it. One that is unplayable is honestly passed over."""
+    (begun,) = db.execute(
+        "SELECT max(g.leg) FROM matches m JOIN groups g ON g.id = m.group_id WHERE m.ladder = ? AND m.status = 'done'",
+        [ladder.id],
+    ).fetchone()
+    rows = db.execute(
+        "SELECT m.id, m.status, g.leg, m.seq < l.folded,"
+        " EXISTS (SELECT 1 FROM history h WHERE h.ladder = m.ladder AND h.seq = m.seq)"
+        " FROM matches m JOIN groups g ON g.id = m.group_id JOIN ladders l ON l.id = m.ladder"
+        " WHERE m.ladder = ? AND m.status != 'done' ORDER BY m.seq",
+        [ladder.id],
+    )
+    for match, status, leg, is_folded, is_rated in rows:
+        if is_rated:
+            raise Mismatch(f"it is {status}, and was rated", match)
+        if status == "scheduled" and is_folded:
+            raise Mismatch("it is scheduled, and matches after it are rated", match)
+        if status == "scheduled" and begun is not None and leg < begun:
+            raise Mismatch(
+                f"it is scheduled in leg {leg}, and leg {begun} was begun, which waits for all before", match
+            )
+
+
+def _check_retried(db: Database, ladder: Ladder) -> None:
+    """Whether there is a match for which all ratings are computed anew: done, after it was unplayable."""
+    retried = "SELECT 1 FROM matches WHERE ladder = ? AND status = 'done' AND json_array_length(voids) >= ?"
+    if db.execute(retried, [ladder.id, ATTEMPTS]).fetchone() is None:
+        raise Mismatch("no match is folded into the ratings, and there are some")
 
 
 def check_settled(db: Database, ladder: Ladder) -> list[str]:

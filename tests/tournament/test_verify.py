@@ -7,17 +7,20 @@ import json
 import math
 import shutil
 import sqlite3
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import closing
 from hashlib import sha256
 from pathlib import Path
 from typing import Any
 
 import pytest
+from sqlite_utils import Database
 
 from arena import replay as replays
 from arena import verify as verifying
 from arena.games.burning_desire import BurningDesire
+from arena.seated import Entrant
+from arena.tournament.run import finished, task
 from arena.verify import Verdict, verify
 from ladder import store
 from ladder.store import results
@@ -192,6 +195,102 @@ def test_a_forgery_with_all_digests_right_is_found_by_the_rules(
 ) -> None:
     """Digests only say that nothing was changed by accident."""
     assert what in forge(home, change)
+
+
+def rated_anew(home: Path, game: str, change: Callable[[sqlite3.Connection, str], object]) -> Verdict:
+    """Change something and have everything that the arena computes follow it: ratings, history, settled ones, hash."""
+    with store.open(home) as db:
+        ladder = store.ladders(db, game, 2 if game == "burning-desire" else 3)[0]
+        with store.write(db):
+            change(db.conn, ladder.id)
+            db.execute("UPDATE ladders SET folded = 0, settled = 0, hash = NULL WHERE id = ?", [ladder.id])
+        again = store.find_ladder(db, ladder.id)
+        assert again is not None
+        store.fold(db, again)
+        store.settle(db, again)
+    return verdict(home)
+
+
+def draw_often(db: sqlite3.Connection, ladder: str) -> None:
+    db.execute("UPDATE ladders SET draw_probability = 0.5 WHERE id = ?", [ladder])
+
+
+def set_back(db: sqlite3.Connection, ladder: str, seq: int = 1, *, voids: str = "[]") -> str:
+    """As if it had never been played, or never could be."""
+    (id,) = db.execute("SELECT id FROM matches WHERE ladder = ? AND seq = ?", [ladder, seq]).fetchone()
+    for table in ("seats", "replays"):
+        db.execute(f"DELETE FROM {table} WHERE match = ?", [id])
+    empty = "finished = NULL, choices_digest = NULL, replay_digest = NULL"
+    status, digest = ("scheduled", None) if voids == "[]" else ("unplayable", results.digest(id, voids))
+    db.execute(
+        f"UPDATE matches SET status = ?, voids = ?, digest = ?, {empty} WHERE id = ?", [status, voids, digest, id]
+    )
+    return str(id)
+
+
+THREE_VOIDS = '["a","b","c"]'
+
+
+def test_another_draw_probability_is_no_way_to_other_ratings(home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """All that follows from it was made to fit. Whether it is the game's only an arena with the game can say."""
+    found = rated_anew(home, "burning-desire", draw_often)
+    assert found.difference is not None
+    assert found.difference.what == "its draw probability is 0.5, that of its game 0.001"
+    monkeypatch.setattr(BurningDesire, "rules_version", 2)
+    found = verdict(home)
+    assert found.difference is None
+    assert "nor is its draw probability checked" in found.remarks[0]
+
+
+def test_a_match_cannot_be_set_back_once_a_later_leg_was_begun(home: Path) -> None:
+    """A leg begins when no match before it is to be played, so a result that displeases cannot be played again."""
+    found = rated_anew(home, "burning-desire", set_back)
+    assert found.difference is not None
+    assert found.difference.match
+    assert "it is scheduled in leg 0, and leg 1 was begun" in found.difference.what
+
+
+@pytest.mark.parametrize("voids", ["[]", THREE_VOIDS], ids=["scheduled", "unplayable"])
+@pytest.mark.parametrize("folded", ["folded", "0", "1"])
+def test_a_match_that_was_rated_cannot_be_set_back(voids: str, folded: str, home: Path) -> None:
+    """Nor can the ratings of those after it stay as they are, with its own taken out of the history."""
+    with store.open(home) as db:
+        ladder = store.ladders(db, "birth")[0].id
+        with store.write(db):
+            id = set_back(db.conn, ladder, voids=voids)
+            db.execute(f"UPDATE ladders SET folded = {folded} WHERE id = ?", [ladder])
+    found = verdict(home).difference
+    assert found is not None
+    assert (found.match, "and was rated" in found.what) == (id, True)
+    with store.open(home) as db, store.write(db):
+        db.execute("DELETE FROM history WHERE ladder = ? AND seq = 1", [ladder])
+    found = verdict(home).difference
+    assert found is not None
+    assert found.ladder == ladder
+
+
+def play(db: Database, ladder: store.Ladder, matches: Iterable[store.ScheduledMatch]) -> None:
+    """Store what comes of them by the rules."""
+    nobody = Entrant("nobody", "", ())
+    tasks = [task(ladder, match, lambda _label: nobody) for match in matches]
+    store.record(db, ladder, [finished(playing.played(each, 0.0)) for each in tasks])
+
+
+def test_an_unplayable_match_is_no_forgery_whatever_comes_after_it(home: Path) -> None:
+    """It is passed over, later legs go on, and with --retry it may be played after all."""
+    with store.open(home) as db:
+        duel = store.ladders(db, "burning-desire", 2)[0]
+        unplayable, *_ = store.scheduled(db, duel, retry=True)
+        play(db, duel, store.scheduled(db, duel))
+        assert store.plan(db, duel, ["ann", "bob"], 4)
+        play(db, duel, store.scheduled(db, duel))
+        store.fold(db, duel)
+    assert verdict(home).difference is None
+    with store.open(home) as db:
+        play(db, duel, [unplayable])
+    found = verdict(home)
+    assert found.difference is None
+    assert "an unplayable match was played after all" in found.remarks[0]
 
 
 def test_matches_under_other_rules_are_not_played_again(home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
