@@ -206,7 +206,32 @@ def test_another_language_comes_to_the_same(path: Path) -> None:
     """All dice of every game, and all of a match of BIRTH: the documents say enough to check a match without us."""
     checked = node(path)
     assert (checked.returncode, checked.stderr) == (0, "")
-    assert ("by the rules, scores and ranks: right" in checked.stdout) == path.stem.startswith("birth")
+    right, _, unchecked = checked.stdout.partition("; ")
+    assert "right: dice (commitment and " in right
+    whole = path.stem.startswith("birth")
+    assert (" choices), ranks and scores\n" in right, unchecked[:36]) == (
+        (True, "") if whole else (False, "not checked: rules, ranks and scores")
+    )
+
+
+@pytest.mark.needs("node")
+@pytest.mark.parametrize(
+    ("content", "said"),
+    [
+        ("", " is empty"),
+        ('{"format": 1, "matc', " is no JSON, or not all of it"),
+        ("hello", " is no JSON, or not all of it"),
+        ("null", " is no replay"),
+        ("[1]", " is no replay"),
+        ('{"format": 1}', " is no replay: it has no match, game"),
+    ],
+)
+def test_another_language_refuses_what_is_no_replay(content: str, said: str, tmp_path: Path) -> None:
+    """In one line, as a command that failed before wrote nothing, or not all."""
+    (tmp_path / "no.json").write_text(content)
+    checked = node(tmp_path / "no.json")
+    assert (checked.returncode, checked.stdout, len(checked.stderr.splitlines())) == (1, "", 1)
+    assert said in checked.stderr
 
 
 def test_keys_step_through_a_match(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:

@@ -3,7 +3,8 @@
 //     node verify.mjs match.json
 //
 // The commitment and every roll of the dice are checked for all games; a match of BIRTH is played again by its rules
-// as well, in birth.mjs. Exit code 0 if all is right, 3 at the first difference, which is named.
+// as well, in birth.mjs. Exit code 0 if all that it names is right, 3 at the first difference, which is named, and 1 if
+// the file is no replay.
 
 import { readFileSync } from "node:fs";
 import { isDeepStrictEqual } from "node:util";
@@ -12,6 +13,9 @@ import { commitment, Dice } from "./dice.mjs";
 import { Difference, finalRanks } from "./match.mjs";
 
 const GAMES = { birth };
+const PARTS = ["match", "game", "bots", "options", "seed", "commitment", "dice", "choices", "forfeits", "ranks", "scores"];
+
+class Unreadable extends Error {}
 
 function expect(what, stored, computed) {
   if (!isDeepStrictEqual(stored, computed)) {
@@ -26,27 +30,52 @@ function verify(match) {
   for (const { key, numbers, bounds } of match.dice) {
     expect(`dice ${key}`, numbers, bounds ? dice.draws(key, bounds) : dice.roll(key, numbers.length));
   }
-  const checked = [`commitment and ${match.dice.length} rolls`];
-  if (match.game in GAMES) {
+  const right = `right: dice (commitment and ${match.dice.length} rolls)`;
+  if (Object.hasOwn(GAMES, match.game)) {
     const outcome = GAMES[match.game](match, new Dice(seed));
     expect("dice keys", match.dice.map((roll) => roll.key), outcome.keys);
     expect("scores", match.scores, outcome.scores.map(String));
     expect("ranks", match.ranks, finalRanks(outcome.ranks, match.forfeits));
-    checked.push(`${match.choices.length} choices by the rules, scores and ranks`);
+    return `${right}, rules (${match.choices.length} choices), ranks and scores`;
   }
-  return checked;
+  return `${right}; not checked: rules, ranks and scores, as the rules of ${match.game} are not in this program`;
 }
 
-try {
-  const match = JSON.parse(readFileSync(process.argv[2], "utf8"));
+function read(file) {
+  if (file === undefined) {
+    throw new Unreadable("name the file that `arena replay MATCH --json` wrote");
+  }
+  let text, match;
+  try {
+    text = readFileSync(file, "utf8");
+  } catch (error) {
+    throw new Unreadable(`cannot read ${file}: ${error.code}`);
+  }
+  if (text.trim() === "") {
+    throw new Unreadable(`${file} is empty`);
+  }
+  try {
+    match = JSON.parse(text);
+  } catch {
+    throw new Unreadable(`${file} is no JSON, or not all of it`);
+  }
+  if (typeof match !== "object" || match === null || !("format" in match)) {
+    throw new Unreadable(`${file} is no replay`);
+  }
   if (match.format !== 1) {
     throw new Difference(`format ${match.format}, this program knows 1`);
   }
-  console.log(`match ${match.match} of ${match.game}: ${verify(match).join("; ")}: right`);
-} catch (error) {
-  if (!(error instanceof Difference)) {
-    throw error;
+  const missing = PARTS.filter((part) => !(part in match));
+  if (missing.length > 0) {
+    throw new Unreadable(`${file} is no replay: it has no ${missing.join(", ")}`);
   }
-  console.error(error.message);
-  process.exitCode = 3;
+  return match;
+}
+
+try {
+  const match = read(process.argv[2]);
+  console.log(`match ${match.match} of ${match.game}: ${verify(match)}`);
+} catch (error) {
+  console.error(error.message.replaceAll("\n", " "));
+  process.exitCode = error instanceof Difference ? 3 : 1;
 }
