@@ -118,7 +118,8 @@ class _Desk:
 
     def ended(self, bot: Bot, reason: Forfeit, detail: str) -> None:  # noqa: ARG002 - there is one bot
         """The process is at its end by its own doing."""
-        self.over.set_result(Misbehaved(detail, reason))
+        if not self.over.done():
+            self.over.set_result(Misbehaved(detail, reason))
 
     def stood_still(self, since: float) -> bool:  # noqa: ARG002
         """Here nobody loses by the clock."""

@@ -15,12 +15,13 @@ from arena import casual
 from arena.check.advice import ADVICE, advise
 from arena.check.examiner import Examined, Line, Misbehaved, examined
 from arena.check.probes import LATE, PROBES, Examiner, Probe
-from arena.check.trials import Failure, Forecast, Times, Trial, failure, forecast, times, trials
+from arena.check.trials import Failure, Forecast, Times, Trial, failure, forecast, is_overload, times, trials
 from arena.clock import Limits
 from arena.match import Forfeit
 from arena.sandbox import Sandbox
 from arena.submission import Program
 from arena.task import Played
+from arena.worker import Worker
 
 Report = Callable[[int, int], None]
 """Told how many steps are done, and of how many."""
@@ -57,7 +58,7 @@ def check(program: Program, limits: Limits, sandbox: Sandbox, report: Report, *,
     """Have a bot start, play every game and number of players it claims, and go through the probes.
 
     A bot that does not join, or comes through no game, is tried no further. `quick` leaves out what takes long. Raises
-    RuntimeError if the arena itself failed.
+    Unjudged if the arena itself failed.
     """
     entrant, plays = program.entrant(), program.games
     probes = [probe for probe in PROBES if not quick or probe.name != LATE]
@@ -94,7 +95,7 @@ def _play(matches: Sequence[Trial], sandbox: Sandbox, steps: Steps) -> tuple[lis
     with casual.table(sandbox=sandbox) as worker:
         for _, of_game in groupby(matches, key=attrgetter("game")):
             for trial in of_game:
-                (result,) = worker.play([trial.task])
+                result = _played(worker, trial)
                 steps.done()
                 if (failed := failure(trial, result)) is not None:
                     failures.append(failed)
@@ -103,6 +104,14 @@ def _play(matches: Sequence[Trial], sandbox: Sandbox, steps: Steps) -> tuple[lis
             if failures and failures[-1].reason is Forfeit.START:
                 break
     return played, failures
+
+
+def _played(worker: Worker, trial: Trial) -> Played:
+    """What came of it; on a machine that was too busy, of a second time."""
+    (result,) = worker.play([trial.task])
+    if is_overload(result):
+        (result,) = worker.play([trial.task])
+    return result
 
 
 def _of_matches(program: Program, failures: Sequence[Failure]) -> Iterator[Finding]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hmac
+import tempfile
 from collections import defaultdict
 from collections.abc import Iterator, Sequence
 from typing import Any, NamedTuple
@@ -18,6 +19,10 @@ from arena.task import Played, Task
 
 LOAD = 3
 """How many times as long a decision may take in a ladder: a core there has a referee and the bots of a match."""
+
+
+class Unjudged(RuntimeError):
+    """The arena or its machine failed, so nothing is known of the bot; the message is one line for people."""
 
 
 class Trial(NamedTuple):
@@ -79,20 +84,36 @@ def trials(entrant: Entrant, name: str, limits: Limits) -> Iterator[Trial]:
 
 
 def failure(trial: Trial, result: Played) -> Failure | None:
-    """Why the bot did not come through. Raises NoSandbox or RuntimeError if the arena itself failed."""
+    """Why the bot did not come through. Raises NoSandbox or Unjudged if the arena itself failed."""
     if result.outcome is None:
         if result.void == Void.NOBODY:
             nobody = "neither it nor the built-in random bot joined"
             return Failure(trial.game, trial.players, Forfeit.START, nobody, {})
         if str(result.void).startswith(Void.SANDBOX):
             raise NoSandbox(result.void)
-        raise RuntimeError(f"the qualification match of {trial.game} failed: {result.void}")
+        what = f"the bot could not be judged: a match of {trial.game} with {trial.players} players was void"
+        raise Unjudged(f"{what} ({' '.join(str(result.void).split())}); {_REMEDIES.get(_kind(result), 'try again')}")
     for forfeit in result.outcome.forfeits:
         if forfeit.seat == trial.seat:
             evidence = result.seats[trial.seat].evidence or {}
             detail = evidence.get("detail", forfeit.detail)
             return Failure(trial.game, trial.players, forfeit.reason, detail, evidence)
     return None
+
+
+_REMEDIES: dict[Void | None, str] = {
+    Void.OVERLOAD: "try again when less runs on this machine",
+    Void.DISK: f"make room in {tempfile.gettempdir()} and try again",
+}
+
+
+def is_overload(result: Played) -> bool:
+    """Whether the machine was too busy to judge anybody."""
+    return _kind(result) is Void.OVERLOAD
+
+
+def _kind(result: Played) -> Void | None:
+    return next((void for void in Void if result.void is not None and result.void.startswith(void)), None)
 
 
 def times(matches: Sequence[tuple[Trial, Played]]) -> list[Times]:

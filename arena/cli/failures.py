@@ -54,6 +54,7 @@ def _usage(error: click.UsageError) -> str:
 
 
 def _expected() -> tuple[type[Exception], ...]:
+    from arena.check.trials import Unjudged
     from arena.games import UnknownGame
     from arena.replay import Breach, Unreadable
     from arena.sandbox.grades import NoSandbox
@@ -62,7 +63,8 @@ def _expected() -> tuple[type[Exception], ...]:
     from ladder.schedule import TooFewBots
     from ladder.store import StoreError
 
-    return BadSubmission, Breach, DiskFull, NoSandbox, StoreError, TooFewBots, UnknownGame, Unreadable, WorkersDied
+    of_the_machine = DiskFull, NoSandbox, StoreError, Unjudged, WorkersDied
+    return BadSubmission, Breach, TooFewBots, UnknownGame, Unreadable, *of_the_machine
 
 
 @contextmanager

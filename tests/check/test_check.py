@@ -15,11 +15,12 @@ from arena.check.probes import PROBES
 from arena.check.run import Checked, check
 from arena.check.trials import Trial, forecast, times, trials
 from arena.clock import Limits
-from arena.match import Forfeit, Outcome
+from arena.match import Forfeit, Outcome, Void
 from arena.questions import Setup, Sitting
 from arena.sandbox import UNCONFINED
-from arena.task import Played, SeatRecord
-from tests.cli.commands import arena
+from arena.task import Played, SeatRecord, Task
+from arena.worker import Worker
+from tests.cli.commands import arena, typed
 
 pytestmark = pytest.mark.timeout(300)
 
@@ -217,3 +218,39 @@ def test_a_sitting_asks_its_seat_only_and_comes_to_an_end() -> None:
             assert sitting.question
             sitting.answer(asked.legal[-1])
         assert Forfeit.ILLEGAL.value.encode() not in sitting.end()
+
+
+VOIDS = {
+    "overload: no answer in 0.80 s, in most of which the machine was busy elsewhere": "when less runs on this machine",
+    "disk: No space left on device": "make room in ",
+    "internal: Traceback\nValueError": "try again",
+}
+
+
+@pytest.mark.parametrize(("void", "remedy"), VOIDS.items())
+@pytest.mark.parametrize("command", ["check", "submit"])
+def test_a_machine_that_cannot_judge_says_so_in_one_line(
+    command: str, void: str, remedy: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A void match is nothing against the bot, and nothing that anybody reads a traceback for."""
+    (tmp_path / "mine.py").write_text(HONEST)
+    monkeypatch.setattr(Worker, "play", lambda _worker, tasks: [Played(task.id, None, void) for task in tasks])
+    ran = typed(command, tmp_path / "mine.py", "--game", "birth", "--home", tmp_path / "home")
+    assert (ran.code, ran.out) == (1, "")
+    *_, said = ran.err.splitlines()
+    assert said.startswith("Error: the bot could not be judged: a match of birth with 2 players was void (")
+    assert remedy in said
+
+
+def test_a_machine_that_was_busy_for_a_moment_gets_another_chance(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """As in a ladder, where such a match is played again."""
+    play, busy = Worker.play, [f"{Void.OVERLOAD}: for a moment"]
+
+    def played(worker: Worker, tasks: list[Task]) -> list[Played]:
+        return [Played(tasks[0].id, None, busy.pop())] if busy else play(worker, tasks)
+
+    monkeypatch.setattr(Worker, "play", played)
+    assert checked(tmp_path, HONEST).failed == []
+    assert busy == []
