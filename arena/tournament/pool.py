@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import contextlib
 import gc
-import multiprocessing
 import os
 import signal
 import time
@@ -29,6 +28,7 @@ from arena.sandbox import UNCONFINED, Sandbox
 from arena.scratch import run_folder
 from arena.task import Delivery, Link, Order, Played, Task, Trouble
 from arena.tournament import WorkersDied
+from arena.tournament.starting import Context
 from arena.worker import Worker
 
 if TYPE_CHECKING:
@@ -53,7 +53,7 @@ GARBAGE = 10_000
 looking after every 700, as is usual, takes it one part in twenty of its time."""
 
 # spawn: gRPC and fork do not go together
-_CONTEXT = multiprocessing.get_context("spawn")
+_CONTEXT = Context()
 
 
 class WorkerProcess:

@@ -6,7 +6,9 @@ import json
 import os
 import random
 import shutil
+import signal
 import subprocess
+import sys
 import time
 from collections.abc import Callable, Iterator
 from contextlib import suppress
@@ -22,6 +24,7 @@ from tests.tournament import programs
 from tests.tournament.conftest import eventually_gone
 
 KILLS = 50
+STARTS = 40
 ROUNDS = 500
 LADDER = ("ladder", "--game", "birth", "--seed", "same", "--bots", "slow,random", "-j", "2", "--rounds", str(ROUNDS))
 
@@ -82,6 +85,54 @@ def finish(cwd: Path) -> str:
     board = json.loads(ran.out)
     assert board["matches"] == {"to_play": 0, "done": 2 * ROUNDS, "rated": 2 * ROUNDS, "unplayable": 0}
     return str(board["hash"])
+
+
+STARTING = """
+import os, signal, sys
+from multiprocessing import util
+from arena.sandbox import UNCONFINED
+from arena.tournament.pool import WorkerProcess
+
+spawn = util.spawnv_passfds
+
+def spawn_and_die(*words):
+    started = spawn(*words)
+    if "--multiprocessing-fork" in words[1]:
+        os.kill(os.getpid(), signal.SIGKILL)
+    return started
+
+util.spawnv_passfds = spawn_and_die
+WorkerProcess(sys.argv[1], 1, UNCONFINED)
+"""
+
+
+def test_a_worker_that_starts_as_the_arena_is_killed_ends_without_a_word(cwd: Path) -> None:
+    """It has not been told anything yet, and whom would it tell?"""
+    words = [sys.executable, "-c", STARTING, str(cwd)]
+    killed = subprocess.run(words, cwd=cwd, env=environment(), capture_output=True, timeout=PATIENCE, check=False)
+    assert (killed.returncode, killed.stdout, killed.stderr) == (-signal.SIGKILL, b"", b"")
+    assert eventually_gone(cwd) == []
+
+
+@pytest.mark.long
+@pytest.mark.timeout(600)
+def test_kills_while_workers_start_leave_no_traceback(cwd: Path) -> None:
+    """At moments spread over the time that a ladder takes to begin."""
+    seed = random.randrange(1 << 32)
+    luck = random.Random(seed)
+    for _ in range(STARTS):
+        words = ("ladder", "--game", "birth", "--bots", "random,greedy", "-j", "4", "--rounds", "50")
+        process = subprocess.Popen([ARENA, *words], cwd=cwd, env=environment(), stdout=PIPE, stderr=PIPE, text=True)
+        ends = time.monotonic() + PATIENCE
+        while not psutil.Process(process.pid).children() and process.poll() is None:
+            assert time.monotonic() < ends
+            time.sleep(0.001)
+        time.sleep(luck.uniform(0, 0.6))
+        process.kill()
+        _, said = process.communicate(timeout=PATIENCE)
+        assert "Traceback" not in said, (seed, said)
+    arena("ladder", "--game", "birth", "--bots", "random,greedy", "--rounds", "1", cwd=cwd)
+    assert eventually_gone(cwd) == []
 
 
 @pytest.mark.long
