@@ -133,7 +133,6 @@ def _programs(db: Database, home: Path) -> Verdict:
 
 def _schedule(db: Database, ladder: Ladder) -> Verdict:
     checks.check_schedule(db, ladder)
-    checks.check_phases(db, ladder)
     if _is_playable(ladder):
         _check_draws(ladder)
         return Verdict()
@@ -155,7 +154,9 @@ def _is_playable(ladder: Ladder) -> bool:
 
 
 def _ratings(db: Database, ladder: Ladder) -> Verdict:
-    return Verdict(remarks=tuple(checks.check_ratings(db, ladder)))
+    remarks = checks.check_ratings(db, ladder)
+    checks.check_phases(db, ladder)
+    return Verdict(remarks=tuple(remarks))
 
 
 def _settled(db: Database, ladder: Ladder) -> Verdict:

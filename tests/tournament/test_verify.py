@@ -276,14 +276,23 @@ def play(db: Database, ladder: store.Ladder, matches: Iterable[store.ScheduledMa
     store.record(db, ladder, [finished(playing.played(each, 0.0)) for each in tasks])
 
 
+def play_all(db: Database, ladder: store.Ladder) -> None:
+    """Phase by phase, in one block."""
+    while (phase := store.next_phase(db, ladder)) is not None:
+        matches = list(store.scheduled(db, ladder, phase))
+        play(db, ladder, matches)
+        if phase.end is None:
+            store.close_block(db, ladder, phase.begin, matches[-1].seq + ladder.key.seats)
+
+
 def test_an_unplayable_match_is_no_forgery_whatever_comes_after_it(home: Path) -> None:
     """It is passed over, later legs go on, and with --retry it may be played after all."""
     with store.open(home) as db:
         duel = store.ladders(db, "burning-desire", 2)[0]
         unplayable, *_ = store.scheduled(db, duel, retry=True)
-        play(db, duel, store.scheduled(db, duel))
+        play_all(db, duel)
         assert store.plan(db, duel, ["ann", "bob"], 4)
-        play(db, duel, store.scheduled(db, duel))
+        play_all(db, duel)
         store.fold(db, duel)
     assert verdict(home).difference is None
     with store.open(home) as db:
@@ -320,19 +329,6 @@ def test_several_processes_come_to_the_same(home: Path, monkeypatch: pytest.Monk
     assert verify(home, jobs=2, report=lambda _done, _total: None).difference == alone.difference
 
 
-def unplay(home: Path, where: str) -> None:
-    """Take a match's result away, wholly, as if it had never been tried."""
-    with closing(sqlite3.connect(home / "arena.db", isolation_level=None)) as db:
-        (id,) = db.execute(f"SELECT m.id FROM matches m JOIN groups g ON g.id = m.group_id WHERE {where}").fetchone()
-        db.execute("DELETE FROM seats WHERE match = ?", [id])
-        db.execute("DELETE FROM replays WHERE match = ?", [id])
-        db.execute(
-            "UPDATE matches SET status = 'scheduled', voids = '[]', finished = NULL, choices_digest = NULL,"
-            " replay_digest = NULL, digest = NULL WHERE id = ?",
-            [id],
-        )
-
-
 def without_ratings(home: Path) -> None:
     """As if nothing had been rated yet."""
     with closing(sqlite3.connect(home / "arena.db", isolation_level=None)) as db:
@@ -353,7 +349,8 @@ def test_a_result_cannot_be_taken_back_once_a_later_rotation_was_played(single: 
     """Whoever did not like it would have it played again, although everybody has seen the dice."""
     without_ratings(single)
     assert verdict(single).difference is None
-    unplay(single, "m.rotation = 1 AND m.seq < 9")
+    with store.open(single) as db, store.write(db):
+        set_back(db.conn, store.ladders(db)[0].id, seq=1)
     found = verdict(single).difference
     assert found is not None
     assert "it was tried, although a match is still to be played that comes before it" in found.what
