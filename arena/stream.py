@@ -10,7 +10,7 @@ from __future__ import annotations
 import math
 import os
 import random
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Protocol
 
 from google.protobuf.message import DecodeError
@@ -38,6 +38,9 @@ CORES = os.cpu_count() or 1
 PATIENCE = 0.05
 """Seconds between an overdue answer and the verdict: what has arrived in time may lie unread while we are busy, or were
 asleep. An answer that comes in them is late all the same, by what it is charged."""
+PIECES = 4
+"""So many times in a limit a bot with several matches is to say what it has decided so far: the SDKs do. The last
+decision of a piece may begin when the piece is due, so silence may last for one piece and one decision."""
 
 
 class SeatAt:
@@ -45,7 +48,7 @@ class SeatAt:
 
     __slots__ = (
         "charged",
-        *("answers", "asked", "bank", "closed", "number", "of", "question"),
+        *("answers", "asked", "bank", "closed", "number", "of", "opening", "question"),
         *("repeats", "seat", "stream", "table", "times"),
     )
 
@@ -61,6 +64,8 @@ class SeatAt:
         """The last decision that was put to it, answered or not."""
         self.question = b""
         """That decision as a part of a frame."""
+        self.opening = b""
+        """What its bot is to read before its first question: it has not heard of the match yet."""
         self.answers: dict[int, int] = {}
         """What was chosen, by decision number."""
         self.repeats = 0
@@ -144,7 +149,8 @@ class BotStream:
         self.updates = hello.updates
         self.matches = max(1, hello.matches)
         self.capacity = 1
-        """How many matches it is given at once; grows while its answers are far inside the limit."""
+        """How many matches it is given at once, and how many decisions in a frame; grows while frames are answered far
+        inside the limit."""
         self.held: dict[int, SeatAt] = {}
         self.crowded = False
         """Whether it has held several matches since it last held none: then no fault of the process, and no time, can
@@ -162,7 +168,16 @@ class BotStream:
         self._ends: list[bytes] = []
         self._owed: dict[int, SeatAt] = {}
         """The decisions of the last frame that are not answered."""
+        self._openings = 1
+        """How many first decisions a frame may have: a bot may build tables at each, for ten limits."""
+        self._sent = 0.0
+        """When the last frame of decisions went out."""
+        self._asked = 0
+        """How many decisions it had, ..."""
+        self._firsts = 0
+        """... and how many of them were first ones."""
         self._mark = 0.0
+        """When it went out, or when the last answer to it came."""
         self._seen: tuple[float, Usage] | None = None
         """When, since the mark, its processes were looked at, and what was seen."""
         self._slow = False
@@ -187,7 +202,9 @@ class BotStream:
             self._watch_anew()
         self._number += 1
         at = self.held[self._number] = SeatAt(self, self._number, table, seat, Bank.full(limits))
-        self._news.append(wire.start(at.of, start))
+        at.opening = wire.start(at.of, start)
+        if not self.crowded:
+            self._tell(at)
         self._gathered.add(self)
         return at
 
@@ -199,8 +216,20 @@ class BotStream:
 
     def update(self, at: SeatAt, actions: Sequence[tuple[int, int]], view: bytes) -> None:
         """Queue what happened in a step, for bots that want to know."""
+        if at.opening:
+            at.opening += wire.update(at.of, actions, view)
+            return
         self._news.append(wire.update(at.of, actions, view))
         self._gathered.add(self)
+
+    def _tell(self, at: SeatAt) -> None:
+        """Put the start of a match into the next frame.
+
+        One among several comes with its first question: else all that many matches have a bot prepare might have to be
+        done before one answer.
+        """
+        self._news.append(at.opening)
+        at.opening = b""
 
     def end(self, at: SeatAt, outcome: Outcome | None) -> None:
         """Queue the end of a match (None: it is void) and let the seat go; what it still owes is owed no more."""
@@ -209,6 +238,8 @@ class BotStream:
         self._queue.pop(at.number, None)
         if self._owed.pop(at.number, None) is not None:
             self._noise -= 1  # its answer may be on its way
+        if at.opening:
+            self._tell(at)
         self._ends.append(wire.end(at.of, outcome))
         self._gathered.add(self)
 
@@ -223,7 +254,7 @@ class BotStream:
 
         True also while answers are owed: what gathers then is sent after them.
         """
-        if self._owed or not self.held:
+        if self._owed or not self.held or len(self._queue) >= self.capacity:
             return True
         seats = next(iter(self.held.values())).table.match.seats
         return seats * len(self._queue) >= len(self.held)
@@ -232,26 +263,51 @@ class BotStream:
         """Send what has gathered, unless the bot still owes answers."""
         if self._owed or self._closed or not (self._queue or self._news or self._ends):
             return
-        frame = self._frame()
         if self._queue:
-            self._owed, self._queue = self._queue, {}
+            self._owed = self._next()
             self.frames += 1
             self.decisions += len(self._owed)
-            self._mark = self._clock.time()
+            self._sent = self._mark = self._clock.time()
             if self._slow:
                 self._glance(self._mark)
             self._watch()
-        self._write(frame)
+        self._write(self._frame(self._owed))
 
-    def _frame(self) -> bytes:
-        frame = b"".join([*self._news, *[at.question for at in self._queue.values()], *self._ends])
+    def _next(self) -> dict[int, SeatAt]:
+        """What the next frame asks, taken out of the queue: no more than the bot has shown that it answers in time.
+
+        A bot may answer a frame only when it is through with it, and then nothing else tells that it has not stopped.
+        """
+        asked, self._queue = self._queue, {}
+        firsts = sum([at.bank.first for at in asked.values()])
+        if len(asked) > self.capacity or firsts > self._openings:
+            asked, self._queue, firsts = self._cut(asked)
+        self._asked, self._firsts = len(asked), firsts
+        return asked
+
+    def _cut(self, queue: dict[int, SeatAt]) -> tuple[dict[int, SeatAt], dict[int, SeatAt], int]:
+        """What of a queue fits into a frame, the rest, and how many first decisions are in the frame."""
+        asked, rest, firsts = dict[int, SeatAt](), dict[int, SeatAt](), 0
+        for number, at in queue.items():
+            if len(asked) == self.capacity or (at.bank.first and firsts == self._openings):
+                rest[number] = at
+            else:
+                asked[number] = at
+                firsts += at.bank.first
+        return asked, rest, firsts
+
+    def _frame(self, asked: Mapping[int, SeatAt]) -> bytes:
+        for at in asked.values() if self._firsts else ():
+            if at.opening:
+                self._tell(at)
+        frame = b"".join([*self._news, *[at.question for at in asked.values()], *self._ends])
         self._news, self._ends = [], []
         return frame
 
     def goodbye(self, reason: str) -> None:
         """Tell the bot to leave; nothing is expected of it any more."""
         if not self._closed:
-            self._write(self._frame() + wire.part("goodbye", pb.Goodbye(reason=reason).SerializeToString()))
+            self._write(self._frame({}) + wire.part("goodbye", pb.Goodbye(reason=reason).SerializeToString()))
             self.close()
 
     def close(self) -> None:
@@ -340,12 +396,13 @@ class BotStream:
     def _book(self, now: float, answers: Sequence[tuple[SeatAt, int]]) -> bool:
         """Share the time since the frame, or the answers before, equally over what was answered together.
 
+        Whether it was too much is asked of all together: first decisions may take longer than others.
         False if there is no telling how long it was: then no match of this bot's goes on.
         """
         share = charge = (now - self._mark) / len(answers)
-        if over := share * CORES > self._shortest and any(share * CORES > at.bank.limit for at, _ in answers):
+        if over := share * CORES > self._shortest and share * CORES > _mean_limit(answers):
             charge = self._charged(now) / len(answers)
-            over = any(charge > at.bank.limit for at, _ in answers)
+            over = charge > _mean_limit(answers)
         if over and self.host.stood_still(self._mark):
             charge, over = 0.0, False
             if not self.crowded:
@@ -363,7 +420,8 @@ class BotStream:
         self._slow, self._seen = self._seen is not None, None
         if over and self.crowded:
             self.host.over_limit()
-        self._adapt(share * self.capacity, answers[0][0].bank.limits.decision)
+        if not self._owed:
+            self._adapt(now - self._sent, answers[0][0].bank.limits)
         self._gathered.add(self)
         return True
 
@@ -383,20 +441,30 @@ class BotStream:
         seen, before = self._seen
         return seen - self._mark + charged(now - seen, before, after)
 
-    def _adapt(self, full_frame: float, limit: float) -> None:
-        if full_frame < limit / 8:
-            self.capacity = min(2 * self.capacity, self.matches)
-        elif full_frame > limit / 2:
-            self.capacity = max(1, self.capacity // 2)
+    def _adapt(self, took: float, limits: Limits) -> None:
+        """Ask more or less at a time, after a frame has been answered to its end, in one piece or in many."""
+        full_frame = took / self._asked * self.capacity
+        self.capacity = at_once(self.capacity, self.matches, full_frame, limits.decision)
+        if self._firsts:
+            full_frame = took / self._firsts * self._openings
+            self._openings = at_once(self._openings, self.matches, full_frame, limits.first)
 
     def _due(self) -> float:
         """When what is owed is overdue."""
         return self._mark + sum(self._allowance())
 
-    def _allowance(self) -> tuple[float, float]:
-        """Seconds that what is owed may take: its limits, and the bank, which is for a match that is alone."""
-        limits = sum([at.bank.limit for at in self._owed.values()])
-        return limits, 0.0 if self.crowded else sum([at.bank.left for at in self.held.values()])
+    def _allowance(self) -> tuple[float, float, float]:
+        """Seconds for which nothing may be answered: a limit, what a bank has left, and what it may keep back.
+
+        A bot works off a frame in an order of its own, so it may be at any decision it owes: the one that may take
+        longest counts. Alone it could spend its bank on that one, so it may here, though here nobody is charged. And
+        if it says what it has decided in pieces, the last decision of a piece is begun before the piece is due. A bot
+        that answers a frame only at its end gets frames that it is through with long before.
+        """
+        limit, bank = max([(at.bank.limit, at.bank.left) for at in self._owed.values()], key=sum)
+        if not self.crowded:
+            return limit, bank, 0.0
+        return limit, bank, max([at.bank.limits.decision for at in self._owed.values()]) / PIECES
 
     def _watch(self) -> None:
         """Have somebody look before anything that is or will be owed is overdue.
@@ -449,6 +517,18 @@ class BotStream:
 
     def _overdue(self) -> None:
         rejected = f"; choices that were not asked for: {self._rejections}" if self._rejections else ""
-        limit, bank = self._allowance()
+        limit, bank, piece = self._allowance()
         allowed = f"a limit of {limit:.2f} s and {bank:.2f} s left of the bank"
-        self.host.fault(Forfeit.TIMEOUT, f"no answer in {limit + bank:.2f} s: {allowed}{rejected}")
+        more = f", and {piece:.2f} s more while there are several matches" if piece else ""
+        self.host.fault(Forfeit.TIMEOUT, f"no answer in {limit + bank + piece:.2f} s: {allowed}{more}{rejected}")
+
+
+def at_once(now: int, most: int, full_frame: float, limit: float) -> int:
+    """How much to ask in one frame from now on, `most` at most: doubled while a full frame is far inside the limit."""
+    if full_frame < limit / 8:
+        return min(2 * now, most)
+    return max(1, now // 2) if full_frame > limit / 2 else now
+
+
+def _mean_limit(answers: Sequence[tuple[SeatAt, int]]) -> float:
+    return sum([at.bank.limit for at, _ in answers]) / len(answers)

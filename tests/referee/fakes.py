@@ -65,9 +65,12 @@ class VirtualTime:
 
 
 class Wire:
-    """One bot's stream and all that is around it. It is its own host and every match's table."""
+    """One bot's stream and all that is around it. It is its own host and every match's table.
 
-    def __init__(self, *, matches: int = 64, updates: bool = False) -> None:
+    The bot has shown that it answers as much at a time as it holds, unless it is `new`.
+    """
+
+    def __init__(self, *, matches: int = 64, updates: bool = False, new: bool = False) -> None:
         self.time = VirtualTime()
         self.faults: list[tuple[Forfeit, str]] = []
         self.slow = 0
@@ -84,6 +87,8 @@ class Wire:
         hello = pb.Hello(protocol=1, matches=matches, updates=updates)
         self.stream = BotStream(hello, self._write, self, self._gathered, self.time)
         self._gathered.add(self.stream)
+        if not new:
+            self.stream.capacity = self.stream._openings = self.stream.matches
 
     def _write(self, frame: bytes) -> None:
         self._written.append(pb.PlayResponse.FromString(frame))

@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 import random
+from collections.abc import Callable
+from typing import NamedTuple
 
 import pytest
 
 from arena.clock import NO_LIMITS, Limits, Usage
 from arena.match import Forfeit, Outcome, SeatForfeit
-from arena.stream import FRAME_BYTES, NOISE, PATIENCE, SeatAt
+from arena.stream import FRAME_BYTES, NOISE, PATIENCE, PIECES, SeatAt
 from arena.v1 import referee_pb2 as pb
-from tests.referee.fakes import Wire
+from tests.referee.fakes import LIMITS, Wire
 
 
 def decisions(frame: pb.PlayResponse) -> list[tuple[int, int]]:
@@ -431,52 +433,147 @@ def test_a_slow_answer_among_several_matches_is_reported_and_not_charged() -> No
     assert (first.bank.left, second.bank.left) == (3.0, 3.0)
 
 
-def test_a_frame_is_due_after_as_many_limits_as_it_has_decisions() -> None:
-    """A bot that answers each in time is in time."""
+def in_a_frame(wire: Wire, count: int, limits: Limits = LIMITS) -> list[SeatAt]:
+    """So many matches, whose second decisions have just been asked in one frame."""
+    seats = [wire.sit(limits) for _ in range(count)]
+    for number in (1, 2):
+        for at in seats:
+            wire.ask(at, number)
+        wire.settle()
+        wire.say(*[(at, 1, 0) for at in seats if number == 1])
+    (asked,) = [decisions(frame) for frame in wire.sent() if (seats[0].number, 2) in decisions(frame)]
+    assert len(asked) == count
+    return seats
+
+
+FOUND = LIMITS.decision + LIMITS.bank + LIMITS.decision / PIECES
+"""Seconds after the last sign of life."""
+
+
+@pytest.mark.parametrize("count", [2, 8, 256])
+def test_who_has_stopped_is_found_as_soon_however_much_it_owes(count: int) -> None:
+    """In the time of one decision, not of all: nobody waits for minutes for a bot that hangs."""
+    wire = Wire(matches=256)
+    in_a_frame(wire, count)
+    wire.time.pass_by(FOUND)
+    assert wire.faults == []
+    wire.time.pass_by(PATIENCE)
+    ((reason, detail),) = wire.faults
+    assert reason is Forfeit.TIMEOUT
+    allowed = "a limit of 1.00 s and 3.00 s left of the bank, and 0.25 s more while there are several matches"
+    assert detail == f"no answer in 4.25 s: {allowed}"
+
+
+def test_every_answer_is_a_sign_of_life() -> None:
+    """Whoever shows progress may take its limit for each decision of a frame."""
     wire = Wire()
-    seats = [wire.sit() for _ in range(4)]
-    for at in seats:
-        wire.play(at, [1])
-    for at in seats:
-        wire.ask(at, 2)
-    wire.settle()
-    wire.time.pass_by(4.0)
+    for at in in_a_frame(wire, 8):
+        wire.time.pass_by(LIMITS.decision)
+        wire.say((at, 2, 0))
+    assert (wire.slow, wire.faults) == (0, [])
+
+
+def test_who_stops_within_a_frame_is_found_after_its_last_answer() -> None:
+    """What it has answered before buys it nothing."""
+    wire = Wire()
+    seats = in_a_frame(wire, 8)
+    wire.time.pass_by(0.9)
+    wire.say(*[(at, 2, 0) for at in seats[:5]])
+    wire.time.pass_by(FOUND)
     assert wire.faults == []
     wire.time.pass_by(PATIENCE)
     assert wire.reasons == [Forfeit.TIMEOUT]
 
 
-def test_an_answer_moves_the_deadline_of_the_rest() -> None:
-    """The rest is due its own limits after it."""
+def test_messages_without_an_answer_are_no_sign_of_life() -> None:
+    """Else a bot that has stopped deciding could go on talking."""
     wire = Wire()
-    first, second = wire.sit(), wire.sit()
-    for at in (first, second):
-        wire.play(at, [1])
-    for at in (first, second):
-        wire.ask(at, 2)
+    first, *_ = in_a_frame(wire, 2)
+    for _ in range(3):
+        wire.time.pass_by(FOUND / 3)
+        wire.say((first, 1, 0))
+    wire.time.pass_by(PATIENCE)
+    assert wire.reasons == [Forfeit.TIMEOUT]
+
+
+def test_where_first_decisions_are_owed_silence_may_last_for_ten_limits() -> None:
+    """It may be building its tables for any of them."""
+    wire = Wire()
+    old, new = wire.sit(), wire.sit()
+    wire.play(old, [1])
+    wire.ask(old, 2)
+    wire.ask(new, 1)
     wire.settle()
-    wire.time.pass_by(1.9)
-    wire.say((first, 2, 0))
-    wire.time.pass_by(0.9)
-    wire.say((second, 2, 0))
+    wire.time.pass_by(FOUND + 9 * LIMITS.decision)
     assert wire.faults == []
+    wire.time.pass_by(PATIENCE)
+    assert wire.reasons == [Forfeit.TIMEOUT]
+
+
+@pytest.mark.parametrize("patient", [0, 1])
+def test_the_decision_that_may_take_longest_says_how_long_silence_may_last(patient: int) -> None:
+    """Nobody knows which one it is at."""
+    limits = [Limits(decision=1.0, bank=3.0), Limits(decision=1.0, bank=3.0)]
+    limits[patient] = Limits(decision=2.0, bank=5.0)
+    wire = Wire()
+    seats = [wire.sit(each) for each in limits]
+    for number in (1, 2):
+        for at in seats:
+            wire.ask(at, number)
+        wire.settle()
+        if number == 1:
+            wire.say(*[(at, 1, 0) for at in seats])
+    wire.time.pass_by(2.0 + 5.0 + 0.5)
+    assert wire.faults == []
+    wire.time.pass_by(PATIENCE)
+    assert wire.reasons == [Forfeit.TIMEOUT]
+
+
+def test_silence_in_which_the_machine_was_busy_is_not_charged() -> None:
+    """Among several matches as in one alone."""
+    wire = Wire()
+    wire.used = Usage(0.0, {1: 0.0})
+    in_a_frame(wire, 8)
+    wire.time.pass_by(0.2)  # by now it was seen thinking
+    wire.used = Usage(0.5, {1: FOUND})
+    wire.time.pass_by(1.9 * FOUND)
+    assert wire.faults == []
+    wire.time.pass_by(0.2 * FOUND)
+    assert wire.reasons == [Forfeit.TIMEOUT]
+
+
+def test_a_decision_that_empties_its_bank_is_in_time_whatever_else_is_owed() -> None:
+    """Alone it would be: so a bot that says what it has four times in a limit is not blamed for the rest of it."""
+    wire = Wire()
+    seats = in_a_frame(wire, 8)
+    wire.time.pass_by(LIMITS.decision / PIECES + LIMITS.decision + LIMITS.bank)
+    wire.say(*[(at, 2, 0) for at in seats[:3]])
+    assert (wire.slow, wire.faults) == (1, [])
 
 
 def test_part_of_an_answer_moves_the_deadline_even_a_moment_late() -> None:
     """Among several matches nobody is blamed for one slow answer."""
     wire = Wire()
-    first, second = wire.sit(), wire.sit()
-    for at in (first, second):
-        wire.play(at, [1])
-    for at in (first, second):
-        wire.ask(at, 2)
-    wire.settle()
-    wire.time.pass_by(2.01)
+    first, _ = in_a_frame(wire, 2)
+    wire.time.pass_by(FOUND + 0.01)
     wire.say((first, 2, 0))
-    wire.time.pass_by(0.99)
+    wire.time.pass_by(FOUND)
     assert (wire.slow, wire.faults) == (1, [])
-    wire.time.pass_by(0.01 + PATIENCE)
+    wire.time.pass_by(PATIENCE)
     assert wire.reasons == [Forfeit.TIMEOUT]
+
+
+def test_a_long_first_decision_makes_the_others_of_its_frame_no_slower() -> None:
+    """Shared equally, its ten limits would be more than one for each of the others."""
+    wire = Wire()
+    old, new = wire.sit(), wire.sit()
+    wire.play(old, [1])
+    wire.ask(old, 2)
+    wire.ask(new, 1)
+    wire.settle()
+    wire.time.pass_by(8.0)
+    wire.say((old, 2, 0), (new, 1, 0))
+    assert (wire.slow, wire.faults) == (0, [])
 
 
 def test_nothing_can_be_blamed_on_the_last_of_several_matches() -> None:
@@ -614,7 +711,7 @@ def test_who_answers_at_once_is_never_looked_at() -> None:
 
 def test_capacity_doubles_while_answers_are_far_inside_the_limit() -> None:
     """Up to what the bot offered."""
-    wire = Wire(matches=6)
+    wire = Wire(matches=6, new=True)
     at = wire.sit()
     seen = []
     for number in range(4):
@@ -625,7 +722,7 @@ def test_capacity_doubles_while_answers_are_far_inside_the_limit() -> None:
 
 def test_capacity_shrinks_when_a_full_frame_would_take_half_the_limit() -> None:
     """And does not grow where it would take an eighth."""
-    wire = Wire()
+    wire = Wire(new=True)
     at = wire.sit()
     wire.play(at, [1, 2], seconds=0.01)
     assert wire.stream.capacity == 4
@@ -637,6 +734,132 @@ def test_capacity_shrinks_when_a_full_frame_would_take_half_the_limit() -> None:
 
 def test_a_bot_that_offers_nothing_gets_one_match_at_a_time() -> None:
     """The field unset is the simplest bot there is."""
-    wire = Wire(matches=0)
+    wire = Wire(matches=0, new=True)
     wire.play(wire.sit(Limits()), range(1, 20))
     assert wire.stream.capacity == 1
+
+
+def test_a_frame_answered_in_pieces_shows_what_it_took_as_a_whole() -> None:
+    """Who decides everything and then says it in many messages has not answered the later ones in no time."""
+    wire = Wire()
+    seats = in_a_frame(wire, 8)
+    wire.stream.capacity = 8
+    wire.time.pass_by(0.24)
+    for at in seats:
+        wire.say((at, 2, 0))
+    assert wire.stream.capacity == 8
+
+
+def test_a_frame_has_no_more_than_the_bot_is_given_at_once() -> None:
+    """Its matches of before may be many; what does not fit is asked when the frame is answered, in its turn."""
+    wire = Wire()
+    seats = in_a_frame(wire, 8)
+    wire.say(*[(at, 2, 0) for at in seats])
+    wire.stream.capacity = wire.stream.matches = 3
+    for at in seats:
+        wire.ask(at, 3)
+    asked = []
+    for part in (seats[:3], seats[3:6], seats[6:]):
+        asked += [decisions(frame) for frame in wire.sent()]
+        wire.say(*[(at, 3, 0) for at in part])
+    assert asked == [[(at.number, 3) for at in part] for part in (seats[:3], seats[3:6], seats[6:])]
+
+
+def test_first_decisions_come_few_at_a_time_at_first() -> None:
+    """A bot that is quick all through its first match may take seconds at the beginning of each."""
+    wire = Wire(new=True)
+    wire.play(wire.sit(), range(1, 10))
+    for at in [wire.sit() for _ in range(60)]:
+        wire.ask(at, 1)
+    asked = []
+    while (frames := wire.sent()) and (due := [each for frame in frames for each in decisions(frame)]):
+        starts = [start.match for frame in frames for start in frame.starts if start.match > 1]
+        assert starts == [match for match, _ in due if match > 1]
+        asked.append(len(starts))
+        wire.time.pass_by(2.0 * len(starts))
+        wire.say(*[(match, number, 0) for match, number in due])
+    assert (max(asked), sum(asked)) == (2, 60)
+
+
+def test_a_match_among_several_starts_with_its_first_question() -> None:
+    """What a bot prepares at a start takes time of its own; updates and ends come no sooner than the start."""
+    wire = Wire(updates=True)
+    wire.ask(wire.sit(), 1)
+    asked, ended = wire.sit(), wire.sit()
+    wire.stream.update(asked, [(0, 5)], b"")
+    (frame,) = wire.sent()
+    assert [start.match for start in frame.starts] == [1]
+    wire.ask(asked, 3)
+    wire.end(ended)
+    wire.say((1, 1, 0))
+    (frame,) = wire.sent()
+    assert sorted(start.match for start in frame.starts) == [2, 3]
+    assert ([update.match for update in frame.updates], [end.match for end in frame.ends]) == ([2], [3])
+
+
+class Sitting(NamedTuple):
+    """How a bot fared that answers a frame only at its end."""
+
+    wire: Wire
+    longest: float
+    """Seconds that its longest frame took."""
+    most: int
+    """Decisions in its largest frame."""
+
+
+def answers_at_the_end(cost: Callable[[int], float], limits: Limits = LIMITS, matches: int = 60) -> Sitting:
+    """A new bot plays matches of 40 decisions, as many at once as it is given; what each costs, its number says."""
+    wire = Wire(matches=256, new=True)
+    stream, longest, most = wire.stream, 0.0, 0
+    while matches or stream.held:
+        while matches and len(stream.held) < stream.capacity:
+            matches -= 1
+            wire.ask(wire.sit(limits), 1)
+        asked = [each for frame in wire.sent() for each in decisions(frame)]
+        took = sum(cost(number) for _, number in asked)
+        longest, most = max(longest, took), max(most, len(asked))
+        wire.time.pass_by(took)
+        wire.say(*[(match, number, 0) for match, number in asked])
+        if wire.faults:
+            break
+        for match, number in asked:
+            at = stream.held[match]
+            if number == 40:
+                wire.end(at)
+            else:
+                wire.ask(at, number + 1)
+    return Sitting(wire, longest, most)
+
+
+PATIENT = [Limits(decision=1.0, bank=10.0), Limits(decision=1.0, bank=0.0)]
+
+
+@pytest.mark.parametrize("limits", PATIENT, ids=["a bank", "no bank"])
+def test_frames_are_as_large_as_a_bot_has_shown_to_answer_in_time(limits: Limits) -> None:
+    """30 ms a decision, said at the end of the frame: eight of them are well inside a second."""
+    played = answers_at_the_end(lambda _: 0.03, limits)
+    assert (played.wire.faults, played.wire.slow, played.most) == ([], 0, 8)
+    assert played.longest <= limits.decision / 2
+
+
+@pytest.mark.parametrize("limits", PATIENT, ids=["a bank", "no bank"])
+def test_a_bot_may_become_five_times_slower_in_mid_match(limits: Limits) -> None:
+    """The frame in which it happens is still answered in time, and frames shrink after it."""
+    played = answers_at_the_end(lambda number: 0.03 if number < 20 else 0.15, limits)
+    assert (played.wire.faults, played.wire.slow) == ([], 0)
+    assert played.longest <= limits.decision * (1 + 1 / PIECES)
+
+
+def test_a_bot_may_become_slower_from_decision_to_decision() -> None:
+    """From a millisecond to more than half a second: it is never asked more than it can answer."""
+    played = answers_at_the_end(lambda number: 0.001 * 1.18**number)
+    assert (played.wire.faults, played.wire.slow) == ([], 0)
+    assert played.longest <= LIMITS.decision
+
+
+@pytest.mark.parametrize("first", [0.03, 0.3, 2.0, 9.0])
+def test_a_bot_may_take_its_time_for_first_decisions(first: float) -> None:
+    """However quick it is afterwards, a frame has only as many of them as it is through with in time."""
+    played = answers_at_the_end(lambda number: first if number == 1 else 0.001)
+    assert (played.wire.faults, played.wire.slow) == ([], 0)
+    assert played.longest <= LIMITS.first
