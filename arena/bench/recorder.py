@@ -34,7 +34,7 @@ async def record(address: str, token: str, file: BinaryIO) -> None:
         while isinstance(data := await call.read(), bytes):
             tape.add(file, time.monotonic(), data)
             frame = PlayResponse.FromString(data)
-            if (reply := table.answer(frame)) is not None:
+            for reply in table.answer(frame):
                 await call.write(reply)
             if frame.HasField("goodbye"):
                 return

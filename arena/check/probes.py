@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Awaitable, Callable
+import time
+from collections.abc import Awaitable, Callable, Sequence, Set
 from typing import NamedTuple
 
 from arena import games, wire
@@ -13,11 +14,14 @@ from arena.games.encoding import varint
 from arena.games.rules import named
 from arena.match import Forfeit
 from arena.questions import Setup, Sitting
+from arena.stream import PIECES, at_once
 from arena.v1 import referee_pb2 as pb
 from arena.worker import IN_FLIGHT
 
 PAUSE = 4.0
 """Seconds that pass before a late question."""
+MORE = 0.5
+"""Seconds that a message may be under way here, where no clock tells what the machine was busy with."""
 FAREWELL = 5.0
 """Seconds that a bot has to end when it is told to; the arena itself waits one, then ends it."""
 _TEXT = b"from a later version"
@@ -40,6 +44,8 @@ class Examiner:
         self.bot = bot
         self.limits = limits
         self._game = games.game(game)
+        self._begun: set[int] = set()
+        """The matches in which it has decided something."""
 
     def sit(self) -> Sitting:
         """A new match of the fewest players; nothing is said of it yet."""
@@ -52,16 +58,33 @@ class Examiner:
     async def answered(self, *owed: Sitting) -> None:
         """Hear a choice for each of these matches, and make it. Raises Misbehaved for anything else."""
         waiting = {sitting.number: sitting for sitting in owed}
-        patience = self.limits.first + len(owed) * self.limits.decision + self.limits.bank
         while waiting:
-            for choice in (await self.bot.hear(patience)).choices:
+            for choice in (await self.bot.hear(self._patience(waiting.keys()))).choices:
                 sitting = waiting.pop(choice.match, None)
                 if sitting is None:
                     raise Misbehaved(f"answered match {choice.match}, which asks nothing", Forfeit.PROTOCOL)
                 self._make(sitting, choice)
 
+    async def in_frames(self, owed: Sequence[Sitting]) -> None:
+        """Put one question of each of these matches, no more in a frame than it has shown to answer in time."""
+        size, limit = 1, self.limits.decision if owed[0].number in self._begun else self.limits.first
+        while owed:
+            frame, owed = owed[:size], owed[size:]
+            starts = [sitting.start for sitting in frame if sitting.number not in self._begun]
+            asked = time.monotonic()
+            self.bot.say(*starts, *[sitting.question for sitting in frame])
+            await self.answered(*frame)
+            full_frame = (time.monotonic() - asked) / len(frame) * size
+            size = at_once(size, IN_FLIGHT, full_frame, limit)
+
+    def _patience(self, owed: Set[int]) -> float:
+        """Seconds for which nothing of what is owed may be answered, as in a match, and a little more."""
+        limit = self.limits.decision if owed <= self._begun else self.limits.first
+        return limit + self.limits.bank + self.limits.decision / PIECES + MORE
+
     def _make(self, sitting: Sitting, choice: pb.Choice) -> None:
         check(sitting, choice)
+        self._begun.add(sitting.number)
         sitting.answer(choice.action)
 
 
@@ -77,15 +100,11 @@ def check(sitting: Sitting, choice: pb.Choice) -> None:
 
 
 async def _holds(examiner: Examiner) -> None:
-    """As many matches at once as it says, a few decisions of each, all in the same frames."""
+    """As many matches at once as it says, a few decisions of each."""
     claimed = max(1, min(examiner.bot.hello.matches, IN_FLIGHT))
     sittings = [examiner.sit() for _ in range(claimed)]
-    starts = [sitting.start for sitting in sittings]
     for _ in range(3):
-        asked = [sitting for sitting in sittings if sitting.asked is not None]
-        examiner.bot.say(*starts, *[sitting.question for sitting in asked])
-        starts = []
-        await examiner.answered(*asked)
+        await examiner.in_frames([sitting for sitting in sittings if sitting.asked is not None])
     examiner.bot.say(*[sitting.end() for sitting in sittings])
 
 

@@ -2,11 +2,14 @@
 
 #include <grpcpp/grpcpp.h>
 
+#include <algorithm>
+#include <chrono>
 #include <cstdlib>
 #include <iostream>
 #include <numeric>
 #include <string>
 #include <unordered_map>
+#include <utility>
 #include <vector>
 
 #include "arena/v1/referee.grpc.pb.h"
@@ -17,6 +20,11 @@ namespace {
 constexpr std::uint32_t kProtocol = 1;
 // Every match has a bot of its own, so one process may hold many.
 constexpr std::uint32_t kMatches = 256;
+// So many times in a decision's limit the referee is told what has been decided: it takes who is silent for stopped.
+constexpr int kPieces = 4;
+
+using Clock = std::chrono::steady_clock;
+using Say = std::function<void(const v1::PlayRequest&)>;
 
 std::string variable(const char* name) {
   const char* value = std::getenv(name);
@@ -26,11 +34,16 @@ std::string variable(const char* name) {
 // The matches that this process holds, each with a bot of its own.
 class Table {
  public:
-  explicit Table(const NewBot& new_bot) : new_bot_(new_bot) {}
+  Table(const NewBot& new_bot, Say say) : new_bot_(new_bot), say_(std::move(say)) {}
 
-  // Takes a frame in and gives the choices it asks for.
-  v1::PlayRequest answer(const v1::PlayResponse& frame) {
-    for (const auto& start : frame.starts()) bots_[start.match()] = new_bot_(start);
+  // Takes a frame in and says the choices it asks for: in one frame, or, if they take long, in several.
+  void answer(const v1::PlayResponse& frame) {
+    auto began = Clock::now();
+    for (const auto& start : frame.starts()) {
+      const std::chrono::milliseconds limit(start.limits().decision_ms());
+      if (limit.count() > 0) piece_ = std::min<Clock::duration>(piece_, Clock::duration(limit) / kPieces);
+      bots_[start.match()] = new_bot_(start);
+    }
     for (const auto& rejected : frame.rejections()) {
       std::cerr << "match " << rejected.match() << ", decision " << rejected.decision() << ": " << rejected.reason()
                 << '\n';
@@ -41,9 +54,14 @@ class Table {
       choice->set_match(decision.match());
       choice->set_decision(decision.decision());
       choice->set_action(bots_.at(decision.match())->choose(decision, legal(decision)));
+      if (const auto now = Clock::now(); now - began >= piece_) {
+        say_(reply);
+        reply.clear_choices();
+        began = now;
+      }
     }
+    if (reply.choices_size() > 0) say_(reply);
     for (const auto& end : frame.ends()) bots_.erase(end.match());
-    return reply;
   }
 
  private:
@@ -56,6 +74,9 @@ class Table {
   }
 
   const NewBot& new_bot_;
+  const Say say_;
+  // How long a choice may be kept back, by the smallest limit of any match so far.
+  Clock::duration piece_ = Clock::duration::max();
   std::unordered_map<std::uint32_t, std::unique_ptr<Bot>> bots_;
   std::vector<std::uint32_t> range_;
 };
@@ -76,16 +97,16 @@ v1::PlayRequest hello() {
   return request;
 }
 
-// Answers every frame of decisions with one frame of choices; a stream that is over says why in the end.
+// Answers every frame of decisions with one frame of choices, or more if they take long; a stream that is over says why in the end.
 grpc::Status play(const std::string& address, const NewBot& new_bot) {
   auto stub = v1::RefereeService::NewStub(dial(address));
   grpc::ClientContext context;
   auto stream = stub->Play(&context);
   stream->Write(hello());
-  Table table(new_bot);
+  Table table(new_bot, [&](const v1::PlayRequest& reply) { stream->Write(reply); });
   v1::PlayResponse frame;
   while (stream->Read(&frame)) {
-    if (const auto reply = table.answer(frame); reply.choices_size() > 0) stream->Write(reply);
+    table.answer(frame);
     if (frame.has_goodbye()) {
       context.TryCancel();
       stream->Finish();

@@ -48,7 +48,7 @@ def heard(own: Tape) -> tuple[dict[SeatOf, list[int]], dict[SeatOf, pb.MatchEnd]
     for frame in own.frames:
         message = pb.PlayResponse.FromString(frame.data)
         seats |= {start.match: (start.dice_commitment, start.seat) for start in message.starts}
-        for choice in pb.PlayRequest.FromString(table.answer(message) or b"").choices:
+        for choice in pb.PlayRequest.FromString(b"".join(table.answer(message))).choices:
             choices.setdefault(seats[choice.match], []).append(choice.action)
         ends |= {seats[end.match]: end for end in message.ends}
     return choices, ends

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+import time
 from pathlib import Path
 
 import pytest
@@ -74,10 +75,13 @@ IMPATIENT = complaint(
 )
 
 
-def checked(folder: Path, program: str, *, quick: bool = True) -> Checked:
+USUAL = Limits()
+
+
+def checked(folder: Path, program: str, *, limits: Limits = USUAL, quick: bool = True) -> Checked:
     (folder / "mine.py").write_text(program)
     program_there = submission.read(folder / "mine.py", plays=["birth"])
-    return check(program_there, Limits(), UNCONFINED, lambda _done, _total: None, quick=quick)
+    return check(program_there, limits, UNCONFINED, lambda _done, _total: None, quick=quick)
 
 
 def test_an_honest_bot_comes_through(tmp_path: Path) -> None:
@@ -133,6 +137,49 @@ def test_the_first_fault_is_told_at_length(cwd: Path) -> None:
     data = json.loads(arena("check", "turtle.py", "--game", "birth", "--json", cwd=cwd).out)
     assert (data["name"], data["passed"]) == ("turtle", False)
     assert [finding["check"] for finding in data["checks"] if not finding["passed"]] == ["play birth"]
+
+
+HANGS = FRAME.format(
+    "def choose(self, turn):\n"
+    "    begun.setdefault(id(self), len(begun))\n"
+    "    if len(begun) == 50:\n"
+    "        print(time.monotonic(), file=sys.stderr, flush=True)\n"
+    "        time.sleep(1000)\n"
+    "    return turn.legal[0]\n"
+    "Mine.choose = choose",
+    "",
+)
+"""It stops in the fiftieth match of its process, and says when."""
+
+
+@pytest.mark.parametrize(
+    ("command", "seconds"), [("submit", 10), ("check", 25)]
+)  # `check` goes on with the late question
+def test_a_bot_that_hangs_among_many_matches_is_found_at_once(command: str, seconds: float, cwd: Path) -> None:
+    """In the time of one first decision and the bank, here 2.5 s, and not of all that it owes."""
+    (cwd / "mine.py").write_text(HANGS)
+    ran = arena(command, "mine.py", "--game", "birth", "--limit", "200ms", "--bank", "500ms", cwd=cwd)
+    over = time.monotonic()
+    assert ran.code != 0
+    said = ran.out + ran.err
+    assert re.findall(r"^matches at once: (.*)", said, re.MULTILINE) == ["no answer in 3.05 s"]
+    (hung,) = re.findall(r"^  \| (\d+\.\d+)$", said, re.MULTILINE)
+    assert over - float(hung) < seconds
+
+
+@pytest.mark.long
+def test_a_frame_of_questions_is_as_large_as_a_bot_has_shown_to_answer(tmp_path: Path) -> None:
+    """One that takes 40 ms a decision and answers at the end of a frame is not asked 80 of them in one."""
+    at_the_end = (
+        "def at_the_end(self, frame):\n"
+        "    replies = b''.join(answer(self, frame))\n"
+        "    return [replies] if replies else []\n"
+        "Table.answer = at_the_end\n"
+        "Mine.matches = 80\n"
+        "Mine.choose = lambda self, turn: time.sleep(0.04) or turn.legal[0]"
+    )
+    quick = Limits(decision=0.2, bank=0.2)
+    assert checked(tmp_path, FRAME.format(at_the_end, ""), limits=quick).failed == []
 
 
 TRACEBACK = ["Traceback (most recent call last):", "SyntaxError: invalid syntax"]

@@ -12,7 +12,7 @@ from arena import games
 from arena.games import KeyedDice
 from arena.v1.birth_pb2 import BirthView
 from arena.v1.buttons_pb2 import ButtonsView
-from arena.v1.referee_pb2 import Decision, MatchEnd, PlayRequest, PlayResponse, Update
+from arena.v1.referee_pb2 import Decision, Limits, MatchEnd, PlayRequest, PlayResponse, Update
 from arena_bot import Bot, Turn
 from arena_bot.bot import seated
 from arena_bot.table import Table
@@ -47,10 +47,9 @@ class Diary(First):
         self.pages.append(("end", end.ranks[self.seat]))
 
 
-def chosen(reply: bytes | None) -> list[int]:
-    """The actions in a frame of choices."""
-    assert reply is not None
-    return [choice.action for choice in PlayRequest.FromString(reply).choices]
+def answers(table: Table, frame: PlayResponse) -> list[list[int]]:
+    """The actions in each frame of choices that answers a frame."""
+    return [[choice.action for choice in PlayRequest.FromString(reply).choices] for reply in table.answer(frame)]
 
 
 def turn_of(asked: Decision, **match: Any) -> Turn:
@@ -67,9 +66,9 @@ def test_a_frame_is_read_in_the_order_of_its_lists(monkeypatch: pytest.MonkeyPat
     """A match may start, move and end in one frame; each bot hears only of its own."""
     monkeypatch.setattr(Diary, "pages", [])
     table = Table(Diary)
-    table.answer(PlayResponse(starts=[start(4, seat=0), start(5, seat=1)]))
+    answers(table, PlayResponse(starts=[start(4, seat=0), start(5, seat=1)]))
     end = MatchEnd(match=4, ranks=[1, 0])
-    table.answer(PlayResponse(updates=[Update(match=4)], decisions=[decision(5, 3)], ends=[end]))
+    answers(table, PlayResponse(updates=[Update(match=4)], decisions=[decision(5, 3)], ends=[end]))
     told = [("start", 0), ("start", 1), ("update", 0), ("choose", 1), ("end", 1)]
     assert Diary.pages == told
 
@@ -77,17 +76,85 @@ def test_a_frame_is_read_in_the_order_of_its_lists(monkeypatch: pytest.MonkeyPat
 def test_a_frame_without_decisions_is_not_answered() -> None:
     """There is nothing to say, and idle frames would be counted as a flood."""
     table = Table(First)
-    assert table.answer(PlayResponse(starts=[start(4)])) is None
-    assert table.answer(PlayResponse(ends=[MatchEnd(match=4)])) is None
+    assert answers(table, PlayResponse(starts=[start(4)])) == []
+    assert answers(table, PlayResponse(ends=[MatchEnd(match=4)])) == []
+
+
+class Clock:
+    """Time passes while bots think, and only then."""
+
+    def __init__(self) -> None:
+        self.now = 100.0
+
+    def __call__(self) -> float:
+        return self.now
+
+    def thinkers(self, seconds: float, decision_ms: int, starting: float = 0.0) -> Table:
+        """A table of three matches whose bots think for so long at each decision, and at the start of a match."""
+
+        class Thinker(First):
+            def start(_) -> None:
+                self.now += starting
+
+            def choose(_, turn: Turn) -> int:
+                self.now += seconds
+                return turn.legal[0]
+
+        table = Table(Thinker)
+        limits = Limits(decision_ms=decision_ms)
+        answers(table, PlayResponse(starts=[start(match, limits=limits) for match in (1, 2, 3)]))
+        return table
+
+
+@pytest.fixture
+def clock(monkeypatch: pytest.MonkeyPatch) -> Clock:
+    """The time by which bots tell how long they took."""
+    clock = Clock()
+    monkeypatch.setattr("arena_bot.table.monotonic", clock)
+    return clock
+
+
+ASKED = PlayResponse(decisions=[decision(match, 0, range(match, 9)) for match in (1, 2, 3)])
+
+
+@pytest.mark.parametrize(
+    ("seconds", "replies"),
+    [(0.01, [[1, 2, 3]]), (0.13, [[1, 2], [3]]), (0.25, [[1], [2], [3]]), (2.0, [[1], [2], [3]])],
+)
+def test_what_is_decided_is_said_at_least_every_quarter_of_a_limit(
+    clock: Clock, seconds: float, replies: list[list[int]]
+) -> None:
+    """Who is silent for long is taken for stopped; a frame that is answered quickly is answered by one."""
+    assert answers(clock.thinkers(seconds, 1000), ASKED) == replies
+
+
+def test_the_smallest_limit_counts(clock: Clock) -> None:
+    """Of matches that differ."""
+    table = clock.thinkers(0.13, 1000)
+    answers(table, PlayResponse(starts=[start(4, limits=Limits(decision_ms=400))]))
+    assert answers(table, ASKED) == [[1], [2], [3]]
+
+
+def test_where_there_is_no_limit_a_frame_is_answered_by_one(clock: Clock) -> None:
+    """As under a debugger, or by an arena that names none."""
+    assert answers(clock.thinkers(1000.0, 0), ASKED) == [[1, 2, 3]]
+    assert answers(clock.thinkers(1000.0, 2**32 - 1), ASKED) == [[1, 2, 3]]
+
+
+def test_what_the_starts_in_a_frame_take_counts_too(clock: Clock) -> None:
+    """The referee's clock runs from the sending of the frame."""
+    table = clock.thinkers(0.01, 1000, starting=0.3)
+    begun = PlayResponse(starts=[start(4)], decisions=ASKED.decisions)
+    assert answers(table, begun) == [[1], [2, 3]]
 
 
 def test_a_match_number_may_be_used_again() -> None:
     """The bot of a finished match is forgotten: a process lives for thousands of them."""
     table = Table(First)
     for seat in (0, 1):
-        table.answer(PlayResponse(starts=[start(4, seat=seat)], ends=[MatchEnd(match=4)]))
+        answers(table, PlayResponse(starts=[start(4, seat=seat)], ends=[MatchEnd(match=4)]))
     with pytest.raises(KeyError):
-        table.answer(PlayResponse(decisions=[decision(4, 0)]))
+        answers(table, PlayResponse(decisions=[decision(4, 0)]))
 
 
 def choosing(choice: Any) -> Table:
@@ -98,7 +165,7 @@ def choosing(choice: Any) -> Table:
             return choice  # type: ignore[no-any-return]
 
     table = Table(Stubborn)
-    table.answer(PlayResponse(starts=[start(1)]))
+    answers(table, PlayResponse(starts=[start(1)]))
     return table
 
 
@@ -112,22 +179,22 @@ class Numpy:
 @pytest.mark.parametrize("choice", [3, Numpy(), 777], ids=["int", "numpy", "illegal"])
 def test_every_integer_travels(choice: Any) -> None:
     """Whether it is legal is the referee's to say, with the evidence it keeps."""
-    reply = choosing(choice).answer(PlayResponse(decisions=[decision(1, 0, (3, 5))]))
-    assert chosen(reply) == [777 if choice == 777 else 3]
+    replies = answers(choosing(choice), PlayResponse(decisions=[decision(1, 0, (3, 5))]))
+    assert replies == [[777 if choice == 777 else 3]]
 
 
 @pytest.mark.parametrize("choice", [None, "3", 3.0])
 def test_a_choice_that_is_no_integer_is_named(choice: Any) -> None:
     """A forgotten return is the commonest bug of a first bot."""
     with pytest.raises(TypeError, match=f"Stubborn.choose returned {choice!r}: an action is an int"):
-        choosing(choice).answer(PlayResponse(decisions=[decision(1, 0)]))
+        answers(choosing(choice), PlayResponse(decisions=[decision(1, 0)]))
 
 
 @pytest.mark.parametrize("choice", [-1, 2**32])
 def test_a_number_that_cannot_travel_is_named(choice: int) -> None:
     """-1 for "nothing found" is a bug of the bot; the wire has no sign."""
     with pytest.raises(ValueError, match=f"Stubborn.choose returned {choice}: actions are 0 … 4294967295"):
-        choosing(choice).answer(PlayResponse(decisions=[decision(1, 0)]))
+        answers(choosing(choice), PlayResponse(decisions=[decision(1, 0)]))
 
 
 @pytest.mark.parametrize("legal", [range(128), (3, 5, 90)], ids=["range", "list"])

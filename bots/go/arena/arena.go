@@ -25,6 +25,8 @@ type Bot interface {
 
 const (
 	protocol = 1
+	// So many times in a decision's limit the referee is told what has been decided: it takes who is silent for stopped.
+	pieces = 4
 	// Every match has a Bot of its own, so one process may hold many.
 	matches = 256
 )
@@ -61,24 +63,30 @@ func play(address string, newBot func(*arenav1.MatchStart) Bot) error {
 	return broken(address, answer(stream, newBot))
 }
 
-// answer gives every frame of decisions one frame of choices.
+// answer gives every frame of decisions one frame of choices, or more if they take long.
 func answer(stream grpc.ClientStream, newBot func(*arenav1.MatchStart) Bot) error {
-	table := table{newBot: newBot, bots: map[uint32]Bot{}}
-	reply := &arenav1.PlayRequest{Hello: hello()}
-	for {
-		if reply != nil {
-			// A stream that is over says why when it is read.
-			if err := stream.SendMsg(reply); err != nil && err != io.EOF {
-				return err
-			}
+	say := func(reply *arenav1.PlayRequest) error {
+		// A stream that is over says why when it is read.
+		if err := stream.SendMsg(reply); err != io.EOF {
+			return err
 		}
+		return nil
+	}
+	if err := say(&arenav1.PlayRequest{Hello: hello()}); err != nil {
+		return err
+	}
+	table := table{newBot: newBot, say: say, bots: map[uint32]Bot{}, piece: math.MaxInt64}
+	for {
 		frame := new(arenav1.PlayResponse)
 		if err := stream.RecvMsg(frame); err == io.EOF {
 			return nil
 		} else if err != nil {
 			return err
 		}
-		if reply = table.answer(frame); frame.Goodbye != nil {
+		if err := table.answer(frame); err != nil {
+			return err
+		}
+		if frame.Goodbye != nil {
 			return stream.CloseSend()
 		}
 	}

@@ -3,6 +3,7 @@ package arena
 import (
 	"fmt"
 	"os"
+	"time"
 
 	"bot/arenav1"
 )
@@ -10,37 +11,50 @@ import (
 // table has the matches that this process holds, each with a bot of its own.
 type table struct {
 	newBot func(*arenav1.MatchStart) Bot
+	say    func(*arenav1.PlayRequest) error
 	bots   map[uint32]Bot
+	// How long a choice may be kept back, by the smallest limit of any match so far.
+	piece time.Duration
 }
 
-// answer takes a frame in and gives the choices it asks for, or nil if it asks for none.
-func (t *table) answer(frame *arenav1.PlayResponse) *arenav1.PlayRequest {
+// answer takes a frame in and says the choices it asks for, if any.
+func (t *table) answer(frame *arenav1.PlayResponse) error {
+	began := time.Now()
 	for _, start := range frame.Starts {
+		if limit := start.Limits.GetDecisionMs(); limit > 0 {
+			t.piece = min(t.piece, time.Duration(limit)*time.Millisecond/pieces)
+		}
 		t.bots[start.Match] = t.newBot(start)
 	}
 	for _, rejected := range frame.Rejections {
 		fmt.Fprintf(os.Stderr, "match %d, decision %d: %s\n", rejected.Match, rejected.Decision, rejected.Reason)
 	}
-	var reply *arenav1.PlayRequest
-	if len(frame.Decisions) > 0 {
-		reply = &arenav1.PlayRequest{Choices: t.choices(frame.Decisions)}
+	if err := t.choose(frame.Decisions, began); err != nil {
+		return err
 	}
 	for _, end := range frame.Ends {
 		delete(t.bots, end.Match)
 	}
-	return reply
+	return nil
 }
 
-func (t *table) choices(decisions []*arenav1.Decision) []*arenav1.Choice {
-	choices := make([]*arenav1.Choice, len(decisions))
+// choose says all choices in one frame, or, if they take long, in several.
+func (t *table) choose(decisions []*arenav1.Decision, began time.Time) error {
+	choices := make([]*arenav1.Choice, 0, len(decisions))
 	for i, decision := range decisions {
-		choices[i] = &arenav1.Choice{
+		choices = append(choices, &arenav1.Choice{
 			Match:    decision.Match,
 			Decision: decision.Decision,
 			Action:   t.bots[decision.Match].Choose(decision, legal(decision)),
+		})
+		if last := i == len(decisions)-1; last || time.Since(began) >= t.piece {
+			if err := t.say(&arenav1.PlayRequest{Choices: choices}); err != nil {
+				return err
+			}
+			choices, began = choices[len(choices):], time.Now()
 		}
 	}
-	return choices
+	return nil
 }
 
 // legal lists the actions, which travel as a range where they are one.

@@ -44,7 +44,7 @@ async def play(address: str, token: str, table: Table) -> None:
         await _write(call, table.hello(token))
         while (received := await _read(call)) is not None:
             frame = PlayResponse.FromString(received)
-            if (reply := table.answer(frame)) is not None:
+            for reply in table.answer(frame):
                 await _write(call, reply)
             if frame.HasField("goodbye"):
                 return

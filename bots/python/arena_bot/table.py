@@ -1,16 +1,20 @@
-"""The protocol without the wire: a frame of the referee's in, a frame of choices out."""
+"""The protocol without the wire: a frame of the referee's in, a frame of choices out, or more if they take long."""
 
 from __future__ import annotations
 
+import math
 import sys
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from operator import index
+from time import monotonic
 from typing import SupportsIndex
 
-from arena.v1.referee_pb2 import Decision, Hello, PlayRequest, PlayResponse, Rejected
+from arena.v1.referee_pb2 import Decision, Hello, MatchStart, PlayRequest, PlayResponse, Rejected
 from arena_bot.bot import Bot, Turn, seated
 
 PROTOCOL = 1
+PIECES = 4
+"""So many times in a decision's limit the referee is told what has been decided: it takes who is silent for stopped."""
 _LARGEST = 2**32 - 1  # an action is a uint32 on the wire
 
 
@@ -20,6 +24,8 @@ class Table:
     def __init__(self, bot_class: type[Bot]) -> None:
         self._bot_class = bot_class
         self._bots: dict[int, Bot] = {}
+        self._piece = math.inf
+        """Seconds that a choice may be kept back; by the smallest limit of any match so far."""
 
     def hello(self, token: str) -> bytes:
         """The first frame of a stream."""
@@ -28,21 +34,29 @@ class Table:
         hello = Hello(protocol=PROTOCOL, token=token, matches=matches, updates=updates, sdk=maker)
         return PlayRequest(hello=hello).SerializeToString()
 
-    def answer(self, frame: PlayResponse) -> bytes | None:
-        """One frame with every choice that `frame` asks for; None if it asks for none."""
+    def answer(self, frame: PlayResponse) -> Iterator[bytes]:
+        """Every choice that `frame` asks for, in one frame, or in several of which each is to be sent at once.
+
+        None if it asks for nothing. The frame is worked off as the iterator is, and read to the end at its end.
+        """
+        began = monotonic()
         for start in frame.starts:
-            self._bots[start.match] = seated(self._bot_class, start)
+            self._seat(start)
         for rejected in frame.rejections:
             _complain(rejected)
         for update in frame.updates:
             self._bots[update.match].update(update)
-        reply = self._choices(frame.decisions) if frame.decisions else None
+        yield from self._choices(frame.decisions, began)
         for end in frame.ends:
             self._bots.pop(end.match).end(end)
-        return reply
 
-    def _choices(self, decisions: Iterable[Decision]) -> bytes:
-        reply = PlayRequest()
+    def _seat(self, start: MatchStart) -> None:
+        if limit := start.limits.decision_ms:
+            self._piece = min(self._piece, limit / 1000 / PIECES)
+        self._bots[start.match] = seated(self._bot_class, start)
+
+    def _choices(self, decisions: Iterable[Decision], began: float) -> Iterator[bytes]:
+        reply, due = PlayRequest(), began + self._piece
         add, bots = reply.choices.add, self._bots
         for decision in decisions:
             match = decision.match
@@ -51,7 +65,12 @@ class Table:
             if type(action) is not int or not 0 <= action <= _LARGEST:
                 action = _action(bot, action)
             add(match=match, decision=decision.decision, action=action)
-        return reply.SerializeToString()
+            if (now := monotonic()) >= due:
+                yield reply.SerializeToString()
+                reply, due = PlayRequest(), now + self._piece
+                add = reply.choices.add
+        if reply.choices:
+            yield reply.SerializeToString()
 
 
 def _action(bot: Bot, choice: SupportsIndex) -> int:

@@ -5,12 +5,14 @@ use std::collections::HashMap;
 use std::env;
 use std::error::Error;
 use std::process::ExitCode;
+use std::time::{Duration, Instant};
 
 use http::uri::PathAndQuery;
 use rand::SeedableRng;
 use rand::rngs::ChaCha8Rng;
 use tokio::runtime;
 use tokio::sync::mpsc;
+use tokio::time::sleep;
 use tokio_stream::wrappers::ReceiverStream;
 use tonic::client::Grpc;
 use tonic::transport::Endpoint;
@@ -25,6 +27,10 @@ pub mod v1 {
 }
 
 const PROTOCOL: u32 = 1;
+/// So many times in a decision's limit the referee is told what has been decided: it takes who is silent for stopped.
+const PIECES: u32 = 4;
+/// How long it takes at most that a reply is on its way, while nothing else runs in this thread.
+const SENDING: Duration = Duration::from_millis(1);
 static METHOD: &str = "/arena.v1.RefereeService/Play";
 
 /// One seat of one match: every match has a bot of its own, so matches never mix.
@@ -81,12 +87,9 @@ async fn play<B: Bot>(address: &str) -> Result<(), Box<dyn Error>> {
         .streaming(requests, PathAndQuery::from_static(METHOD), codec)
         .await?
         .into_inner();
-    let mut table = Table::<B>(HashMap::new());
+    let mut table = Table::<B>::new(replies);
     while let Some(frame) = frames.message().await? {
-        if let Some(reply) = table.answer(&frame) {
-            // A stream that is over says why when it is read.
-            let _ = replies.send(reply).await;
-        }
+        table.answer(&frame).await;
         if frame.goodbye.is_some() {
             break;
         }
@@ -117,31 +120,71 @@ fn hello(matches: u32) -> PlayRequest {
 }
 
 /// The matches that this process holds, each with a bot of its own.
-struct Table<B>(HashMap<u32, B>);
+struct Table<B> {
+    bots: HashMap<u32, B>,
+    replies: mpsc::Sender<PlayRequest>,
+    /// How long a choice may be kept back, by the smallest limit of any match so far.
+    piece: Duration,
+}
 
 impl<B: Bot> Table<B> {
-    /// One frame with every choice that `frame` asks for.
-    fn answer(&mut self, frame: &PlayResponse) -> Option<PlayRequest> {
+    fn new(replies: mpsc::Sender<PlayRequest>) -> Self {
+        Table {
+            bots: HashMap::new(),
+            replies,
+            piece: Duration::MAX,
+        }
+    }
+
+    /// Says every choice that `frame` asks for: in one frame, or, if they take long, in several.
+    async fn answer(&mut self, frame: &PlayResponse) {
+        let mut began = Instant::now();
         for start in &frame.starts {
-            self.0.insert(start.r#match, B::start(start));
+            self.start(start);
         }
         for rejected in &frame.rejections {
             eprintln!("the referee rejected a choice: {}", rejected.reason);
         }
-        let choices: Vec<_> = frame.decisions.iter().map(|it| self.choice(it)).collect();
+        let mut choices = Vec::with_capacity(frame.decisions.len());
+        for decision in &frame.decisions {
+            choices.push(self.choice(decision));
+            if began.elapsed() >= self.piece {
+                self.say(std::mem::take(&mut choices)).await;
+                sleep(SENDING).await;
+                began = Instant::now();
+            }
+        }
+        if !choices.is_empty() {
+            self.say(choices).await;
+        }
         for end in &frame.ends {
-            if let Some(bot) = self.0.remove(&end.r#match) {
+            if let Some(bot) = self.bots.remove(&end.r#match) {
                 bot.end(end);
             }
         }
-        (!choices.is_empty()).then_some(PlayRequest {
+    }
+
+    async fn say(&self, choices: Vec<Choice>) {
+        let reply = PlayRequest {
             hello: None,
             choices,
-        })
+        };
+        // A stream that is over says why when it is read.
+        let _ = self.replies.send(reply).await;
+    }
+
+    fn start(&mut self, start: &MatchStart) {
+        if let Some(limits) = start.limits
+            && limits.decision_ms > 0
+        {
+            let limit = Duration::from_millis(limits.decision_ms.into());
+            self.piece = self.piece.min(limit / PIECES);
+        }
+        self.bots.insert(start.r#match, B::start(start));
     }
 
     fn choice(&mut self, decision: &Decision) -> Choice {
-        let bot = self.0.get_mut(&decision.r#match).expect("a match begun");
+        let bot = self.bots.get_mut(&decision.r#match).expect("a match begun");
         Choice {
             r#match: decision.r#match,
             decision: decision.decision,

@@ -1,6 +1,8 @@
 /** Plays the matches that an arena sends to this process. */
 
-import { credentials, Metadata, type ServiceError } from "@grpc/grpc-js";
+import { setImmediate as sent } from "node:timers/promises";
+
+import { type ClientDuplexStream, credentials, Metadata } from "@grpc/grpc-js";
 import { xoroshiro128plusFromState } from "pure-rand/generator/xoroshiro128plus";
 import type { RandomGenerator } from "pure-rand/types/RandomGenerator";
 
@@ -15,6 +17,8 @@ import {
 } from "./generated/arena/v1/referee.js";
 
 const PROTOCOL = 1;
+/** So many times in a decision's limit the referee is told what has been decided: it takes who is silent for stopped. */
+const PIECES = 4;
 
 /** One seat of one match: every match has a bot of its own, so matches never mix. */
 export interface Bot {
@@ -43,45 +47,62 @@ export function run(newBot: (start: MatchStart) => Bot, matches = 256): void {
   });
   // The arena hangs up on whoever is slow to say hello, as on a busy machine: then dial again.
   const stream = client.play(new Metadata({ waitForReady: true }));
-  const table = new Table(newBot);
-  stream.on("data", (frame: PlayResponse) => {
-    const choices = table.answer(frame);
-    if (choices.length > 0) {
+  stream.write(PlayRequest.fromPartial({ hello: { protocol: PROTOCOL, token, matches, sdk: "grpc-js" } }));
+  play(stream, new Table(newBot))
+    .catch((error: Error) => {
+      console.error(`the arena at ${address}: ${error.message}`);
+      process.exitCode = 1;
+    })
+    .finally(() => client.close());
+}
+
+/** Answers every frame, one after the other. */
+async function play(stream: ClientDuplexStream<PlayRequest, PlayResponse>, table: Table): Promise<void> {
+  for await (const frame of stream as AsyncIterable<PlayResponse>) {
+    for (const choices of table.answer(frame)) {
       stream.write({ hello: undefined, choices });
+      await sent(); // nothing leaves while this thread thinks
     }
     if (frame.goodbye !== undefined) {
       stream.end();
     }
-  });
-  stream.on("end", () => client.close());
-  stream.on("error", (error: ServiceError) => {
-    console.error(`the arena at ${address}: ${error.message}`);
-    process.exitCode = 1;
-    client.close();
-  });
-  stream.write(PlayRequest.fromPartial({ hello: { protocol: PROTOCOL, token, matches, sdk: "grpc-js" } }));
+  }
 }
 
 /** The matches that this process holds, each with a bot of its own. */
 class Table {
   private readonly bots = new Map<number, Bot>();
+  /** Milliseconds that a choice may be kept back, by the smallest limit of any match so far. */
+  private piece = Infinity;
 
   constructor(private readonly newBot: (start: MatchStart) => Bot) {}
 
-  /** Every choice that a frame asks for. */
-  answer(frame: PlayResponse): Choice[] {
+  /** Every choice that a frame asks for: all together, or, if they take long, in pieces that are to be sent at once. */
+  *answer(frame: PlayResponse): Generator<Choice[]> {
+    let began = performance.now();
     for (const start of frame.starts) {
+      this.piece = Math.min(this.piece, (start.limits?.decisionMs || Infinity) / PIECES);
       this.bots.set(start.match, this.newBot(start));
     }
     for (const { reason } of frame.rejections) {
       console.error(`the referee rejected a choice: ${reason}`);
     }
-    const choices = frame.decisions.map((decision) => this.choice(decision));
+    let choices: Choice[] = [];
+    for (const decision of frame.decisions) {
+      choices.push(this.choice(decision));
+      if (performance.now() - began >= this.piece) {
+        yield choices;
+        choices = [];
+        began = performance.now();
+      }
+    }
+    if (choices.length > 0) {
+      yield choices;
+    }
     for (const end of frame.ends) {
       this.bots.get(end.match)?.end?.(end);
       this.bots.delete(end.match);
     }
-    return choices;
   }
 
   private choice(decision: Decision): Choice {

@@ -59,10 +59,7 @@ public final class Arena {
     var stream = RefereeServiceGrpc.newBlockingV2Stub(channel).withWaitForReady().play();
     stream.write(PlayRequest.newBuilder().setHello(hello).build());
     for (var frame = stream.read(); frame != null; frame = stream.read()) {
-      PlayRequest reply = table.answer(frame);
-      if (reply.getChoicesCount() > 0) {
-        stream.write(reply);
-      }
+      table.answer(frame, stream::write);
       if (frame.hasGoodbye()) {
         return;
       }

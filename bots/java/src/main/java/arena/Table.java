@@ -5,24 +5,38 @@ import arena.v1.Referee.Decision;
 import arena.v1.Referee.MatchStart;
 import arena.v1.Referee.PlayRequest;
 import arena.v1.Referee.PlayResponse;
+import io.grpc.StatusException;
 import java.util.HashMap;
 import java.util.Map;
+import java.util.concurrent.TimeUnit;
 import java.util.function.Function;
 import java.util.stream.IntStream;
 
 /** The matches that this process holds, each with a bot of its own. */
 final class Table {
+  /** So many times in a decision's limit the referee is told what has been decided: it takes who is silent for stopped. */
+  private static final int PIECES = 4;
+
+  /** Says choices to the referee. */
+  interface Say {
+    void say(PlayRequest choices) throws StatusException, InterruptedException;
+  }
+
   private final Function<MatchStart, Bot> newBot;
   private final Map<Integer, Bot> bots = new HashMap<>();
+
+  /** Nanoseconds that a choice may be kept back, by the smallest limit of any match so far. */
+  private long piece = Long.MAX_VALUE;
 
   Table(Function<MatchStart, Bot> newBot) {
     this.newBot = newBot;
   }
 
-  /** One frame with every choice that a frame asks for. */
-  PlayRequest answer(PlayResponse frame) {
+  /** Says every choice that a frame asks for: in one frame, or, if they take long, in several. */
+  void answer(PlayResponse frame, Say referee) throws StatusException, InterruptedException {
+    long began = System.nanoTime();
     for (var start : frame.getStartsList()) {
-      bots.put(start.getMatch(), newBot.apply(start));
+      start(start);
     }
     for (var rejected : frame.getRejectionsList()) {
       System.err.println("the referee rejected a choice: " + rejected.getReason());
@@ -30,11 +44,26 @@ final class Table {
     var reply = PlayRequest.newBuilder();
     for (var decision : frame.getDecisionsList()) {
       reply.addChoices(choice(decision));
+      if (System.nanoTime() - began >= piece) {
+        referee.say(reply.build());
+        reply.clear();
+        began = System.nanoTime();
+      }
+    }
+    if (reply.getChoicesCount() > 0) {
+      referee.say(reply.build());
     }
     for (var end : frame.getEndsList()) {
       bots.remove(end.getMatch()).end(end);
     }
-    return reply.build();
+  }
+
+  private void start(MatchStart start) {
+    long limit = Integer.toUnsignedLong(start.getLimits().getDecisionMs());
+    if (limit > 0) {
+      piece = Math.min(piece, TimeUnit.MILLISECONDS.toNanos(limit) / PIECES);
+    }
+    bots.put(start.getMatch(), newBot.apply(start));
   }
 
   private Choice choice(Decision decision) {
