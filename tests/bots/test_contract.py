@@ -7,7 +7,9 @@ as it says and ends when it is told to, `arena submit` has checked.
 from __future__ import annotations
 
 import json
+import time
 from collections.abc import Sequence
+from typing import NamedTuple
 
 import pytest
 from google.protobuf.struct_pb2 import Struct
@@ -22,15 +24,18 @@ from arena.submission.templates import templates
 from arena.v1 import referee_pb2 as pb
 from tests.bots.conftest import Homes
 from tests.bots.entered import PATIENT, Home, claimed
-from tests.sdk.referee import alone, refereed
+from tests.sdk.referee import Referee, alone, decision, refereed, start
 
 pytestmark = [pytest.mark.long, pytest.mark.timeout(1200)]
 every_language = pytest.mark.parametrize(
     "language",
     [pytest.param(each, marks=pytest.mark.needs("tools of languages", each)) for each in sorted(templates())],
 )
-LIMITS = Limits()
+LIMITS = Limits(decision=60.0)
+"""So long that nobody has to show before the end of a frame that it has not stopped."""
 PATIENCE = 60.0
+LIMIT = 0.2
+"""Seconds for a decision, of which there are so many in a frame that it takes several times as long."""
 NOTHING = Struct()
 """What is seen of a game that shows nothing."""
 MATCHES = 12
@@ -69,6 +74,55 @@ async def test_all_answer_alike(home: Home, language: str) -> None:
     """One rule written once in each language, question by question; a whole frame is answered by one frame."""
     games = claimed(language)
     assert await answers(home, language, games) == await answers(home, "python", games)
+
+
+class Told(NamedTuple):
+    """How a frame was answered."""
+
+    asked: float
+    choices: list[tuple[float, int]]
+    """Of each answer when it came, and how many choices it had."""
+
+    @property
+    def took(self) -> float:
+        """Seconds from the question to the last answer."""
+        return self.choices[-1][0] - self.asked
+
+    @property
+    def spread(self) -> float:
+        """Seconds from the first answer to the last."""
+        return self.choices[-1][0] - self.choices[0][0]
+
+
+async def told(referee: Referee, question: bytes, count: int) -> Told:
+    """Put the same question so many times in one frame, and hear all answers."""
+    begun, choices = time.monotonic(), list[tuple[float, int]]()
+    await referee.say(pb.PlayResponse(), count * question)
+    while (left := count - sum(number for _, number in choices)) > 0:
+        heard = (await referee.hear()).choices
+        assert 0 < len(heard) <= left
+        choices.append((time.monotonic(), len(heard)))
+    return Told(begun, choices)
+
+
+@every_language
+async def test_it_says_what_it_has_decided_while_it_thinks(home: Home, language: str) -> None:
+    """At least every quarter of a limit, or it would be taken for stopped; here once a limit will do, as others work.
+
+    The quickest bots get the most questions. A choice among many takes longer, but plain programs read them all.
+    """
+    bot = home.entrant(language)
+    legal = range(100) if "arena_bot.plain" in bot.command else range(20_000)
+    question = wire.part("decisions", decision(1, 1, legal, other=NOTHING).SerializeToString())
+    async with refereed(*bot.command[1:], by=bot.command[0], cwd=bot.cwd) as referee:
+        await referee.hello()
+        limits = pb.Limits(decision_ms=int(1000 * LIMIT))
+        await referee.say(pb.PlayResponse(starts=[start(1, bytes(32), game="nobody's", limits=limits)]))
+        count = 100
+        while (heard := await told(referee, question, count)).took < 6 * LIMIT:
+            count = int(count * min(10, 2 + 6 * LIMIT / heard.took))
+    assert heard.spread > heard.took / 3
+    assert heard.spread / LIMIT <= len(heard.choices) < count / 10
 
 
 def own_words(lines: Sequence[str]) -> list[str]:
