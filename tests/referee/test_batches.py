@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import sys
+import time
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
@@ -10,7 +12,7 @@ import pytest
 
 from arena.clock import Limits
 from arena.match import Forfeit
-from arena.seated import Entrant
+from arena.seated import Bot, Entrant
 from arena.task import Played, Task, Trouble
 from arena.worker import Worker
 from tests.referee.conftest import PATIENT, bot, judged, task
@@ -137,6 +139,78 @@ def test_a_stalled_process_ends_the_match_that_it_stalls_in(worker: Worker) -> N
     lost = [forfeits(result) for result in played.values() if forfeits(result)]
     assert 1 <= len(lost) <= 10
     assert set(map(tuple, lost)) == {((0, Forfeit.TIMEOUT, 2),)}
+
+
+HANGS = """
+import sys, time
+from arena_bot import Bot, run
+
+class Hangs(Bot):
+    begun = 0
+
+    def start(self):
+        Hangs.begun += 1
+        self.place = Hangs.begun
+
+    def choose(self, turn):
+        if self.place == 50:
+            print(time.monotonic(), file=sys.stderr, flush=True)
+            time.sleep(1000)
+        return turn.legal[0]
+
+run(Hangs)
+"""
+
+
+class Watchful(Worker):
+    """Notes when a process was found to have hung, and how long ago it said so."""
+
+    waited: float | None = None
+
+    def ended(self, bot: Bot, reason: Forfeit, detail: str) -> None:
+        assert reason is Forfeit.TIMEOUT
+        assert bot.stream is not None
+        assert len(bot.stream.held) > 40
+        self.waited = time.monotonic() - float(bot.evidence()["output"][-1])
+        super().ended(bot, reason, detail)
+
+
+def test_a_bot_that_hangs_among_many_matches_is_found_in_the_time_of_one_decision(scratch: Path) -> None:
+    """Ten limits for the first one of its fiftieth match, and the bank: 2.5 s here, not the limits of all it owes."""
+    hangs = Entrant("hangs", "hangs", (sys.executable, "-c", HANGS), "/tmp")
+    worker = Watchful(scratch)
+    try:
+        limits = Limits(decision=0.2, bank=0.5)
+        worker.play(matches(hangs, bot(), count=120, limits=limits), stop=lambda: worker.waited is not None)
+    finally:
+        worker.close()
+    assert worker.waited is not None
+    assert 2.0 < worker.waited < limits.first + limits.bank + 3.0
+
+
+TURNS_SLOW = """
+import time
+from arena_bot import Bot, run
+
+class TurnsSlow(Bot):
+    asked = 0
+
+    def choose(self, turn):
+        self.asked += 1
+        if self.asked > 8:
+            time.sleep(0.1)
+        return turn.legal[0]
+
+run(TurnsSlow)
+"""
+
+
+def test_a_bot_that_shows_progress_is_not_taken_for_stopped(worker: Worker) -> None:
+    """Its frames are full when each decision begins to take half of a limit: it says so, and goes on as it was."""
+    slow = Entrant("turns slow", "turns slow", (sys.executable, "-c", TURNS_SLOW), "/tmp")
+    played = worker.play(matches(slow, bot(), count=24, limits=Limits(decision=0.2, bank=0.2), steps=10))
+    assert [forfeits(result) for result in played] == [[]] * 24
+    assert not worker.trouble.solo
 
 
 def test_frames_are_full_while_many_matches_are_in_play(worker: Worker) -> None:
