@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from types import SimpleNamespace
 from typing import Any, NamedTuple, cast
 
 from arena.clock import Limits, Usage
@@ -80,6 +81,8 @@ class Wire:
         """When the referee last woke from a sleep of its own."""
         self.overloads: list[str] = []
         self.condition = "is still running"
+        self.match = SimpleNamespace(seats=2)
+        """What is known of the match at every table."""
         self.heard: list[tuple[int, int, int]] = []
         """What reached the tables: match, decision, action."""
         self._written: list[pb.PlayResponse] = []

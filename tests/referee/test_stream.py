@@ -739,15 +739,16 @@ def test_a_bot_that_offers_nothing_gets_one_match_at_a_time() -> None:
     assert wire.stream.capacity == 1
 
 
-def test_a_frame_answered_in_pieces_shows_what_it_took_as_a_whole() -> None:
+@pytest.mark.parametrize(("took", "capacity"), [(0.01, 16), (0.24, 8), (0.6, 4)])
+def test_a_frame_answered_in_pieces_shows_what_it_took_as_a_whole(took: float, capacity: int) -> None:
     """Who decides everything and then says it in many messages has not answered the later ones in no time."""
     wire = Wire()
     seats = in_a_frame(wire, 8)
     wire.stream.capacity = 8
-    wire.time.pass_by(0.24)
+    wire.time.pass_by(took)
     for at in seats:
         wire.say((at, 2, 0))
-    assert wire.stream.capacity == 8
+    assert wire.stream.capacity == capacity
 
 
 def test_a_frame_has_no_more_than_the_bot_is_given_at_once() -> None:
@@ -779,6 +780,32 @@ def test_first_decisions_come_few_at_a_time_at_first() -> None:
         wire.time.pass_by(2.0 * len(starts))
         wire.say(*[(match, number, 0) for match, number in due])
     assert (max(asked), sum(asked)) == (2, 60)
+
+
+def test_one_first_decision_at_a_time_does_not_show_that_many_are_as_quick() -> None:
+    """Each takes a second and more, however many were asked one by one."""
+    wire = Wire(new=True)
+    held = wire.sit()
+    wire.play(held, [1])
+    for _ in range(10):
+        wire.play(wire.sit(), [1], seconds=1.2)
+    wire.play(held, range(2, 12))
+    for at in [wire.sit() for _ in range(40)]:
+        wire.ask(at, 1)
+    wire.sent()
+    assert wire.stream.capacity > 40
+    assert len(wire.stream._owed) == 2
+
+
+def test_a_frame_that_has_all_it_may_have_is_full() -> None:
+    """It does not wait for more of the matches that the bot holds."""
+    wire = Wire()
+    seats = [wire.sit() for _ in range(9)]
+    wire.stream.capacity = 2
+    wire.ask(seats[0], 1)
+    assert not wire.stream.full
+    wire.ask(seats[1], 1)
+    assert wire.stream.full
 
 
 def test_a_match_among_several_starts_with_its_first_question() -> None:
