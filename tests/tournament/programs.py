@@ -63,6 +63,28 @@ run(Mine)
 """
 """Knows the dice of every match that its process ever began, and makes an illegal choice when it meets them again."""
 
+HANGS_IN_A_CROWD = """
+import time
+from arena_bot import Bot, run
+
+class Hangs(Bot):
+    begun = ended = 0
+
+    def start(self):
+        Hangs.begun += 1
+
+    def choose(self, turn):
+        if self.begun > 50 and self.begun - self.ended > 10:
+            time.sleep(1000)
+        return turn.legal[0]
+
+    def end(self, end):
+        Hangs.ended += 1
+
+run(Hangs)
+"""
+"""Stops for good in its fiftieth match, but plays on if it has one at a time."""
+
 
 def enter(folder: Path, **programs: str) -> None:
     """Put programs into a folder and, for BIRTH, into the home there, without the qualification that submitting has."""

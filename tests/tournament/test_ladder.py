@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import re
 import shutil
+import time
 from pathlib import Path
 from typing import Any
 
@@ -166,3 +167,13 @@ def test_a_bot_that_crashes_loses_its_matches_and_stops_nobody(cwd: Path) -> Non
     assert re.search(r"seat 1 \(shaky@1\) forfeited at decision \d+: crash: the process exited with code 7", shown)
     assert "it was asked: {" in shown
     assert r"| \x1b[31mred\x1b[0m" in shown
+
+
+@pytest.mark.long
+def test_a_bot_that_hangs_among_many_matches_is_found_at_once(cwd: Path) -> None:
+    """In the time of one first decision and the bank, 2.5 s here, in each of two seats, and not of all it owes."""
+    programs.enter(cwd, hangs=programs.HANGS_IN_A_CROWD)
+    begun = time.monotonic()
+    board = ladder(cwd, "--rounds", "80", "--bots", "hangs,random", "--limit", "200ms", "--bank", "500ms", "-j", "1")
+    assert {bot["bot"]: bot["forfeits"] for bot in board["bots"]} == {"hangs@1": 0, "random@1": 0}
+    assert time.monotonic() - begun < 40
