@@ -481,7 +481,8 @@ class BotStream:
         if self._timer is not None:
             self._timer.cancel()
             self._timer = None
-            self._watch()
+            if self._owed:
+                self._watch()
 
     def _look(self, when: float) -> None:
         self._timer = None

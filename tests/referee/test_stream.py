@@ -529,6 +529,20 @@ def test_the_decision_that_may_take_longest_says_how_long_silence_may_last(patie
     assert wire.reasons == [Forfeit.TIMEOUT]
 
 
+def test_a_shorter_limit_may_come_while_nothing_is_owed() -> None:
+    """There is nothing to be late with yet; what is asked then is due by its own limit."""
+    wire = Wire()
+    wire.play(wire.sit(), [1])
+    at = wire.sit(Limits(decision=0.1, bank=0.2))
+    wire.time.pass_by(100)
+    wire.ask(at, 1)
+    wire.settle()
+    wire.time.pass_by(1.0 + 0.2 + 0.1 / PIECES)
+    assert wire.faults == []
+    wire.time.pass_by(PATIENCE)
+    assert wire.reasons == [Forfeit.TIMEOUT]
+
+
 def test_silence_in_which_the_machine_was_busy_is_not_charged() -> None:
     """Among several matches as in one alone."""
     wire = Wire()
