@@ -210,7 +210,7 @@ def test_a_bot_that_shows_progress_is_not_taken_for_stopped(worker: Worker) -> N
     slow = Entrant("turns slow", "turns slow", (sys.executable, "-c", TURNS_SLOW), "/tmp")
     played = worker.play(matches(slow, bot(), count=24, limits=Limits(decision=0.2, bank=0.2), steps=10))
     assert [forfeits(result) for result in played] == [[]] * 24
-    assert not worker.trouble.solo
+    assert not worker.trouble.plays_singly(slow.digest)
 
 
 def test_frames_are_full_while_many_matches_are_in_play(worker: Worker) -> None:
