@@ -7,7 +7,7 @@ import math
 import shutil
 import tempfile
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
@@ -19,7 +19,7 @@ from arena.bench.figures import Sample, Sampler
 from arena.clock import Limits
 from arena.submission import Program
 from arena.tournament.pool import CHUNK, Workers
-from arena.tournament.run import Run, run_ladder
+from arena.tournament.run import Report, Run, run_ladder
 from ladder import store
 
 if TYPE_CHECKING:
@@ -57,25 +57,38 @@ class Stand:
         self._ladders = 0
         self._per_round = 1
 
-    def play(self, matches: int) -> Leg:
-        """At least so many. Raises RuntimeError if a bot forfeits or a match is void: then other work was measured."""
+    def play(self, matches: int, look: Callable[[], None] = lambda: None) -> Leg:
+        """At least so many, with a look in the middle of the first phase, while bots are alive.
+
+        Raises RuntimeError if a bot forfeits or a match is void: then other work was measured.
+        """
         rounds = math.ceil(matches / self._per_round)
         home = self._scratch / f"home{self._ladders}"
         with store.open(home, checkpoints=True) as db:
             ladder = self._prepare(db, home)
             field = [program.name for program in self._programs]
             begun = time.perf_counter()
-            run = run_ladder(db, home, ladder, field, rounds, workers=self._workers, report=_silent)
+            report = self._once_at(0.5 / self._players, look)
+            run = run_ladder(db, home, ladder, field, rounds, workers=self._workers, report=report)
             seconds = time.perf_counter() - begun
             _check(run, store.leaderboard(db, ladder))
         self._per_round = run.played // rounds
-        if self._ladders:  # the bots run in the first one's
-            shutil.rmtree(home)
+        shutil.rmtree(home)
         self._ladders += 1
         return Leg(seconds, run.played, run.decisions)
 
+    @staticmethod
+    def _once_at(share: float, look: Callable[[], None]) -> Report:
+        looks = iter([look])
+
+        def report(done: int, total: int) -> None:
+            if done and done >= share * total:
+                next(looks, _nothing)()
+
+        return report
+
     def warm_up(self, jobs: int) -> None:
-        """Start everything, and let the frames grow to their full size."""
+        """Start the workers."""
         first = self.play(1)  # tells how many matches a round has
         if first.matches < CHUNK * jobs:
             self.play(CHUNK * jobs)
@@ -102,10 +115,10 @@ def ladder(setting: Setting, case: Case, in_flight: int) -> Iterator[Sampler]:
         matches = how_many(setting, case, in_flight)
 
         def sample() -> Sample:
-            before = crew.cpu()
-            leg = stand.play(matches)
+            before, memory = crew.cpu(), dict[str, float]()
+            leg = stand.play(matches, lambda: memory.update(crew.memory()))
             rates = {"decisions_per_s": leg.decisions / leg.seconds, "matches_per_s": leg.matches / leg.seconds}
-            return rates | crew.cpu().per_decision(before, leg.decisions) | crew.memory()
+            return rates | crew.cpu().per_decision(before, leg.decisions) | memory
 
         yield sample
 
@@ -121,7 +134,7 @@ def record(setting: Setting, case: Case, in_flight: int, folder: Path) -> float:
 
 
 def how_many(setting: Setting, case: Case, in_flight: int) -> int:
-    """The matches of one repeat, and no fewer than fill frames: each rotation has bot processes of its own."""
+    """The matches of one repeat, and no fewer than fill frames in each phase."""
     if in_flight == 1:
         return max(CHUNK * setting.jobs, case.matches(setting.seconds * setting.jobs * UNBATCHED))
     return max(FILL * setting.jobs * case.players, case.matches(setting.seconds * setting.jobs * BATCHED))
@@ -142,8 +155,8 @@ def _check(run: Run, board: Sequence[store.Row]) -> None:
         raise RuntimeError(f"bots of the benchmark forfeited {forfeits} times: is the machine overloaded?")
 
 
-def _silent(_done: int, _total: int) -> None:
-    """Progress is told between the repeats."""
+def _nothing() -> None:
+    """It has been looked."""
 
 
 def _program(folder: Path, command: Sequence[str]) -> Program:

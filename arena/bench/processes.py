@@ -10,17 +10,25 @@ import psutil
 
 
 class Crew(NamedTuple):
-    """The processes of an open part: those of the referees, or that stand in for them, and their bots."""
+    """The processes of an open part: those of the referees, or that stand in for them, with their bots."""
 
     referees: Sequence[psutil.Process]
-    bots: Sequence[psutil.Process]
+
+    @property
+    def bots(self) -> list[psutil.Process]:
+        """Those that are alive now."""
+        return [bot for referee in self.referees for bot in referee.children()]
 
     def cpu(self) -> Cpu:
-        """What they, and this process, have used so far."""
-        return Cpu(_seconds(self.referees), _seconds(self.bots), _seconds([psutil.Process()]))
+        """What they, and this process, have used so far; bots that have ended included."""
+        bots = _seconds(self.bots) + sum(_seconds_of_ended(referee) for referee in self.referees)
+        return Cpu(_seconds(self.referees), bots, _seconds([psutil.Process()]))
 
     def memory(self) -> dict[str, float]:
-        """MiB of each kind of process on average; memory that processes share is divided among them (PSS)."""
+        """MiB of each kind of process on average; memory that processes share is divided among them (PSS).
+
+        0 where none is alive, as bots between two phases.
+        """
         kinds = {"referee": self.referees, "bot": self.bots, "coordinator": [psutil.Process()]}
         return {f"{kind}_mib": _mib(processes) for kind, processes in kinds.items()}
 
@@ -46,9 +54,8 @@ def children() -> set[int]:
 
 
 def crew(others: Iterable[int]) -> Crew:
-    """The workers that came after `others`, with their bots."""
-    referees = [psutil.Process(pid) for pid in sorted(children() - set(others))]
-    return Crew(referees, [bot for referee in referees for bot in referee.children()])
+    """The workers that came after `others`."""
+    return Crew([psutil.Process(pid) for pid in sorted(children() - set(others))])
 
 
 def _seconds(processes: Sequence[psutil.Process]) -> float:
@@ -56,6 +63,11 @@ def _seconds(processes: Sequence[psutil.Process]) -> float:
     return sum(times.user + times.system for times in used)
 
 
+def _seconds_of_ended(referee: psutil.Process) -> float:
+    times = referee.cpu_times()
+    return float(times.children_user + times.children_system)
+
+
 def _mib(processes: Sequence[psutil.Process]) -> float:
     sizes = [process.memory_full_info().pss for process in processes]
-    return float(sum(sizes)) / len(sizes) / 2**20
+    return float(sum(sizes)) / max(len(sizes), 1) / 2**20

@@ -29,7 +29,7 @@ LOOP = 0.1
 """And where only one process works."""
 
 NOTES = (
-    "processes start and warm up outside of what is timed, in ladders and playbacks alike; startup has the starts",
+    "workers start outside of what is timed, and in playbacks bots too; a ladder starts its bots anew in every phase",
     "a repeat of a ladder is a new one, from its plan to its last rating; it has as many matches on any machine",
     "raw_grpc and raw_single play back what a ladder of the same number of matches sent",
     "frames empty towards the end of a repeat: the more --seconds, the more decisions a frame and a second",

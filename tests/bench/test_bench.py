@@ -6,6 +6,7 @@ import json
 import os
 import signal
 import subprocess
+import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -110,9 +111,11 @@ def test_an_interruption_leaves_nothing_behind(
         assert bench.stderr is not None
         while not bench.stderr.readline().startswith("repeat 2"):
             pass
-        started = psutil.Process(bench.pid).children(recursive=True)
+        started, deadline = list[psutil.Process](), time.monotonic() + PATIENCE
+        while len(started) < 4 and time.monotonic() < deadline:  # bots come and go with the phases
+            started = psutil.Process(bench.pid).children(recursive=True)
         os.killpg(bench.pid, number)
         assert bench.wait(PATIENCE) == 130
     _, alive = psutil.wait_procs(started, timeout=PATIENCE)
     assert ([*scratch.iterdir()], alive) == ([], [])
-    assert len(started) > 4
+    assert len(started) >= 4
