@@ -448,21 +448,18 @@ class Worker:
         assert bot.stream is not None
         held = [at for at in bot.stream.held.values() if not at.closed]
         digest = bot.entrant.digest
-        had_its_chance = digest in self.trouble.chances
         killed = reason is Forfeit.CRASH and bot.was_killed
-        # It may have gone because the match before was over, and not have heard of this one.
-        left = held and reason is Forfeit.CRASH and bot.matches > 1 and not any(at.answers for at in held)
-        if held and (bot.stream.crowded or killed) and not had_its_chance:
+        if held and (bot.stream.crowded or killed) and digest not in self.trouble.chances:
             what = {"reason": reason.value, "detail": detail, **bot.evidence()}
             self.trouble = self.trouble.and_also(Trouble(chances={digest: what}))
             self._take_back(self._matches_of(digest))
             self._one_at_a_time(digest)
-            return
-        if left:
+        elif held and reason is Forfeit.CRASH and bot.matches > 1 and not any(at.answers for at in held):
+            # It may have gone because the match before was over, and not have heard of this one. Nothing is gained by
+            # that: it has answered nothing, and will be asked the same.
             self.trouble = self.trouble.and_also(Trouble(leavers=frozenset([digest])))
-            self._one_at_a_time(digest)
-        if left and not had_its_chance:
             self._take_back([at.table for at in held])
+            self._one_at_a_time(digest)
         else:
             for at in held:
                 at.table.gone(at, reason, detail)

@@ -9,6 +9,7 @@ from collections.abc import Iterator, Sequence
 from typing import Any, NamedTuple
 
 from arena import casual, games, submission
+from arena.check import Unjudged
 from arena.clock import Bank, Limits
 from arena.match import Forfeit, Void
 from arena.questions import Setup
@@ -19,10 +20,6 @@ from arena.task import Played, Task
 
 LOAD = 3
 """How many times as long a decision may take in a ladder: a core there has a referee and the bots of a match."""
-
-
-class Unjudged(RuntimeError):
-    """The arena or its machine failed, so nothing is known of the bot; the message is one line for people."""
 
 
 class Trial(NamedTuple):

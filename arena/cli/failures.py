@@ -54,7 +54,7 @@ def _usage(error: click.UsageError) -> str:
 
 
 def _expected() -> tuple[type[Exception], ...]:
-    from arena.check.trials import Unjudged
+    from arena.check import Unjudged
     from arena.games import UnknownGame
     from arena.replay import Breach, Unreadable
     from arena.sandbox.grades import NoSandbox

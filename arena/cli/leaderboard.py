@@ -144,8 +144,8 @@ class Board(NamedTuple):
     evidence: Evidence
     waiting: int
     """Bots of the field without a rated match."""
-    reach: int
-    """The seq of the first match that is still to be played, or one more than there is."""
+    provisional: list[Row]
+    """The leaderboard with the matches that are done and not yet rated; none if all are rated."""
 
     @property
     def field(self) -> list[Row]:
@@ -180,8 +180,8 @@ def read(db: Database, ladder: Ladder) -> Board:
 
     rows = store.leaderboard(db, ladder)
     counts, settled, evidence = store.counts(db, ladder), store.find_settled(db, ladder), store.evidence(db, ladder)
-    _, reach = store.reach(db, ladder)
-    return Board(ladder, rows, counts, settled, evidence, store.waiting(db, ladder), reach)
+    provisional = store.provisional(db, ladder) if counts.scheduled else []
+    return Board(ladder, rows, counts, settled, evidence, store.waiting(db, ladder), provisional)
 
 
 def as_data(board: Board, game: Game[Any]) -> dict[str, Any]:
@@ -204,17 +204,22 @@ def as_data(board: Board, game: Game[Any]) -> dict[str, Any]:
         "settled_centre": board.settled_centre,
         "settled_matches": board.settled.matches,
         "bots": [_bot(board, place) for place in range(len(board.rows))],
+        "provisional": [{"rank": row.place, "bot": row.label, **_numbers(row)} for row in board.provisional],
     }
 
 
+def _numbers(row: Row) -> dict[str, Any]:
+    return {name: value for name, value in row._asdict().items() if name not in ("place", "label")}
+
+
 def _bot(board: Board, place: int) -> dict[str, Any]:
-    data = board.rows[place]._asdict()
-    label = data.pop("label")
+    row = board.rows[place]
+    label = row.label
     settled, points = board.settled.ratings.get(label), board.evidence.score(label)
     return {
-        "rank": data.pop("place"),
+        "rank": row.place,
         "bot": label,
-        **data,
+        **_numbers(row),
         "settled": settled and settled._asdict(),
         "points": points and points._asdict(),
         "sure": board.sure(place),
@@ -230,8 +235,9 @@ def picture(board: Board, game: Game[Any]) -> Group:
     state = _state(board.counts, board.rated)
     head = f"{title(game, board.ladder.key.seats)}{settings} (ladder {board.ladder.id}):"
     apart = " " if len(f"{head} {state}") <= console().width else "\n"
-    rows = [_rows(board)] if board.rows else []
-    return Group(Text(f"{head}{apart}{state}", style="bold"), *rows, *_notes(board))
+    seen = board._replace(rows=board.provisional or board.rows)
+    rows = [_rows(seen)] if seen.rows else []
+    return Group(Text(f"{head}{apart}{state}", style="bold"), *rows, *_notes(board, seen))
 
 
 def _rows(board: Board) -> Table:
@@ -267,13 +273,15 @@ def _cells(board: Board, place: int, row: Row) -> list[str]:
     ]
 
 
-def _notes(board: Board) -> Iterator[str]:
-    if board.counts.scheduled and board.rated < board.counts.done:
-        yield f"ratings wait for match {board.reach + 1:,} of the schedule: arena ladder goes on and plays it"
-    if board.waiting:
+def _notes(board: Board, seen: Board) -> Iterator[str]:
+    """Below what is seen, which may be provisional."""
+    if board.provisional:
+        early = board.counts.done - board.rated
+        yield f"provisional: matches are rated in the order of the schedule, and {early:,} of these came early"
+    elif board.waiting:
         more = "more " if board.rows else ""
         yield f"{board.waiting:,} {more}bot{'s have' if board.waiting > 1 else ' has'} no rated match yet"
-    if not all(map(board.sure, range(len(board.rows)))):
+    if not all(map(seen.sure, range(len(seen.rows)))):
         yield "~ may as well be better than the bot above it: more rounds would tell"
     if board.settled.matches < board.rated:
         yield f"settled: of {board.settled.matches:,} matches, arena leaderboard --settle brings it up to date"

@@ -4,7 +4,7 @@ Connection first, the SQL in sight, a value out. Writes that belong together are
 function here has done when it returns survives kill -9 and power loss.
 """
 
-from ladder.store.board import fold, ladder_hash, leaderboard, reach, sign
+from ladder.store.board import fold, ladder_hash, leaderboard, provisional, reach, sign
 from ladder.store.chances import chances, forgive, use_chance
 from ladder.store.checks import Mismatch
 from ladder.store.database import NotFound, StoreError, exclusive, is_stored, open, open_read, write
@@ -76,6 +76,7 @@ __all__ = [
     "open",
     "open_read",
     "plan",
+    "provisional",
     "reach",
     "record",
     "reinstate",

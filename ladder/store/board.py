@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from hashlib import sha256
 from itertools import groupby
 from operator import itemgetter
@@ -56,14 +56,37 @@ def fold(db: Database, ladder: Ladder) -> int:
 
 def leaderboard(db: Database, ladder: Ladder) -> list[Row]:
     """Every version that was rated, the highest shown rating first."""
-    rows = db.query(
-        "SELECT r.*, v.name, v.number, v.retired,"
-        " v.number = (SELECT max(number) FROM versions WHERE name = v.name) AS current"
-        " FROM ratings r JOIN versions v ON v.label = r.version WHERE r.ladder = ? ORDER BY v.name, v.number",
-        [ladder.id],
+    return _rows(db, standings(db, ladder))
+
+
+def provisional(db: Database, ladder: Ladder) -> list[Row]:
+    """The leaderboard if every match were rated that is done, those after the rated ones in the order they came in.
+
+    For watching: it is in no history and no hash, and another run of the same matches has another one. None if all
+    that is done is rated.
+    """
+    now = standings(db, ladder)
+    ahead = db.execute(
+        "SELECT m.seq, m.id, s.version, s.rank, s.forfeit IS NOT NULL FROM matches m JOIN seats s ON s.match = m.id"
+        " JOIN replays r ON r.match = m.id WHERE m.ladder = ? AND m.status = 'done' AND m.seq >= ?"
+        " ORDER BY r.rowid, s.seat",
+        [ladder.id, reach(db, ladder)[0]],
     )
-    best_first = sorted(rows, key=lambda row: -_rating(row).shown)
-    return [_row(place, row) for place, row in enumerate(best_first, 1)]
+    unrated = 0
+    for unrated, (_, _, seats) in enumerate(_placed(ahead), 1):  # noqa: B007 - counted
+        now |= _rated(now, seats, ladder.draw_probability)
+    return _rows(db, now) if unrated else []
+
+
+def _rows(db: Database, standings: Mapping[str, Standing]) -> list[Row]:
+    versions = db.query(
+        "SELECT label, name, number, retired,"
+        " number = (SELECT max(number) FROM versions WHERE name = v.name) AS current"
+        " FROM versions v ORDER BY name, number"
+    )
+    known = [(version, standings[version["label"]]) for version in versions if version["label"] in standings]
+    best_first = sorted(known, key=lambda each: -each[1].rating.shown)
+    return [_row(place, version, standing) for place, (version, standing) in enumerate(best_first, 1)]
 
 
 def ladder_hash(db: Database, ladder: Ladder) -> str:
@@ -157,6 +180,10 @@ def _finished(db: Database, ladder: Ladder, begin: int, end: int) -> Iterator[tu
         " WHERE m.ladder = ? AND m.status = 'done' AND m.seq >= ? AND m.seq < ? ORDER BY m.seq, s.seat",
         [ladder.id, begin, end],
     )
+    return _placed(rows)
+
+
+def _placed(rows: Iterable[Any]) -> Iterator[tuple[int, str, list[Placed]]]:
     for (seq, match), seats in groupby(rows, key=itemgetter(0, 1)):
         yield seq, match, [Placed(*seat[2:]) for seat in seats]
 
@@ -205,20 +232,19 @@ def _save(db: Database, ladder: Ladder, standings: Mapping[str, Standing]) -> No
     )
 
 
-def _rating(row: Mapping[str, Any]) -> Rating:
-    return Rating(row["mu"], row["sigma"])
-
-
-def _row(place: int, row: Mapping[str, Any]) -> Row:
-    names = ("name", "number", "mu", "sigma", "matches", "wins", "ties", "losses", "forfeits")
+def _row(place: int, version: Mapping[str, Any], standing: Standing) -> Row:
     return Row(
         place=place,
-        label=row["version"],
-        shown=_rating(row).shown,
-        mean_rank=1 + row["rank_sum"] / row["matches"],
-        current=bool(row["current"]),
-        retired=row["retired"] is not None,
-        **{name: row[name] for name in names},
+        label=version["label"],
+        name=version["name"],
+        number=version["number"],
+        shown=standing.rating.shown,
+        mu=standing.rating.mu,
+        sigma=standing.rating.sigma,
+        mean_rank=1 + standing.rank_sum / standing.matches,
+        current=bool(version["current"]),
+        retired=version["retired"] is not None,
+        **{name: getattr(standing, name) for name in ("matches", "wins", "ties", "losses", "forfeits")},
     )
 
 

@@ -131,7 +131,7 @@ def test_the_first_fault_is_told_at_length(cwd: Path) -> None:
     assert "hint: turtle.py hides Python's own module turtle, which may be imported: rename it" in ran.err
     assert "play birth  FAILED  illegal with 3 players: chose 999, legal: " in ran.out
     *_, asked, answered, advice = ran.out.splitlines()
-    assert asked.startswith('  referee: {"decisions": [{"match": 1, "decision": ')
+    assert asked.startswith('  referee: {"decisions": [{"match": ')
     assert json.loads(answered.removeprefix("      bot: "))["choices"][0]["action"] == 999
     assert advice.startswith("advice: choose from `turn.legal`")
     data = json.loads(arena("check", "turtle.py", "--game", "birth", "--json", cwd=cwd).out)

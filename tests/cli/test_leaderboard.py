@@ -78,7 +78,12 @@ def test_an_interrupted_ladder_says_what_is_left_and_what_is_not_rated(
         store.record(db, ladder, [store.FinishedMatch(second.id, seats, b"", b"")])
     head = typed(*LEADERBOARD).out.splitlines()[0]
     assert head.endswith(": 5 matches, 4 rated, 3 to play")
-    assert "ratings wait for match 5 of the schedule: arena ladder goes on and plays it" in typed(*LEADERBOARD).out
+    assert (
+        "provisional: matches are rated in the order of the schedule, and 1 of these came early"
+        in typed(*LEADERBOARD).out
+    )
+    data = json.loads(typed(*LEADERBOARD, "--json").out)
+    assert [sum(row["matches"] for row in data[rows]) for rows in ("bots", "provisional")] == [8, 10]
     for name, value in {"FORCE_COLOR": "1", "TERM": "xterm", "COLUMNS": str(len(head) - 1)}.items():
         monkeypatch.setenv(name, value)
     assert typed(*LEADERBOARD).out.startswith(head.replace(": ", ":\n") + "\n")

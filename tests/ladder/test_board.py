@@ -281,3 +281,20 @@ def test_a_hash_is_kept_until_something_is_recorded(db: Database) -> None:
     db.execute("UPDATE ladders SET hash = ?", [first])
     with pytest.raises(store.Mismatch, match="its hash is not that of"):
         checks.check_ratings(db, ladder)
+
+
+def test_what_came_early_is_on_the_provisional_board_in_the_order_it_came(db: Database) -> None:
+    """In the first phase no group is complete, and somebody watches; what is stored does not change by it."""
+    ladder = begin(db, "a", "b", "c", "d", rounds=2)
+    matches = list(store.scheduled(db, ladder))
+    store.record(db, ladder, [finished(matches[0])])
+    store.fold(db, ladder)
+    assert store.provisional(db, ladder) == []
+    late, early = matches[7], matches[3]
+    for match in (late, early):
+        store.record(db, ladder, [finished(match)])
+        store.fold(db, ladder)
+    before = store.ladder_hash(db, ladder), store.leaderboard(db, ladder)
+    found = {row.label: Rating(row.mu, row.sigma) for row in store.provisional(db, ladder)}
+    assert found == by_hand([matches[0], late, early])
+    assert (store.ladder_hash(db, ladder), store.leaderboard(db, ladder)) == before

@@ -43,6 +43,7 @@ from arena_bot import Bot, run
 class Mine(Bot):
     def choose(self, turn):
         {act}
+        vars(self).setdefault("went", []).append(True)
         return self.random.choice(turn.legal)
 
 seated = arena_bot.table.seated
@@ -57,7 +58,8 @@ run(Mine)
 """
 """Forks before it imports anything that has threads."""
 
-CRASHES = 'if self.random.random() < 0.02: note("crash"); os._exit(3)'
+CRASHES = 'if len(vars(self).setdefault("went", [])) > 1 and self.random.random() < 0.02: note("crash"); os._exit(3)'
+"""Later than at its first answer, before which a bot may have left since the match before was over."""
 
 
 def traced(trace: Path, *, act: str = "pass", is_tracer: bool = False) -> str:
