@@ -44,7 +44,7 @@ if TYPE_CHECKING:
     "--in-flight", type=Whole(1, 256), metavar="N", default=256, help="Matches a bot's process holds at most."
 )
 @click.option("--retry", is_flag=True, help="Try matches again that were void three times.")
-@click.option("--forgive", metavar="BOT", help="Give a bot its second chance after a crash again.")
+@click.option("--forgive", multiple=True, metavar="BOT", help="Give a bot its second chance after a crash again.")
 @setting_options
 @sandbox_options
 @home_option
@@ -58,7 +58,7 @@ def ladder(
     jobs: int,
     in_flight: int,
     retry: bool,
-    forgive: str | None,
+    forgive: tuple[str, ...],
     sandbox: Sandbox,
     home: Path,
     as_json: bool,
@@ -87,8 +87,8 @@ def ladder(
     with store.exclusive(home), store.open(home, checkpoints=True) as db:
         mine = store.ladder(db, key, draw_probability=game.draw_probability, seed=seed)
         roster.enter_built_ins(db, home)
-        if forgive is not None:
-            say(_forgiven(forgive, store.forgive(db, mine, forgive)))
+        for bot in forgive:
+            say(_forgiven(bot, store.forgive(db, mine, bot)))
         with (
             Workers(jobs, in_flight=in_flight, sandbox=sandbox) as workers,
             stop_on_signals(workers.stop) as stopped,
