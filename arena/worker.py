@@ -162,7 +162,7 @@ class Worker:
         self._add(order.tasks)
         if order.spare:
             self._spared = [task.id for task in self._lanes.spare()]
-        self._wants_rest = order.rest
+        self._wants_rest |= order.rest  # until it has rested, whatever it is told meanwhile
         if order.spare or order.rest:
             self._news.set()
 

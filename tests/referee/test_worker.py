@@ -20,7 +20,7 @@ from arena.sandbox import Grade, Sandbox, probe
 from arena.sandbox.launcher import UNABLE
 from arena.seated import Entrant
 from arena.stream import BotStream
-from arena.task import Played, Trouble
+from arena.task import Order, Played, Trouble
 from arena.worker import Worker
 from tests.referee.conftest import HOSTILE, bot, children, judged, task
 from tests.referee.test_lanes import remembered
@@ -131,6 +131,13 @@ def test_a_worker_learns_from_others_who_cannot_be_started(worker: Worker, start
     assert result.outcome.forfeits[0].detail == "no such file"
     assert result.seats[0].evidence == {"detail": "no such file", "output": ["ouch"]}
     assert not any("exit_at_start" in command for command in started)
+
+
+def test_a_rest_is_not_forgotten_when_news_come_before_it(worker: Worker) -> None:
+    """Both may lie in the pipe; whoever ordered the rest waits for it."""
+    worker._obey(Order(rest=True))
+    worker._obey(Order(trouble=Trouble(chances={"another": {"detail": "it crashed"}})))
+    assert worker._wants_rest
 
 
 def test_a_bot_that_is_started_by_hand_is_waited_for(scratch: Path) -> None:
