@@ -96,15 +96,14 @@ class WorkerProcess:
         self.is_resting = True
         self.tell(Order(rest=True))
 
-    def tell(self, order: Order) -> None:
-        """Send an order; a worker that has died says so when it is listened to."""
+    def tell(self, order: Order | None) -> None:
+        """Send an order, None to end; a worker that has died says so when it is listened to."""
         with contextlib.suppress(OSError):
             self.link.send(order)
 
     def finish(self) -> None:
         """Tell it to leave what is in play and to end its bots."""
-        with contextlib.suppress(OSError):
-            self.link.send(None)
+        self.tell(None)
 
     def hear(self) -> Delivery:
         """What it delivers next. Raises EOFError if it died and RuntimeError if it failed by a bug of ours."""

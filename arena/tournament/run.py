@@ -128,14 +128,12 @@ class _Player:
 
     def know(self, entrants: Iterable[Entrant]) -> None:
         """These are the bots; those who had their second chance in an earlier run have it no more."""
+        used, chances = store.chances(self._db, self._ladder), {}
         for entrant in entrants:
             self._labels.setdefault(entrant.digest, set()).add(entrant.label)
-        used = store.chances(self._db, self._ladder)
-        chances = {self._entrant(label).digest: evidence for label, evidence in used.items() if self._knows(label)}
+            if entrant.label in used:
+                chances[entrant.digest] = used[entrant.label]
         self._workers.learn(Trouble(chances=chances))
-
-    def _knows(self, label: str) -> bool:
-        return any(label in labels for labels in self._labels.values())
 
     def play_scheduled(self) -> None:
         """Play every match that is scheduled, block by block. A void one comes again until it is unplayable."""
@@ -149,7 +147,7 @@ class _Player:
     def _open_block(self, phase: store.Phase) -> None:
         """Play the first phase of a block, which is to be as long as it lasts for a while."""
         seats = self._ladder.key.seats
-        left = sum(1 for _ in self._scheduled(phase))
+        left = store.matches_left(self._db, self._ladder, phase)
         begun, end = time.monotonic(), phase.begin
 
         def tasks() -> Iterator[Task]:

@@ -12,7 +12,7 @@ from ladder.store.evidence import Settled, evidence, find_settled, settle
 from ladder.store.export import backup
 from ladder.store.home import close_home, make_home
 from ladder.store.ladders import awaited, counts, find_ladder, ladder, ladders, plan, scheduled, waiting
-from ladder.store.phases import Phase, close_block, next_phase
+from ladder.store.phases import Phase, close_block, matches_left, next_phase
 from ladder.store.records import (
     Counts,
     Faults,
@@ -71,6 +71,7 @@ __all__ = [
     "leaderboard",
     "make_home",
     "match",
+    "matches_left",
     "matches_of",
     "next_phase",
     "open",

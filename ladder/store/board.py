@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+import sys
+from collections.abc import Iterator, Mapping, Sequence
 from hashlib import sha256
 from itertools import groupby
 from operator import itemgetter
@@ -66,16 +67,10 @@ def provisional(db: Database, ladder: Ladder) -> list[Row]:
     that is done is rated.
     """
     now = standings(db, ladder)
-    ahead = db.execute(
-        "SELECT m.seq, m.id, s.version, s.rank, s.forfeit IS NOT NULL FROM matches m JOIN seats s ON s.match = m.id"
-        " JOIN replays r ON r.match = m.id WHERE m.ladder = ? AND m.status = 'done' AND m.seq >= ?"
-        " ORDER BY r.rowid, s.seat",
-        [ladder.id, reach(db, ladder)[0]],
-    )
-    unrated = 0
-    for unrated, (_, _, seats) in enumerate(_placed(ahead), 1):  # noqa: B007 - counted
+    early = list(_finished(db, ladder, reach(db, ladder)[0], sys.maxsize, ARRIVAL))
+    for _, _, seats in early:
         now |= _rated(now, seats, ladder.draw_probability)
-    return _rows(db, now) if unrated else []
+    return _rows(db, now) if early else []
 
 
 def _rows(db: Database, standings: Mapping[str, Standing]) -> list[Row]:
@@ -174,16 +169,18 @@ def _forget(db: Database, ladder: Ladder) -> None:
         db.execute(f"DELETE FROM {table} WHERE ladder = ?", [ladder.id])
 
 
-def _finished(db: Database, ladder: Ladder, begin: int, end: int) -> Iterator[tuple[int, str, list[Placed]]]:
+SCHEDULE, ARRIVAL = "m.seq", "(SELECT rowid FROM replays WHERE match = m.id)"
+"""Orders of matches."""
+
+
+def _finished(
+    db: Database, ladder: Ladder, begin: int, end: int, order: str = SCHEDULE
+) -> Iterator[tuple[int, str, list[Placed]]]:
     rows = db.execute(
         "SELECT m.seq, m.id, s.version, s.rank, s.forfeit IS NOT NULL FROM matches m JOIN seats s ON s.match = m.id"
-        " WHERE m.ladder = ? AND m.status = 'done' AND m.seq >= ? AND m.seq < ? ORDER BY m.seq, s.seat",
+        f" WHERE m.ladder = ? AND m.status = 'done' AND m.seq >= ? AND m.seq < ? ORDER BY {order}, s.seat",
         [ladder.id, begin, end],
     )
-    return _placed(rows)
-
-
-def _placed(rows: Iterable[Any]) -> Iterator[tuple[int, str, list[Placed]]]:
     for (seq, match), seats in groupby(rows, key=itemgetter(0, 1)):
         yield seq, match, [Placed(*seat[2:]) for seat in seats]
 

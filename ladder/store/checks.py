@@ -83,6 +83,7 @@ def check_schedule(db: Database, ladder: Ladder) -> None:
 
 
 _TRIED = "(m.status = 'done' OR m.voids != '[]')"
+_PHASED = "(SELECT phased FROM legs WHERE ladder = m.ladder AND leg = g.leg)"
 
 
 def check_phases(db: Database, ladder: Ladder) -> None:
@@ -92,15 +93,14 @@ def check_phases(db: Database, ladder: Ladder) -> None:
     _check_legs(db, ladder)
     _check_blocks(db, ladder)
     outside = (
-        f"m.rotation > 0 AND {_TRIED} AND (SELECT phased FROM legs WHERE ladder = m.ladder AND leg = g.leg)"
+        f"m.rotation > 0 AND {_TRIED} AND {_PHASED}"
         " AND NOT EXISTS (SELECT 1 FROM blocks b WHERE b.ladder = m.ladder AND b.begin <= m.seq AND m.seq < b.end)"
     )
     _none_tried(db, ladder, outside, [], "of a block of which nothing is known")
     phase = next_phase(db, ladder)
     if phase is None or phase.end is None:
         return
-    of_leg = "(SELECT phased FROM legs WHERE ladder = m.ladder AND leg = g.leg)"
-    ahead = f"{of_leg} AND {_TRIED} AND (m.seq >= ? OR m.seq >= ? AND m.rotation > ?)"
+    ahead = f"{_PHASED} AND {_TRIED} AND (m.seq >= ? OR m.seq >= ? AND m.rotation > ?)"
     values = [phase.end, phase.begin, phase.rotation]
     _none_tried(db, ladder, ahead, values, "although a match is still to be played that comes before it")
 

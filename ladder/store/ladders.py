@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import sys
 import time
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import lru_cache, partial
@@ -199,8 +200,8 @@ def _page(
         "SELECT m.id, g.seed, m.rotation, g.bots, json_array_length(m.voids), m.seq"
         " FROM matches m JOIN groups g ON g.id = m.group_id"
         " WHERE m.ladder = ? AND m.status IN ('scheduled', ?) AND m.rotation = coalesce(?, m.rotation)"
-        " AND m.seq >= ? AND m.seq < coalesce(?, m.seq + 1) ORDER BY m.seq LIMIT ?",
-        [ladder.id, "unplayable" if retry else "scheduled", rotation, begin, end, BATCH],
+        " AND m.seq >= ? AND m.seq < ? ORDER BY m.seq LIMIT ?",
+        [ladder.id, "unplayable" if retry else "scheduled", rotation, begin, end or sys.maxsize, BATCH],
     )
     return [
         ScheduledMatch(id, seed, rotation, line_up(bots, rotation), attempts, seq)

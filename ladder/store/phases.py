@@ -45,6 +45,15 @@ def next_phase(db: Database, ladder: Ladder) -> Phase | None:
     return Phase(rotation, *block)
 
 
+def matches_left(db: Database, ladder: Ladder, phase: Phase) -> int:
+    """How many matches of an open phase are to be played."""
+    (left,) = db.execute(
+        "SELECT count(*) FROM matches WHERE ladder = ? AND status = 'scheduled' AND rotation = ? AND seq >= ?",
+        [ladder.id, phase.rotation, phase.begin],
+    ).fetchone()
+    return int(left)
+
+
 def close_block(db: Database, ladder: Ladder, begin: int, end: int) -> None:
     """Keep that a block ends before the group that begins at `end`, or later, where some match was tried already."""
     with write(db):

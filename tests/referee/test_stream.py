@@ -446,6 +446,16 @@ def in_a_frame(wire: Wire, count: int, limits: Limits = LIMITS) -> list[SeatAt]:
     return seats
 
 
+def a_second_and_a_first(wire: Wire) -> tuple[SeatAt, SeatAt]:
+    """Two matches, whose second and first decisions have just been asked in one frame."""
+    old, new = wire.sit(), wire.sit()
+    wire.play(old, [1])
+    wire.ask(old, 2)
+    wire.ask(new, 1)
+    wire.settle()
+    return old, new
+
+
 FOUND = LIMITS.decision + LIMITS.bank + LIMITS.decision / PIECES
 """Seconds after the last sign of life."""
 
@@ -499,11 +509,7 @@ def test_messages_without_an_answer_are_no_sign_of_life() -> None:
 def test_where_first_decisions_are_owed_silence_may_last_for_ten_limits() -> None:
     """It may be building its tables for any of them."""
     wire = Wire()
-    old, new = wire.sit(), wire.sit()
-    wire.play(old, [1])
-    wire.ask(old, 2)
-    wire.ask(new, 1)
-    wire.settle()
+    a_second_and_a_first(wire)
     wire.time.pass_by(FOUND + 9 * LIMITS.decision)
     assert wire.faults == []
     wire.time.pass_by(PATIENCE)
@@ -580,11 +586,7 @@ def test_part_of_an_answer_moves_the_deadline_even_a_moment_late() -> None:
 def test_a_long_first_decision_makes_the_others_of_its_frame_no_slower() -> None:
     """Shared equally, its ten limits would be more than one for each of the others."""
     wire = Wire()
-    old, new = wire.sit(), wire.sit()
-    wire.play(old, [1])
-    wire.ask(old, 2)
-    wire.ask(new, 1)
-    wire.settle()
+    old, new = a_second_and_a_first(wire)
     wire.time.pass_by(8.0)
     wire.say((old, 2, 0), (new, 1, 0))
     assert (wire.slow, wire.faults) == (0, [])
