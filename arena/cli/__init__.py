@@ -32,6 +32,7 @@ COMMANDS = {
     "doctor": "doctor",
     "selftest": "selftest",
     "bench": "bench",
+    "completion": "completion",
 }
 """Every command, in the order of the help, and the module that has it."""
 

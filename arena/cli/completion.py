@@ -1,0 +1,27 @@
+"""arena completion."""
+
+from __future__ import annotations
+
+import click
+
+
+@click.command()
+@click.argument("shell", type=click.Choice(["bash", "zsh", "fish"]))
+@click.pass_context
+def completion(context: click.Context, shell: str) -> None:
+    """Print what makes a shell complete commands and options.
+
+    For bash, add the line below to ~/.bashrc; for zsh, the same with "zsh" to ~/.zshrc. For fish, write what is printed
+    to ~/.config/fish/completions/arena.fish.
+
+    \b
+    Example:
+      arena completion bash
+      eval "$(arena completion bash)"
+    """
+    from click.shell_completion import get_completion_class
+
+    made_by = get_completion_class(shell)
+    assert made_by is not None, "click knows these shells"
+    command = context.find_root().command
+    click.echo(made_by(command, {}, "arena", "_ARENA_COMPLETE").source())
