@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections import deque
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from itertools import count, islice
 
 from arena.seated import Key
@@ -99,6 +99,16 @@ class Lanes:
         found = []
         for lane in list(self._lanes.values()):
             found += [lane.tasks.pop()[1] for _ in range((len(lane.tasks) + 1) // 2)]
+            if not lane.tasks:
+                self.forget(lane)
+        return found
+
+    def remove(self, is_out: Callable[[Task], bool]) -> list[Task]:
+        """Take out some of what waits, wherever it is."""
+        found = []
+        for lane in list(self._lanes.values()):
+            found += [task for _, task in lane.tasks if is_out(task)]
+            lane.tasks = deque((number, task) for number, task in lane.tasks if not is_out(task))
             if not lane.tasks:
                 self.forget(lane)
         return found

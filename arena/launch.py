@@ -12,6 +12,7 @@ import os
 import resource
 import signal
 import subprocess
+import time
 from collections import deque
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
@@ -32,6 +33,9 @@ WIDTH = 1000
 """Characters of a line that are shown as evidence."""
 FLOOD = 10 * 1024 * 1024
 """More than this in one second is OUTPUT."""
+
+ORPHANED = 20.0
+"""Seconds in which all that bots left behind can be ended."""
 
 _PR_SET_CHILD_SUBREAPER = 36
 
@@ -169,6 +173,12 @@ class BotProcess:
         code = self._process.returncode
         return code == -signal.SIGKILL or (self._wrapped and code == 128 + signal.SIGKILL)
 
+    @property
+    def ended_from_outside(self) -> bool:
+        """Whether a signal that was not ours ended what wraps it: none that the bot sends gets there."""
+        code = self._process.returncode
+        return self._wrapped and code is not None and code < 0 and self.excess is None
+
     def last_lines(self) -> list[str]:
         """What it printed last, up to now."""
         if self.running:
@@ -209,8 +219,10 @@ class BotProcess:
         self._loop.remove_reader(self._pidfd)
         self._loop.remove_reader(self._pipe)
         os.close(self._pidfd)
-        self._reap()
-        self._on_exit()
+        try:
+            self._reap()
+        finally:  # whoever waits for the end would wait for ever
+            self._on_exit()
 
     def _reap(self) -> None:
         self.kill()  # or what it left in its group
@@ -272,29 +284,36 @@ _running: dict[int, str] = {}
 
 
 def end_orphans() -> None:
-    """Kill what ended bots left behind outside their process group (needs `adopt_orphans`).
+    """Kill what ended bots left behind outside their process group (needs `adopt_orphans`), and all below it.
 
     Bots run in sessions of their own, so a child of ours in another session that is no running bot, and carries no
-    running bot's token, is one.
+    running bot's token, is one. Raises RuntimeError if there are still some after ORPHANED seconds.
     """
     own_session = os.getsid(0)
-    for _ in range(100):  # killing one may hand us its children
-        orphans = [child for child in _children() if _is_orphan(child, own_session)]
-        if not orphans:
-            return
+    deadline = time.monotonic() + ORPHANED
+    while orphans := [child for child in usage.children(os.getpid()) if _is_orphan(child, own_session)]:
+        if time.monotonic() > deadline:
+            raise RuntimeError(f"{len(orphans)} processes that bots left behind cannot be ended")
+        for process in _stopped(orphans):
+            _signal(process, signal.SIGKILL)
         for orphan in orphans:
-            with contextlib.suppress(ProcessLookupError, PermissionError, ChildProcessError):
-                os.kill(orphan, signal.SIGKILL)
+            with contextlib.suppress(ChildProcessError):
                 os.waitpid(orphan, 0)
 
 
-def _children() -> set[int]:
-    """The processes that are children of any thread of ours."""
-    children: set[int] = set()
-    for thread in Path("/proc/self/task").glob("*/children"):
-        with contextlib.suppress(OSError):
-            children.update(map(int, thread.read_text().split()))
-    return children
+def _stopped(processes: Sequence[int]) -> set[int]:
+    """Stop processes with all that are below them, so that none starts another meanwhile; gives them all."""
+    stopped: set[int] = set()
+    while born := {each for process in processes for each in usage.family(process)} - stopped:
+        for process in born:
+            _signal(process, signal.SIGSTOP)
+        stopped |= born
+    return stopped
+
+
+def _signal(process: int, number: signal.Signals) -> None:
+    with contextlib.suppress(ProcessLookupError, PermissionError):
+        os.kill(process, number)
 
 
 def _is_orphan(child: int, own_session: int) -> bool:

@@ -49,10 +49,10 @@ def enter(db: Database, home: Path, program: Program, origin: str) -> tuple[stor
     )
 
 
-def retire(home: Path, name: str, *, undo: bool = False) -> tuple[store.Version, ...]:
-    """Take a bot or one version out of future fields, or put it back; gives those that were not yet.
+def retire(home: Path, name: str, *, undo: bool = False) -> store.Retired:
+    """Take a bot or one version out of future fields and of what is to be played, or put it back.
 
-    Raises BadSubmission.
+    Gives the versions that were not yet, and how many matches are not played now. Raises BadSubmission.
     """
     with store.open_read(home) as db:
         built_in = name in built_ins(db)
@@ -61,7 +61,12 @@ def retire(home: Path, name: str, *, undo: bool = False) -> tuple[store.Version,
     with store.open(home) as db:
         if built_in:  # perhaps it never played
             enter_built_ins(db, home)
-        return store.reinstate(db, name) if undo else store.retire(db, name)
+        if undo:
+            return store.Retired(store.reinstate(db, name), 0)
+        retired = store.retire(db, name)
+        for ladder in store.ladders(db) if retired.dropped else ():
+            store.fold(db, ladder)  # what waited for matches that nobody plays now
+        return retired
 
 
 def folder(home: Path) -> Path:

@@ -34,18 +34,30 @@ def run_folder(parent: Path | None = None) -> Iterator[Path]:
     """
     parent = parent or _parent()
     sweep(parent)
-    new = Path(tempfile.mkdtemp(prefix=".arena-", dir=parent))
+    new = Path(tempfile.mkdtemp(prefix=_hidden(""), dir=parent))
     lock = os.open(new / "lock", os.O_RDWR | os.O_CREAT, 0o600)
     try:
         fcntl.flock(lock, fcntl.LOCK_EX)
-        folder = new.rename(parent / new.name[1:])  # seen by others once it is locked
+        folder = new.rename(parent / f"arena-{new.name.removeprefix(_hidden(''))}")  # seen by others once it is locked
         let_through(folder)
         try:
             yield folder
         finally:
-            remove(folder)
+            _discard(folder)
     finally:
         os.close(lock)
+
+
+def _hidden(rest: str) -> str:
+    """The name of a folder that is being made or removed: it is left over once the process of this number is dead."""
+    return f".arena-{os.getpid()}-{rest}"
+
+
+def _discard(folder: Path) -> None:
+    """Remove a run's folder, so that another goes on with that if this process dies meanwhile."""
+    with suppress(OSError):  # somebody may have removed it already
+        folder = folder.rename(folder.with_name(_hidden(folder.name.removeprefix("arena-"))))
+    remove(folder)
 
 
 def let_through(folder: Path) -> None:
@@ -106,9 +118,14 @@ def sweep(parent: Path) -> None:
             try:
                 fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
                 _end_processes(folder)
-                remove(folder)
+                _discard(folder)
             finally:
                 os.close(lock)
+    for folder in parent.glob(".arena-*-*"):
+        if not Path("/proc", folder.name.split("-")[1]).exists():
+            with suppress(OSError):
+                if not folder.is_symlink() and folder.stat().st_uid == os.geteuid():
+                    remove(folder)
 
 
 def _end_processes(folder: Path) -> None:

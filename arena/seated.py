@@ -84,8 +84,8 @@ class BotHost(Protocol):
     def stood_still(self, since: float) -> bool:
         """Whether the arena itself did not run for a while since a time."""
 
-    def overloaded(self, bot: Bot, detail: str) -> None:
-        """The machine is too busy to judge it: what it plays does not count."""
+    def excused(self, bot: Bot, why: str) -> None:
+        """It cannot go on, by no doing of its own: what it plays does not count."""
 
     def not_started(self, bot: Bot, why: str) -> None:
         """The arena could not start it, by no doing of the bot's: what is next to need it is void."""
@@ -316,10 +316,9 @@ class Bot:
 
     @_ours
     def _judge_end(self) -> None:
-        if self.stream is None and self._process is not None and self._process.never_began:
+        if self._process is not None and (excuse := self._excuse(self._process)) is not None:
             self.started.set()
-            last = "".join(self._process.last_lines()[-1:])
-            self.host.not_started(self, f"{Void.SANDBOX}: {last or self._process.exit_in_words()}")
+            (self.host.not_started if self.stream is None else self.host.excused)(self, excuse)
             return
         reason, how = Forfeit.CRASH, f"closed its stream, or sent a frame of more than {LONGEST} bytes"
         if self._process is not None and self._exited.is_set():
@@ -334,6 +333,14 @@ class Bot:
             self.fault(Forfeit.START, f"{how} before it joined{self._refusal}{hint}")
         else:
             self.fault(reason, how)
+
+    def _excuse(self, process: BotProcess) -> str | None:
+        """Why the end of the process is no doing of the bot's; None if it may be."""
+        if self.stream is None and process.never_began:
+            return f"{Void.SANDBOX}: {''.join(process.last_lines()[-1:]) or process.exit_in_words()}"
+        if process.ended_from_outside:
+            return f"{Void.INTERRUPTED}: the sandbox around {self.entrant.label} {process.exit_in_words()}"
+        return None
 
     # What the stream finds
 
@@ -359,7 +366,7 @@ class Bot:
     def overload(self, detail: str) -> None:
         """It cannot be judged on this machine now; it is not heard any more."""
         if not self.over:
-            self.host.overloaded(self, detail)
+            self.host.excused(self, f"{Void.OVERLOAD}: {detail}")
 
     @_ours
     def over_limit(self) -> None:

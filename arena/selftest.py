@@ -19,7 +19,7 @@ from arena.launch import BotProcess, adopt_orphans
 from arena.sandbox import Bounds, Grade, Sandbox, attacks, confine, user
 from arena.sandbox.attacks import ACHIEVED, ATTACKS, RAN
 from arena.sandbox.shown import shown
-from arena.scratch import let_through, open_up, run_folder
+from arena.scratch import let_through, open_up, remove, run_folder
 
 PATIENCE = 20.0
 """Seconds until an attack is ended from outside, whatever it does."""
@@ -64,10 +64,11 @@ class Canaries:
         # in our own session: a child in another would pass for one that a bot left behind
         self._process = subprocess.Popen(["/bin/sleep", self.tag], env={"ARENA_OPERATOR": self.secret})
 
-    def where(self) -> str:
-        """For the attackers, as JSON."""
+    def where(self, again: bool) -> str:
+        """For the attackers, as JSON; whether one of them was here before."""
         return json.dumps(
             {
+                "again": again,
                 "secret": self.secret,
                 "files": [str(file) for file in self.files],
                 "shares_names": self.shares_names,
@@ -133,39 +134,50 @@ async def _all(sandbox: Sandbox, folder: Path, report: Callable[[int, int], None
 
 
 async def _attacked(sandbox: Sandbox, folder: Path, name: str) -> Verdict:
-    places = {each: folder / each for each in ("bot", "door", "tmp", "others")}
-    for place in places.values():
-        place.mkdir(parents=True)
+    for each in ("bot", "others"):
+        (folder / each).mkdir(parents=True)
     let_through(folder)
-    (places["bot"] / "bot.py").touch()
-    open_up(places["bot"])
-    if (uid := user(sandbox)) is not None:
-        for own in ("door", "tmp"):
-            os.chown(places[own], uid, -1)
-    canaries = Canaries(places["others"], shares_names=sandbox.bwrap is None)
-    hidden = sandbox.hide(str(places["others"]))
-    ended = asyncio.Event()
+    (folder / "bot/bot.py").touch()
+    open_up(folder / "bot")
+    canaries = Canaries(folder / "others", shares_names=sandbox.bwrap is None)
     try:
-        made = confine(
-            hidden,
-            [sys.executable, attacks.__file__, name],
-            root=shown(sandbox, places["bot"], folder / "programs"),
-            door=places["door"],
-            scratch=places["tmp"],
-            env={"PATH": f"{Path(sys.executable).parent}:/usr/bin:/bin", "ARENA_CANARIES": canaries.where()},
-            bounds=Bounds(memory_mib=256),
-        )
-        process = BotProcess(
-            made.argv, cwd=Path(made.cwd), env=made.env, on_exit=ended.set, on_flood=lambda: process.kill(),
-            group=made.group, wrapped=made.wrapped, bounds=made.bounds, scratch=made.scratch,
-        )  # fmt: skip
-        with contextlib.suppress(TimeoutError):
-            await asyncio.wait_for(ended.wait(), PATIENCE if name != "ignore_the_end" else 2.0)
-        process.kill()
-        await ended.wait()
-        return _verdict(sandbox, name, process, canaries)
+        verdict = await _process(sandbox, folder, name, canaries)
+        if ATTACKS[name].comes_again:
+            second = await _process(sandbox, folder, name, canaries, again=True)
+            verdict = second._replace(ran=verdict.ran and second.ran, achieved=verdict.achieved or second.achieved)
+        return verdict
     finally:
         canaries.close()
+
+
+async def _process(sandbox: Sandbox, folder: Path, name: str, canaries: Canaries, *, again: bool = False) -> Verdict:
+    """What came of one process of the attacker, which has a door and a place to write of its own, as a bot's has."""
+    door, scratch = folder / "door", folder / "tmp"
+    for own in (door, scratch):
+        own.mkdir()
+        if (uid := user(sandbox)) is not None:
+            os.chown(own, uid, -1)
+    ended = asyncio.Event()
+    made = confine(
+        sandbox.hide(str(folder / "others")),
+        [sys.executable, attacks.__file__, name],
+        root=shown(sandbox, folder / "bot", folder / "programs"),
+        door=door,
+        scratch=scratch,
+        env={"PATH": f"{Path(sys.executable).parent}:/usr/bin:/bin", "ARENA_CANARIES": canaries.where(again)},
+        bounds=Bounds(memory_mib=256),
+    )
+    process = BotProcess(
+        made.argv, cwd=Path(made.cwd), env=made.env, on_exit=ended.set, on_flood=lambda: process.kill(),
+        group=made.group, wrapped=made.wrapped, bounds=made.bounds, scratch=made.scratch,
+    )  # fmt: skip
+    with contextlib.suppress(TimeoutError):
+        await asyncio.wait_for(ended.wait(), PATIENCE if name != "ignore_the_end" else 2.0)
+    process.kill()
+    await ended.wait()
+    remove(door)
+    remove(scratch)
+    return _verdict(sandbox, name, process, canaries)
 
 
 def _verdict(sandbox: Sandbox, name: str, process: BotProcess, canaries: Canaries) -> Verdict:

@@ -61,7 +61,7 @@ class Played(NamedTuple):
 
 
 class Trouble(NamedTuple):
-    """Versions that showed a fault of their process; whoever sends the batches tells the workers of each other's."""
+    """What befell versions meanwhile, faults of their processes above all; workers are told of each other's."""
 
     slow: frozenset[str] = frozenset()
     """Digests of bots that were slow among several matches."""
@@ -71,6 +71,8 @@ class Trouble(NamedTuple):
     """Digests whose processes go after a match: they get no second one."""
     benched: Mapping[str, Mapping[str, Any]] = {}
     """Digests that cannot be started, with the evidence."""
+    retired: frozenset[str] = frozenset()
+    """Labels of bots that are to play no more, though matches of theirs were dealt."""
 
     def plays_singly(self, digest: str) -> bool:
         """Whether its processes are given one match at a time."""
@@ -83,7 +85,12 @@ class Trouble(NamedTuple):
             {**other.chances, **self.chances},
             self.leavers | other.leavers,
             {**other.benched, **self.benched},
+            self.retired | other.retired,
         )
+
+    def leaves_out(self, task: Task) -> bool:
+        """Whether a match is not to be played any more."""
+        return not self.retired.isdisjoint(entrant.label for entrant in task.lineup)
 
 
 class Order(NamedTuple):
@@ -104,7 +111,7 @@ class Delivery(NamedTuple):
     played: Sequence[Played]
     trouble: Trouble
     taken_back: Sequence[str] = ()
-    """Matches that had begun and are to be played again after a rest, by id."""
+    """Matches, by id, that had begun and are to be played again after a rest, or of bots that were retired."""
     spared: Sequence[str] | None = None
     """Matches that had not begun and that it plays no more; None if it was not asked for any."""
     rested: bool = False

@@ -32,8 +32,17 @@ def family(process: int) -> list[int]:
     """A process and all that descend from it."""
     found = [process]
     for each in found:  # grows
-        found.extend(_children(each))
+        found.extend(children(each))
     return found
+
+
+def children(process: int) -> list[int]:
+    """The processes that any of its threads started; none if it has ended."""
+    children: list[int] = []
+    with contextlib.suppress(OSError):
+        for thread in os.listdir(f"/proc/{process}/task"):
+            children.extend(map(int, _read(f"/proc/{process}/task/{thread}/children").split()))
+    return children
 
 
 def pressure() -> float | None:
@@ -43,14 +52,6 @@ def pressure() -> float | None:
     except (OSError, IndexError):
         return None
     return float(first.removeprefix("avg10="))
-
-
-def _children(process: int) -> list[int]:
-    children: list[int] = []
-    with contextlib.suppress(OSError):
-        for thread in os.listdir(f"/proc/{process}/task"):
-            children.extend(map(int, _read(f"/proc/{process}/task/{thread}/children").split()))
-    return children
 
 
 def _waited(process: int) -> dict[int, float]:

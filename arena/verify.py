@@ -2,24 +2,27 @@
 
 from __future__ import annotations
 
-import multiprocessing
-import os
-import signal
 import sqlite3
+import traceback
+from collections import deque
 from collections.abc import Callable, Iterator, Sequence
-from concurrent.futures import ProcessPoolExecutor
+from contextlib import ExitStack, contextmanager, suppress
 from functools import partial
 from hashlib import sha256
+from multiprocessing.connection import wait
 from pathlib import Path
-from typing import TYPE_CHECKING, NamedTuple, TypeAlias
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
 
 from arena import games, replay, roster, submission
-from arena.launch import die_with_parent
+from arena.starting import start_process
+from arena.tournament import WorkersDied
 from ladder import store
 from ladder.store import checks
 from ladder.store.checks import Mismatch, Result
 
 if TYPE_CHECKING:
+    from multiprocessing.connection import Connection
+
     from sqlite_utils import Database
 
     from ladder.store import Ladder
@@ -80,20 +83,61 @@ def _in_order(calls: Sequence[partial[Verdict]], jobs: int) -> Iterator[Verdict]
     if jobs <= 1:
         yield from (call() for call in calls)
         return
-    context = multiprocessing.get_context("spawn")
-    with ProcessPoolExecutor(jobs, context, initializer=_begin, initargs=(os.getpid(),)) as pool:
-        try:
-            longest_first = sorted(calls, key=lambda call: call.args[1] not in LONG)
-            futures = {call: pool.submit(call) for call in longest_first}
-            yield from (futures[call].result() for call in calls)
-        finally:
-            pool.shutdown(cancel_futures=True)
+    longest_first = deque(sorted(calls, key=lambda call: call.args[1] not in LONG))
+    come: dict[partial[Verdict], Verdict] = {}
+    with _helpers(jobs) as idle:
+        busy: dict[Connection[Any, Any], partial[Verdict]] = {}
+        for call in calls:
+            while call not in come:
+                while idle and longest_first:
+                    link = idle.pop()
+                    busy[link] = longest_first.popleft()
+                    with suppress(OSError):  # one that was killed says so when it is listened to
+                        link.send(busy[link])
+                ready = wait(list(busy))
+                for link in [link for link in busy if link in ready]:
+                    come[busy.pop(link)] = _heard(link)
+                    idle.append(link)
+            yield come.pop(call)
 
 
-def _begin(parent: int) -> None:
-    """A process of ours hears no Ctrl-C, which the parent answers, and ends with it."""
-    signal.signal(signal.SIGINT, signal.SIG_IGN)
-    die_with_parent(parent)
+@contextmanager
+def _helpers(jobs: int) -> Iterator[list[Connection[Any, Any]]]:
+    """Links to processes that make calls: a call goes in, and out comes what it came to, or what it raised."""
+    with ExitStack() as on_exit:
+        links = []
+        for _ in range(jobs):
+            process, link = start_process(_help)
+            for end in (link.close, process.join, process.kill):
+                on_exit.callback(end)
+            links.append(link)
+        yield links
+
+
+def _help(link: Connection[Any, Any]) -> None:
+    """What a helper does until it is killed, which does no harm since it only reads, or nobody is at the other end."""
+    with suppress(EOFError, ConnectionError):
+        while True:
+            link.send(_made(link.recv()))
+
+
+def _made(call: partial[Verdict]) -> Verdict | Exception:
+    try:
+        return call()
+    except Exception as error:
+        error.add_note(traceback.format_exc())
+        return error
+
+
+def _heard(link: Connection[Any, Any]) -> Verdict:
+    """Raises what the call raised."""
+    try:
+        said: Verdict | Exception = link.recv()
+    except (EOFError, OSError):
+        raise WorkersDied("a process that checks was killed, perhaps for want of memory: try a smaller -j") from None
+    if isinstance(said, Exception):
+        raise said
+    return said
 
 
 def _guarded(ladder: str | None, check: Callable[..., Verdict], home: Path, *arguments: object) -> Verdict:

@@ -191,6 +191,12 @@ class Worker:
         known, self.trouble = self.trouble, self.trouble.and_also(trouble)
         for digest in trouble.chances.keys() - known.chances.keys():
             self._take_back(self._matches_of(digest))
+        if trouble.retired - known.retired:
+            self._taken_back += [task.id for task in self._lanes.remove(self.trouble.leaves_out)]
+            self._take_back(
+                [table for table, seating in self._playing.items() if self.trouble.leaves_out(seating.task)]
+            )
+            self.settle()
         for digest in {*trouble.slow, *trouble.chances, *trouble.leavers}:
             if not known.plays_singly(digest):
                 self._one_at_a_time(digest)
@@ -499,11 +505,11 @@ class Worker:
         self._conditions = {"sandbox": self.sandbox.grade.value, "pressure": pressure()}
         self._loop.call_later(HEARTBEAT, self._heartbeat)
 
-    def overloaded(self, bot: Bot, detail: str) -> None:
-        """Nobody loses by what the machine did; the matches are played again."""
+    def excused(self, bot: Bot, why: str) -> None:
+        """Nobody loses by what the machine did, or somebody at it; the matches are played again."""
         assert bot.stream is not None
         for at in [at for at in bot.stream.held.values() if not at.closed]:
-            self._void(at.table, f"{Void.OVERLOAD}: {detail}")
+            self._void(at.table, why)
         if self._bots.get(bot.key) is bot:
             self._let_go(bot)
             self._lanes.wake(bot.key)

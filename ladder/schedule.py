@@ -32,6 +32,8 @@ class Group(NamedTuple):
 
     round: int
     order: Order
+    again: int = 0
+    """How many groups of this order in this round were dropped before there was this one."""
 
 
 def canonical(order: Order) -> Order:
@@ -170,7 +172,8 @@ _CANONICAL = json.JSONEncoder(sort_keys=True, separators=(",", ":"), allow_nan=F
 
 
 def _text(group: Group) -> str:
-    return f"{group.round}/{','.join(group.order)}"
+    text = f"{group.round}/{','.join(group.order)}"
+    return f"{text}/{group.again}" if group.again else text
 
 
 def _digest(event_seed: bytes, text: str) -> bytes:

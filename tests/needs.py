@@ -81,6 +81,7 @@ def _full_run() -> str:
 NEEDS: dict[str, Callable[..., str]] = {
     **{f"grade {grade}": partial(_grade, grade) for grade in Grade if grade is not Grade.D},
     "tools of languages": _tools,
+    "bash": partial(_program, "bash"),
     "cc": partial(_program, "cc"),
     "node": partial(_program, "node"),
     "control groups": _control_groups,

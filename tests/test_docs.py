@@ -37,7 +37,7 @@ from tests.test_layout import MAY_IMPORT
 
 ROOT = Path(__file__).parent.parent
 ARENA = str(Path(sys.executable).with_name("arena"))
-PAGES = [ROOT / "README.md", *sorted(ROOT.glob("docs/*.md")), *sorted(ROOT.glob("bots/**/README.md"))]
+PAGES = [*sorted(ROOT.glob("*.md")), *sorted(ROOT.glob("docs/*.md")), *sorted(ROOT.glob("bots/**/README.md"))]
 GAMES = games.names()
 every_page = pytest.mark.parametrize("page", PAGES, ids=lambda page: str(page.relative_to(ROOT)))
 every_game = pytest.mark.parametrize("name", GAMES)

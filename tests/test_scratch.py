@@ -108,3 +108,33 @@ def test_folders_may_be_nested_without_end(temporary: Path) -> None:
                 os.chdir("a")
         assert hold_more([folder], 2**40, 10_000)
     assert list(temporary.iterdir()) == []
+
+
+def test_what_a_run_left_that_died_as_it_began_or_ended_is_swept(temporary: Path) -> None:
+    """Before it had its lock, or after it had removed it; what another is making or removing just now stays."""
+    dead = subprocess.Popen([sys.executable, "-c", ""])
+    dead.wait()
+    left, others = temporary / f".arena-{dead.pid}-a_b", temporary / f".arena-{os.getpid()}-ef"
+    for folder in (left, others):
+        (folder / "trial" / "machine").mkdir(parents=True)
+    with run_folder() as folder:
+        assert set(temporary.iterdir()) == {folder, others}
+    assert list(temporary.iterdir()) == [others]
+
+
+STOPPED = """
+import os, signal
+from pathlib import Path
+from arena import scratch
+scratch.remove = lambda folder: (os.unlink(folder / "lock"), os.kill(os.getpid(), signal.SIGKILL))
+with scratch.run_folder() as folder:
+    (folder / "0").mkdir()
+"""
+
+
+def test_a_run_that_is_killed_as_it_removes_its_folder_leaves_it_to_the_next(temporary: Path) -> None:
+    """Its lock may be gone by then."""
+    subprocess.run([sys.executable, "-c", STOPPED], check=False)
+    assert len(list(temporary.iterdir())) == 1
+    with run_folder() as folder:
+        assert list(temporary.iterdir()) == [folder]

@@ -7,8 +7,6 @@ answer to the one before has come. It looks at no answer, and has no rules, cloc
 from __future__ import annotations
 
 import asyncio
-import multiprocessing
-import os
 import signal
 import tempfile
 import time
@@ -23,10 +21,11 @@ from arena.bench import ladders, processes, tape
 from arena.bench.cases import Case, Setting
 from arena.bench.figures import Sample, Sampler
 from arena.bench.tape import Frame, Tape
-from arena.launch import BotProcess, die_with_parent
+from arena.launch import BotProcess
 from arena.scratch import run_folder
 from arena.seated import bot_environment
 from arena.service import Receive, RefereeService, Write
+from arena.starting import FOR_THE_ARENA, start_process
 from arena.v1 import referee_pb2 as pb
 
 if TYPE_CHECKING:
@@ -34,10 +33,7 @@ if TYPE_CHECKING:
     from multiprocessing.connection import Connection
 
 Link: TypeAlias = "Connection[Any, Any]"
-"""To a sender: anything to play all tapes once, None to end. From it: None when ready and when done, or a traceback."""
-
-_CONTEXT = multiprocessing.get_context("spawn")
-_SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
+"""To a sender: its tapes, then anything to play all once. From it: None when ready and when done, or a traceback."""
 
 
 class Playback:
@@ -160,29 +156,19 @@ def _wait(links: Sequence[Link]) -> None:
 
 @contextmanager
 def _sender(tapes: Sequence[Tape]) -> Iterator[Link]:
-    link, other = _CONTEXT.Pipe()
-    process = _CONTEXT.Process(target=_send, args=(other, os.getpid(), tapes), daemon=True)
-    before = signal.pthread_sigmask(signal.SIG_BLOCK, _SIGNALS)  # until it can tell them from its parent's
+    process, link = start_process(_send, deaf_to=(*FOR_THE_ARENA, signal.SIGTERM))  # it has a folder to remove
     try:
-        process.start()
-    finally:
-        signal.pthread_sigmask(signal.SIG_SETMASK, before)
-    other.close()
-    try:
+        link.send(tapes)
         yield link
     finally:
         link.close()  # which ends it
         process.join()
 
 
-def _send(link: Link, parent: int, tapes: Sequence[Tape]) -> None:
+def _send(link: Link) -> None:
     """What a sender does, until the link is closed."""
-    for number in _SIGNALS:
-        signal.signal(number, _ignore)
-    signal.pthread_sigmask(signal.SIG_UNBLOCK, _SIGNALS)
-    die_with_parent(parent)
     try:
-        asyncio.run(_serve(link, tapes))
+        asyncio.run(_serve(link, link.recv()))
     except (EOFError, ConnectionError):
         return  # nobody is at the other end
     except Exception:
@@ -204,7 +190,3 @@ async def _serve(link: Link, tapes: Sequence[Tape]) -> None:
             link.send(None)
             await asyncio.get_running_loop().run_in_executor(None, link.recv)
             await asyncio.gather(*(bot.play(own.frames) for bot, own in zip(bots, tapes, strict=True)))
-
-
-def _ignore(_number: int, _frame: object) -> None:
-    """Unlike SIG_IGN this is not inherited by bots."""

@@ -12,6 +12,7 @@ from google.protobuf.json_format import MessageToDict
 from google.protobuf.message import DecodeError
 
 from arena import wire
+from arena.check import Unjudged
 from arena.launch import adopt_orphans
 from arena.match import Forfeit
 from arena.sandbox import NoSandbox, Sandbox
@@ -125,9 +126,9 @@ class _Desk:
         """Here nobody loses by the clock."""
         return False
 
-    def overloaded(self, bot: Bot, detail: str) -> None:
-        """As if it had ended."""
-        self.ended(bot, Forfeit.TIMEOUT, detail)
+    def excused(self, bot: Bot, why: str) -> None:  # noqa: ARG002
+        """Not its fault either."""
+        self.bug(Unjudged(f"the bot could not be judged ({why}); try again"))
 
     def over_limit(self, bot: Bot) -> None:
         """No clock runs."""

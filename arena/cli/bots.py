@@ -173,9 +173,10 @@ def _refusal(path: Path, games: Sequence[str], program: Program, failures: Seque
 @click.option("--undo", is_flag=True, help="Put it back into the field.")
 @home_option
 def retire(name: str, undo: bool, home: Path) -> None:
-    """Take a bot, or one version of it, out of future ladders.
+    """Take a bot, or one version of it, out of ladders.
 
-    What it played stays.
+    At once, also out of one that runs: what it was to play is dropped, what it played stays. After --undo the next
+    run plays what was dropped.
 
     \b
     Example:
@@ -183,8 +184,10 @@ def retire(name: str, undo: bool, home: Path) -> None:
     """
     from arena import roster
 
-    labels = ", ".join(version.label for version in roster.retire(home, name, undo=undo))
-    if labels:
-        click.echo(f"{'back in the field:' if undo else 'retired'} {labels}")
+    versions, dropped = roster.retire(home, name, undo=undo)
+    labels = ", ".join(version.label for version in versions) or name
+    left = f"; {dropped:,} matches that it was to play are dropped" if dropped else ""
+    if versions or dropped:
+        click.echo(f"{'back in the field:' if undo else 'retired'} {labels}{left}")
     else:
         click.echo(f"{name} was {'not retired' if undo else 'retired already'}: nothing to do")

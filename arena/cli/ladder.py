@@ -79,11 +79,11 @@ def ladder(
     from ladder import store
     from ladder.schedule import default_rounds
 
+    begun, since = time.monotonic(), time.time()
     game = setting.game
     seats = check_players(game, players)
     key = store.LadderKey(game.name, seats, setting.options, setting.limits.plain(), game.rules_version)
     field = roster.check_field(home, game, seats, bots.split(",") if bots is not None else None)
-    begun = time.monotonic()
     with store.exclusive(home), store.open(home, checkpoints=True) as db:
         mine = store.ladder(db, key, draw_probability=game.draw_probability, seed=seed)
         roster.enter_built_ins(db, home)
@@ -95,7 +95,7 @@ def ladder(
             progress(leaderboard.title(game, seats), begins=True, caution=sandbox.warning) as report,
         ):
             rounds = rounds or default_rounds(len(field), seats)
-            run = run_ladder(db, home, mine, field, rounds, workers=workers, report=report, retry=retry)
+            run = run_ladder(db, home, mine, field, rounds, workers=workers, report=report, retry=retry, since=since)
         say(_summary(db, mine, run, time.monotonic() - begun, interrupted=stopped()))
         if not stopped():
             leaderboard.settle(db, mine)
@@ -132,6 +132,8 @@ def _summary(db: Database, ladder: Ladder, run: Run, seconds: float, *, interrup
         " time from now on"
         for label, what in run.chances
     ]
+    if run.retired:
+        lines.append(f"retired meanwhile: {', '.join(run.retired)}; what they were to play is dropped")
     if interrupted:
         left = f"the same command plays the other {counts.scheduled:,}"
         lines.append(f"interrupted after {run.played:,} matches; {left}")

@@ -178,10 +178,10 @@ def read(db: Database, ladder: Ladder) -> Board:
     """All that a leaderboard shows."""
     from ladder import store
 
-    rows = store.leaderboard(db, ladder)
-    counts, settled, evidence = store.counts(db, ladder), store.find_settled(db, ladder), store.evidence(db, ladder)
-    provisional = store.provisional(db, ladder) if counts.scheduled else []
-    return Board(ladder, rows, counts, settled, evidence, store.waiting(db, ladder), provisional)
+    with store.one_state(db):
+        rows, provisional = store.leaderboard(db, ladder), store.provisional(db, ladder)
+        counts, settled, evidence = store.counts(db, ladder), store.find_settled(db, ladder), store.evidence(db, ladder)
+        return Board(ladder, rows, counts, settled, evidence, store.waiting(db, ladder), provisional)
 
 
 def as_data(board: Board, game: Game[Any]) -> dict[str, Any]:
@@ -199,6 +199,7 @@ def as_data(board: Board, game: Game[Any]) -> dict[str, Any]:
             "done": board.counts.done,
             "rated": board.rated,
             "unplayable": board.counts.unplayable,
+            "dropped": board.counts.dropped,
         },
         "centre": board.centre,
         "settled_centre": board.settled_centre,
@@ -314,6 +315,8 @@ def _state(counts: Counts, rated: int) -> str:
         state += f", {counts.scheduled:,} to play"
     if counts.unplayable:
         state += f", {counts.unplayable:,} unplayable"
+    if counts.dropped:
+        state += f", {counts.dropped:,} dropped"
     return state
 
 

@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import Any, NamedTuple, NoReturn, TypeVar, cast
 
 import click
+from click.shell_completion import CompletionItem
 
 from arena import games, naming
 from arena.clock import Limits
@@ -39,6 +40,14 @@ class GameName(click.ParamType[Game[Any]]):
 
     def get_missing_message(self, param: click.Parameter, ctx: click.Context | None) -> str:  # noqa: ARG002
         return f"Games are {', '.join(games.names())}"
+
+    def shell_complete(
+        self,
+        ctx: click.Context,  # noqa: ARG002 - click's signature
+        param: click.Parameter,  # noqa: ARG002
+        incomplete: str,
+    ) -> list[CompletionItem]:
+        return [CompletionItem(name) for name in games.names() if name.startswith(incomplete)]
 
 
 def begin_with(plays: Sequence[str]) -> str:

@@ -23,6 +23,7 @@ import sys
 import threading
 import time
 from collections.abc import Callable
+from glob import glob
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -35,17 +36,21 @@ class Attack(NamedTuple):
 
     held_from: str
     attempt: Callable[[], str | None]
+    comes_again: bool = False
+    """Whether it is made by two processes, one after the other."""
 
 
 ATTACKS: dict[str, Attack] = {}
 libc = ctypes.CDLL(None, use_errno=True)
 
 
-def attack(held_from: str) -> Callable[[Callable[[], str | None]], Callable[[], str | None]]:
+def attack(
+    held_from: str, *, comes_again: bool = False
+) -> Callable[[Callable[[], str | None]], Callable[[], str | None]]:
     """One of them."""
 
     def listed(attempt: Callable[[], str | None]) -> Callable[[], str | None]:
-        ATTACKS[attempt.__name__] = Attack(held_from, attempt)
+        ATTACKS[attempt.__name__] = Attack(held_from, attempt, comes_again)
         return attempt
 
     return listed
@@ -198,7 +203,16 @@ def empty_files() -> str | None:
 
 @attack("C")
 def leave_notes_in_times() -> str | None:
-    """To have read a file is a note, if it can be seen that somebody has."""
+    """To have read a file, or written to a device, is a note, if it can be seen that somebody has."""
+    for place in ("/dev/null", "/dev/zero", "/dev/full", "/dev/random", "/dev/urandom"):
+        with contextlib.suppress(OSError):
+            kept = os.stat(place)
+            with contextlib.suppress(OSError), open(place, "r+b", buffering=0) as device:
+                device.read(1)
+                device.write(b"x")
+            now = os.stat(place)
+            if (now.st_atime_ns, now.st_mtime_ns) != (kept.st_atime_ns, kept.st_mtime_ns):
+                return f"{place} tells that it was used"
     for place in _own():
         with contextlib.suppress(OSError):
             before = os.stat(place).st_atime_ns
@@ -211,6 +225,118 @@ def leave_notes_in_times() -> str | None:
 def _own() -> tuple[str, str]:
     """One's own program, a folder with a file."""
     return os.getcwd(), f"{os.getcwd()}/bot.py"
+
+
+# --- Notes for another process of one's own, which comes later
+
+
+@attack("C", comes_again=True)
+def leave_notes() -> str | None:
+    """In whatever may outlive a process; the second one finds them, and takes them away."""
+    found = [way() for way in (_in_files, _in_queues_and_segments, _in_named_queues, _in_keys, _in_what_is_inherited)]
+    notes = [each for each in found if each]
+    return f"found notes {', '.join(notes)}" if notes and canary("again") else None
+
+
+def _note() -> str:
+    return f"arena-{canary('tag')}"
+
+
+def _in_files() -> str | None:
+    """Of all kinds, in folders that are for everybody, its own, the arena's, and those of control groups."""
+    places = ["/tmp", "/dev/shm", "/dev/mqueue", "/var/tmp", "/run", "/run/lock", "/dev", "/home", "/mnt", "/"]
+    places += [os.getcwd(), os.environ["TMPDIR"], os.environ["HOME"], os.path.dirname(os.environ["TMPDIR"])]
+    places += [*map(os.path.dirname, canary("files")), *glob("/sys/fs/cgroup"), *glob("/sys/fs/cgroup/*")]
+    found = None
+    for path in (f"{place}/{_note()}" for place in places):
+        for kind, make, take in (
+            ("a file", lambda path: open(path, "x").close(), os.unlink),
+            ("a folder", os.mkdir, os.rmdir),
+            ("a link", lambda path: os.symlink("x", path), os.unlink),
+            ("a pipe", os.mkfifo, os.unlink),
+        ):
+            with contextlib.suppress(OSError):
+                if not canary("again"):
+                    make(f"{path}-{kind[2:]}")
+                else:
+                    take(f"{path}-{kind[2:]}")
+                    found = f"in {path}, {kind}"
+    return found
+
+
+def _in_queues_and_segments() -> str | None:
+    """Of System V, which are there until somebody removes them."""
+    key, create = int(canary("tag")), 0 if canary("again") else 0o1600
+    segment, queue, semaphore = libc.shmget(key, 1, create), libc.msgget(key, create), libc.semget(key, 1, create)
+    if canary("again"):
+        libc.shmctl(segment, 0, None), libc.msgctl(queue, 0, None), libc.semctl(semaphore, 0, 0)
+    names = {"in memory": segment, "in a queue": queue, "in a semaphore": semaphore}
+    return next((name for name, made in names.items() if made >= 0), None)
+
+
+def _in_named_queues() -> str | None:
+    """Of POSIX."""
+    name = _note().encode()
+    if canary("again"):
+        return "in a named queue" if libc.syscall(number(241, 181), name) >= 0 else None
+    libc.syscall(number(240, 180), name, os.O_CREAT | os.O_RDWR, 0o600, None)
+    return None
+
+
+def _in_keys() -> str | None:
+    """On the ring of its user, which bots may share."""
+    ring, keyctl, name = -4, number(250, 219), _note().encode()
+    if not canary("again"):
+        libc.syscall(number(248, 217), b"user", name, b"x", 1, ring)
+        return None
+    key = libc.syscall(keyctl, 10, ring, b"user", name, 0)
+    return "in a key" if key >= 0 and libc.syscall(keyctl, 9, key, ring) >= 0 else None
+
+
+def _in_what_is_inherited() -> str | None:
+    """What is noted of open files is shared by all who have inherited them."""
+    for each in (0, 1, 2):
+        flags = fcntl.fcntl(each, fcntl.F_GETFL)
+        if not canary("again"):
+            fcntl.fcntl(each, fcntl.F_SETFL, flags | os.O_NONBLOCK)
+        elif flags & os.O_NONBLOCK or stat.S_ISREG(os.fstat(each).st_mode):
+            return f"in what is noted of open file {each}"
+    return None
+
+
+@attack("C")
+def link_files() -> str | None:
+    """Everybody sees how many names a file has."""
+    for place in (*_own(), sys.executable, *canary("files")):
+        with contextlib.suppress(OSError):
+            os.link(place, f"{os.environ['TMPDIR']}/linked")
+            return f"gave {place} another name"
+    return None
+
+
+@attack("C")
+def change_settings() -> str | None:
+    """Of the kernel, or the machine's name. Many ask only whether it is root who comes, in whatever namespace."""
+    with contextlib.suppress(OSError):
+        socket.sethostname(socket.gethostname())
+        return "named the machine"
+    for root in ("/proc/sys", "/proc/irq", "/proc/fs", "/sys"):
+        for at, _, names in os.walk(root):
+            for name in names:
+                with contextlib.suppress(OSError):
+                    os.close(os.open(f"{at}/{name}", os.O_WRONLY))
+                    return f"may write {at}/{name}"
+    return None
+
+
+@attack("C")
+def use_the_kernels_log() -> str | None:
+    """Which whoever comes later can read."""
+    for how in (os.O_RDONLY, os.O_WRONLY):
+        with contextlib.suppress(OSError):
+            os.close(os.open("/dev/kmsg", how))
+            return "opened /dev/kmsg"
+    return "read it" if libc.syscall(number(103, 116), 3, ctypes.create_string_buffer(100), 100) >= 0 else None
 
 
 # --- What others do with what all may see
@@ -457,6 +583,8 @@ def use_kernel_back_doors() -> str | None:
     """Key rings, io_uring, bpf, perf, userfaultfd, modules: each had holes enough."""
     calls: dict[str, tuple[Any, ...]] = {
         "add_key": (number(248, 217), b"user", b"arena", b"x", 1, -3),
+        "request_key": (number(249, 218), b"user", b"arena", None, -4),
+        "keyctl": (number(250, 219), 0, -4, 1),
         "io_uring_setup": (425, 1, ctypes.create_string_buffer(120)),
         "bpf": (number(321, 280), 0, ctypes.create_string_buffer(120), 120),
         "perf_event_open": (number(298, 241), ctypes.create_string_buffer(120), 0, -1, -1, 0),

@@ -254,7 +254,8 @@ def _bubblewrap(
         for hidden in sandbox.hidden:
             if places.is_in(hidden, outside) and os.path.isdir(hidden) and hidden != outside:
                 argv += ["--tmpfs", inside + hidden[len(outside) :], "--remount-ro", inside + hidden[len(outside) :]]
-    argv += ["--remount-ro", "/dev", "--remount-ro", "/", "--chdir", BOT, "--json-status-fd", str(REPORT)]
+    argv += ["--remount-ro", "/dev", "--remount-ro", "/proc"]  # whose settings are a root's to write, capable or not
+    argv += ["--remount-ro", "/", "--chdir", BOT, "--json-status-fd", str(REPORT)]
     if network and sandbox.landlock >= SCOPED:
         orders["landlock"] = {"read": [], "write": [], "network": True, "files": False}
     if sandbox.filtered:

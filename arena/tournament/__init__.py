@@ -2,7 +2,7 @@
 
 
 class WorkersDied(RuntimeError):
-    """Worker processes are killed again and again; the message is one line for people."""
+    """Processes that we started are killed; the message is one line for people."""
 
 
 class DiskFull(RuntimeError):

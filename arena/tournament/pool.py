@@ -9,30 +9,28 @@ from __future__ import annotations
 
 import contextlib
 import gc
-import os
-import signal
 import time
 import traceback
 from collections import deque
 from collections.abc import Callable, Collection, Iterable, Iterator
-from itertools import islice
-from multiprocessing import resource_tracker
+from itertools import chain, islice
 from multiprocessing.connection import wait
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from arena import worker
-from arena.launch import adopt_orphans, die_with_parent, end_orphans, ended_in_words
+from arena.launch import adopt_orphans, end_orphans, ended_in_words
 from arena.match import Void
 from arena.sandbox import UNCONFINED, Sandbox
 from arena.scratch import run_folder
+from arena.starting import start_process
 from arena.task import Delivery, Link, Order, Played, Task, Trouble
 from arena.tournament import WorkersDied
-from arena.tournament.starting import Context
 from arena.worker import Worker
 
 if TYPE_CHECKING:
     from multiprocessing.connection import Connection
+    from multiprocessing.process import BaseProcess
 
 CHUNK = 4
 """Matches dealt to a worker at a time, round and round until each has enough."""
@@ -52,16 +50,13 @@ GARBAGE = 10_000
 """Objects that a worker makes before it looks for garbage: it has hardly any, since a match that ends leaves none, and
 looking after every 700, as is usual, takes it one part in twenty of its time."""
 
-# spawn: gRPC and fork do not go together
-_CONTEXT = Context()
-
 
 class WorkerProcess:
     """One worker process and the matches it holds."""
 
     def __init__(self, scratch: str, in_flight: int, sandbox: Sandbox) -> None:
+        self._process: BaseProcess
         self.link: Connection[Order | None, Delivery | str]
-        self.link, other = _CONTEXT.Pipe()
         self.holds: dict[str, Task] = {}
         self.backlog = FIRST_BACKLOG
         self.has_bots = False
@@ -74,11 +69,7 @@ class WorkerProcess:
         self.is_suspicious = False
         """Whether it plays matches one of which may have killed its predecessor: then it gets no others."""
         self._heard: float | None = None
-        arguments = (other, os.getpid(), scratch, in_flight, sandbox)
-        self._process = _CONTEXT.Process(target=_work, args=arguments, daemon=True)
-        with _no_interrupts():
-            self._process.start()
-        other.close()
+        self._process, self.link = start_process(_work, scratch, in_flight, sandbox)
 
     def deal(self, tasks: Collection[Task], trouble: Trouble) -> None:
         """Give it matches."""
@@ -150,10 +141,14 @@ class Stock:
         self._tasks = iter(tasks)
         self._spared: deque[Task] = deque()
 
-    def take(self, count: int) -> list[Task]:
-        """Up to `count` matches, in order, and at last what a worker gave back."""
-        left = min(count, len(self._spared))
-        return list(islice(self._tasks, count)) or [self._spared.popleft() for _ in range(left)]
+    def take(self, count: int, trouble: Trouble) -> list[Task]:
+        """Up to `count` matches that are still to be played, in order, and at last what a worker gave back."""
+        tasks = chain(self._tasks, self._take_spared())
+        return list(islice((task for task in tasks if not trouble.leaves_out(task)), count))
+
+    def _take_spared(self) -> Iterator[Task]:
+        while self._spared:
+            yield self._spared.popleft()
 
     def give_back(self, tasks: Iterable[Task]) -> None:
         """These were dealt, did not begin, and are to be dealt to another worker."""
@@ -191,9 +186,9 @@ class Workers:
         self._in_flight = in_flight
         self.sandbox = sandbox
         self.trouble = Trouble()
-        """What is known of faults of bots."""
+        """What is known to have befallen bots."""
         self._stopped = False
-        self._suspects: list[set[str]] = []
+        self._suspects: list[list[Task]] = []
         """What workers held that died, to be played apart from the rest in the next phase."""
         self._killers: set[str] = set()
         self._pace: dict[str, float] = {}
@@ -229,9 +224,9 @@ class Workers:
     def play(self, tasks: Iterable[Task]) -> Iterator[list[Played]]:
         """Play a phase: matches of which no two share a seed; gives results as they come, in any order.
 
-        Afterwards no bot is alive. A match without a result is for a phase to come: it was taken back from a bot with
-        a fault, or held with others by a worker that died. Those are then played in ever smaller hands, until one
-        that kills a worker alone is void. Raises WorkersDied if too many do.
+        Some ten times a second there are none. Afterwards no bot is alive. A match without a result is for a phase
+        to come: it was taken back from a bot with a fault, or held with others by a worker that died. Those are then
+        played in ever smaller hands, until one that kills a worker alone is void. Raises WorkersDied if too many do.
         """
         end_orphans()
         stock, hands = self._apart(tasks)
@@ -240,22 +235,30 @@ class Workers:
             self._even_out(hands)
             busy = [process for process in self._processes if process.holds or process.is_resting]
             if not busy:
-                return
+                break
             ready = wait([process.link for process in busy], timeout=0.1)
             for process in busy:
                 if process.link in ready:
                     yield self._hear(process, stock)
-        yield from self._last_results()
+            if not ready:
+                yield []
+        if self._stopped:
+            yield from self._last_results()
+        else:
+            assert not any(process.has_bots for process in self._processes), "a phase ended while bots were alive"
 
     def _apart(self, tasks: Iterable[Task]) -> tuple[Stock, deque[list[Task]]]:
         """The matches, and apart from them, by hands, those that workers held that died."""
-        suspects, self._suspects = self._suspects, []
+        suspects, self._suspects = list(filter(None, map(self._still_to_play, self._suspects))), []
         if not suspects:
             return Stock(tasks), deque()
-        tasks = list(tasks)
-        hands = [[task for task in tasks if task.id in hand] for hand in suspects]
-        known = set().union(*suspects)
-        return Stock(task for task in tasks if task.id not in known), deque(hand for hand in hands if hand)
+        of_id = {task.id: task for task in tasks}
+        hands = [[of_id.pop(task.id) for task in hand if task.id in of_id] for hand in suspects]
+        return Stock(of_id.values()), deque(hand for hand in hands if hand)
+
+    def _still_to_play(self, tasks: Iterable[Task]) -> list[Task]:
+        """Those of which no bot was retired."""
+        return [task for task in tasks if not self.trouble.leaves_out(task)]
 
     def _last_results(self) -> Iterator[list[Played]]:
         for process in self._processes:
@@ -266,16 +269,17 @@ class Workers:
                 while not last:
                     delivery = process.hear()
                     last = delivery.last
+                    self.learn(delivery.trouble)
                     yield list(delivery.played)
 
     def _deal(self, stock: Stock, hands: deque[list[Task]]) -> None:
         self._deal_suspects(hands)
-        while len(self._processes) < self._width.now and (chunk := stock.take(CHUNK)):
+        while len(self._processes) < self._width.now and (chunk := stock.take(CHUNK, self.trouble)):
             self._processes.append(self._hire())
             self._processes[-1].deal(chunk, self.trouble)
         while hungry := [process for process in self._wanted() if process.is_hungry]:
             for process in sorted(hungry, key=lambda process: len(process.holds)):
-                if not (chunk := stock.take(CHUNK)):
+                if not (chunk := stock.take(CHUNK, self.trouble)):
                     return
                 process.deal(chunk, self.trouble)
 
@@ -288,15 +292,24 @@ class Workers:
             self._processes.append(self._hire())
         for process in self._processes:
             if not process.holds and not process.is_resting:
-                process.is_suspicious = bool(hands)
-                if hands:
-                    process.deal(hands.popleft(), self.trouble)
+                hand: list[Task] = []
+                while hands and not hand:
+                    hand = self._still_to_play(hands.popleft())
+                process.is_suspicious = bool(hand)
+                if hand:
+                    process.deal(hand, self.trouble)
 
     def _even_out(self, hands: deque[list[Task]]) -> None:
-        """A worker that has nothing left gets what another has not begun; if there is nothing, it rests."""
+        """A worker that has nothing left gets what another has not begun; if there is nothing, it rests.
+
+        One that is not to play now, since the machine is too busy, gives back all that it has not begun.
+        """
         others = [other for other in self._processes if other.holds and not other.is_suspicious]
         able = [other for other in others if other.spares and len(other.holds) > 1]
         wanted = self._wanted()
+        for process in others:
+            if process not in wanted and process.spares and not process.was_asked:
+                process.ask()
         for process in self._processes:
             if process.holds or process.is_resting or not process.has_bots or hands:
                 continue
@@ -317,7 +330,8 @@ class Workers:
             process.holds.pop(id)
         for played in delivery.played:
             self._note_pace(process.holds.pop(played.id), played)
-        self._killers.clear()
+        if delivery.played:
+            self._killers.clear()
         self.learn(delivery.trouble)
         if any((played.void or "").startswith(Void.OVERLOAD) for played in delivery.played):
             self._width.narrow()
@@ -341,9 +355,9 @@ class Workers:
         return sorted(tasks, key=lasts, reverse=True)
 
     def learn(self, trouble: Trouble) -> None:
-        """Know more of faults of bots. Whoever has had a second chance now gives back its matches everywhere."""
+        """Know more of what befell bots. Who has had a second chance now, or was retired, gives back its matches."""
         known, self.trouble = self.trouble, self.trouble.and_also(trouble)
-        if trouble.chances.keys() - known.chances.keys():
+        if trouble.chances.keys() - known.chances.keys() or trouble.retired - known.retired:
             for process in self._processes:
                 process.tell(Order(trouble=self.trouble))
 
@@ -352,45 +366,26 @@ class Workers:
         dead.end()
         end_orphans()
         self._processes[self._processes.index(dead)] = self._hire()
-        held = list(dead.holds)
+        held = list(dead.holds.values())
         if len(held) != 1:
             middle = len(held) // 2
-            self._suspects += [set(hand) for hand in (held[:middle], held[middle:]) if hand]
+            self._suspects += [hand for hand in (held[:middle], held[middle:]) if hand]
             return []
-        self._killers.add(held[0])
+        self._killers.add(held[0].id)
         if len(self._killers) > DEATHS:
             raise WorkersDied(
                 f"worker processes died, each of another match, {len(self._killers)} times in a row,"
                 " perhaps for want of memory: try a smaller -j"
             )
         why = f"{Void.INTERRUPTED}: the worker process {dead.exit_in_words()}, and it played nothing else"
-        return [Played(held[0], None, why)]
+        return [Played(held[0].id, None, why)]
 
     def _hire(self) -> WorkerProcess:
         return WorkerProcess(str(self._scratch), self._in_flight, self.sandbox)
 
 
-@contextlib.contextmanager
-def _no_interrupts() -> Iterator[None]:
-    """Processes made meanwhile do not hear a Ctrl-C, which the terminal sends to every process, while they start."""
-    resource_tracker.ensure_running()  # else the first spawn begins with it, which ends by unblocking SIGINT
-    before = signal.pthread_sigmask(signal.SIG_BLOCK, _FOR_THE_ARENA)
-    try:
-        yield
-    finally:
-        signal.pthread_sigmask(signal.SIG_SETMASK, before)
-
-
-_FOR_THE_ARENA = (signal.SIGINT, signal.SIGHUP)
-"""What a terminal sends to the whole group, and the arena's own process answers for all."""
-
-
-def _work(link: Link, parent: int, scratch: str, in_flight: int, sandbox: Sandbox) -> None:
+def _work(link: Link, scratch: str, in_flight: int, sandbox: Sandbox) -> None:
     """What a worker process does, until the arena closes the link or ends."""
-    for number in _FOR_THE_ARENA:
-        signal.signal(number, _ignore)
-    signal.pthread_sigmask(signal.SIG_UNBLOCK, _FOR_THE_ARENA)
-    die_with_parent(parent)
     gc.freeze()  # what is imported stays: not to be looked through again and again
     gc.set_threshold(GARBAGE)
     own = Worker(Path(scratch), in_flight=in_flight, sandbox=sandbox)
@@ -400,7 +395,3 @@ def _work(link: Link, parent: int, scratch: str, in_flight: int, sandbox: Sandbo
         link.send(traceback.format_exc())
     finally:
         own.close()
-
-
-def _ignore(_number: int, _frame: object) -> None:
-    """Unlike SIG_IGN this is not inherited by bots."""

@@ -1,7 +1,7 @@
 """From a ladder's schedule to its ratings.
 
 A leg is played in blocks, and those in phases: see `ladder.store.phases`. Workers finish in any order; results are
-stored as they come and folded into ratings in the schedule's order. Only this side writes.
+stored as they come and folded into ratings in the schedule's order. Only this side stores results.
 """
 
 from __future__ import annotations
@@ -32,6 +32,8 @@ ALARM = 0.01
 PHASE_SECONDS = 30.0
 """About how long a phase of a long leg is: long enough that starting bots anew costs little, and short enough that the
 first groups are soon complete."""
+NEWS = 1.0
+"""Seconds between two looks whether a bot was retired."""
 SMALL = 1000
 """Matches up to which a leg is one block, however long it lasts."""
 
@@ -78,6 +80,8 @@ class Run(NamedTuple):
     health: Health = Health()
     chances: tuple[tuple[str, str], ...] = ()
     """Who used its second chance, and what had happened."""
+    retired: tuple[str, ...] = ()
+    """Who was retired meanwhile."""
 
 
 def run_ladder(
@@ -90,19 +94,28 @@ def run_ladder(
     workers: Workers,
     report: Report,
     retry: bool = False,
+    since: float | None = None,
 ) -> Run:
-    """Finish an interrupted leg, then play what the rounds of the field still lack."""
+    """Finish an interrupted leg, then play what the rounds of the field still lack.
+
+    Whoever is retired leaves it, from when the field was chosen on: `since`, seconds since 1970, or now.
+    """
     entrant = roster.starter(db, home, workers.sandbox)
-    names = (*store.awaited(db, ladder, retry=retry), *field)
-    entrants = [entrant(store.version(db, name).label) for name in names]  # before anything is played or planned
-    player = _Player(db, ladder, workers, entrant, report)
+    labels = [store.version(db, name).label for name in field]
+    awaited = store.awaited(db, ladder, retry=retry)
+    entrants = [entrant(label) for label in (*awaited, *labels)]  # before anything is played or planned
+    player = _Player(db, ladder, workers, entrant, report, time.time() if since is None else since)
     player.know(entrants)
+    store.fold(db, ladder)  # what waited for matches that were dropped since
+    player.see_retired()
     if retry:
         player.play_unplayable()
-    player.play_scheduled()
-    if not workers.stopped and store.plan(db, ladder, field, rounds):
+    while True:  # one leg, unless bots are retired: what goes with them is played without them
         player.play_scheduled()
-    return player.run
+        player.see_retired()
+        field = [label for label in labels if label not in player.run.retired]
+        if workers.stopped or len(field) < ladder.key.seats or not store.plan(db, ladder, field, rounds):
+            return player.run
 
 
 class _Player:
@@ -115,6 +128,7 @@ class _Player:
         workers: Workers,
         entrant: Callable[[str], Entrant],
         report: Report,
+        since: float,
     ) -> None:
         self.run = Run()
         self._db = db
@@ -125,19 +139,24 @@ class _Player:
         self._total = 0
         self._labels: dict[str, set[str]] = {}
         """Those that share a digest, by it."""
+        self._playing: set[str] = set()
+        """The labels of all who may play."""
+        self._retirements = {label: when for label, when in store.retirements(db).items() if when <= since}
+        self._looked = time.monotonic()
 
     def know(self, entrants: Iterable[Entrant]) -> None:
         """These are the bots; those who had their second chance in an earlier run have it no more."""
         used, chances = store.chances(self._db, self._ladder), {}
         for entrant in entrants:
             self._labels.setdefault(entrant.digest, set()).add(entrant.label)
+            self._playing.add(entrant.label)
             if entrant.label in used:
                 chances[entrant.digest] = used[entrant.label]
         self._workers.learn(Trouble(chances=chances))
 
     def play_scheduled(self) -> None:
         """Play every match that is scheduled, block by block. A void one comes again until it is unplayable."""
-        self._total = self.run.played + store.counts(self._db, self._ladder).scheduled
+        self._count()
         while not self._workers.stopped and (phase := store.next_phase(self._db, self._ladder)) is not None:
             if phase.end is None:
                 self._open_block(phase)
@@ -170,8 +189,9 @@ class _Player:
             matches = store.scheduled(self._db, self._ladder, store.Phase(rotation), retry=True)
             left = {match.id: self._task(match) for match in matches if match.attempts >= store.ATTEMPTS}
             while left and not self._workers.stopped:
-                for played in self._play(left.values()):
-                    del left[played]
+                tried = self._play(left.values())
+                trouble = self._workers.trouble
+                left = {id: task for id, task in left.items() if id not in tried and not trouble.leaves_out(task)}
 
     def _scheduled(self, phase: store.Phase) -> Iterator[store.ScheduledMatch]:
         return store.scheduled(self._db, self._ladder, phase)
@@ -179,16 +199,38 @@ class _Player:
     def _task(self, match: store.ScheduledMatch) -> Task:
         return task(self._ladder, match, self._entrant)
 
-    def _play(self, tasks: Iterable[Task]) -> list[str]:
+    def _count(self) -> None:
+        """Know how many matches it will be in the end."""
+        self._total = self.run.played + store.counts(self._db, self._ladder).scheduled
+
+    def _play(self, tasks: Iterable[Task]) -> set[str]:
         """Play a phase and store what comes of it; gives the matches that have a result, void ones too, by id."""
-        tried = []
+        tried = set()
         self._report(self.run.played, self._total)
         for results in self._workers.play(tasks):
+            if time.monotonic() - self._looked > NEWS:
+                self.see_retired()
             self._keep_chances()
+            if not results:
+                continue
             self.run = _record(self.run, self._db, self._ladder, results)
             self._report(self.run.played, self._total)
-            tried += [result.id for result in results]
+            tried |= {result.id for result in results}
         return tried
+
+    def see_retired(self) -> None:
+        """Leave bots alone that somebody has retired meanwhile; what they were to play is dropped."""
+        now = store.retirements(self._db)
+        new = [label for label in now.keys() & self._playing if self._retirements.get(label) != now[label]]
+        self._retirements, self._looked = now, time.monotonic()
+        if not new:
+            return
+        store.drop(self._db, new)  # once more: it may have been planned since
+        self._workers.learn(Trouble(retired=frozenset(new)))
+        self.run = self.run._replace(retired=tuple(sorted({*self.run.retired, *new})))
+        store.fold(self._db, self._ladder)
+        self._count()
+        self._report(self.run.played, self._total)
 
     def _keep_chances(self) -> None:
         """Store whose second chance is used, before any of its matches is played again."""

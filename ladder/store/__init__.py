@@ -7,7 +7,7 @@ function here has done when it returns survives kill -9 and power loss.
 from ladder.store.board import fold, ladder_hash, leaderboard, provisional, reach, sign
 from ladder.store.chances import chances, forgive, use_chance
 from ladder.store.checks import Mismatch
-from ladder.store.database import NotFound, StoreError, exclusive, is_stored, open, open_read, write
+from ladder.store.database import NotFound, StoreError, exclusive, is_stored, one_state, open, open_read, write
 from ladder.store.evidence import Settled, evidence, find_settled, settle
 from ladder.store.export import backup
 from ladder.store.home import close_home, make_home
@@ -28,7 +28,8 @@ from ladder.store.records import (
     VoidMatch,
 )
 from ladder.store.results import ATTEMPTS, faults, match, matches_of, record
-from ladder.store.versions import add_version, field, reinstate, retire, version, versions
+from ladder.store.retirement import Retired, drop, reinstate, retire, retirements
+from ladder.store.versions import add_version, field, version, versions
 
 __all__ = [
     "ATTEMPTS",
@@ -42,6 +43,7 @@ __all__ = [
     "Mismatch",
     "NotFound",
     "Phase",
+    "Retired",
     "Row",
     "ScheduledMatch",
     "SeatOutcome",
@@ -56,6 +58,7 @@ __all__ = [
     "close_block",
     "close_home",
     "counts",
+    "drop",
     "evidence",
     "exclusive",
     "faults",
@@ -74,6 +77,7 @@ __all__ = [
     "matches_left",
     "matches_of",
     "next_phase",
+    "one_state",
     "open",
     "open_read",
     "plan",
@@ -82,6 +86,7 @@ __all__ = [
     "record",
     "reinstate",
     "retire",
+    "retirements",
     "scheduled",
     "settle",
     "sign",

@@ -66,8 +66,9 @@ def provisional(db: Database, ladder: Ladder) -> list[Row]:
     For watching: it is in no history and no hash, and another run of the same matches has another one. None if all
     that is done is rated.
     """
-    now = standings(db, ladder)
-    early = list(_finished(db, ladder, reach(db, ladder)[0], sys.maxsize, ARRIVAL))
+    begin, _ = reach(db, ladder)
+    now = standings(db, ladder) if begin else {}  # else those that there are count what is to be rated anew
+    early = list(_finished(db, ladder, begin, sys.maxsize, ARRIVAL))
     for _, _, seats in early:
         now |= _rated(now, seats, ladder.draw_probability)
     return _rows(db, now) if early else []

@@ -40,11 +40,15 @@ def use_chance(db: Database, ladder: Ladder, label: str, evidence: Mapping[str, 
 
 
 def forgive(db: Database, ladder: Ladder, name: str) -> bool:
-    """Give a version its second chance again, on record; False if it has it. Raises NotFound."""
-    label = version(db, name).label
+    """Give a version its second chance again, on record, and all with the same program; False if it has it.
+
+    Raises NotFound.
+    """
+    digest = version(db, name).digest
     with write(db):
         forgiven = db.execute(
-            "UPDATE chances SET forgiven = ? WHERE ladder = ? AND version = ? AND forgiven IS NULL",
-            [time.time(), ladder.id, label],
+            "UPDATE chances SET forgiven = ? WHERE ladder = ? AND forgiven IS NULL"
+            " AND version IN (SELECT label FROM versions WHERE digest = ?)",
+            [time.time(), ladder.id, digest],
         )
         return bool(forgiven.rowcount)

@@ -80,6 +80,7 @@ def check_schedule(db: Database, ladder: Ladder) -> None:
         if stored != planned:
             names = "(seq, match, group, rotation)"
             raise Mismatch(f"the schedule has {names} {stored or 'nothing'}, expected {planned or 'nothing'}")
+    _check_dropped(db, ladder)
 
 
 _TRIED = "(m.status = 'done' OR m.voids != '[]')"
@@ -97,12 +98,32 @@ def check_phases(db: Database, ladder: Ladder) -> None:
         " AND NOT EXISTS (SELECT 1 FROM blocks b WHERE b.ladder = m.ladder AND b.begin <= m.seq AND m.seq < b.end)"
     )
     _none_tried(db, ladder, outside, [], "of a block of which nothing is known")
+    _check_arrival(db, ladder)
     phase = next_phase(db, ladder)
     if phase is None or phase.end is None:
         return
     ahead = f"{_PHASED} AND {_TRIED} AND (m.seq >= ? OR m.seq >= ? AND m.rotation > ?)"
     values = [phase.end, phase.begin, phase.rotation]
     _none_tried(db, ladder, ahead, values, "although a match is still to be played that comes before it")
+
+
+def _check_arrival(db: Database, ladder: Ladder) -> None:
+    """Results came rotation by rotation and block by block, but for those of matches that were tried again later."""
+    spans = db.execute(
+        "SELECT b.begin, m.rotation, min(r.rowid), max(r.rowid) FROM blocks b"
+        " JOIN matches m ON m.ladder = b.ladder AND m.seq >= b.begin AND m.seq < b.end"
+        " JOIN groups g ON g.id = m.group_id JOIN replays r ON r.match = m.id"
+        f" WHERE b.ladder = ? AND json_array_length(m.voids) < ? AND {_PHASED}"
+        " GROUP BY b.begin, m.rotation ORDER BY b.begin, m.rotation",
+        [ladder.id, ATTEMPTS],
+    )
+    before = 0
+    for begin, rotation, first, last in spans:
+        if first < before:
+            raise Mismatch(
+                f"of the block from seq {begin}, rotation {rotation} was begun before all that comes before it"
+            )
+        before = last
 
 
 def _check_legs(db: Database, ladder: Ladder) -> None:
@@ -119,6 +140,17 @@ def _none_tried(db: Database, ladder: Ladder, where: str, values: Sequence[objec
     ).fetchone()
     if found is not None:
         raise Mismatch(f"it was tried, {why}", found[0])
+
+
+def _check_dropped(db: Database, ladder: Ladder) -> None:
+    """Of what was dropped something was still to be played, and the leg that plays it instead may be the next."""
+    for leg, position in db.execute(
+        "SELECT leg, position FROM groups g WHERE ladder = ? AND dropped IS NOT NULL"
+        " AND (NOT EXISTS (SELECT 1 FROM matches WHERE group_id = g.id AND status = 'dropped')"
+        " OR absent > (SELECT max(leg) + 1 FROM groups WHERE ladder = g.ladder))",
+        [ladder.id],
+    ):
+        raise Mismatch(f"leg {leg}, group {position}: it was dropped, and was complete or is there for the next leg")
 
 
 def _check_blocks(db: Database, ladder: Ladder) -> None:
@@ -140,6 +172,7 @@ def results(db: Database, ladder: Ladder, begin: int, end: int) -> Iterator[Resu
     rows = db.execute(
         "SELECT m.id, m.status, m.voids, m.finished, m.choices_digest, m.replay_digest, m.digest,"
         " g.bots, m.rotation, g.seed, r.replay, EXISTS (SELECT 1 FROM legs WHERE ladder = m.ladder AND leg = g.leg),"
+        " g.dropped IS NOT NULL,"
         " s.seat, s.version, s.rank, s.score, s.forfeit, s.evidence, s.decisions, s.think_total, s.think_max"
         " FROM matches m JOIN groups g ON g.id = m.group_id LEFT JOIN replays r ON r.match = m.id"
         " LEFT JOIN seats s ON s.match = m.id WHERE m.ladder = ? AND m.seq >= ? AND m.seq < ? ORDER BY m.seq, s.seat",
@@ -147,8 +180,8 @@ def results(db: Database, ladder: Ladder, begin: int, end: int) -> Iterator[Resu
     )
     for _, of_match in groupby(rows, key=itemgetter(0)):
         lines = list(of_match)
-        match = _Match(*lines[0][:12])
-        seats = [line[12:] for line in lines if line[12] is not None]
+        match = _Match(*lines[0][:13])
+        seats = [line[13:] for line in lines if line[13] is not None]
         try:
             _check_match(match, seats)
             if match.status == "done":
@@ -221,7 +254,9 @@ def _check_retried(db: Database, ladder: Ladder) -> None:
 def check_settled(db: Database, ladder: Ladder) -> list[str]:
     """The settled ratings, fitted anew to the matches that they cover; gives remarks. Raises Mismatch."""
     stored = find_settled(db, ladder)
-    if stored.matches == 0:  # also when an unplayable match was played after all
+    if stored.matches == 0:
+        if stored.ratings:
+            raise Mismatch(f"there are settled ratings of {', '.join(stored.ratings)}, and they cover no match")
         return []
     covered = list(islice(rated_matches(db, ladder), stored.matches))
     if len(covered) < stored.matches:
@@ -284,6 +319,8 @@ class _Match(NamedTuple):
     replay: bytes | None
     is_signed: int
     """Whether its leg is of the time when every match got a digest."""
+    is_dropped: int
+    """Whether its group is."""
 
 
 class _Seat(NamedTuple):
@@ -316,7 +353,10 @@ def _check_match(match: _Match, seats: Sequence[tuple[Any, ...]]) -> None:
 def _check_not_done(match: _Match, voids: int, has_seats: bool) -> None:
     if has_seats or (match.replay, match.finished, match.choices_digest, match.replay_digest) != (None,) * 4:
         raise ValueError(f"it is {match.status}, and there is a result")
-    if match.status != ("unplayable" if voids >= ATTEMPTS else "scheduled"):
+    if match.is_dropped:
+        if match.status != "dropped":
+            raise ValueError(f"it is {match.status!r}, and its group was dropped")
+    elif match.status != ("unplayable" if voids >= ATTEMPTS else "scheduled"):
         raise ValueError(f"it is {match.status!r}, and was void {voids} times")
 
 
@@ -330,10 +370,12 @@ def _result(match: _Match, seats: Sequence[_Seat]) -> Result:
 def _planned(db: Database, ladder: Ladder) -> Iterator[tuple[int, str, int, int]]:
     """What follows from the groups, each of which is checked: (seq, match, group, rotation)."""
     rows = db.execute(
-        "SELECT leg, position, id, round, bots, seed FROM groups WHERE ladder = ? ORDER BY leg, position", [ladder.id]
+        "SELECT leg, position, id, round, bots, again, seed, absent FROM groups WHERE ladder = ?"
+        " ORDER BY leg, position",
+        [ladder.id],
     )
     fields = dict(_fields(db, ladder))
-    known: dict[int, set[Order]] = {}
+    known = _Known()
     seq = 0
     for number, (leg, of_leg) in enumerate(groupby(rows, key=itemgetter(0))):
         groups = [_Group(*row[1:]) for row in of_leg]
@@ -341,7 +383,7 @@ def _planned(db: Database, ladder: Ladder) -> Iterator[tuple[int, str, int, int]
             raise Mismatch(f"leg {number} is missing")
         _check_leg(ladder, leg, groups, fields.pop(leg, None), known)
         for group in groups:
-            known.setdefault(group.round, set()).add(group.group.order)
+            known.add(group)
             for rotation in range(ladder.key.seats):
                 yield seq, match_id(ladder.id, group.group, rotation), group.id, rotation
                 seq += 1
@@ -354,11 +396,32 @@ class _Group(NamedTuple):
     id: int
     round: int
     bots: str
+    again: int
     seed: bytes
+    absent: int | None
 
     @property
     def group(self) -> Group:
-        return Group(self.round, tuple(json.loads(self.bots)))
+        return Group(self.round, tuple(json.loads(self.bots)), self.again)
+
+
+class _Known:
+    """The groups of earlier legs, and from which leg on those that were dropped are not there."""
+
+    def __init__(self) -> None:
+        self._of_round: dict[int, dict[Order, list[int | None]]] = {}
+
+    def add(self, group: _Group) -> None:
+        self._of_round.setdefault(group.round, {}).setdefault(group.group.order, []).append(group.absent)
+
+    def there(self, round: int, leg: int) -> set[Order]:
+        """The orders of a round that a leg does not have to play."""
+        orders = self._of_round.get(round, {})
+        return {order for order, absent in orders.items() if any(each is None or each > leg for each in absent)}
+
+    def count(self, round: int, order: Order) -> int:
+        """How many there are of an order."""
+        return len(self._of_round.get(round, {}).get(order, ()))
 
 
 _Field: TypeAlias = tuple[list[str], int]
@@ -376,9 +439,7 @@ def _fields(db: Database, ladder: Ladder) -> Iterator[tuple[int, _Field]]:
         yield leg, (json.loads(field), rounds)
 
 
-def _check_leg(
-    ladder: Ladder, leg: int, groups: Sequence[_Group], field: _Field | None, known: Mapping[int, set[Order]]
-) -> None:
+def _check_leg(ladder: Ladder, leg: int, groups: Sequence[_Group], field: _Field | None, known: _Known) -> None:
     for position, group in enumerate(groups):
         if group.position != position:
             raise Mismatch(f"leg {leg} has no group at position {position}")
@@ -386,11 +447,14 @@ def _check_leg(
             raise Mismatch(f"leg {leg}, group {position}: its bots are no canonical JSON")
         if group.seed != match_seed(ladder.event_seed, ladder.id, group.group):
             raise Mismatch(f"leg {leg}, group {position}: its seed does not follow from the event seed")
+        if group.absent is not None and group.absent <= leg:
+            raise Mismatch(f"leg {leg}, group {position}: it was dropped before leg {group.absent}")
     if field is None:
         return
     bots, rounds = field
-    due = missing(bots, ladder.key.seats, rounds, lambda number: known.get(number, set()), ladder.event_seed, leg)
-    for position, (planned, group) in enumerate(zip_longest(due, groups)):
+    due = missing(bots, ladder.key.seats, rounds, lambda round: known.there(round, leg), ladder.event_seed, leg)
+    for position, (found, group) in enumerate(zip_longest(due, groups)):
+        planned = found and found._replace(again=known.count(*found[:2]))
         if group is None or planned != group.group:
             found = group and group.group
             raise Mismatch(f"leg {leg}, group {position} is {found}, its field and rounds ask for {planned}")

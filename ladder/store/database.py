@@ -144,6 +144,16 @@ def write(db: Database) -> Iterator[None]:
 
 
 @contextmanager
+def one_state(db: Database) -> Iterator[None]:
+    """What is read in the block is of one moment, whoever writes meanwhile."""
+    db.execute("BEGIN")
+    try:
+        yield
+    finally:
+        db.execute("COMMIT")
+
+
+@contextmanager
 def _turn(db: Database, path: Path) -> Iterator[int]:
     """The short lock, once all is as it must be for a write."""
     if not path.parent.exists():
@@ -314,11 +324,15 @@ def _schema_version(db: Database) -> int:
 def _migrate(db: Database) -> None:
     if _schema_version(db) == len(MIGRATIONS):
         return
-    with write(db):
-        for number in range(_schema_version(db), len(MIGRATIONS)):
-            MIGRATIONS[number](db)
-        db.execute(f"PRAGMA application_id = {APPLICATION_ID}")
-        db.execute(f"PRAGMA user_version = {len(MIGRATIONS)}")
+    db.execute("PRAGMA foreign_keys = OFF")  # so that a table can be replaced; impossible within a transaction
+    try:
+        with write(db):
+            for number in range(_schema_version(db), len(MIGRATIONS)):
+                MIGRATIONS[number](db)
+            db.execute(f"PRAGMA application_id = {APPLICATION_ID}")
+            db.execute(f"PRAGMA user_version = {len(MIGRATIONS)}")
+    finally:
+        db.execute("PRAGMA foreign_keys = ON")
 
 
 def _path(db: Database) -> Path:

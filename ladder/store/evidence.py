@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from collections import Counter
 from collections.abc import Iterator
 from itertools import groupby
@@ -11,7 +12,7 @@ from ladder import settled
 from ladder.ratings import Rating, arithmetic
 from ladder.statistics import Evidence, Group
 from ladder.store.board import note_arithmetic, rated_by
-from ladder.store.database import write
+from ladder.store.database import one_state, write
 from ladder.store.ladders import line_up
 from ladder.store.records import Ladder
 
@@ -57,12 +58,16 @@ def settle(db: Database, ladder: Ladder, report: settled.Report = lambda _done, 
     Does nothing where they cover them all already, and were fitted as here. Reads first and writes last: a ladder that
     runs does not wait.
     """
-    (rated,) = db.execute(f"SELECT count(*) FROM matches m WHERE {_IS_RATED}", [ladder.id]).fetchone()
+    rated = _rated(db, ladder)
     if rated == find_settled(db, ladder).matches and (not rated or settled_by() in rated_by(db, ladder)):
         return
-    outcomes = Counter(settled.outcome(bots, ranks) for _, bots, ranks in rated_matches(db, ladder))
+    with one_state(db):
+        (end,) = db.execute("SELECT folded FROM ladders WHERE id = ?", [ladder.id]).fetchone()
+        outcomes = Counter(settled.outcome(bots, ranks) for _, bots, ranks in rated_matches(db, ladder))
     ratings = settled.fit(outcomes, ladder.draw_probability, report)
     with write(db):
+        if _rated(db, ladder, end) != outcomes.total():
+            return  # meanwhile one of them was played that was unplayable: whoever did it settles too
         db.execute("DELETE FROM settled WHERE ladder = ?", [ladder.id])
         db.conn.executemany(
             "INSERT INTO settled (ladder, version, mu, sigma) VALUES (?, ?, ?, ?)",
@@ -70,6 +75,14 @@ def settle(db: Database, ladder: Ladder, report: settled.Report = lambda _done, 
         )
         db.execute("UPDATE ladders SET settled = ? WHERE id = ?", [outcomes.total(), ladder.id])
         note_arithmetic(db, ladder, settled_by())
+
+
+def _rated(db: Database, ladder: Ladder, end: int = sys.maxsize) -> int:
+    """How many matches are rated, of those before a seq."""
+    (rated,) = db.execute(
+        f"SELECT count(*) FROM matches m WHERE {_IS_RATED} AND m.seq < ?", [ladder.id, end]
+    ).fetchone()
+    return int(rated)
 
 
 def settled_by() -> str:

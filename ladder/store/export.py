@@ -18,7 +18,7 @@ TABLES = {
     "matches": """
         SELECT m.id AS match, m.ladder, l.game, l.seats AS players, m.seq, g.leg, g.round, m.group_id, m.rotation,
             m.status, json_array_length(m.voids) AS voids, m.finished,
-            CASE WHEN EXISTS (SELECT 1 FROM matches WHERE group_id = g.id AND status != 'done')
+            CASE WHEN EXISTS (SELECT 1 FROM matches WHERE group_id = g.id AND status NOT IN ('done', 'dropped'))
                 THEN NULL ELSE lower(hex(g.seed)) END AS seed
         FROM matches m JOIN groups g ON g.id = m.group_id JOIN ladders l ON l.id = m.ladder
         ORDER BY l.rowid, m.seq""",

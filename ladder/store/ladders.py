@@ -67,9 +67,10 @@ def plan(db: Database, ladder: Ladder, field: Iterable[str], rounds: int) -> int
         start = _start(db, ladder)
         have = partial(_orders, db, ladder)
         groups = enumerate(missing(bots, ladder.key.seats, rounds, have, ladder.event_seed, start.leg))
+        dropped = _dropped(db, ladder)
         planned = 0
         while batch := list(islice(groups, BATCH)):
-            _insert(db, ladder, start, batch)
+            _insert(db, ladder, start, batch, dropped)
             planned += len(batch)
         if planned:
             _insert_leg(db, ladder, start.leg, bots, rounds)
@@ -92,7 +93,7 @@ def scheduled(
 def counts(db: Database, ladder: Ladder) -> Counts:
     """The matches of a ladder by status."""
     rows = db.execute("SELECT status, count(*) FROM matches WHERE ladder = ? GROUP BY status", [ladder.id])
-    return Counts(**{"scheduled": 0, "done": 0, "unplayable": 0} | dict(rows))
+    return Counts(**{"scheduled": 0, "done": 0, "unplayable": 0, "dropped": 0} | dict(rows))
 
 
 def awaited(db: Database, ladder: Ladder, *, retry: bool = False) -> tuple[str, ...]:
@@ -106,10 +107,11 @@ def awaited(db: Database, ladder: Ladder, *, retry: bool = False) -> tuple[str, 
 
 
 def waiting(db: Database, ladder: Ladder) -> int:
-    """How many bots were ever in the field and have no rated match."""
+    """How many bots were ever in the field, have no rated match and were not retired."""
     (bots,) = db.execute(
         "SELECT count(DISTINCT value) FROM legs, json_each(legs.field) WHERE ladder = ?"
-        " AND value NOT IN (SELECT version FROM ratings WHERE ladder = legs.ladder)",
+        " AND value NOT IN (SELECT version FROM ratings WHERE ladder = legs.ladder"
+        " UNION SELECT label FROM versions WHERE retired IS NOT NULL)",
         [ladder.id],
     ).fetchone()
     return int(bots)
@@ -156,9 +158,13 @@ def _start(db: Database, ladder: Ladder) -> _Start:
 
 
 def _is_planned(db: Database, ladder: Ladder, bots: Iterable[str], rounds: int) -> bool:
-    """Whether a leg was for this field and as many rounds: groups never go, so none is missing since."""
-    known = "SELECT 1 FROM legs WHERE ladder = ? AND field = ? AND rounds >= ?"
-    return db.execute(known, [ladder.id, _field(bots), rounds]).fetchone() is not None
+    """Whether a leg was for this field and as many rounds, and none of its groups was dropped since."""
+    known = (
+        "SELECT 1 FROM legs WHERE ladder = :ladder AND field = :field AND rounds >= :rounds"
+        " AND leg >= (SELECT coalesce(max(absent), 0) FROM groups WHERE ladder = :ladder)"
+    )
+    values = {"ladder": ladder.id, "field": _field(bots), "rounds": rounds}
+    return db.execute(known, values).fetchone() is not None
 
 
 def _field(bots: Iterable[str]) -> str:
@@ -173,22 +179,39 @@ def _insert_leg(db: Database, ladder: Ladder, leg: int, bots: Sequence[str], rou
 
 
 def _orders(db: Database, ladder: Ladder, round: int) -> set[Order]:
-    rows = db.execute("SELECT bots FROM groups WHERE ladder = ? AND round = ?", [ladder.id, round])
+    rows = db.execute("SELECT bots FROM groups WHERE ladder = ? AND round = ? AND dropped IS NULL", [ladder.id, round])
     return {tuple(json.loads(bots)) for (bots,) in rows}
 
 
-def _insert(db: Database, ladder: Ladder, start: _Start, groups: Iterable[tuple[int, Group]]) -> None:
+def _dropped(db: Database, ladder: Ladder) -> dict[tuple[int, str], int]:
+    """How many groups of each round and line-up were dropped."""
+    rows = db.execute(
+        "SELECT round, bots, count(*) FROM groups WHERE ladder = ? AND dropped IS NOT NULL GROUP BY round, bots",
+        [ladder.id],
+    )
+    return {(round, bots): count for round, bots, count in rows}
+
+
+def _insert(
+    db: Database,
+    ladder: Ladder,
+    start: _Start,
+    groups: Iterable[tuple[int, Group]],
+    dropped: Mapping[tuple[int, str], int],
+) -> None:
     """Store groups with their positions in the leg, and a match for each of their rotations."""
     group_rows, match_rows = [], []
-    for position, group in groups:
-        group_id = start.group_id + position
-        bots, seed = canonical_json(group.order), match_seed(ladder.event_seed, ladder.id, group)
-        group_rows.append((group_id, ladder.id, start.leg, position, group.round, bots, seed))
+    for position, found in groups:
+        group_id, bots = start.group_id + position, canonical_json(found.order)
+        group = found._replace(again=dropped.get((found.round, bots), 0))
+        seed = match_seed(ladder.event_seed, ladder.id, group)
+        group_rows.append((group_id, ladder.id, start.leg, position, group.round, bots, group.again, seed))
         seq = start.seq + position * ladder.key.seats
         for rotation in range(ladder.key.seats):
             match_rows.append((match_id(ladder.id, group, rotation), ladder.id, group_id, rotation, seq + rotation))
     db.conn.executemany(
-        "INSERT INTO groups (id, ladder, leg, position, round, bots, seed) VALUES (?, ?, ?, ?, ?, ?, ?)", group_rows
+        "INSERT INTO groups (id, ladder, leg, position, round, bots, again, seed) VALUES (?, ?, ?, ?, ?, ?, ?, ?)",
+        group_rows,
     )
     db.conn.executemany("INSERT INTO matches (id, ladder, group_id, rotation, seq) VALUES (?, ?, ?, ?, ?)", match_rows)
 

@@ -59,7 +59,8 @@ def close_block(db: Database, ladder: Ladder, begin: int, end: int) -> None:
     with write(db):
         (tried,) = db.execute(
             "SELECT coalesce(max(seq - rotation + ?), 0) FROM matches WHERE ladder = ? AND seq >= ?"
-            " AND (status != 'scheduled' OR voids != '[]')",
+            " AND (status = 'done' OR voids != '[]')",
             [ladder.key.seats, ladder.id, end],
         ).fetchone()
-        db.execute("INSERT INTO blocks (ladder, begin, end) VALUES (?, ?, ?)", [ladder.id, begin, max(end, tried)])
+        if (end := max(end, tried)) > begin:  # else all of it was dropped meanwhile
+            db.execute("INSERT INTO blocks (ladder, begin, end) VALUES (?, ?, ?)", [ladder.id, begin, end])

@@ -64,6 +64,7 @@ class Counts(NamedTuple):
     scheduled: int
     done: int
     unplayable: int
+    dropped: int = 0
 
 
 class ScheduledMatch(NamedTuple):

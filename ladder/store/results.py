@@ -26,8 +26,9 @@ ATTEMPTS = 3
 def record(db: Database, ladder: Ladder, results: Sequence[FinishedMatch | VoidMatch]) -> int:
     """Store results in one transaction; returns how many matches are done by it.
 
-    A match that is done stays as it is, so that a result may come twice. A match is scheduled until it is done,
-    or void for the third time. Raises NotFound for a match that the ladder does not have, and stores nothing.
+    A match that is done stays as it is, so that a result may come twice, and so does one that was dropped. A match is
+    scheduled until it is done, or void for the third time. Raises NotFound for a match that the ladder does not have,
+    and stores nothing.
     """
     now = time.time()
     with write(db):
@@ -45,7 +46,7 @@ def _record(db: Database, ladder: Ladder, result: FinishedMatch | VoidMatch, now
     if row is None:
         raise NotFound(f"ladder {ladder.id} has no match {result.id!r}")
     status, bots, rotation, seq, voids = row
-    if status == "done":
+    if status in ("done", "dropped"):
         return False
     if isinstance(result, VoidMatch):
         _void(db, result, json.loads(voids))
@@ -53,6 +54,9 @@ def _record(db: Database, ladder: Ladder, result: FinishedMatch | VoidMatch, now
     _finish(db, result, line_up(bots, rotation), voids, now)
     if status == "unplayable":  # what is rated may have passed it over already: then that starts anew
         db.execute("UPDATE ladders SET folded = 0, settled = 0 WHERE id = ? AND folded > ?", [ladder.id, seq])
+        db.execute(
+            "DELETE FROM settled WHERE ladder = (SELECT id FROM ladders WHERE id = ? AND settled = 0)", [ladder.id]
+        )
     return True
 
 
@@ -108,7 +112,7 @@ def match(db: Database, prefix: str) -> Match:
     row = next(
         db.query(
             "SELECT m.*, g.leg, g.round, g.bots, r.replay, h.ratings,"
-            " CASE WHEN EXISTS (SELECT 1 FROM matches WHERE group_id = g.id AND status != 'done')"
+            " CASE WHEN EXISTS (SELECT 1 FROM matches WHERE group_id = g.id AND status NOT IN ('done', 'dropped'))"
             " THEN NULL ELSE g.seed END AS seed"
             " FROM matches m JOIN groups g ON g.id = m.group_id LEFT JOIN replays r ON r.match = m.id"
             " LEFT JOIN history h ON h.ladder = m.ladder AND h.seq = m.seq WHERE m.id = ?",

@@ -185,6 +185,59 @@ def _7_phases_and_chances(db: Database) -> None:
     )
 
 
+def _8_dropped(db: Database) -> None:
+    # A constraint can only be changed in a new table; nothing refers to the old ones while a migration runs.
+    db.executescript(
+        """
+        CREATE TABLE new_groups (
+            id INTEGER PRIMARY KEY,
+            ladder TEXT NOT NULL REFERENCES ladders,
+            leg INTEGER NOT NULL,
+            position INTEGER NOT NULL,  -- in the leg
+            round INTEGER NOT NULL,
+            bots TEXT NOT NULL,         -- JSON: labels in canonical cyclic order
+            again INTEGER NOT NULL DEFAULT 0,  -- how many groups of these bots in this round were dropped before
+            seed BLOB NOT NULL CHECK (length(seed) = 32),
+            dropped REAL,               -- when what was not played yet was taken out
+            absent INTEGER,             -- from which leg on it counts as not there
+            UNIQUE (ladder, round, bots, again),
+            CHECK ((dropped IS NULL) = (absent IS NULL))
+        ) STRICT;
+        INSERT INTO new_groups (id, ladder, leg, position, round, bots, seed)
+            SELECT id, ladder, leg, position, round, bots, seed FROM groups ORDER BY id;
+
+        CREATE TABLE new_matches (
+            id TEXT PRIMARY KEY,
+            ladder TEXT NOT NULL REFERENCES ladders,
+            group_id INTEGER NOT NULL REFERENCES groups,
+            rotation INTEGER NOT NULL,
+            seq INTEGER NOT NULL,       -- schedule order, over all legs of the ladder
+            status TEXT NOT NULL DEFAULT 'scheduled'
+                CHECK (status IN ('scheduled', 'done', 'unplayable', 'dropped')),
+            voids TEXT NOT NULL DEFAULT '[]',  -- JSON: the reason of every void attempt
+            finished REAL,
+            choices_digest BLOB,
+            replay_digest BLOB,
+            digest BLOB,                -- SHA-256 over all else that is stored of it once it was tried
+            UNIQUE (ladder, seq)
+        ) STRICT;
+        INSERT INTO new_matches
+            SELECT id, ladder, group_id, rotation, seq, status, voids, finished, choices_digest, replay_digest, digest
+            FROM matches ORDER BY rowid;
+
+        DROP TABLE matches;
+        DROP TABLE groups;
+        ALTER TABLE new_groups RENAME TO groups;
+        ALTER TABLE new_matches RENAME TO matches;
+        CREATE INDEX matches_by_status ON matches (ladder, status, seq);
+        CREATE INDEX matches_by_group ON matches (group_id);
+
+        -- what no match covers any more, once an unplayable one was played after all
+        DELETE FROM settled WHERE ladder IN (SELECT id FROM ladders WHERE settled = 0);
+        """
+    )
+
+
 MIGRATIONS: list[Callable[[Database], None]] = [
     _1_everything,
     _2_builds,
@@ -193,4 +246,5 @@ MIGRATIONS: list[Callable[[Database], None]] = [
     _5_kept_hash,
     _6_packed,
     _7_phases_and_chances,
+    _8_dropped,
 ]

@@ -57,7 +57,7 @@ def versions(db: Database, name: str | None = None) -> tuple[Version, ...]:
 
 def version(db: Database, name: str) -> Version:
     """The version of a label ("greedy@2"), or the newest of a name ("greedy"). Raises NotFound."""
-    return _named(db, name)[-1]
+    return named(db, name)[-1]
 
 
 def field(db: Database, game: str) -> tuple[Version, ...]:
@@ -66,23 +66,8 @@ def field(db: Database, game: str) -> tuple[Version, ...]:
     return tuple(each for each in newest.values() if game in each.games)
 
 
-def retire(db: Database, name: str) -> tuple[Version, ...]:
-    """Take one version ("greedy@2") or a whole bot ("greedy") out of future fields; gives what was not out of them.
-
-    Raises NotFound.
-    """
-    with write(db):
-        return tuple(_retired(db, each) for each in _named(db, name) if each.retired is None)
-
-
-def reinstate(db: Database, name: str) -> tuple[Version, ...]:
-    """Undo `retire`; gives what was retired. Raises NotFound."""
-    with write(db):
-        return tuple(_unretired(db, each) for each in _named(db, name) if each.retired is not None)
-
-
-def _named(db: Database, name: str) -> tuple[Version, ...]:
-    """The versions that a name or a label means: all of the bot, or one; never none."""
+def named(db: Database, name: str) -> tuple[Version, ...]:
+    """The versions that a name or a label means: all of the bot, or one; never none. Raises NotFound."""
     bot, at, _ = name.partition("@")
     known = versions(db, bot)
     if not known:
@@ -105,19 +90,8 @@ def _insert(db: Database, new: Version) -> None:
 
 def _again(db: Database, old: Version, packed: bool) -> Version:
     """A version that is submitted once more; who has it in a folder knows it."""
-    db.execute("UPDATE versions SET packed = packed AND ? WHERE label = ?", [packed, old.label])
-    return _unretired(db, old)._replace(packed=old.packed and packed)
-
-
-def _retired(db: Database, old: Version) -> Version:
-    now = time.time()
-    db.execute("UPDATE versions SET retired = ? WHERE label = ?", [now, old.label])
-    return old._replace(retired=now)
-
-
-def _unretired(db: Database, old: Version) -> Version:
-    db.execute("UPDATE versions SET retired = NULL WHERE label = ?", [old.label])
-    return old._replace(retired=None)
+    db.execute("UPDATE versions SET packed = packed AND ?, retired = NULL WHERE label = ?", [packed, old.label])
+    return old._replace(packed=old.packed and packed, retired=None)
 
 
 def _version(row: Mapping[str, Any]) -> Version:

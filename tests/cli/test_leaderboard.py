@@ -41,7 +41,7 @@ def test_programs_get_everything_that_people_see() -> None:
     """The best bot first, and all that makes this ladder a ladder of its own."""
     board = json.loads(typed(*LEADERBOARD, "--json").out)
     assert (board["game"], board["players"], board["limits"]["decision"]) == ("birth", 2, 1.0)
-    assert board["matches"] == {"to_play": 0, "done": 4, "rated": 4, "unplayable": 0}
+    assert board["matches"] == {"to_play": 0, "done": 4, "rated": 4, "unplayable": 0, "dropped": 0}
     assert [(bot["rank"], bot["bot"], bot["wins"], bot["forfeits"]) for bot in board["bots"]] == [
         (1, "ann@1", 3, 0),
         (2, "bob@1", 1, 1),

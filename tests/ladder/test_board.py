@@ -108,6 +108,7 @@ def test_an_unplayable_match_played_after_all_counts_in_its_place(db: Database) 
     before = rated(db, ladder)
     store.record(db, ladder, [finished(matches[1])])
     assert rated(db, ladder) == before
+    assert [row.matches for row in store.provisional(db, ladder)] == [4, 4, 4]
     store.fold(db, ladder)
     with in_memory() as sound:
         play(sound, begin(sound, "a", "b", "c"))

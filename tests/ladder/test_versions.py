@@ -94,9 +94,9 @@ def test_a_retired_version_leaves_the_field_to_the_one_before(db: Database) -> N
     """A bad new version can be taken back; retiring the name takes the bot out altogether."""
     for digest in ("d1", "d2"):
         add(db, "greedy", digest)
-    assert [version.label for version in store.retire(db, "greedy@2")] == ["greedy@2"]
+    assert [version.label for version in store.retire(db, "greedy@2").versions] == ["greedy@2"]
     assert [version.label for version in store.field(db, "dice")] == ["greedy@1"]
-    assert all(version.retired is not None for version in store.retire(db, "greedy"))
+    assert all(version.retired is not None for version in store.retire(db, "greedy").versions)
     assert store.field(db, "dice") == ()
 
 

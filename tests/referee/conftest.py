@@ -85,6 +85,12 @@ def bot(*arguments: str, name: str = "") -> Entrant:
     return Entrant(label, label, (sys.executable, str(HOSTILE), *arguments), "/tmp")
 
 
+def inside(*arguments: str) -> Entrant:
+    """The hostile program as it is found inside a sandbox."""
+    command = (sys.executable, HOSTILE.name, *arguments)
+    return Entrant(" ".join(arguments), " ".join(arguments), command, str(HOSTILE.parent), {"PATH": os.environ["PATH"]})
+
+
 def task(name: str, *lineup: Entrant, limits: Limits = PATIENT, seed: str = "", **options: Any) -> Task:
     """A match of the toy game; its seed comes from its name."""
     merged = dict(Toy().options(options))

@@ -72,3 +72,11 @@ def test_a_forgotten_lineup_leaves_nothing() -> None:
     lanes.forget(lane)
     lanes.ready()
     assert remembered(lanes) == []
+
+
+def test_what_is_removed_was_never_there() -> None:
+    """From whatever lane it is in; the others keep their turn."""
+    lanes = Lanes()
+    first, second, third = waits(lanes, "1", A, B), waits(lanes, "2", A, C), waits(lanes, "3", A, C)
+    assert lanes.remove(lambda one: one.id in "13") == [first, third]
+    assert [lane.take() for lane in lanes.ready() if lane.tasks] == [second]

@@ -229,6 +229,56 @@ def test_orphans_that_have_ended_are_reaped() -> None:
     assert children() == before
 
 
+CHAIN = """
+import os, sys, time
+for _ in range(int(sys.argv[1])):
+    if os.fork():
+        time.sleep(1000)
+    os.setsid()
+print(os.getpid(), flush=True)
+os.fork()
+time.sleep(1000)
+"""
+
+
+def test_a_long_chain_of_orphans_ends_at_once() -> None:
+    """Each in a session of its own: level by level it would take as many looks as there are levels."""
+    before = children()
+    words = [sys.executable, "-c", CHAIN, "300"]
+    with subprocess.Popen(words, stdout=subprocess.PIPE, text=True, start_new_session=True) as chain:
+        assert chain.stdout is not None
+        last = os.pidfd_open(int(chain.stdout.readline()))
+        end_orphans()
+    assert select.select([last], [], [], 0)[0] == [last]
+    os.close(last)
+    assert children() == before
+
+
+BUSY = """
+import os
+if os.fork() and os.fork() and os.fork():
+    print("busy", flush=True)
+while True:
+    if not os.fork():
+        os._exit(0)
+    os.wait()
+"""
+
+
+def test_orphans_may_end_while_we_look_at_them() -> None:
+    """What has ended between two looks is no error: here there is always something that just ends."""
+    before = children()
+    for _ in range(100):
+        words = [sys.executable, "-S", "-c", BUSY]
+        busy = subprocess.Popen(words, stdout=subprocess.PIPE, text=True, start_new_session=True)
+        assert busy.stdout is not None
+        busy.stdout.readline()
+        busy.stdout.close()
+        end_orphans()
+        busy.wait()
+    assert children() == before
+
+
 def test_a_bot_dies_with_its_arena(tmp_path: Path) -> None:
     """Also if that is killed without a chance to clean up."""
     program = """

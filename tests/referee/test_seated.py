@@ -48,8 +48,8 @@ class Host:
     def stood_still(self, since: float) -> bool:
         return since < 0
 
-    def overloaded(self, bot: Bot, detail: str) -> None:
-        raise AssertionError(bot, detail)
+    def excused(self, bot: Bot, why: str) -> None:
+        raise AssertionError(bot, why)
 
     def not_started(self, bot: Bot, why: str) -> None:
         raise AssertionError(bot, why)
@@ -64,7 +64,7 @@ class Host:
 class Process:
     """Exited, as far as it is asked."""
 
-    excess, never_began = None, False
+    excess, never_began, ended_from_outside = None, False, False
 
     def last_lines(self) -> list[str]:
         return []

@@ -22,7 +22,7 @@ from arena.seated import Entrant
 from arena.stream import BotStream
 from arena.task import Order, Played, Trouble
 from arena.worker import Worker
-from tests.referee.conftest import HOSTILE, bot, children, judged, task
+from tests.referee.conftest import HOSTILE, bot, children, inside, judged, task
 from tests.referee.test_lanes import remembered
 
 
@@ -248,12 +248,6 @@ def test_a_sandbox_that_cannot_be_set_up_is_not_the_bots_fault(scratch: Path, sa
         (void,) = worker.play([task("bare", bot(), bot("--play", "last"))])
     assert (void.outcome, void.void is not None and void.void.startswith(f"{Void.SANDBOX}: ")) == (None, True)
     assert why in str(void.void)
-
-
-def inside(*arguments: str) -> Entrant:
-    """The hostile program as it is found inside a sandbox."""
-    command = (sys.executable, HOSTILE.name, *arguments)
-    return Entrant(" ".join(arguments), " ".join(arguments), command, str(HOSTILE.parent), {"PATH": os.environ["PATH"]})
 
 
 @pytest.mark.parametrize("grade", [None, Grade.D])

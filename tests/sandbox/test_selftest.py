@@ -78,6 +78,7 @@ def test_the_attacks_are_real() -> None:
         "change_what_is_cached",
     }
     real |= {"read_counters_of_the_machine", "watch_the_load", "find_abstract_names_taken", "limit_others"}
+    real |= {"leave_notes", "link_files", "change_settings", "use_the_kernels_log"}
     real |= {"gain_privileges", "signal_by_locks", "share_memory", "change_its_priority"}
     assert {name for name in real if not found[name]["achieved"]} == set()
 

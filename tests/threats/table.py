@@ -10,7 +10,7 @@ FAULTS, STREAM, SERVICE = f"{REFEREE}faults.py::", f"{REFEREE}stream.py::", f"{R
 MISDEEDS = f"{FAULTS}test_who_misbehaves_forfeits_and_the_other_wins"
 HARMLESS = f"{FAULTS}test_what_does_no_harm_is_not_punished"
 HOSTILE = f"{LOAD}test_hostile_bots_change_nothing_between_honest_ones"
-USAGE = "sandbox/test_usage.py::"
+FORESIGHT, USAGE = "threats/test_foresight.py::", "sandbox/test_usage.py::"
 ARCHIVES, MANIFESTS = "submission/test_archives.py::", "submission/test_manifests.py::"
 
 THREATS: dict[str, tuple[str, ...]] = {
@@ -78,6 +78,13 @@ THREATS: dict[str, tuple[str, ...]] = {
         "sandbox/test_users.py::test_a_build_changes_no_file_of_others",
     ),
     "empties files of others": ("attack: empty_files",),
+    "leaves notes for its later processes": (
+        "attack: leave_notes",
+        "attack: link_files",
+        "attack: change_settings",
+        "attack: use_the_kernels_log",
+        f"{FORESIGHT}test_no_process_finds_notes_in_files_where_a_sandbox_holds",
+    ),
     "leaves notes in the times of its own files": (
         "attack: leave_notes_in_times",
         "sandbox/test_metadata.py::test_who_reads_a_program_leaves_no_trace",
@@ -209,7 +216,12 @@ THREATS: dict[str, tuple[str, ...]] = {
     "two bots signal to each other": ("attack: signal_by_locks", "attack: share_memory"),
     "inherits what was left open": ("attack: inherit_secrets", "attack: inherit_files"),
     "changes its own program": ("attack: change_itself", "attack: write_anywhere"),
-    "foresees dice": (f"{TOURNAMENT}ladder.py::test_memory_is_worth_nothing",),
+    "foresees dice": (
+        f"{TOURNAMENT}ladder.py::test_memory_is_worth_nothing",
+        f"{TOURNAMENT}phases.py::test_between_two_matches_on_one_seed_nobody_is_alive",
+        f"{FORESIGHT}test_what_living_processes_tell_each_other_gains_nothing",
+        f"{FORESIGHT}test_no_process_finds_notes_in_files_where_a_sandbox_holds",
+    ),
     "tries the seeds of unrated matches through": (
         "cli/test_contract.py::test_a_seed_that_nobody_chose_cannot_be_found_by_trying",
     ),

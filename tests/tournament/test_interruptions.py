@@ -10,13 +10,14 @@ import signal
 import subprocess
 import time
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from subprocess import PIPE
 
 import psutil
 import pytest
 
+from arena.match import Void
 from ladder import store
 from tests.cli.commands import ARENA, PATIENCE, arena, environment
 from tests.tournament import programs
@@ -54,7 +55,7 @@ def finish(cwd: Path) -> str:
     ran = arena(*LADDER, "--json", cwd=cwd)
     assert ran.code == 0, ran.err
     board = json.loads(ran.out)
-    assert board["matches"] == {"to_play": 0, "done": MATCHES, "rated": MATCHES, "unplayable": 0}
+    assert board["matches"] == {"to_play": 0, "done": MATCHES, "rated": MATCHES, "unplayable": 0, "dropped": 0}
     return str(board["hash"])
 
 
@@ -127,12 +128,46 @@ def test_ctrl_c_in_a_terminal_reaches_every_process_and_is_the_same(cwd: Path, u
 def test_a_worker_that_is_killed_is_replaced(cwd: Path, undisturbed: str) -> None:
     """For want of memory the kernel kills without asking; the matches it held are played again."""
     with in_the_middle(cwd) as process:
-        workers = [
-            child for child in psutil.Process(process.pid).children() if "spawn_main" in " ".join(child.cmdline())
-        ]
-        workers[0].kill()
+        workers(process.pid)[0].kill()
         process.communicate(timeout=PATIENCE)
         assert process.returncode == 0
+    assert finish(cwd) == undisturbed
+
+
+def workers(ladder: int) -> list[psutil.Process]:
+    """The worker processes of a ladder."""
+    return [child for child in psutil.Process(ladder).children() if "spawn_main" in " ".join(child.cmdline())]
+
+
+def interrupted(cwd: Path) -> set[str]:
+    """What is told of attempts that were void since somebody killed something."""
+    with store.open_read(cwd / ".arena") as db:
+        told = [reason for (voids,) in db.execute("SELECT voids FROM matches") for reason in json.loads(voids)]
+    return {reason for reason in told if reason.startswith(Void.INTERRUPTED)}
+
+
+def kill_a_sandbox(ladder: int, cwd: Path) -> None:
+    """From outside, in the middle of what a bot plays: between two phases there is nobody to kill, or to miss."""
+    deadline = time.monotonic() + PATIENCE
+    while not interrupted(cwd):
+        for sandbox in [sandbox for worker in workers(ladder) for sandbox in worker.children()][:1]:
+            with suppress(psutil.NoSuchProcess):
+                sandbox.kill()
+        told = time.monotonic() + 2
+        while not interrupted(cwd) and time.monotonic() < told:
+            time.sleep(0.01)
+        assert time.monotonic() < deadline
+
+
+@pytest.mark.needs("grade B")
+def test_a_bot_whose_sandbox_is_killed_pays_nothing(cwd: Path, undisturbed: str) -> None:
+    """It cannot have done that itself: what it played comes again, and its second chance is not used."""
+    with in_the_middle(cwd) as process:
+        kill_a_sandbox(process.pid, cwd)
+        _, said = process.communicate(timeout=PATIENCE)
+    assert (process.returncode, "several matches" in said) == (0, False), said
+    ours = re.compile("interrupted: the sandbox around (slow|random)@1 was killed by SIGKILL")
+    assert all(map(ours.fullmatch, interrupted(cwd)))
     assert finish(cwd) == undisturbed
 
 

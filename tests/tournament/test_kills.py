@@ -12,22 +12,25 @@ import sys
 import time
 from collections.abc import Callable, Iterator
 from contextlib import suppress
+from functools import partial
 from pathlib import Path
 from subprocess import PIPE
 
 import psutil
 import pytest
 
+from arena.verify import CHUNK
 from ladder import store
 from tests.cli.commands import ARENA, PATIENCE, arena, environment
-from tests.tournament import programs
+from tests.tournament import playing, programs
 from tests.tournament.conftest import eventually_gone
 
 KILLS = 50
 STARTS = 40
 ROUNDS = 500
 FORGIVEN = ("--forgive", "slow", "--forgive", "random")
-"""A bot that somebody kills cannot be told from one that kills itself: its second chance has to be given back."""
+"""A bot that somebody kills, and not the sandbox around it, cannot be told from one that kills itself: its second
+chance has to be given back."""
 LADDER = ("ladder", "--game", "birth", "--seed", "same", "--bots", "slow,random", "-j", "2", "--rounds", str(ROUNDS))
 
 
@@ -61,10 +64,12 @@ class Ladder:
                     yield child
 
     def bots(self) -> Iterator[psutil.Process]:
-        """The processes of its bots, and what is around them."""
+        """The processes of its bots; not what is around them, since three such kills make a match unplayable."""
         for worker in self.workers():
             with suppress(psutil.NoSuchProcess):
-                yield from worker.children(recursive=True)
+                for process in worker.children(recursive=True):
+                    if "bwrap" not in " ".join(process.cmdline()):
+                        yield process
 
     def kill(self) -> None:
         """As for want of memory, or by a user who has lost patience; all that was stored is stored."""
@@ -87,15 +92,13 @@ def finish(cwd: Path) -> str:
     ran = arena(*LADDER, *FORGIVEN, "--json", cwd=cwd)
     assert ran.code == 0, ran.err
     board = json.loads(ran.out)
-    assert board["matches"] == {"to_play": 0, "done": 2 * ROUNDS, "rated": 2 * ROUNDS, "unplayable": 0}
+    assert board["matches"] == {"to_play": 0, "done": 2 * ROUNDS, "rated": 2 * ROUNDS, "unplayable": 0, "dropped": 0}
     return str(board["hash"])
 
 
 STARTING = """
 import os, signal, sys
 from multiprocessing import util
-from arena.sandbox import UNCONFINED
-from arena.tournament.pool import WorkerProcess
 
 spawn = util.spawnv_passfds
 
@@ -106,16 +109,41 @@ def spawn_and_die(*words):
     return started
 
 util.spawnv_passfds = spawn_and_die
+"""
+BY_A_LADDER = """
+from arena.sandbox import UNCONFINED
+from arena.tournament.pool import WorkerProcess
 WorkerProcess(sys.argv[1], 1, UNCONFINED)
+"""
+BY_A_CHECK = """
+from functools import partial
+from arena.verify import _in_order
+next(_in_order([partial(print, "one", "two")], 2))
 """
 
 
-def test_a_worker_that_starts_as_the_arena_is_killed_ends_without_a_word(cwd: Path) -> None:
+@pytest.mark.parametrize("start", [BY_A_LADDER, BY_A_CHECK], ids=["ladder", "verify"])
+def test_a_worker_that_starts_as_the_arena_is_killed_ends_without_a_word(start: str, cwd: Path) -> None:
     """It has not been told anything yet, and whom would it tell?"""
-    words = [sys.executable, "-c", STARTING, str(cwd)]
+    words = [sys.executable, "-c", STARTING + start, str(cwd)]
     killed = subprocess.run(words, cwd=cwd, env=environment(), capture_output=True, timeout=PATIENCE, check=False)
     assert (killed.returncode, killed.stdout, killed.stderr) == (-signal.SIGKILL, b"", b"")
     assert eventually_gone(cwd) == []
+
+
+def ended_as_it_begins(*words: str, cwd: Path, after: float, how: signal.Signals) -> str:
+    """What a command and its processes say that get a signal so many seconds after the first of them is there."""
+    process = subprocess.Popen(
+        [ARENA, *words], cwd=cwd, env=environment(), stdout=PIPE, stderr=PIPE, text=True, start_new_session=True
+    )
+    ends = time.monotonic() + PATIENCE
+    while process.poll() is None and not psutil.Process(process.pid).children():
+        assert time.monotonic() < ends
+        time.sleep(0.001)
+    time.sleep(after)
+    if process.poll() is None:
+        (process.kill if how is signal.SIGKILL else partial(os.killpg, process.pid, how))()
+    return process.communicate(timeout=PATIENCE)[1]
 
 
 @pytest.mark.long
@@ -126,17 +154,23 @@ def test_kills_while_workers_start_leave_no_traceback(cwd: Path) -> None:
     luck = random.Random(seed)
     for _ in range(STARTS):
         words = ("ladder", "--game", "birth", "--bots", "random,greedy", "-j", "4", "--rounds", "50")
-        process = subprocess.Popen([ARENA, *words], cwd=cwd, env=environment(), stdout=PIPE, stderr=PIPE, text=True)
-        ends = time.monotonic() + PATIENCE
-        while not psutil.Process(process.pid).children() and process.poll() is None:
-            assert time.monotonic() < ends
-            time.sleep(0.001)
-        time.sleep(luck.uniform(0, 0.6))
-        process.kill()
-        _, said = process.communicate(timeout=PATIENCE)
+        said = ended_as_it_begins(*words, cwd=cwd, after=luck.uniform(0, 0.6), how=signal.SIGKILL)
         assert "Traceback" not in said, (seed, said)
     arena("ladder", "--game", "birth", "--bots", "random,greedy", "--rounds", "1", cwd=cwd)
     assert eventually_gone(cwd) == []
+
+
+@pytest.mark.long
+@pytest.mark.timeout(600)
+@pytest.mark.parametrize("how", [signal.SIGKILL, signal.SIGINT])
+def test_a_check_of_everything_ends_without_a_word_at_any_moment(cwd: Path, how: signal.Signals) -> None:
+    """Killed, or interrupted as in a terminal, which tells all its processes."""
+    playing.make(cwd / ".arena", "birth", ["ann", "bob"], 2 * CHUNK)
+    for moment in range(STARTS):
+        said = ended_as_it_begins("verify", "-j", "3", cwd=cwd, after=moment / STARTS, how=how)
+        assert [line for line in said.splitlines() if "verifying" not in line] == [], moment
+    assert eventually_gone(cwd) == []
+    assert arena("verify", cwd=cwd).out.startswith(f"{4 * CHUNK:,} matches")
 
 
 @pytest.mark.long

@@ -77,7 +77,7 @@ def test_nothing_is_played_twice(later: Path) -> None:
     """The same command again finds nothing missing, and says the same of everybody, best first."""
     again = ladder(later, "--rounds", "1")
     assert again["played"] == 0
-    assert again["matches"] == {"to_play": 0, "done": 12, "rated": 12, "unplayable": 0}
+    assert again["matches"] == {"to_play": 0, "done": 12, "rated": 12, "unplayable": 0, "dropped": 0}
     ratings = [bot["shown"] for bot in again["bots"]]
     assert ratings == sorted(ratings, reverse=True)
     assert [bot["rank"] for bot in again["bots"]] == [1, 2, 3, 4]

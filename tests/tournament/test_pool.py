@@ -2,19 +2,30 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
+import re
 import signal
 import subprocess
 import sys
 from collections.abc import Iterator
+from itertools import chain
+from pathlib import Path
 
 import pytest
 
 from arena.clock import Limits
 from arena.match import Outcome
+from arena.sandbox import Sandbox
+from arena.seated import Bot, Entrant
+from arena.stream import SeatAt
+from arena.table import Table
 from arena.task import Delivery, Link, Played, Task, Trouble
 from arena.tournament import WorkersDied, pool
 from arena.tournament.pool import DEATHS, WorkerProcess, Workers
+from arena.worker import Worker
+from ladder import store
+from tests.cli.commands import typed
 from tests.tournament.playing import in_phases
 
 
@@ -48,9 +59,9 @@ def test_a_worker_that_starts_hears_no_ctrl_c() -> None:
 import signal
 import subprocess
 import sys
-from arena.tournament import pool
-process = pool._CONTEXT.Process(target=signal.raise_signal, args=(signal.SIGINT,))
-with pool._no_interrupts():
+from arena import starting
+process = starting._CONTEXT.Process(target=signal.raise_signal, args=(signal.SIGINT,))
+with starting._blocked(starting.FOR_THE_ARENA):
     process.start()
 process.join()
 raise SystemExit(process.exitcode)
@@ -84,6 +95,70 @@ def test_a_match_that_kills_its_worker_is_void_and_costs_no_other(monkeypatch: p
         ["killer 7", "killer 30"],
         "interrupted: the worker process was killed by SIGKILL, and it played nothing else",
     )
+
+
+def test_a_phase_is_not_over_while_suspects_are_left(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A worker has died, and one bot of what it held is retired: all others are played, and no bot lives on."""
+    monkeypatch.setattr(pool, "_work", fragile)
+    one, other, third, fourth = tasks("one", "other", "third", "fourth")
+    left_out = other._replace(lineup=(Entrant("gone@1", "gone", ("bot",)),))
+    with Workers(1) as workers:
+        workers._suspects = [[one], [left_out], [third]]
+        playing = chain.from_iterable(workers.play([one, left_out, third, fourth]))
+        assert next(playing).id == "one"
+        workers.learn(Trouble(retired=frozenset(["gone@1"])))
+        assert [played.id for played in playing] == ["third", "fourth"]
+        assert not any(process.has_bots for process in workers._processes)
+
+
+def confessing(link: Link, *_: object) -> None:
+    """A worker that says only with its last words who had a second chance."""
+    while link.recv() is not None:
+        pass
+    link.send(Delivery([], Trouble(chances={"digest": {"detail": "it went"}}), last=True))
+
+
+def test_last_words_are_heard(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A second chance that was used just before a Ctrl-C is not there again in the next run."""
+    monkeypatch.setattr(pool, "_work", confessing)
+    with Workers(1) as workers:
+        playing = workers.play(tasks("1"))
+        assert next(playing) == []
+        workers.stop()
+        assert list(playing) == [[]]
+        assert workers.trouble.chances.keys() == {"digest"}
+
+
+class Cursed(Worker):
+    """The sandboxes of its bots are killed as soon as they are in a match."""
+
+    def _seat(self, table: Table, task: Task, seat: int, bot: Bot) -> SeatAt:
+        assert bot._process is not None
+        with contextlib.suppress(ProcessLookupError):
+            os.kill(bot._process._process.pid, signal.SIGKILL)
+        return super()._seat(table, task, seat, bot)
+
+
+def curse(link: Link, scratch: str, in_flight: int, sandbox: Sandbox) -> None:
+    """What a worker does, cursed."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(pool, "Worker", Cursed)
+        pool._work(link, scratch, in_flight, sandbox)
+
+
+@pytest.mark.needs("grade B")
+def test_where_sandboxes_are_killed_again_and_again_matches_are_unplayable(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Three times are enough, as for any fault that is not a bot's, and no bot is blamed for one of them."""
+    monkeypatch.setattr(pool, "_work", curse)
+    words = ("--game", "birth", "--bots", "random,greedy", "--home", tmp_path)
+    ran = typed("ladder", *words, "--rounds", "3", "-j", "1")
+    assert ran.code == 1
+    assert "6 matches were void three times" in ran.err
+    assert re.search(r"no match counts: interrupted: the sandbox around \w+@1 was killed by SIGKILL", ran.err)
+    with store.open_read(tmp_path) as db:
+        assert store.chances(db, store.ladders(db)[0]) == {}
 
 
 def test_nobody_is_hired_for_nothing() -> None:

@@ -13,6 +13,7 @@ from arena.clock import Limits
 from arena.match import Forfeit, Outcome, SeatForfeit
 from arena.task import Played, SeatRecord, Task
 from arena.tournament import DiskFull
+from arena.tournament import run as running
 from arena.tournament.pool import Workers
 from arena.tournament.run import Run, finished, run_ladder
 from ladder import store
@@ -114,6 +115,44 @@ def test_who_was_told_to_stop_plays_nothing(db: Database, ladder: store.Ladder) 
     workers.stop()
     assert run(db, ladder, workers) == Run()
     assert store.counts(db, ladder) == store.Counts(0, 0, 0)
+
+
+class Retiring(Pretending):
+    """Somebody retires bob after the first match of a phase, and is seen at once."""
+
+    def __init__(self, db: Database, phase: int) -> None:
+        super().__init__(voids=0)
+        self._db = db
+        self._phase = phase
+
+    def play(self, tasks: Iterable[Task]) -> Iterator[list[Played]]:
+        for results in super().play(task for task in tasks if not self.trouble.leaves_out(task)):
+            yield results
+            if len(self.phases) == self._phase:
+                store.retire(self._db, "bob")
+                yield []
+
+
+@pytest.mark.parametrize(("phase", "played", "missed"), [(1, 1, 4), (2, 3, 2)])
+def test_a_run_ends_once_nobody_is_left_to_play(
+    phase: int, played: int, missed: int, db: Database, ladder: store.Ladder, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """What is stored by then is rated. A run that names the retired bot plays the groups that were not complete."""
+    monkeypatch.setattr(running, "NEWS", 0.0)
+    ran = run(db, ladder, Retiring(db, phase))
+    assert (ran.played, ran.retired) == (played, ("bob@1",))
+    assert store.counts(db, ladder) == store.Counts(0, played, 0, 4 - played)
+    assert store.reach(db, ladder) == (4, 4)
+    assert run(db, ladder, Pretending(voids=0)).played == missed
+
+
+def test_a_retry_waits_for_nobody_who_was_retired(
+    db: Database, ladder: store.Ladder, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Its matches are neither played nor asked for again and again."""
+    monkeypatch.setattr(running, "NEWS", 0.0)
+    run(db, ladder, Pretending(voids=3))
+    assert run(db, ladder, Retiring(db, 1), retry=True).played == 1
 
 
 def test_a_result_keeps_times_and_evidence_by_seat() -> None:

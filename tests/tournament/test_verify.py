@@ -5,7 +5,9 @@ from __future__ import annotations
 import gzip
 import json
 import math
+import os
 import shutil
+import signal
 import sqlite3
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import closing
@@ -30,6 +32,7 @@ from tests.tournament import playing
 UNCHECKED = {
     "versions": {"created", "retired", "packed"},
     "ladders": {"created", "last_played", "rated_by"},
+    "groups": {"dropped"},
     "chances": {"used", "evidence", "forgiven"},
 }
 """Columns that say when or why something was, how it came, or who computed it; nothing follows from them."""
@@ -37,13 +40,14 @@ UNCHECKED = {
 
 @pytest.fixture(scope="module")
 def played(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Two small ladders: two legs, three seats, forfeits, and a match that was void three times."""
+    """Two small ladders: two legs, three seats, forfeits, a match that was void three times, and a bot that went."""
     home = tmp_path_factory.mktemp("played") / "home"
     playing.make(home, "burning-desire", ["ann", "bob"], 1)
     duel = playing.make(home, "burning-desire", ["ann", "bob", "eve"], 1)
     playing.make(home, "birth", ["ann", "bob", "eve"], 3, seats=3, forfeits=1.0)
     with store.open(home) as db:
-        store.plan(db, duel, ["ann", "bob"], 3)
+        store.plan(db, duel, ["ann", "bob", "eve"], 3)
+        store.retire(db, "eve")
         first, *_ = store.scheduled(db, duel)
         store.record(db, duel, [store.VoidMatch(first.id, "overload")] * 3)
         store.use_chance(db, duel, "eve@1", {"detail": "the process exited with code 3"})
@@ -363,3 +367,41 @@ def test_a_match_outside_every_block_was_not_played_in_its_phase(single: Path) -
     found = verdict(single).difference
     assert found is not None
     assert "of a block of which nothing is known" in found.what
+
+
+def test_results_that_came_out_of_turn_are_found_in_a_ladder_that_is_complete(single: Path) -> None:
+    """A second look at the same dice leaves its traces for good, not only until the block is over."""
+    with closing(sqlite3.connect(single / "arena.db", isolation_level=None)) as db:
+        db.execute("UPDATE replays SET rowid = rowid + 1000 WHERE match = (SELECT id FROM matches WHERE seq = 3)")
+    found = verdict(single).difference
+    assert found is not None
+    assert "of the block from seq 0, rotation 1 was begun before all that comes before it" in found.what
+    with closing(sqlite3.connect(single / "arena.db", isolation_level=None)) as db:
+        db.execute("UPDATE legs SET phased = 0")  # an older arena began it
+    assert verdict(single).difference is None
+
+
+def test_settled_ratings_of_no_match_are_made_up(home: Path) -> None:
+    """They would be shown."""
+    with closing(sqlite3.connect(home / "arena.db", isolation_level=None)) as db:
+        db.execute("UPDATE ladders SET settled = 0")
+        db.execute("UPDATE settled SET mu = mu + 9")
+    found = verdict(home).difference
+    assert found is not None
+    assert "and they cover no match" in found.what
+
+
+def killed(_link: object) -> None:
+    """A process that checks, and that has no memory left."""
+    os.kill(os.getpid(), signal.SIGKILL)
+
+
+def test_a_check_whose_process_is_killed_is_none(home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """It is no difference either; one line says what mostly helps."""
+    monkeypatch.setattr(verifying, "CHUNK", 2)
+    monkeypatch.setattr(verifying, "_help", killed)
+    ran = typed("verify", "--home", home, "-j", "2")
+    assert (ran.code, ran.out) == (1, "")
+    assert ran.err.splitlines()[-1] == (
+        "Error: a process that checks was killed, perhaps for want of memory: try a smaller -j"
+    )

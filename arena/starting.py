@@ -7,10 +7,19 @@ it is in the pipe before there is anybody to read it.
 
 from __future__ import annotations
 
+import contextlib
 import fcntl
 import io
 import os
+import signal
+from collections.abc import Callable, Iterator, Sequence
 from multiprocessing import context, popen_spawn_posix, process, reduction, resource_tracker, spawn, util
+from typing import TYPE_CHECKING, Any
+
+from arena.launch import die_with_parent
+
+if TYPE_CHECKING:
+    from multiprocessing.connection import Connection
 
 ROOM = 1 << 16
 """Bytes that lie in a pipe."""
@@ -65,7 +74,51 @@ class _Process(context.SpawnProcess):
         return _Popen(process_obj)
 
 
-class Context(context.SpawnContext):
-    """How to spawn so."""
-
+class _Context(context.SpawnContext):
     Process = _Process
+
+
+_CONTEXT = _Context()  # spawn: gRPC and fork do not go together
+
+
+FOR_THE_ARENA = (signal.SIGINT, signal.SIGHUP)
+"""What a terminal sends to the whole group, and the arena's own process answers for all."""
+
+
+def start_process(
+    work: Callable[..., None], *arguments: object, deaf_to: Sequence[signal.Signals] = FOR_THE_ARENA
+) -> tuple[process.BaseProcess, Connection[Any, Any]]:
+    """A process that does `work(link, *arguments)` with one end of a link, and the other end.
+
+    It does not hear some signals, from the first moment on, and ends when the arena does. What is large is better sent
+    over the link.
+    """
+    link, other = _CONTEXT.Pipe()
+    made = _CONTEXT.Process(target=_begin, args=(os.getpid(), deaf_to, work, other, *arguments), daemon=True)
+    with _blocked(deaf_to):
+        made.start()
+    other.close()
+    return made, link
+
+
+@contextlib.contextmanager
+def _blocked(signals: Sequence[signal.Signals]) -> Iterator[None]:
+    """Processes made meanwhile do not hear these signals while they start."""
+    resource_tracker.ensure_running()  # else the first spawn begins with it, which ends by unblocking SIGINT
+    before = signal.pthread_sigmask(signal.SIG_BLOCK, signals)
+    try:
+        yield
+    finally:
+        signal.pthread_sigmask(signal.SIG_SETMASK, before)
+
+
+def _begin(parent: int, deaf_to: Sequence[signal.Signals], work: Callable[..., None], *arguments: object) -> None:
+    for number in deaf_to:
+        signal.signal(number, _ignore)
+    signal.pthread_sigmask(signal.SIG_UNBLOCK, deaf_to)
+    die_with_parent(parent)
+    work(*arguments)
+
+
+def _ignore(_number: int, _frame: object) -> None:
+    """Unlike SIG_IGN this is not inherited by bots."""

@@ -1,0 +1,90 @@
+"""Retiring bots: out of future fields, and out of what is still to be played.
+
+A group with a match to be played, or to be tried again, is dropped as a whole. Its matches that are done stay, are
+rated, and count in no interval, since the group is not complete. To the next leg it is as if the group had never been
+there: if all its bots are in the field, the leg has one of the same bots with a seed of its own
+(`schedule.Group.again`).
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterable, Sequence
+from typing import TYPE_CHECKING, NamedTuple
+
+from ladder.schedule import canonical_json
+from ladder.store.database import write
+from ladder.store.records import Version
+from ladder.store.versions import named, versions
+
+if TYPE_CHECKING:
+    from sqlite_utils import Database
+
+
+class Retired(NamedTuple):
+    """What `retire` did."""
+
+    versions: tuple[Version, ...]
+    """Those that were not retired yet."""
+    dropped: int
+    """Matches that are not to be played any more."""
+
+
+def retire(db: Database, name: str) -> Retired:
+    """Take one version ("greedy@2") or a whole bot ("greedy") out of future fields and drop what it was to play.
+
+    Raises NotFound.
+    """
+    now = time.time()
+    with write(db):
+        meant = named(db, name)
+        labels = [version.label for version in meant]
+        db.conn.executemany("UPDATE versions SET retired = ? WHERE label = ?", [(now, label) for label in labels])
+        new = tuple(version._replace(retired=now) for version in meant if version.retired is None)
+        return Retired(new, _drop_all(db, labels, now))
+
+
+def drop(db: Database, labels: Iterable[str]) -> int:
+    """Drop, once more, what bots that were retired are to play; gives how many matches are not played so."""
+    with write(db):
+        return _drop_all(db, list(labels), time.time())
+
+
+def reinstate(db: Database, name: str) -> tuple[Version, ...]:
+    """Undo `retire`; gives what was retired. The next leg has what was dropped. Raises NotFound."""
+    with write(db):
+        gone = [version for version in named(db, name) if version.retired is not None]
+        for version in gone:
+            db.execute("UPDATE versions SET retired = NULL WHERE label = ?", [version.label])
+    return tuple(version._replace(retired=None) for version in gone)
+
+
+def retirements(db: Database) -> dict[str, float]:
+    """When each version was retired, by label; those that are not are missing."""
+    return {version.label: version.retired for version in versions(db) if version.retired is not None}
+
+
+def _drop_all(db: Database, labels: Sequence[str], now: float) -> int:
+    ladders = [id for (id,) in db.execute("SELECT id FROM ladders").fetchall()]
+    return sum(_drop(db, ladder, labels, now) for ladder in ladders)
+
+
+def _drop(db: Database, ladder: str, labels: Sequence[str], now: float) -> int:
+    """Drop the groups of these bots of which a match is to be played."""
+    groups = (
+        "SELECT DISTINCT g.id FROM matches m JOIN groups g ON g.id = m.group_id, json_each(g.bots) bot"
+        " WHERE m.ladder = :ladder AND m.status IN ('scheduled', 'unplayable')"
+        " AND bot.value IN (SELECT value FROM json_each(:labels))"
+    )
+    values = {"ladder": ladder, "labels": canonical_json(labels), "now": now}
+    db.execute(
+        "UPDATE groups SET dropped = :now, absent = (SELECT max(leg) + 1 FROM groups WHERE ladder = :ladder)"
+        f" WHERE id IN ({groups})",
+        values,
+    )
+    dropped = db.execute(
+        "UPDATE matches SET status = 'dropped' WHERE ladder = :ladder AND status IN ('scheduled', 'unplayable')"
+        " AND group_id IN (SELECT id FROM groups WHERE ladder = :ladder AND dropped = :now)",
+        values,
+    )
+    return int(dropped.rowcount)

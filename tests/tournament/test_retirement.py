@@ -1,0 +1,59 @@
+"""A bot that is retired while a ladder plays."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import time
+from pathlib import Path
+from subprocess import PIPE
+
+from ladder import store
+from tests.cli.commands import ARENA, PATIENCE, arena, environment
+from tests.tournament import programs
+
+ROUNDS = 200
+LADDER = ("ladder", "--game", "birth", "--seed", "same", "--bots", "sleeps,random,cautious", "-j", "2")
+SECONDS = 20.0
+"""Within which it is over; with the slow bot to the end it would take minutes."""
+
+
+def test_a_bot_that_is_retired_holds_a_ladder_up_no_more(cwd: Path) -> None:
+    """Its matches in play are left within seconds, the others are played to the end, and once it is back, the next
+    run plays what it missed."""
+    programs.enter(cwd, sleeps=programs.SLEEPS)
+    words = [str(ARENA), *LADDER, "--rounds", str(ROUNDS)]
+    process = subprocess.Popen(words, cwd=cwd, env=environment(), stdout=PIPE, stderr=PIPE, text=True)
+    try:
+        wait_for_matches(cwd, "sleeps@1")
+        told = arena("retire", "sleeps", cwd=cwd).out
+        begun = time.monotonic()
+        board, said = process.communicate(timeout=SECONDS)
+    finally:
+        process.kill()
+        process.communicate()
+    assert process.returncode == 0, said
+    assert time.monotonic() - begun < SECONDS
+    assert "retired meanwhile: sleeps@1; what they were to play is dropped" in said
+    dropped = int(told.removeprefix("retired sleeps@1; ").split()[0].replace(",", ""))
+    with store.open_read(cwd / ".arena") as db:
+        (ladder,) = store.ladders(db)
+        assert store.counts(db, ladder) == store.Counts(0, 6 * ROUNDS - dropped, 0, dropped)
+        assert store.reach(db, ladder)[0] == 6 * ROUNDS
+    assert f"{dropped:,} dropped" in board.splitlines()[0]
+    assert arena("verify", cwd=cwd).code == 0
+    assert arena("retire", "sleeps", "--undo", cwd=cwd).out == "back in the field: sleeps@1\n"
+    again = json.loads(arena(*LADDER, "--rounds", "1", "--json", cwd=cwd).out)
+    assert again["played"] == 4
+    assert arena("verify", cwd=cwd).code == 0
+
+
+def wait_for_matches(cwd: Path, label: str) -> None:
+    """Until the bot has results, and had to wait for its turn with more."""
+    deadline = time.monotonic() + PATIENCE
+    while True:
+        assert time.monotonic() < deadline
+        with store.open_read(cwd / ".arena") as db:
+            if db.execute("SELECT count(*) FROM seats WHERE version = ?", [label]).fetchone()[0] > 2:
+                return
+        time.sleep(0.05)

@@ -1,0 +1,170 @@
+"""How many workers play on a machine that is now and then too busy; in virtual time."""
+
+from __future__ import annotations
+
+import os
+from collections import Counter
+from itertools import chain
+from time import sleep
+
+import pytest
+
+from arena.clock import Limits
+from arena.match import Outcome, Void
+from arena.task import Delivery, Link, Played, Task, Trouble
+from arena.tournament import pool
+from arena.tournament.pool import CHUNK, HICCUP, QUIET, Width, Workers
+from tests.referee.fakes import VirtualTime
+
+JOBS = 4
+
+
+@pytest.fixture
+def time() -> VirtualTime:
+    """A clock that stands until it is moved."""
+    return VirtualTime()
+
+
+@pytest.fixture
+def width(time: VirtualTime) -> Width:
+    """Of four workers."""
+    return Width(JOBS, time.time)
+
+
+def test_all_play_on_a_machine_that_nobody_complains_of(width: Width, time: VirtualTime) -> None:
+    """And no more than all, however long it is quiet."""
+    assert width.now == JOBS
+    time.pass_by(100 * QUIET)
+    assert width.now == JOBS
+
+
+def test_a_worker_stays_away_until_it_was_quiet_for_a_while(width: Width, time: VirtualTime) -> None:
+    """It comes back when that while is over, not before."""
+    width.narrow()
+    assert width.now == JOBS - 1
+    time.pass_by(0.99 * QUIET)
+    assert width.now == JOBS - 1
+    time.pass_by(0.01 * QUIET)
+    assert width.now == JOBS
+
+
+def test_one_more_comes_back_after_every_quiet_while(width: Width, time: VirtualTime) -> None:
+    """The while begins anew with every complaint."""
+    width.narrow()
+    time.pass_by(QUIET / 2)
+    width.narrow()
+    seen = [width.now]
+    for _ in range(5):
+        time.pass_by(QUIET / 2)
+        seen.append(width.now)
+    assert seen == [JOBS - 2, JOBS - 2, JOBS - 1, JOBS - 1, JOBS, JOBS]
+
+
+def test_after_a_quiet_while_a_complaint_costs_one_worker_again(width: Width, time: VirtualTime) -> None:
+    """What was complained of before is over and done with."""
+    for _ in range(3):
+        width.narrow()
+        assert width.now == JOBS - 1
+        time.pass_by(QUIET)
+
+
+def test_what_several_say_of_one_hiccup_counts_once(width: Width, time: VirtualTime) -> None:
+    """A hiccup touches every worker; what is said later is of another one."""
+    for _ in range(JOBS):
+        width.narrow()
+        time.pass_by(0.9 * HICCUP / JOBS)
+    assert width.now == JOBS - 1
+    time.pass_by(0.1 * HICCUP)
+    width.narrow()
+    assert width.now == JOBS - 2
+
+
+def test_one_always_plays(width: Width, time: VirtualTime) -> None:
+    """Else the ladder would never end; and the others come back from there as from anywhere."""
+    for _ in range(3 * JOBS):
+        width.narrow()
+        time.pass_by(HICCUP)
+    assert width.now == 1
+    time.pass_by((JOBS - 1) * QUIET)
+    assert width.now == JOBS
+
+
+def test_who_plays_alone_is_never_sent_away(time: VirtualTime) -> None:
+    """With a single worker there is nothing to be narrowed."""
+    width = Width(1, time.time)
+    width.narrow()
+    assert width.now == 1
+
+
+def test_a_run_that_begins_on_a_busy_machine_ends_at_full_width() -> None:
+    """A complaint in the first moment is one like any other, wherever the clock begins."""
+    time = VirtualTime()
+    time.now = 0.0
+    width = Width(JOBS, time.time)
+    width.narrow()
+    assert width.now == JOBS - 1
+    time.pass_by(QUIET)
+    assert width.now == JOBS
+
+
+def overburdened(link: Link, *_: object) -> None:
+    """A worker without bots for whose matches the machine is too busy if they say so; each tells who played it."""
+    while (order := link.recv()) is not None:
+        who = {"worker": os.getpid()}
+        for task in order.tasks:
+            outcome = None if task.id.startswith("busy") else Outcome((0, 0), (0, 0))
+            void = f"{Void.OVERLOAD}: too busy" if outcome is None else None
+            link.send(Delivery([Played(task.id, outcome, void, conditions=who)], Trouble()))
+        if order.spare or order.rest:
+            link.send(Delivery([], Trouble(), spared=() if order.spare else None, rested=order.rest))
+    link.send(Delivery([], Trouble(), last=True))
+
+
+def who_plays(workers: Workers, name: str) -> set[int]:
+    """The processes that play a phase in which there is something for everybody."""
+    tasks = [Task(f"{name} {number}", "birth", {}, bytes(32), (), Limits()) for number in range(JOBS * CHUNK)]
+    return {played.conditions["worker"] for played in chain.from_iterable(workers.play(tasks))}
+
+
+def test_workers_that_stay_away_get_no_matches(monkeypatch: pytest.MonkeyPatch, time: VirtualTime) -> None:
+    """The others play all there is, and who comes back plays as before: no process is started anew for that."""
+    monkeypatch.setattr(pool, "_work", overburdened)
+    with Workers(2) as workers:
+        workers._width = Width(2, time.time)
+        both = who_plays(workers, "busy")
+        assert len(both) == 2
+        (alone,) = who_plays(workers, "quiet")
+        assert alone in both
+        time.pass_by(QUIET)
+        assert who_plays(workers, "quiet again") == both
+
+
+def leisurely(link: Link, *_: object) -> None:
+    """A worker that says at first that the machine is too busy, and then takes a while for each match."""
+    waiting: list[Task] = []
+    why: str | None = f"{Void.OVERLOAD}: too busy"
+    while True:
+        while not waiting or link.poll():
+            if (order := link.recv()) is None:
+                return link.send(Delivery([], Trouble(), last=True))
+            waiting += order.tasks
+            if order.spare:
+                spared = [waiting.pop().id for _ in range((len(waiting) + 1) // 2)]
+                link.send(Delivery([], Trouble(), spared=spared))
+            if order.rest:
+                link.send(Delivery([], Trouble(), rested=True))
+        sleep(0.02)
+        who, outcome = {"worker": os.getpid()}, None if why else Outcome((0, 0), (0, 0))
+        link.send(Delivery([Played(waiting.pop(0).id, outcome, why, conditions=who)], Trouble()))
+        why = None
+
+
+def test_who_is_sent_away_gives_back_what_has_not_begun(monkeypatch: pytest.MonkeyPatch, time: VirtualTime) -> None:
+    """Else it would go on for as long as its matches last, on a machine that is too busy for it."""
+    monkeypatch.setattr(pool, "_work", leisurely)
+    tasks = [Task(f"{number}", "birth", {}, bytes(32), (), Limits()) for number in range(2 * pool.FIRST_BACKLOG)]
+    with Workers(2) as workers:
+        workers._width = Width(2, time.time)
+        played = Counter(result.conditions["worker"] for result in chain.from_iterable(workers.play(tasks)))
+        assert played[workers._processes[1]._process.pid] < pool.FIRST_BACKLOG / 2
+    assert played.total() == len(tasks)
