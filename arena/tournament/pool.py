@@ -12,7 +12,7 @@ import gc
 import time
 import traceback
 from collections import deque
-from collections.abc import Callable, Collection, Iterable, Iterator
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from itertools import chain, islice
 from multiprocessing.connection import wait
 from pathlib import Path
@@ -39,6 +39,8 @@ BACKLOG_SECONDS = 5.0
 """How long the matches a worker holds should last: enough in play for full frames, and none idle at the end."""
 SLOW = 0.05
 """Seconds for a match from which on a bot may be what a phase waits for at its end."""
+WORTH = 128
+"""Matches of quick bots for which it is worth starting them in one more worker, where a phase has a known length."""
 HICCUP = 2.0
 """Seconds in which several workers may find the machine too busy for one and the same reason."""
 QUIET = 10.0
@@ -182,7 +184,10 @@ class Workers:
     """Worker processes, each with a referee and bots of its own. A context manager."""
 
     def __init__(self, jobs: int, *, in_flight: int = worker.IN_FLIGHT, sandbox: Sandbox = UNCONFINED) -> None:
+        self._jobs = jobs
         self._width = Width(jobs)
+        self._enough = jobs
+        """How many workers the phase is worth."""
         self._in_flight = in_flight
         self.sandbox = sandbox
         self.trouble = Trouble()
@@ -229,6 +234,7 @@ class Workers:
         played in ever smaller hands, until one that kills a worker alone is void. Raises WorkersDied if too many do.
         """
         end_orphans()
+        self._enough = self._worth(tasks) if isinstance(tasks, Sequence) else self._jobs
         stock, hands = self._apart(tasks)
         while not self._stopped:
             self._deal(stock, hands)
@@ -274,7 +280,7 @@ class Workers:
 
     def _deal(self, stock: Stock, hands: deque[list[Task]]) -> None:
         self._deal_suspects(hands)
-        while len(self._processes) < self._width.now and (chunk := stock.take(CHUNK, self.trouble)):
+        while len(self._processes) < self._wide and (chunk := stock.take(CHUNK, self.trouble)):
             self._processes.append(self._hire())
             self._processes[-1].deal(chunk, self.trouble)
         while hungry := [process for process in self._wanted() if process.is_hungry]:
@@ -283,12 +289,17 @@ class Workers:
                     return
                 process.deal(chunk, self.trouble)
 
+    @property
+    def _wide(self) -> int:
+        """How many workers are to play now."""
+        return min(self._width.now, self._enough)
+
     def _wanted(self) -> list[WorkerProcess]:
         """Those that are to play now."""
-        return self._processes[: self._width.now]
+        return self._processes[: self._wide]
 
     def _deal_suspects(self, hands: deque[list[Task]]) -> None:
-        while hands and len(self._processes) < self._width.now:
+        while hands and len(self._processes) < self._wide:
             self._processes.append(self._hire())
         for process in self._processes:
             if not process.holds and not process.is_resting:
@@ -344,15 +355,22 @@ class Workers:
 
     def slowest_first(self, tasks: Iterable[Task]) -> list[Task]:
         """Matches of bots that hold up a phase before the others, which fill the time meanwhile."""
+        return sorted(tasks, key=self._lasts, reverse=True)
 
-        def lasts(task: Task) -> float:
-            digests = [entrant.digest for entrant in task.lineup]
-            slowest = max(self._pace.get(digest, 0.0) for digest in digests)
-            if slowest > SLOW:
-                return slowest
-            return SLOW if any(map(self.trouble.plays_singly, digests)) else 0.0
+    def _lasts(self, task: Task) -> float:
+        """About how many seconds a match lasts, if a bot may hold up the phase; else 0, also if nothing is known."""
+        digests = [entrant.digest for entrant in task.lineup]
+        slowest = max((self._pace.get(digest, 0.0) for digest in digests), default=0.0)
+        if slowest > SLOW:
+            return slowest
+        return SLOW if any(map(self.trouble.plays_singly, digests)) else 0.0
 
-        return sorted(tasks, key=lasts, reverse=True)
+    def _worth(self, tasks: Sequence[Task]) -> int:
+        """How many workers, each of which starts the bots, the matches are worth: all if a bot is slow or not known."""
+        digests = {entrant.digest for task in tasks for entrant in task.lineup}
+        if digests and digests <= self._pace.keys() and not any(map(self._lasts, tasks)):
+            return max(1, len(tasks) // WORTH)
+        return self._jobs
 
     def learn(self, trouble: Trouble) -> None:
         """Know more of what befell bots. Who has had a second chance now, or was retired, gives back its matches."""

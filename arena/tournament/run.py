@@ -189,7 +189,7 @@ class _Player:
             matches = store.scheduled(self._db, self._ladder, store.Phase(rotation), retry=True)
             left = {match.id: self._task(match) for match in matches if match.attempts >= store.ATTEMPTS}
             while left and not self._workers.stopped:
-                tried = self._play(left.values())
+                tried = self._play(list(left.values()))
                 trouble = self._workers.trouble
                 left = {id: task for id, task in left.items() if id not in tried and not trouble.leaves_out(task)}
 
