@@ -11,6 +11,7 @@ import pytest
 
 from arena.clock import Limits
 from arena.match import Outcome, Void
+from arena.seated import Entrant
 from arena.task import Delivery, Link, Played, Task, Trouble
 from arena.tournament import pool
 from arena.tournament.pool import CHUNK, HICCUP, QUIET, Width, Workers
@@ -137,6 +138,20 @@ def test_workers_that_stay_away_get_no_matches(monkeypatch: pytest.MonkeyPatch, 
         assert alone in both
         time.pass_by(QUIET)
         assert who_plays(workers, "quiet again") == both
+
+
+@pytest.mark.parametrize(("matches", "took", "wide"), [(255, 0.01, 1), (256, 0.01, 2), (255, 1.0, 2), (255, None, 2)])
+def test_few_matches_of_quick_bots_start_few(
+    matches: int, took: float | None, wide: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Each worker starts every bot; that pays if there is enough to play, if a bot is slow, or may be."""
+    monkeypatch.setattr(pool, "_work", overburdened)
+    entrant = Entrant("ann@1", "digest", ("ann",))
+    tasks = [Task(f"{number}", "birth", {}, bytes(32), (entrant,) * 2, Limits()) for number in range(matches)]
+    with Workers(2) as workers:
+        if took is not None:
+            workers._pace["digest"] = took
+        assert len({played.conditions["worker"] for played in chain.from_iterable(workers.play(tasks))}) == wide
 
 
 def leisurely(link: Link, *_: object) -> None:
