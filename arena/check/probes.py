@@ -167,7 +167,11 @@ async def _ends_when_told(examiner: Examiner) -> None:
 
 LATE = "late question"
 PROBES = (
-    Probe("matches at once", _holds, "claim fewer in Hello (`matches`), and keep nothing of a match outside of it"),
+    Probe(
+        "matches at once",
+        _holds,
+        "hold fewer (`matches = 1` in the class, or in Hello), and keep nothing of a match outside of it",
+    ),
     Probe(LATE, _late, "wait for questions without a time-out: others may think long"),
     Probe("doubled question", _doubled, "answer every question with its own match and decision number, also again"),
     Probe("unknown fields", _unknown_fields, "ignore fields you do not know: later protocols have more"),

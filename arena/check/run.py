@@ -167,5 +167,6 @@ async def _probe(
 
 
 def _of_probe(probe: Probe, fault: Misbehaved) -> Finding:
-    illegal = f"{ADVICE[Forfeit.ILLEGAL]}; " if fault.reason is Forfeit.ILLEGAL else ""  # perhaps of another match
-    return Finding(probe.name, str(fault), fault.reason, illegal + probe.advice, fault.output, fault.transcript)
+    # It may be of no other match than that in which it shows.
+    own = f"{ADVICE[fault.reason]}; " if fault.reason in {Forfeit.ILLEGAL, Forfeit.TIMEOUT} else ""
+    return Finding(probe.name, str(fault), fault.reason, own + probe.advice, fault.output, fault.transcript)

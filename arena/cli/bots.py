@@ -176,7 +176,7 @@ def retire(name: str, undo: bool, home: Path) -> None:
     """Take a bot, or one version of it, out of ladders.
 
     At once, also out of one that runs: what it was to play is dropped, what it played stays. After --undo the next
-    run plays what was dropped.
+    run with as many --rounds plays what was dropped.
 
     \b
     Example:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -89,6 +90,8 @@ def ladder(
         roster.enter_built_ins(db, home)
         for bot in forgive:
             say(_forgiven(bot, store.forgive(db, mine, bot)))
+        for line in _beforehand(db, mine, field):
+            say(line)
         with (
             Workers(jobs, in_flight=in_flight, sandbox=sandbox) as workers,
             stop_on_signals(workers.stop) as stopped,
@@ -109,6 +112,23 @@ def ladder(
         raise SystemExit(INTERRUPTED)
     if run.void is not None and not played:
         raise click.ClickException(f"no match counts: {last_line(run.void.reason)}")
+
+
+def _beforehand(db: Database, ladder: Ladder, field: Sequence[str]) -> Iterator[str]:
+    """What those who look on would wonder about."""
+    from ladder import store
+
+    versions = [store.version(db, name) for name in field]
+    for version in versions:
+        if version.retired is not None:
+            yield f"{version.label} is retired; it plays since --bots names it"
+    if left := store.counts(db, ladder).scheduled:
+        own = {version.label for version in versions}
+        others = [label for label in store.awaited(db, ladder) if label not in own]
+        of_others = f", also those of {', '.join(others)} (arena retire drops them)" if others else ""
+        yield f"first come {left:,} matches that an earlier run left{of_others}"
+    for label in sorted(store.chances(db, ladder).keys() & {version.label for version in versions}):
+        yield f"{label} had its second chance, and plays one match at a time; --forgive {label} gives it back"
 
 
 def _forgiven(bot: str, was_used: bool) -> str:

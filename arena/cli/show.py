@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from sqlite_utils import Database
 
     from arena.submission import Program
-    from ladder.store import Faults, Match, MatchLine, Version
+    from ladder.store import Chance, Faults, Match, MatchLine, Version
 
 
 @click.command()
@@ -67,19 +67,31 @@ def _show_built_in(program: Program, as_json: bool) -> None:
 def _show_bot(db: Database, version: Version, lines: Sequence[MatchLine], as_json: bool) -> None:
     from ladder import store
 
-    faults = store.faults(db, version.name)
+    faults, chances = store.faults(db, version.name), store.chances_of(db, version.label)
     if as_json:
         data = {"bot": version._asdict(), "faults": [each._asdict() for each in faults]}
+        data["chances"] = [chance._asdict() for chance in chances]
         return print_json(data | {"matches": [line._asdict() for line in lines]})
     retired = ", retired" if version.retired is not None else ""
     click.echo(f"{version.label}: {version.origin}{retired}, plays {', '.join(version.games)}")
     click.echo(f"entered {when(version.created)}, run as {printable(' '.join(version.run))}")
     click.echo(f"sha256 {version.digest}" + (f", built {version.built}" if version.built else ""))
+    for chance in chances:
+        click.echo(_second_chance(version, chance))
     draw(_faults(faults))
     if not lines:
         return click.echo("no matches yet")
     click.echo(f"{len(lines):,} matches, those with its forfeits first; more with -n:")
     return draw(_matches(lines))
+
+
+def _second_chance(version: Version, chance: Chance) -> str:
+    where = f"{chance.game}, {chance.seats} players (ladder {chance.ladder})"
+    said = f"second chance used in {where}, {when(chance.used)}: {last_line(chance.fault)}"
+    if chance.forgiven is not None:
+        return f"{said}; given back {when(chance.forgiven)}"
+    again = f"arena ladder --game {chance.game} --players {chance.seats} --forgive {version.label}"
+    return f"{said}; it plays one match at a time there, until: {again}"
 
 
 def _faults(faults: Sequence[Faults]) -> Any:

@@ -5,7 +5,7 @@ function here has done when it returns survives kill -9 and power loss.
 """
 
 from ladder.store.board import fold, ladder_hash, leaderboard, provisional, reach, sign
-from ladder.store.chances import chances, forgive, use_chance
+from ladder.store.chances import Chance, chances, chances_of, forgive, use_chance
 from ladder.store.checks import Mismatch
 from ladder.store.database import NotFound, StoreError, exclusive, is_stored, one_state, open, open_read, write
 from ladder.store.evidence import Settled, evidence, find_settled, settle
@@ -33,6 +33,7 @@ from ladder.store.versions import add_version, field, version, versions
 
 __all__ = [
     "ATTEMPTS",
+    "Chance",
     "Counts",
     "Faults",
     "FinishedMatch",
@@ -55,6 +56,7 @@ __all__ = [
     "awaited",
     "backup",
     "chances",
+    "chances_of",
     "close_block",
     "close_home",
     "counts",

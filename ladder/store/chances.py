@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import itertools
 import json
 import time
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from ladder.schedule import canonical_json
 from ladder.store.database import write
@@ -16,12 +17,34 @@ if TYPE_CHECKING:
     from sqlite_utils import Database
 
 
+class Chance(NamedTuple):
+    """A second chance that a version used in a ladder; times are seconds since 1970."""
+
+    ladder: str
+    game: str
+    seats: int
+    used: float
+    forgiven: float | None
+    fault: str
+    """What had happened, in words."""
+
+
 def chances(db: Database, ladder: Ladder) -> dict[str, Mapping[str, Any]]:
     """The labels of those who had theirs in a ladder and were not forgiven, with the evidence of the fault."""
     rows = db.execute(
         "SELECT version, evidence FROM chances WHERE ladder = ? AND forgiven IS NULL ORDER BY used", [ladder.id]
     )
     return {label: json.loads(evidence) for label, evidence in rows}
+
+
+def chances_of(db: Database, label: str) -> tuple[Chance, ...]:
+    """Every second chance that a version used, in all ladders, also those it was given back."""
+    rows = db.execute(
+        "SELECT c.ladder, l.game, l.seats, c.used, c.forgiven, json_extract(c.evidence, '$.detail')"
+        " FROM chances c JOIN ladders l ON l.id = c.ladder WHERE c.version = ? ORDER BY c.used",
+        [label],
+    )
+    return tuple(itertools.starmap(Chance, rows))
 
 
 def use_chance(db: Database, ladder: Ladder, label: str, evidence: Mapping[str, Any]) -> bool:

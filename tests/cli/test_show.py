@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from pathlib import Path
 
 import pytest
@@ -49,6 +50,22 @@ def test_faults_are_counted_by_version_and_cause(home: Path) -> None:
     assert ["version", "matches", "crash", "void", "attempts"] in lines
     assert ["bob@1", "4", "1", "1"] in lines
     assert ["bob@2", "0", "0", "0"] in lines
+
+
+def test_a_second_chance_is_told_with_the_way_to_give_it_back(home: Path) -> None:
+    """Else nobody knew why a bot plays slowly from now on; the command is one that works as it stands."""
+    with store.open(home, checkpoints=True) as db:
+        (ladder,) = store.ladders(db)
+        assert store.use_chance(db, ladder, "bob@1", {"detail": "the process\nexited with code 3"})
+        told = typed("show", "bob@1").out
+        assert re.search(r"^second chance used in birth, 2 players \(.*: exited with code 3;", told, re.MULTILINE)
+        assert "until: arena ladder --game birth --players 2 --forgive bob@1\n" in told
+        assert "second chance" not in typed("show", "ann").out
+        assert store.forgive(db, ladder, "bob@1")
+    assert re.search(r"^second chance used .*; given back \d", typed("show", "bob@1").out, re.MULTILINE)
+    (chance,) = json.loads(typed("show", "bob@1", "--json").out)["chances"]
+    assert (chance["ladder"], chance["fault"]) == (ladder.id, "the process\nexited with code 3")
+    assert chance["used"] <= chance["forgiven"]
 
 
 @pytest.mark.usefixtures("home")

@@ -109,6 +109,22 @@ def test_a_retired_bot_plays_no_more(later: Path) -> None:
     assert set(line_ups(later, leg=1)) == {("cautious@1", "random@1"), ("random@1", "cautious@1")}
 
 
+def test_what_plays_against_expectation_is_said_before(later: Path) -> None:
+    """A retired bot that is named, and what an earlier run left; each in a line of its own, before the bar."""
+    arena("retire", "mine", cwd=later)
+    with store.open(later / ".arena", checkpoints=True) as db:
+        (mine,) = store.ladders(db)
+        store.plan(db, mine, ["greedy@1", "cautious@1"], rounds=2)
+        store.use_chance(db, mine, "mine@1", {"detail": "went"})
+    ran = arena("ladder", *BIRTH, "--rounds", "2", "--bots", "mine,random", cwd=later)
+    assert ran.err.startswith(
+        "mine@1 is retired; it plays since --bots names it\n"
+        "first come 2 matches that an earlier run left, also those of cautious@1, greedy@1 (arena retire drops them)\n"
+        "mine@1 had its second chance, and plays one match at a time; --forgive mine@1 gives it back\n"
+    )
+    assert "played 4 matches" in ran.err
+
+
 def test_the_field_can_be_named(later: Path) -> None:
     """By name or version; nobody else plays. What has been played is an asset: three rounds after one are two."""
     assert ladder(later, "--rounds", "3", "--bots", "mine@1,random")["played"] == 4
