@@ -9,7 +9,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Literal, NamedTuple, TypeAlias
 
 from arena import roster, submission
-from arena.check.run import Finding, Report, check
+from arena.check.run import Finding, check
+from arena.progress import Progress
 from arena.scratch import run_folder
 from arena.submission import BadSubmission
 from arena.submission.intake import Taken, take
@@ -45,7 +46,7 @@ def admit(
     *,
     name: str | None = None,
     plays: Sequence[str] = (),
-    report: Report,
+    report: Progress,
     building: Building,
     sandbox: Sandbox,
     agree: Agree | None = None,

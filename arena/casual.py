@@ -11,17 +11,14 @@ from typing import Any, TypeAlias
 
 from arena.clock import Limits
 from arena.games.rules import Game, Options
+from arena.progress import Progress
 from arena.sandbox import UNCONFINED, Sandbox
 from arena.scratch import run_folder
-from arena.seated import Entrant
-from arena.task import Played, Task
+from arena.task import Entrant, Played, Task
 from arena.worker import IN_FLIGHT, Worker
 
 Waiting: TypeAlias = Callable[[str, str, str], None]
 """Told the label, address and token of a bot that is to be started by hand."""
-Report: TypeAlias = Callable[[int, int], None]
-"""Told how many matches are done, and of how many."""
-
 REPORT_SECONDS = 0.5
 """About how long a batch lasts, and so between two reports."""
 
@@ -56,7 +53,7 @@ def tasks(
     ]
 
 
-def play(worker: Worker, wanted: Sequence[Task], *, stop: Callable[[], bool], report: Report) -> list[Played]:
+def play(worker: Worker, wanted: Sequence[Task], *, stop: Callable[[], bool], report: Progress) -> list[Played]:
     """Play them all, or until `stop` says true; gives what was finished in the order of `wanted`."""
     report(0, len(wanted))
     played: dict[str, Played] = {}

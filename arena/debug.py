@@ -18,7 +18,7 @@ from arena.v1 import referee_pb2 as pb
 
 if TYPE_CHECKING:
     from arena.sandbox import Sandbox
-    from arena.seated import Entrant
+    from arena.task import Entrant
     from ladder import store
 
 PATIENCE = 7 * 86400.0

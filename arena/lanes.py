@@ -7,8 +7,7 @@ from collections import deque
 from collections.abc import Callable, Iterator
 from itertools import count, islice
 
-from arena.seated import Key
-from arena.task import Task
+from arena.task import Key, Task
 
 
 class Lane:

@@ -15,8 +15,6 @@ from arena.games.dice import KeyedDice
 from arena.games.rules import Game, Options, Seat
 from arena.match import Asked, Match
 from arena.replay import Replay, questions
-from arena.seated import Entrant
-from arena.task import Task, match_start
 
 
 class Setup(NamedTuple):
@@ -29,9 +27,8 @@ class Setup(NamedTuple):
 
     def start(self, number: int, seat: Seat, limits: Limits) -> bytes:
         """What a seat is told at the beginning, as a part of a frame; the match has this number on its stream."""
-        nobody = (Entrant("", "", ()),) * self.players
-        task = Task("", self.game, self.options, self.seed, nobody, limits)
-        return wire.start(wire.match(number), match_start(task, seat, limits))
+        start = wire.match_start(self.game, self.players, self.options, self.seed, seat, limits)
+        return wire.start(wire.match(number), start)
 
     def question(self, number: int, asked: Asked, state: Any, left: float) -> bytes:
         """A decision as a part of a frame."""

@@ -7,16 +7,14 @@ import zlib
 from collections import deque
 from collections.abc import Iterator, Mapping, Sequence
 from itertools import zip_longest
-from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
+from typing import Any, NamedTuple, TypeAlias
 
 import msgspec
 
 from arena.games.dice import Dice
 from arena.games.rules import Game, Options, Seat
 from arena.match import Asked, Forfeit, Match
-
-if TYPE_CHECKING:
-    from arena.task import Played
+from arena.task import Played
 
 FORMAT = 2
 """1 had no forfeits."""

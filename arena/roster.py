@@ -15,6 +15,7 @@ from arena import naming, submission
 from arena.games.rules import Game
 from arena.sandbox.grades import UNCONFINED, NoSandbox
 from arena.submission import BadSubmission, Program
+from arena.task import Entrant
 from ladder import store
 from ladder.schedule import TooFewBots
 
@@ -22,7 +23,6 @@ if TYPE_CHECKING:
     from sqlite_utils import Database
 
     from arena.sandbox import Sandbox
-    from arena.seated import Entrant
     from arena.submission.build import Building
 
 # Entering
@@ -226,8 +226,6 @@ def find(db: Database, home: Path, text: str, game: Game[Any], workshop: Worksho
     Raises BadSubmission.
     """
     if text == "attach:":
-        from arena.seated import Entrant
-
         return Entrant("attach", "attach", ())
     own = built_ins(db)
     if text in own:

@@ -12,7 +12,7 @@ import sys
 from collections.abc import Callable, Mapping
 from functools import wraps
 from pathlib import Path
-from typing import Any, Concatenate, NamedTuple, ParamSpec, Protocol, TypeAlias
+from typing import Any, Concatenate, ParamSpec, Protocol
 
 from arena.clock import Usage
 from arena.launch import BotProcess
@@ -23,12 +23,10 @@ from arena.sandbox.watchdog import out_of_memory
 from arena.scratch import remove
 from arena.service import LONGEST, REFUSALS, Receive, RefereeService, Write
 from arena.stream import BotStream
+from arena.task import Entrant, Key
 from arena.v1 import referee_pb2 as pb
 
 Args = ParamSpec("Args")
-
-Key: TypeAlias = tuple[str, int]
-"""What one process is kept for: the digest of the version, and which of its seats at one table, from 0."""
 
 GRACE = 1.0
 """Seconds between the end of a stream and that of its process, or the other way round, that are waited before the
@@ -39,24 +37,6 @@ WANTED_MEMORY = re.compile(
 """What the last words of runtimes are when they are refused memory."""
 KILLED = 5.0
 """Seconds that a killed process may take to end; one that takes longer hangs in the kernel and is left to it."""
-
-
-class Entrant(NamedTuple):
-    """A version as a worker starts it. Without a command somebody starts it by hand and it has no limits."""
-
-    label: str
-    digest: str
-    command: tuple[str, ...]
-    cwd: str = "."
-    env: Mapping[str, str] = {}
-    memory_mib: int | None = None
-    tasks: int | None = None
-    """Processes and threads together; None, like that of memory, if it does not say how many it wants."""
-
-    @property
-    def by_hand(self) -> bool:
-        """Whether the arena waits for a process that it did not start."""
-        return not self.command
 
 
 class BotHost(Protocol):

@@ -21,8 +21,8 @@ import grpc
 from google.protobuf.message import DecodeError
 
 from arena.v1 import referee_pb2 as pb
+from arena.wire import PROTOCOL
 
-PROTOCOL = 1
 MAX_PATH = 100
 """Bytes of a unix socket's path that every platform takes."""
 

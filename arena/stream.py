@@ -163,7 +163,7 @@ class BotStream:
         self._clock = clock
         self._number = 0
         # What the next frame will have; by the match's number, since a match asks a seat one thing at a time.
-        self._news = [wire.part("welcome", pb.Welcome(protocol=1).SerializeToString())]
+        self._news = [wire.welcome()]
         self._queue: dict[int, SeatAt] = {}
         self._ends: list[bytes] = []
         self._owed: dict[int, SeatAt] = {}

@@ -2,22 +2,37 @@
 
 from __future__ import annotations
 
-import hmac
-import json
 from collections.abc import Mapping, Sequence
-from functools import lru_cache
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
 
-from arena import games, wire
 from arena.clock import Limits
-from arena.games.dice import commitment
 from arena.games.rules import Options
 from arena.match import Outcome
-from arena.seated import Entrant, Key
-from arena.v1 import referee_pb2 as pb
 
 if TYPE_CHECKING:
     from multiprocessing.connection import Connection
+
+
+Key: TypeAlias = tuple[str, int]
+"""What one process is kept for: the digest of the version, and which of its seats at one table, from 0."""
+
+
+class Entrant(NamedTuple):
+    """A version as a worker starts it. Without a command somebody starts it by hand and it has no limits."""
+
+    label: str
+    digest: str
+    command: tuple[str, ...]
+    cwd: str = "."
+    env: Mapping[str, str] = {}
+    memory_mib: int | None = None
+    tasks: int | None = None
+    """Processes and threads together; None, like that of memory, if it does not say how many it wants."""
+
+    @property
+    def by_hand(self) -> bool:
+        """Whether the arena waits for a process that it did not start."""
+        return not self.command
 
 
 class Task(NamedTuple):
@@ -121,26 +136,3 @@ class Delivery(NamedTuple):
 
 Link: TypeAlias = "Connection[Delivery | str, Order | None]"
 """A worker's end: orders come in, None to finish; deliveries go out, or the traceback of a bug."""
-
-
-def match_start(task: Task, seat: int, limits: Limits) -> bytes:
-    """What a seat is told at the beginning, all but the match's number."""
-    own = pb.MatchStart(seat=seat, dice_commitment=commitment(task.seed), bot_seed=bot_seed(task.seed, seat))
-    common = _match_start(task.game, len(task.lineup), json.dumps(task.options), limits)
-    return common + own.SerializeToString()
-
-
-@lru_cache(maxsize=64)
-def _match_start(game: str, seats: int, options: str, limits: Limits) -> bytes:
-    start = pb.MatchStart(game=game, seats=seats, rules_version=games.game(game).rules_version)
-    start.options.update(json.loads(options))
-    for name in ("decision", "first", "bank"):
-        seconds = getattr(limits, name)
-        field = "first_decision_ms" if name == "first" else f"{name}_ms"
-        setattr(start.limits, field, int(min(seconds * 1000, wire.UNLIMITED_MS)))
-    return start.SerializeToString()
-
-
-def bot_seed(seed: bytes, seat: int) -> bytes:
-    """A seat's own 32 bytes, from which no die can be computed."""
-    return hmac.digest(seed, f"bot/{seat}".encode(), "sha256")

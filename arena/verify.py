@@ -11,9 +11,10 @@ from functools import partial
 from hashlib import sha256
 from multiprocessing.connection import wait
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from arena import games, replay, roster, submission
+from arena.progress import Progress
 from arena.starting import start_process
 from arena.tournament import WorkersDied
 from ladder import store
@@ -26,9 +27,6 @@ if TYPE_CHECKING:
     from sqlite_utils import Database
 
     from ladder.store import Ladder
-
-Report: TypeAlias = Callable[[int, int], None]
-"""Told how many matches are done, and of how many."""
 
 CHUNK = 250
 """Matches that a process re-plays at a time."""
@@ -56,7 +54,7 @@ class Verdict(NamedTuple):
         return Verdict(self.matches + other.matches, other.difference, self.remarks + other.remarks)
 
 
-def verify(home: Path, *, jobs: int, report: Report) -> Verdict:
+def verify(home: Path, *, jobs: int, report: Progress) -> Verdict:
     """Check a home, in so many processes, up to the first difference. Raises StoreError."""
     try:
         with store.open_read(home, must_exist=True) as db:

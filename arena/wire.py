@@ -6,19 +6,32 @@ kept costs a fifth of filling in a message. Whatever is not asked all the time i
 
 from __future__ import annotations
 
+import hmac
+import json
 from collections.abc import Sequence
 from functools import lru_cache
 
+from arena import games
+from arena.clock import Limits
+from arena.games.dice import commitment
 from arena.games.encoding import block, number, varint
+from arena.games.rules import Options, Seat
 from arena.match import Outcome
 from arena.v1 import referee_pb2 as pb
 
+PROTOCOL = 1
+"""The version that is spoken here."""
 UNLIMITED_MS = 2**32 - 1
 """For no limit at all."""
 
 _FRAME = {field.name: bytes([field.number << 3 | 2]) for field in pb.PlayResponse.DESCRIPTOR.fields}
 _DECISION = {field.name: field.number for field in pb.Decision.DESCRIPTOR.fields}
 _ASKED = bytes([_DECISION["decision"] << 3])
+
+
+def welcome() -> bytes:
+    """The first thing that a bot is told."""
+    return part("welcome", pb.Welcome(protocol=PROTOCOL).SerializeToString())
 
 
 def part(field: str, message: bytes) -> bytes:
@@ -54,6 +67,28 @@ def decision(of: bytes, asked: int, legal: Sequence[int], left: float, view: byt
     """The question number `asked` of a match, as a part of a frame; `of` is the field `match`."""
     actions = legal_actions(legal if type(legal) is range else tuple(legal))
     return part("decisions", b"".join((of, _ASKED, varint(asked), actions, bank(left), view)))
+
+
+def match_start(game: str, seats: int, options: Options, seed: bytes, seat: Seat, limits: Limits) -> bytes:
+    """What a seat is told at the beginning, all but the match's number."""
+    own = pb.MatchStart(seat=seat, dice_commitment=commitment(seed), bot_seed=bot_seed(seed, seat))
+    return _match_start(game, seats, json.dumps(options), limits) + own.SerializeToString()
+
+
+@lru_cache(maxsize=64)
+def _match_start(game: str, seats: int, options: str, limits: Limits) -> bytes:
+    start = pb.MatchStart(game=game, seats=seats, rules_version=games.game(game).rules_version)
+    start.options.update(json.loads(options))
+    for name in ("decision", "first", "bank"):
+        seconds = getattr(limits, name)
+        field = "first_decision_ms" if name == "first" else f"{name}_ms"
+        setattr(start.limits, field, int(min(seconds * 1000, UNLIMITED_MS)))
+    return start.SerializeToString()
+
+
+def bot_seed(seed: bytes, seat: Seat) -> bytes:
+    """A seat's own 32 bytes, from which no die can be computed."""
+    return hmac.digest(seed, f"bot/{seat}".encode(), "sha256")
 
 
 def start(of: bytes, start: bytes) -> bytes:

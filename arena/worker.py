@@ -18,7 +18,7 @@ from collections.abc import Callable, Coroutine, Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from arena import games
+from arena import games, wire
 from arena.clock import NO_LIMITS
 from arena.games.dice import KeyedDice
 from arena.lanes import Lane, Lanes
@@ -26,10 +26,10 @@ from arena.launch import adopt_orphans, allow_many_files, end_orphans
 from arena.match import Forfeit, Match, Outcome, Void
 from arena.sandbox import UNCONFINED, Sandbox
 from arena.scratch import let_through, remove
-from arena.seated import Bot, Key
+from arena.seated import Bot
 from arena.stream import BotStream, SeatAt
 from arena.table import Table
-from arena.task import Delivery, Link, Order, Played, SeatRecord, Task, Trouble, match_start
+from arena.task import Delivery, Key, Link, Order, Played, SeatRecord, Task, Trouble
 from arena.usage import pressure
 
 PROCESSES = 64
@@ -314,7 +314,8 @@ class Worker:
         bot.matches += 1
         bot.used = self._loop.time()
         limits = NO_LIMITS if bot.entrant.by_hand else task.limits
-        return bot.stream.seat(table, seat, limits, match_start(task, seat, limits))
+        start = wire.match_start(task.game, len(task.lineup), task.options, task.seed, seat, limits)
+        return bot.stream.seat(table, seat, limits, start)
 
     def _finished(self, table: Table) -> None:
         outcome = table.match.outcome

@@ -17,9 +17,10 @@ from arena.bench import processes
 from arena.bench.cases import Case, Setting
 from arena.bench.figures import Sample, Sampler
 from arena.clock import Limits
+from arena.progress import Progress
 from arena.submission import Program
 from arena.tournament.pool import CHUNK, Workers
-from arena.tournament.run import Report, Run, run_ladder
+from arena.tournament.run import Run, run_ladder
 from ladder import store
 
 if TYPE_CHECKING:
@@ -78,7 +79,7 @@ class Stand:
         return Leg(seconds, run.played, run.decisions)
 
     @staticmethod
-    def _once_at(share: float, look: Callable[[], None]) -> Report:
+    def _once_at(share: float, look: Callable[[], None]) -> Progress:
         looks = iter([look])
 
         def report(done: int, total: int) -> None:

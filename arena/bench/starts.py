@@ -21,7 +21,6 @@ from arena.bench.figures import Sample, Sampler
 from arena.bench.tape import Frame
 from arena.clock import Limits
 from arena.games.dice import RandomDice
-from arena.task import Task, match_start
 
 
 @contextmanager
@@ -64,13 +63,13 @@ async def _first_decision(directory: Path, frame: Frame) -> Sample:
 def first_frame() -> Frame:
     """The start of a match of Buttons with its first question, as a bot gets them."""
     game, seed = games.game("buttons"), bytes(32)
-    entrant = submission.built_ins()["random"].entrant()
-    task = Task("1", game.name, game.options({}), seed, (entrant, entrant), Limits())
-    state = game.start(2, RandomDice(Random(1)), task.options)
+    options = game.options({})
+    state = game.start(2, RandomDice(Random(1)), options)
     seat, legal = next(iter(game.pending(state).items()))
     view = wire.view(game.view_field, game.wire_view(state, seat))
     question = wire.decision(wire.match(1), 1, legal, Limits().bank, view)
-    return Frame(wire.start(wire.match(1), match_start(task, seat, task.limits)) + question, 1)
+    start = wire.match_start(game.name, 2, options, seed, seat, Limits())
+    return Frame(wire.start(wire.match(1), start) + question, 1)
 
 
 @contextmanager

@@ -17,9 +17,10 @@ from arena.launch import adopt_orphans
 from arena.match import Forfeit
 from arena.sandbox import NoSandbox, Sandbox
 from arena.scratch import run_folder
-from arena.seated import Bot, Entrant
+from arena.seated import Bot
 from arena.service import Receive, Write
 from arena.stream import BotStream
+from arena.task import Entrant
 from arena.v1 import referee_pb2 as pb
 
 SHOWN = 8
@@ -164,7 +165,7 @@ async def examined(
             await bot.started.wait()
             if desk.over.done():
                 raise desk.over.result()
-            bot.say(wire.part("welcome", pb.Welcome(protocol=1).SerializeToString()))
+            bot.say(wire.welcome())
             yield bot
         except Misbehaved as fault:
             fault.output = bot.evidence().get("output", [])

@@ -18,13 +18,11 @@ from arena.check.probes import LATE, PROBES, Examiner, Probe
 from arena.check.trials import Failure, Forecast, Times, Trial, failure, forecast, is_overload, times, trials
 from arena.clock import Limits
 from arena.match import Forfeit
+from arena.progress import Progress
 from arena.sandbox import Sandbox
 from arena.submission import Program
 from arena.task import Played
 from arena.worker import Worker
-
-Report = Callable[[int, int], None]
-"""Told how many steps are done, and of how many."""
 
 
 class Finding(NamedTuple):
@@ -54,7 +52,7 @@ class Checked(NamedTuple):
         return [finding for finding in self.findings if finding.detail is not None]
 
 
-def check(program: Program, limits: Limits, sandbox: Sandbox, report: Report, *, quick: bool = False) -> Checked:
+def check(program: Program, limits: Limits, sandbox: Sandbox, report: Progress, *, quick: bool = False) -> Checked:
     """Have a bot start, play every game and number of players it claims, and go through the probes.
 
     A bot that does not join, or comes through no game, is tried no further. `quick` leaves out what takes long. Raises
@@ -77,7 +75,7 @@ def check(program: Program, limits: Limits, sandbox: Sandbox, report: Report, *,
 class Steps:
     """Counts what is done."""
 
-    def __init__(self, report: Report, total: int) -> None:
+    def __init__(self, report: Progress, total: int) -> None:
         self._report = report
         self._total = total
         self._done = 0

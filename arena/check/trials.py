@@ -15,8 +15,7 @@ from arena.match import Forfeit, Void
 from arena.questions import Setup
 from arena.replay import Forfeited, Replay
 from arena.sandbox import NoSandbox
-from arena.seated import Entrant
-from arena.task import Played, Task
+from arena.task import Entrant, Played, Task
 
 LOAD = 3
 """How many times as long a decision may take in a ladder: a core there has a referee and the bots of a match."""

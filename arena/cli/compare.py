@@ -28,7 +28,7 @@ from arena.cli.output import last_line, print_json, printable, progress, say
 if TYPE_CHECKING:
     from arena.roster import Workshop
     from arena.sandbox import Sandbox
-    from arena.seated import Entrant
+    from arena.task import Entrant
     from arena.tournament.compare import Answer, Question
 
 UNDECIDED = 3

@@ -17,13 +17,14 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from functools import lru_cache
 from reprlib import repr as short
-from typing import ClassVar, NamedTuple, TypeAlias, TypeVar
+from typing import ClassVar, TypeVar
 
 from google.protobuf.message import Message
 
 from arena.games import buttons_board as on
 from arena.games.buttons_data import BOARDS, check_boards
 from arena.games.buttons_picture import picture
+from arena.games.buttons_state import Phase, Position, Status
 from arena.games.dice import Dice, shuffled
 from arena.games.encoding import block
 from arena.games.rules import BadOption, Game, Options, Seat, kept, light, places
@@ -36,14 +37,12 @@ NAMES = (
     *("roll", "quit", "pass", "front", "back"),
 )
 
-Phase: TypeAlias = "wire.ButtonsPhase.ValueType"
 SIDE = wire.BUTTONS_PHASE_SIDE
 TURN = wire.BUTTONS_PHASE_TURN
 PLACE = wire.BUTTONS_PHASE_PLACE
 STAR = wire.BUTTONS_PHASE_STAR
 OVER = wire.BUTTONS_PHASE_OVER
 
-Status: TypeAlias = "wire.ButtonsStatus.ValueType"
 IN = wire.BUTTONS_STATUS_IN
 HAS_QUIT = wire.BUTTONS_STATUS_QUIT
 HAS_BUST = wire.BUTTONS_STATUS_BUST
@@ -51,30 +50,8 @@ HAS_BUST = wire.BUTTONS_STATUS_BUST
 Value = TypeVar("Value")
 
 
-class _Fields(NamedTuple):
-    phase: Phase
-    round: int
-    """From 0, as is `turn`; the dice keys name them."""
-    turn: int
-    active: Seat
-    starter: Seat
-    dice: tuple[int, ...]
-    """The roll on the table: white, gold black, plain blacks; empty if this turn has none."""
-    sides: tuple[tuple[str, ...], ...]
-    """By seat, as all that follow: front and back while the side is being chosen, then empty."""
-    boards: tuple[str, ...]
-    """The colour of each cell; empty while the side is being chosen."""
-    cards: tuple[str, ...]
-    buttons: tuple[int, ...]
-    stars: tuple[int, ...]
-    status: tuple[Status, ...]
-    due: tuple[int, ...]
-    """Stars still to place in scoring."""
-    max_rounds: int
-
-
 @light
-class State(_Fields):
+class State(Position):
     """A position. A set of cells is an integer whose bit n is cell n."""
 
     @kept
@@ -325,7 +302,7 @@ class Buttons(Game[State]):
         return NAMES.index(name)
 
     def picture(self, state: State) -> str:
-        return picture(state)
+        return picture(state, state.dice_left)
 
 
 def _check(pending: Mapping[Seat, Sequence[int]], decisions: Mapping[Seat, int]) -> None:

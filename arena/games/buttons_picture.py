@@ -2,43 +2,39 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 from arena.games import buttons_board as on
+from arena.games.buttons_state import Position
 from arena.v1 import buttons_pb2 as wire
-
-if TYPE_CHECKING:
-    from arena.games.buttons import State
 
 _STATUS = {wire.BUTTONS_STATUS_IN: "in", wire.BUTTONS_STATUS_QUIT: "quit", wire.BUTTONS_STATUS_BUST: "bust"}
 
 
-def picture(state: State) -> str:
-    """At most 65 characters wide."""
+def picture(state: Position, dice_left: int) -> str:
+    """At most 65 characters wide; with how many dice the next roll has."""
     columns = [_column(state, seat) for seat in range(len(state.status))]
     rows = ["   ".join(row).rstrip() for row in zip(*columns, strict=True)]
-    return "\n".join([_headline(state), *rows])
+    return "\n".join([_headline(state, dice_left), *rows])
 
 
-def _headline(state: State) -> str:
+def _headline(state: Position, dice_left: int) -> str:
     turn = f"round {state.round + 1}, turn {state.turn + 1}: seat {state.active}"
     white, gold, *plain = state.dice or (0, 0)
     return {
         wire.BUTTONS_PHASE_SIDE: "choosing sides",
-        wire.BUTTONS_PHASE_TURN: f"{turn} may roll {state.dice_left} dice",
+        wire.BUTTONS_PHASE_TURN: f"{turn} may roll {dice_left} dice",
         wire.BUTTONS_PHASE_PLACE: f"{turn} rolled row {white}, gold {gold}, black {' '.join(map(str, plain))}",
         wire.BUTTONS_PHASE_STAR: f"round {state.round + 1}: placing stars",
         wire.BUTTONS_PHASE_OVER: f"over after round {state.round + 1}{_lines(state)}",
     }[state.phase]
 
 
-def _lines(state: State) -> str:
+def _lines(state: Position) -> str:
     """Who won though others may have more stars."""
     lined = [str(seat) for seat, stars in enumerate(state.stars) if on.has_line(stars)]
     return f"; five stars in a line: seat {' and '.join(lined)}" if lined else ""
 
 
-def _column(state: State, seat: int) -> list[str]:
+def _column(state: Position, seat: int) -> list[str]:
     if state.phase == wire.BUTTONS_PHASE_SIDE:
         front, back = (_board(side, 0, 0) for side in state.sides[seat])
         lines = [f"seat {seat}", "front", *front, "back", *back]

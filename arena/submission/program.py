@@ -9,15 +9,12 @@ from collections.abc import Iterator, Sequence, Set
 from dataclasses import dataclass, replace
 from hashlib import sha256
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from arena import games
 from arena.naming import short
 from arena.submission.budget import MAX_BYTES, Budget, too_large
 from arena.submission.manifest import DEFAULT_NEEDS, BadSubmission, Manifest, Needs, Protocol, check_name, load
-
-if TYPE_CHECKING:
-    from arena.seated import Entrant
+from arena.task import Entrant
 
 LEFT_OUT = {
     "__pycache__", "__MACOSX", ".git", ".venv", ".arena", "node_modules", "target",
@@ -59,8 +56,6 @@ class Program:
 
     def entrant(self) -> Entrant:
         """The program as a worker starts it, where it lies; one that speaks in lines by way of its bridge."""
-        from arena.seated import Entrant  # here, because gRPC comes with it and most commands start nothing
-
         run = (*(_BRIDGE if self.protocol == "stdio" else ()), *command(self.run))
         needs = self.needs
         return Entrant(self.name, self.digest, run, str(self.root), environment(), needs.memory_mib, needs.tasks)

@@ -12,8 +12,7 @@ from typing import Any, NamedTuple, TypeAlias
 
 from arena.clock import Limits
 from arena.games.rules import Game, Options
-from arena.seated import Entrant
-from arena.task import Played, Task
+from arena.task import Entrant, Played, Task
 from arena.tournament.pool import Workers
 from ladder.points import point
 from ladder.schedule import TooFewBots, rotations

@@ -10,22 +10,19 @@ import tempfile
 import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, NamedTuple, TypeAlias
+from typing import TYPE_CHECKING, NamedTuple
 
 from arena import replay, roster
 from arena.clock import Limits
 from arena.match import SeatForfeit, Void
-from arena.seated import Entrant
-from arena.task import Played, SeatRecord, Task, Trouble
+from arena.progress import Progress
+from arena.task import Entrant, Played, SeatRecord, Task, Trouble
 from arena.tournament import DiskFull
 from arena.tournament.pool import Workers
 from ladder import store
 
 if TYPE_CHECKING:
     from sqlite_utils import Database
-
-Report: TypeAlias = Callable[[int, int], None]
-"""Told how many matches are done, and of how many."""
 
 ALARM = 0.01
 """Share of matches that the load of the machine may touch before it is said loudly."""
@@ -92,7 +89,7 @@ def run_ladder(
     rounds: int,
     *,
     workers: Workers,
-    report: Report,
+    report: Progress,
     retry: bool = False,
     since: float | None = None,
 ) -> Run:
@@ -127,7 +124,7 @@ class _Player:
         ladder: store.Ladder,
         workers: Workers,
         entrant: Callable[[str], Entrant],
-        report: Report,
+        report: Progress,
         since: float,
     ) -> None:
         self.run = Run()

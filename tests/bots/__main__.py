@@ -21,9 +21,8 @@ from arena import casual
 from arena.clock import Limits
 from arena.games import game
 from arena.sandbox import probe
-from arena.seated import Entrant
 from arena.submission.templates import templates
-from arena.task import Played
+from arena.task import Entrant, Played
 from arena.worker import Worker
 from tests.bots.entered import Home
 

@@ -9,9 +9,9 @@ from pathlib import Path
 from typing import NamedTuple
 
 from arena import games, roster
-from arena.seated import Entrant
 from arena.submission.manifest import load
 from arena.submission.templates import templates
+from arena.task import Entrant
 from ladder import store
 from tests.cli.commands import ARENA, Ran, environment
 

@@ -18,8 +18,7 @@ from arena import games
 from arena.clock import Limits
 from arena.games.rules import Game
 from arena.match import Void
-from arena.seated import Entrant
-from arena.task import Played, Task
+from arena.task import Entrant, Played, Task
 from arena.usage import pressure
 from arena.worker import Worker
 from ladder.store.results import ATTEMPTS

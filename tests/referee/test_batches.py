@@ -12,8 +12,8 @@ import pytest
 
 from arena.clock import Limits
 from arena.match import Forfeit
-from arena.seated import Bot, Entrant
-from arena.task import Played, Task, Trouble
+from arena.seated import Bot
+from arena.task import Entrant, Played, Task, Trouble
 from arena.worker import Worker
 from tests.referee.conftest import PATIENT, bot, judged, task
 

@@ -16,8 +16,8 @@ import pytest
 
 from arena.clock import Limits
 from arena.match import Forfeit
-from arena.seated import GRACE, Entrant
-from arena.task import Played
+from arena.seated import GRACE
+from arena.task import Entrant, Played
 from arena.worker import Worker
 from tests.referee.conftest import PATIENT, bot, judged, task
 

@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 from arena.lanes import Lanes
-from arena.seated import Entrant, Key
-from arena.task import Task
+from arena.task import Entrant, Key, Task
 from tests.referee.conftest import bot, task
 
 A, B, C = (bot(name=name) for name in "abc")

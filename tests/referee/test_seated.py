@@ -11,10 +11,11 @@ import pytest
 from arena.launch import BotProcess
 from arena.match import Asked, Forfeit
 from arena.sandbox import UNCONFINED
-from arena.seated import Bot, Entrant
+from arena.seated import Bot
 from arena.service import Receive
 from arena.stream import BotStream
 from arena.table import Table
+from arena.task import Entrant
 from arena.v1 import referee_pb2 as pb
 from tests.referee.fakes import LIMITS
 

@@ -8,8 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from arena.seated import Entrant
-from arena.task import Task
+from arena.task import Entrant, Task
 from arena.worker import Worker
 from tests.referee.conftest import PATIENT, bot, children, task
 from tests.referee.test_faults import AT_DECISIONS, HARMLESS

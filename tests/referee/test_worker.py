@@ -18,9 +18,8 @@ from arena.clock import Limits
 from arena.match import Forfeit, Void
 from arena.sandbox import Grade, Sandbox, probe
 from arena.sandbox.launcher import UNABLE
-from arena.seated import Entrant
 from arena.stream import BotStream
-from arena.task import Order, Played, Trouble
+from arena.task import Entrant, Order, Played, Trouble
 from arena.worker import Worker
 from tests.referee.conftest import HOSTILE, bot, children, inside, judged, task
 from tests.referee.test_lanes import remembered

@@ -21,8 +21,7 @@ from arena import games
 from arena.clock import Limits
 from arena.match import Outcome
 from arena.sandbox import Grade, probe
-from arena.seated import Entrant
-from arena.task import Task
+from arena.task import Entrant, Task
 from arena.tournament.pool import Workers
 from tests.cli.commands import ARENA, environment
 from tests.needs import grades

@@ -22,8 +22,7 @@ import pytest
 from arena import games
 from arena.clock import Limits
 from arena.match import Forfeit, Outcome, SeatForfeit
-from arena.seated import Entrant
-from arena.task import Played, Task
+from arena.task import Entrant, Played, Task
 from arena.tournament.compare import ATTEMPTS, HOPELESS, Answer, Question, compare
 from arena.tournament.pool import Workers
 from ladder.schedule import TooFewBots

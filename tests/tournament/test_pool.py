@@ -17,10 +17,10 @@ import pytest
 from arena.clock import Limits
 from arena.match import Outcome
 from arena.sandbox import Sandbox
-from arena.seated import Bot, Entrant
+from arena.seated import Bot
 from arena.stream import SeatAt
 from arena.table import Table
-from arena.task import Delivery, Link, Played, Task, Trouble
+from arena.task import Delivery, Entrant, Link, Played, Task, Trouble
 from arena.tournament import WorkersDied, pool
 from arena.tournament.pool import DEATHS, WorkerProcess, Workers
 from arena.worker import Worker

@@ -21,7 +21,7 @@ from sqlite_utils import Database
 from arena import replay as replays
 from arena import verify as verifying
 from arena.games.burning_desire import BurningDesire
-from arena.seated import Entrant
+from arena.task import Entrant
 from arena.tournament.run import finished, task
 from arena.verify import Verdict, verify
 from ladder import store

@@ -11,8 +11,7 @@ import pytest
 
 from arena.clock import Limits
 from arena.match import Outcome, Void
-from arena.seated import Entrant
-from arena.task import Delivery, Link, Played, Task, Trouble
+from arena.task import Delivery, Entrant, Link, Played, Task, Trouble
 from arena.tournament import pool
 from arena.tournament.pool import CHUNK, HICCUP, QUIET, Width, Workers
 from tests.referee.fakes import VirtualTime
