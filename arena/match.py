@@ -28,7 +28,7 @@ class Forfeit(StrEnum):
     START = "start"
 
 
-class Void(StrEnum):
+class VoidReason(StrEnum):
     """Why a match does not count: never a bot's doing."""
 
     INTERNAL = "internal"
@@ -37,6 +37,16 @@ class Void(StrEnum):
     DISK = "disk"
     INTERRUPTED = "interrupted"
     NOBODY = "nobody joined"
+
+
+class Void(NamedTuple):
+    """That a match does not count, and why; as text it is what the store keeps."""
+
+    reason: VoidReason
+    detail: str = ""
+
+    def __str__(self) -> str:
+        return f"{self.reason}: {self.detail}" if self.detail else str(self.reason)
 
 
 class SeatForfeit(NamedTuple):

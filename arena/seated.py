@@ -16,7 +16,7 @@ from typing import Any, Concatenate, ParamSpec, Protocol
 
 from arena.clock import Usage
 from arena.launch import BotProcess
-from arena.match import Forfeit, Void
+from arena.match import Forfeit, Void, VoidReason
 from arena.sandbox import Confined, Sandbox, confine, door, user
 from arena.sandbox.shown import shown
 from arena.sandbox.watchdog import out_of_memory
@@ -64,10 +64,10 @@ class BotHost(Protocol):
     def stood_still(self, since: float) -> bool:
         """Whether the arena itself did not run for a while since a time."""
 
-    def excused(self, bot: Bot, why: str) -> None:
+    def excused(self, bot: Bot, why: Void) -> None:
         """It cannot go on, by no doing of its own: what it plays does not count."""
 
-    def not_started(self, bot: Bot, why: str) -> None:
+    def not_started(self, bot: Bot, why: Void) -> None:
         """The arena could not start it, by no doing of the bot's: what is next to need it is void."""
 
     def bug(self, error: Exception) -> None:
@@ -314,12 +314,12 @@ class Bot:
         else:
             self.fault(reason, how)
 
-    def _excuse(self, process: BotProcess) -> str | None:
+    def _excuse(self, process: BotProcess) -> Void | None:
         """Why the end of the process is no doing of the bot's; None if it may be."""
         if self.stream is None and process.never_began:
-            return f"{Void.SANDBOX}: {''.join(process.last_lines()[-1:]) or process.exit_in_words()}"
+            return Void(VoidReason.SANDBOX, "".join(process.last_lines()[-1:]) or process.exit_in_words())
         if process.ended_from_outside:
-            return f"{Void.INTERRUPTED}: the sandbox around {self.entrant.label} {process.exit_in_words()}"
+            return Void(VoidReason.INTERRUPTED, f"the sandbox around {self.entrant.label} {process.exit_in_words()}")
         return None
 
     # What the stream finds
@@ -346,7 +346,7 @@ class Bot:
     def overload(self, detail: str) -> None:
         """It cannot be judged on this machine now; it is not heard any more."""
         if not self.over:
-            self.host.excused(self, f"{Void.OVERLOAD}: {detail}")
+            self.host.excused(self, Void(VoidReason.OVERLOAD, detail))
 
     @_ours
     def over_limit(self) -> None:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
 
 from arena.clock import Limits
 from arena.games.rules import Options
-from arena.match import Outcome
+from arena.match import Outcome, Void, VoidReason
 
 if TYPE_CHECKING:
     from multiprocessing.connection import Connection
@@ -67,12 +67,16 @@ class Played(NamedTuple):
 
     id: str
     outcome: Outcome | None
-    void: str | None = None
+    void: Void | None = None
     choices: tuple[tuple[int, int], ...] = ()
     """(seat, action) in the order applied."""
     seats: tuple[SeatRecord, ...] = ()
     conditions: Mapping[str, Any] = {}
     """What held the bots, and how busy the machine was: see `arena.usage.pressure`."""
+
+    def is_void_by(self, reason: VoidReason) -> bool:
+        """Whether it is void for this reason."""
+        return self.void is not None and self.void.reason is reason
 
 
 class Trouble(NamedTuple):

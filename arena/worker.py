@@ -23,7 +23,7 @@ from arena.clock import NO_LIMITS
 from arena.games.dice import KeyedDice
 from arena.lanes import Lane, Lanes
 from arena.launch import adopt_orphans, allow_many_files, end_orphans
-from arena.match import Forfeit, Match, Outcome, Void
+from arena.match import Forfeit, Match, Outcome, Void, VoidReason
 from arena.sandbox import UNCONFINED, Sandbox
 from arena.scratch import let_through, remove
 from arena.seated import Bot
@@ -321,7 +321,7 @@ class Worker:
         outcome = table.match.outcome
         assert outcome is not None
         if not table.at:
-            return self._void(table, Void.NOBODY)
+            return self._void(table, Void(VoidReason.NOBODY))
         seats = tuple(seat_record(table, seat) for seat in range(table.match.seats))
         seating = self._leave(table, outcome)
         self._result(Played(seating.task.id, outcome, None, tuple(table.match.choices), seats, self._conditions))
@@ -329,9 +329,9 @@ class Worker:
 
     def _broken(self, table: Table, error: Exception) -> None:
         """The rules, or we, raised: nobody's loss."""
-        self._void(table, f"{Void.INTERNAL}: {''.join(traceback.format_exception(error))}")
+        self._void(table, Void(VoidReason.INTERNAL, "".join(traceback.format_exception(error))))
 
-    def _void(self, table: Table, why: str) -> None:
+    def _void(self, table: Table, why: Void) -> None:
         self._result(Played(self._leave(table, None).task.id, None, why))
 
     def _take_away(self, table: Table) -> Task:
@@ -393,8 +393,8 @@ class Worker:
             try:
                 await bot.start(limit)
             except OSError as error:
-                reason = Void.DISK if error.errno in {errno.ENOSPC, errno.EDQUOT} else Void.OVERLOAD
-                self.not_started(bot, f"{reason}: {error}")
+                is_full = error.errno in {errno.ENOSPC, errno.EDQUOT}
+                self.not_started(bot, Void(VoidReason.DISK if is_full else VoidReason.OVERLOAD, str(error)))
             except Exception:
                 if not bot.over:
                     self._let_go(bot)
@@ -402,7 +402,7 @@ class Worker:
             else:
                 await bot.started.wait()
 
-    def not_started(self, bot: Bot, why: str) -> None:
+    def not_started(self, bot: Bot, why: Void) -> None:
         """The machine cannot hold one more process: the matches that are next to need it are void."""
         if not bot.over:
             self._let_go(bot)
@@ -506,7 +506,7 @@ class Worker:
         self._conditions = {"sandbox": self.sandbox.grade.value, "pressure": pressure()}
         self._loop.call_later(HEARTBEAT, self._heartbeat)
 
-    def excused(self, bot: Bot, why: str) -> None:
+    def excused(self, bot: Bot, why: Void) -> None:
         """Nobody loses by what the machine did, or somebody at it; the matches are played again."""
         assert bot.stream is not None
         for at in [at for at in bot.stream.held.values() if not at.closed]:

@@ -14,7 +14,7 @@ from google.protobuf.message import DecodeError
 from arena import wire
 from arena.check import Unjudged
 from arena.launch import adopt_orphans
-from arena.match import Forfeit
+from arena.match import Forfeit, Void
 from arena.sandbox import NoSandbox, Sandbox
 from arena.scratch import run_folder
 from arena.seated import Bot
@@ -127,14 +127,14 @@ class _Desk:
         """Here nobody loses by the clock."""
         return False
 
-    def excused(self, bot: Bot, why: str) -> None:  # noqa: ARG002
+    def excused(self, bot: Bot, why: Void) -> None:  # noqa: ARG002
         """Not its fault either."""
         self.bug(Unjudged(f"the bot could not be judged ({why}); try again"))
 
     def over_limit(self, bot: Bot) -> None:
         """No clock runs."""
 
-    def not_started(self, bot: Bot, why: str) -> None:  # noqa: ARG002
+    def not_started(self, bot: Bot, why: Void) -> None:  # noqa: ARG002
         """Not its fault: there is nothing to be said about it."""
         self.bug(NoSandbox(why))
 

@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 from arena import casual, games, submission
 from arena.check import Unjudged
 from arena.clock import Bank, Limits
-from arena.match import Forfeit, Void
+from arena.match import Forfeit, VoidReason
 from arena.questions import Setup
 from arena.replay import Forfeited, Replay
 from arena.sandbox import NoSandbox
@@ -82,13 +82,13 @@ def trials(entrant: Entrant, name: str, limits: Limits) -> Iterator[Trial]:
 def failure(trial: Trial, result: Played) -> Failure | None:
     """Why the bot did not come through. Raises NoSandbox or Unjudged if the arena itself failed."""
     if result.outcome is None:
-        if result.void == Void.NOBODY:
+        if result.is_void_by(VoidReason.NOBODY):
             nobody = "neither it nor the built-in random bot joined"
             return Failure(trial.game, trial.players, Forfeit.START, nobody, {})
-        if str(result.void).startswith(Void.SANDBOX):
-            raise NoSandbox(result.void)
+        if result.is_void_by(VoidReason.SANDBOX):
+            raise NoSandbox(str(result.void))
         what = f"the bot could not be judged: a match of {trial.game} with {trial.players} players was void"
-        raise Unjudged(f"{what} ({' '.join(str(result.void).split())}); {_REMEDIES.get(_kind(result), 'try again')}")
+        raise Unjudged(f"{what} ({' '.join(str(result.void).split())}); {_remedy(result)}")
     for forfeit in result.outcome.forfeits:
         if forfeit.seat == trial.seat:
             evidence = result.seats[trial.seat].evidence or {}
@@ -97,19 +97,17 @@ def failure(trial: Trial, result: Played) -> Failure | None:
     return None
 
 
-_REMEDIES: dict[Void | None, str] = {
-    Void.OVERLOAD: "try again when less runs on this machine",
-    Void.DISK: f"make room in {tempfile.gettempdir()} and try again",
-}
+def _remedy(result: Played) -> str:
+    if is_overload(result):
+        return "try again when less runs on this machine"
+    if result.is_void_by(VoidReason.DISK):
+        return f"make room in {tempfile.gettempdir()} and try again"
+    return "try again"
 
 
 def is_overload(result: Played) -> bool:
     """Whether the machine was too busy to judge anybody."""
-    return _kind(result) is Void.OVERLOAD
-
-
-def _kind(result: Played) -> Void | None:
-    return next((void for void in Void if result.void is not None and result.void.startswith(void)), None)
+    return result.is_void_by(VoidReason.OVERLOAD)
 
 
 def times(matches: Sequence[tuple[Trial, Played]]) -> list[Times]:

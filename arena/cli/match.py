@@ -122,7 +122,7 @@ def attach(label: str, address: str, token: str) -> None:  # noqa: ARG001 - ever
 
 def _plain(played: Played) -> dict[str, Any]:
     if played.outcome is None:
-        return {"void": played.void}
+        return {"void": str(played.void)}
     ranks, scores, forfeits = played.outcome
     return {
         "ranks": ranks,
@@ -178,4 +178,4 @@ def _explain(bots: Sequence[str], played: Sequence[Played]) -> None:
 
 
 def _why_void(played: Played) -> str:
-    return last_line(played.void or "")
+    return last_line(str(played.void))

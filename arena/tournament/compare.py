@@ -67,7 +67,7 @@ class Answer:
         self.matches += len(outcomes)
         if len(outcomes) < len(line_ups):
             self.void += 1
-            self.reason = next(result.void or "" for result in played if result.outcome is None)
+            self.reason = next(str(result.void) for result in played if result.outcome is None)
             return self.test.add(0.5)
         for line_up, outcome in zip(line_ups, outcomes, strict=True):
             for forfeit in outcome.forfeits:

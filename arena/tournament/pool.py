@@ -20,7 +20,7 @@ from typing import TYPE_CHECKING
 
 from arena import worker
 from arena.launch import adopt_orphans, end_orphans, ended_in_words
-from arena.match import Void
+from arena.match import Void, VoidReason
 from arena.sandbox import UNCONFINED, Sandbox
 from arena.scratch import run_folder
 from arena.starting import start_process
@@ -344,7 +344,7 @@ class Workers:
         if delivery.played:
             self._killers.clear()
         self.learn(delivery.trouble)
-        if any((played.void or "").startswith(Void.OVERLOAD) for played in delivery.played):
+        if any(played.is_void_by(VoidReason.OVERLOAD) for played in delivery.played):
             self._width.narrow()
         return list(delivery.played)
 
@@ -395,8 +395,8 @@ class Workers:
                 f"worker processes died, each of another match, {len(self._killers)} times in a row,"
                 " perhaps for want of memory: try a smaller -j"
             )
-        why = f"{Void.INTERRUPTED}: the worker process {dead.exit_in_words()}, and it played nothing else"
-        return [Played(held[0].id, None, why)]
+        why = f"the worker process {dead.exit_in_words()}, and it played nothing else"
+        return [Played(held[0].id, None, Void(VoidReason.INTERRUPTED, why))]
 
     def _hire(self) -> WorkerProcess:
         return WorkerProcess(str(self._scratch), self._in_flight, self.sandbox)

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from arena import replay, roster
 from arena.clock import Limits
-from arena.match import SeatForfeit, Void
+from arena.match import SeatForfeit, VoidReason
 from arena.progress import Progress
 from arena.task import Entrant, Played, SeatRecord, Task, Trouble
 from arena.tournament import DiskFull
@@ -52,7 +52,7 @@ class Health(NamedTuple):
             self.matches + len(results),
             self.pressure + sum(result.conditions.get("pressure") or 0.0 for result in results),
             self.relieved + sum(any(seat.charged for seat in result.seats) for result in results),
-            self.overloads + sum((result.void or "").startswith(Void.OVERLOAD) for result in results),
+            self.overloads + sum(result.is_void_by(VoidReason.OVERLOAD) for result in results),
         )
 
     @property
@@ -241,7 +241,7 @@ class _Player:
 
 def _record(run: Run, db: Database, ladder: store.Ladder, results: Sequence[Played]) -> Run:
     """Store results and rate what can be rated. Matches for which the disk had no room were not tried: DiskFull."""
-    full = {result.id: result.void for result in results if (result.void or "").startswith(Void.DISK)}
+    full = {result.id: result.void for result in results if result.is_void_by(VoidReason.DISK)}
     values = [finished(result) for result in results if result.id not in full]
     played = store.record(db, ladder, values)
     store.fold(db, ladder)
@@ -272,7 +272,7 @@ def task(ladder: store.Ladder, match: store.ScheduledMatch, entrant: Callable[[s
 def finished(played: Played) -> store.FinishedMatch | store.VoidMatch:
     """A result as the store takes it."""
     if played.outcome is None:
-        return store.VoidMatch(played.id, played.void or "")
+        return store.VoidMatch(played.id, str(played.void))
     ranks, scores, forfeits = played.outcome
     of_seat = {forfeit.seat: forfeit for forfeit in forfeits}
     seats = tuple(

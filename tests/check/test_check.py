@@ -16,7 +16,7 @@ from arena.check.probes import PROBES
 from arena.check.run import Checked, check
 from arena.check.trials import Trial, forecast, times, trials
 from arena.clock import Limits
-from arena.match import Forfeit, Outcome, Void
+from arena.match import Forfeit, Outcome, Void, VoidReason
 from arena.questions import Setup, Sitting
 from arena.sandbox import UNCONFINED
 from arena.task import Played, SeatRecord, Task
@@ -268,16 +268,18 @@ def test_a_sitting_asks_its_seat_only_and_comes_to_an_end() -> None:
 
 
 VOIDS = {
-    "overload: no answer in 0.80 s, in most of which the machine was busy elsewhere": "when less runs on this machine",
-    "disk: No space left on device": "make room in ",
-    "internal: Traceback\nValueError": "try again",
+    Void(
+        VoidReason.OVERLOAD, "no answer in 0.80 s, while the machine was busy elsewhere"
+    ): "when less runs on this machine",
+    Void(VoidReason.DISK, "No space left on device"): "make room in ",
+    Void(VoidReason.INTERNAL, "Traceback\nValueError"): "try again",
 }
 
 
 @pytest.mark.parametrize(("void", "remedy"), VOIDS.items())
 @pytest.mark.parametrize("command", ["check", "submit"])
 def test_a_machine_that_cannot_judge_says_so_in_one_line(
-    command: str, void: str, remedy: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    command: str, void: Void, remedy: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """A void match is nothing against the bot, and nothing that anybody reads a traceback for."""
     (tmp_path / "mine.py").write_text(HONEST)
@@ -293,7 +295,7 @@ def test_a_machine_that_was_busy_for_a_moment_gets_another_chance(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """As in a ladder, where such a match is played again."""
-    play, busy = Worker.play, [f"{Void.OVERLOAD}: for a moment"]
+    play, busy = Worker.play, [Void(VoidReason.OVERLOAD, "for a moment")]
 
     def played(worker: Worker, tasks: list[Task]) -> list[Played]:
         return [Played(tasks[0].id, None, busy.pop())] if busy else play(worker, tasks)

@@ -17,7 +17,7 @@ import pytest
 from arena import games
 from arena.clock import Limits
 from arena.games.rules import Game
-from arena.match import Void
+from arena.match import VoidReason
 from arena.task import Entrant, Played, Task
 from arena.usage import pressure
 from arena.worker import Worker
@@ -106,7 +106,7 @@ def judged(worker: Worker, tasks: Sequence[Task]) -> dict[str, Played]:
     for _ in range(ATTEMPTS):
         finished = worker.play(tasks)
         results |= {played.id: played for played in finished}
-        void = {id for id, played in results.items() if (played.void or "").startswith(Void.OVERLOAD)}
+        void = {id for id, played in results.items() if played.is_void_by(VoidReason.OVERLOAD)}
         tasks = [task for task in tasks if task.id in void]
         if not tasks:
             break

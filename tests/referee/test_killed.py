@@ -14,7 +14,7 @@ import pytest
 from arena.check import Unjudged
 from arena.check.examiner import examined
 from arena.launch import BotProcess
-from arena.match import Forfeit
+from arena.match import Forfeit, Void, VoidReason
 from arena.sandbox import Grade, NoSandbox, probe
 from arena.seated import Bot
 from arena.task import Played, Trouble
@@ -63,9 +63,9 @@ def test_whose_sandbox_is_killed_loses_nothing(scratch: Path, grade: Grade, numb
         assert worker.trouble == Trouble()
     results = {result.id: result for result in played}
     assert forfeits(results.pop("other")) == []
-    why = f"interrupted: the sandbox around stalls --at 2 was killed by {signal.Signals(number).name}"
+    why = f"the sandbox around stalls --at 2 was killed by {signal.Signals(number).name}"
     assert {id: (result.outcome, result.void) for id, result in results.items()} == {
-        each.id: (None, why) for each in tasks
+        each.id: (None, Void(VoidReason.INTERRUPTED, why)) for each in tasks
     }
 
 
@@ -114,7 +114,9 @@ def test_a_sandbox_that_is_killed_as_it_starts_is_no_start_that_failed(
     with closing(Worker(scratch, sandbox=probe(grade))) as worker:
         results = [worker.play([task(f"{time}", HONEST, HONEST)])[0] for time in range(2 * STARTS)]
         assert worker.trouble == Trouble()
-    assert {result.void for result in results} == {"interrupted: the sandbox around --play last was killed by SIGKILL"}
+    assert {result.void for result in results} == {
+        Void(VoidReason.INTERRUPTED, "the sandbox around --play last was killed by SIGKILL")
+    }
 
 
 async def examine_and_kill() -> None:

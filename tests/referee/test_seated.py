@@ -9,7 +9,7 @@ from typing import Any, cast
 import pytest
 
 from arena.launch import BotProcess
-from arena.match import Asked, Forfeit
+from arena.match import Asked, Forfeit, Void
 from arena.sandbox import UNCONFINED
 from arena.seated import Bot
 from arena.service import Receive
@@ -49,10 +49,10 @@ class Host:
     def stood_still(self, since: float) -> bool:
         return since < 0
 
-    def excused(self, bot: Bot, why: str) -> None:
+    def excused(self, bot: Bot, why: Void) -> None:
         raise AssertionError(bot, why)
 
-    def not_started(self, bot: Bot, why: str) -> None:
+    def not_started(self, bot: Bot, why: Void) -> None:
         raise AssertionError(bot, why)
 
     def bug(self, error: Exception) -> None:

@@ -15,7 +15,7 @@ from pathlib import Path
 import pytest
 
 from arena.clock import Limits
-from arena.match import Forfeit, Void
+from arena.match import Forfeit, Void, VoidReason
 from arena.sandbox import Grade, Sandbox, probe
 from arena.sandbox.launcher import UNABLE
 from arena.stream import BotStream
@@ -64,7 +64,7 @@ def reasons(played: Played) -> list[tuple[int, Forfeit]]:
 def test_a_match_that_nobody_joined_is_void(worker: Worker) -> None:
     """There is nothing to learn from it."""
     (result,) = worker.play([task("none", bot("exit_at_start"), bot("exit_at_start", "--code", "4"))])
-    assert (result.outcome, result.void) == (None, "nobody joined")
+    assert (result.outcome, result.void) == (None, Void(VoidReason.NOBODY))
 
 
 def test_of_three_the_two_who_joined_play(worker: Worker) -> None:
@@ -212,9 +212,9 @@ def test_what_we_raise_while_hearing_a_bot_is_raised_and_not_blamed_on_it(
     assert reasons(result) == []
 
 
-@pytest.mark.parametrize(("number", "reason"), [(errno.EMFILE, Void.OVERLOAD), (errno.ENOSPC, Void.DISK)])
+@pytest.mark.parametrize(("number", "reason"), [(errno.EMFILE, VoidReason.OVERLOAD), (errno.ENOSPC, VoidReason.DISK)])
 def test_a_process_that_we_have_no_room_for_is_not_the_bots_fault(
-    worker: Worker, monkeypatch: pytest.MonkeyPatch, number: int, reason: Void
+    worker: Worker, monkeypatch: pytest.MonkeyPatch, number: int, reason: VoidReason
 ) -> None:
     """The match is void, and the process that was just started does not stay. Later there may be room."""
 
@@ -229,7 +229,7 @@ def test_a_process_that_we_have_no_room_for_is_not_the_bots_fault(
         (void,) = worker.play([match])
     assert waiting == []
     assert void.outcome is None
-    assert (void.void or "").startswith(reason)
+    assert void.is_void_by(reason)
     assert children() == before
     assert reasons(worker.play([match])[0]) == []
 
@@ -245,7 +245,7 @@ def test_a_sandbox_that_cannot_be_set_up_is_not_the_bots_fault(scratch: Path, sa
     """The bot never began: its matches are to be played again."""
     with closing(Worker(scratch, sandbox=sandbox)) as worker:
         (void,) = worker.play([task("bare", bot(), bot("--play", "last"))])
-    assert (void.outcome, void.void is not None and void.void.startswith(f"{Void.SANDBOX}: ")) == (None, True)
+    assert (void.outcome, void.is_void_by(VoidReason.SANDBOX)) == (None, True)
     assert why in str(void.void)
 
 

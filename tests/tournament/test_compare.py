@@ -21,7 +21,7 @@ import pytest
 
 from arena import games
 from arena.clock import Limits
-from arena.match import Forfeit, Outcome, SeatForfeit
+from arena.match import Forfeit, Outcome, SeatForfeit, Void, VoidReason
 from arena.task import Entrant, Played, Task
 from arena.tournament.compare import ATTEMPTS, HOPELESS, Answer, Question, compare
 from arena.tournament.pool import Workers
@@ -71,7 +71,7 @@ class Table:
         group, index = map(int, task.id.split("/"))
         if index == 1 and self._void[group]:
             self._void[group] -= 1
-            return Played(task.id, None, "DISK")
+            return Played(task.id, None, Void(VoidReason.DISK, "no room"))
         got = [
             STRENGTH[entrant.label] + sha256(task.seed + bytes([seat])).digest()[0]
             for seat, entrant in enumerate(task.lineup)
@@ -140,7 +140,7 @@ def test_a_group_that_stays_void_counts_as_undecided() -> None:
 def test_where_no_group_can_be_played_it_ends() -> None:
     """Nobody waits for a budget of thousands to be told that a bot does not start."""
     answer = ask(question(), Table(Random(1), void=dict.fromkeys(range(1000), 9)))
-    assert (answer.hopeless, answer.reason, answer.test.count) == (True, "DISK", HOPELESS)
+    assert (answer.hopeless, answer.reason, answer.test.count) == (True, "disk: no room", HOPELESS)
 
 
 def test_the_budget_is_kept() -> None:

@@ -17,7 +17,7 @@ from subprocess import PIPE
 import psutil
 import pytest
 
-from arena.match import Void
+from arena.match import VoidReason
 from ladder import store
 from tests.cli.commands import ARENA, PATIENCE, arena, environment
 from tests.tournament import programs
@@ -143,7 +143,7 @@ def interrupted(cwd: Path) -> set[str]:
     """What is told of attempts that were void since somebody killed something."""
     with store.open_read(cwd / ".arena") as db:
         told = [reason for (voids,) in db.execute("SELECT voids FROM matches") for reason in json.loads(voids)]
-    return {reason for reason in told if reason.startswith(Void.INTERRUPTED)}
+    return {reason for reason in told if reason.startswith(VoidReason.INTERRUPTED)}
 
 
 def kill_a_sandbox(ladder: int, cwd: Path) -> None:

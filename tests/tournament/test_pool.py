@@ -15,7 +15,7 @@ from pathlib import Path
 import pytest
 
 from arena.clock import Limits
-from arena.match import Outcome
+from arena.match import Outcome, Void, VoidReason
 from arena.sandbox import Sandbox
 from arena.seated import Bot
 from arena.stream import SeatAt
@@ -93,7 +93,7 @@ def test_a_match_that_kills_its_worker_is_void_and_costs_no_other(monkeypatch: p
     voids = {played.id: played.void for played in results if played.outcome is None}
     assert voids == dict.fromkeys(
         ["killer 7", "killer 30"],
-        "interrupted: the worker process was killed by SIGKILL, and it played nothing else",
+        Void(VoidReason.INTERRUPTED, "the worker process was killed by SIGKILL, and it played nothing else"),
     )
 
 

@@ -10,7 +10,7 @@ from sqlite_utils import Database
 
 from arena import roster, submission
 from arena.clock import Limits
-from arena.match import Forfeit, Outcome, SeatForfeit
+from arena.match import Forfeit, Outcome, SeatForfeit, Void, VoidReason
 from arena.task import Played, SeatRecord, Task
 from arena.tournament import DiskFull
 from arena.tournament import run as running
@@ -22,7 +22,7 @@ from ladder import store
 class Pretending(Workers):
     """Every match is void the first so many times, then seat 0 wins it."""
 
-    def __init__(self, voids: int, why: str = "overload") -> None:
+    def __init__(self, voids: int, why: VoidReason = VoidReason.OVERLOAD) -> None:
         super().__init__(jobs=1)
         self.phases: list[list[Task]] = []
         self._voids = voids
@@ -35,7 +35,7 @@ class Pretending(Workers):
             tries = sum(other.id == task.id for phase in self.phases for other in phase)
             seats = (SeatRecord((0.5,)), SeatRecord((0.25,)))
             won = Played(task.id, Outcome((0, 1), (7, 3)), None, ((0, 1), (1, 2)), seats)
-            yield [won if tries > self._voids else Played(task.id, None, f"{self._why}, try {tries}")]
+            yield [won if tries > self._voids else Played(task.id, None, Void(self._why, f"try {tries}"))]
 
 
 @pytest.fixture
@@ -93,7 +93,7 @@ def test_a_void_match_is_played_again_in_a_phase_of_its_own(db: Database, ladder
 def test_a_match_void_three_times_is_left_until_somebody_asks(db: Database, ladder: store.Ladder) -> None:
     """The run ends, and says why the last attempt failed; with --retry it is tried again."""
     ran = run(db, ladder, Pretending(voids=3))
-    assert (ran.played, ran.void and ran.void.reason) == (0, "overload, try 3")
+    assert (ran.played, ran.void and ran.void.reason) == (0, "overload: try 3")
     assert store.counts(db, ladder) == store.Counts(scheduled=0, done=0, unplayable=4)
     assert run(db, ladder, Pretending(voids=0)).played == 0
     assert run(db, ladder, Pretending(voids=0), retry=True).played == 4
@@ -103,8 +103,8 @@ def test_a_disk_without_room_for_sockets_ends_the_run_and_counts_against_no_matc
     db: Database, ladder: store.Ladder
 ) -> None:
     """Three voids each would make a whole ladder unplayable within seconds."""
-    with pytest.raises(DiskFull, match="disk, try 1: make room in"):
-        run(db, ladder, Pretending(voids=1, why="disk"))
+    with pytest.raises(DiskFull, match="disk: try 1: make room in"):
+        run(db, ladder, Pretending(voids=1, why=VoidReason.DISK))
     assert store.counts(db, ladder) == store.Counts(scheduled=4, done=0, unplayable=0)
     assert run(db, ladder, Pretending(voids=0)).played == 4
 

@@ -10,13 +10,14 @@ from time import sleep
 import pytest
 
 from arena.clock import Limits
-from arena.match import Outcome, Void
+from arena.match import Outcome, Void, VoidReason
 from arena.task import Delivery, Entrant, Link, Played, Task, Trouble
 from arena.tournament import pool
 from arena.tournament.pool import CHUNK, HICCUP, QUIET, Width, Workers
 from tests.referee.fakes import VirtualTime
 
 JOBS = 4
+TOO_BUSY = Void(VoidReason.OVERLOAD, "too busy")
 
 
 @pytest.fixture
@@ -113,7 +114,7 @@ def overburdened(link: Link, *_: object) -> None:
         who = {"worker": os.getpid()}
         for task in order.tasks:
             outcome = None if task.id.startswith("busy") else Outcome((0, 0), (0, 0))
-            void = f"{Void.OVERLOAD}: too busy" if outcome is None else None
+            void = TOO_BUSY if outcome is None else None
             link.send(Delivery([Played(task.id, outcome, void, conditions=who)], Trouble()))
         if order.spare or order.rest:
             link.send(Delivery([], Trouble(), spared=() if order.spare else None, rested=order.rest))
@@ -156,7 +157,7 @@ def test_few_matches_of_quick_bots_start_few(
 def leisurely(link: Link, *_: object) -> None:
     """A worker that says at first that the machine is too busy, and then takes a while for each match."""
     waiting: list[Task] = []
-    why: str | None = f"{Void.OVERLOAD}: too busy"
+    why: Void | None = TOO_BUSY
     while True:
         while not waiting or link.poll():
             if (order := link.recv()) is None:
