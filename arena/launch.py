@@ -229,7 +229,13 @@ class BotProcess:
         self._process.wait()
         self._began = self._has_begun()
         del _running[self._process.pid]
-        end_orphans()
+        try:
+            end_orphans()
+        finally:
+            self._close()
+
+    def _close(self) -> None:
+        """Leave nothing of ours behind, and learn what its control group knows."""
         if self._watch is not None:
             self._watch.cancel()
         if self._group is not None:
@@ -294,17 +300,26 @@ def end_orphans() -> None:
     while orphans := [child for child in usage.children(os.getpid()) if _is_orphan(child, own_session)]:
         if time.monotonic() > deadline:
             raise RuntimeError(f"{len(orphans)} processes that bots left behind cannot be ended")
-        for process in _stopped(orphans):
+        for process in _stopped(orphans, deadline):
             _signal(process, signal.SIGKILL)
-        for orphan in orphans:
-            with contextlib.suppress(ChildProcessError):
-                os.waitpid(orphan, 0)
+        if not sum(map(_is_reaped, orphans)):
+            time.sleep(0.001)
 
 
-def _stopped(processes: Sequence[int]) -> set[int]:
+def _is_reaped(child: int) -> bool:
+    """Whether a child had ended; one that nothing can kill is not waited for."""
+    try:
+        return os.waitpid(child, os.WNOHANG) != (0, 0)
+    except ChildProcessError:
+        return True
+
+
+def _stopped(processes: Sequence[int], deadline: float) -> set[int]:
     """Stop processes with all that are below them, so that none starts another meanwhile; gives them all."""
     stopped: set[int] = set()
     while born := {each for process in processes for each in usage.family(process)} - stopped:
+        if time.monotonic() > deadline:
+            break
         for process in born:
             _signal(process, signal.SIGSTOP)
         stopped |= born

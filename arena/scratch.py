@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import fcntl
 import os
+import re
 import shutil
 import signal
 import stat
@@ -50,7 +51,11 @@ def run_folder(parent: Path | None = None) -> Iterator[Path]:
 
 def _hidden(rest: str) -> str:
     """The name of a folder that is being made or removed: it is left over once the process of this number is dead."""
-    return f".arena-{os.getpid()}-{rest}"
+    return f".arena-run-{os.getpid()}-{rest}"
+
+
+_HIDDEN = re.compile(r"\.arena-run-([0-9]+)-[a-z0-9_]{8}")
+"""Nothing of anybody else's is called so; a copy of a home may well be called `.arena-2025-06-01`."""
 
 
 def _discard(folder: Path) -> None:
@@ -121,8 +126,8 @@ def sweep(parent: Path) -> None:
                 _discard(folder)
             finally:
                 os.close(lock)
-    for folder in parent.glob(".arena-*-*"):
-        if not Path("/proc", folder.name.split("-")[1]).exists():
+    for folder in parent.glob(".arena-run-*"):
+        if (made := _HIDDEN.fullmatch(folder.name)) and not Path("/proc", made[1]).exists():
             with suppress(OSError):
                 if not folder.is_symlink() and folder.stat().st_uid == os.geteuid():
                     remove(folder)

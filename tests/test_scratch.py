@@ -114,7 +114,7 @@ def test_what_a_run_left_that_died_as_it_began_or_ended_is_swept(temporary: Path
     """Before it had its lock, or after it had removed it; what another is making or removing just now stays."""
     dead = subprocess.Popen([sys.executable, "-c", ""])
     dead.wait()
-    left, others = temporary / f".arena-{dead.pid}-a_b", temporary / f".arena-{os.getpid()}-ef"
+    left, others = [temporary / f".arena-run-{number}-a_b1c2d3" for number in (dead.pid, os.getpid())]
     for folder in (left, others):
         (folder / "trial" / "machine").mkdir(parents=True)
     with run_folder() as folder:
@@ -138,3 +138,14 @@ def test_a_run_that_is_killed_as_it_removes_its_folder_leaves_it_to_the_next(tem
     assert len(list(temporary.iterdir())) == 1
     with run_folder() as folder:
         assert list(temporary.iterdir()) == [folder]
+
+
+def test_a_home_kept_in_the_same_folder_stays(temporary: Path) -> None:
+    """A copy of it may be called nearly as what a dead run leaves half made."""
+    names = [".arena", ".arena-2025-06-01", ".arena-999999999-old", ".arena-run-notes-999999999", "arena-2025-06-01"]
+    left = temporary / ".arena-run-999999999-a_b1c2d3"  # more than any process's number
+    for folder in [*(temporary / name for name in names), left]:
+        folder.mkdir()
+        (folder / "arena.db").touch()
+    with run_folder():
+        assert {folder.name for folder in temporary.glob("*arena*") if (folder / "arena.db").exists()} == set(names)

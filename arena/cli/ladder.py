@@ -160,7 +160,7 @@ def _summary(db: Database, ladder: Ladder, run: Run, seconds: float, *, interrup
     elif run.played:
         rates = f"{run.played / seconds:,.1f} matches/s, {run.decisions / seconds:,.0f} decisions/s"
         lines += [f"played {run.played:,} matches in {seconds:.1f} s: {rates}", run.health.line]
-    else:
+    elif not run.retired:
         lines.append("nothing is missing: every match of these rounds has been played; more with --rounds")
     if counts.unplayable:
         lines.append(f"{counts.unplayable:,} matches were void three times: try them again with --retry")

@@ -90,8 +90,7 @@ def _second_chance(version: Version, chance: Chance) -> str:
     said = f"second chance used in {where}, {when(chance.used)}: {last_line(chance.fault)}"
     if chance.forgiven is not None:
         return f"{said}; given back {when(chance.forgiven)}"
-    again = f"arena ladder --game {chance.game} --players {chance.seats} --forgive {version.label}"
-    return f"{said}; it plays one match at a time there, until: {again}"
+    return f"{said}; it plays one match at a time there: arena ladder … --forgive {version.label} gives it back"
 
 
 def _faults(faults: Sequence[Faults]) -> Any:

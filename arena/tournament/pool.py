@@ -11,7 +11,7 @@ import contextlib
 import gc
 import time
 import traceback
-from collections import deque
+from collections import Counter, deque
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from itertools import chain, islice
 from multiprocessing.connection import wait
@@ -39,8 +39,9 @@ BACKLOG_SECONDS = 5.0
 """How long the matches a worker holds should last: enough in play for full frames, and none idle at the end."""
 SLOW = 0.05
 """Seconds for a match from which on a bot may be what a phase waits for at its end."""
-WORTH = 128
-"""Matches of quick bots for which it is worth starting them in one more worker, where a phase has a known length."""
+WORTH, WORTH_SECONDS = 128, 3.0
+"""Matches of quick bots, or seconds that one of them thinks in all, for which it is worth starting them in one more
+worker, where a phase has a known length."""
 HICCUP = 2.0
 """Seconds in which several workers may find the machine too busy for one and the same reason."""
 QUIET = 10.0
@@ -126,6 +127,11 @@ class WorkerProcess:
         """Whether it should be dealt more."""
         return not (self.is_suspicious or self.is_resting) and len(self.holds) < self.backlog
 
+    @property
+    def is_dead(self) -> bool:
+        """Whether the process has ended."""
+        return self._process.exitcode is not None
+
     def exit_in_words(self) -> str:
         """How it ended, once it has: "was killed by SIGKILL"."""
         return ended_in_words(self._process.exitcode or 0)
@@ -183,8 +189,17 @@ class Width:
 class Workers:
     """Worker processes, each with a referee and bots of its own. A context manager."""
 
-    def __init__(self, jobs: int, *, in_flight: int = worker.IN_FLIGHT, sandbox: Sandbox = UNCONFINED) -> None:
+    def __init__(
+        self,
+        jobs: int,
+        *,
+        in_flight: int = worker.IN_FLIGHT,
+        sandbox: Sandbox = UNCONFINED,
+        all_play: bool = False,
+    ) -> None:
+        """`all_play` has all of them play every phase, however short, as a measurement of so many wants."""
         self._jobs = jobs
+        self._all_play = all_play
         self._width = Width(jobs)
         self._enough = jobs
         """How many workers the phase is worth."""
@@ -233,6 +248,7 @@ class Workers:
         to come: it was taken back from a bot with a fault, or held with others by a worker that died. Those are then
         played in ever smaller hands, until one that kills a worker alone is void. Raises WorkersDied if too many do.
         """
+        self._bury()
         end_orphans()
         self._enough = self._worth(tasks) if isinstance(tasks, Sequence) else self._jobs
         stock, hands = self._apart(tasks)
@@ -252,6 +268,12 @@ class Workers:
             yield from self._last_results()
         else:
             assert not any(process.has_bots for process in self._processes), "a phase ended while bots were alive"
+
+    def _bury(self) -> None:
+        """Those that died while they had nothing to do have not died of what they would be dealt."""
+        for process in [process for process in self._processes if process.is_dead]:
+            process.end()
+            self._processes.remove(process)
 
     def _apart(self, tasks: Iterable[Task]) -> tuple[Stock, deque[list[Task]]]:
         """The matches, and apart from them, by hands, those that workers held that died."""
@@ -275,7 +297,7 @@ class Workers:
                 while not last:
                     delivery = process.hear()
                     last = delivery.last
-                    self.learn(delivery.trouble)
+                    self.trouble = self.trouble.and_also(delivery.trouble)  # the others do not listen any more
                     yield list(delivery.played)
 
     def _deal(self, stock: Stock, hands: deque[list[Task]]) -> None:
@@ -350,6 +372,8 @@ class Workers:
 
     def _note_pace(self, task: Task, played: Played) -> None:
         for entrant, seat in zip(task.lineup, played.seats, strict=False):  # no seats if it was void
+            if not seat.times:
+                continue  # it never joined, and says nothing of how long it thinks
             took = sum(seat.times)
             self._pace[entrant.digest] = 0.9 * self._pace.get(entrant.digest, took) + 0.1 * took
 
@@ -367,10 +391,11 @@ class Workers:
 
     def _worth(self, tasks: Sequence[Task]) -> int:
         """How many workers, each of which starts the bots, the matches are worth: all if a bot is slow or not known."""
-        digests = {entrant.digest for task in tasks for entrant in task.lineup}
-        if digests and digests <= self._pace.keys() and not any(map(self._lasts, tasks)):
-            return max(1, len(tasks) // WORTH)
-        return self._jobs
+        count = Counter(entrant.digest for task in tasks for entrant in task.lineup)
+        if self._all_play or not count or not count.keys() <= self._pace.keys() or any(map(self._lasts, tasks)):
+            return self._jobs
+        thinking = max(self._pace[digest] * matches for digest, matches in count.items())
+        return max(1, len(tasks) // WORTH, int(thinking / WORTH_SECONDS))
 
     def learn(self, trouble: Trouble) -> None:
         """Know more of what befell bots. Who has had a second chance now, or was retired, gives back its matches."""

@@ -45,10 +45,10 @@ def typed(*words: str | Path) -> Ran:
     return Ran.of(result.exit_code, result.stdout, result.stderr)
 
 
-def arena(*words: str | Path, cwd: Path) -> Ran:
+def arena(*words: str | Path, cwd: Path, patience: float = PATIENCE) -> Ran:
     """Run a command to its end as a process of its own."""
     done = subprocess.run(
-        [ARENA, *words], cwd=cwd, env=environment(), capture_output=True, text=True, timeout=PATIENCE, check=False
+        [ARENA, *words], cwd=cwd, env=environment(), capture_output=True, text=True, timeout=patience, check=False
     )
     return Ran.of(done.returncode, done.stdout, done.stderr)
 

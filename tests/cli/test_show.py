@@ -53,13 +53,13 @@ def test_faults_are_counted_by_version_and_cause(home: Path) -> None:
 
 
 def test_a_second_chance_is_told_with_the_way_to_give_it_back(home: Path) -> None:
-    """Else nobody knew why a bot plays slowly from now on; the command is one that works as it stands."""
+    """Else nobody knew why a bot plays slowly from now on."""
     with store.open(home, checkpoints=True) as db:
         (ladder,) = store.ladders(db)
         assert store.use_chance(db, ladder, "bob@1", {"detail": "the process\nexited with code 3"})
         told = typed("show", "bob@1").out
         assert re.search(r"^second chance used in birth, 2 players \(.*: exited with code 3;", told, re.MULTILINE)
-        assert "until: arena ladder --game birth --players 2 --forgive bob@1\n" in told
+        assert "one match at a time there: arena ladder … --forgive bob@1 gives it back\n" in told
         assert "second chance" not in typed("show", "ann").out
         assert store.forgive(db, ladder, "bob@1")
     assert re.search(r"^second chance used .*; given back \d", typed("show", "bob@1").out, re.MULTILINE)

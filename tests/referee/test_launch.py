@@ -254,6 +254,20 @@ def test_a_long_chain_of_orphans_ends_at_once() -> None:
     assert children() == before
 
 
+def test_what_cannot_be_killed_is_an_error_and_no_wait_for_ever(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A process of another user's, say, or one that hangs in the kernel: nobody can say that no bot is alive."""
+    words = ["/bin/sh", "-c", "setsid sleep 1000 > /dev/null & echo $!"]
+    orphan = int(subprocess.run(words, stdout=subprocess.PIPE, text=True, check=True).stdout)
+    with monkeypatch.context() as patch:
+        patch.setattr("arena.launch.ORPHANED", 0.2)
+        patch.setattr("arena.launch._signal", lambda *_: None)
+        with pytest.raises(RuntimeError, match="1 processes that bots left behind cannot be ended"):
+            end_orphans()
+    end_orphans()
+    with pytest.raises(ProcessLookupError):
+        os.kill(orphan, 0)
+
+
 BUSY = """
 import os
 if os.fork() and os.fork() and os.fork():

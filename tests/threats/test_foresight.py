@@ -56,7 +56,7 @@ def met(cwd: Path, rounds: int, *switches: str, grade: Grade = Grade.D) -> Met:
     """A ladder of two matches a round, in which nobody is ever late."""
     enter_both(cwd, *switches)
     words = ["--game", GAME, "--seed", "foreseen", "--bots", "foreseer,twin", "-j", "2", "--limit", "60s"]
-    ran = arena("ladder", *words, "--rounds", str(rounds), "--sandbox", grade.value, cwd=cwd)
+    ran = arena("ladder", *words, "--rounds", str(rounds), "--sandbox", grade.value, cwd=cwd, patience=280)
     assert ran.code == 0, ran.err
     with store.open_read(cwd / ".arena") as db:
         (ladder,) = store.ladders(db)
@@ -98,8 +98,10 @@ def kept(name: str) -> Iterator[None]:
     with subprocess.Popen(words, stdout=subprocess.PIPE) as keeper:
         assert keeper.stdout is not None
         keeper.stdout.readline()
-        yield
-        keeper.kill()
+        try:
+            yield
+        finally:
+            keeper.kill()
 
 
 @pytest.fixture

@@ -150,8 +150,8 @@ def kill_a_sandbox(ladder: int, cwd: Path) -> None:
     """From outside, in the middle of what a bot plays: between two phases there is nobody to kill, or to miss."""
     deadline = time.monotonic() + PATIENCE
     while not interrupted(cwd):
-        for sandbox in [sandbox for worker in workers(ladder) for sandbox in worker.children()][:1]:
-            with suppress(psutil.NoSuchProcess):
+        with suppress(psutil.NoSuchProcess):
+            for sandbox in [sandbox for worker in workers(ladder) for sandbox in worker.children()][:1]:
                 sandbox.kill()
         told = time.monotonic() + 2
         while not interrupted(cwd) and time.monotonic() < told:

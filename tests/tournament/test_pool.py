@@ -111,6 +111,18 @@ def test_a_phase_is_not_over_while_suspects_are_left(monkeypatch: pytest.MonkeyP
         assert not any(process.has_bots for process in workers._processes)
 
 
+def test_a_worker_that_dies_with_nothing_to_do_costs_no_match(monkeypatch: pytest.MonkeyPatch) -> None:
+    """It cannot have died of the one that it would have been dealt next."""
+    monkeypatch.setattr(pool, "_work", fragile)
+    with Workers(2) as workers:
+        assert len(list(in_phases(workers, list(tasks(*map(str, range(8))))))) == 8
+        for process in workers._processes:
+            process._process.kill()
+            process._process.join()
+        (played,) = chain.from_iterable(workers.play(list(tasks("one"))))
+        assert (played.id, played.void) == ("one", None)
+
+
 def confessing(link: Link, *_: object) -> None:
     """A worker that says only with its last words who had a second chance."""
     while link.recv() is not None:

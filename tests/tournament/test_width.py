@@ -140,7 +140,9 @@ def test_workers_that_stay_away_get_no_matches(monkeypatch: pytest.MonkeyPatch, 
         assert who_plays(workers, "quiet again") == both
 
 
-@pytest.mark.parametrize(("matches", "took", "wide"), [(255, 0.01, 1), (256, 0.01, 2), (255, 1.0, 2), (255, None, 2)])
+@pytest.mark.parametrize(
+    ("matches", "took", "wide"), [(255, 0.01, 1), (256, 0.01, 2), (255, 0.02, 2), (20, 1.0, 2), (255, None, 2)]
+)
 def test_few_matches_of_quick_bots_start_few(
     matches: int, took: float | None, wide: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -168,7 +170,7 @@ def leisurely(link: Link, *_: object) -> None:
                 link.send(Delivery([], Trouble(), spared=spared))
             if order.rest:
                 link.send(Delivery([], Trouble(), rested=True))
-        sleep(0.02)
+        sleep(0.05)
         who, outcome = {"worker": os.getpid()}, None if why else Outcome((0, 0), (0, 0))
         link.send(Delivery([Played(waiting.pop(0).id, outcome, why, conditions=who)], Trouble()))
         why = None
