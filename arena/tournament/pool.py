@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import contextlib
 import gc
+import math
 import time
 import traceback
 from collections import Counter, deque
@@ -39,9 +40,10 @@ BACKLOG_SECONDS = 5.0
 """How long the matches a worker holds should last: enough in play for full frames, and none idle at the end."""
 SLOW = 0.05
 """Seconds for a match from which on a bot may be what a phase waits for at its end."""
-WORTH, WORTH_SECONDS = 128, 3.0
-"""Matches of quick bots, or seconds that one of them thinks in all, for which it is worth starting them in one more
-worker, where a phase has a known length."""
+WORTH = 128
+"""Matches for which it is always worth starting the bots in one more worker."""
+START = 1.0
+"""Seconds that a core is taken up with starting one bot, while all are busy."""
 HICCUP = 2.0
 """Seconds in which several workers may find the machine too busy for one and the same reason."""
 QUIET = 10.0
@@ -390,12 +392,17 @@ class Workers:
         return SLOW if any(map(self.trouble.plays_singly, digests)) else 0.0
 
     def _worth(self, tasks: Sequence[Task]) -> int:
-        """How many workers, each of which starts the bots, the matches are worth: all if a bot is slow or not known."""
+        """How many workers, each of which starts the bots, the matches are worth: all if a bot is slow or not known.
+
+        With n of them a phase lasts `thinking / n + START * bots * n / jobs`: what the bot that thinks longest needs,
+        and the starts, which share the cores. That is least where both are equal.
+        """
         count = Counter(entrant.digest for task in tasks for entrant in task.lineup)
         if self._all_play or not count or not count.keys() <= self._pace.keys() or any(map(self._lasts, tasks)):
             return self._jobs
         thinking = max(self._pace[digest] * matches for digest, matches in count.items())
-        return max(1, len(tasks) // WORTH, int(thinking / WORTH_SECONDS))
+        best = math.sqrt(thinking * self._jobs / (START * len(count)))
+        return max(1, len(tasks) // WORTH, int(best))
 
     def learn(self, trouble: Trouble) -> None:
         """Know more of what befell bots. Who has had a second chance now, or was retired, gives back its matches."""

@@ -141,7 +141,7 @@ def test_workers_that_stay_away_get_no_matches(monkeypatch: pytest.MonkeyPatch, 
 
 
 @pytest.mark.parametrize(
-    ("matches", "took", "wide"), [(255, 0.01, 1), (256, 0.01, 2), (255, 0.02, 2), (20, 1.0, 2), (255, None, 2)]
+    ("matches", "took", "wide"), [(255, 0.003, 1), (256, 0.003, 2), (255, 0.02, 2), (20, 1.0, 2), (255, None, 2)]
 )
 def test_few_matches_of_quick_bots_start_few(
     matches: int, took: float | None, wide: int, monkeypatch: pytest.MonkeyPatch
