@@ -256,8 +256,10 @@ def test_a_long_chain_of_orphans_ends_at_once() -> None:
 
 def test_what_cannot_be_killed_is_an_error_and_no_wait_for_ever(monkeypatch: pytest.MonkeyPatch) -> None:
     """A process of another user's, say, or one that hangs in the kernel: nobody can say that no bot is alive."""
-    words = ["/bin/sh", "-c", "setsid sleep 1000 > /dev/null & echo $!"]
-    orphan = int(subprocess.run(words, stdout=subprocess.PIPE, text=True, check=True).stdout)
+    words = ["/bin/sh", "-c", "setsid sh -c 'echo $$; exec sleep 1000' &"]  # it speaks from a session of its own
+    with subprocess.Popen(words, stdout=subprocess.PIPE, text=True) as shell:
+        assert shell.stdout is not None
+        orphan = int(shell.stdout.readline())
     with monkeypatch.context() as patch:
         patch.setattr("arena.launch.ORPHANED", 0.2)
         patch.setattr("arena.launch._signal", lambda *_: None)
