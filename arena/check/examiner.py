@@ -127,16 +127,16 @@ class _Desk:
         """Here nobody loses by the clock."""
         return False
 
-    def excused(self, bot: Bot, why: Void) -> None:  # noqa: ARG002
+    def excused(self, bot: Bot, why: Void) -> None:  # noqa: ARG002 - every host hears which bot
         """Not its fault either."""
         self.bug(Unjudged(f"the bot could not be judged ({why}); try again"))
 
     def over_limit(self, bot: Bot) -> None:
         """No clock runs."""
 
-    def not_started(self, bot: Bot, why: Void) -> None:  # noqa: ARG002
+    def not_started(self, bot: Bot, why: Void) -> None:  # noqa: ARG002 - every host hears which bot
         """Not its fault: there is nothing to be said about it."""
-        self.bug(NoSandbox(why))
+        self.bug(NoSandbox(str(why)))
 
     def bug(self, error: Exception) -> None:
         """We raised."""

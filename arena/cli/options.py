@@ -44,7 +44,7 @@ class GameName(click.ParamType[Game[Any]]):
     def shell_complete(
         self,
         ctx: click.Context,  # noqa: ARG002 - click's signature
-        param: click.Parameter,  # noqa: ARG002
+        param: click.Parameter,  # noqa: ARG002 - click's signature
         incomplete: str,
     ) -> list[CompletionItem]:
         return [CompletionItem(name) for name in games.names() if name.startswith(incomplete)]

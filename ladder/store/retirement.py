@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from ladder.schedule import canonical_json
 from ladder.store.database import write
+from ladder.store.ladders import ladders
 from ladder.store.records import Version
 from ladder.store.versions import named, versions
 
@@ -44,10 +45,10 @@ def retire(db: Database, name: str) -> Retired:
         return Retired(new, _drop_all(db, labels, now))
 
 
-def drop(db: Database, labels: Iterable[str]) -> int:
-    """Drop, once more, what bots that were retired are to play; gives how many matches are not played so."""
+def drop(db: Database, labels: Iterable[str]) -> None:
+    """Drop, once more, what bots that were retired are to play."""
     with write(db):
-        return _drop_all(db, list(labels), time.time())
+        _drop_all(db, list(labels), time.time())
 
 
 def reinstate(db: Database, name: str) -> tuple[Version, ...]:
@@ -65,8 +66,7 @@ def retirements(db: Database) -> dict[str, float]:
 
 
 def _drop_all(db: Database, labels: Sequence[str], now: float) -> int:
-    ladders = [id for (id,) in db.execute("SELECT id FROM ladders").fetchall()]
-    return sum(_drop(db, ladder, labels, now) for ladder in ladders)
+    return sum(_drop(db, ladder.id, labels, now) for ladder in ladders(db))
 
 
 def _drop(db: Database, ladder: str, labels: Sequence[str], now: float) -> int:
