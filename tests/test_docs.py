@@ -29,7 +29,7 @@ from google.protobuf import json_format
 from arena import games, submission
 from arena.cli import COMMANDS, main
 from arena.games import Game, RandomDice
-from arena.match import Forfeit, Match
+from arena.referee.match import Forfeit, Match
 from arena.submission.manifest import Manifest
 from arena.v1 import referee_pb2 as pb
 from tests.cases import runner
@@ -401,8 +401,8 @@ def test_draw_probabilities_are_the_games() -> None:
         assert float(shown[name]) == games.game(name).draw_probability
 
 
-def test_the_picture_of_the_modules_is_the_tables() -> None:
-    """Every module stands above, or beside, all that it may import."""
+def test_the_picture_of_the_rooms_is_the_tables() -> None:
+    """Every room stands above all that it may import."""
     (picture,) = [each.text for each in fences(ROOT / "docs/how-it-is-built.md") if each.language == "text"]
     names = [re.split(r"\s{3,}", line)[0].split() for line in picture.splitlines()]
     height = {name: line for line, beside in enumerate(names) for name in beside}
@@ -410,4 +410,4 @@ def test_the_picture_of_the_modules_is_the_tables() -> None:
     assert height.keys() == table.keys()
     for name, others in table.items():
         for other in others:
-            assert height[name] <= height[other.removeprefix("arena.")], f"{name} imports {other}"
+            assert height[name] < height[other.removeprefix("arena.")], f"{name} imports {other}"

@@ -21,12 +21,12 @@ from arena.bench import ladders, processes, tape
 from arena.bench.cases import Case, Setting
 from arena.bench.figures import Sample, Sampler
 from arena.bench.tape import Frame, Tape
-from arena.launch import BotProcess
-from arena.scratch import run_folder
-from arena.seated import bot_environment
-from arena.service import Receive, RefereeService, Write
-from arena.starting import FOR_THE_ARENA, start_process
+from arena.referee.service import Receive, RefereeService, Write
+from arena.sandbox.process import BotProcess
+from arena.sandbox.run_folder import run_folder
 from arena.v1 import referee_pb2 as pb
+from arena.worker.bot import bot_environment
+from arena.worker.spawn import FOR_THE_ARENA, start_process
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator

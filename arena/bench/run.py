@@ -12,8 +12,8 @@ from arena import games
 from arena.bench import ladders, loops, raw, scale, starts
 from arena.bench.cases import REFERENCE, Case, Setting
 from arena.bench.figures import Figures, Part, Sample, machine, ratios, spreads
-from arena.scratch import run_folder
-from arena.worker import IN_FLIGHT
+from arena.sandbox.run_folder import run_folder
+from arena.worker.worker import IN_FLIGHT
 
 Say: TypeAlias = Callable[[str], None]
 """Told what is going on, in a line."""

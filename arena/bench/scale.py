@@ -20,10 +20,10 @@ from typing import TYPE_CHECKING
 
 from arena import games
 from arena.bench.figures import Sample, Sampler
-from arena.clock import Limits
-from arena.match import Outcome
-from arena.task import Played, SeatRecord
+from arena.referee.clock import Limits
+from arena.referee.match import Outcome
 from arena.tournament.run import finished
+from arena.worker.jobs import Played, SeatRecord
 from ladder import store
 
 if TYPE_CHECKING:

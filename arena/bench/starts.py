@@ -14,13 +14,15 @@ from pathlib import Path
 from random import Random
 from statistics import quantiles
 
-from arena import casual, games, submission, wire
+from arena import games, submission
 from arena.bench import raw
 from arena.bench.cases import Case
 from arena.bench.figures import Sample, Sampler
 from arena.bench.tape import Frame
-from arena.clock import Limits
 from arena.games.dice import RandomDice
+from arena.referee import frames
+from arena.referee.clock import Limits
+from arena.worker import unrated
 
 
 @contextmanager
@@ -66,10 +68,10 @@ def first_frame() -> Frame:
     options = game.options({})
     state = game.start(2, RandomDice(Random(1)), options)
     seat, legal = next(iter(game.pending(state).items()))
-    view = wire.view(game.view_field, game.wire_view(state, seat))
-    question = wire.decision(wire.match(1), 1, legal, Limits().bank, view)
-    start = wire.match_start(game.name, 2, options, seed, seat, Limits())
-    return Frame(wire.start(wire.match(1), start) + question, 1)
+    view = frames.view(game.view_field, game.wire_view(state, seat))
+    question = frames.decision(frames.match(1), 1, legal, Limits().bank, view)
+    start = frames.match_start(game.name, 2, options, seed, seat, Limits())
+    return Frame(frames.start(frames.match(1), start) + question, 1)
 
 
 @contextmanager
@@ -83,7 +85,7 @@ def lone_match(case: Case, seconds: float) -> Iterator[Sampler]:
         begun = now = time.perf_counter()
         while now < begun + seconds or len(times) < 2:
             seed = next(numbers).to_bytes(32)
-            wanted = casual.tasks(
+            wanted = unrated.tasks(
                 game, [filler] * case.players, options=game.options({}), limits=Limits(), seed=seed, count=1
             )
             (played,) = worker.play(wanted)
@@ -96,6 +98,6 @@ def lone_match(case: Case, seconds: float) -> Iterator[Sampler]:
             "decisions_per_s": len(times) / (now - begun),
         }
 
-    with casual.table() as worker:
+    with unrated.table() as worker:
         sample()
         yield sample

@@ -6,7 +6,7 @@ import re
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from arena.match import Forfeit
+from arena.referee.match import Forfeit
 
 if TYPE_CHECKING:
     from arena.submission import Program

@@ -11,17 +11,17 @@ from typing import Any, NamedTuple
 from google.protobuf.json_format import MessageToDict
 from google.protobuf.message import DecodeError
 
-from arena import wire
 from arena.check import Unjudged
-from arena.launch import adopt_orphans
-from arena.match import Forfeit, Void
+from arena.referee import frames
+from arena.referee.match import Forfeit, Void
+from arena.referee.service import Receive, Write
+from arena.referee.stream import BotStream
 from arena.sandbox import NoSandbox, Sandbox
-from arena.scratch import run_folder
-from arena.seated import Bot
-from arena.service import Receive, Write
-from arena.stream import BotStream
-from arena.task import Entrant
+from arena.sandbox.process import adopt_orphans
+from arena.sandbox.run_folder import run_folder
 from arena.v1 import referee_pb2 as pb
+from arena.worker.bot import Bot
+from arena.worker.jobs import Entrant
 
 SHOWN = 8
 """Frames of a transcript."""
@@ -70,7 +70,7 @@ class Examined(Bot):
         return self._hear
 
     def say(self, *parts: bytes) -> None:
-        """Send a frame, made of parts as `arena.wire` makes them."""
+        """Send a frame, made of parts as `arena.referee.frames` makes them."""
         frame = b"".join(parts)
         self.transcript.append(Line("referee", _plain(pb.PlayResponse.FromString(frame))))
         self._say(frame)
@@ -165,7 +165,7 @@ async def examined(
             await bot.started.wait()
             if desk.over.done():
                 raise desk.over.result()
-            bot.say(wire.welcome())
+            bot.say(frames.welcome())
             yield bot
         except Misbehaved as fault:
             fault.output = bot.evidence().get("output", [])

@@ -7,16 +7,17 @@ import time
 from collections.abc import Awaitable, Callable, Sequence, Set
 from typing import NamedTuple
 
-from arena import games, wire
+from arena import games
 from arena.check.examiner import Examined, Misbehaved
-from arena.clock import Limits
 from arena.games.encoding import varint
 from arena.games.rules import named
-from arena.match import Forfeit
-from arena.questions import Setup, Sitting
-from arena.stream import PIECES, at_once
+from arena.referee import frames
+from arena.referee.clock import Limits
+from arena.referee.match import Forfeit
+from arena.referee.stream import PIECES, at_once
+from arena.replay.questions import Setup, Sitting
 from arena.v1 import referee_pb2 as pb
-from arena.worker import IN_FLIGHT
+from arena.worker.worker import IN_FLIGHT
 
 PAUSE = 4.0
 """Seconds that pass before a late question."""
@@ -160,7 +161,7 @@ async def _ends_at_once(examiner: Examiner) -> None:
 
 
 async def _ends_when_told(examiner: Examiner) -> None:
-    examiner.bot.say(wire.part("goodbye", pb.Goodbye(reason="the check is over").SerializeToString()))
+    examiner.bot.say(frames.part("goodbye", pb.Goodbye(reason="the check is over").SerializeToString()))
     if not await examiner.bot.ended(FAREWELL):
         raise Misbehaved(f"was still running {FAREWELL:g} s after Goodbye")
 

@@ -11,18 +11,18 @@ from itertools import groupby
 from operator import attrgetter
 from typing import Any, NamedTuple
 
-from arena import casual
 from arena.check.advice import ADVICE, advise
 from arena.check.examiner import Examined, Line, Misbehaved, examined
 from arena.check.probes import LATE, PROBES, Examiner, Probe
 from arena.check.trials import Failure, Forecast, Times, Trial, failure, forecast, is_overload, times, trials
-from arena.clock import Limits
-from arena.match import Forfeit
-from arena.progress import Progress
+from arena.referee.clock import Limits
+from arena.referee.match import Forfeit
 from arena.sandbox import Sandbox
 from arena.submission import Program
-from arena.task import Played
-from arena.worker import Worker
+from arena.worker import unrated
+from arena.worker.jobs import Played
+from arena.worker.progress import Progress
+from arena.worker.worker import Worker
 
 
 class Finding(NamedTuple):
@@ -90,7 +90,7 @@ class Steps:
 def _play(matches: Sequence[Trial], sandbox: Sandbox, steps: Steps) -> tuple[list[tuple[Trial, Played]], list[Failure]]:
     """After a failure the rest of that game is left out, and everything if the bot does not even start."""
     played, failures = [], []
-    with casual.table(sandbox=sandbox) as worker:
+    with unrated.table(sandbox=sandbox) as worker:
         for _, of_game in groupby(matches, key=attrgetter("game")):
             for trial in of_game:
                 result = _played(worker, trial)

@@ -8,14 +8,15 @@ from collections import defaultdict
 from collections.abc import Iterator, Sequence
 from typing import Any, NamedTuple
 
-from arena import casual, games, submission
+from arena import games, submission
 from arena.check import Unjudged
-from arena.clock import Bank, Limits
-from arena.match import Forfeit, VoidReason
-from arena.questions import Setup
-from arena.replay import Forfeited, Replay
+from arena.referee.clock import Bank, Limits
+from arena.referee.match import Forfeit, VoidReason
+from arena.replay.questions import Setup
+from arena.replay.record import Forfeited, Replay
 from arena.sandbox import NoSandbox
-from arena.task import Entrant, Played, Task
+from arena.worker import unrated
+from arena.worker.jobs import Entrant, Played, Task
 
 LOAD = 3
 """How many times as long a decision may take in a ladder: a core there has a referee and the bots of a match."""
@@ -75,7 +76,7 @@ def trials(entrant: Entrant, name: str, limits: Limits) -> Iterator[Trial]:
         lineup = [filler] * players
         lineup[seat] = entrant
         seed = hmac.digest(b"qualification", f"{name}/{players}".encode(), "sha256")
-        (task,) = casual.tasks(game, lineup, options=game.options({}), limits=limits, seed=seed, count=1)
+        (task,) = unrated.tasks(game, lineup, options=game.options({}), limits=limits, seed=seed, count=1)
         yield Trial(name, players, seat, task)
 
 

@@ -54,7 +54,7 @@ class Commands(click.Group):
         self, ctx: click.Context, args: list[str]
     ) -> tuple[str | None, click.Command | None, list[str]]:
         if args[0] not in COMMANDS and not args[0].startswith("-"):
-            from arena.naming import unknown
+            from arena.suggest import unknown
 
             ctx.fail(unknown("command", args[0], COMMANDS))
         return super().resolve_command(ctx, args)

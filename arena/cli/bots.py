@@ -20,12 +20,12 @@ from arena.cli.options import (
     sandbox_options,
 )
 from arena.cli.output import draw, print_json, printable, progress, say_if_empty, table
-from arena.clock import Limits
 from arena.games.rules import Game
+from arena.referee.clock import Limits
 
 if TYPE_CHECKING:
     from arena.check.run import Finding
-    from arena.roster import Entry
+    from arena.roster.bots import Entry
     from arena.sandbox import Sandbox
     from arena.submission import Program
     from ladder.store import Version
@@ -90,8 +90,8 @@ def submit(
     Example:
       arena submit mybot.py --game buttons
     """
-    from arena import admission
     from arena.cli.check import explain, finding_data, warn
+    from arena.roster import admission
     from arena.submission import BadSubmission
     from arena.submission.build import Building
 

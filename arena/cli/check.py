@@ -11,8 +11,8 @@ import click
 
 from arena.cli.options import home_option, json_option, limit_options, plays_option, sandbox_options
 from arena.cli.output import draw, print_json, printable, progress, say, table
-from arena.clock import Limits
 from arena.games.rules import Game
+from arena.referee.clock import Limits
 
 if TYPE_CHECKING:
     from arena.check.run import Checked, Finding
@@ -47,9 +47,9 @@ def check(
     Example:
       arena check ./mine.py --game buttons
     """
-    from arena import admission
     from arena.check import run
-    from arena.scratch import run_folder
+    from arena.roster import admission
+    from arena.sandbox.run_folder import run_folder
     from arena.submission.build import Building
 
     games = [game.name for game in plays]

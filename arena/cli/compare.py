@@ -26,10 +26,10 @@ from arena.cli.options import (
 from arena.cli.output import last_line, print_json, printable, progress, say
 
 if TYPE_CHECKING:
-    from arena.roster import Workshop
+    from arena.roster.bots import Workshop
     from arena.sandbox import Sandbox
-    from arena.task import Entrant
     from arena.tournament.compare import Answer, Question
+    from arena.worker.jobs import Entrant
 
 UNDECIDED = 3
 DIFFERENCES = (0.01, 0.005, 0.002, 0.001)
@@ -70,7 +70,7 @@ def compare(
       arena compare greedy cautious --game buttons
     """
     from arena import roster
-    from arena.scratch import run_folder
+    from arena.sandbox.run_folder import run_folder
     from arena.submission.build import Building
     from arena.tournament.compare import Question
     from arena.tournament.compare import compare as play_groups

@@ -15,7 +15,7 @@ from arena.cli.options import Seconds, Whole, home_option, json_option, sandbox_
 from arena.cli.output import draw, print_json, printable, progress, say, table
 
 if TYPE_CHECKING:
-    from arena.debug import Compared
+    from arena.check.debug import Compared
     from arena.games import Game
     from arena.sandbox import Sandbox
     from ladder.store import Match
@@ -91,9 +91,10 @@ def _compare(
 ) -> list[Compared]:
     import asyncio
 
-    from arena import debug, games, roster
+    from arena import games, roster
+    from arena.check import debug
     from arena.check.examiner import Misbehaved
-    from arena.scratch import run_folder
+    from arena.sandbox.run_folder import run_folder
     from arena.submission.build import Building
     from ladder import store
 

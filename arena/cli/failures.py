@@ -56,7 +56,7 @@ def _usage(error: click.UsageError) -> str:
 def _expected() -> tuple[type[Exception], ...]:
     from arena.check import Unjudged
     from arena.games import UnknownGame
-    from arena.replay import Breach, Unreadable
+    from arena.replay.record import Breach, Unreadable
     from arena.sandbox.grades import NoSandbox
     from arena.submission import BadSubmission
     from arena.tournament import DiskFull, WorkersDied

@@ -15,8 +15,8 @@ import click
 from arena.cli.evidence import cross_data, cross_picture, percent, seat_data, seat_picture
 from arena.cli.options import check_players, game_option, home_option, json_option, players_option
 from arena.cli.output import console, draw, measured, print_json, progress, say, say_if_empty, table
-from arena.clock import Limits
 from arena.games.rules import Game
+from arena.referee.clock import Limits
 
 if TYPE_CHECKING:
     from rich.console import Group, RenderableType

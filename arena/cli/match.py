@@ -31,9 +31,9 @@ from arena.games.rules import remark
 if TYPE_CHECKING:
     from rich.table import Table
 
-    from arena.match import Outcome
+    from arena.referee.match import Outcome
     from arena.sandbox import Sandbox
-    from arena.task import Played
+    from arena.worker.jobs import Played
 
 EXPLAINED = 3
 """Forfeits that are explained at length; the others are counted."""
@@ -90,23 +90,24 @@ def _play(
     bots: Sequence[str], setting: Setting, matches: int, seed: str, home: Path, sandbox: Sandbox
 ) -> tuple[Sequence[Played], bool]:
     """What was played, and whether that was cut short."""
-    from arena import casual, roster
-    from arena.scratch import run_folder
+    from arena import roster
+    from arena.sandbox.run_folder import run_folder
     from arena.submission.build import Building
+    from arena.worker import unrated
     from ladder import store
 
     game, options, limits = setting
     with (
         run_folder() as scratch,
-        casual.table(waiting=attach, sandbox=sandbox) as worker,
+        unrated.table(waiting=attach, sandbox=sandbox) as worker,
         progress(game.title, caution=caution(bots, sandbox)) as report,
     ):
         with store.open_read(home) as db:
             workshop = roster.Workshop(scratch, sandbox, Building(report.announce, report.passing))
             lineup = [roster.find(db, home, bot, game, workshop) for bot in bots]
-        wanted = casual.tasks(game, lineup, options=options, limits=limits, seed=seed_bytes(seed), count=matches)
+        wanted = unrated.tasks(game, lineup, options=options, limits=limits, seed=seed_bytes(seed), count=matches)
         with stop_on_signals(lambda: None) as stopped:
-            return casual.play(worker, wanted, stop=stopped, report=report), stopped()
+            return unrated.play(worker, wanted, stop=stopped, report=report), stopped()
 
 
 def caution(bots: Sequence[str], sandbox: Sandbox) -> str | None:

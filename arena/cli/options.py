@@ -15,9 +15,9 @@ from typing import Any, NamedTuple, NoReturn, TypeVar, cast
 import click
 from click.shell_completion import CompletionItem
 
-from arena import games, naming
-from arena.clock import Limits
+from arena import games, suggest
 from arena.games.rules import BadOption, Game, Options
+from arena.referee.clock import Limits
 from arena.sandbox.grades import LEAST, MOST, Grade, NoSandbox, Sandbox
 
 Command = TypeVar("Command", bound=Callable[..., Any])
@@ -262,7 +262,7 @@ def _name_and_value(text: str) -> tuple[str, Any]:
     try:
         return name, json.loads(value, parse_constant=_no_json)
     except (ValueError, RecursionError):
-        given = naming.short(text)
+        given = suggest.short(text)
         raise click.UsageError(f"{given} is no option of a game: write NAME=JSON, such as max_rounds=20") from None
 
 

@@ -14,7 +14,7 @@ from arena.cli.output import printable
 
 if TYPE_CHECKING:
     from arena.games import Game
-    from arena.playback import Document, Roll, Step
+    from arena.replay.document import Document, Roll, Step
 
 FORWARD = {"n", " ", "\r", "\n", "\x1b[C", "\x1b[B"}
 BACK = {"p", "\x1b[D", "\x1b[A"}
@@ -39,10 +39,10 @@ def replay(what: str, home: Path, as_json: bool) -> None:
     """
     import msgspec
 
-    from arena import playback
+    from arena.replay import document
 
     shown = _found(what, home)
-    playback.check(shown)
+    document.check(shown)
     if as_json:
         return click.echo(msgspec.json.format(msgspec.json.encode(shown), indent=0))
     frames = list(_frames(shown))
@@ -52,13 +52,13 @@ def replay(what: str, home: Path, as_json: bool) -> None:
 
 
 def _found(what: str, home: Path) -> Document:
-    from arena import playback
+    from arena.replay import document
     from ladder import store
 
     if what.endswith(".json"):
-        return playback.opened(Path(what).read_bytes())
+        return document.opened(Path(what).read_bytes())
     with store.open_read(home) as db:
-        return playback.document(store.match(db, what))
+        return document.document(store.match(db, what))
 
 
 def step_through(frames: Sequence[str]) -> None:
@@ -77,11 +77,12 @@ def step_through(frames: Sequence[str]) -> None:
 
 def _frames(shown: Document) -> Iterator[str]:
     """A text for every step, the first with who plays, the last with how it ended."""
-    from arena import games, playback
+    from arena import games
+    from arena.replay import document
 
     game = games.game(shown.game)
     teller = _Teller(shown, game)
-    *most, last = [teller.tell(step) for step in playback.steps(shown)]
+    *most, last = [teller.tell(step) for step in document.steps(shown)]
     for frame in (*most, "\n".join([last, *_end(shown)])):
         yield "\n".join(map(printable, frame.split("\n")))  # a file may be anybody's
 

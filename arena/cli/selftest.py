@@ -32,7 +32,7 @@ def selftest(wanted: str, as_json: bool) -> None:
       arena selftest --sandbox
     """
     from arena.sandbox import probe
-    from arena.selftest import plain, run
+    from arena.sandbox.selftest import plain, run
 
     sandbox = probe(None if wanted == "auto" else Grade(wanted))
     with progress("attacks") as report:

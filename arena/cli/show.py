@@ -38,7 +38,7 @@ def show(what: str, matches: int, game: Game[Any] | None, home: Path, as_json: b
     Example:
       arena show mybot
     """
-    from arena import naming, submission
+    from arena import submission, suggest
     from ladder import store
 
     with store.open_read(home) as db:
@@ -52,7 +52,7 @@ def show(what: str, matches: int, game: Game[Any] | None, home: Path, as_json: b
         try:
             found = store.match(db, what)
         except store.NotFound as error:
-            meant = naming.meant(what, names | submission.built_ins().keys())
+            meant = suggest.meant(what, names | submission.built_ins().keys())
             raise store.NotFound(f"{error}, and no bot is called so{meant}") from error
         return print_json(match_data(found)) if as_json else _show_match(found)
 
@@ -127,7 +127,7 @@ def match_data(match: Match) -> dict[str, Any]:
 
 def _conditions(match: Match) -> Mapping[str, Any]:
     """What held the bots and how busy the machine was, as far as the record can be read."""
-    from arena.replay import Unreadable, unpack
+    from arena.replay.record import Unreadable, unpack
 
     try:
         return unpack(match.replay).conditions if match.replay is not None else {}

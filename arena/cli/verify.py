@@ -11,7 +11,7 @@ from arena.cli.options import home_option, jobs_option, json_option
 from arena.cli.output import print_json, printable, progress, say
 
 if TYPE_CHECKING:
-    from arena.verify import Difference
+    from arena.tournament.verify import Difference
 
 DIFFERS = 3
 """The exit code."""
@@ -31,7 +31,7 @@ def verify(jobs: int, home: Path, as_json: bool) -> None:
     Example:
       arena verify
     """
-    from arena.verify import verify as verified
+    from arena.tournament.verify import verify as verified
 
     with progress("verifying") as report:
         verdict = verified(home, jobs=jobs, report=report)

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from arena.games.dice import Dice, KeyedDice, RandomDice, ScriptedDice, commitment
 from arena.games.rules import BadOption, Game, Options, Seat
-from arena.naming import unknown
+from arena.suggest import unknown
 
 if TYPE_CHECKING:
     from importlib.metadata import EntryPoints

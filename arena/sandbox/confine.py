@@ -15,7 +15,7 @@ from typing import Any, NamedTuple
 from arena.sandbox import places
 from arena.sandbox.cgroups import Group
 from arena.sandbox.grades import DEFAULT, MIB, Bounds, Grade, Sandbox
-from arena.scratch import BOTS_GROUP, open_up
+from arena.sandbox.run_folder import BOTS_GROUP, open_up
 
 UNPRIVILEGED, BUILDER = 65534, 65533
 """The users as whom bots run, and are built, when the arena is root: no build may change what a bot has."""

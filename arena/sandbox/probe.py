@@ -15,7 +15,7 @@ from arena.sandbox import cgroups
 from arena.sandbox.confine import SCOPED, confine, filter_file, user
 from arena.sandbox.grades import Grade, Layer, NoSandbox, Sandbox
 from arena.sandbox.launcher import landlock_abi
-from arena.scratch import run_folder
+from arena.sandbox.run_folder import run_folder
 
 SEES_TRUNCATION = 3
 """The ABI of Landlock that keeps processes from emptying files."""

@@ -10,7 +10,7 @@ from hashlib import sha256
 from pathlib import Path
 
 from arena.sandbox.grades import Grade, Sandbox
-from arena.scratch import let_through, open_up
+from arena.sandbox.run_folder import let_through, open_up
 
 NEVER = 2**31 - 1
 """A time of last access, in seconds since 1970, that no reading changes: file systems note only what is newer than the

@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import IO, NamedTuple
 
-from arena import usage
+from arena.sandbox import cpu_usage
 from arena.sandbox.cgroups import Group
 from arena.sandbox.confine import BUILD
 from arena.sandbox.grades import MIB
@@ -42,7 +42,7 @@ class Running(NamedTuple):
     def cpu(self) -> float:
         """Seconds of processor time that it and all it started have used; less, once they have ended."""
         counted = None if self.group is None else self.group.cpu()
-        return usage.look(usage.family(self.process.pid), None).cpu if counted is None else counted
+        return cpu_usage.look(cpu_usage.family(self.process.pid), None).cpu if counted is None else counted
 
 
 class Allowance:

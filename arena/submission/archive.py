@@ -18,9 +18,9 @@ from functools import partial
 from pathlib import Path
 from typing import IO, TYPE_CHECKING, Any, NamedTuple
 
-from arena.naming import short
 from arena.submission.budget import MAX_BYTES, Budget, too_large, write_file
 from arena.submission.manifest import BadSubmission
+from arena.suggest import short
 
 if TYPE_CHECKING or sys.version_info < (3, 14):
     from backports import zstd

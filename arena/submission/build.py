@@ -14,15 +14,15 @@ from dataclasses import replace
 from pathlib import Path
 from typing import IO, NamedTuple
 
-from arena.launch import adopt_orphans, end_orphans, ended_in_words
-from arena.naming import short
 from arena.sandbox import Confined, Sandbox, builder, confine_build
-from arena.scratch import let_read, open_up, remove
+from arena.sandbox.process import adopt_orphans, end_orphans, ended_in_words
+from arena.sandbox.run_folder import let_read, open_up, remove
 from arena.submission.allowance import LOOK, Allowance, Running
 from arena.submission.caches import lent
 from arena.submission.kept import tree_digest
 from arena.submission.manifest import BadSubmission
 from arena.submission.program import Program, command, environment, walk
+from arena.suggest import short
 
 LAST_LINES = 10
 """Of a log that are shown when a build fails."""

@@ -13,8 +13,8 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 
 from arena.sandbox.grades import MIB
+from arena.sandbox.run_folder import open_up, remove, run_folder
 from arena.sandbox.watchdog import hold_more
-from arena.scratch import open_up, remove, run_folder
 
 LARGEST = 1024 * MIB
 MAX_ENTRIES = 200_000

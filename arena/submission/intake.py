@@ -10,7 +10,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import IO, NamedTuple
 
-from arena.scratch import open_up
+from arena.sandbox.run_folder import open_up
 from arena.submission.archive import kind, unpack
 from arena.submission.budget import Budget, write_file
 from arena.submission.kept import manifest

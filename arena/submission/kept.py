@@ -11,10 +11,10 @@ from dataclasses import replace
 from hashlib import sha256
 from pathlib import Path
 
-from arena.naming import short
-from arena.scratch import open_up, run_folder
+from arena.sandbox.run_folder import open_up, run_folder
 from arena.submission.manifest import BadSubmission, Manifest, load
 from arena.submission.program import Program, digest, files_in, is_executable, walk
+from arena.suggest import short
 
 MAX_FILES = 50_000
 MAX_BYTES = 1024 * 1024 * 1024

@@ -10,8 +10,8 @@ from typing import Annotated, Literal, TypeAlias, get_args
 import msgspec
 
 from arena import games
-from arena.naming import short
 from arena.sandbox.grades import LEAST
+from arena.suggest import short
 
 NAME = re.compile(r"[a-z0-9][a-z0-9._-]{0,31}")
 MAX_MANIFEST = 64 * 1024

@@ -11,10 +11,10 @@ from hashlib import sha256
 from pathlib import Path
 
 from arena import games
-from arena.naming import short
 from arena.submission.budget import MAX_BYTES, Budget, too_large
 from arena.submission.manifest import DEFAULT_NEEDS, BadSubmission, Manifest, Needs, Protocol, check_name, load
-from arena.task import Entrant
+from arena.suggest import short
+from arena.worker.jobs import Entrant
 
 LEFT_OUT = {
     "__pycache__", "__MACOSX", ".git", ".venv", ".arena", "node_modules", "target",

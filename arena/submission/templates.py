@@ -10,11 +10,11 @@ from collections.abc import Mapping, Sequence
 from functools import cache
 from pathlib import Path
 
-from arena.naming import unknown
 from arena.submission.builtin import bots_folder
 from arena.submission.intake import made_by_builds
 from arena.submission.manifest import BadSubmission, Manifest, check_name, load
 from arena.submission.program import LEFT_OUT, command, environment
+from arena.suggest import unknown
 
 
 @cache

@@ -10,10 +10,10 @@ from random import Random
 from statistics import fmean
 from typing import Any, NamedTuple, TypeAlias
 
-from arena.clock import Limits
 from arena.games.rules import Game, Options
-from arena.task import Entrant, Played, Task
+from arena.referee.clock import Limits
 from arena.tournament.pool import Workers
+from arena.worker.jobs import Entrant, Played, Task
 from ladder.points import point
 from ladder.schedule import TooFewBots, rotations
 from ladder.sequential import SequentialTest

@@ -19,15 +19,15 @@ from multiprocessing.connection import wait
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from arena import worker
-from arena.launch import adopt_orphans, end_orphans, ended_in_words
-from arena.match import Void, VoidReason
+from arena.referee.match import Void, VoidReason
 from arena.sandbox import UNCONFINED, Sandbox
-from arena.scratch import run_folder
-from arena.starting import start_process
-from arena.task import Delivery, Link, Order, Played, Task, Trouble
+from arena.sandbox.process import adopt_orphans, end_orphans, ended_in_words
+from arena.sandbox.run_folder import run_folder
 from arena.tournament import WorkersDied
-from arena.worker import Worker
+from arena.worker import worker
+from arena.worker.jobs import Delivery, Link, Order, Played, Task, Trouble
+from arena.worker.spawn import start_process
+from arena.worker.worker import Worker
 
 if TYPE_CHECKING:
     from multiprocessing.connection import Connection

@@ -13,12 +13,12 @@ from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
 from arena import replay, roster
-from arena.clock import Limits
-from arena.match import SeatForfeit, VoidReason
-from arena.progress import Progress
-from arena.task import Entrant, Played, SeatRecord, Task, Trouble
+from arena.referee.clock import Limits
+from arena.referee.match import SeatForfeit, VoidReason
 from arena.tournament import DiskFull
 from arena.tournament.pool import Workers
+from arena.worker.jobs import Entrant, Played, SeatRecord, Task, Trouble
+from arena.worker.progress import Progress
 from ladder import store
 
 if TYPE_CHECKING:

@@ -17,13 +17,13 @@ from typing import NamedTuple
 import click
 import psutil
 
-from arena import casual
-from arena.clock import Limits
 from arena.games import game
+from arena.referee.clock import Limits
 from arena.sandbox import probe
 from arena.submission.templates import templates
-from arena.task import Entrant, Played
-from arena.worker import Worker
+from arena.worker import unrated
+from arena.worker.jobs import Entrant, Played
+from arena.worker.worker import Worker
 from tests.bots.entered import Home
 
 MATCHES = 400
@@ -51,7 +51,7 @@ def main(languages: list[str]) -> None:
 
 def measure(bot: Entrant) -> list[Cost]:
     """Some repeats by one worker, in this process, after one that makes everything warm."""
-    with casual.table(sandbox=probe()) as worker:
+    with unrated.table(sandbox=probe()) as worker:
         return [play(worker, bot, repeat) for repeat in range(REPEATS + 1)][1:]
 
 
@@ -60,7 +60,7 @@ def play(worker: Worker, bot: Entrant, repeat: int) -> Cost:
     buttons = game("buttons")
     seed = bytes([repeat] * 32)
     line_up = [bot._replace(label=f"{bot.label} {seat}") for seat in range(2)]
-    tasks = casual.tasks(buttons, line_up, options=buttons.options({}), limits=Limits(), seed=seed, count=MATCHES)
+    tasks = unrated.tasks(buttons, line_up, options=buttons.options({}), limits=Limits(), seed=seed, count=MATCHES)
     before, begun = used(), time.perf_counter()
     decisions = sum(map(decided, worker.play(tasks)))
     return Cost(decisions / (time.perf_counter() - begun), (used() - before) * 1e6 / decisions)

@@ -11,7 +11,7 @@ from typing import NamedTuple
 from arena import games, roster
 from arena.submission.manifest import load
 from arena.submission.templates import templates
-from arena.task import Entrant
+from arena.worker.jobs import Entrant
 from ladder import store
 from tests.cli.commands import ARENA, Ran, environment
 

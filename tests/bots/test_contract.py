@@ -14,11 +14,11 @@ from typing import NamedTuple
 import pytest
 from google.protobuf.struct_pb2 import Struct
 
-from arena import wire
 from arena.check.examiner import Examined, examined
-from arena.clock import Limits
 from arena.games import game
-from arena.questions import Setup, Sitting
+from arena.referee import frames
+from arena.referee.clock import Limits
+from arena.replay.questions import Setup, Sitting
 from arena.sandbox import Grade, probe
 from arena.submission.templates import templates
 from arena.v1 import referee_pb2 as pb
@@ -113,7 +113,7 @@ async def test_it_says_what_it_has_decided_while_it_thinks(home: Home, language:
     """
     bot = home.entrant(language)
     legal = range(100) if "arena_bot.plain" in bot.command else range(20_000)
-    question = wire.part("decisions", decision(1, 1, legal, other=NOTHING).SerializeToString())
+    question = frames.part("decisions", decision(1, 1, legal, other=NOTHING).SerializeToString())
     async with refereed(*bot.command[1:], by=bot.command[0], cwd=bot.cwd) as referee:
         await referee.hello()
         limits = pb.Limits(decision_ms=int(1000 * LIMIT))
@@ -142,7 +142,7 @@ async def lucky(bot: Examined, seeds: dict[int, bytes]) -> list[int]:
         ]
         bot.say(pb.PlayResponse(decisions=asked).SerializeToString())
         said += [choice.action for choice in (await bot.hear(PATIENCE)).choices]
-    bot.say(*[wire.end(wire.match(match), None) for match in seeds])
+    bot.say(*[frames.end(frames.match(match), None) for match in seeds])
     return said
 
 
@@ -162,7 +162,7 @@ async def test_luck_comes_from_the_seed_alone(home: Home, language: str) -> None
 async def test_it_goes_in_peace(home: Home, language: str) -> None:
     """After Goodbye it ends with exit code 0 and not a word."""
     async with examined(home.entrant(language), PATIENCE, probe()) as bot:
-        bot.say(wire.part("goodbye", pb.Goodbye(reason="the test is over").SerializeToString()))
+        bot.say(frames.part("goodbye", pb.Goodbye(reason="the test is over").SerializeToString()))
         assert await bot.ended(PATIENCE)
         evidence = bot.evidence()
     assert (evidence["exit"], own_words(evidence["output"])) == ("exited with code 0", [])

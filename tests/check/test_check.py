@@ -15,12 +15,12 @@ from arena.check.advice import advise
 from arena.check.probes import PROBES
 from arena.check.run import Checked, check
 from arena.check.trials import Trial, forecast, times, trials
-from arena.clock import Limits
-from arena.match import Forfeit, Outcome, Void, VoidReason
-from arena.questions import Setup, Sitting
+from arena.referee.clock import Limits
+from arena.referee.match import Forfeit, Outcome, Void, VoidReason
+from arena.replay.questions import Setup, Sitting
 from arena.sandbox import UNCONFINED
-from arena.task import Played, SeatRecord, Task
-from arena.worker import Worker
+from arena.worker.jobs import Played, SeatRecord, Task
+from arena.worker.worker import Worker
 from tests.cli.commands import arena, typed
 
 pytestmark = pytest.mark.timeout(300)

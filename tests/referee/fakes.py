@@ -6,10 +6,10 @@ from collections.abc import Callable, Sequence
 from types import SimpleNamespace
 from typing import Any, NamedTuple, cast
 
-from arena.clock import Limits, Usage
-from arena.match import Asked, Forfeit, Outcome
-from arena.stream import BotStream, SeatAt
-from arena.table import Table
+from arena.referee.clock import Limits, Usage
+from arena.referee.match import Asked, Forfeit, Outcome
+from arena.referee.stream import BotStream, SeatAt
+from arena.referee.table import Table
 from arena.v1 import referee_pb2 as pb
 
 LIMITS = Limits(decision=1.0, bank=3.0)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from arena.clock import NO_LIMITS, Bank, Limits, Usage, charged
+from arena.referee.clock import NO_LIMITS, Bank, Limits, Usage, charged
 
 
 @pytest.fixture

@@ -7,11 +7,11 @@ import random
 import pytest
 
 from arena import games
-from arena.clock import Limits
 from arena.games import RandomDice
-from arena.match import Forfeit, Match
-from arena.stream import SeatAt
-from arena.table import Table
+from arena.referee.clock import Limits
+from arena.referee.match import Forfeit, Match
+from arena.referee.stream import SeatAt
+from arena.referee.table import Table
 from arena.v1 import referee_pb2 as pb
 from tests.referee.fakes import Wire
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from arena.games import ScriptedDice
-from arena.match import Asked, Forfeit, Match, Outcome
+from arena.referee.match import Asked, Forfeit, Match, Outcome
 from tests.referee.toy import Toy
 
 CRASH, ILLEGAL = Forfeit.CRASH, Forfeit.ILLEGAL

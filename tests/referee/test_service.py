@@ -10,7 +10,7 @@ from typing import Any
 import grpc
 import pytest
 
-from arena.service import CONNECTIONS, UNREAD, Receive, RefereeService, Write, _write_all
+from arena.referee.service import CONNECTIONS, UNREAD, Receive, RefereeService, Write, _write_all
 from arena.v1 import referee_pb2 as pb
 
 METHOD = "/arena.v1.RefereeService/Play"

@@ -8,9 +8,9 @@ from typing import NamedTuple
 
 import pytest
 
-from arena.clock import NO_LIMITS, Limits, Usage
-from arena.match import Forfeit, Outcome, SeatForfeit
-from arena.stream import FRAME_BYTES, NOISE, PATIENCE, PIECES, SeatAt
+from arena.referee.clock import NO_LIMITS, Limits, Usage
+from arena.referee.match import Forfeit, Outcome, SeatForfeit
+from arena.referee.stream import FRAME_BYTES, NOISE, PATIENCE, PIECES, SeatAt
 from arena.v1 import referee_pb2 as pb
 from tests.referee.fakes import LIMITS, Wire
 

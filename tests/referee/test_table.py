@@ -7,11 +7,11 @@ from typing import Any
 
 import pytest
 
-from arena.clock import Limits
 from arena.games import ScriptedDice
-from arena.match import Forfeit, Match, Outcome
-from arena.stream import SeatAt
-from arena.table import Table, brief
+from arena.referee.clock import Limits
+from arena.referee.match import Forfeit, Match, Outcome
+from arena.referee.stream import SeatAt
+from arena.referee.table import Table, brief
 from tests.referee.fakes import Wire
 from tests.referee.toy import Toy
 

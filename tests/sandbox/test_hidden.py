@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from arena.sandbox import Grade, confine, probe
-from arena.scratch import run_folder
+from arena.sandbox.run_folder import run_folder
 from tests.needs import grades
 
 

@@ -12,8 +12,8 @@ from pathlib import Path
 import pytest
 
 from arena.sandbox import Grade, attacks, confine, probe, user
+from arena.sandbox.run_folder import run_folder
 from arena.sandbox.shown import NEVER, keep_times, shown
-from arena.scratch import run_folder
 
 TRY_ALL = f"""
 import ctypes, json, os, sys

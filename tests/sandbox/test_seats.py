@@ -13,7 +13,7 @@ from typing import Any
 import pytest
 
 from arena.sandbox import Grade, confine, probe
-from arena.scratch import run_folder
+from arena.sandbox.run_folder import run_folder
 from tests.cli.commands import ARENA, environment
 from tests.needs import grades
 from tests.tournament import programs

@@ -8,8 +8,8 @@ from pathlib import Path
 import pytest
 
 from arena import roster
-from arena.admission import admit
-from arena.clock import Limits
+from arena.referee.clock import Limits
+from arena.roster.admission import admit
 from arena.sandbox import Grade, NoSandbox, Sandbox
 from arena.submission import Program
 from arena.submission.build import Building

@@ -15,7 +15,7 @@ import pytest
 
 from arena.sandbox import Grade, confine, confine_build, probe
 from arena.sandbox.confine import BUILDER, UNPRIVILEGED
-from arena.scratch import run_folder
+from arena.sandbox.run_folder import run_folder
 from tests.cli.commands import ARENA, environment
 from tests.needs import grades
 from tests.tournament import programs

@@ -13,10 +13,11 @@ from pathlib import Path
 import pytest
 from google.protobuf.struct_pb2 import Struct
 
-from arena import casual, games, submission
-from arena.clock import Limits
-from arena.task import Played
+from arena import games, submission
+from arena.referee.clock import Limits
 from arena.v1.referee_pb2 import PlayResponse
+from arena.worker import unrated
+from arena.worker.jobs import Played
 from arena_bot.plain import Garbled, Program, as_data, flat
 from tests.sdk.referee import decision, refereed, start
 
@@ -48,8 +49,8 @@ def played(bot: Path, game: str = "birth", limits: Limits = LIMITS) -> Played:
     """One match of a bot in a folder against luck, on the dice of the seed `docs`."""
     rules, line_up = games.game(game), [submission.read(bot).entrant(), submission.built_ins()["random"].entrant()]
     seed = sha256(b"docs").digest()
-    wanted = casual.tasks(rules, line_up, options=rules.options({}), limits=limits, seed=seed, count=1)
-    with casual.table() as worker:
+    wanted = unrated.tasks(rules, line_up, options=rules.options({}), limits=limits, seed=seed, count=1)
+    with unrated.table() as worker:
         (result,) = worker.play(wanted)
     return result
 

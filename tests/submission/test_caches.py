@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from arena.sandbox import UNCONFINED
-from arena.scratch import run_folder
+from arena.sandbox.run_folder import run_folder
 from arena.submission import Program, allowance, caches
 from arena.submission.build import BuildFailed, Building, build
 from arena.submission.caches import lent

@@ -18,13 +18,13 @@ from typing import NamedTuple
 import pytest
 
 from arena import submission
-from arena.roster import enter
+from arena.roster.bots import enter
 from arena.sandbox import Grade
 from ladder import store
 from ladder.statistics import Estimate
 from tests.cli.commands import arena
 from tests.needs import grades
-from tests.referee.conftest import HOSTILE
+from tests.worker.conftest import HOSTILE
 
 pytestmark = [pytest.mark.long, pytest.mark.timeout(300)]
 

@@ -18,16 +18,16 @@ from typing import Any
 import pytest
 
 from arena import games
-from arena.clock import Limits
-from arena.match import Outcome
+from arena.referee.clock import Limits
+from arena.referee.match import Outcome
 from arena.sandbox import Grade, probe
-from arena.task import Entrant, Task
 from arena.tournament.pool import Workers
+from arena.worker.jobs import Entrant, Task
 from tests.cli.commands import ARENA, environment
 from tests.needs import grades
-from tests.referee.conftest import HOSTILE
 from tests.tournament import programs
 from tests.tournament.playing import in_phases
+from tests.worker.conftest import HOSTILE
 
 pytestmark = [pytest.mark.long, pytest.mark.timeout(300)]
 

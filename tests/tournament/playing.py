@@ -8,11 +8,11 @@ from itertools import chain
 from pathlib import Path
 
 from arena import games, roster, submission
-from arena.clock import Limits
-from arena.match import Forfeit, Match
-from arena.task import Played, SeatRecord, Task
+from arena.referee.clock import Limits
+from arena.referee.match import Forfeit, Match
 from arena.tournament.pool import Workers
 from arena.tournament.run import run_ladder
+from arena.worker.jobs import Played, SeatRecord, Task
 from ladder import store
 
 

@@ -20,11 +20,11 @@ import psutil
 import pytest
 
 from arena import games
-from arena.clock import Limits
-from arena.match import Forfeit, Outcome, SeatForfeit, Void, VoidReason
-from arena.task import Entrant, Played, Task
+from arena.referee.clock import Limits
+from arena.referee.match import Forfeit, Outcome, SeatForfeit, Void, VoidReason
 from arena.tournament.compare import ATTEMPTS, HOPELESS, Answer, Question, compare
 from arena.tournament.pool import Workers
+from arena.worker.jobs import Entrant, Played, Task
 from ladder.schedule import TooFewBots
 from tests.cli.commands import ARENA, PATIENCE, arena, environment
 from tests.tournament import programs

@@ -17,7 +17,7 @@ from subprocess import PIPE
 import psutil
 import pytest
 
-from arena.match import VoidReason
+from arena.referee.match import VoidReason
 from ladder import store
 from tests.cli.commands import ARENA, PATIENCE, arena, environment
 from tests.tournament import programs

@@ -19,7 +19,7 @@ from subprocess import PIPE
 import psutil
 import pytest
 
-from arena.verify import CHUNK
+from arena.tournament.verify import CHUNK
 from ladder import store
 from tests.cli.commands import ARENA, PATIENCE, arena, environment
 from tests.tournament import playing, programs
@@ -117,7 +117,7 @@ WorkerProcess(sys.argv[1], 1, UNCONFINED)
 """
 BY_A_CHECK = """
 from functools import partial
-from arena.verify import _in_order
+from arena.tournament.verify import _in_order
 next(_in_order([partial(print, "one", "two")], 2))
 """
 

@@ -14,16 +14,16 @@ from pathlib import Path
 
 import pytest
 
-from arena.clock import Limits
-from arena.match import Outcome, Void, VoidReason
+from arena.referee.clock import Limits
+from arena.referee.match import Outcome, Void, VoidReason
+from arena.referee.stream import SeatAt
+from arena.referee.table import Table
 from arena.sandbox import Sandbox
-from arena.seated import Bot
-from arena.stream import SeatAt
-from arena.table import Table
-from arena.task import Delivery, Entrant, Link, Played, Task, Trouble
 from arena.tournament import WorkersDied, pool
 from arena.tournament.pool import DEATHS, WorkerProcess, Workers
-from arena.worker import Worker
+from arena.worker.bot import Bot
+from arena.worker.jobs import Delivery, Entrant, Link, Played, Task, Trouble
+from arena.worker.worker import Worker
 from ladder import store
 from tests.cli.commands import typed
 from tests.tournament.playing import in_phases
@@ -59,9 +59,9 @@ def test_a_worker_that_starts_hears_no_ctrl_c() -> None:
 import signal
 import subprocess
 import sys
-from arena import starting
-process = starting._CONTEXT.Process(target=signal.raise_signal, args=(signal.SIGINT,))
-with starting._blocked(starting.FOR_THE_ARENA):
+from arena.worker import spawn
+process = spawn._CONTEXT.Process(target=signal.raise_signal, args=(signal.SIGINT,))
+with spawn._blocked(spawn.FOR_THE_ARENA):
     process.start()
 process.join()
 raise SystemExit(process.exitcode)

@@ -19,11 +19,11 @@ import pytest
 from sqlite_utils import Database
 
 from arena import replay as replays
-from arena import verify as verifying
 from arena.games.burning_desire import BurningDesire
-from arena.task import Entrant
+from arena.tournament import verify as verifying
 from arena.tournament.run import finished, task
-from arena.verify import Verdict, verify
+from arena.tournament.verify import Verdict, verify
+from arena.worker.jobs import Entrant
 from ladder import store
 from ladder.store import results
 from tests.cli.commands import typed

@@ -9,11 +9,11 @@ from time import sleep
 
 import pytest
 
-from arena.clock import Limits
-from arena.match import Outcome, Void, VoidReason
-from arena.task import Delivery, Entrant, Link, Played, Task, Trouble
+from arena.referee.clock import Limits
+from arena.referee.match import Outcome, Void, VoidReason
 from arena.tournament import pool
 from arena.tournament.pool import CHUNK, HICCUP, QUIET, Width, Workers
+from arena.worker.jobs import Delivery, Entrant, Link, Played, Task, Trouble
 from tests.referee.fakes import VirtualTime
 
 JOBS = 4

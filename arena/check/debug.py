@@ -1,0 +1,99 @@
+"""Feed the recorded questions of one seat to a bot again, with no clock, and see where it would choose otherwise."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from google.protobuf.json_format import MessageToDict
+
+from arena import replay
+from arena.check.examiner import Examined, Misbehaved, Waiting, examined
+from arena.games.rules import Seat
+from arena.referee import frames
+from arena.referee.clock import Limits
+from arena.referee.match import Asked, Match
+from arena.replay.questions import Setup
+from arena.replay.record import Unreadable
+from arena.v1 import referee_pb2 as pb
+
+if TYPE_CHECKING:
+    from arena.sandbox import Sandbox
+    from arena.worker.jobs import Entrant
+    from ladder import store
+
+PATIENCE = 7 * 86400.0
+"""Seconds: whoever steps through a decision may go home meanwhile."""
+
+
+class Compared(NamedTuple):
+    """One decision: what was chosen in the match (None: there was no answer), and what this build chooses."""
+
+    decision: int
+    then: int | None
+    now: int
+    legal: list[int]
+    request: Mapping[str, Any]
+    picture: str
+
+
+async def compare(
+    match: store.Match,
+    seat: Seat,
+    entrant: Entrant,
+    *,
+    sandbox: Sandbox,
+    start_limit: float,
+    report: Callable[[int, int], None],
+    at: int | None = None,
+    waiting: Waiting | None = None,
+) -> list[Compared]:
+    """A seat's decisions, up to number `at`, each put to a bot as it was. Raises Misbehaved and Unreadable."""
+    setup, record = recorded(match)
+    limits = Limits(**match.ladder.key.limits)
+    own = [asked.number for _, asked, _ in setup.replayed(record) if asked.seat == seat]
+    if at is not None and at not in own:
+        raise Unreadable(f"seat {seat} was asked the decisions {', '.join(map(str, own)) or 'none'}, not {at}")
+    compared: list[Compared] = []
+    report(0, len(own))
+    async with examined(entrant, start_limit, sandbox, waiting) as bot:
+        bot.say(setup.start(1, seat, limits))
+        shown = 0
+        for now, asked, action in setup.replayed(record):
+            if bot.hello.updates and now.choices[shown:]:
+                bot.say(frames.update(frames.match(1), now.choices[shown:], setup.view(seat, now.state)))
+            shown = len(now.choices)
+            if asked.seat == seat:
+                then = _forfeited_with(match, seat) if action is None else action
+                compared.append(await _ask(bot, setup.question(1, asked, now.state, limits.bank), now, asked, then))
+                report(len(compared), len(own))
+                if asked.number == at:
+                    break
+    return compared
+
+
+def recorded(match: store.Match) -> tuple[Setup, replay.Replay]:
+    """What a stored match was played with, and its course. Raises Unreadable."""
+    if match.replay is None:
+        raise Unreadable(f"match {match.id} is {match.status}: nothing was asked in it yet")
+    if match.seed is None:
+        raise Unreadable(f"the dice of match {match.id} are known when every match of its group is done")
+    key = match.ladder.key
+    return Setup(key.game, key.seats, key.options, match.seed), replay.unpack(match.replay)
+
+
+def _forfeited_with(match: store.Match, seat: Seat) -> int | None:
+    """What a seat answered when it forfeited, if it did."""
+    answer: int | None = (match.seats[seat].evidence or {}).get("answer")
+    return answer
+
+
+async def _ask(bot: Examined, question: bytes, match: Match, asked: Asked, then: int | None) -> Compared:
+    bot.say(question)
+    choices = (await bot.hear(PATIENCE)).choices
+    if [(choice.match, choice.decision) for choice in choices] != [(1, asked.number)]:
+        raise Misbehaved(f"was asked decision {asked.number}, answered {[choice.decision for choice in choices]}")
+    (request,) = pb.PlayResponse.FromString(question).decisions
+    plain = MessageToDict(request, preserving_proto_field_name=True)
+    picture = match.game.picture(match.state)
+    return Compared(asked.number, then, choices[0].action, list(asked.legal), plain, picture)

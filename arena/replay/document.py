@@ -1,0 +1,180 @@
+"""A stored match shown step by step, and as a document for other programs: docs/replays.md has its format."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from itertools import islice
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import msgspec
+
+from arena import games
+from arena.games.dice import Dice, KeyedDice, commitment
+from arena.games.rules import BadOption, Game
+from arena.referee.match import Match
+from arena.replay.record import Breach, Choice, Forfeited, Replay, Unreadable, replayed, unpack
+
+if TYPE_CHECKING:
+    from ladder import store
+
+FORMAT = 1
+"""Of the document; what is added to it later leaves the number as it is."""
+
+
+class Roll(msgspec.Struct, frozen=True, omit_defaults=True):
+    """What a key of the dice gave: faces of dice, or numbers below `bounds`."""
+
+    key: str
+    numbers: tuple[int, ...]
+    bounds: tuple[int, ...] | None = None
+
+
+class NotedDice(Dice):
+    """The dice of a seed, which remember every roll."""
+
+    def __init__(self, seed: bytes) -> None:
+        self._keyed = KeyedDice(seed)
+        self.rolls: list[Roll] = []
+
+    def roll(self, key: str, count: int) -> tuple[int, ...]:
+        self.rolls.append(Roll(key, self._keyed.roll(key, count)))
+        return self.rolls[-1].numbers
+
+    def draws(self, key: str, bounds: Sequence[int]) -> tuple[int, ...]:
+        self.rolls.append(Roll(key, self._keyed.draws(key, bounds), tuple(bounds)))
+        return self.rolls[-1].numbers
+
+
+class Document(msgspec.Struct, frozen=True, kw_only=True):
+    """A match with all that it takes to play it again; binary values are hexadecimal, scores decimal."""
+
+    format: int
+    match: str
+    ladder: str
+    game: str
+    rules_version: int
+    options: dict[str, Any]
+    seed: str
+    commitment: str
+    bots: tuple[str, ...]
+    choices: tuple[Choice, ...]
+    forfeits: tuple[Forfeited, ...]
+    times_ms: tuple[tuple[float, ...], ...]
+    dice: tuple[Roll, ...]
+    ranks: tuple[int, ...]
+    scores: tuple[str, ...]
+    finished: float | None
+
+    @property
+    def replay(self) -> Replay:
+        """As the store has it."""
+        return Replay(self.choices, self.forfeits, self.times_ms)
+
+
+class Step(NamedTuple):
+    """What was chosen at once, the rolls that followed, and the state then; the first step has no choices."""
+
+    choices: tuple[Choice, ...]
+    rolls: tuple[Roll, ...]
+    state: Any
+
+
+def document(match: store.Match) -> Document:
+    """A finished match whose seed may be shown. Raises Unreadable and Breach."""
+    if match.replay is None:
+        raise Unreadable(f"match {match.id} is {match.status}: there is nothing to show")
+    if match.seed is None:
+        raise Unreadable(f"match {match.id} is shown when every match of its group is done: they share its dice")
+    record, key = unpack(match.replay), match.ladder.key
+    made = Document(
+        format=FORMAT,
+        match=match.id,
+        ladder=match.ladder.id,
+        game=key.game,
+        rules_version=key.rules_version,
+        options=dict(key.options),
+        seed=match.seed.hex(),
+        commitment=commitment(match.seed).hex(),
+        bots=match.line_up,
+        choices=record.choices,
+        forfeits=record.forfeits,
+        times_ms=record.times_ms,
+        dice=(),
+        ranks=tuple(seat.rank for seat in match.seats),
+        scores=tuple(str(seat.score) for seat in match.seats),
+        finished=match.finished,
+    )
+    _played(made)
+    return msgspec.structs.replace(made, dice=_rolls(made))
+
+
+def opened(text: bytes) -> Document:
+    """A document as it was exported. Raises Unreadable."""
+    try:
+        if (number := msgspec.json.decode(text, type=_Format).format) > FORMAT:
+            raise Unreadable(f"it is of format {number}, this arena knows {FORMAT}: update the arena")
+        return msgspec.json.decode(text, type=Document)
+    except msgspec.MsgspecError as error:
+        raise Unreadable(f"it is no replay: {error}") from error
+
+
+class _Format(msgspec.Struct):
+    format: int
+
+
+def check(shown: Document) -> None:
+    """Play it again by the rules. Raises Unreadable and Breach."""
+    outcome = _played(shown).outcome
+    assert outcome is not None
+    by_the_rules = {
+        "ranks": outcome.ranks,
+        "scores": tuple(map(str, outcome.scores)),
+        "dice": _rolls(shown),
+    }
+    for name, expected in by_the_rules.items():
+        if getattr(shown, name) != expected:
+            raise Breach(f"{name} are not what the rules make of seed and choices")
+
+
+def _played(shown: Document) -> Match:
+    game, seed = games.game(shown.game), _seed(shown)
+    if game.rules_version != shown.rules_version:
+        raise Unreadable(f"it follows version {shown.rules_version} of the rules, this arena has {game.rules_version}")
+    if commitment(seed).hex() != shown.commitment:
+        raise Breach("the commitment is not that of the seed")
+    _check_setting(game, shown)
+    return replayed(game, len(shown.bots), shown.options, KeyedDice(seed), shown.replay)
+
+
+def _seed(shown: Document) -> bytes:
+    try:
+        return bytes.fromhex(shown.seed)
+    except ValueError as error:
+        raise Unreadable(f"its seed {shown.seed!r} is not hexadecimal") from error
+
+
+def _check_setting(game: Game[Any], shown: Document) -> None:
+    if not len(shown.bots) == len(shown.times_ms) in game.seats:
+        raise Breach(f"it has {len(shown.bots)} bots, and times of {len(shown.times_ms)}")
+    try:
+        missing = sorted(game.options(shown.options).keys() - shown.options.keys())
+    except BadOption as error:
+        raise Breach(str(error)) from error
+    if missing:
+        raise Breach(f"the option {missing[0]} has no value")
+
+
+def _rolls(shown: Document) -> tuple[Roll, ...]:
+    return tuple(roll for step in steps(shown) for roll in step.rolls)
+
+
+def steps(shown: Document) -> Iterator[Step]:
+    """The match from its start to where its choices end."""
+    game, dice = games.game(shown.game), NotedDice(bytes.fromhex(shown.seed))
+    state = game.start(len(shown.bots), dice, shown.options)
+    yield Step((), tuple(dice.rolls), state)
+    choices = iter(shown.choices)
+    while (pending := game.pending(state)) and (chosen := tuple(islice(choices, len(pending)))):
+        before = len(dice.rolls)
+        state = game.apply(state, dict(chosen), dice)
+        yield Step(chosen, tuple(dice.rolls[before:]), state)

@@ -1,0 +1,175 @@
+"""The record of one match: packed for the store, re-played by the rules."""
+
+from __future__ import annotations
+
+import gzip
+import zlib
+from collections import deque
+from collections.abc import Iterator, Mapping, Sequence
+from itertools import zip_longest
+from typing import Any, NamedTuple, TypeAlias
+
+import msgspec
+
+from arena.games.dice import Dice
+from arena.games.rules import Game, Options, Seat
+from arena.referee.match import Asked, Forfeit, Match
+from arena.worker.jobs import Played
+
+FORMAT = 2
+"""1 had no forfeits."""
+
+Choice: TypeAlias = tuple[Seat, int]
+"""Who chose which action."""
+
+
+class Unreadable(ValueError):
+    """A record that is none; the message says why, in words that follow "its replay"."""
+
+
+class Breach(ValueError):
+    """A record that the rules do not allow; the message says where and why."""
+
+
+class Forfeited(NamedTuple):
+    """A seat that forfeited, and in which step (−1: before the first)."""
+
+    seat: Seat
+    reason: Forfeit
+    step: int
+
+
+class Replay(NamedTuple):
+    """What is kept of a match's course; `times_ms` are by seat, in the order of its decisions."""
+
+    choices: tuple[Choice, ...]
+    """In the order applied, what was played for forfeited seats included."""
+    forfeits: tuple[Forfeited, ...]
+    times_ms: tuple[tuple[float, ...], ...]
+    charged_ms: tuple[Mapping[int, float], ...] = ()
+    """By seat and place in `times_ms`, where not all of the time was charged."""
+    conditions: Mapping[str, Any] = {}
+    """What held the bots, and how busy the machine was."""
+
+
+def plain(choices: Sequence[Choice]) -> bytes:
+    """Choices as canonical JSON, what their digest is of: [[seat, action], …]."""
+    return msgspec.json.encode(choices)
+
+
+def pack(played: Played) -> bytes:
+    """The replay as it is stored: gzipped JSON."""
+    assert played.outcome is not None
+    record = {
+        "format": FORMAT,
+        "choices": played.choices,
+        "forfeits": [(forfeit.seat, forfeit.reason, forfeit.step) for forfeit in played.outcome.forfeits],
+        "times_ms": [[round(seconds * 1000, 2) for seconds in seat.times] for seat in played.seats],
+        "charged_ms": [
+            {decision: round(seconds * 1000, 2) for decision, seconds in seat.charged.items()} for seat in played.seats
+        ],
+        "conditions": played.conditions,
+    }
+    return packed_json(record)
+
+
+def packed_json(record: Mapping[str, Any]) -> bytes:
+    """A record as bytes that are the same each time."""
+    return gzip.compress(msgspec.json.encode(record), compresslevel=1, mtime=0)
+
+
+class _Packed(msgspec.Struct):
+    format: int
+    choices: tuple[Choice, ...]
+    times_ms: tuple[tuple[float, ...], ...]
+    forfeits: tuple[tuple[Seat, Forfeit, int], ...] = ()
+    charged_ms: tuple[dict[int, float], ...] = ()
+    conditions: dict[str, Any] = {}
+
+
+_decode = msgspec.json.Decoder(_Packed).decode
+
+
+def unpack(packed: bytes) -> Replay:
+    """What `pack` was given. Raises Unreadable."""
+    try:
+        record = _decode(gzip.decompress(packed))
+    except (OSError, EOFError, zlib.error, msgspec.MsgspecError) as error:
+        raise Unreadable(f"cannot be read: {error}") from error
+    if record.format > FORMAT:
+        raise Unreadable(f"is of format {record.format}, this arena knows {FORMAT}: update the arena")
+    forfeits = tuple(Forfeited(*forfeit) for forfeit in record.forfeits)
+    return Replay(record.choices, forfeits, record.times_ms, record.charged_ms, record.conditions)
+
+
+def replayed(game: Game[Any], seats: int, options: Options, dice: Dice, replay: Replay) -> Match:
+    """The match that the record tells of, played to its end by the rules. Raises Breach."""
+    match = Match(game, seats, options, dice)
+    for _ in questions(match, replay):
+        pass
+    _check_whole(match, replay)
+    return match
+
+
+def questions(match: Match, replay: Replay) -> Iterator[tuple[Asked, int | None]]:
+    """Play a new match by its record: every decision while the match is where it was asked, and what was chosen.
+
+    None stands for a seat that forfeited instead. Of the step in which forfeits decided the match only those are told:
+    what others chose there was never applied, nor kept. Raises Breach.
+    """
+    chosen = _by_seat(replay.choices, match.seats)
+    forfeits = {forfeit.seat: forfeit for forfeit in replay.forfeits}
+    for seat in forfeits:
+        if seat not in range(match.seats):
+            raise Breach(f"seat {seat} has forfeited, of {match.seats} seats")
+    match.begin([(seat, "") for seat, forfeit in forfeits.items() if forfeit.step < 0])
+    while match.outcome is None:
+        leaving = {seat for seat in match.open if seat in forfeits and forfeits[seat].step == match.steps}
+        for asked in sorted(match.open.values(), key=lambda asked: asked.seat not in leaving):  # who leaves first
+            if asked.seat in leaving:
+                yield asked, None
+                match.forfeit(asked.seat, forfeits[asked.seat].reason, "")
+            elif match.is_decided:
+                match.answer(asked.seat, asked.legal[0])
+            else:
+                yield asked, (action := _legal(asked, chosen[asked.seat]))
+                match.answer(asked.seat, action)
+
+
+def _by_seat(choices: Sequence[Choice], seats: int) -> list[deque[int]]:
+    chosen: list[deque[int]] = [deque() for _ in range(seats)]
+    for seat, action in choices:
+        if seat not in range(seats):
+            raise Breach(f"seat {seat} has chosen, of {seats} seats")
+        chosen[seat].append(action)
+    return chosen
+
+
+def _legal(asked: Asked, chosen: deque[int]) -> int:
+    if not chosen:
+        raise Breach(f"decision {asked.number}: seat {asked.seat} has no choice recorded")
+    action = chosen.popleft()
+    if action not in asked.legal:
+        raise Breach(f"decision {asked.number}: seat {asked.seat} chose {action}, which is not legal")
+    return action
+
+
+def _check_whole(match: Match, replay: Replay) -> None:
+    """Everything that is recorded was used, in the order recorded."""
+    assert match.outcome is not None
+    for number, (played, recorded) in enumerate(zip_longest(match.choices, replay.choices), 1):
+        if played != recorded:
+            raise Breach(f"choice {number} is {_choice(recorded)}, by the rules {_choice(played)}")
+    played_forfeits = [Forfeited(each.seat, each.reason, each.step) for each in match.outcome.forfeits]
+    if played_forfeits != list(replay.forfeits):
+        raise Breach(
+            f"forfeits (seat, reason, step) are {_listed(replay.forfeits)}, by the rules {_listed(played_forfeits)}"
+        )
+
+
+def _choice(choice: Choice | None) -> str:
+    return "missing" if choice is None else f"{choice[1]} by seat {choice[0]}"
+
+
+def _listed(forfeits: Sequence[Forfeited]) -> str:
+    return ", ".join(f"{seat} {reason} {step}" for seat, reason, step in forfeits) or "none"

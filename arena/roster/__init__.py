@@ -1,0 +1,35 @@
+"""Which bots there are, and how one enters."""
+
+from arena.roster.bots import (
+    Workshop,
+    built,
+    built_ins,
+    check_field,
+    check_wishes,
+    enter,
+    enter_built_ins,
+    find,
+    folder,
+    listed,
+    names,
+    program_of,
+    retire,
+    starter,
+)
+
+__all__ = [
+    "Workshop",
+    "built",
+    "built_ins",
+    "check_field",
+    "check_wishes",
+    "enter",
+    "enter_built_ins",
+    "find",
+    "folder",
+    "listed",
+    "names",
+    "program_of",
+    "retire",
+    "starter",
+]

@@ -1,0 +1,343 @@
+"""Start a bot's process, keep what it prints, end it and everything it started.
+
+Everything here is called from the event loop's thread: the kernel kills a bot when the *thread* that started it ends.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import ctypes
+import os
+import resource
+import signal
+import subprocess
+import time
+from collections import deque
+from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
+
+from arena.referee.clock import Usage
+from arena.sandbox import cpu_usage, watchdog
+from arena.sandbox.cgroups import Group
+from arena.sandbox.grades import Bounds
+from arena.sandbox.launcher import BEGAN
+from arena.sandbox.watchdog import ALARMED, Excess, out_of_memory
+
+KEPT = 64 * 1024
+"""Bytes kept of the beginning, and again of the end, of what a bot prints."""
+PIPE = 1024 * 1024
+"""As much as can lie in a pipe."""
+WIDTH = 1000
+"""Characters of a line that are shown as evidence."""
+FLOOD = 10 * 1024 * 1024
+"""More than this in one second is OUTPUT."""
+
+ORPHANED = 20.0
+"""Seconds in which all that bots left behind can be ended."""
+
+_PR_SET_CHILD_SUBREAPER = 36
+
+
+def adopt_orphans() -> None:
+    """Become the parent of whatever bots leave behind, so that it can be found and ended (Linux)."""
+    with contextlib.suppress(OSError, AttributeError):
+        ctypes.CDLL(None).prctl(_PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0)
+
+
+def die_with_parent(parent: int) -> None:
+    """Have the kernel kill this process when its parent ends (Linux)."""
+    with contextlib.suppress(OSError, AttributeError):
+        ctypes.CDLL(None).prctl(1, signal.SIGKILL, 0, 0, 0)  # PR_SET_PDEATHSIG
+    if os.getppid() != parent:
+        os._exit(1)
+
+
+def allow_many_files() -> None:
+    """As many open files as the system lets this process have: each bot's sockets and pipes are some."""
+    hard = resource.getrlimit(resource.RLIMIT_NOFILE)[1]
+    with contextlib.suppress(OSError, ValueError):
+        resource.setrlimit(resource.RLIMIT_NOFILE, (hard, hard))
+
+
+class Output:
+    """The first and last 64 KiB of what a bot printed."""
+
+    def __init__(self) -> None:
+        self._head = b""
+        self._tail: deque[bytes] = deque()
+        self._tail_size = 0
+        self.total = 0
+
+    def add(self, data: bytes) -> None:
+        """Keep what there is room for; the middle of a flood is dropped."""
+        self.total += len(data)
+        room = KEPT - len(self._head)
+        self._head += data[:room]
+        if rest := data[room:] if room > 0 else data:
+            self._tail.append(rest)
+            self._tail_size += len(rest)
+            while self._tail_size - len(self._tail[0]) >= KEPT:
+                self._tail_size -= len(self._tail.popleft())
+
+    def last_lines(self, count: int = 20) -> list[str]:
+        """The last lines, long ones cut, as text; bytes that are no UTF-8 are escaped."""
+        return [line if len(line) <= WIDTH else f"{line[:WIDTH]} …" for line in self.text().splitlines()[-count:]]
+
+    def text(self) -> str:
+        """All that was kept; bytes that are no UTF-8 are escaped."""
+        return (self._head + b"".join(self._tail)[-KEPT:]).decode("utf-8", "backslashreplace")
+
+
+class BotProcess:
+    """A running bot. `on_exit` is called once, in the loop, when it has ended and all its output was read.
+
+    `group` are its control groups, removed with it. `wrapped` says that an end by signal n is told as code 128 + n.
+    Where no group holds it to its `bounds`, a look now and then does, also at the folder `scratch` that it may write.
+    """
+
+    def __init__(
+        self,
+        command: Sequence[str],
+        *,
+        cwd: Path,
+        env: Mapping[str, str],
+        on_exit: Callable[[], None],
+        on_flood: Callable[[], None],
+        group: Group | None = None,
+        wrapped: bool = False,
+        bounds: Bounds | None = None,
+        scratch: Path | None = None,
+    ) -> None:
+        self.output = Output()
+        self._on_exit = on_exit
+        self._on_flood = on_flood
+        self._group = group
+        self._wrapped = wrapped
+        self._bounds = bounds
+        self._scratch = scratch
+        self._watch: asyncio.TimerHandle | None = None
+        self.excess: Excess | None = None
+        """What it was ended for using too much of; known at its end."""
+        self._began = False
+        self._loop = asyncio.get_running_loop()
+        self._second = (0, 0)  # (whole second of the loop's clock, bytes printed up to its start)
+        self._report, told = os.pipe()
+        os.set_blocking(self._report, False)
+        try:
+            self._process = subprocess.Popen(
+                list(command),
+                cwd=cwd,
+                env=dict(env),
+                stdin=told,
+                stdout=subprocess.PIPE,
+                stderr=subprocess.STDOUT,
+                bufsize=0,
+                start_new_session=True,
+            )
+        except OSError:
+            os.close(self._report)
+            if group is not None:
+                group.remove()
+            raise
+        finally:
+            os.close(told)
+        _running[self._process.pid] = env.get("ARENA_TOKEN", "")
+        assert self._process.stdout is not None
+        self._pipe = self._process.stdout
+        os.set_blocking(self._pipe.fileno(), False)
+        try:
+            self._pidfd = os.pidfd_open(self._process.pid)  # works for a process that has ended, too
+        except OSError:
+            self._reap()
+            raise
+        self._loop.add_reader(self._pipe, self._read)
+        self._loop.add_reader(self._pidfd, self._exited)
+        if bounds is not None and (group is None or scratch is not None):
+            self._watch = self._loop.call_later(ALARMED, self._look)
+
+    @property
+    def running(self) -> bool:
+        """Whether the end of the process has not been noticed yet."""
+        return self._process.returncode is None
+
+    def exit_in_words(self) -> str:
+        """How it ended: "exited with code 3", "was killed by SIGSEGV"."""
+        code = self._process.returncode
+        return "is still running" if code is None else ended_in_words(code, wrapped=self._wrapped)
+
+    @property
+    def was_killed(self) -> bool:
+        """Whether SIGKILL ended it, which can come from anybody; what wraps a bot says so by 128 more."""
+        code = self._process.returncode
+        return code == -signal.SIGKILL or (self._wrapped and code == 128 + signal.SIGKILL)
+
+    @property
+    def ended_from_outside(self) -> bool:
+        """Whether a signal that was not ours ended what wraps it: none that the bot sends gets there."""
+        code = self._process.returncode
+        return self._wrapped and code is not None and code < 0 and self.excess is None
+
+    def last_lines(self) -> list[str]:
+        """What it printed last, up to now."""
+        if self.running:
+            self._take()
+        return self.output.last_lines()
+
+    def usage(self) -> Usage:
+        """What it and all it started had of the machine by now."""
+        return cpu_usage.look(self._processes(), None if self._group is None else self._group.cpu())
+
+    def _processes(self) -> list[int]:
+        return cpu_usage.family(self._process.pid) if self._group is None else self._group.processes()
+
+    def _look(self) -> None:
+        assert self._bounds is not None
+        self.excess, seconds = watchdog.look(self._processes(), self._bounds, self._scratch)
+        if self.excess is not None:
+            self.kill()
+        else:
+            self._watch = self._loop.call_later(seconds, self._look)
+
+    @property
+    def never_began(self) -> bool:
+        """Whether it ended by itself before the sandbox around it stood."""
+        return not (self.running or self._began) and self._process.returncode > 0
+
+    def was_short_of_memory(self) -> bool:
+        """Whether the kernel ended one of its processes for that, if not the first."""
+        return self._group is not None and self._group.ran_out_of_memory()
+
+    def kill(self) -> None:
+        """Begin to end the process and all it started; `on_exit` follows."""
+        if self.running:  # not reaped: nobody else can have its id
+            with contextlib.suppress(ProcessLookupError, PermissionError):
+                os.killpg(self._process.pid, signal.SIGKILL)
+
+    def _exited(self) -> None:
+        self._loop.remove_reader(self._pidfd)
+        self._loop.remove_reader(self._pipe)
+        os.close(self._pidfd)
+        try:
+            self._reap()
+        finally:  # whoever waits for the end would wait for ever
+            self._on_exit()
+
+    def _reap(self) -> None:
+        self.kill()  # or what it left in its group
+        self._process.wait()
+        self._began = self._has_begun()
+        del _running[self._process.pid]
+        try:
+            end_orphans()
+        finally:
+            self._close()
+
+    def _close(self) -> None:
+        """Leave nothing of ours behind, and learn what its control group knows."""
+        if self._watch is not None:
+            self._watch.cancel()
+        if self._group is not None:
+            if self._bounds is not None and self.was_short_of_memory():
+                self.excess = out_of_memory(self._bounds)
+            self._group.remove()
+        for _ in range(PIPE // KEPT):
+            self._take()
+        self._pipe.close()
+
+    def _has_begun(self) -> bool:
+        try:
+            return BEGAN in os.read(self._report, KEPT)
+        except BlockingIOError:
+            return False
+        finally:
+            os.close(self._report)
+
+    def _read(self) -> None:
+        self._take()
+        if self._flooding():
+            self._on_flood()
+
+    def _take(self) -> None:
+        """Keep some of what has been printed: not all at once, or a flood would hold up the loop."""
+        with contextlib.suppress(BlockingIOError):
+            data = os.read(self._pipe.fileno(), KEPT)
+            self.output.add(data)
+            if not data:
+                self._loop.remove_reader(self._pipe)
+
+    def _flooding(self) -> bool:
+        second = int(self._loop.time())
+        if second != self._second[0]:
+            self._second = (second, self.output.total)
+        return self.output.total - self._second[1] > FLOOD
+
+
+def ended_in_words(code: int, *, wrapped: bool = False) -> str:
+    """What a process's return code says: "exited with code 3", "was killed by SIGSEGV"."""
+    if wrapped and code > 128:
+        code = 128 - code
+    if code >= 0:
+        return f"exited with code {code}"
+    with contextlib.suppress(ValueError):
+        return f"was killed by {signal.Signals(-code).name}"
+    return f"was killed by signal {-code}"
+
+
+_running: dict[int, str] = {}
+"""The bots this process started and has not reaped: process id to token."""
+
+
+def end_orphans() -> None:
+    """Kill what ended bots left behind outside their process group (needs `adopt_orphans`), and all below it.
+
+    Bots run in sessions of their own, so a child of ours in another session that is no running bot, and carries no
+    running bot's token, is one. Raises RuntimeError if there are still some after ORPHANED seconds.
+    """
+    own_session = os.getsid(0)
+    deadline = time.monotonic() + ORPHANED
+    while orphans := [child for child in cpu_usage.children(os.getpid()) if _is_orphan(child, own_session)]:
+        if time.monotonic() > deadline:
+            raise RuntimeError(f"{len(orphans)} processes that bots left behind cannot be ended")
+        for process in _stopped(orphans, deadline):
+            _signal(process, signal.SIGKILL)
+        if not sum(map(_is_reaped, orphans)):
+            time.sleep(0.001)
+
+
+def _is_reaped(child: int) -> bool:
+    """Whether a child had ended; one that nothing can kill is not waited for."""
+    try:
+        return os.waitpid(child, os.WNOHANG) != (0, 0)
+    except ChildProcessError:
+        return True
+
+
+def _stopped(processes: Sequence[int], deadline: float) -> set[int]:
+    """Stop processes with all that are below them, so that none starts another meanwhile; gives them all."""
+    stopped: set[int] = set()
+    while born := {each for process in processes for each in cpu_usage.family(process)} - stopped:
+        if time.monotonic() > deadline:
+            break
+        for process in born:
+            _signal(process, signal.SIGSTOP)
+        stopped |= born
+    return stopped
+
+
+def _signal(process: int, number: signal.Signals) -> None:
+    with contextlib.suppress(ProcessLookupError, PermissionError):
+        os.kill(process, number)
+
+
+def _is_orphan(child: int, own_session: int) -> bool:
+    if child in _running:
+        return False
+    with contextlib.suppress(ProcessLookupError):
+        if os.getsid(child) == own_session:
+            return False
+    try:
+        environment = Path(f"/proc/{child}/environ").read_bytes()
+    except OSError:
+        return True  # it has ended and is to be reaped
+    return not any(token and token.encode() in environment for token in _running.values())

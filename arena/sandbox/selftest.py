@@ -1,0 +1,195 @@
+"""Attacks the machine from inside the sandbox, to see that it holds."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import json
+import os
+import secrets
+import socket
+import subprocess
+import sys
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from arena.sandbox import Bounds, Grade, Sandbox, attacks, confine, user
+from arena.sandbox.attacks import ACHIEVED, ATTACKS, RAN
+from arena.sandbox.process import BotProcess, adopt_orphans
+from arena.sandbox.run_folder import let_through, open_up, remove, run_folder
+from arena.sandbox.shown import shown
+
+PATIENCE = 20.0
+"""Seconds until an attack is ended from outside, whatever it does."""
+AT_ONCE = 4
+
+
+class Verdict(NamedTuple):
+    """What came of an attack. One that is not promised to be held may succeed."""
+
+    attack: str
+    ran: bool
+    achieved: str | None
+    promised: bool
+    end: str
+
+    @property
+    def is_well(self) -> bool:
+        """Whether it ran, and achieved nothing that the grade promises to hold."""
+        return self.ran and not (self.achieved and self.promised)
+
+
+class Canaries:
+    """What attackers look for, and whether they found it. Two processes sleep for seconds that nobody else sleeps."""
+
+    def __init__(self, folder: Path, *, shares_names: bool) -> None:
+        self.shares_names = shares_names
+        """Whether a name that an attacker's socket takes is taken for others, too."""
+        self.secret = secrets.token_hex(16)
+        self.tag, self.lasting = (str(10**9 + secrets.randbelow(10**9)) for _ in range(2))
+        self.files = [folder / "home/arena.db", folder / "bots/other/bot.py", folder / ".ssh/id_ed25519"]
+        for file in self.files:
+            file.parent.mkdir(parents=True, exist_ok=True)
+            file.write_text(self.secret)
+        self._tcp, self._udp = socket.create_server(("127.0.0.1", 0)), socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
+        self._udp.bind(("127.0.0.1", 0))
+        self._udp.setblocking(False)
+        self._unix, self._abstract = socket.socket(socket.AF_UNIX), socket.socket(socket.AF_UNIX)
+        self._unix.bind(str(folder / "door"))
+        self._abstract.bind(f"\0arena-{self.secret}")
+        for listening in (self._unix, self._abstract):
+            listening.listen()
+        # in our own session: a child in another would pass for one that a bot left behind
+        self._process = subprocess.Popen(["/bin/sleep", self.tag], env={"ARENA_OPERATOR": self.secret})
+
+    def where(self, again: bool) -> str:
+        """For the attackers, as JSON; whether one of them was here before."""
+        return json.dumps(
+            {
+                "again": again,
+                "secret": self.secret,
+                "files": [str(file) for file in self.files],
+                "shares_names": self.shares_names,
+                "tcp": self._tcp.getsockname()[1],
+                "udp": self._udp.getsockname()[1],
+                "unix": self._unix.getsockname(),
+                "abstract": f"arena-{self.secret}",
+                "pid": self._process.pid,
+                "tag": self.tag,
+                "lasting": self.lasting,
+            }
+        )
+
+    def found(self) -> str | None:
+        """What an attacker did to them that it may not know itself."""
+        if self._process.poll() is not None:
+            return "killed a process of the arena's"
+        with contextlib.suppress(BlockingIOError):
+            self._udp.recv(100)
+            return "sent a datagram"
+        for entry in Path("/proc").glob("[0-9]*/cmdline"):
+            with contextlib.suppress(OSError):
+                if self.lasting in entry.read_text():
+                    return f"left process {entry.parent.name} behind"
+        return None
+
+    def close(self) -> None:
+        """Put them away."""
+        for each in (self._tcp, self._udp, self._unix, self._abstract):
+            each.close()
+        self._process.kill()
+        self._process.wait()
+
+
+def run(sandbox: Sandbox, report: Callable[[int, int], None]) -> list[Verdict]:
+    """Every attack, one verdict each, in the order of the table."""
+    adopt_orphans()
+    with _operator(), run_folder() as folder:
+        return asyncio.run(_all(sandbox, folder, report))
+
+
+@contextmanager
+def _operator() -> Iterator[None]:
+    """The arena's environment has a secret, as operators' have."""
+    os.environ["ARENA_OPERATOR"] = "secret"
+    try:
+        yield
+    finally:
+        del os.environ["ARENA_OPERATOR"]
+
+
+async def _all(sandbox: Sandbox, folder: Path, report: Callable[[int, int], None]) -> list[Verdict]:
+    room = asyncio.Semaphore(AT_ONCE)
+    verdicts: dict[str, Verdict] = {}
+
+    async def one(name: str) -> None:
+        async with room:
+            verdicts[name] = await _attacked(sandbox, folder / name, name)
+            report(len(verdicts), len(ATTACKS))
+
+    await asyncio.gather(*map(one, ATTACKS))
+    return [verdicts[name] for name in ATTACKS]
+
+
+async def _attacked(sandbox: Sandbox, folder: Path, name: str) -> Verdict:
+    for each in ("bot", "others"):
+        (folder / each).mkdir(parents=True)
+    let_through(folder)
+    (folder / "bot/bot.py").touch()
+    open_up(folder / "bot")
+    canaries = Canaries(folder / "others", shares_names=sandbox.bwrap is None)
+    try:
+        verdict = await _process(sandbox, folder, name, canaries)
+        if ATTACKS[name].comes_again:
+            second = await _process(sandbox, folder, name, canaries, again=True)
+            verdict = second._replace(ran=verdict.ran and second.ran, achieved=verdict.achieved or second.achieved)
+        return verdict
+    finally:
+        canaries.close()
+
+
+async def _process(sandbox: Sandbox, folder: Path, name: str, canaries: Canaries, *, again: bool = False) -> Verdict:
+    """What came of one process of the attacker, which has a door and a place to write of its own, as a bot's has."""
+    door, scratch = folder / "door", folder / "tmp"
+    for own in (door, scratch):
+        own.mkdir()
+        if (uid := user(sandbox)) is not None:
+            os.chown(own, uid, -1)
+    ended = asyncio.Event()
+    made = confine(
+        sandbox.hide(str(folder / "others")),
+        [sys.executable, attacks.__file__, name],
+        root=shown(sandbox, folder / "bot", folder / "programs"),
+        door=door,
+        scratch=scratch,
+        env={"PATH": f"{Path(sys.executable).parent}:/usr/bin:/bin", "ARENA_CANARIES": canaries.where(again)},
+        bounds=Bounds(memory_mib=256),
+    )
+    process = BotProcess(
+        made.argv, cwd=Path(made.cwd), env=made.env, on_exit=ended.set, on_flood=lambda: process.kill(),
+        group=made.group, wrapped=made.wrapped, bounds=made.bounds, scratch=made.scratch,
+    )  # fmt: skip
+    with contextlib.suppress(TimeoutError):
+        await asyncio.wait_for(ended.wait(), PATIENCE if name != "ignore_the_end" else 2.0)
+    process.kill()
+    await ended.wait()
+    remove(door)
+    remove(scratch)
+    return _verdict(sandbox, name, process, canaries)
+
+
+def _verdict(sandbox: Sandbox, name: str, process: BotProcess, canaries: Canaries) -> Verdict:
+    text = process.output.text()
+    achieved = next((line.removeprefix(ACHIEVED) for line in text.splitlines() if line.startswith(ACHIEVED)), None)
+    achieved = achieved or canaries.found()
+    promised = sandbox.grade.at_least(Grade(ATTACKS[name].held_from))
+    end = process.excess.what if process.excess is not None else process.exit_in_words()
+    return Verdict(name, text.startswith(RAN), achieved, promised, end)
+
+
+def plain(sandbox: Sandbox, verdicts: list[Verdict]) -> dict[str, Any]:
+    """For programs."""
+    attempts = [{**verdict._asdict(), "well": verdict.is_well} for verdict in verdicts]
+    return {"grade": sandbox.grade.value, "well": all(each.is_well for each in verdicts), "attacks": attempts}

@@ -1,0 +1,383 @@
+"""A bot that sits in a worker: its process, its socket and its stream as one thing with one end."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import errno
+import os
+import re
+import shutil
+import sys
+from collections.abc import Callable, Mapping
+from functools import wraps
+from pathlib import Path
+from typing import Any, Concatenate, ParamSpec, Protocol
+
+from arena.referee.clock import Usage
+from arena.referee.match import Forfeit, Void, VoidReason
+from arena.referee.service import LONGEST, REFUSALS, Receive, RefereeService, Write
+from arena.referee.stream import BotStream
+from arena.sandbox import Confined, Sandbox, confine, door, user
+from arena.sandbox.process import BotProcess
+from arena.sandbox.run_folder import remove
+from arena.sandbox.shown import shown
+from arena.sandbox.watchdog import out_of_memory
+from arena.v1 import referee_pb2 as pb
+from arena.worker.jobs import Entrant, Key
+
+Args = ParamSpec("Args")
+
+GRACE = 1.0
+"""Seconds between the end of a stream and that of its process, or the other way round, that are waited before the
+verdict; and between Goodbye and the end of a process."""
+WANTED_MEMORY = re.compile(
+    r"\bMemoryError\b|OutOfMemoryError|heap out of memory|bad_alloc|memory allocation of \d+ bytes"
+)
+"""What the last words of runtimes are when they are refused memory."""
+KILLED = 5.0
+"""Seconds that a killed process may take to end; one that takes longer hangs in the kernel and is left to it."""
+
+
+class BotHost(Protocol):
+    """Who starts bots and hears of them."""
+
+    sandbox: Sandbox
+    """What holds the bots."""
+    copies: Path
+    """Where copies of programs lie that bots cannot reach otherwise."""
+    gathered: set[BotStream]
+    """The streams that have something to send."""
+
+    def settle(self) -> None:
+        """Send what has gathered."""
+
+    def joined(self, bot: Bot) -> None:
+        """The bot said Hello; its stream is there."""
+
+    def ended(self, bot: Bot, reason: Forfeit, detail: str) -> None:
+        """The bot can play no more, by its own doing; called once."""
+
+    def over_limit(self, bot: Bot) -> None:
+        """A decision took longer than its limit while several matches were waiting."""
+
+    def stood_still(self, since: float) -> bool:
+        """Whether the arena itself did not run for a while since a time."""
+
+    def excused(self, bot: Bot, why: Void) -> None:
+        """It cannot go on, by no doing of its own: what it plays does not count."""
+
+    def not_started(self, bot: Bot, why: Void) -> None:
+        """The arena could not start it, by no doing of the bot's: what is next to need it is void."""
+
+    def bug(self, error: Exception) -> None:
+        """The arena itself raised."""
+
+    def waiting(self, bot: Bot, address: str, token: str) -> None:
+        """The arena waits for somebody to start the bot by hand."""
+
+
+def _ours(heard: Callable[Concatenate[Bot, Args], None]) -> Callable[Concatenate[Bot, Args], None]:
+    """What raises where a bot is heard is a bug of the arena's and must not look like the bot's fault."""
+
+    @wraps(heard)
+    def guarded(self: Bot, /, *args: Args.args, **kwargs: Args.kwargs) -> None:
+        try:
+            heard(self, *args, **kwargs)
+        except Exception as error:
+            self.host.bug(error)
+
+    return guarded
+
+
+class Bot:
+    """One process of one version. `stream` is there from Hello on, `over` from its end on."""
+
+    def __init__(self, key: Key, entrant: Entrant, directory: Path, host: BotHost) -> None:
+        self.key = key
+        self.entrant = entrant
+        self.host = host
+        self.stream: BotStream | None = None
+        self.over = False
+        self.matches = 0
+        """How many it was given."""
+        self.used = 0.0
+        """When it was last given one, by the loop's clock."""
+        self.started = asyncio.Event()
+        """Set when the start has succeeded or failed."""
+        self._directory = directory
+        self._bounds = host.sandbox.bounds(entrant.memory_mib, entrant.tasks)
+        self._process: BotProcess | None = None
+        self._service: RefereeService | None = None
+        self._verdict: asyncio.TimerHandle | None = None
+        self._refusal = ""
+        self._loop = asyncio.get_running_loop()
+        self._stream_over = False
+        self._exited = asyncio.Event()
+
+    async def start(self, limit: float) -> None:
+        """Open the door and start the process; it has `limit` seconds to say Hello."""
+        self._directory.mkdir(mode=0o700)
+        self._service = RefereeService(self._directory, self)
+        await self._service.open()
+        if self.over:
+            return
+        if self.entrant.by_hand:
+            self.started.set()
+            self.host.waiting(self, self._service.address, self._service.token)
+            return
+        try:
+            check_program(self.entrant)
+        except OSError as error:
+            self.fault(Forfeit.START, f"cannot be run: {error}")
+            return
+        root = await self._loop.run_in_executor(
+            None, shown, self.host.sandbox, Path(self.entrant.cwd), self.host.copies
+        )
+        if self.over:
+            return
+        made = self._confined(root)
+        self._process = BotProcess(
+            made.argv,
+            cwd=Path(made.cwd),
+            env=made.env,
+            on_exit=self._process_gone,
+            on_flood=self._flooded,
+            group=made.group,
+            wrapped=made.wrapped,
+            bounds=made.bounds,
+            scratch=made.scratch,
+        )
+        self._verdict = self._loop.call_later(limit, self._never_joined, limit)
+
+    def _confined(self, root: Path) -> Confined:
+        assert self._service is not None
+        sandbox, scratch = self.host.sandbox, self._directory / "tmp"
+        scratch.mkdir()
+        if (uid := user(sandbox)) is not None:
+            for path in (self._directory, self._service.path, scratch):
+                os.chown(path, uid, -1)
+        env = bot_environment(self.entrant.env, self._service)
+        env["ARENA_ADDR"] = f"unix:{door(sandbox, self._directory)}/{self._service.path.name}"
+        return confine(
+            sandbox,
+            self.entrant.command,
+            root=root,
+            door=self._directory,
+            scratch=scratch,
+            env=env,
+            bounds=self._bounds,
+        )
+
+    @property
+    def has_room(self) -> bool:
+        """Whether it can be given one more match now."""
+        stream = self.stream
+        if stream is None or self.over or self._stream_over or self._exited.is_set():
+            return False
+        return len(stream.held) < stream.capacity
+
+    @property
+    def idle(self) -> bool:
+        """Whether it has started and holds no match."""
+        return self.stream is not None and not self.stream.held
+
+    @property
+    def owes(self) -> bool:
+        """Whether answers of it are awaited."""
+        return self.stream is not None and self.stream.owes
+
+    @property
+    def was_killed(self) -> bool:
+        """Whether its process ended by SIGKILL."""
+        return self._process is not None and self._process.was_killed
+
+    def evidence(self) -> dict[str, Any]:
+        """How the process is or ended and what it printed last; nothing of one that was started by hand."""
+        if self._process is None:
+            return {}
+        return {
+            "exit": self._process.exit_in_words(),
+            "output": self._process.last_lines(),
+            "command": list(self.entrant.command),
+        }
+
+    async def leave(self) -> None:
+        """Say Goodbye, wait a moment, end what is left. A bot that hangs here is not blamed.
+
+        Of one that was started by hand no more is seen than the end of its stream.
+        """
+        self.over = True
+        if self.stream is not None:
+            self.stream.goodbye("the arena is done with this bot")
+            await self._exit_within(GRACE)
+        await self.close()
+
+    async def close(self) -> None:
+        """End the process and all it started, close its socket, remove its directory."""
+        self.over = True
+        self.started.set()
+        if self._verdict is not None:
+            self._verdict.cancel()
+        if self.stream is not None:
+            self.stream.close()
+        if self._process is not None:
+            self._process.kill()
+            await self._exit_within(KILLED)
+        if self._service is not None:
+            await self._service.close()
+        remove(self._directory)
+
+    async def _exit_within(self, seconds: float) -> None:
+        with contextlib.suppress(TimeoutError):
+            await asyncio.wait_for(self._exited.wait(), seconds)
+
+    # At the door
+
+    def joined(self, hello: pb.Hello, write: Write) -> Receive:
+        """The bot said Hello."""
+        if self._verdict is not None:
+            self._verdict.cancel()
+            self._verdict = None
+        self.stream = BotStream(hello, write, self, self.host.gathered, self._loop)
+        self.started.set()
+        self._welcome()
+        return self._receive
+
+    @_ours
+    def _welcome(self) -> None:
+        if not self.over:
+            self.host.joined(self)
+
+    @_ours
+    def _receive(self, raw: bytes) -> None:
+        assert self.stream is not None
+        self.stream.receive(raw)
+
+    def refused(self, count: int, why: str) -> None:
+        """A stream was refused: twice may be a mistake."""
+        self._refusal = f"; a stream was refused: {why}"
+        if count == REFUSALS:
+            self.fault(Forfeit.PROTOCOL, f"opened {count} streams that were refused, the last because {why}")
+
+    def unread(self) -> None:
+        """The bot does not read what it is sent."""
+        self.fault(Forfeit.FLOOD, "does not read what it is sent")
+
+    def stream_gone(self) -> None:
+        """The stream has ended: no clock runs any more. Mostly the exit of the process follows, which tells more."""
+        self._stream_over = True
+        if self._process is None:
+            self._exited.set()
+        if self.stream is not None:
+            self.stream.close()
+        self._part_gone()
+
+    # From the process
+
+    def _process_gone(self) -> None:
+        self._exited.set()
+        self._part_gone()
+
+    def _flooded(self) -> None:
+        self.fault(Forfeit.OUTPUT, "printed more than 10 MiB in a second")
+
+    def _never_joined(self, limit: float) -> None:
+        self.fault(Forfeit.START, f"did not join within {limit:g} s{self._refusal}")
+
+    def _part_gone(self) -> None:
+        """Stream and process end one after the other: an answer may come after the exit, the exit after the stream."""
+        if self.over:
+            return
+        if self._process is None or (self._exited.is_set() and (self._stream_over or self.stream is None)):
+            self._judge_end()
+        elif self._verdict is None:
+            self._verdict = self._loop.call_later(GRACE, self._judge_end)
+
+    @_ours
+    def _judge_end(self) -> None:
+        if self._process is not None and (excuse := self._excuse(self._process)) is not None:
+            self.started.set()
+            (self.host.not_started if self.stream is None else self.host.excused)(self, excuse)
+            return
+        reason, how = Forfeit.CRASH, f"closed its stream, or sent a frame of more than {LONGEST} bytes"
+        if self._process is not None and self._exited.is_set():
+            how = f"the process {self._process.exit_in_words()}"
+            if (excess := self._process.excess) is not None:
+                reason, how = Forfeit.OOM if excess.is_memory else Forfeit.CRASH, excess.what
+            elif WANTED_MEMORY.search("\n".join(self._process.last_lines()[-3:])):
+                reason, how = Forfeit.OOM, f"{how}, out of memory: {self._bounds.memory_mib} MiB are allowed"
+        if self.stream is None:
+            forgot = how.endswith("exited with code 0") and self.entrant.command[0] == sys.executable
+            hint = "; does it end with run(YourBot)?" if forgot else ""
+            self.fault(Forfeit.START, f"{how} before it joined{self._refusal}{hint}")
+        else:
+            self.fault(reason, how)
+
+    def _excuse(self, process: BotProcess) -> Void | None:
+        """Why the end of the process is no doing of the bot's; None if it may be."""
+        if self.stream is None and process.never_began:
+            return Void(VoidReason.SANDBOX, "".join(process.last_lines()[-1:]) or process.exit_in_words())
+        if process.ended_from_outside:
+            return Void(VoidReason.INTERRUPTED, f"the sandbox around {self.entrant.label} {process.exit_in_words()}")
+        return None
+
+    # What the stream finds
+
+    @_ours
+    def fault(self, reason: Forfeit, detail: str) -> None:
+        """The process misbehaved or ended; it is not heard any more."""
+        if not self.over:
+            self.over = True
+            self.started.set()
+            if reason is Forfeit.TIMEOUT and self._process is not None and self._process.was_short_of_memory():
+                reason, detail = Forfeit.OOM, f"{detail}; it {out_of_memory(self._bounds).what}"
+            self.host.ended(self, reason, detail)
+
+    def usage(self) -> Usage | None:
+        """What its processes had of the machine; None if it was started by hand or is gone."""
+        return self._process.usage() if self._process is not None and self._process.running else None
+
+    def stood_still(self, since: float) -> bool:
+        """Whether the arena itself did not run for a while."""
+        return self.host.stood_still(since)
+
+    @_ours
+    def overload(self, detail: str) -> None:
+        """It cannot be judged on this machine now; it is not heard any more."""
+        if not self.over:
+            self.host.excused(self, Void(VoidReason.OVERLOAD, detail))
+
+    @_ours
+    def over_limit(self) -> None:
+        """One of several matches waited too long."""
+        self.host.over_limit(self)
+
+    @_ours
+    def settle(self) -> None:
+        """Send what has gathered."""
+        self.host.settle()
+
+
+def check_program(entrant: Entrant) -> None:
+    """Raises OSError if there is no such program, or no folder for it to run in."""
+    if not os.path.isdir(entrant.cwd):
+        raise FileNotFoundError(errno.ENOENT, os.strerror(errno.ENOENT), entrant.cwd)
+    program = entrant.command[0]
+    path = Path(entrant.cwd, program) if "/" in program else shutil.which(program, path=entrant.env.get("PATH"))
+    if path is None or not os.path.exists(path):
+        raise FileNotFoundError(errno.ENOENT, os.strerror(errno.ENOENT), program)
+    if os.path.isdir(path) or not os.access(path, os.X_OK):
+        raise PermissionError(errno.EACCES, os.strerror(errno.EACCES), program)
+
+
+def bot_environment(extra: Mapping[str, str], service: RefereeService) -> dict[str, str]:
+    """What a bot finds in its environment: nothing of the arena's own but where to dial."""
+    return {
+        "PATH": os.environ.get("PATH", "/usr/bin:/bin"),
+        "HOME": os.environ.get("HOME", "/tmp"),
+        "LANG": "C.UTF-8",
+        **extra,
+        "ARENA_ADDR": service.address,
+        "ARENA_TOKEN": service.token,
+    }

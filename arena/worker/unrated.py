@@ -1,0 +1,67 @@
+"""Matches outside any ladder: nothing is stored and nobody is rated."""
+
+from __future__ import annotations
+
+import hmac
+import time
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from itertools import islice
+from typing import Any, TypeAlias
+
+from arena.games.rules import Game, Options
+from arena.referee.clock import Limits
+from arena.sandbox import UNCONFINED, Sandbox
+from arena.sandbox.run_folder import run_folder
+from arena.worker.jobs import Entrant, Played, Task
+from arena.worker.progress import Progress
+from arena.worker.worker import IN_FLIGHT, Worker
+
+Waiting: TypeAlias = Callable[[str, str, str], None]
+"""Told the label, address and token of a bot that is to be started by hand."""
+REPORT_SECONDS = 0.5
+"""About how long a batch lasts, and so between two reports."""
+
+
+@contextmanager
+def table(
+    *, in_flight: int = IN_FLIGHT, waiting: Waiting | None = None, sandbox: Sandbox = UNCONFINED
+) -> Iterator[Worker]:
+    """A worker in this process, for as long as the block lasts."""
+    with run_folder() as scratch:
+        worker = Worker(scratch, in_flight=in_flight, waiting=waiting, sandbox=sandbox)
+        try:
+            yield worker
+        finally:
+            worker.close()
+
+
+def tasks(
+    game: Game[Any], lineup: Sequence[Entrant], *, options: Options, limits: Limits, seed: bytes, count: int
+) -> list[Task]:
+    """As many matches of one line-up as wanted; the first has the seed itself."""
+    return [
+        Task(
+            f"{number + 1}",
+            game.name,
+            options,
+            seed if number == 0 else hmac.digest(seed, f"match/{number}".encode(), "sha256"),
+            tuple(lineup),
+            limits,
+        )
+        for number in range(count)
+    ]
+
+
+def play(worker: Worker, wanted: Sequence[Task], *, stop: Callable[[], bool], report: Progress) -> list[Played]:
+    """Play them all, or until `stop` says true; gives what was finished in the order of `wanted`."""
+    report(0, len(wanted))
+    played: dict[str, Played] = {}
+    waiting, size = iter(wanted), 1
+    while not stop() and (batch := list(islice(waiting, size))):
+        begun = time.monotonic()
+        results = worker.play(batch, stop=stop)
+        size = max(1, min(2 * size, int(size * REPORT_SECONDS / (time.monotonic() - begun))))
+        played |= {result.id: result for result in results}
+        report(len(played), len(wanted))
+    return [played[task.id] for task in wanted if task.id in played]

@@ -1,0 +1,253 @@
+"""Replays that were exported once keep opening, and another language comes to the same."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+from collections.abc import Iterator
+from hashlib import sha256
+from pathlib import Path
+from random import Random
+from typing import Any
+
+import click
+import msgspec
+import pytest
+
+from arena import replay
+from arena.cli.replay import step_through
+from arena.games import KeyedDice, game, names
+from arena.games.birth import Birth
+from arena.referee.match import Forfeit, Match
+from arena.replay import document as documents
+from arena.worker.jobs import Played, SeatRecord
+from ladder import store
+from tests.cli.commands import typed
+from tests.tournament import playing
+
+ROOT = Path(__file__).parent.parent.parent
+GOLDEN = sorted((ROOT / "tests/replay/exported").glob("*.json"))
+"""Only ever added to: whoever changes the format or the rules must still be able to show these, or say why not."""
+VERIFIER = ROOT / "bots/javascript/verify/verify.mjs"
+
+every_golden = pytest.mark.parametrize("path", GOLDEN, ids=lambda path: path.stem)
+
+
+@every_golden
+def test_a_golden_replay_opens(path: Path) -> None:
+    """It is played by the rules, shown to its end, and written as it was read."""
+    document = documents.opened(path.read_bytes())
+    documents.check(document)
+    shown = typed("replay", path)
+    assert shown.code == 0
+    last = shown.out.splitlines()[-len(document.bots) :]
+    assert sorted(line.split(", score ")[1] for line in last) == sorted(document.scores)
+    assert shown.out.count("\nstep ") == len(document.choices)
+    assert json.loads(typed("replay", path, "--json").out) == json.loads(path.read_text())
+
+
+def test_every_stored_format_opens() -> None:
+    """Format 1 is of homes from before forfeits were kept with their steps."""
+    first = replay.packed_json({"format": 1, "choices": [[0, 5], [1, 2]], "times_ms": [[1.5], [0.25]]})
+    assert replay.unpack(first) == replay.Replay(((0, 5), (1, 2)), (), ((1.5,), (0.25,)))
+    second = replay.packed_json(
+        {"format": 2, "choices": [[0, 5]], "forfeits": [[1, "crash", 1]], "times_ms": [[1.5], []]}
+    )
+    assert replay.unpack(second).forfeits == (replay.Forfeited(1, Forfeit.CRASH, 1),)
+    with pytest.raises(replay.Unreadable, match="of format 3, this arena knows 2"):
+        replay.unpack(replay.packed_json({"format": 3, "choices": [], "times_ms": []}))
+
+
+@pytest.mark.parametrize(("name", "seats"), [(name, seats) for name in names() for seats in game(name).seats])
+def test_a_match_with_forfeits_is_played_again_to_the_same_end(name: str, seats: int) -> None:
+    """Whoever forfeits, at the same time as others or while they choose, in any step."""
+    rules = game(name)
+    for number in range(40):
+        chance, seed = Random(f"{name} {seats} {number}"), sha256(b"%d" % number).digest()
+        played = Match(rules, seats, rules.options({}), KeyedDice(seed))
+        fatal = chance.choice([0.02, 0.1, 0.4])
+        asked = list(played.begin([(0, "absent")] if number % 8 == 7 else []))
+        while asked:
+            seat, _, legal = asked.pop(chance.randrange(len(asked)))
+            if chance.random() < fatal:
+                asked += played.forfeit(seat, Forfeit.ILLEGAL, "")
+            else:
+                asked += played.answer(seat, chance.choice(legal))
+        outcome = played.outcome
+        assert outcome is not None
+        packed = replay.pack(Played("", outcome, None, tuple(played.choices), (SeatRecord(()),) * seats))
+        again = replay.replayed(rules, seats, rules.options({}), KeyedDice(seed), replay.unpack(packed))
+        assert again.outcome is not None
+        assert (again.outcome.ranks, again.outcome.scores) == (outcome.ranks, outcome.scores)
+
+
+def test_a_match_is_exported_once_its_dice_are_spent(tmp_path: Path) -> None:
+    """What the command prints can be opened by it; a match whose group is not done stays closed."""
+    home = tmp_path / "home"
+    playing.make(home, "birth", ["ann", "bob"], 1)
+    with store.open(home) as db:
+        id = next(iter(db.execute("SELECT id FROM matches")))[0]
+    exported = typed("replay", id[:8], "--home", home, "--json")
+    (tmp_path / "match.json").write_text(exported.out)
+    assert typed("replay", tmp_path / "match.json").out == typed("replay", id, "--home", home).out
+    with store.open(home) as db:
+        db.execute("UPDATE matches SET status = 'scheduled' WHERE id != ?", [id])
+    refused = typed("replay", id, "--home", home)
+    assert (refused.code, refused.out) == (1, "")
+    assert "when every match of its group is done" in refused.err
+
+
+def test_a_match_under_other_rules_is_refused_in_words(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Its choices may mean nothing under these; nor is a damaged record of any use."""
+    home = tmp_path / "home"
+    playing.make(home, "birth", ["ann", "bob"], 1)
+    with store.open(home) as db:
+        id = next(iter(db.execute("SELECT id FROM matches")))[0]
+        record = {"format": 2, "choices": [[0, 99]], "forfeits": [], "times_ms": [[], []]}
+        db.execute("UPDATE replays SET replay = ? WHERE match = ?", [replay.packed_json(record), id])
+    assert "seat 0 chose 99, which is not legal" in typed("replay", id, "--home", home).err
+    monkeypatch.setattr(Birth, "rules_version", 2)
+    assert "follows version 1 of the rules, this arena has 2" in typed("replay", id, "--home", home).err
+
+
+def illegal(document: dict[str, Any]) -> None:
+    document["choices"][3][1] = 5 - document["choices"][3][1]
+
+
+def missing(document: dict[str, Any]) -> None:
+    del document["choices"][-1]
+
+
+def loaded(document: dict[str, Any]) -> None:
+    document["dice"][0]["numbers"][0] ^= 1
+
+
+def seeded(document: dict[str, Any]) -> None:
+    document["seed"] = "00" + document["seed"][2:]
+
+
+def scored(document: dict[str, Any]) -> None:
+    document["scores"][0] = str(int(document["scores"][0]) + 1)
+
+
+def ranked(document: dict[str, Any]) -> None:
+    document["ranks"].reverse()
+
+
+def never_begun(document: dict[str, Any]) -> None:
+    document |= {"forfeits": [[7, "start", -1]], "choices": [], "dice": document["dice"][:2]}
+    document |= {"ranks": [0, 0], "scores": ["0", "0"]}
+
+
+@pytest.fixture(params=[illegal, missing, loaded, seeded, scored, ranked, never_begun])
+def changed(request: pytest.FixtureRequest, tmp_path: Path) -> Path:
+    """A replay in which one thing is not as it was."""
+    document = json.loads((ROOT / "tests/replay/exported/birth-2.json").read_text())
+    request.param(document)
+    (tmp_path / "changed.json").write_text(json.dumps(document))
+    return tmp_path / "changed.json"
+
+
+def test_a_replay_that_was_changed_is_refused(changed: Path) -> None:
+    """In one line that names what is wrong."""
+    refused = typed("replay", changed)
+    assert (refused.code, refused.out, len(refused.err.splitlines())) == (1, "", 1)
+
+
+@pytest.mark.needs("node")
+def test_another_language_refuses_a_changed_replay(changed: Path) -> None:
+    """The program that checks without us misses nothing that we see."""
+    checked = node(changed)
+    assert (checked.returncode, checked.stdout) == (3, "")
+    assert len(checked.stderr.splitlines()) == 1
+
+
+@pytest.mark.parametrize(
+    ("key", "value", "said"),
+    [
+        ("seed", "xyz", "is not hexadecimal"),
+        ("options", {}, "the option areas has no value"),
+        ("options", {"areas": 1, "start": 0}, "areas 1: expected"),
+        ("options", {"moon": 1}, "unknown option 'moon'"),
+        ("bots", ["ann@1"], "it has 1 bots"),
+        ("times_ms", [], "times of 0"),
+    ],
+)
+def test_a_replay_that_cannot_be_played_is_refused_in_one_line(
+    key: str, value: object, said: str, tmp_path: Path
+) -> None:
+    """It may come from anybody."""
+    document = json.loads((ROOT / "tests/replay/exported/birth-2.json").read_text())
+    (tmp_path / "odd.json").write_text(json.dumps(document | {key: value}))
+    refused = typed("replay", tmp_path / "odd.json")
+    assert (refused.code, refused.out, len(refused.err.splitlines())) == (1, "", 1)
+    assert said in refused.err
+
+
+def test_a_replay_of_somebody_elses_moves_no_cursor(tmp_path: Path) -> None:
+    """Names are text from a file, and a terminal obeys text."""
+    document = json.loads((ROOT / "tests/replay/exported/birth-2.json").read_text())
+    escape = "\x1b]0;mine\x07"
+    document |= {"bots": [f"{escape}@1", "bob@1"], "match": escape, "ladder": escape}
+    (tmp_path / "rude.json").write_text(json.dumps(document))
+    shown = typed("replay", tmp_path / "rude.json")
+    assert shown.code == 0
+    assert "\\x1b]0;mine\\x07@1" in shown.out
+    assert "\x1b" not in shown.out
+
+
+def node(path: Path) -> subprocess.CompletedProcess[str]:
+    """Check an exported replay in another language."""
+    return subprocess.run(["node", VERIFIER, path], capture_output=True, text=True, check=False, timeout=60)
+
+
+@pytest.mark.needs("node")
+@every_golden
+def test_another_language_comes_to_the_same(path: Path) -> None:
+    """All dice of every game, and all of a match of BIRTH: the documents say enough to check a match without us."""
+    checked = node(path)
+    assert (checked.returncode, checked.stderr) == (0, "")
+    right, _, unchecked = checked.stdout.partition("; ")
+    assert "right: dice (commitment and " in right
+    whole = path.stem.startswith("birth")
+    assert (" choices), ranks and scores\n" in right, unchecked[:36]) == (
+        (True, "") if whole else (False, "not checked: rules, ranks and scores")
+    )
+
+
+@pytest.mark.needs("node")
+@pytest.mark.parametrize(
+    ("content", "said"),
+    [
+        ("", " is empty"),
+        ('{"format": 1, "matc', " is no JSON, or not all of it"),
+        ("hello", " is no JSON, or not all of it"),
+        ("null", " is no replay"),
+        ("[1]", " is no replay"),
+        ('{"format": 1}', " is no replay: it has no match, game"),
+    ],
+)
+def test_another_language_refuses_what_is_no_replay(content: str, said: str, tmp_path: Path) -> None:
+    """In one line, as a command that failed before wrote nothing, or not all."""
+    (tmp_path / "no.json").write_text(content)
+    checked = node(tmp_path / "no.json")
+    assert (checked.returncode, checked.stdout, len(checked.stderr.splitlines())) == (1, "", 1)
+    assert said in checked.stderr
+
+
+def test_keys_step_through_a_match(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
+    """Forward and back with letters and arrows, to either end, and never beyond."""
+    keys: Iterator[str] = iter(["n", "\x1b[C", "n", "p", "g", "\x1b[D", "G", "x", "q"])
+    monkeypatch.setattr(click, "getchar", lambda: next(keys))
+    monkeypatch.setattr(click, "clear", lambda: None)
+    step_through(["a", "b", "c"])
+    assert [line for line in capsys.readouterr().out.splitlines() if line in {"a", "b", "c"}] == list("abccbaacc")
+
+
+def test_what_is_no_replay_is_named(tmp_path: Path) -> None:
+    """One line that says what was expected."""
+    (tmp_path / "no.json").write_text('{"format": 1}')
+    (tmp_path / "newer.json").write_text(msgspec.json.encode({"format": 2}).decode())
+    assert "it is no replay" in typed("replay", tmp_path / "no.json").err
+    assert "of format 2, this arena knows 1: update the arena" in typed("replay", tmp_path / "newer.json").err
+    assert "No such file" in typed("replay", tmp_path / "none.json").err

@@ -1,0 +1,139 @@
+"""Whoever kills what is around a bot kills what the bot cannot reach: that costs it nothing. Its own end does."""
+
+from __future__ import annotations
+
+import os
+import signal
+from collections.abc import Callable
+from contextlib import closing
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from arena.check import Unjudged
+from arena.check.examiner import examined
+from arena.referee.match import Forfeit, Void, VoidReason
+from arena.sandbox import Grade, NoSandbox, probe
+from arena.sandbox.process import BotProcess
+from arena.worker.bot import Bot
+from arena.worker.jobs import Played, Trouble
+from arena.worker.worker import STARTS, Worker
+from tests.needs import grades
+from tests.worker.conftest import inside, task
+
+STALLS = inside("stalls", "--at", "2")
+"""Is in the middle of its matches for as long as it takes to kill it."""
+HONEST = inside("--play", "last")
+
+
+def kill(process: BotProcess, number: int = signal.SIGKILL) -> None:
+    """From outside, and only what the arena started."""
+    os.kill(process._process.pid, number)
+
+
+def killer(worker: Worker, number: int = signal.SIGKILL) -> Callable[[], bool]:
+    """Something to call now and then that kills every process that stalls, when it has a match, and stops nothing."""
+    killed: list[Bot] = []
+
+    def look() -> bool:
+        for bot in worker._bots.values():
+            if bot.entrant == STALLS and bot.stream is not None and bot.stream.held and bot not in killed:
+                assert bot._process is not None
+                kill(bot._process, number)
+                killed.append(bot)
+        return False
+
+    return look
+
+
+def forfeits(result: Played) -> list[tuple[int, Forfeit]]:
+    """Who lost for what."""
+    assert result.outcome is not None, result.void
+    return [(forfeit.seat, forfeit.reason) for forfeit in result.outcome.forfeits]
+
+
+@pytest.mark.parametrize(("number", "matches"), [(signal.SIGKILL, 1), (signal.SIGKILL, 6), (signal.SIGTERM, 1)])
+@pytest.mark.parametrize("grade", grades("AB"))
+def test_whose_sandbox_is_killed_loses_nothing(scratch: Path, grade: Grade, number: int, matches: int) -> None:
+    """Neither a match nor its second chance, and other matches go on: what it played is void and comes again."""
+    with closing(Worker(scratch, sandbox=probe(grade))) as worker:
+        tasks = [task(f"{match}", STALLS, HONEST) for match in range(matches)]
+        played = worker.play([*tasks, task("other", HONEST, HONEST)], stop=killer(worker, number))
+        assert worker.trouble == Trouble()
+    results = {result.id: result for result in played}
+    assert forfeits(results.pop("other")) == []
+    why = f"the sandbox around stalls --at 2 was killed by {signal.Signals(number).name}"
+    assert {id: (result.outcome, result.void) for id, result in results.items()} == {
+        each.id: (None, Void(VoidReason.INTERRUPTED, why)) for each in tasks
+    }
+
+
+@pytest.mark.parametrize("grade", grades("CD"))
+def test_without_bubblewrap_it_cannot_be_told_who_killed(scratch: Path, grade: Grade) -> None:
+    """The bot is the process that the arena started: it has its second chance, and then loses."""
+    with closing(Worker(scratch, sandbox=probe(grade))) as worker:
+        (result,) = worker.play([task("one", STALLS, HONEST)], stop=killer(worker))
+        assert worker.trouble.chances.keys() == {STALLS.digest}
+    assert forfeits(result) == [(0, Forfeit.CRASH)]
+
+
+@pytest.mark.parametrize("grade", grades("ABCD"))
+def test_who_kills_itself_uses_its_second_chance_and_then_loses(scratch: Path, grade: Grade) -> None:
+    """Bubblewrap ends by itself and only tells of it: it was not killed."""
+    suicide = inside("is_killed", "--code", "9", "--at", "2")
+    with closing(Worker(scratch, sandbox=probe(grade))) as worker:
+        (result,) = worker.play([task("one", suicide, HONEST)])
+        assert worker.trouble.chances[suicide.digest]["exit"] == "was killed by SIGKILL"
+    assert forfeits(result) == [(0, Forfeit.CRASH)]
+
+
+@pytest.mark.parametrize("grade", grades("AB"))
+def test_who_takes_too_much_memory_loses_whatever_was_killed_for_it(scratch: Path, grade: Grade) -> None:
+    """The kernel kills in the bot's group, the arena what is around the bot: both for what the bot did."""
+    greedy = inside("hogs_memory", "--at", "2")
+    with closing(Worker(scratch, in_flight=1, sandbox=probe(grade))) as worker:
+        (result,) = worker.play([task("one", greedy, HONEST)])
+    assert forfeits(result) == [(0, Forfeit.OOM)]
+
+
+class KilledAtOnce(BotProcess):
+    """Its sandbox is killed before it stands."""
+
+    def __init__(self, *arguments: Any, **options: Any) -> None:
+        super().__init__(*arguments, **options)
+        kill(self)
+
+
+@pytest.mark.parametrize("grade", grades("AB"))
+def test_a_sandbox_that_is_killed_as_it_starts_is_no_start_that_failed(
+    scratch: Path, grade: Grade, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """However often: a bot that cannot be started would soon forfeit without another try."""
+    monkeypatch.setattr("arena.worker.bot.BotProcess", KilledAtOnce)
+    with closing(Worker(scratch, sandbox=probe(grade))) as worker:
+        results = [worker.play([task(f"{time}", HONEST, HONEST)])[0] for time in range(2 * STARTS)]
+        assert worker.trouble == Trouble()
+    assert {result.void for result in results} == {
+        Void(VoidReason.INTERRUPTED, "the sandbox around --play last was killed by SIGKILL")
+    }
+
+
+async def examine_and_kill() -> None:
+    """And wait for something that an honest bot says unasked, which is nothing."""
+    async with examined(HONEST, 60, probe()) as bot:
+        assert bot._process is not None
+        kill(bot._process)
+        await bot.hear(60)
+
+
+@pytest.mark.needs("grade B")
+async def test_nothing_is_said_of_a_bot_whose_sandbox_is_killed_while_it_is_examined(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """Neither in the middle nor at the start: whoever examines it has to try again."""
+    with pytest.raises(Unjudged, match="the sandbox around --play last was killed by SIGKILL"):
+        await examine_and_kill()
+    monkeypatch.setattr("arena.worker.bot.BotProcess", KilledAtOnce)
+    with pytest.raises(NoSandbox, match="the sandbox around --play last was killed by SIGKILL"):
+        await examine_and_kill()
