@@ -1,4 +1,4 @@
-"""The `arena` command: parse, call one function, print. One small module per group of commands."""
+"""The `arena` command. Each group of commands has a small module: parse, call one function, print."""
 
 from __future__ import annotations
 
@@ -34,11 +34,11 @@ COMMANDS = {
     "bench": "bench",
     "completion": "completion",
 }
-"""Every command, in the order of the help, and the module that has it."""
+"""The module of each command, in the order in which the help lists them."""
 
 
 class Commands(click.Group):
-    """Loads a command's module when it is used, and turns expected failures into one line."""
+    """Group that imports a command's module when the command is used, and prints expected failures as one line."""
 
     def list_commands(self, ctx: click.Context) -> list[str]:  # noqa: ARG002 - click's signature
         return list(COMMANDS)
@@ -60,7 +60,7 @@ class Commands(click.Group):
         return super().resolve_command(ctx, args)
 
     def make_context(self, *args: Any, **extra: Any) -> click.Context:
-        if isinstance(sys.stdout, TextIOWrapper):  # a dash that Latin-1 does not have must not end a command
+        if isinstance(sys.stdout, TextIOWrapper):  # a dash, which Latin-1 lacks, must not end a command
             sys.stdout.reconfigure(errors="replace")
         with one_line_errors():
             return super().make_context(*args, **extra)

@@ -1,4 +1,4 @@
-"""arena bench."""
+"""The `arena bench` command."""
 
 from __future__ import annotations
 
@@ -24,8 +24,8 @@ from arena.cli.output import draw, print_json, say, table
 def bench(only: tuple[str, ...], seconds: float, repeats: int, jobs: int, as_json: bool) -> None:
     """Measure how fast this arena is on this machine.
 
-    Nothing else should run meanwhile. Ratios come first: they say more than rates, which differ from machine to
-    machine.
+    Nothing else should run on the machine meanwhile. Ratios are printed first: they say more than rates, which differ
+    from machine to machine.
 
     \b
     Example:

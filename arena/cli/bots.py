@@ -1,4 +1,4 @@
-"""arena bots, arena submit, arena retire."""
+"""The commands `arena bots`, `arena submit` and `arena retire`."""
 
 from __future__ import annotations
 
@@ -81,10 +81,10 @@ def submit(
     home: Path,
     as_json: bool,
 ) -> None:
-    """Enter a bot, once it has come through its qualification.
+    """Enter a bot, if it passes its qualification.
 
-    PATH is a .py file, an executable file, or a folder with bot.toml. The bot plays a match of every game and number
-    of players that it claims. A version that fails is not entered, and the versions before it stay.
+    PATH is a .py file, an executable file, or a folder with bot.toml. To qualify, the bot plays a match of every game
+    and number of players that it claims. A version that fails is not entered; earlier versions stay entered.
 
     \b
     Example:
@@ -130,14 +130,14 @@ def submit(
 
 
 def _ask(question: str) -> bool:
-    """Put a question on the terminal; no answer is no."""
+    """Ask a yes-or-no question on the terminal; an empty answer means no."""
     return click.confirm(printable(question), err=True)
 
 
 def _verdict(
     version: Version | None, news: str, reason: str | None, failures: Sequence[Mapping[str, Any]] = ()
 ) -> dict[str, Any]:
-    """What became of a submission, as plain data."""
+    """Return the result of a submission as plain data."""
     games = version.games if version else ()
     accepted = version and version.label
     return {"accepted": accepted, "news": news, "reason": reason, "games": games, "failures": failures}
@@ -153,7 +153,7 @@ def _news(version: Version, news: str) -> str:
 
 
 def _refusal(path: Path, games: Sequence[str], program: Program, failures: Sequence[Finding], *, told: bool) -> str:
-    """Why it was refused, and what its author might do; `told` if the first failure was shown whole just before."""
+    """Return why a bot was refused and what its author can do; `told`: the first failure is already shown in full."""
     first, *others = failures
     why = first.name if told else f"{first.name}: {printable(first.detail or '')}"
     if others:
@@ -175,8 +175,8 @@ def _refusal(path: Path, games: Sequence[str], program: Program, failures: Seque
 def retire(name: str, undo: bool, home: Path) -> None:
     """Take a bot, or one version of it, out of ladders.
 
-    At once, also out of one that runs: what it was to play is dropped, what it played stays. After --undo the next
-    run with as many --rounds plays what was dropped.
+    This takes effect at once, even in a ladder that is running: matches still to be played are dropped, those already
+    played stay. After --undo, the next run with as many --rounds plays the dropped matches.
 
     \b
     Example:

@@ -1,4 +1,4 @@
-"""arena check."""
+"""The `arena check` command."""
 
 from __future__ import annotations
 
@@ -23,9 +23,9 @@ if TYPE_CHECKING:
 FAILED = 3
 """The exit code when the bot fails a check."""
 OUTPUT_LINES = 20
-"""Lines shown of what a bot printed last."""
+"""Number of lines shown of a bot's last output."""
 FRAME_CHARACTERS = 600
-"""Shown of a frame that was sent."""
+"""Number of characters shown of a frame in a transcript."""
 
 
 @click.command()
@@ -38,10 +38,10 @@ FRAME_CHARACTERS = 600
 def check(
     path: Path, plays: tuple[Game[Any], ...], limits: Limits, sandbox: Sandbox, home: Path, as_json: bool
 ) -> None:
-    """Check a bot as a ladder would find it.
+    """Check a bot under the conditions of a ladder.
 
     PATH is whatever `arena submit` takes. The bot is built, plays every game and number of players that it claims, and
-    is put through what matches seldom show. Exits with 3 if it fails anything.
+    is tested in situations that are rare in matches. Exits with 3 if it fails anything.
 
     \b
     Example:
@@ -67,7 +67,7 @@ def check(
 
 
 def warn(program: Program, left_out: Sequence[str]) -> None:
-    """Say what an author may not expect."""
+    """Print what may surprise the author: files that were left out, and hints about the program."""
     if left_out:
         say(f"left out: {printable(', '.join(left_out))}")
     for hint in program.hints():
@@ -75,7 +75,7 @@ def warn(program: Program, left_out: Sequence[str]) -> None:
 
 
 def as_data(checked: Checked) -> dict[str, Any]:
-    """A check as plain data."""
+    """Return the result of a check as plain data."""
     return {
         "passed": not checked.failed,
         "checks": [finding_data(finding) for finding in checked.findings],
@@ -85,7 +85,7 @@ def as_data(checked: Checked) -> dict[str, Any]:
 
 
 def finding_data(finding: Finding) -> dict[str, Any]:
-    """What was found, as plain data."""
+    """Return one finding as plain data."""
     data = finding._asdict() | {"transcript": [line._asdict() for line in finding.transcript]}
     return {"check": data.pop("name"), "passed": finding.detail is None, **data}
 
@@ -122,7 +122,7 @@ def _forecast(forecast: Forecast) -> str:
 
 
 def explain(finding: Finding, *, to_stderr: bool = False) -> None:
-    """A failed check in full: what was said, what the bot printed, what to do."""
+    """Print a failed check in full: the frames exchanged, what the bot printed, and advice."""
     lines = [f"{finding.name}: {finding.detail or ''}"]
     lines += [
         f"  {line.who:>7}: {_shortened(json.dumps(line.frame, ensure_ascii=False))}" for line in finding.transcript
@@ -134,6 +134,6 @@ def explain(finding: Finding, *, to_stderr: bool = False) -> None:
 
 
 def _shortened(frame: str) -> str:
-    """A frame with as many as 256 matches in it is for programs: `--json` has it whole."""
+    """Cut a frame to `FRAME_CHARACTERS`: one with up to 256 matches is for programs, and `--json` has it whole."""
     left_out = len(frame) - FRAME_CHARACTERS
     return frame if left_out <= 0 else f"{frame[:FRAME_CHARACTERS]} … {left_out:,} characters more with --json"

@@ -1,4 +1,4 @@
-"""arena compare."""
+"""The `arena compare` command."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ if TYPE_CHECKING:
 
 UNDECIDED = 3
 DIFFERENCES = (0.01, 0.005, 0.002, 0.001)
-"""What more matches might settle, in shares of the points."""
+"""Differences between two bots, as shares of the points, for which the number of matches needed is estimated."""
 
 
 @click.command()
@@ -62,8 +62,8 @@ def compare(
 ) -> None:
     """Find out whether bot A is better than B.
 
-    They play on the same dice in each other's seats, unrated, until that is decided with 95 % certainty, however
-    often you look. A bot is named as for `arena match`. Exit code 3 means that the budget was not enough.
+    They play unrated matches on the same dice and in each other's seats until the answer is 95 % certain, which holds
+    however often you look. A bot is named as for `arena match`. Exit code 3: the budget was not enough.
 
     \b
     Example:
@@ -114,14 +114,15 @@ def _entrants(names: Sequence[str], setting: Setting, home: Path, workshop: Work
         raise click.UsageError("attach: is one process, and comparing takes several: name a program")
     with store.open_read(home) as db:
         found = [roster.find(db, home, name, setting.game, workshop) for name in names]
+    # a label without @ is shown as it was typed: `mine` alone could also mean mine@1
     return [
-        entrant if "@" in entrant.label else entrant._replace(label=printable(name))  # `mine` could be mine@1 as well
+        entrant if "@" in entrant.label else entrant._replace(label=printable(name))
         for entrant, name in zip(found, names, strict=True)
     ]
 
 
 def _explain(question: Question, answer: Answer, seed: str) -> None:
-    """The answer in one sentence; what else there is to know goes to stderr."""
+    """Print the answer in one sentence on stdout, and everything else there is to know on stderr."""
     for entrant, forfeits in zip(question.pair, answer.forfeits, strict=True):
         if forfeits:
             say(f"careful: {entrant.label} forfeited {forfeits:,} matches; arena match shows why")
@@ -143,7 +144,10 @@ def _sentence(question: Question, answer: Answer) -> str:
 
 
 def _figure(question: Question, answer: Answer, *, turned: bool = False) -> str:
-    """The first bot's share of the points, or the second one's if turned: "53.1 % (51.7 to 54.5)"; or its lead."""
+    """Return the points of the first bot, or of the second if `turned`, as text: "53.1 % (51.7 to 54.5)".
+
+    With a field, return its lead over the other bot instead: "6.2 % (3.4 to 9.0) more".
+    """
     test = answer.test
     values = [1 - value if turned else value for value in (test.mean, *test.interval)]
     mean, *ends = [100 * (2 * value - 1 if question.field else value) for value in values]
@@ -151,7 +155,7 @@ def _figure(question: Question, answer: Answer, *, turned: bool = False) -> str:
 
 
 def _outlook(question: Question, answer: Answer) -> str:
-    """How many more matches would settle the largest difference that is still open."""
+    """Say how many more matches would decide the largest of `DIFFERENCES` that is still undecided."""
     if not answer.test.count:
         return "no group was finished"
     for difference in DIFFERENCES:
@@ -162,7 +166,10 @@ def _outlook(question: Question, answer: Answer) -> str:
 
 
 def _data(question: Question, answer: Answer, seed: str, interrupted: bool) -> dict[str, Any]:
-    """For programs; `points` is the first bot's share or, in a field, a half and half of what it takes more."""
+    """Return the answer as plain data for programs.
+
+    `points` is the first bot's share of the points or, with a field, one half plus half of its lead.
+    """
     low, high = answer.test.interval
     labels = [entrant.label for entrant in question.pair]
     return {

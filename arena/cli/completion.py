@@ -1,4 +1,4 @@
-"""arena completion."""
+"""The `arena completion` command."""
 
 from __future__ import annotations
 
@@ -9,10 +9,10 @@ import click
 @click.argument("shell", type=click.Choice(["bash", "zsh", "fish"]))
 @click.pass_context
 def completion(context: click.Context, shell: str) -> None:
-    """Print what makes a shell complete commands and options.
+    """Print a shell script that completes commands and options.
 
-    For bash, add the line below to ~/.bashrc; for zsh, the same with "zsh" to ~/.zshrc. For fish, write what is printed
-    to ~/.config/fish/completions/arena.fish.
+    For bash, add the last line below to ~/.bashrc; for zsh, add it with "zsh" instead of "bash" to ~/.zshrc. For fish,
+    write the printed script to ~/.config/fish/completions/arena.fish.
 
     \b
     Example:

@@ -1,4 +1,4 @@
-"""arena export, arena backup."""
+"""The commands `arena export` and `arena backup`."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from arena.cli.options import home_option
 from arena.cli.output import progress
 
 FORMULA = ("=", "+", "-", "@", "\t", "\r")
-"""What a spreadsheet takes for the beginning of a formula."""
+"""First characters that make a spreadsheet take a text for a formula."""
 
 
 @click.command()
@@ -25,7 +25,7 @@ FORMULA = ("=", "+", "-", "@", "\t", "\r")
 )
 @home_option
 def export(what: str, form: str, home: Path) -> None:
-    """Print what is stored as a table for other programs.
+    """Print stored results as a table for other programs.
 
     \b
     Example:
@@ -50,7 +50,7 @@ def _write_csv(columns: Iterable[str], rows: Iterable[Mapping[str, Any]]) -> Non
 
 
 def cell(value: object) -> object:
-    """A value as a spreadsheet may have it: no text is taken for a formula."""
+    """Return a value for a CSV file; text that a spreadsheet would take for a formula gets an apostrophe in front."""
     if isinstance(value, str) and value.startswith(FORMULA) and not _is_number(value):
         return f"'{value}"
     return value
@@ -66,8 +66,8 @@ def _is_number(text: str) -> bool:
 def backup(file: Path, home: Path) -> None:
     """Copy the database of a home to FILE.
 
-    FILE must not exist, and a ladder may run meanwhile. The programs in the home's folder `bots` are not in it: copy
-    that folder too.
+    The home is the data directory, see --home. FILE must not exist yet, and a ladder may run meanwhile. The bots'
+    programs, in the home's folder `bots`, are not in FILE: copy that folder too.
 
     \b
     Example:

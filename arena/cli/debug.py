@@ -1,4 +1,4 @@
-"""arena debug."""
+"""The `arena debug` command."""
 
 from __future__ import annotations
 
@@ -21,9 +21,9 @@ if TYPE_CHECKING:
     from ladder.store import Match
 
 DIFFERS = 3
-"""The exit code when the bot chooses otherwise, or fails."""
+"""The exit code when the bot chooses differently, or fails."""
 OUTPUT_LINES = 20
-"""Lines shown of what a bot printed last."""
+"""Number of lines shown of a bot's last output."""
 
 
 @click.command()
@@ -48,7 +48,7 @@ def debug(
     """Put the questions of a match to another build of a bot.
 
     MATCH is a match of a ladder, by its id or the beginning of it. BOT is a path, a submitted name, or `attach:` for
-    a bot that you start yourself, in a debugger. No clock runs. Exits with 3 where its choices differ.
+    a bot that you start yourself, in a debugger. There is no time limit. Exits with 3 if its choices differ.
 
     \b
     Example:
@@ -74,7 +74,7 @@ def debug(
 
 
 def _check_seat(match: Match, seat: int | None) -> int:
-    """The seat, or the only one that forfeited. Raises click.UsageError."""
+    """Return the seat, by default the only one that forfeited. Raises click.UsageError if there is no such seat."""
     forfeited = [number for number, outcome in enumerate(match.seats) if outcome.forfeit is not None]
     if seat is None and len(forfeited) == 1:
         (seat,) = forfeited

@@ -1,4 +1,4 @@
-"""arena doctor."""
+"""The `arena doctor` command."""
 
 from __future__ import annotations
 
@@ -11,9 +11,9 @@ from arena.cli.output import draw, print_json, printable, table
 @click.command()
 @json_option
 def doctor(as_json: bool) -> None:
-    """Say how well this machine can hold bots, and what is missing.
+    """Say how well bots can be confined here, and what is missing.
 
-    Every layer was tried, not looked up. Grade A is the best, D the weakest.
+    Every layer of the sandbox is tried out, not just looked up. Grade A is the best, D the weakest.
 
     \b
     Example:

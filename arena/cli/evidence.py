@@ -1,4 +1,4 @@
-"""How sure a leaderboard is, for people and for programs: head to head, chances of places, seats, shared dice."""
+"""Tables and data that say how sure a leaderboard is: head to head, chances of places, seats, shared dice."""
 
 from __future__ import annotations
 
@@ -16,21 +16,24 @@ if TYPE_CHECKING:
 
 
 def percent(estimate: Estimate | None) -> str:
-    """A share of points and by how much it may be off: "53.1±1.4", or "98.2 (93–100)" if that differs both ways.
+    """Return a share of points with its interval, in percent: "53.1±1.4", or "98.2 (93–100)" if it is not symmetric.
 
-    "–" where nothing is known.
+    Return "–" if nothing is known.
     """
     if estimate is None or (estimate.low, estimate.high) == (0.0, 1.0):
         return "–"
     mean, low, high = (100 * value for value in estimate[:3])
     if math.isclose(high - mean, mean - low, abs_tol=0.05):
         return f"{mean:.1f}±{high - mean:.1f}"
-    digits = 0 if high - low > 1 else 1  # or 99.8 would be said to lie between 100 and 100
+    digits = 0 if high - low > 1 else 1  # with none, 99.8 would seem to lie between 100 and 100
     return f"{mean:.1f} ({low:.{digits}f}–{high:.{digits}f})"
 
 
 def cross_data(evidence: Evidence, bots: Sequence[str], field: Sequence[str]) -> dict[str, Any]:
-    """Every bot against every other that it met, and the field's chances of each place in points, the first first."""
+    """Return every bot's result against every other that it met, and the field's chances of each place, best first.
+
+    The places are by points.
+    """
     met = [(one, other, evidence.head_to_head(one, other)) for one in bots for other in bots if one != other]
     return {
         "cross": [
@@ -43,12 +46,15 @@ def cross_data(evidence: Evidence, bots: Sequence[str], field: Sequence[str]) ->
 
 
 def seat_data(evidence: Evidence) -> dict[str, Any]:
-    """What each seat is worth, and what the shared dice saved."""
+    """Return the share of points of each seat, and the part of the variance that the shared dice saved."""
     return {"seats": [estimate._asdict() for estimate in evidence.seats()], "saved": evidence.saved()}
 
 
 def cross_picture(evidence: Evidence, bots: Sequence[str], field: Sequence[str]) -> list[RenderableType]:
-    """Points of the row's bot from the column's, in percent, with the groups; and the field's chances of places."""
+    """Return tables of the points that each row's bot takes from each column's, and of the field's chances of places.
+
+    Both are in percent; the points come with the number of groups.
+    """
     columns = [str(place) for place in range(1, len(bots) + 1)]
     cross = _cross(evidence, bots, columns)
     if measured(cross).maximum > console().width:
@@ -61,7 +67,7 @@ def cross_picture(evidence: Evidence, bots: Sequence[str], field: Sequence[str])
 
 
 def _cross(evidence: Evidence, bots: Sequence[str], columns: Sequence[str], *, stacked: bool = False) -> Table:
-    """With each cell in one line, or in three for a narrow terminal."""
+    """Return the table of bots against bots, each cell in one line or, if `stacked`, in three for a narrow terminal."""
     cross = table("rank", "bot", *columns, right=["rank", *columns])
     for place, bot in enumerate(bots, 1):
         cells = [_cell(evidence, bot, other) if other != bot else "" for other in bots]
@@ -81,7 +87,7 @@ def _stacked(cell: str) -> str:
 
 
 def seat_picture(evidence: Evidence) -> list[RenderableType]:
-    """What each seat is worth, and what the shared dice saved."""
+    """Return a table of the points by seat, and a sentence on what the shared dice saved."""
     rows = table("seat", "points", "groups", right=["seat", "points", "groups"])
     for seat, estimate in enumerate(evidence.seats()):
         rows.add_row(str(seat), percent(estimate), f"{estimate.groups:,}")

@@ -1,4 +1,4 @@
-"""Expected failures, whatever module they come from, as one line; and interruptions.
+"""Turn expected failures, from whatever module, into one line, and handle interruptions.
 
 Exit codes: 1 for an error, 2 for wrong usage, 130 after Ctrl-C, SIGTERM or SIGHUP.
 """
@@ -22,22 +22,22 @@ class OneLine(click.ClickException):
 
     def __init__(self, message: str, exit_code: int = 1) -> None:
         super().__init__(printable(" ".join(message.split())))
-        self.exit_code = exit_code  # type: ignore[misc]  # a constant of the class, says click
+        self.exit_code = exit_code  # type: ignore[misc]  # click declares it as a constant of the class
 
 
 @contextmanager
 def one_line_errors() -> Iterator[None]:
-    """Turns what a user or the machine did wrong into OneLine; our own bugs pass as they are."""
+    """Turn mistakes of the user and failures of the machine into OneLine; bugs of the arena pass unchanged."""
     try:
         yield
     except click.exceptions.NoArgsIsHelpError:
         raise
     except click.UsageError as error:
         raise OneLine(_usage(error), error.exit_code) from error
-    except (KeyboardInterrupt, click.Abort):  # the latter where something was asked
+    except (KeyboardInterrupt, click.Abort):  # Abort: interrupted at a prompt
         raise SystemExit(INTERRUPTED) from None
     except BrokenPipeError:
-        raise  # `arena … | head`: click ends quietly
+        raise  # as in `arena … | head`; click then exits quietly
     except OSError as error:
         if error.filename is None:
             raise
@@ -69,14 +69,14 @@ def _expected() -> tuple[type[Exception], ...]:
 
 @contextmanager
 def interruptible() -> Iterator[None]:
-    """SIGTERM and SIGHUP are like Ctrl-C: what a command began is cleaned up before it ends."""
+    """Treat SIGTERM and SIGHUP like Ctrl-C, so that a command cleans up what it began before it ends."""
     with _handling(signal.default_int_handler):
         yield
 
 
 @contextmanager
 def stop_on_signals(stop: Callable[[], None]) -> Iterator[Callable[[], bool]]:
-    """The first signal calls `stop`, a second one interrupts at once; gives whether one came."""
+    """Call `stop` at the first signal and interrupt at the second; yield a function that says whether one came."""
     came: list[int] = []
 
     def handle(number: int, frame: FrameType | None) -> None:
@@ -92,7 +92,8 @@ def stop_on_signals(stop: Callable[[], None]) -> Iterator[Callable[[], bool]]:
 @contextmanager
 def _handling(handler: Callable[[int, FrameType | None], object]) -> Iterator[None]:
     before = {number: signal.getsignal(number) for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)}
-    heard = {number: old for number, old in before.items() if old is not signal.SIG_IGN}  # those nohup silenced stay so
+    # signals that are ignored already, as under nohup, stay ignored
+    heard = {number: old for number, old in before.items() if old is not signal.SIG_IGN}
     for number in heard:
         signal.signal(number, handler)
     try:

@@ -1,4 +1,4 @@
-"""What there is to know of a forfeit, for the author of the bot."""
+"""Explanation of a forfeit, for the author of the bot."""
 
 from __future__ import annotations
 
@@ -15,12 +15,15 @@ if TYPE_CHECKING:
     from ladder.store import Match
 
 LEGAL = 12
-"""Legal actions that are named."""
+"""Number of legal actions that are named; if there are more, their total is shown."""
 
 
 def fault_card(match: Match, seat: int) -> Iterator[str]:
-    """The lines of it: which decision, question and answer, times, how the process ended, what it printed, how to see
-    it again. Text of the bot's is shown escaped."""
+    """Yield the lines that explain a seat's forfeit.
+
+    They say which decision it was, the question and the answer, the times, how the process ended, what it printed and
+    how to reproduce it. Text from the bot is escaped.
+    """
     outcome, bot = match.seats[seat], match.line_up[seat]
     evidence = outcome.evidence or {}
     request: Mapping[str, Any] = evidence.get("request", {})
@@ -43,7 +46,7 @@ def fault_card(match: Match, seat: int) -> Iterator[str]:
 
 
 def decision(evidence: Mapping[str, Any]) -> str:
-    """Where in a match a seat forfeited: " at decision 4", or nothing for one that was asked nothing."""
+    """Return where in a match a seat forfeited, as " at decision 4"; empty if the seat was asked nothing."""
     number = evidence.get("request", {}).get("decision")
     return "" if number is None else f" at decision {number}"
 
@@ -56,7 +59,7 @@ def _names(game: str, request: Mapping[str, Any]) -> str:
 
 
 def _name(game: str, action: int) -> str:
-    """An action in words; its number where this arena has no such game, or the game no such action."""
+    """Return an action in words, or its number if this arena has no such game or the game no such action."""
     if game not in games.names() or action >= games.game(game).actions:
         return str(action)
     return games.game(game).action_name(action)
@@ -71,7 +74,7 @@ def _answer(game: str, evidence: Mapping[str, Any]) -> str:
 
 
 def _charged(seconds: float, charged: float | None) -> str:
-    """What was charged, where it is another time than that by the clock on the wall."""
+    """Return the time charged and why, as text; empty if it is the elapsed time, to a millisecond."""
     if charged is None or abs(charged - seconds) < 0.001:
         return ""
     more = "it worked on several processors at once" if charged > seconds else "the machine was busy elsewhere"

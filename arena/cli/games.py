@@ -1,4 +1,4 @@
-"""arena games."""
+"""The `arena games` command."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from arena.cli.output import draw, print_json, table
 from arena.games.rules import Game
 
 LONG = 12
-"""Characters of an option's default that fit into a line."""
+"""Largest length, in characters, of an option's default that is shown; longer ones are shown as "…"."""
 
 
 @click.command()

@@ -1,4 +1,4 @@
-"""arena ladder."""
+"""The `arena ladder` command."""
 
 from __future__ import annotations
 
@@ -64,10 +64,11 @@ def ladder(
     home: Path,
     as_json: bool,
 ) -> None:
-    """Play what is missing of a round robin, then show who leads.
+    """Play the missing matches of a ladder, then show who leads.
 
-    Every line-up is played in all its seats on the same dice. Run it again after an interruption to go on, after
-    `arena submit` to play the new bot's matches, or with more --rounds to add them.
+    The ladder is a round robin: every line-up is played in all rotations of its seats, on the same dice. Run the
+    command again after an interruption to go on, after `arena submit` to play the new bot's matches, or with more
+    --rounds to play more.
 
     \b
     Example:
@@ -115,7 +116,7 @@ def ladder(
 
 
 def _beforehand(db: Database, ladder: Ladder, field: Sequence[str]) -> Iterator[str]:
-    """What those who look on would wonder about."""
+    """Yield lines to print before a run: retired bots, matches left by an earlier run, second chances used up."""
     from ladder import store
 
     versions = [store.version(db, name) for name in field]
@@ -138,7 +139,7 @@ def _forgiven(bot: str, was_used: bool) -> str:
 
 
 def _summary(db: Database, ladder: Ladder, run: Run, seconds: float, *, interrupted: bool) -> str:
-    """What the run did, in a few lines."""
+    """Return what the run did, in a few lines of text."""
     from ladder import store
 
     counts = store.counts(db, ladder)

@@ -1,4 +1,4 @@
-"""arena leaderboard, and the leaderboard that a ladder ends with."""
+"""The `arena leaderboard` command, and the leaderboard that `arena ladder` prints at its end."""
 
 from __future__ import annotations
 
@@ -27,13 +27,13 @@ if TYPE_CHECKING:
     from ladder.store import Counts, Ladder, Row, Settled
 
 REPAINT = 1.0
-"""Seconds between two looks of --watch."""
+"""Seconds between two repaints of --watch, at least."""
 WATCHING = 0.1
-"""Of one core at most, so that to watch a long ladder is not to slow it down."""
+"""Largest share of one core that --watch uses, so that it does not slow down the ladder that it watches."""
 
 COLUMNS = ("rank", "bot", "rating", "mu", "sigma", "settled", "points", "matches", "forfeits")
 LEFT_OUT = ("settled", "sigma", "mu", "matches")
-"""Of these, one after the other, where a terminal is too narrow for all."""
+"""Columns that are left out, in this order, until the table fits into a narrow terminal."""
 
 
 @click.command()
@@ -59,8 +59,8 @@ def leaderboard(
 ) -> None:
     """Show who is best, and how sure that is.
 
-    Bots are in the order of their rating, which is mu − 3 sigma: what they are almost certainly worth, above the
-    average of the field. ~ marks a bot that may as well be better than the one above it.
+    Bots are in the order of their rating, which is mu − 3 sigma: what they are almost certainly worth, relative to the
+    average of the field. ~ marks a bot that is not significantly worse than the one above it.
 
     \b
     Example:
@@ -116,7 +116,10 @@ def _nothing(db: Database, game: Game[Any], seats: int, home: Path, as_json: boo
 
 
 def find(db: Database, game: Game[Any], seats: int, ladder_id: str | None) -> Ladder | None:
-    """The ladder to show: the one named, else the one played last."""
+    """Return the ladder with this id or, without an id, the one played last. Raises NotFound for an unknown id.
+
+    None if no ladder of this game and number of seats is stored and no id is given.
+    """
     from ladder import store
 
     there = store.ladders(db, game.name, seats)
@@ -130,12 +133,12 @@ def find(db: Database, game: Game[Any], seats: int, ladder_id: str | None) -> La
 
 
 def title(game: Game[Any], seats: int) -> str:
-    """A ladder in words: "Buttons, 2 players"."""
+    """Return the name of a ladder for people: "Buttons, 2 players"."""
     return f"{game.title}, {seats} players"
 
 
 class Board(NamedTuple):
-    """A ladder's leaderboard with all that stands on it."""
+    """A ladder's leaderboard with everything that is shown on it."""
 
     ladder: Ladder
     rows: list[Row]
@@ -143,13 +146,13 @@ class Board(NamedTuple):
     settled: Settled
     evidence: Evidence
     waiting: int
-    """Bots of the field without a rated match."""
+    """Number of bots of the field without a rated match."""
     provisional: list[Row]
-    """The leaderboard with the matches that are done and not yet rated; none if all are rated."""
+    """The rows as they would be if all matches that are done were rated; empty if they are."""
 
     @property
     def field(self) -> list[Row]:
-        """Who would play now, or everybody if that is nobody."""
+        """Rows of the newest versions that are not retired; if there are none, all rows."""
         return [row for row in self.rows if row.current and not row.retired] or self.rows
 
     @property
@@ -159,23 +162,23 @@ class Board(NamedTuple):
 
     @property
     def settled_centre(self) -> float:
-        """The mean settled mu of the same field, as far as it has any."""
+        """The mean settled mu of those bots of the field that have one; 0 if none has."""
         ratings = self.settled.ratings
         known = [ratings[row.label].mu for row in self.field if row.label in ratings]
         return fmean(known) if known else 0.0
 
     @property
     def rated(self) -> int:
-        """How many matches the ratings know."""
+        """Number of matches that are counted in the ratings."""
         return sum(row.matches for row in self.rows) // self.ladder.key.seats
 
     def sure(self, place: int) -> bool:
-        """Whether the bot of this place, from 0, is known to be worse than the one above it; so is the first."""
+        """Return whether the bot at `place`, from 0, is known to be worse than the one above it; True for the first."""
         return place == 0 or self.evidence.in_order(self.rows[place - 1].label, self.rows[place].label)
 
 
 def read(db: Database, ladder: Ladder) -> Board:
-    """All that a leaderboard shows."""
+    """Read everything that a leaderboard shows, from one state of the database."""
     from ladder import store
 
     with store.one_state(db):
@@ -185,7 +188,7 @@ def read(db: Database, ladder: Ladder) -> Board:
 
 
 def as_data(board: Board, game: Game[Any]) -> dict[str, Any]:
-    """A ladder's leaderboard for programs; `bots` are in order, the best first."""
+    """Return a ladder's leaderboard as plain data for programs; `bots` are in order, the best first."""
     key = board.ladder.key
     return {
         "game": game.name,
@@ -228,7 +231,7 @@ def _bot(board: Board, place: int) -> dict[str, Any]:
 
 
 def picture(board: Board, game: Game[Any]) -> Group:
-    """The leaderboard for people; a narrow terminal has fewer columns of it."""
+    """Return the leaderboard as people see it; in a narrow terminal it has fewer columns."""
     from rich.console import Group
     from rich.text import Text
 
@@ -275,7 +278,7 @@ def _cells(board: Board, place: int, row: Row) -> list[str]:
 
 
 def _notes(board: Board, seen: Board) -> Iterator[str]:
-    """Below what is seen, which may be provisional."""
+    """Yield the notes below the rows that are shown; `seen` has those rows, which may be provisional."""
     if board.provisional:
         early = board.counts.done - board.rated
         yield f"provisional: matches are rated in the order of the schedule, and {early:,} of these came early"
@@ -300,7 +303,7 @@ def _more_pictures(board: Board, cross: bool, by_seat: bool) -> list[RenderableT
 
 
 def unusual(game: Game[Any], ladder: Ladder) -> list[str]:
-    """What is set otherwise than usual: it tells ladders of one game apart."""
+    """Return in words which limits and options are not the default: they tell ladders of one game apart."""
     usual = Limits().plain()
     limits = [f"{name} {value:g} s" for name, value in ladder.key.limits.items() if value != usual[name]]
     normal = json.loads(json.dumps(game.options({})))
@@ -309,7 +312,7 @@ def unusual(game: Game[Any], ladder: Ladder) -> list[str]:
 
 def _state(counts: Counts, rated: int) -> str:
     state = f"{counts.done:,} matches"
-    if rated < counts.done:  # they are rated in the order of the schedule, and one of the next is still being played
+    if rated < counts.done:  # matches are rated in the order of the schedule, and an earlier one is not done yet
         state += f", {rated:,} rated"
     if counts.scheduled:
         state += f", {counts.scheduled:,} to play"

@@ -1,4 +1,4 @@
-"""arena match."""
+"""The `arena match` command."""
 
 from __future__ import annotations
 
@@ -36,9 +36,9 @@ if TYPE_CHECKING:
     from arena.worker.jobs import Played
 
 EXPLAINED = 3
-"""Forfeits that are explained at length; the others are counted."""
+"""Number of forfeits that are explained at length; the others are only counted."""
 OUTPUT_LINES = 10
-"""Lines shown of what a bot printed before it forfeited."""
+"""Number of lines shown of what a bot printed before it forfeited."""
 
 
 @click.command()
@@ -59,10 +59,10 @@ def match(
     home: Path,
     as_json: bool,
 ) -> None:
-    """Play bots against each other, unrated, in the seats as named.
+    """Play bots against each other, unrated, seated as named.
 
     A BOT is a built-in (see `arena bots`), a submitted name (greedy, mine@2), a path (./mine.py), or `attach:`,
-    which prints an address and waits, without limits, for a bot that you start by hand.
+    which prints an address and waits, without a time limit, for a bot that you start by hand.
 
     \b
     Example:
@@ -89,7 +89,7 @@ def match(
 def _play(
     bots: Sequence[str], setting: Setting, matches: int, seed: str, home: Path, sandbox: Sandbox
 ) -> tuple[Sequence[Played], bool]:
-    """What was played, and whether that was cut short."""
+    """Play the matches; return the results, and whether a signal interrupted play."""
     from arena import roster
     from arena.sandbox.run_folder import run_folder
     from arena.submission.build import Building
@@ -111,12 +111,12 @@ def _play(
 
 
 def caution(bots: Sequence[str], sandbox: Sandbox) -> str | None:
-    """What to say before these bots are started; of those that people start themselves nothing is held anyway."""
+    """Return the sandbox's warning, or None if all bots are started by hand: the sandbox does not confine those."""
     return sandbox.warning if set(bots) - {"attach:"} else None
 
 
-def attach(label: str, address: str, token: str) -> None:  # noqa: ARG001 - every attached bot looks alike
-    """Say how to start a bot that the arena waits for."""
+def attach(label: str, address: str, token: str) -> None:  # noqa: ARG001 - all attached bots have one label
+    """Print how to start a bot that the arena waits for."""
     say("waiting for a bot; start it with")
     say(f"  ARENA_ADDR={shlex.quote(address)} ARENA_TOKEN={token} {shlex.quote(sys.executable)} mybot.py")
 
@@ -137,7 +137,7 @@ def _plain(played: Played) -> dict[str, Any]:
 
 
 def _remark(setting: Setting, outcomes: Sequence[Outcome]) -> None:
-    """Why a match has another winner than its scores say."""
+    """Print why a single match has another winner than its scores suggest, if it has."""
     if len(outcomes) == 1 and not outcomes[0].forfeits:
         (ranks, scores, _) = outcomes[0]
         if why := remark(setting.game, ranks, scores):
@@ -162,7 +162,7 @@ def _tally(bots: Sequence[str], outcomes: Sequence[Outcome]) -> Table:
 
 
 def _explain(bots: Sequence[str], played: Sequence[Played]) -> None:
-    """Why matches are void and why seats forfeited, for the author."""
+    """Print, for the author of a bot, why matches were void and why seats forfeited."""
     for result in played:
         if result.outcome is None:
             say(f"match {result.id} is void: {_why_void(result)}")

@@ -1,4 +1,4 @@
-"""`arena new`: a bot to begin with."""
+"""The `arena new` command."""
 
 from __future__ import annotations
 
@@ -24,8 +24,8 @@ if TYPE_CHECKING:
 def new(bot: Path, language: str, plays: tuple[Game[Any], ...], as_json: bool) -> None:
     """Make a folder with a bot to begin with.
 
-    BOT is the folder, and its name the bot's. What is in it plays by a few rules of thumb, until you write better
-    ones.
+    BOT is the folder, and its name becomes the bot's. The bot in it plays by a few rules of thumb, until you write
+    better ones.
 
     \b
     Example:

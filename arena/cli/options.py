@@ -1,4 +1,4 @@
-"""The options that commands share, and the values they stand for."""
+"""Command-line options that several commands share, and the values they are converted to."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ DAY = 86400.0
 
 
 class GameName(click.ParamType[Game[Any]]):
-    """A game, by name; gives the game."""
+    """Type of an option that is the name of a game; its value is the game."""
 
     name = "game"
 
@@ -51,12 +51,12 @@ class GameName(click.ParamType[Game[Any]]):
 
 
 def begin_with(plays: Sequence[str]) -> str:
-    """The game to propose to a bot that plays these, or every one: that of the README, if it can be."""
+    """Return the game to propose to a bot that plays these (empty: all): that of the README, or else its first."""
     return "buttons" if "buttons" in plays or not plays else plays[0]
 
 
 class Whole(click.IntRange):
-    """A whole number in a range."""
+    """Type of an option that is a whole number in a range."""
 
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
         try:
@@ -67,7 +67,7 @@ class Whole(click.IntRange):
 
 
 class Seconds(click.ParamType[float]):
-    """A duration: "1s", "250ms", "2m" or plain seconds; gives seconds."""
+    """Type of an option that is a duration: "1s", "250ms", "2m" or plain seconds; its value is in seconds."""
 
     name = "duration"
 
@@ -112,7 +112,7 @@ players_option = click.option(
 
 seed_option = click.option(
     "--seed",
-    default=lambda: secrets.token_hex(16),  # bots are shown its hash, and must not find it by trying
+    default=lambda: secrets.token_hex(16),  # bots see a hash of it, and must not be able to guess it
     show_default="a new one, which is shown",
     help="Text that decides the dice.",
 )
@@ -128,7 +128,7 @@ jobs_option = click.option(
 
 
 def limit_options(command: Command) -> Command:
-    """How long bots may think; the command gets `limits`."""
+    """Add the options for how long bots may think, and pass them to the command as `limits`."""
 
     @wraps(command)
     def with_limits(*args: Any, limit: float, bank: float, start_limit: float, **others: Any) -> Any:
@@ -144,9 +144,9 @@ def limit_options(command: Command) -> Command:
 
 
 def sandbox_options(command: Command) -> Command:
-    """What holds the bots, and what they may ask for; the command has `home_option` too, and gets `sandbox`.
+    """Add the options for the sandbox and for what bots may ask for, and pass them to the command as `sandbox`.
 
-    Its `warning` is the command's to say.
+    The command must have `home_option`, too. It has to show the `warning` of the sandbox itself.
     """
 
     @wraps(command)
@@ -215,12 +215,12 @@ def _sandbox(wanted: str, least: str | None, home: Path) -> Sandbox:
 
 
 def seed_bytes(text: str) -> bytes:
-    """The seed of the matches whose dice a text decides."""
+    """Return the seed of matches, 32 bytes, that a text given with --seed stands for."""
     return sha256(text.encode("utf-8", "surrogateescape")).digest()
 
 
 class Setting(NamedTuple):
-    """What matches are played by."""
+    """The game, its options and the time limits with which matches are played."""
 
     game: Game[Any]
     options: Options
@@ -228,7 +228,10 @@ class Setting(NamedTuple):
 
 
 def setting_options(command: Command) -> Command:
-    """With which options and limits a game is played; the command has `game_option` too, and gets `setting`."""
+    """Add the options for a game's options and limits, and pass them with the game to the command as `setting`.
+
+    The command must have `game_option`, too.
+    """
 
     @wraps(command)
     def with_setting(*args: Any, game: Game[Any], options: Sequence[str], limits: Limits, **others: Any) -> Any:
@@ -241,7 +244,7 @@ def setting_options(command: Command) -> Command:
 
 
 def check_players(game: Game[Any], players: int | None) -> int:
-    """The number of seats, or the game's fewest. Raises click.UsageError."""
+    """Return the number of seats, by default the game's fewest. Raises click.UsageError if the game forbids it."""
     if players is None:
         return game.seats[0]
     if players not in game.seats:
@@ -250,7 +253,7 @@ def check_players(game: Game[Any], players: int | None) -> int:
 
 
 def check_options(game: Game[Any], given: Sequence[str]) -> Options:
-    """The game's options with those given as NAME=JSON. Raises click.UsageError."""
+    """Return the options of a game, with those set that are given as NAME=JSON. Raises click.UsageError."""
     try:
         return game.options(dict(_name_and_value(text) for text in given))
     except BadOption as error:

@@ -1,4 +1,4 @@
-"""What commands print: results on stdout, everything else for people on stderr."""
+"""Printing for commands: results go to stdout, everything else for people to stderr."""
 
 from __future__ import annotations
 
@@ -20,24 +20,24 @@ if TYPE_CHECKING:
     from sqlite_utils import Database
 
 PIPED_WIDTH = 1000
-"""Columns where there is no terminal: nothing is cut or folded for a program or a file."""
+"""Width in columns where there is no terminal: nothing is cut or folded for a program or a file."""
 LOG_SECONDS = 30.0
-"""Between two lines of progress where there is no terminal."""
+"""Seconds between two lines of progress, at least, where there is no terminal."""
 FEW = 10
-"""As long as fewer are done, nobody can tell how long the others will take."""
+"""No rate or time left is shown while fewer are done: the estimate would be too poor."""
 
 
 class Report(Protocol):
-    """Told how many matches, or whatever is counted, are done, and of how many; a note for people may follow."""
+    """Callback for progress: how many matches, or whatever is counted, are done, of how many, and a note for people."""
 
     def __call__(self, done: int, total: int, note: str = "") -> None: ...
 
     def passing(self, note: str) -> None:
-        """What goes on meanwhile, until something else does."""
+        """Show what is going on meanwhile, until the next report replaces it."""
 
 
 class Announcer:
-    """Told what a command begins and how far it is. Before the first of that it says a caution, if there is one."""
+    """Reports what a command begins and how far it is; before the first such report it prints a caution, if any."""
 
     def __init__(self, show: Report, caution: str | None) -> None:
         self._show = show
@@ -48,12 +48,12 @@ class Announcer:
         self._show(done, total, note)
 
     def announce(self, what: str) -> None:
-        """Say what is begun, in somebody else's words."""
+        """Print what is begun; the text may come from outside the arena, so it is made printable."""
         self._warn()
         say(printable(what))
 
     def passing(self, what: str) -> None:
-        """Show what goes on meanwhile, in somebody else's words, until something else does."""
+        """Show what is going on meanwhile; the text may come from outside the arena, so it is made printable."""
         self._show.passing(printable(what))
 
     def _warn(self) -> None:
@@ -63,13 +63,13 @@ class Announcer:
 
 
 def say(text: str) -> None:
-    """A line for people, above the bar if there is one; stdout is for results."""
-    sys.stderr.write(f"{text}\n")  # which is rich, while there is a bar
+    """Write a line for people to stderr, above the progress bar if there is one; stdout is for results."""
+    sys.stderr.write(f"{text}\n")  # while there is a bar, rich has replaced sys.stderr
 
 
 @contextmanager
 def warnings_said() -> Iterator[None]:
-    """What the store warns of is said, as long as the block lasts."""
+    """Print the warnings that the store logs while the block runs."""
     from logging import Handler, LogRecord, getLogger
 
     class Aloud(Handler):
@@ -85,7 +85,7 @@ def warnings_said() -> Iterator[None]:
 
 
 def say_if_empty(db: Database, home: Path) -> None:
-    """Say that a home which reads as empty is none: its name may be mistyped."""
+    """Tell people if there is no arena in the data directory ("home"): its name may be mistyped."""
     from ladder import store
 
     if not store.is_stored(db):
@@ -93,12 +93,12 @@ def say_if_empty(db: Database, home: Path) -> None:
 
 
 def print_json(value: Any) -> None:
-    """One JSON value on stdout; ASCII, since a bot's output may hold what no encoding takes."""
+    """Print one JSON value on stdout, in ASCII, since a bot's output may hold what no encoding can express."""
     click.echo(json.dumps(value, indent=2, allow_nan=False))
 
 
 def console(*, stderr: bool = False) -> Console:
-    """Where pictures are drawn; text in them is taken as it is."""
+    """Return a console of rich that prints text as it is, without markup, emoji codes or highlighting."""
     from rich.console import Console
 
     made = Console(stderr=stderr, highlight=False, markup=False, emoji=False)
@@ -110,7 +110,8 @@ def console(*, stderr: bool = False) -> Console:
 def draw(*pictures: RenderableType, wide: bool = False) -> None:
     """Print what rich can draw, without the spaces it leaves at the ends of lines.
 
-    If wide, or if a terminal is so narrow that rich would cut words and numbers, the terminal may fold it.
+    If `wide`, or if the terminal is so narrow that rich would cut words and numbers, lines may be longer than the
+    terminal is wide; it then folds them.
     """
     canvas = console()
     canvas.width = PIPED_WIDTH if wide else max(canvas.width, *(measured(picture).minimum for picture in pictures))
@@ -120,7 +121,7 @@ def draw(*pictures: RenderableType, wide: bool = False) -> None:
 
 
 def measured(picture: RenderableType) -> Measurement:
-    """How many columns a picture needs, with words kept whole, and how many it would have."""
+    """Measure a picture in columns: the least it needs with words kept whole, and what it takes unfolded."""
     from rich.measure import Measurement
 
     canvas = console()
@@ -128,7 +129,7 @@ def measured(picture: RenderableType) -> Measurement:
 
 
 def table(*columns: str, right: Sequence[str] = ()) -> Table:
-    """An empty table; the columns in `right` are numbers."""
+    """Return an empty table; the columns named in `right` hold numbers."""
     from rich.box import SIMPLE_HEAD
     from rich.table import Table
 
@@ -140,12 +141,12 @@ def table(*columns: str, right: Sequence[str] = ()) -> Table:
 
 
 def printable(text: str) -> str:
-    """Text of somebody else's making without anything that could move the cursor or change colours."""
+    """Escape everything in a text from outside the arena that could move the cursor or change colours."""
     return "".join(char if char.isprintable() else char.encode("unicode_escape").decode() for char in text)
 
 
 def last_line(text: str) -> str:
-    """Of a traceback or a reason, what says most, made printable."""
+    """Return the last line of a traceback or a reason, which says most, made printable."""
     return printable((text.strip().splitlines() or [""])[-1])
 
 
@@ -153,10 +154,11 @@ def last_line(text: str) -> str:
 def progress(
     what: str, unit: str = "matches", *, begins: bool = False, at_most: bool = False, caution: str | None = None
 ) -> Iterator[Announcer]:
-    """A bar with rate and time left on stderr from the first report on; where that is no terminal, a line now and then.
+    """Show progress on stderr: a bar with rate and time left or, where that is no terminal, a line now and then.
 
-    One that `begins` says there how much is to do, too. `at_most` if less than all of it may be enough. `caution` is
-    said above it when anything begins: a command that is refused, or finds nothing to do, runs nobody's program.
+    Nothing is shown before the first report. With `begins`, the lines also say at the start how much there is to do.
+    `at_most` means that less than the total may be enough. `caution` is printed when anything begins, not before: a
+    command that is refused, or finds nothing to do, runs nobody's program.
     """
     begun = time.monotonic()
     canvas = console(stderr=True)
@@ -166,8 +168,8 @@ def progress(
     from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn
     from rich.table import Column
 
-    number = MofNCompleteColumn(table_column=Column(no_wrap=True))  # where it is narrow, the bar gives way
-    # short of the edge even at 80 columns: there the terminal's ^C would break the line
+    number = MofNCompleteColumn(table_column=Column(no_wrap=True))  # where it is narrow, the bar shrinks instead
+    # shorter than 80 columns: at the right edge, the ^C that a terminal shows would break the line
     columns = (TextColumn("{task.description}"), BarColumn(bar_width=16), number)
     bar = Progress(
         *columns,
@@ -184,7 +186,7 @@ def progress(
 
 
 class _Bar:
-    """Draws what it is told, and nothing before: something may have to be asked first."""
+    """A progress bar. It appears with the first report, since something may have to be asked before."""
 
     def __init__(self, bar: Progress, line: TaskID, begun: float, *, at_most: bool) -> None:
         self._bar = bar
@@ -203,7 +205,7 @@ class _Bar:
 
 
 class _Log:
-    """Says in a line now and then what it is told."""
+    """Progress as lines of text, at least `LOG_SECONDS` apart after the first."""
 
     def __init__(self, what: str, unit: str, begun: float, *, begins: bool, at_most: bool) -> None:
         self._what = what
@@ -234,7 +236,7 @@ class _Log:
 
 
 def _pace(done: int, total: int, begun: float, *, at_most: bool) -> str:
-    """How fast it goes, and how long it will at that; nothing before enough is done to tell."""
+    """Return rate and time left as text; empty before enough is done for an estimate."""
     if done < FEW:
         return ""
     each = (time.monotonic() - begun) / done

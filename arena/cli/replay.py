@@ -1,4 +1,4 @@
-"""arena replay."""
+"""The `arena replay` command."""
 
 from __future__ import annotations
 
@@ -30,8 +30,8 @@ KEYS = "n or → next, p or ← back, g first, G last, q quit"
 def replay(what: str, home: Path, as_json: bool) -> None:
     """Show a match step by step: board, dice, choices and times.
 
-    A match is named by its id or the beginning of it; a FILE is what --json printed. On a terminal keys step through
-    it, n and p or the arrows, and q quits; elsewhere all of it is printed.
+    MATCH is the id of a match or the beginning of it; FILE holds what --json printed. On a terminal, n and p or the
+    arrow keys step through the match, and q quits; elsewhere the whole match is printed.
 
     \b
     Example:
@@ -62,7 +62,7 @@ def _found(what: str, home: Path) -> Document:
 
 
 def step_through(frames: Sequence[str]) -> None:
-    """Show one frame at a time, as keys say."""
+    """Show one frame of text at a time on the terminal; keys choose which."""
     at, last = 0, len(frames) - 1
     while True:
         click.clear()
@@ -76,7 +76,7 @@ def step_through(frames: Sequence[str]) -> None:
 
 
 def _frames(shown: Document) -> Iterator[str]:
-    """A text for every step, the first with who plays, the last with how it ended."""
+    """Yield a text for every step; the first also says who plays, the last how the match ended."""
     from arena import games
     from arena.replay import document
 
@@ -84,11 +84,11 @@ def _frames(shown: Document) -> Iterator[str]:
     teller = _Teller(shown, game)
     *most, last = [teller.tell(step) for step in document.steps(shown)]
     for frame in (*most, "\n".join([last, *_end(shown)])):
-        yield "\n".join(map(printable, frame.split("\n")))  # a file may be anybody's
+        yield "\n".join(map(printable, frame.split("\n")))  # a file may hold anybody's text
 
 
 class _Teller:
-    """Puts steps into words, one after the other."""
+    """Describes the steps of a match in words; expects them in order, each once."""
 
     def __init__(self, shown: Document, game: Game[Any]) -> None:
         self._shown, self._game = shown, game

@@ -1,4 +1,4 @@
-"""arena selftest."""
+"""The `arena selftest` command."""
 
 from __future__ import annotations
 
@@ -23,9 +23,10 @@ CHECK_FAILED = 3
 )
 @json_option
 def selftest(wanted: str, as_json: bool) -> None:
-    """Attack this machine as a hostile bot would, and see it hold.
+    """Test the sandbox with attacks like those of a hostile bot.
 
-    Each attack must prove that it ran. Exit code 3 if one achieved what the grade promises to keep from bots.
+    Each attack must prove that it ran. Exit code 3 if one did not run, or achieved what the sandbox's grade promises
+    to prevent.
 
     \b
     Example:

@@ -1,4 +1,4 @@
-"""arena show."""
+"""The `arena show` command."""
 
 from __future__ import annotations
 
@@ -31,8 +31,8 @@ if TYPE_CHECKING:
 def show(what: str, matches: int, game: Game[Any] | None, home: Path, as_json: bool) -> None:
     """Show what happened in a match, or how a bot fared.
 
-    A match is named by its id or the beginning of it. Forfeits come with their evidence. The matches of a bot are
-    listed forfeits first, then the latest.
+    MATCH is the id of a match or the beginning of it. Forfeits are shown with their evidence. Of a bot's matches,
+    those that it forfeited are listed first, then the latest.
 
     \b
     Example:
@@ -58,7 +58,7 @@ def show(what: str, matches: int, game: Game[Any] | None, home: Path, as_json: b
 
 
 def _show_built_in(program: Program, as_json: bool) -> None:
-    """A bot that no ladder of this home has seen."""
+    """Print a built-in bot that is not yet in the database."""
     if as_json:
         return print_json({"bot": {"name": program.name, "origin": "built-in", "games": program.games}, "matches": []})
     return click.echo(f"{program.name}: built-in, plays {', '.join(program.games)}; no matches yet")
@@ -94,7 +94,7 @@ def _second_chance(version: Version, chance: Chance) -> str:
 
 
 def _faults(faults: Sequence[Faults]) -> Any:
-    """The causes that occurred have a column each."""
+    """Return a table of matches and faults by version, with a column for each cause that occurred."""
     reasons = sorted({reason for each in faults for reason in each.forfeits})
     columns = ["matches", *reasons, "void attempts"]
     rows = table("version", *columns, right=columns)
@@ -114,7 +114,7 @@ def _matches(lines: Sequence[MatchLine]) -> Any:
 
 
 def match_data(match: Match) -> dict[str, Any]:
-    """All of a match that is plain data."""
+    """Return a match as plain data, without its packed replay."""
     data = match._asdict() | {"ladder": match.ladder.id, "game": match.ladder.key.game, "players": len(match.line_up)}
     data["seats"] = [outcome._asdict() | {"bot": bot} for bot, outcome in zip(match.line_up, match.seats, strict=False)]
     data["ratings"] = {label: {"mu": mu, "sigma": sigma} for label, (mu, sigma) in (match.ratings or {}).items()}
@@ -126,7 +126,7 @@ def match_data(match: Match) -> dict[str, Any]:
 
 
 def _conditions(match: Match) -> Mapping[str, Any]:
-    """What held the bots and how busy the machine was, as far as the record can be read."""
+    """Return the sandbox's grade and how busy the machine was; empty if there is no record that can be read."""
     from arena.replay.record import Unreadable, unpack
 
     try:
@@ -170,7 +170,7 @@ def _seats(match: Match) -> Any:
 
 
 def when(seconds: float | None) -> str:
-    """A point in time for people, in their own zone."""
+    """Return a point in time, in seconds since the epoch, as text in the local time zone; None: not finished."""
     if seconds is None:
         return "not finished"
     return datetime.datetime.fromtimestamp(seconds).astimezone().strftime("%Y-%m-%d %H:%M:%S %z")

@@ -1,4 +1,4 @@
-"""arena verify."""
+"""The `arena verify` command."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from arena.tournament.verify import Difference
 
 DIFFERS = 3
-"""The exit code."""
+"""The exit code when something stored differs from what is computed anew."""
 
 
 @click.command()
@@ -25,7 +25,7 @@ def verify(jobs: int, home: Path, as_json: bool) -> None:
     """Check everything that is stored.
 
     Every match is played again from its record, with all dice and by the rules; schedule, seeds and ratings are
-    computed anew. The first thing that differs is named, and the exit code is 3 then.
+    computed anew. The first difference found is printed, and the exit code is then 3.
 
     \b
     Example:
