@@ -1,5 +1,5 @@
-"""Whether a bot keeps the protocol, plays what it claims, and how long it takes: for its author, and at submission."""
+"""Checks, for authors and at submission, that a bot keeps the protocol and plays what it claims, and how fast it is."""
 
 
 class Unjudged(RuntimeError):
-    """The arena or its machine failed, so nothing is known of the bot; the message is one line for people."""
+    """The arena or its machine failed, so the bot could not be judged; the message is one line for people."""

@@ -1,4 +1,4 @@
-"""What an author can do about a fault."""
+"""Advice for the author of a bot on how to mend a fault."""
 
 from __future__ import annotations
 
@@ -21,15 +21,15 @@ ADVICE = {
     Forfeit.OUTPUT: "print less",
     Forfeit.START: "does it run by itself? It has to dial ARENA_ADDR and say Hello with ARENA_TOKEN, and go on running",
 }
-"""By the reason of a forfeit."""
+"""Advice for each reason of a forfeit; `{game}` stands for the name of the game."""
 _NO_MORE_TASKS = re.compile(r"pthread_create failed|can't start new thread|Resource temporarily unavailable")
 """What runtimes print when they are refused a thread or a process."""
 _NOT_RUN = re.compile(r"cannot be run|exited with code 12[67]")
-"""What is said of a program that never began; 126 and 127 are what shells, and those who start programs, end with."""
+"""Matches the detail of a program that never began: shells, and others that start programs, exit with 126 or 127."""
 
 
 def advise(program: Program, game: str, reason: Forfeit, detail: str, output: Sequence[str]) -> str:
-    """What to do about a fault in a match of a game; what was said of it and printed may tell more than its reason."""
+    """Return advice on a fault in a match of a game; its detail and the bot's output may tell more than its reason."""
     printed = "\n".join(output)
     if reason in {Forfeit.TIMEOUT, Forfeit.CRASH, Forfeit.START} and _NO_MORE_TASKS.search(printed):
         fewer = "use fewer, or ask for more: `tasks` in `[limits]` of bot.toml"
@@ -40,7 +40,7 @@ def advise(program: Program, game: str, reason: Forfeit, detail: str, output: Se
 
 
 def _start(program: Program, detail: str, printed: str) -> str:
-    """Why it did not join: most programs never come as far as to dial."""
+    """Return advice for a bot that did not join: most such programs never get as far as dialling."""
     if not program.is_python and _NOT_RUN.search(detail):
         needed = "has to be there and executable (`chmod +x`)"
         return f"{program.run[0]} {needed}; a script's first line names its interpreter: #!/usr/bin/env …"

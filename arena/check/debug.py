@@ -1,4 +1,4 @@
-"""Feed the recorded questions of one seat to a bot again, with no clock, and see where it would choose otherwise."""
+"""Put the recorded questions of one seat to a bot again, without a time limit, to see where it chooses differently."""
 
 from __future__ import annotations
 
@@ -23,11 +23,11 @@ if TYPE_CHECKING:
     from ladder import store
 
 PATIENCE = 7 * 86400.0
-"""Seconds: whoever steps through a decision may go home meanwhile."""
+"""Seconds to wait for an answer: whoever steps through a decision in a debugger may go home meanwhile."""
 
 
 class Compared(NamedTuple):
-    """One decision: what was chosen in the match (None: there was no answer), and what this build chooses."""
+    """One decision: `then` is the choice in the match (None: no answer), `now` the choice of this build."""
 
     decision: int
     then: int | None
@@ -48,7 +48,7 @@ async def compare(
     at: int | None = None,
     waiting: Waiting | None = None,
 ) -> list[Compared]:
-    """A seat's decisions, up to number `at`, each put to a bot as it was. Raises Misbehaved and Unreadable."""
+    """Put a seat's decisions, up to number `at`, to a bot as they were asked. Raises Misbehaved and Unreadable."""
     setup, record = recorded(match)
     limits = Limits(**match.ladder.key.limits)
     own = [asked.number for _, asked, _ in setup.replayed(record) if asked.seat == seat]
@@ -73,7 +73,7 @@ async def compare(
 
 
 def recorded(match: store.Match) -> tuple[Setup, replay.Replay]:
-    """What a stored match was played with, and its course. Raises Unreadable."""
+    """Return what a stored match was played with, and its record. Raises Unreadable."""
     if match.replay is None:
         raise Unreadable(f"match {match.id} is {match.status}: nothing was asked in it yet")
     if match.seed is None:
@@ -83,7 +83,7 @@ def recorded(match: store.Match) -> tuple[Setup, replay.Replay]:
 
 
 def _forfeited_with(match: store.Match, seat: Seat) -> int | None:
-    """What a seat answered when it forfeited, if it did."""
+    """Return the answer with which a seat forfeited; None if it gave none."""
     answer: int | None = (match.seats[seat].evidence or {}).get("answer")
     return answer
 

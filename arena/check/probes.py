@@ -1,4 +1,4 @@
-"""What is asked of every bot beside playing: the corners of the protocol that a match seldom shows."""
+"""Tests that every bot goes through besides playing: corners of the protocol that matches seldom reach."""
 
 from __future__ import annotations
 
@@ -20,18 +20,18 @@ from arena.v1 import referee_pb2 as pb
 from arena.worker.worker import IN_FLIGHT
 
 PAUSE = 4.0
-"""Seconds that pass before a late question."""
+"""Seconds to wait before a late question."""
 MORE = 0.5
-"""Seconds that a message may be under way here, where no clock tells what the machine was busy with."""
+"""Seconds granted for messages to travel, since here nothing measures how busy the machine is."""
 FAREWELL = 5.0
-"""Seconds that a bot has to end when it is told to; the arena itself waits one, then ends it."""
+"""Seconds that a bot has to end after Goodbye; in a ladder the arena waits one second, then ends it."""
 _TEXT = b"from a later version"
 _UNKNOWN = varint(1000 << 3) + varint(1) + varint(1001 << 3 | 2) + varint(len(_TEXT)) + _TEXT
-"""A number and a text, in fields that no message has."""
+"""Encoded number and text, in fields that no message has."""
 
 
 class Probe(NamedTuple):
-    """One thing to try on a bot that has joined. `run` raises Misbehaved."""
+    """One test of a bot that has joined. `run` raises Misbehaved if the bot fails it."""
 
     name: str
     run: Callable[[Examiner], Awaitable[None]]
@@ -39,17 +39,17 @@ class Probe(NamedTuple):
 
 
 class Examiner:
-    """Puts questions to one bot, in matches of one game that never fill more than a frame."""
+    """Puts questions to one bot, in matches of one game, so few at a time that their questions fit into one frame."""
 
     def __init__(self, bot: Examined, game: str, limits: Limits) -> None:
         self.bot = bot
         self.limits = limits
         self._game = games.game(game)
         self._begun: set[int] = set()
-        """The matches in which it has decided something."""
+        """Numbers of the matches in which the bot has made a decision."""
 
     def sit(self) -> Sitting:
-        """A new match of the fewest players; nothing is said of it yet."""
+        """Return a new match with the fewest players; the bot has not been told of it yet."""
         self.bot.matches += 1
         number = self.bot.matches
         players = self._game.seats[0]
@@ -57,7 +57,7 @@ class Examiner:
         return Sitting(setup, number, number % players, self.limits)
 
     async def answered(self, *owed: Sitting) -> None:
-        """Hear a choice for each of these matches, and make it. Raises Misbehaved for anything else."""
+        """Receive one choice for each of these matches, and apply it. Raises Misbehaved for anything else."""
         waiting = {sitting.number: sitting for sitting in owed}
         while waiting:
             for choice in (await self.bot.hear(self._patience(waiting.keys()))).choices:
@@ -67,7 +67,7 @@ class Examiner:
                 self._make(sitting, choice)
 
     async def in_frames(self, owed: Sequence[Sitting]) -> None:
-        """Put one question of each of these matches, no more in a frame than it has shown to answer in time."""
+        """Ask one question in each of these matches, in frames no larger than the bot has shown to answer in time."""
         size, limit = 1, self.limits.decision if owed[0].number in self._begun else self.limits.first
         while owed:
             frame, owed = owed[:size], owed[size:]
@@ -79,7 +79,7 @@ class Examiner:
             size = at_once(size, IN_FLIGHT, full_frame, limit)
 
     def _patience(self, owed: Set[int]) -> float:
-        """Seconds for which nothing of what is owed may be answered, as in a match, and a little more."""
+        """Return how many seconds the bot may leave all these matches unanswered: as in a ladder, and a little more."""
         limit = self.limits.decision if owed <= self._begun else self.limits.first
         return limit + self.limits.bank + self.limits.decision / PIECES + MORE
 
@@ -90,7 +90,7 @@ class Examiner:
 
 
 def check(sitting: Sitting, choice: pb.Choice) -> None:
-    """Raises Misbehaved for a choice that is not one of those asked for."""
+    """Raise Misbehaved if a choice is not a legal answer to the decision that its match asks for."""
     asked = sitting.asked
     assert asked is not None
     if choice.decision != asked.number:
@@ -101,7 +101,7 @@ def check(sitting: Sitting, choice: pb.Choice) -> None:
 
 
 async def _holds(examiner: Examiner) -> None:
-    """As many matches at once as it says, a few decisions of each."""
+    """Play as many matches at once as the bot claims to hold, a few decisions of each."""
     claimed = max(1, min(examiner.bot.hello.matches, IN_FLIGHT))
     sittings = [examiner.sit() for _ in range(claimed)]
     for _ in range(3):
@@ -110,7 +110,7 @@ async def _holds(examiner: Examiner) -> None:
 
 
 async def _late(examiner: Examiner) -> None:
-    """A question that comes long after the start, when others think."""
+    """Ask a question long after the start of its match, as happens while others think."""
     sitting = examiner.sit()
     examiner.bot.say(sitting.start)
     await asyncio.sleep(PAUSE)
@@ -120,7 +120,7 @@ async def _late(examiner: Examiner) -> None:
 
 
 async def _doubled(examiner: Examiner) -> None:
-    """The same question again: it may be answered again or not, and the next one must be."""
+    """Ask a question twice: the bot may answer it once or twice, and must answer the next one."""
     sitting = examiner.sit()
     examiner.bot.say(sitting.start, question := sitting.question)
     before = sitting.asked
@@ -138,7 +138,7 @@ async def _doubled(examiner: Examiner) -> None:
 
 
 async def _unknown_fields(examiner: Examiner) -> None:
-    """Fields that a later version of the protocol may have, in every message."""
+    """Add fields that a later version of the protocol may have to every message."""
     sitting = examiner.sit()
     frame = pb.PlayResponse.FromString(sitting.start + sitting.question)
     for message in (frame, *frame.starts, *frame.decisions):
@@ -149,7 +149,7 @@ async def _unknown_fields(examiner: Examiner) -> None:
 
 
 async def _ends_at_once(examiner: Examiner) -> None:
-    """Matches that are over before they begin, and before their first answer; then an ordinary one."""
+    """End one match before its first question and one before its first answer; then play an ordinary one."""
     never, unanswered, ordinary = examiner.sit(), examiner.sit(), examiner.sit()
     examiner.bot.say(never.start, never.end())
     examiner.bot.say(unanswered.start, unanswered.question, unanswered.end())
@@ -179,4 +179,4 @@ PROBES = (
     Probe("match that ends at once", _ends_at_once, "forget a match at its MatchEnd, asked or not"),
     Probe("end when told", _ends_when_told, "at Goodbye close the channel and let the program end"),
 )
-"""In the order in which one process goes through them; the last one ends it."""
+"""All probes, in the order in which one process goes through them; the last one ends the process."""

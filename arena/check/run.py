@@ -1,4 +1,4 @@
-"""Go through everything that is checked of a bot."""
+"""Run all checks of a bot: that it starts, plays every game that it claims, and passes the probes."""
 
 from __future__ import annotations
 
@@ -26,21 +26,21 @@ from arena.worker.worker import Worker
 
 
 class Finding(NamedTuple):
-    """One thing that was checked; with a `detail` the bot failed it."""
+    """Result of one check; the bot failed it if there is a `detail`."""
 
     name: str
     detail: str | None = None
     reason: Forfeit | None = None
-    """What it would be in a match."""
+    """The reason for which the bot would forfeit a match, if there is one."""
     advice: str = ""
     output: Sequence[str] = ()
     """What the bot printed last."""
     transcript: Sequence[Line] = ()
-    """The last frames, both ways."""
+    """The last frames, in both directions."""
 
 
 class Checked(NamedTuple):
-    """What came of a check."""
+    """Results of all checks of a bot."""
 
     findings: Sequence[Finding]
     times: Sequence[Times] = ()
@@ -48,15 +48,15 @@ class Checked(NamedTuple):
 
     @property
     def failed(self) -> list[Finding]:
-        """What the bot has to mend."""
+        """Findings of the checks that the bot failed."""
         return [finding for finding in self.findings if finding.detail is not None]
 
 
 def check(program: Program, limits: Limits, sandbox: Sandbox, report: Progress, *, quick: bool = False) -> Checked:
-    """Have a bot start, play every game and number of players it claims, and go through the probes.
+    """Start a bot, have it play every game and number of players that it claims, and put it through the probes.
 
-    A bot that does not join, or comes through no game, is tried no further. `quick` leaves out what takes long. Raises
-    Unjudged if the arena itself failed.
+    A bot that does not join, or fails in every game, is spared the probes. `quick` leaves out the probe that takes
+    long. Raises Unjudged if the arena itself failed.
     """
     entrant, plays = program.entrant(), program.games
     probes = [probe for probe in PROBES if not quick or probe.name != LATE]
@@ -73,7 +73,7 @@ def check(program: Program, limits: Limits, sandbox: Sandbox, report: Progress, 
 
 
 class Steps:
-    """Counts what is done."""
+    """Counts and reports the steps of a check that are done."""
 
     def __init__(self, report: Progress, total: int) -> None:
         self._report = report
@@ -82,13 +82,13 @@ class Steps:
         report(0, total)
 
     def done(self) -> None:
-        """One more is."""
+        """Count one more step as done."""
         self._done += 1
         self._report(self._done, self._total)
 
 
 def _play(matches: Sequence[Trial], sandbox: Sandbox, steps: Steps) -> tuple[list[tuple[Trial, Played]], list[Failure]]:
-    """After a failure the rest of that game is left out, and everything if the bot does not even start."""
+    """Play matches; after a failure leave out the rest of that game, or everything if the bot does not even start."""
     played, failures = [], []
     with unrated.table(sandbox=sandbox) as worker:
         for _, of_game in groupby(matches, key=attrgetter("game")):
@@ -105,7 +105,7 @@ def _play(matches: Sequence[Trial], sandbox: Sandbox, steps: Steps) -> tuple[lis
 
 
 def _played(worker: Worker, trial: Trial) -> Played:
-    """What came of it; on a machine that was too busy, of a second time."""
+    """Play a match and return its result; if the machine was too busy, play it once more."""
     (result,) = worker.play([trial.task])
     if is_overload(result):
         (result,) = worker.play([trial.task])
@@ -147,7 +147,7 @@ async def _probe(
     probes: Sequence[Probe],
     steps: Steps,
 ) -> list[Finding]:
-    """One process goes through the probes; after one that it fails, another goes on."""
+    """Put one process through the probes; after a probe that it fails, go on with a new process."""
     findings, left = [], deque(probes)
     while left:
         try:
@@ -165,6 +165,6 @@ async def _probe(
 
 
 def _of_probe(probe: Probe, fault: Misbehaved) -> Finding:
-    # It may be of no other match than that in which it shows.
+    # An illegal or late choice need not have to do with the probe: it gets the usual advice, too.
     own = f"{ADVICE[fault.reason]}; " if fault.reason in {Forfeit.ILLEGAL, Forfeit.TIMEOUT} else ""
     return Finding(probe.name, str(fault), fault.reason, own + probe.advice, fault.output, fault.transcript)

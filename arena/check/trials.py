@@ -1,4 +1,4 @@
-"""Matches that a bot plays to show that it can: one of every game and number of players it claims."""
+"""Matches that a bot plays to qualify: one of every game and number of players that it claims."""
 
 from __future__ import annotations
 
@@ -19,11 +19,11 @@ from arena.worker import unrated
 from arena.worker.jobs import Entrant, Played, Task
 
 LOAD = 3
-"""How many times as long a decision may take in a ladder: a core there has a referee and the bots of a match."""
+"""How many times as long a decision may take in a ladder, where a core runs a referee and all bots of a match."""
 
 
 class Trial(NamedTuple):
-    """A match that the bot is to play, in one of its seats."""
+    """A match that the bot is to play, and its seat there."""
 
     game: str
     players: int
@@ -32,12 +32,12 @@ class Trial(NamedTuple):
 
     @property
     def setup(self) -> Setup:
-        """The match as its questions are made from."""
+        """What the match is played with, from which its questions can be made again."""
         return Setup(self.game, self.players, self.task.options, self.task.seed)
 
 
 class Failure(NamedTuple):
-    """A match that the bot did not come through."""
+    """A match in which the bot forfeited or that it did not join, and why."""
 
     game: str
     players: int
@@ -58,17 +58,17 @@ class Times(NamedTuple):
 
 
 class Forecast(NamedTuple):
-    """What a busy machine would make of these matches."""
+    """How the bot's matches would have gone on a busy machine."""
 
     matches: int
     lost: int
-    """In how many of them the bank would not last, were every decision `LOAD` times as long."""
+    """Number of matches in which the bank would not last if every decision took `LOAD` times as long."""
     longest: float
-    """Seconds of the longest decision."""
+    """Time of the longest decision, in seconds, as it was played."""
 
 
 def trials(entrant: Entrant, name: str, limits: Limits) -> Iterator[Trial]:
-    """The matches of a game, against the built-in random bot, in a different seat each time."""
+    """Yield a match of a game for each number of players, against the built-in random bot, each in another seat."""
     game = games.game(name)
     filler = submission.built_ins()["random"].entrant()
     for place, players in enumerate(game.seats):
@@ -81,7 +81,7 @@ def trials(entrant: Entrant, name: str, limits: Limits) -> Iterator[Trial]:
 
 
 def failure(trial: Trial, result: Played) -> Failure | None:
-    """Why the bot did not come through. Raises NoSandbox or Unjudged if the arena itself failed."""
+    """Return why the bot failed in a match; None if it did not. Raises NoSandbox or Unjudged if the arena failed."""
     if result.outcome is None:
         if result.is_void_by(VoidReason.NOBODY):
             nobody = "neither it nor the built-in random bot joined"
@@ -107,12 +107,12 @@ def _remedy(result: Played) -> str:
 
 
 def is_overload(result: Played) -> bool:
-    """Whether the machine was too busy to judge anybody."""
+    """Return whether a match is void because the machine was too busy to judge anybody."""
     return result.is_void_by(VoidReason.OVERLOAD)
 
 
 def times(matches: Sequence[tuple[Trial, Played]]) -> list[Times]:
-    """How long the bot took, by game and kind of decision."""
+    """Return how long the bot took for its decisions, by game and kind of decision."""
     taken: dict[tuple[str, str], list[float]] = defaultdict(list)
     for trial, result in matches:
         for kind, seconds in zip(_kinds(trial, result), result.seats[trial.seat].times, strict=False):
@@ -121,7 +121,7 @@ def times(matches: Sequence[tuple[Trial, Played]]) -> list[Times]:
 
 
 def _kinds(trial: Trial, result: Played) -> Iterator[str]:
-    """What each decision of the bot was about: the first words of the names of what was legal."""
+    """Yield the kind of each decision of the bot: the first words of the names of its legal actions."""
     game, first = games.game(trial.game), True
     assert result.outcome is not None
     forfeits = tuple(Forfeited(each.seat, each.reason, each.step) for each in result.outcome.forfeits)
@@ -140,7 +140,7 @@ def _summary(values: Sequence[float]) -> tuple[float, float, float]:
 
 
 def forecast(matches: Sequence[tuple[Trial, Played]]) -> Forecast:
-    """How the clocks would have run on a machine that is busy."""
+    """Return how many matches the bot would lose by the clock on a busy machine."""
     every = [(trial.task.limits, result.seats[trial.seat].times) for trial, result in matches]
     longest = max((seconds for _, times in every for seconds in times), default=0.0)
     return Forecast(len(every), sum(_runs_out(*each) for each in every), longest)
