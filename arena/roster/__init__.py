@@ -1,4 +1,4 @@
-"""Which bots there are, and how one enters."""
+"""The bots that there are, and how a new one is entered."""
 
 from arena.roster.bots import (
     Workshop,

@@ -1,4 +1,4 @@
-"""Entering a bot: it is taken, built, checked, and made a version if it comes through."""
+"""Admission of a bot: it is copied, built and checked, and entered as a version if it passes."""
 
 from __future__ import annotations
 
@@ -25,17 +25,17 @@ if TYPE_CHECKING:
 
 
 Agree: TypeAlias = Callable[[str], bool]
-"""Asked a question that is answered by yes or no."""
+"""Callback that puts a yes-or-no question to a person and returns the answer."""
 
 
 class Admission(NamedTuple):
-    """What became of a submission."""
+    """Result of a submission."""
 
     taken: Taken
     version: store.Version | None
-    """None if it failed."""
+    """The version with the submitted content; None if the submission was refused."""
     news: Literal["entered", "unchanged", "returned", "refused"]
-    """`returned`: the content was there already, but retired."""
+    """`returned`: the content was entered before and retired; now it is back in the field."""
     failures: Sequence[Finding] = ()
 
 
@@ -53,8 +53,9 @@ def admit(
 ) -> Admission:
     """Take what is at a path, build and check it, and enter it as a version.
 
-    What is entered already, and newest, is not tried again. An archive that gives itself the name of another bot is its
-    next version if `agree` says so, or whoever submits it says that `name`. Raises BadSubmission and StoreError.
+    Content that is the newest version of its name already is not checked again. An archive that claims the name of a
+    bot already entered becomes its next version only if `agree` says so or the submitter gives that `name`. Raises
+    BadSubmission and StoreError.
     """
     with run_folder() as scratch:
         taken, newest = _take(home, path, scratch, name, plays)
@@ -65,7 +66,8 @@ def admit(
         if newest is not None and known and (there := roster.program_of(home, newest)).root.exists():
             program = replace(there, packed=taken.program.packed)
         else:
-            own = newest is not None or not taken.program.packed  # a stranger's new name may become another's
+            # no cache for an archive with a new name: that name may later belong to somebody else
+            own = newest is not None or not taken.program.packed
             program = roster.built(home, taken.program, sandbox, building, cached=own)
             known = known and newest is not None and newest.built == program.built
         if not known and (failures := check(program, limits, sandbox, report, quick=True).failed):
@@ -79,7 +81,7 @@ def admit(
 def prepare(
     home: Path, path: Path, scratch: Path, *, plays: Sequence[str], building: Building, sandbox: Sandbox
 ) -> Taken:
-    """Take what is at a path and build it in an empty folder, as if it were submitted. Raises BadSubmission."""
+    """Copy what is at a path into an empty folder and build it, as if it were submitted. Raises BadSubmission."""
     taken, _ = _take(home, path, scratch, None, plays, strict=False)
     return taken._replace(program=roster.built(home, taken.program, sandbox, building))
 
@@ -87,7 +89,10 @@ def prepare(
 def _take(
     home: Path, path: Path, scratch: Path, name: str | None, plays: Sequence[str], *, strict: bool = True
 ) -> tuple[Taken, store.Version | None]:
-    """A copy of a submission, and the newest version of its name; nobody need say again which games that plays."""
+    """Copy a submission; return it, and the newest version of its name if there is one.
+
+    If the submission does not say which games it plays, it plays those of that version.
+    """
     with store.open_read(home) as db:
         _check_is_path(db, path)
         taken = take(path, scratch, name=name, plays=plays)
@@ -101,7 +106,7 @@ def _take(
 
 
 def _check_is_meant(path: Path, newest: store.Version, agree: Agree | None) -> None:
-    """Raises BadSubmission if nobody agrees that an archive is a new version of the bot whose name it gives itself."""
+    """Raise BadSubmission unless somebody agrees that an archive is a new version of the bot whose name it claims."""
     day = time.strftime("%Y-%m-%d", time.localtime(newest.created))
     source = "an archive" if newest.packed else "a file or folder"
     there = f"{newest.number} version{'s' * (newest.number > 1)}, the newest of {day} from {source}"
@@ -112,7 +117,7 @@ def _check_is_meant(path: Path, newest: store.Version, agree: Agree | None) -> N
 
 
 def _check_is_path(db: Database, path: Path) -> None:
-    """Raises BadSubmission for the name of a bot where the program itself is asked for."""
+    """Raise BadSubmission if a path does not exist but is the name of a bot: the program itself is needed."""
     name = str(path).partition("@")[0]
     if not path.exists() and name in roster.names(db):
         here = f"there is no file or folder {str(path)!r}; the bot {name} is here already"
@@ -120,7 +125,7 @@ def _check_is_path(db: Database, path: Path) -> None:
 
 
 def _check_free(db: Database, name: str) -> None:
-    """Raises BadSubmission for the name of a built-in bot, and for one that could be taken for another bot's."""
+    """Raise BadSubmission for the name of a built-in bot, and for one that could be mistaken for another bot's."""
     if name in roster.built_ins(db):
         raise BadSubmission(f"{name!r} is a built-in bot's name: choose another with --name")
     others = roster.names(db)

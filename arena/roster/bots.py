@@ -1,4 +1,4 @@
-"""Which bots there are: the built-ins and what was submitted to a home, and how each is started."""
+"""The built-in bots and those submitted to a data directory ("home"), and how each is started."""
 
 from __future__ import annotations
 
@@ -29,13 +29,13 @@ if TYPE_CHECKING:
 
 
 def enter_built_ins(db: Database, home: Path) -> None:
-    """Make the built-in bots, as this arena has them, versions like all others."""
+    """Enter the built-in bots, as this arena has them, as versions like those of all other bots."""
     for program in built_ins(db).values():
         enter(db, home, program, "built-in")
 
 
 def enter(db: Database, home: Path, program: Program, origin: str) -> tuple[store.Version, bool]:
-    """Keep a program and make it a version; gives its newest version, and whether that is new."""
+    """Store a program and make it a version; return its newest version, and whether that is new."""
     submission.store(program, folder(home))
     return store.add_version(
         db,
@@ -50,38 +50,39 @@ def enter(db: Database, home: Path, program: Program, origin: str) -> tuple[stor
 
 
 def retire(home: Path, name: str, *, undo: bool = False) -> store.Retired:
-    """Take a bot or one version out of future fields and of what is to be played, or put it back.
+    """Retire a bot or one version of it: leave it out of future fields and drop its scheduled matches.
 
-    Gives the versions that were not yet, and how many matches are not played now. Raises BadSubmission.
+    With `undo`, put it back into the field. Return the versions whose state changed, and how many matches were
+    dropped. Raises BadSubmission.
     """
     with store.open_read(home) as db:
         built_in = name in built_ins(db)
         if not built_in:
             _known(db, name)
     with store.open(home) as db:
-        if built_in:  # perhaps it never played
+        if built_in:  # one that never played may have no version yet
             enter_built_ins(db, home)
         if undo:
             return store.Retired(store.reinstate(db, name), 0)
         retired = store.retire(db, name)
         for ladder in store.ladders(db) if retired.dropped else ():
-            store.fold(db, ladder)  # what waited for matches that nobody plays now
+            store.fold(db, ladder)  # rate the matches that waited for dropped ones
         return retired
 
 
 def folder(home: Path) -> Path:
-    """Where a home keeps the programs, each under its digest."""
+    """Return the folder where a home keeps the programs, each under its digest."""
     return home / "bots"
 
 
 def built_ins(db: Database) -> dict[str, Program]:
-    """The built-in bots whose names nobody took before the arena had them."""
+    """Return the built-in bots by name, except those whose name a submitted bot took before the arena had them."""
     taken = {version.name for version in store.versions(db) if version.origin == "submitted"}
     return {name: program for name, program in submission.built_ins().items() if name not in taken}
 
 
 def names(db: Database) -> set[str]:
-    """What every bot is called, submitted or built in."""
+    """Return the names of all bots, submitted or built in."""
     return {version.name for version in store.versions(db)} | submission.built_ins().keys()
 
 
@@ -89,7 +90,7 @@ def names(db: Database) -> set[str]:
 
 
 class Entry(NamedTuple):
-    """A line of `arena bots`; a built-in stands for its newest version, which it may not have yet."""
+    """A line of `arena bots`; a built-in has one line, for its newest version, even if it is not entered yet."""
 
     bot: str
     origin: str
@@ -98,11 +99,11 @@ class Entry(NamedTuple):
     language: str
     retired: bool
     only_named: tuple[str, ...]
-    """Games that it thinks long about: it is in the field of their ladders only when it is named."""
+    """Games in which the bot thinks long: it is in the field of their ladders only if it is named."""
 
 
 def listed(db: Database, home: Path) -> list[Entry]:
-    """Every bot there is: the built-ins, then what was submitted, version by version."""
+    """Return every bot: the built-ins, then the submitted ones, version by version."""
     gone = _retired(db)
     entries = [_entry(name, "built-in", bot, (name, bot.digest) in gone) for name, bot in built_ins(db).items()]
     for version in store.versions(db):
@@ -124,10 +125,10 @@ def _retired(db: Database) -> set[tuple[str, str]]:
 
 
 def check_field(home: Path, game: Game[Any], seats: int, wanted: Sequence[str] | None) -> list[str]:
-    """The bots of a ladder's field by name or label, looked up without writing anything.
+    """Return the bots of a ladder's field, by name or label, without writing anything to the database.
 
-    They are those `wanted`, or the quick built-ins and the newest version of everything submitted. Raises BadSubmission
-    for a bot that cannot be in the field, and TooFewBots.
+    They are those `wanted` or, if that is None, the built-ins that are not slow at the game and the newest unretired
+    version of every submitted bot. Raises BadSubmission for a bot that cannot be in the field, and TooFewBots.
     """
     with store.open_read(home) as db:
         field = _everybody(db, game) if wanted is None else _checked(db, game, wanted)
@@ -157,7 +158,10 @@ def _checked(db: Database, game: Game[Any], wanted: Sequence[str]) -> list[str]:
 
 
 def starter(db: Database, home: Path, sandbox: Sandbox = UNCONFINED) -> Callable[[str], Entrant]:
-    """From the label of a version in the store to the bot as a worker starts it. Raises BadSubmission, NoSandbox."""
+    """Return a function from the label of a stored version to the bot as a worker starts it.
+
+    That function raises BadSubmission and NoSandbox.
+    """
 
     @cache
     def entrant(label: str) -> Entrant:
@@ -176,7 +180,7 @@ def starter(db: Database, home: Path, sandbox: Sandbox = UNCONFINED) -> Callable
 
 
 def program_of(home: Path, version: store.Version) -> Program:
-    """A version's program as the home keeps it."""
+    """Return the program of a version as the home keeps it."""
     root = folder(home) / (version.built or version.digest)
     said = submission.manifest(root)
     return Program(
@@ -196,7 +200,7 @@ def program_of(home: Path, version: store.Version) -> Program:
 
 
 class Workshop(NamedTuple):
-    """Where and how bots that lie at a path are made ready."""
+    """Where and how bots that are named by a path are copied and built."""
 
     scratch: Path
     sandbox: Sandbox
@@ -204,9 +208,10 @@ class Workshop(NamedTuple):
 
 
 def built(home: Path, program: Program, sandbox: Sandbox, building: Building, *, cached: bool = False) -> Program:
-    """A program, built if it has a build, where it lies; the log stays in the home. Raises BadSubmission, NoSandbox.
+    """Build a program in its own folder, if it has a build, and return it. The log is kept in the home.
 
-    If `cached`, with what builds of that name left at home: only of a name that nobody else can build under.
+    If `cached`, the build gets the files that earlier builds of that name left in their folder HOME: only for a name
+    under which nobody else can build. Raises BadSubmission and NoSandbox.
     """
     from arena.submission.build import build  # here, because most commands build nothing
 
@@ -220,10 +225,10 @@ def built(home: Path, program: Program, sandbox: Sandbox, building: Building, *,
 
 
 def find(db: Database, home: Path, text: str, game: Game[Any], workshop: Workshop) -> Entrant:
-    """A bot as people name one: a built-in, a name or label in the home, a path, or `attach:`.
+    """Return the bot that a person names: a built-in, a name or label in the home, a path, or `attach:`.
 
     What lies at a path is copied: the bot is to see its own files, not what else is in the folder.
-    Raises BadSubmission.
+    Raises BadSubmission and NoSandbox.
     """
     if text == "attach:":
         return Entrant("attach", "attach", ())
@@ -245,7 +250,7 @@ def find(db: Database, home: Path, text: str, game: Game[Any], workshop: Worksho
 
 
 def _check_held(program: Program, sandbox: Sandbox) -> None:
-    """Raises NoSandbox for a stranger's program where nothing would hold it and nobody trusts it."""
+    """Raise NoSandbox for a program that may be a stranger's, if nothing would confine it and nobody trusts it."""
     if program.packed and not sandbox.is_for_strangers:
         raise NoSandbox(
             f"{program.name} came as an archive, perhaps from a stranger, and grade {sandbox.grade} holds nobody:"
@@ -254,7 +259,7 @@ def _check_held(program: Program, sandbox: Sandbox) -> None:
 
 
 def check_wishes(program: Program, sandbox: Sandbox) -> None:
-    """Raises BadSubmission for a program that wishes for more than the organiser allows: it is not given less."""
+    """Raise BadSubmission for a program that asks for more than the organiser allows: it is not given less instead."""
     needs, allowed = program.needs, sandbox.allowed
     for key, wish, most, unit, option in (
         ("memory_mib", needs.memory_mib, allowed.memory_mib, " MiB", "--max-memory or ARENA_MAX_MEMORY"),
