@@ -1,4 +1,4 @@
-"""What happened in a match: its record, the document that people exchange, and its questions put again."""
+"""Replays: the record of a match, the document that people exchange, and the questions of a match asked again."""
 
 from arena.replay.record import Breach, Forfeited, Replay, Unreadable, pack, packed_json, plain, replayed, unpack
 

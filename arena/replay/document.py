@@ -1,4 +1,4 @@
-"""A stored match shown step by step, and as a document for other programs: docs/replays.md has its format."""
+"""Show a stored match step by step, or as a document for other programs; docs/replays.md describes its format."""
 
 from __future__ import annotations
 
@@ -18,11 +18,11 @@ if TYPE_CHECKING:
     from ladder import store
 
 FORMAT = 1
-"""Of the document; what is added to it later leaves the number as it is."""
+"""Number of the document's format; fields that are added later do not change it."""
 
 
 class Roll(msgspec.Struct, frozen=True, omit_defaults=True):
-    """What a key of the dice gave: faces of dice, or numbers below `bounds`."""
+    """The numbers that the dice gave for a key: faces of dice or, if there are `bounds`, numbers below these."""
 
     key: str
     numbers: tuple[int, ...]
@@ -30,7 +30,7 @@ class Roll(msgspec.Struct, frozen=True, omit_defaults=True):
 
 
 class NotedDice(Dice):
-    """The dice of a seed, which remember every roll."""
+    """Dice of a seed that record every roll."""
 
     def __init__(self, seed: bytes) -> None:
         self._keyed = KeyedDice(seed)
@@ -46,7 +46,7 @@ class NotedDice(Dice):
 
 
 class Document(msgspec.Struct, frozen=True, kw_only=True):
-    """A match with all that it takes to play it again; binary values are hexadecimal, scores decimal."""
+    """A match with everything that it takes to play it again; binary values are hexadecimal, scores decimal text."""
 
     format: int
     match: str
@@ -67,12 +67,12 @@ class Document(msgspec.Struct, frozen=True, kw_only=True):
 
     @property
     def replay(self) -> Replay:
-        """As the store has it."""
+        """The record of the match, without charged times and conditions, which a document does not have."""
         return Replay(self.choices, self.forfeits, self.times_ms)
 
 
 class Step(NamedTuple):
-    """What was chosen at once, the rolls that followed, and the state then; the first step has no choices."""
+    """Choices made at the same time, the rolls that followed, and the state after. The first step has no choices."""
 
     choices: tuple[Choice, ...]
     rolls: tuple[Roll, ...]
@@ -80,7 +80,7 @@ class Step(NamedTuple):
 
 
 def document(match: store.Match) -> Document:
-    """A finished match whose seed may be shown. Raises Unreadable and Breach."""
+    """Return a finished match as a document, if its seed may be shown. Raises Unreadable and Breach."""
     if match.replay is None:
         raise Unreadable(f"match {match.id} is {match.status}: there is nothing to show")
     if match.seed is None:
@@ -109,7 +109,7 @@ def document(match: store.Match) -> Document:
 
 
 def opened(text: bytes) -> Document:
-    """A document as it was exported. Raises Unreadable."""
+    """Read a document from its JSON text, as it was exported. Raises Unreadable."""
     try:
         if (number := msgspec.json.decode(text, type=_Format).format) > FORMAT:
             raise Unreadable(f"it is of format {number}, this arena knows {FORMAT}: update the arena")
@@ -123,7 +123,7 @@ class _Format(msgspec.Struct):
 
 
 def check(shown: Document) -> None:
-    """Play it again by the rules. Raises Unreadable and Breach."""
+    """Play the match again by the rules, and compare it with the document. Raises Unreadable and Breach."""
     outcome = _played(shown).outcome
     assert outcome is not None
     by_the_rules = {
@@ -169,7 +169,7 @@ def _rolls(shown: Document) -> tuple[Roll, ...]:
 
 
 def steps(shown: Document) -> Iterator[Step]:
-    """The match from its start to where its choices end."""
+    """Yield the steps of the match, from its start to the end of its choices."""
     game, dice = games.game(shown.game), NotedDice(bytes.fromhex(shown.seed))
     state = game.start(len(shown.bots), dice, shown.options)
     yield Step((), tuple(dice.rolls), state)

@@ -1,6 +1,6 @@
-"""The questions of a match: of one that was played, from its seed and choices, or of one that is played by the rules.
+"""The questions of a match: of a recorded one, from its seed and choices, or of a new one, played by the rules.
 
-Both are for people who look at a bot, not for the referee.
+They serve to examine a bot; the referee does not use them.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from arena.replay.record import Replay, questions
 
 
 class Setup(NamedTuple):
-    """What a match is played with."""
+    """What a match is played with, apart from its bots and limits."""
 
     game: str
     players: int
@@ -27,32 +27,32 @@ class Setup(NamedTuple):
     seed: bytes
 
     def start(self, number: int, seat: Seat, limits: Limits) -> bytes:
-        """What a seat is told at the beginning, as a part of a frame; the match has this number on its stream."""
+        """Return the start of the match for a seat, as a part of a frame; `number` is the match's on its stream."""
         start = frames.match_start(self.game, self.players, self.options, self.seed, seat, limits)
         return frames.start(frames.match(number), start)
 
     def question(self, number: int, asked: Asked, state: Any, left: float) -> bytes:
-        """A decision as a part of a frame."""
+        """Return a decision as a part of a frame; `number` is the match's, and `left` is the bank in seconds."""
         return frames.decision(frames.match(number), asked.number, asked.legal, left, self.view(asked.seat, state))
 
     def view(self, seat: Seat, state: Any) -> bytes:
-        """What a seat sees of a state, as a part of a decision or an update."""
+        """Return what a seat sees of a state, as a part of a decision or an update."""
         game = games.game(self.game)
         return frames.view(game.view_field, game.view(state, seat).SerializeToString())
 
     def match(self) -> Match:
-        """The match, before its first step."""
+        """Return the match before its first step."""
         return Match(games.game(self.game), self.players, self.options, KeyedDice(self.seed))
 
     def replayed(self, replay: Replay) -> Iterator[tuple[Match, Asked, int | None]]:
-        """Every decision of a match that was played, with the match as it was then, as `record.questions`."""
+        """Yield the match as it was at each recorded decision, the decision and its action; see `record.questions`."""
         match = self.match()
         for asked, action in questions(match, replay):
             yield match, asked, action
 
 
 class Sitting:
-    """A match in which one seat is examined, and the others choose by luck."""
+    """A match in which one seat is examined, and the others choose at random."""
 
     def __init__(self, setup: Setup, number: int, seat: Seat, limits: Limits) -> None:
         self.number = number
@@ -67,27 +67,27 @@ class Sitting:
 
     @property
     def game(self) -> Game[Any]:
-        """Whose rules the match is played by."""
+        """Game by whose rules the match is played."""
         return self._match.game
 
     @property
     def asked(self) -> Asked | None:
-        """What the seat owes; None when the match is over."""
+        """The decision that the seat owes; None when the match is over."""
         return self._match.open.get(self._seat)
 
     @property
     def question(self) -> bytes:
-        """What the seat owes, as a part of a frame."""
+        """The decision that the seat owes, as a part of a frame."""
         assert self.asked is not None
         return self._setup.question(self.number, self.asked, self._match.state, self._bank)
 
     def answer(self, action: int) -> None:
-        """The seat's legal choice."""
+        """Apply the choice of the seat, which must be legal, and let the others choose."""
         self._match.answer(self._seat, action)
         self._others()
 
     def end(self) -> bytes:
-        """The end of the match, void if it was not played to its end, as a part of a frame."""
+        """Return the end of the match as a part of a frame; it is void if the match was not played to its end."""
         return frames.end(frames.match(self.number), self._match.outcome)
 
     def _others(self) -> None:

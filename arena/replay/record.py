@@ -17,22 +17,22 @@ from arena.referee.match import Asked, Forfeit, Match
 from arena.worker.jobs import Played
 
 FORMAT = 2
-"""1 had no forfeits."""
+"""Number of the record's format; format 1 had no forfeits."""
 
 Choice: TypeAlias = tuple[Seat, int]
-"""Who chose which action."""
+"""A seat, and the action that it chose."""
 
 
 class Unreadable(ValueError):
-    """A record that is none; the message says why, in words that follow "its replay"."""
+    """A record or document that cannot be read or shown; the message says why, in one line."""
 
 
 class Breach(ValueError):
-    """A record that the rules do not allow; the message says where and why."""
+    """A record that does not follow the rules; the message says where and why."""
 
 
 class Forfeited(NamedTuple):
-    """A seat that forfeited, and in which step (−1: before the first)."""
+    """A seat that forfeited, why, and in which step (−1: before the first)."""
 
     seat: Seat
     reason: Forfeit
@@ -40,25 +40,25 @@ class Forfeited(NamedTuple):
 
 
 class Replay(NamedTuple):
-    """What is kept of a match's course; `times_ms` are by seat, in the order of its decisions."""
+    """What is kept of how a match went; `times_ms` has the times of each seat, in the order of its decisions."""
 
     choices: tuple[Choice, ...]
-    """In the order applied, what was played for forfeited seats included."""
+    """All choices in the order applied, including those made for seats that had forfeited."""
     forfeits: tuple[Forfeited, ...]
     times_ms: tuple[tuple[float, ...], ...]
     charged_ms: tuple[Mapping[int, float], ...] = ()
-    """By seat and place in `times_ms`, where not all of the time was charged."""
+    """For each seat, by index in `times_ms`: the time charged, where it is not the time elapsed."""
     conditions: Mapping[str, Any] = {}
-    """What held the bots, and how busy the machine was."""
+    """The sandbox of the bots, and how busy the machine was."""
 
 
 def plain(choices: Sequence[Choice]) -> bytes:
-    """Choices as canonical JSON, what their digest is of: [[seat, action], …]."""
+    """Return choices as canonical JSON, of which their digest is computed: [[seat, action], …]."""
     return msgspec.json.encode(choices)
 
 
 def pack(played: Played) -> bytes:
-    """The replay as it is stored: gzipped JSON."""
+    """Return the replay as it is stored: gzipped JSON."""
     assert played.outcome is not None
     record = {
         "format": FORMAT,
@@ -74,7 +74,7 @@ def pack(played: Played) -> bytes:
 
 
 def packed_json(record: Mapping[str, Any]) -> bytes:
-    """A record as bytes that are the same each time."""
+    """Compress a record; the same record gives the same bytes each time."""
     return gzip.compress(msgspec.json.encode(record), compresslevel=1, mtime=0)
 
 
@@ -91,7 +91,7 @@ _decode = msgspec.json.Decoder(_Packed).decode
 
 
 def unpack(packed: bytes) -> Replay:
-    """What `pack` was given. Raises Unreadable."""
+    """Read a replay from what `pack` returned. Raises Unreadable."""
     try:
         record = _decode(gzip.decompress(packed))
     except (OSError, EOFError, zlib.error, msgspec.MsgspecError) as error:
@@ -103,7 +103,7 @@ def unpack(packed: bytes) -> Replay:
 
 
 def replayed(game: Game[Any], seats: int, options: Options, dice: Dice, replay: Replay) -> Match:
-    """The match that the record tells of, played to its end by the rules. Raises Breach."""
+    """Play a recorded match to its end by the rules, and return it. Raises Breach."""
     match = Match(game, seats, options, dice)
     for _ in questions(match, replay):
         pass
@@ -112,10 +112,10 @@ def replayed(game: Game[Any], seats: int, options: Options, dice: Dice, replay: 
 
 
 def questions(match: Match, replay: Replay) -> Iterator[tuple[Asked, int | None]]:
-    """Play a new match by its record: every decision while the match is where it was asked, and what was chosen.
+    """Play a new match by its record; yield each decision, while the match stands where it was asked, and the action.
 
-    None stands for a seat that forfeited instead. Of the step in which forfeits decided the match only those are told:
-    what others chose there was never applied, nor kept. Raises Breach.
+    The action is None if the seat forfeited instead. In a step in which forfeits decided the match, only the forfeits
+    are yielded: what others chose there was never applied, nor recorded. Raises Breach.
     """
     chosen = _by_seat(replay.choices, match.seats)
     forfeits = {forfeit.seat: forfeit for forfeit in replay.forfeits}
@@ -125,7 +125,7 @@ def questions(match: Match, replay: Replay) -> Iterator[tuple[Asked, int | None]
     match.begin([(seat, "") for seat, forfeit in forfeits.items() if forfeit.step < 0])
     while match.outcome is None:
         leaving = {seat for seat in match.open if seat in forfeits and forfeits[seat].step == match.steps}
-        for asked in sorted(match.open.values(), key=lambda asked: asked.seat not in leaving):  # who leaves first
+        for asked in sorted(match.open.values(), key=lambda asked: asked.seat not in leaving):  # forfeits come first
             if asked.seat in leaving:
                 yield asked, None
                 match.forfeit(asked.seat, forfeits[asked.seat].reason, "")
@@ -155,7 +155,7 @@ def _legal(asked: Asked, chosen: deque[int]) -> int:
 
 
 def _check_whole(match: Match, replay: Replay) -> None:
-    """Everything that is recorded was used, in the order recorded."""
+    """Raise Breach unless the match used everything that is recorded, in the order recorded."""
     assert match.outcome is not None
     for number, (played, recorded) in enumerate(zip_longest(match.choices, replay.choices), 1):
         if played != recorded:
