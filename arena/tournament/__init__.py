@@ -1,9 +1,9 @@
-"""Play what a ladder's schedule still lacks: matches out to workers, results in to the store."""
+"""Play what a ladder's schedule still lacks: matches go to workers, and their results to the store."""
 
 
 class WorkersDied(RuntimeError):
-    """Processes that we started are killed; the message is one line for people."""
+    """Processes that the arena started were killed; the message is one line for people."""
 
 
 class DiskFull(RuntimeError):
-    """There is no room for what a run needs while it lasts; the message is one line for people."""
+    """The disk has no room for a run's temporary files; the message is one line for people."""

@@ -1,4 +1,4 @@
-"""Is one bot better than another? Groups of matches on shared dice, played until a sequential test decides."""
+"""Find out whether one bot is better than another: play groups of matches on shared dice until a test decides."""
 
 from __future__ import annotations
 
@@ -19,20 +19,20 @@ from ladder.schedule import TooFewBots, rotations
 from ladder.sequential import SequentialTest
 
 LineUp: TypeAlias = tuple[int, ...]
-"""By seat: 0 for the one bot, 1 for the other, more for the field."""
+"""The bot in each seat: 0 for the first of the pair, 1 for the second, from 2 on for the field."""
 
 ATTEMPTS = 3
-"""A group with a void match is played again, all of it, until it was void so often."""
+"""How often a group with a void match is played, as a whole, before it counts as void."""
 
 FIRST_BLOCK = 32
-"""Groups that are played before anything can be decided."""
+"""Number of groups in the first block; they are begun before anything can be decided."""
 
 HOPELESS = 10
-"""Groups that were all void: more would be so too."""
+"""If this many groups, and no others, have been played and all were void, more would be void, too."""
 
 
 class Question(NamedTuple):
-    """Which two bots are compared, at what, and among whom; without a field they fill the tables themselves."""
+    """Which two bots are compared, at which game, and among which others; without a field the two fill all seats."""
 
     game: Game[Any]
     seats: int
@@ -44,25 +44,28 @@ class Question(NamedTuple):
 
 
 class Answer:
-    """What the groups say so far: the one's share of points of the two, or, with a field, a half and half its lead."""
+    """Result of the groups so far. The mean of `test` says how the first bot does against the second.
+
+    It is the first bot's share of their points or, with a field, one half plus half of its lead.
+    """
 
     def __init__(self) -> None:
         self.test = SequentialTest()
         self.matches = 0
         self.forfeits = [0, 0]
-        """Of the two bots."""
+        """Number of forfeits of each of the two bots."""
         self.void = 0
-        """Groups that stayed void. Which those are may depend on how they went, so they count, as a half."""
+        """Number of groups that stayed void. They count as a half, since what is void may depend on how it went."""
         self.reason = ""
-        """Why the last of them was void."""
+        """Why the last void group was void."""
 
     @property
     def hopeless(self) -> bool:
-        """Whether every group was void so far, and not just by bad luck."""
+        """Whether every group so far was void, and too many for bad luck."""
         return self.void == self.test.count >= HOPELESS
 
     def take(self, line_ups: Sequence[LineUp], played: Sequence[Played]) -> None:
-        """Count one more group."""
+        """Count one more group: its line-ups, and what was played of them."""
         outcomes = [result.outcome for result in played if result.outcome is not None]
         self.matches += len(outcomes)
         if len(outcomes) < len(line_ups):
@@ -77,10 +80,10 @@ class Answer:
 
 
 def compare(question: Question, workers: Workers, budget: int, report: Callable[[Answer], None]) -> Answer:
-    """Play groups until the test decides, none can be played, the budget is used up, or the workers are stopped.
+    """Play groups until the test decides, the answer is `hopeless`, the budget is used up or the workers are stopped.
 
-    Groups count in their order, however they end, and none after the decision: the answer follows from the seed.
-    Raises TooFewBots.
+    Groups count in the order planned, whatever order they end in, and none counts after the decision: so the answer
+    follows from the seed. Raises TooFewBots.
     """
     if question.field and len(question.field) < question.seats - 1:
         raise TooFewBots(f"{question.seats} players need {question.seats - 1} bots in the field")
@@ -100,10 +103,10 @@ def compare(question: Question, workers: Workers, budget: int, report: Callable[
 
 
 class _Plan:
-    """Which matches are to be played, and what came of those that were.
+    """The matches to be played, and the results of those that were.
 
-    Groups are planned in blocks, each as large as all before together: a phase plays the first match that each group
-    of the block still lacks.
+    Groups are planned in blocks, each as large as all before it together. A phase plays one match of each group of the
+    block: the first that it still lacks.
     """
 
     def __init__(self, question: Question, budget: int) -> None:
@@ -115,14 +118,14 @@ class _Plan:
         self._taken = 0
 
     def phase(self) -> list[Task]:
-        """Matches of which no two share a seed; none if all is played."""
+        """Return matches of which no two share a seed; none if everything has been played."""
         if self._taken == len(self._planned):
             self._grow(max(FIRST_BLOCK, len(self._planned)))
         groups = range(self._taken, len(self._planned))
         return [self._task(group, len(self._played[group])) for group in groups if not self._is_over(group)]
 
     def _grow(self, groups: int) -> None:
-        """Plan more groups, as far as the budget goes."""
+        """Plan so many more groups, or as many as the budget allows."""
         for _ in range(groups):
             line_ups = _line_ups(self._question, len(self._planned))
             if len(line_ups) > self._budget:
@@ -137,7 +140,7 @@ class _Plan:
         return self._attempts[group] == ATTEMPTS or len(self._played[group]) == len(self._planned[group])
 
     def note(self, result: Played) -> None:
-        """Keep a result; with a void match a group begins anew."""
+        """Keep a result; after a void match its group begins anew, until it was tried `ATTEMPTS` times."""
         group, index = map(int, result.id.split("/"))
         played = self._played[group]
         played[index] = result
@@ -147,7 +150,7 @@ class _Plan:
                 played.clear()
 
     def ready(self) -> Iterator[tuple[list[LineUp], list[Played]]]:
-        """The groups that are over, in order, each once."""
+        """Yield the groups that are over, in the order planned, each once."""
         while self._taken < len(self._planned) and self._is_over(self._taken):
             played = self._played.pop(self._taken)
             line_ups = self._planned[self._taken]
@@ -156,7 +159,10 @@ class _Plan:
 
 
 def _line_ups(question: Question, group: int) -> list[LineUp]:
-    """A table in every rotation, and with the two bots exchanged; who sits there, and where, is drawn."""
+    """Return the line-ups of a group: a drawn order of bots in all rotations, and again with the two bots exchanged.
+
+    With a field, its bots in the group are drawn, too.
+    """
     chance = Random(hmac.digest(question.seed, f"table/{group}".encode(), "sha256"))
     if question.field:
         order = [0, *chance.sample(range(2, 2 + len(question.field)), question.seats - 1)]
@@ -168,7 +174,7 @@ def _line_ups(question: Question, group: int) -> list[LineUp]:
 
 
 def _task(question: Question, group: int, index: int, line_up: LineUp) -> Task:
-    """A match; those of a group share a seed."""
+    """Return a match as a worker gets it; the matches of a group share a seed."""
     bots = [*question.pair, *question.field]
     return Task(
         f"{group}/{index}",
@@ -181,7 +187,10 @@ def _task(question: Question, group: int, index: int, line_up: LineUp) -> Task:
 
 
 def _share(line_ups: Sequence[LineUp], ranks: Sequence[Sequence[int]]) -> float:
-    """What seats of the first bot take from all others there and, where it is away, all others from the second."""
+    """Return the mean share of points of the first bot's seats against other seats.
+
+    In matches without the first bot, it is that of the other seats against those of the second.
+    """
     won: list[float] = []
     for line_up, placed in zip(line_ups, ranks, strict=True):
         here = 0 if 0 in line_up else 1

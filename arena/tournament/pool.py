@@ -1,8 +1,8 @@
-"""Worker processes: matches out, results in, whatever becomes of a worker on the way.
+"""Worker processes: they are dealt matches and deliver results; a worker that dies does not stop the others.
 
-Matches are played in phases. Of those in a phase no two share a seed, and between two phases every worker ends its
-bots: there is a moment at which nobody is alive who has seen a die. So no bot can be told one that is still to fall,
-whatever way two processes find to talk.
+Matches are played in phases. No two matches of a phase share a seed, and between two phases every worker ends its
+bots: at that moment no process of a bot is alive that has seen any dice. So no bot can be told of dice that are still
+to be rolled in one of its matches, whatever way two processes find to communicate.
 """
 
 from __future__ import annotations
@@ -34,26 +34,27 @@ if TYPE_CHECKING:
     from multiprocessing.process import BaseProcess
 
 CHUNK = 4
-"""Matches dealt to a worker at a time, round and round until each has enough."""
+"""Number of matches dealt to a worker at a time, in turn, until each worker has enough."""
 FIRST_BACKLOG = 128
+"""Number of matches that a worker may hold before its speed is known."""
 BACKLOG_SECONDS = 5.0
-"""How long the matches a worker holds should last: enough in play for full frames, and none idle at the end."""
+"""How many seconds the matches a worker holds should last: enough to fill frames, and no worker idle at the end."""
 SLOW = 0.05
-"""Seconds for a match from which on a bot may be what a phase waits for at its end."""
+"""Seconds a match: a bot that needs more may be what a phase waits for at its end."""
 WORTH = 128
-"""Matches for which it is always worth starting the bots in one more worker."""
+"""Number of matches for which it is always worth starting the bots in one more worker."""
 START = 1.0
-"""Seconds that a core is taken up with starting one bot, while all are busy."""
+"""Seconds of a core that it takes to start one bot, while all cores are busy."""
 HICCUP = 2.0
-"""Seconds in which several workers may find the machine too busy for one and the same reason."""
+"""Seconds within which several complaints of workers that the machine is too busy count as one."""
 QUIET = 10.0
 """Seconds without such a complaint after which one more worker plays."""
 DEATHS = 8
-"""Matches that may each kill a worker, without a result between, before it is an error."""
+"""Number of matches that may each kill a worker, with no result in between, before that is an error."""
 
 GARBAGE = 10_000
-"""Objects that a worker makes before it looks for garbage: it has hardly any, since a match that ends leaves none, and
-looking after every 700, as is usual, takes it one part in twenty of its time."""
+"""Number of objects that a worker makes before it collects garbage: it has hardly any, since a match that ends leaves
+none, and collecting after every 700, as is usual, takes a twentieth of a worker's time."""
 
 
 class WorkerProcess:
@@ -65,44 +66,44 @@ class WorkerProcess:
         self.holds: dict[str, Task] = {}
         self.backlog = FIRST_BACKLOG
         self.has_bots = False
-        """Whether it may have some: until it has rested."""
+        """Whether the worker may have bots that are alive: from the first match it is dealt until it has rested."""
         self.is_resting = False
         self.was_asked = False
-        """Whether it has still to say what it can spare."""
+        """Whether the worker was asked for matches that it can spare, and has not answered yet."""
         self.spares = True
-        """Whether it may have matches that have not begun."""
+        """Whether the worker may hold matches that have not begun."""
         self.is_suspicious = False
-        """Whether it plays matches one of which may have killed its predecessor: then it gets no others."""
+        """Whether the worker plays matches of which one may have killed a worker: then it gets no others."""
         self._heard: float | None = None
         self._process, self.link = start_process(_work, scratch, in_flight, sandbox)
 
     def deal(self, tasks: Collection[Task], trouble: Trouble) -> None:
-        """Give it matches."""
+        """Give the worker matches to play, and tell it of the trouble known."""
         self.holds.update((task.id, task) for task in tasks)
         self.has_bots = self.spares = True
         self.tell(Order(tuple(tasks), trouble))
 
     def ask(self) -> None:
-        """Have it give back some of what has not begun."""
+        """Ask the worker to give back some matches that have not begun."""
         self.was_asked = True
         self.tell(Order(spare=True))
 
     def rest(self) -> None:
-        """Have it end its bots."""
+        """Tell the worker to end its bots."""
         self.is_resting = True
         self.tell(Order(rest=True))
 
     def tell(self, order: Order | None) -> None:
-        """Send an order, None to end; a worker that has died says so when it is listened to."""
+        """Send an order, or None to end the process. If the worker has died, nothing is raised here, but by `hear`."""
         with contextlib.suppress(OSError):
             self.link.send(order)
 
     def finish(self) -> None:
-        """Tell it to leave what is in play and to end its bots."""
+        """Tell the worker to abandon the matches in play, end its bots and stop."""
         self.tell(None)
 
     def hear(self) -> Delivery:
-        """What it delivers next. Raises EOFError if it died and RuntimeError if it failed by a bug of ours."""
+        """Return the worker's next delivery. Raises EOFError if it died, and RuntimeError if a bug of ours ended it."""
         try:
             delivery = self.link.recv()
         except OSError as error:
@@ -117,7 +118,7 @@ class WorkerProcess:
         return delivery
 
     def _pace(self, played: int) -> None:
-        """Follow the worker's speed; the time to the first delivery is its start and says nothing."""
+        """Adapt the backlog to the worker's speed, leaving out the time to the first delivery, which is its start."""
         now = time.monotonic()
         if self._heard is not None and now > self._heard:
             wanted = BACKLOG_SECONDS * played / (now - self._heard)
@@ -126,7 +127,7 @@ class WorkerProcess:
 
     @property
     def is_hungry(self) -> bool:
-        """Whether it should be dealt more."""
+        """Whether the worker should be dealt more matches."""
         return not (self.is_suspicious or self.is_resting) and len(self.holds) < self.backlog
 
     @property
@@ -135,24 +136,24 @@ class WorkerProcess:
         return self._process.exitcode is not None
 
     def exit_in_words(self) -> str:
-        """How it ended, once it has: "was killed by SIGKILL"."""
+        """Return how the process ended, such as "was killed by SIGKILL"; it must have ended."""
         return ended_in_words(self._process.exitcode or 0)
 
     def end(self) -> None:
-        """Wait until it is gone."""
+        """Wait until the process has ended, and close the link."""
         self._process.join()
         self.link.close()
 
 
 class Stock:
-    """What a phase still has to deal."""
+    """The matches of a phase that are still to be dealt to workers."""
 
     def __init__(self, tasks: Iterable[Task]) -> None:
         self._tasks = iter(tasks)
         self._spared: deque[Task] = deque()
 
     def take(self, count: int, trouble: Trouble) -> list[Task]:
-        """Up to `count` matches that are still to be played, in order, and at last what a worker gave back."""
+        """Return up to `count` matches that no retired bot is in: in order, and last those that workers gave back."""
         tasks = chain(self._tasks, self._take_spared())
         return list(islice((task for task in tasks if not trouble.leaves_out(task)), count))
 
@@ -161,28 +162,28 @@ class Stock:
             yield self._spared.popleft()
 
     def give_back(self, tasks: Iterable[Task]) -> None:
-        """These were dealt, did not begin, and are to be dealt to another worker."""
+        """Take back matches that were dealt but did not begin, for another worker."""
         self._spared.extend(tasks)
 
 
 class Width:
-    """How many workers play: one fewer each time the machine is too busy, one more after every quiet while."""
+    """Number of workers that play: one fewer each time the machine is too busy, one more every `QUIET` seconds."""
 
     def __init__(self, jobs: int, clock: Callable[[], float] = time.monotonic) -> None:
         self._jobs = self._left = jobs
         self._clock = clock
         self._since = -HICCUP
-        """When it was too busy last."""
+        """Time, by `clock`, at which the machine was last too busy."""
 
     @property
     def now(self) -> int:
-        """From 1 to the number of jobs."""
+        """Number of workers that may play now, from 1 to the number of jobs."""
         if self._left == self._jobs:
             return self._jobs
         return min(self._jobs, self._left + int((self._clock() - self._since) / QUIET))
 
     def narrow(self) -> None:
-        """It was too busy; what several workers say of one hiccup counts once."""
+        """Let one worker fewer play, since the machine was too busy; complaints within `HICCUP` seconds count once."""
         if self._left < self._jobs and self._clock() - self._since < HICCUP:
             return
         self._left, self._since = max(1, self.now - 1), self._clock()
@@ -199,22 +200,22 @@ class Workers:
         sandbox: Sandbox = UNCONFINED,
         all_play: bool = False,
     ) -> None:
-        """`all_play` has all of them play every phase, however short, as a measurement of so many wants."""
+        """Prepare up to `jobs` workers; with `all_play` all play every phase, however short, as `arena bench` needs."""
         self._jobs = jobs
         self._all_play = all_play
         self._width = Width(jobs)
         self._enough = jobs
-        """How many workers the phase is worth."""
+        """Number of workers that the phase is worth."""
         self._in_flight = in_flight
         self.sandbox = sandbox
         self.trouble = Trouble()
-        """What is known to have befallen bots."""
+        """What is known of faults and retirements of bots."""
         self._stopped = False
         self._suspects: list[list[Task]] = []
-        """What workers held that died, to be played apart from the rest in the next phase."""
+        """Matches held by workers that died, to be played apart from the others in the next phase."""
         self._killers: set[str] = set()
         self._pace: dict[str, float] = {}
-        """About how many seconds a bot needs for a match, by digest."""
+        """About how many seconds of thinking a bot needs for a match, by digest."""
         self._resources = contextlib.ExitStack()
         self._processes: list[WorkerProcess] = []
 
@@ -235,7 +236,7 @@ class Workers:
             end_orphans()
 
     def stop(self) -> None:
-        """Begin no more matches; `play` ends once the workers have given back what is finished."""
+        """Begin no more matches; `play` ends once the workers have delivered those that are finished."""
         self._stopped = True
 
     @property
@@ -244,11 +245,12 @@ class Workers:
         return self._stopped
 
     def play(self, tasks: Iterable[Task]) -> Iterator[list[Played]]:
-        """Play a phase: matches of which no two share a seed; gives results as they come, in any order.
+        """Play a phase: matches of which no two share a seed. Yield lists of results as they come, in any order.
 
-        Some ten times a second there are none. Afterwards no bot is alive. A match without a result is for a phase
-        to come: it was taken back from a bot with a fault, or held with others by a worker that died. Those are then
-        played in ever smaller hands, until one that kills a worker alone is void. Raises WorkersDied if too many do.
+        While there are none, it yields an empty list about ten times a second. Afterwards no bot is alive. A match
+        without a result is left for a later phase: it was taken back from a bot with a fault, or held with others by a
+        worker that died. The latter are then played in ever smaller hands (batches), until a match that kills a worker
+        alone is void. Raises WorkersDied if too many do.
         """
         self._bury()
         end_orphans()
@@ -272,13 +274,13 @@ class Workers:
             assert not any(process.has_bots for process in self._processes), "a phase ended while bots were alive"
 
     def _bury(self) -> None:
-        """Those that died while they had nothing to do have not died of what they would be dealt."""
+        """Remove workers that died while they had nothing to do, so that no match is blamed for it."""
         for process in [process for process in self._processes if process.is_dead]:
             process.end()
             self._processes.remove(process)
 
     def _apart(self, tasks: Iterable[Task]) -> tuple[Stock, deque[list[Task]]]:
-        """The matches, and apart from them, by hands, those that workers held that died."""
+        """Return the matches to deal and, apart from them and in hands, those held by workers that died."""
         suspects, self._suspects = list(filter(None, map(self._still_to_play, self._suspects))), []
         if not suspects:
             return Stock(tasks), deque()
@@ -287,7 +289,7 @@ class Workers:
         return Stock(of_id.values()), deque(hand for hand in hands if hand)
 
     def _still_to_play(self, tasks: Iterable[Task]) -> list[Task]:
-        """Those of which no bot was retired."""
+        """Return the matches in which no bot has been retired."""
         return [task for task in tasks if not self.trouble.leaves_out(task)]
 
     def _last_results(self) -> Iterator[list[Played]]:
@@ -299,7 +301,7 @@ class Workers:
                 while not last:
                     delivery = process.hear()
                     last = delivery.last
-                    self.trouble = self.trouble.and_also(delivery.trouble)  # the others do not listen any more
+                    self.trouble = self.trouble.and_also(delivery.trouble)  # no need to tell the others: they stop
                     yield list(delivery.played)
 
     def _deal(self, stock: Stock, hands: deque[list[Task]]) -> None:
@@ -315,11 +317,11 @@ class Workers:
 
     @property
     def _wide(self) -> int:
-        """How many workers are to play now."""
+        """Number of workers that are to play now."""
         return min(self._width.now, self._enough)
 
     def _wanted(self) -> list[WorkerProcess]:
-        """Those that are to play now."""
+        """Return the workers that are to play now."""
         return self._processes[: self._wide]
 
     def _deal_suspects(self, hands: deque[list[Task]]) -> None:
@@ -335,9 +337,9 @@ class Workers:
                     process.deal(hand, self.trouble)
 
     def _even_out(self, hands: deque[list[Task]]) -> None:
-        """A worker that has nothing left gets what another has not begun; if there is nothing, it rests.
+        """Ask for matches that have not begun, for a worker that has nothing left; if there are none, let it rest.
 
-        One that is not to play now, since the machine is too busy, gives back all that it has not begun.
+        A worker that is not to play now, since the machine is too busy, gives back, bit by bit, all it has not begun.
         """
         others = [other for other in self._processes if other.holds and not other.is_suspicious]
         able = [other for other in others if other.spares and len(other.holds) > 1]
@@ -380,11 +382,11 @@ class Workers:
             self._pace[entrant.digest] = 0.9 * self._pace.get(entrant.digest, took) + 0.1 * took
 
     def slowest_first(self, tasks: Iterable[Task]) -> list[Task]:
-        """Matches of bots that hold up a phase before the others, which fill the time meanwhile."""
+        """Sort matches: those of bots that may hold up a phase come first, and the others fill the time meanwhile."""
         return sorted(tasks, key=self._lasts, reverse=True)
 
     def _lasts(self, task: Task) -> float:
-        """About how many seconds a match lasts, if a bot may hold up the phase; else 0, also if nothing is known."""
+        """Return about how many seconds a match lasts if a bot may hold up the phase; else, or if unknown, 0."""
         digests = [entrant.digest for entrant in task.lineup]
         slowest = max((self._pace.get(digest, 0.0) for digest in digests), default=0.0)
         if slowest > SLOW:
@@ -392,10 +394,10 @@ class Workers:
         return SLOW if any(map(self.trouble.plays_singly, digests)) else 0.0
 
     def _worth(self, tasks: Sequence[Task]) -> int:
-        """How many workers, each of which starts the bots, the matches are worth: all if a bot is slow or not known.
+        """Return how many workers the matches are worth, as each starts the bots: all if a bot is slow or unknown.
 
-        With n of them a phase lasts `thinking / n + START * bots * n / jobs`: what the bot that thinks longest needs,
-        and the starts, which share the cores. That is least where both are equal.
+        With n workers a phase lasts `thinking / n + START * bots * n / jobs`: the time that the bot needs that thinks
+        longest, and the starts, which share the cores. The sum is least where both are equal.
         """
         count = Counter(entrant.digest for task in tasks for entrant in task.lineup)
         if self._all_play or not count or not count.keys() <= self._pace.keys() or any(map(self._lasts, tasks)):
@@ -405,14 +407,17 @@ class Workers:
         return max(1, len(tasks) // WORTH, int(best))
 
     def learn(self, trouble: Trouble) -> None:
-        """Know more of what befell bots. Who has had a second chance now, or was retired, gives back its matches."""
+        """Add to what is known of bots, and tell workers of new second chances and retirements.
+
+        The workers give back the matches of those bots.
+        """
         known, self.trouble = self.trouble, self.trouble.and_also(trouble)
         if trouble.chances.keys() - known.chances.keys() or trouble.retired - known.retired:
             for process in self._processes:
                 process.tell(Order(trouble=self.trouble))
 
     def _replace(self, dead: WorkerProcess) -> list[Played]:
-        """Another worker in its place; gives the match that it died of, void, if it held no other."""
+        """Start another worker in place of a dead one; return the match it died of, void, if it held no other."""
         dead.end()
         end_orphans()
         self._processes[self._processes.index(dead)] = self._hire()
@@ -435,8 +440,8 @@ class Workers:
 
 
 def _work(link: Link, scratch: str, in_flight: int, sandbox: Sandbox) -> None:
-    """What a worker process does, until the arena closes the link or ends."""
-    gc.freeze()  # what is imported stays: not to be looked through again and again
+    """Run a worker in its own process until the arena sends None, closes the link or ends."""
+    gc.freeze()  # what is imported stays: it need not be searched for garbage
     gc.set_threshold(GARBAGE)
     own = Worker(Path(scratch), in_flight=in_flight, sandbox=sandbox)
     try:

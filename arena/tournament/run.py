@@ -1,7 +1,7 @@
-"""From a ladder's schedule to its ratings.
+"""Run a ladder: play what its schedule lacks, store the results and compute the ratings.
 
-A leg is played in blocks, and those in phases: see `ladder.store.phases`. Workers finish in any order; results are
-stored as they come and folded into ratings in the schedule's order. Only this side stores results.
+A leg is played in blocks, and blocks in phases: see `ladder.store.phases`. Workers finish matches in any order; results
+are stored as they come and applied to the ratings in the schedule's order. Only this process stores results.
 """
 
 from __future__ import annotations
@@ -25,29 +25,29 @@ if TYPE_CHECKING:
     from sqlite_utils import Database
 
 ALARM = 0.01
-"""Share of matches that the load of the machine may touch before it is said loudly."""
+"""Share of matches that the machine's load may affect before people are told to use fewer jobs."""
 PHASE_SECONDS = 30.0
-"""About how long a phase of a long leg is: long enough that starting bots anew costs little, and short enough that the
-first groups are soon complete."""
+"""About how many seconds a phase of a long leg lasts: long enough that starting bots anew costs little, and short
+enough that the first groups are soon complete."""
 NEWS = 1.0
-"""Seconds between two looks whether a bot was retired."""
+"""Seconds between two checks whether a bot was retired, at least."""
 SMALL = 1000
-"""Matches up to which a leg is one block, however long it lasts."""
+"""Number of matches up to which a leg is one block, however long it lasts."""
 
 
 class Health(NamedTuple):
-    """How the machine bore a run."""
+    """How busy the machine was during a run, and how that affected the matches."""
 
     matches: int = 0
     pressure: float = 0.0
-    """Summed over the matches: per cent of the time in which something waited for a processor."""
+    """Sum over the matches: percentage of the time in which something waited for a processor."""
     relieved: int = 0
-    """Matches in which a bot was not charged for time that it waited."""
+    """Matches in which a bot was charged another time than elapsed, mostly less, since it waited for a processor."""
     overloads: int = 0
-    """Attempts that were void since the machine was too busy."""
+    """Attempts that were void because the machine was too busy."""
 
     def and_also(self, results: Sequence[Played]) -> Health:
-        """With more matches."""
+        """Return the health with more matches counted."""
         return Health(
             self.matches + len(results),
             self.pressure + sum(result.conditions.get("pressure") or 0.0 for result in results),
@@ -57,7 +57,7 @@ class Health(NamedTuple):
 
     @property
     def line(self) -> str:
-        """For people."""
+        """The health in one line for people."""
         busy = self.pressure / max(self.matches, 1)
         said = f"the machine was busy {busy:.0f} % of the time (something had to wait for a processor)"
         if self.relieved:
@@ -69,16 +69,16 @@ class Health(NamedTuple):
 
 
 class Run(NamedTuple):
-    """What a run came to: how many matches count by it, and the attempt that was void last."""
+    """Result of a run: how many matches and decisions it added, and the last attempt that was void."""
 
     played: int = 0
     decisions: int = 0
     void: store.VoidMatch | None = None
     health: Health = Health()
     chances: tuple[tuple[str, str], ...] = ()
-    """Who used its second chance, and what had happened."""
+    """Labels of bots that used their second chance, each with what had happened."""
     retired: tuple[str, ...] = ()
-    """Who was retired meanwhile."""
+    """Labels of bots that were retired during the run."""
 
 
 def run_ladder(
@@ -95,7 +95,8 @@ def run_ladder(
 ) -> Run:
     """Finish an interrupted leg, then play what the rounds of the field still lack.
 
-    Whoever is retired leaves it, from when the field was chosen on: `since`, seconds since 1970, or now.
+    Bots that are retired after the field was chosen leave it. `since` is when it was chosen, in seconds since 1970;
+    None means now.
     """
     entrant = roster.starter(db, home, workers.sandbox)
     labels = [store.version(db, name).label for name in field]
@@ -103,11 +104,11 @@ def run_ladder(
     entrants = [entrant(label) for label in (*awaited, *labels)]  # before anything is played or planned
     player = _Player(db, ladder, workers, entrant, report, time.time() if since is None else since)
     player.know(entrants)
-    store.fold(db, ladder)  # what waited for matches that were dropped since
+    store.fold(db, ladder)  # rate what waited for matches that were dropped since
     player.see_retired()
     if retry:
         player.play_unplayable()
-    while True:  # one leg, unless bots are retired: what goes with them is played without them
+    while True:  # once, unless bots are retired: what the others then lack is played without those
         player.play_scheduled()
         player.see_retired()
         field = [label for label in labels if label not in player.run.retired]
@@ -116,7 +117,7 @@ def run_ladder(
 
 
 class _Player:
-    """Plays a ladder phase by phase. `run` is what it came to so far."""
+    """Plays a ladder phase by phase. `run` is the result so far."""
 
     def __init__(
         self,
@@ -135,14 +136,14 @@ class _Player:
         self._report = report
         self._total = 0
         self._labels: dict[str, set[str]] = {}
-        """Those that share a digest, by it."""
+        """By digest, the labels of the bots that have it."""
         self._playing: set[str] = set()
-        """The labels of all who may play."""
+        """Labels of all bots that may play."""
         self._retirements = {label: when for label, when in store.retirements(db).items() if when <= since}
         self._looked = time.monotonic()
 
     def know(self, entrants: Iterable[Entrant]) -> None:
-        """These are the bots; those who had their second chance in an earlier run have it no more."""
+        """Add bots that may play; those that used their second chance in an earlier run have none left."""
         used, chances = store.chances(self._db, self._ladder), {}
         for entrant in entrants:
             self._labels.setdefault(entrant.digest, set()).add(entrant.label)
@@ -152,7 +153,7 @@ class _Player:
         self._workers.learn(Trouble(chances=chances))
 
     def play_scheduled(self) -> None:
-        """Play every match that is scheduled, block by block. A void one comes again until it is unplayable."""
+        """Play every scheduled match, block by block. A void match is tried again until it is unplayable."""
         self._count()
         while not self._workers.stopped and (phase := store.next_phase(self._db, self._ladder)) is not None:
             if phase.end is None:
@@ -161,7 +162,7 @@ class _Player:
                 self._play(self._workers.slowest_first(map(self._task, self._scheduled(phase))))
 
     def _open_block(self, phase: store.Phase) -> None:
-        """Play the first phase of a block, which is to be as long as it lasts for a while."""
+        """Play the first phase of a new block, and end the block where this phase ends after `PHASE_SECONDS` or so."""
         seats = self._ladder.key.seats
         left = store.matches_left(self._db, self._ladder, phase)
         begun, end = time.monotonic(), phase.begin
@@ -180,7 +181,7 @@ class _Player:
             store.close_block(self._db, self._ladder, phase.begin, end)
 
     def play_unplayable(self) -> None:
-        """Try each match once more that was void too often."""
+        """Try each unplayable match, void too often before, once more."""
         self._total = store.counts(self._db, self._ladder).unplayable
         for rotation in range(self._ladder.key.seats):
             matches = store.scheduled(self._db, self._ladder, store.Phase(rotation), retry=True)
@@ -197,11 +198,11 @@ class _Player:
         return task(self._ladder, match, self._entrant)
 
     def _count(self) -> None:
-        """Know how many matches it will be in the end."""
+        """Update the number of matches that there will be in the end, for progress."""
         self._total = self.run.played + store.counts(self._db, self._ladder).scheduled
 
     def _play(self, tasks: Iterable[Task]) -> set[str]:
-        """Play a phase and store what comes of it; gives the matches that have a result, void ones too, by id."""
+        """Play a phase and store its results; return the ids of the matches that have a result, void ones included."""
         tried = set()
         self._report(self.run.played, self._total)
         for results in self._workers.play(tasks):
@@ -216,13 +217,13 @@ class _Player:
         return tried
 
     def see_retired(self) -> None:
-        """Leave bots alone that somebody has retired meanwhile; what they were to play is dropped."""
+        """Stop playing bots that somebody has retired meanwhile; the matches that they were to play are dropped."""
         now = store.retirements(self._db)
         new = [label for label in now.keys() & self._playing if self._retirements.get(label) != now[label]]
         self._retirements, self._looked = now, time.monotonic()
         if not new:
             return
-        store.drop(self._db, new)  # once more: it may have been planned since
+        store.drop(self._db, new)  # again: more matches may have been planned since they were retired
         self._workers.learn(Trouble(retired=frozenset(new)))
         self.run = self.run._replace(retired=tuple(sorted({*self.run.retired, *new})))
         store.fold(self._db, self._ladder)
@@ -230,7 +231,7 @@ class _Player:
         self._report(self.run.played, self._total)
 
     def _keep_chances(self) -> None:
-        """Store whose second chance is used, before any of its matches is played again."""
+        """Store which bots have used their second chance, before any of their matches is played again."""
         for digest, evidence in self._workers.trouble.chances.items():
             if digest in self._labels:
                 for label in sorted(self._labels.pop(digest)):
@@ -240,7 +241,7 @@ class _Player:
 
 
 def _record(run: Run, db: Database, ladder: store.Ladder, results: Sequence[Played]) -> Run:
-    """Store results and rate what can be rated. Matches for which the disk had no room were not tried: DiskFull."""
+    """Store results and rate what can be rated. Raises DiskFull if matches were not tried for want of disk space."""
     full = {result.id: result.void for result in results if result.is_void_by(VoidReason.DISK)}
     values = [finished(result) for result in results if result.id not in full]
     played = store.record(db, ladder, values)
@@ -258,7 +259,7 @@ def _record(run: Run, db: Database, ladder: store.Ladder, results: Sequence[Play
 
 
 def task(ladder: store.Ladder, match: store.ScheduledMatch, entrant: Callable[[str], Entrant]) -> Task:
-    """A scheduled match as a worker gets it."""
+    """Return a scheduled match as the task that a worker gets."""
     return Task(
         match.id,
         ladder.key.game,
@@ -270,7 +271,7 @@ def task(ladder: store.Ladder, match: store.ScheduledMatch, entrant: Callable[[s
 
 
 def finished(played: Played) -> store.FinishedMatch | store.VoidMatch:
-    """A result as the store takes it."""
+    """Return a result in the form in which the store records it."""
     if played.outcome is None:
         return store.VoidMatch(played.id, str(played.void))
     ranks, scores, forfeits = played.outcome
@@ -282,7 +283,7 @@ def finished(played: Played) -> store.FinishedMatch | store.VoidMatch:
 
 
 def seat_outcome(rank: int, score: int, record: SeatRecord, forfeit: SeatForfeit | None) -> store.SeatOutcome:
-    """How a match ended for one seat."""
+    """Return how a match ended for one seat, in the form in which the store records it."""
     reason = None if forfeit is None else forfeit.reason.value
     evidence = None if forfeit is None else {"detail": forfeit.detail, **(record.evidence or {})}
     times = record.times

@@ -1,4 +1,4 @@
-"""Everything stored, checked anew: each match re-played by the rules, schedule, seeds and ratings recomputed."""
+"""Check everything that is stored: replay each match by the rules, recompute schedule, seeds and ratings."""
 
 from __future__ import annotations
 
@@ -29,13 +29,13 @@ if TYPE_CHECKING:
     from ladder.store import Ladder
 
 CHUNK = 250
-"""Matches that a process re-plays at a time."""
+"""Number of matches that a process replays at a time."""
 UNREADABLE = (ValueError, LookupError, TypeError, sqlite3.DatabaseError)
-"""What reading something raises that was changed."""
+"""Errors that reading data raises if somebody changed it."""
 
 
 class Difference(NamedTuple):
-    """Something stored that does not follow from the rest."""
+    """Something stored that does not follow from the rest, with the ids of its ladder and match, if it has any."""
 
     ladder: str | None
     match: str | None
@@ -43,19 +43,19 @@ class Difference(NamedTuple):
 
 
 class Verdict(NamedTuple):
-    """What a check came to: how much was checked, up to the first difference."""
+    """Result of a check: how many matches were checked, up to the first difference."""
 
     matches: int = 0
     difference: Difference | None = None
     remarks: tuple[str, ...] = ()
 
     def and_also(self, other: Verdict) -> Verdict:
-        """What two checks came to, one after the other."""
+        """Merge the results of two checks, of which the other came later."""
         return Verdict(self.matches + other.matches, other.difference, self.remarks + other.remarks)
 
 
 def verify(home: Path, *, jobs: int, report: Progress) -> Verdict:
-    """Check a home, in so many processes, up to the first difference. Raises StoreError."""
+    """Check a data directory ("home") in up to `jobs` processes, up to the first difference. Raises StoreError."""
     try:
         with store.open_read(home, must_exist=True) as db:
             counts = [(ladder.id, store.counts(db, ladder)) for ladder in reversed(store.ladders(db))]
@@ -77,7 +77,7 @@ def verify(home: Path, *, jobs: int, report: Progress) -> Verdict:
 
 
 def _in_order(calls: Sequence[partial[Verdict]], jobs: int) -> Iterator[Verdict]:
-    """What the calls come to, in several processes if that pays."""
+    """Make the calls, in several processes if `jobs` allows it, and yield their results in the order of the calls."""
     if jobs <= 1:
         yield from (call() for call in calls)
         return
@@ -90,7 +90,7 @@ def _in_order(calls: Sequence[partial[Verdict]], jobs: int) -> Iterator[Verdict]
                 while idle and longest_first:
                     link = idle.pop()
                     busy[link] = longest_first.popleft()
-                    with suppress(OSError):  # one that was killed says so when it is listened to
+                    with suppress(OSError):  # a killed process is noticed when it is read from
                         link.send(busy[link])
                 ready = wait(list(busy))
                 for link in [link for link in busy if link in ready]:
@@ -101,7 +101,7 @@ def _in_order(calls: Sequence[partial[Verdict]], jobs: int) -> Iterator[Verdict]
 
 @contextmanager
 def _helpers(jobs: int) -> Iterator[list[Connection[Any, Any]]]:
-    """Links to processes that make calls: a call goes in, and out comes what it came to, or what it raised."""
+    """Yield links to processes that make calls: send a call, and receive its result or what it raised."""
     with ExitStack() as on_exit:
         links = []
         for _ in range(jobs):
@@ -113,7 +113,7 @@ def _helpers(jobs: int) -> Iterator[list[Connection[Any, Any]]]:
 
 
 def _help(link: Connection[Any, Any]) -> None:
-    """What a helper does until it is killed, which does no harm since it only reads, or nobody is at the other end."""
+    """Make calls until nobody is at the other end, or until killed, which does no harm as calls only read."""
     with suppress(EOFError, ConnectionError):
         while True:
             link.send(_made(link.recv()))
@@ -128,7 +128,7 @@ def _made(call: partial[Verdict]) -> Verdict | Exception:
 
 
 def _heard(link: Connection[Any, Any]) -> Verdict:
-    """Raises what the call raised."""
+    """Receive the result of a call, or raise what the call raised. Raises WorkersDied if its process was killed."""
     try:
         said: Verdict | Exception = link.recv()
     except (EOFError, OSError):
@@ -139,10 +139,10 @@ def _heard(link: Connection[Any, Any]) -> Verdict:
 
 
 def _guarded(ladder: str | None, check: Callable[..., Verdict], home: Path, *arguments: object) -> Verdict:
-    """A part of the work that a process can do alone. Whatever it stumbles over is a difference."""
+    """Do a part of the work that one process can do alone; data that it cannot read is a difference, too."""
     try:
         with store.open_read(home) as db:
-            db.execute("BEGIN")  # one state of things, whoever writes meanwhile
+            db.execute("BEGIN")  # one state of the database, whoever writes meanwhile
             return check(db, *((_known(db, ladder),) if ladder else ()), *arguments)
     except Mismatch as error:
         return Verdict(difference=Difference(ladder, error.match, str(error)))
@@ -162,7 +162,10 @@ def _file(db: Database) -> Verdict:
 
 
 def _programs(db: Database, home: Path) -> Verdict:
-    """Whether the bots are those of the digests. Results can be checked without: of a copied database, say."""
+    """Check that the bots' programs match their digests.
+
+    If there are none, as with a copied database, only a remark says so: results can be checked without them.
+    """
     versions = store.versions(db)
     if versions and not roster.folder(home).is_dir():
         return Verdict(remarks=(f"there are no programs in {roster.folder(home)}: they are not checked",))
@@ -184,13 +187,13 @@ def _schedule(db: Database, ladder: Ladder) -> Verdict:
 
 
 def _check_draws(ladder: Ladder) -> None:
-    """Who may choose the draw probability chooses the ratings."""
+    """Raise Mismatch unless the draw probability is that of the game: whoever could choose it could choose ratings."""
     if ladder.draw_probability != (of_the_game := games.game(ladder.key.game).draw_probability):
         raise Mismatch(f"its draw probability is {ladder.draw_probability}, that of its game {of_the_game}")
 
 
 def _is_playable(ladder: Ladder) -> bool:
-    """Whether this arena has the rules that the matches follow."""
+    """Return whether this arena has the version of the rules that the ladder's matches follow."""
     name = ladder.key.game
     return name in games.names() and games.game(name).rules_version == ladder.key.rules_version
 
@@ -206,7 +209,7 @@ def _settled(db: Database, ladder: Ladder) -> Verdict:
 
 
 def _results(db: Database, ladder: Ladder, begin: int) -> Verdict:
-    """Re-play a chunk."""
+    """Replay a chunk of matches by the rules, if this arena has them, and compare the results."""
     playable = _is_playable(ladder)
     matches = 0
     for matches, result in enumerate(checks.results(db, ladder, begin, begin + CHUNK), 1):  # noqa: B007 - counted
@@ -219,11 +222,11 @@ def _results(db: Database, ladder: Ladder, begin: int) -> Verdict:
 
 
 LONG = (_ratings, _settled)
-"""Parts that a single process does for a whole ladder."""
+"""Parts that a single process does for a whole ladder; they take longest, so they begin first."""
 
 
 def check_result(ladder: Ladder, result: Result) -> None:
-    """Play a match again and compare. Raises ValueError."""
+    """Play a match again from its record and compare the result with the stored one. Raises ValueError."""
     record = replay.unpack(result.replay)
     if sha256(replay.plain(record.choices)).digest() != result.choices_digest:
         raise ValueError("its choices are not those of their digest")
