@@ -1,4 +1,4 @@
-"""What is played, and how much of it."""
+"""The cases of the benchmark: what is played, and how much of it."""
 
 from __future__ import annotations
 
@@ -13,23 +13,23 @@ from arena.games.dice import Dice, RandomDice
 from arena.games.rules import Game
 
 PLAYOUTS = 50
-"""As many tell well enough how long a game's matches are."""
+"""Number of random matches whose mean length is taken for the length of a game's matches."""
 
 
 class Setting(NamedTuple):
-    """How ladders are measured: by how many workers, for about how long, and where there is room."""
+    """How ladders are measured: with how many workers, for about how many seconds, and in which folder."""
 
     jobs: int
     seconds: float
     scratch: Path
 
     def shorter(self, share: float) -> Setting:
-        """With less to play in a repeat."""
+        """Return the setting with only this share of the seconds in each repeat."""
         return self._replace(seconds=self.seconds * share)
 
 
 class Case(NamedTuple):
-    """A game and its players."""
+    """A game and its number of players."""
 
     game: str
     players: int
@@ -38,12 +38,12 @@ class Case(NamedTuple):
         return f"{self.game}/{self.players}"
 
     def matches(self, decisions: float) -> int:
-        """How many matches of random bots have about so many decisions: always the same number, on any machine."""
+        """Return how many matches of random bots have about so many decisions: the same number on any machine."""
         return math.ceil(decisions / _decisions_per_match(self))
 
 
 REFERENCE = Case("buttons", 2)
-"""What other cases are compared with."""
+"""The case with which others are compared."""
 
 
 @cache
@@ -53,7 +53,7 @@ def _decisions_per_match(case: Case) -> float:
 
 
 def playout(game: Game[Any], seats: int, chance: Random, dice: Dice) -> int:
-    """Play a match with random choices to its end; gives the number of its decisions."""
+    """Play a match to its end with random choices; return the number of its decisions."""
     decisions = 0
     state = game.start(seats, dice, game.options({}))
     while pending := game.pending(state):

@@ -1,4 +1,4 @@
-"""Samples, what is made of them, and the machine they come from."""
+"""Samples, the figures and ratios computed from them, and the machine they come from."""
 
 from __future__ import annotations
 
@@ -16,33 +16,33 @@ from arena.bench.cases import REFERENCE
 Sample: TypeAlias = Mapping[str, float]
 """What one repeat of a part measured; the unit is in each name."""
 Sampler: TypeAlias = Callable[[], Sample]
-"""Measures once."""
+"""Function that measures a part once."""
 
 SIDES = ("referee", "bots", "coordinator")
-"""Whose CPU time is measured."""
+"""The sides whose CPU time is measured; the coordinator is the benchmark's own process."""
 PER_MATCH = 0.0005
-"""Seconds of a match that are not laid at the door of its decisions."""
+"""Seconds of CPU that a match is taken to cost apart from its decisions."""
 
 
 class Part(NamedTuple):
-    """Something to measure; `case` is a game and its players, such as "buttons/2", or what else tells cases apart."""
+    """Something to measure; `case` is a game and its players, as in "buttons/2", or whatever else tells cases apart."""
 
     kind: str
     case: str
     open: Callable[[], AbstractContextManager[Sampler]]
     once: bool = False
-    """Whether one repeat is enough: it takes long, and is not compared by seconds."""
+    """Whether one repeat is enough, since the part takes long and its rates are not compared."""
     on_demand: bool = False
-    """Whether it takes so long that it is measured only where it is named."""
+    """Whether the part takes so long that it is measured only if it is named."""
 
     @property
     def name(self) -> str:
-        """As `--only` takes it."""
+        """The name that `--only` takes."""
         return f"{self.kind}/{self.case}"
 
 
 class Spread(NamedTuple):
-    """A measure over all repeats."""
+    """Median, least and greatest value of a measure over all repeats."""
 
     median: float
     min: float
@@ -50,19 +50,19 @@ class Spread(NamedTuple):
 
 
 Figures: TypeAlias = dict[str, dict[str, dict[str, Spread]]]
-"""By kind, case and measure."""
+"""Spreads by kind, case and measure."""
 Ratios: TypeAlias = dict[str, dict[str, float]]
-"""By what is compared, and case."""
+"""Ratios by what is compared, and by case."""
 
 
 def spreads(samples: Sequence[Sample]) -> dict[str, Spread]:
-    """Median, least and greatest of every measure, to four digits."""
+    """Return median, least and greatest value of every measure, to four digits."""
     values = {name: [sample[name] for sample in samples] for name in samples[0]}
     return {name: Spread(*(_digits(of(each)) for of in (median, min, max))) for name, each in values.items()}
 
 
 def ratios(figures: Figures) -> Ratios:
-    """How parts compare, from the medians as printed; only what was measured on both sides."""
+    """Compare parts by their medians as printed, as far as both sides of a ratio were measured."""
     found: Ratios = {}
     for floor in ("raw_grpc", "raw_single", "unbatched"):
         for case, ladder in figures.get("ladder", {}).items():
@@ -76,13 +76,13 @@ def ratios(figures: Figures) -> Ratios:
 
 
 def cost(ladder: Mapping[str, Spread]) -> float:
-    """Seconds of CPU of referees, bots and coordinator for a decision, when each match has had its fixed share."""
+    """Return the seconds of CPU, of all sides, that a decision costs after `PER_MATCH` is taken off for each match."""
     per_decision = sum(ladder[f"{side}_cpu_us_per_decision"].median for side in SIDES) / 1e6
     return per_decision - PER_MATCH * ladder["matches_per_s"].median / ladder["decisions_per_s"].median
 
 
 def machine() -> dict[str, Any]:
-    """Where and with what it was measured."""
+    """Return on which machine and with which packages the figures are measured."""
     packages = ("arena", "grpcio", "protobuf", "trueskill", "sqlite-utils")
     return {
         "cores": len(os.sched_getaffinity(0)),

@@ -1,4 +1,4 @@
-"""Real ladders: schedule, workers, bots, gRPC, checks, clocks, ratings, database and replays."""
+"""Measure real ladders: schedule, workers, bots, gRPC, checks, clocks, ratings, database and replays."""
 
 from __future__ import annotations
 
@@ -27,16 +27,16 @@ if TYPE_CHECKING:
     from sqlite_utils import Database
 
 BATCHED = 25_000
-"""Decisions a second of a worker, roughly: how much is played must not depend on how fast it went a moment ago, or
-a ladder and what its frames are played back from would not be the same."""
+"""Decisions a second that a worker is assumed to reach, roughly. What is played must not depend on the speed measured
+before, or a ladder and the recording that is played back would not have the same matches."""
 FILL = 64
-"""Matches of each rotation that a worker has at least: in a ladder of any length it has more."""
+"""Least number of matches of each rotation for each worker: in a real ladder of any length there are more."""
 UNBATCHED = 1_000
-"""Likewise with one decision a frame."""
+"""Decisions a second that a worker is assumed to reach with one decision a frame."""
 
 
 class Leg(NamedTuple):
-    """What a ladder came to."""
+    """What one run of a ladder played, and in how many seconds."""
 
     seconds: float
     matches: int
@@ -44,9 +44,9 @@ class Leg(NamedTuple):
 
 
 class Stand:
-    """Warm workers, and a new ladder for them each time: so every repeat does the same work.
+    """Workers that are warm, and a new ladder for them in each repeat, so that every repeat does the same work.
 
-    The dice are the same in every run of the benchmark, and with them each bot's choices.
+    The dice are the same in every run of the benchmark, and so are each bot's choices.
     """
 
     def __init__(self, case: Case, programs: Sequence[Program], workers: Workers, scratch: Path) -> None:
@@ -59,7 +59,7 @@ class Stand:
         self._per_round = 1
 
     def play(self, matches: int, look: Callable[[], None] = lambda: None) -> Leg:
-        """At least so many, with a look in the middle of the first phase, while bots are alive.
+        """Play at least so many matches; call `look` once, in the middle of the first phase, while bots are alive.
 
         Raises RuntimeError if a bot forfeits or a match is void: then other work was measured.
         """
@@ -89,7 +89,7 @@ class Stand:
         return report
 
     def warm_up(self, jobs: int) -> None:
-        """Start the workers."""
+        """Play so many matches that all workers start."""
         first = self.play(1)  # tells how many matches a round has
         if first.matches < CHUNK * jobs:
             self.play(CHUNK * jobs)
@@ -106,7 +106,7 @@ class Stand:
 
 @contextmanager
 def ladder(setting: Setting, case: Case, in_flight: int) -> Iterator[Sampler]:
-    """A ladder of random bots, as many as there are seats."""
+    """Measure a ladder of random bots, as many as there are seats: rates, CPU time and memory."""
     program = submission.built_ins()["random"]
     command = ("python", str(program.root / "bot.py"), "random")
     with _stand(setting, case, in_flight, command) as stand:
@@ -125,7 +125,10 @@ def ladder(setting: Setting, case: Case, in_flight: int) -> Iterator[Sampler]:
 
 
 def record(setting: Setting, case: Case, in_flight: int, folder: Path) -> float:
-    """Play a ladder with bots that keep the frames they are sent, in `folder`; gives when it began, warm."""
+    """Play a ladder with bots that record the frames they are sent in `folder`.
+
+    Return when it began, by `time.monotonic`, after the warm-up.
+    """
     command = ("python", "-m", "arena.bench.recorder", str(folder))
     with _stand(setting, case, in_flight, command) as stand:
         stand.warm_up(setting.jobs)
@@ -135,7 +138,7 @@ def record(setting: Setting, case: Case, in_flight: int, folder: Path) -> float:
 
 
 def how_many(setting: Setting, case: Case, in_flight: int) -> int:
-    """The matches of one repeat, and no fewer than fill frames in each phase."""
+    """Return the number of matches in one repeat: enough for its seconds, and to fill frames in each phase."""
     if in_flight == 1:
         return max(CHUNK * setting.jobs, case.matches(setting.seconds * setting.jobs * UNBATCHED))
     return max(FILL * setting.jobs * case.players, case.matches(setting.seconds * setting.jobs * BATCHED))
@@ -157,7 +160,7 @@ def _check(run: Run, board: Sequence[store.Row]) -> None:
 
 
 def _nothing() -> None:
-    """It has been looked."""
+    """Do nothing, as `look` has been called already."""
 
 
 def _program(folder: Path, command: Sequence[str]) -> Program:

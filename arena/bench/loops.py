@@ -1,4 +1,4 @@
-"""What happens in one process: rules, ratings and the store, each without the others."""
+"""Measure what happens in one process: rules, ratings and the store, each without the others."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 
 @contextmanager
 def rules(case: Case, seconds: float) -> Iterator[Sampler]:
-    """Playouts with uniformly random choices, by the dice of real matches and by those of searches."""
+    """Measure playouts with uniformly random choices, with the dice of real matches and with those of searches."""
     game, chance, numbers = games.game(case.game), Random(1), count()
 
     def keyed() -> Dice:
@@ -58,7 +58,7 @@ def _playouts(
 
 @contextmanager
 def ratings(players: int, seconds: float) -> Iterator[Sampler]:
-    """Matches without ties, each rated after the one before."""
+    """Measure the rating of matches without ties, one after the other."""
     chance = Random(1)
 
     def sample() -> Sample:
@@ -77,7 +77,7 @@ def ratings(players: int, seconds: float) -> Iterator[Sampler]:
 
 @contextmanager
 def results(scratch: Path, matches: int) -> Iterator[Sampler]:
-    """A two-player ladder's results, recorded batch by batch, each folded into ratings at once as in a ladder."""
+    """Measure recording results of a two-player ladder, batch by batch, and rating each batch at once, as in a run."""
 
     def sample() -> Sample:
         home = Path(tempfile.mkdtemp(prefix="store-", dir=scratch))
@@ -91,7 +91,7 @@ def results(scratch: Path, matches: int) -> Iterator[Sampler]:
 
 
 def _results(db: Database, matches: int) -> tuple[float, float]:
-    """The seconds that recording takes, and folding."""
+    """Return the seconds that recording takes, and those that rating takes."""
     ladder, field = scale.begin(db, 2)
     store.plan(db, ladder, field, -(-matches // 2))
     waiting = islice(store.scheduled(db, ladder), matches)

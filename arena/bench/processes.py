@@ -1,4 +1,4 @@
-"""What processes use."""
+"""Processor time and memory that processes use."""
 
 from __future__ import annotations
 
@@ -10,38 +10,38 @@ import psutil
 
 
 class Crew(NamedTuple):
-    """The processes of an open part: those of the referees, or that stand in for them, with their bots."""
+    """The processes of an open part: referees, or senders that stand in for them, and their bots."""
 
     referees: Sequence[psutil.Process]
 
     @property
     def bots(self) -> list[psutil.Process]:
-        """Those that are alive now."""
+        """The bots' processes that are alive now."""
         return [bot for referee in self.referees for bot in referee.children()]
 
     def cpu(self) -> Cpu:
-        """What they, and this process, have used so far; bots that have ended included."""
+        """Return the CPU time that they and this process have used so far, bots that have ended included."""
         bots = _seconds(self.bots) + sum(_seconds_of_ended(referee) for referee in self.referees)
         return Cpu(_seconds(self.referees), bots, _seconds([psutil.Process()]))
 
     def memory(self) -> dict[str, float]:
-        """MiB of each kind of process on average; memory that processes share is divided among them (PSS).
+        """Return the mean MiB of each kind of process; memory that processes share is divided among them (PSS).
 
-        0 where none is alive, as bots between two phases.
+        The mean is 0 if none is alive, such as bots between two phases.
         """
         kinds = {"referee": self.referees, "bot": self.bots, "coordinator": [psutil.Process()]}
         return {f"{kind}_mib": _mib(processes) for kind, processes in kinds.items()}
 
 
 class Cpu(NamedTuple):
-    """Seconds of all cores together."""
+    """CPU time of each side, in seconds, over all cores together."""
 
     referee: float
     bots: float
     coordinator: float
 
     def per_decision(self, before: Cpu, decisions: int) -> dict[str, float]:
-        """Microseconds of each side."""
+        """Return the microseconds of each side for a decision, since `before`."""
         return {
             f"{side}_cpu_us_per_decision": (now - then) * 1e6 / decisions
             for side, now, then in zip(self._fields, self, before, strict=True)
@@ -49,12 +49,12 @@ class Cpu(NamedTuple):
 
 
 def children() -> set[int]:
-    """The worker processes there are."""
+    """Return the ids of the worker processes that are alive."""
     return {child.pid for child in multiprocessing.active_children() if child.pid is not None}
 
 
 def crew(others: Iterable[int]) -> Crew:
-    """The workers that came after `others`."""
+    """Return the worker processes that are not among `others`, which were alive before."""
     return Crew([psutil.Process(pid) for pid in sorted(children() - set(others))])
 
 

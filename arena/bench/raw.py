@@ -1,7 +1,7 @@
-"""The floor: recorded frames played back between the same kinds of processes, with nothing behind them.
+"""Measure the least that a ladder could cost: recorded frames played back between the same kinds of processes.
 
-A sender stands in for a worker: it has the same doors and starts the same bots, and writes the next frame when the
-answer to the one before has come. It looks at no answer, and has no rules, clocks or store.
+A sender stands in for a worker: it has the same sockets, starts the same bots, and writes the next frame when the
+answer to the one before has come. It does not look at answers, and has no rules, clocks or store.
 """
 
 from __future__ import annotations
@@ -33,11 +33,14 @@ if TYPE_CHECKING:
     from multiprocessing.connection import Connection
 
 Link: TypeAlias = "Connection[Any, Any]"
-"""To a sender: its tapes, then anything to play all once. From it: None when ready and when done, or a traceback."""
+"""Link to a sender: it gets its tapes, then anything to play them once, and sends None when ready or done.
+
+After a bug, it sends a traceback.
+"""
 
 
 class Playback:
-    """A bot at the other end of a door, and the frames it is sent."""
+    """A bot at the other end of a socket, and the frames it is sent."""
 
     def __init__(self) -> None:
         self._joined: asyncio.Future[None] = asyncio.get_running_loop().create_future()
@@ -46,11 +49,11 @@ class Playback:
         self._write: Write
 
     async def join(self) -> None:
-        """Wait for Hello."""
+        """Wait until the bot has said Hello."""
         await self._joined
 
     async def play(self, frames: Sequence[Frame]) -> None:
-        """Send them all, each with decisions only after the answer to the last one; returns with the last answer."""
+        """Send all frames, and after each that asks for decisions wait for the answer; return after the last answer."""
         self._played = asyncio.get_running_loop().create_future()
         self._left = iter(frames)
         self._go_on()
@@ -64,10 +67,10 @@ class Playback:
         if not self._played.done():
             self._played.set_result(None)
 
-    # At the door
+    # Callbacks of the service
 
     def joined(self, hello: pb.Hello, write: Write) -> Receive:  # noqa: ARG002 - everybody is welcome
-        """The bot said Hello."""
+        """Accept the bot, which said Hello."""
         self._write = write
         self._joined.set_result(None)
         return self._answered
@@ -76,27 +79,27 @@ class Playback:
         self._go_on()
 
     def refused(self, count: int, why: str) -> None:  # noqa: ARG002 - one is too many
-        """The bot is none of ours."""
+        """Fail, since a stream on the bot's socket was refused."""
         self._fail(why)
 
     def unread(self) -> None:
-        """The bot does not read."""
+        """Fail, since the bot does not read what it is sent."""
         self._fail("it does not read what it is sent")
 
     def stream_gone(self) -> None:
-        """The bot has ended."""
+        """Fail, since the bot's stream has ended."""
         self._fail("its stream ended")
 
     def _fail(self, why: str) -> None:
         for waiting in (self._joined, self._played):
             if not waiting.done():
                 waiting.set_exception(RuntimeError(f"a bot of the benchmark failed: {why}"))
-                waiting.exception()  # nobody may be waiting any more
+                waiting.exception()  # marks it as seen, in case nobody waits for it
 
 
 @asynccontextmanager
 async def started(directory: Path) -> AsyncIterator[Playback]:
-    """The built-in random bot, started; it may not have joined yet."""
+    """Start the built-in random bot, which may not have joined yet, and end it after the block."""
     entrant = submission.built_ins()["random"].entrant()
     playback, exited = Playback(), asyncio.Event()
     service = RefereeService(directory, playback)
@@ -115,7 +118,7 @@ async def started(directory: Path) -> AsyncIterator[Playback]:
 
 @contextmanager
 def playback(setting: Setting, case: Case, in_flight: int) -> Iterator[Sampler]:
-    """Record a ladder, then play the frames back."""
+    """Record a ladder, then measure playing its frames back."""
     folder = Path(tempfile.mkdtemp(prefix="tapes-", dir=setting.scratch))
     since = ladders.record(setting, case, in_flight, folder)
     by_worker = [[tape.read(path, since) for path in paths] for paths in tape.tapes(folder).values()]
@@ -140,7 +143,7 @@ def playback(setting: Setting, case: Case, in_flight: int) -> Iterator[Sampler]:
 
 
 def _play(links: Sequence[Link]) -> float:
-    """All tapes once; gives the seconds until the last answer."""
+    """Play all tapes once; return the seconds until the last answer."""
     begun = time.perf_counter()
     for link in links:
         link.send("play")
@@ -156,17 +159,18 @@ def _wait(links: Sequence[Link]) -> None:
 
 @contextmanager
 def _sender(tapes: Sequence[Tape]) -> Iterator[Link]:
-    process, link = start_process(_send, deaf_to=(*FOR_THE_ARENA, signal.SIGTERM))  # it has a folder to remove
+    # deaf to SIGTERM, too: it has a folder to remove
+    process, link = start_process(_send, deaf_to=(*FOR_THE_ARENA, signal.SIGTERM))
     try:
         link.send(tapes)
         yield link
     finally:
-        link.close()  # which ends it
+        link.close()  # this ends the sender
         process.join()
 
 
 def _send(link: Link) -> None:
-    """What a sender does, until the link is closed."""
+    """Run a sender in its own process until the link is closed."""
     try:
         asyncio.run(_serve(link, link.recv()))
     except (EOFError, ConnectionError):
@@ -176,7 +180,7 @@ def _send(link: Link) -> None:
 
 
 async def _serve(link: Link, tapes: Sequence[Tape]) -> None:
-    """Raises EOFError when the link is closed."""
+    """Start the bots, then play the tapes as often as asked. Raises EOFError when the link is closed."""
     async with AsyncExitStack() as stack:
         scratch = stack.enter_context(run_folder())
         bots = []

@@ -1,4 +1,4 @@
-"""The random bot that keeps every frame it is sent: `python -m arena.bench.recorder FOLDER`."""
+"""A random bot that records every frame it is sent: `python -m arena.bench.recorder FOLDER`."""
 
 from __future__ import annotations
 
@@ -19,14 +19,14 @@ from arena_bot.table import Table
 
 
 class Uniform(Bot):
-    """As the built-in random bot."""
+    """Bot that chooses like the built-in random bot."""
 
     def choose(self, turn: Turn) -> int:
         return self.random.choice(turn.legal)
 
 
 async def record(address: str, token: str, file: BinaryIO) -> None:
-    """Play until goodbye, and keep what came."""
+    """Play until Goodbye, and write every frame that comes to the file."""
     table = Table(Uniform)
     async with grpc.aio.insecure_channel(address, OPTIONS) as channel:
         call: Call = channel.stream_stream(METHOD)()
@@ -41,7 +41,7 @@ async def record(address: str, token: str, file: BinaryIO) -> None:
 
 
 def main(folder: Path) -> None:
-    """Record into a file that is named after the worker and this process."""
+    """Record into a file in `folder` that is named after the ids of the worker's process and this one."""
     with (folder / f"{os.getppid()}-{os.getpid()}").open("wb") as file:
         asyncio.run(record(os.environ["ARENA_ADDR"], os.environ["ARENA_TOKEN"], file))
 

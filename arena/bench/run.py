@@ -1,4 +1,4 @@
-"""Which parts there are, and measuring them."""
+"""The parts of the benchmark, and how they are measured."""
 
 from __future__ import annotations
 
@@ -16,17 +16,17 @@ from arena.sandbox.run_folder import run_folder
 from arena.worker.worker import IN_FLIGHT
 
 Say: TypeAlias = Callable[[str], None]
-"""Told what is going on, in a line."""
+"""Callback that shows people what is going on, in one line."""
 
 KINDS = ("ladder", "unbatched", "raw_grpc", "raw_single", "rules", "ratings", "store", "startup", "lone_match", "scale")
 SECONDS = 2.0
-"""Of a ladder in each repeat, if nobody says otherwise."""
+"""The usual length of a repeat of a ladder, in seconds; sizes of `scale` shrink if it is set shorter."""
 LARGER = 0.5
 """Share of a repeat's seconds for ladders of more than two players."""
 UNBATCHED = 0.3
-"""Share of a repeat's seconds where every frame has one decision: nothing has to fill first."""
+"""Share of a repeat's seconds where every frame has one decision, so that no frames have to fill first."""
 LOOP = 0.1
-"""And where only one process works."""
+"""Share of a repeat's seconds where only one process works."""
 
 NOTES = (
     "workers start outside of what is timed, and in playbacks bots too; a ladder starts its bots anew in every phase",
@@ -42,14 +42,14 @@ NOTES = (
 
 
 def parts(setting: Setting) -> Iterator[Part]:
-    """Everything that can be measured."""
+    """Yield every part that can be measured."""
     cases = [Case(name, players) for name in games.names() for players in games.game(name).seats]
     two = [case for case in cases if case.players == 2]
     loop = setting.seconds * LOOP
     for case in cases:
         if case in two:
             yield Part("ladder", str(case), partial(ladders.ladder, setting, case, IN_FLIGHT))
-        else:  # many bots to start and long matches, and only costs to compare
+        else:  # many bots to start and long matches, of which only the costs are compared
             one = setting.shorter(LARGER)._replace(jobs=1)
             yield Part("ladder", str(case), partial(ladders.ladder, one, case, IN_FLIGHT), once=True)
     yield Part("raw_grpc", str(REFERENCE), partial(raw.playback, setting, REFERENCE, IN_FLIGHT))
@@ -70,9 +70,9 @@ def parts(setting: Setting) -> Iterator[Part]:
 
 
 def chosen(only: Sequence[str], setting: Setting) -> list[Part]:
-    """The parts with these names or beginnings of names, or all that are not on demand.
+    """Return the parts with these names, whole or up to a slash; without names, all that are not on demand.
 
-    Raises ValueError for what fits none.
+    Raises ValueError for a name that fits no part.
     """
     everything = list(parts(setting))
     for wanted in only:
@@ -88,7 +88,7 @@ def _fits(part: Part, wanted: str) -> bool:
 
 
 def bench(only: Sequence[str], *, jobs: int, seconds: float, repeats: int, say: Say) -> dict[str, Any]:
-    """Measure; gives plain data, the ratios first. Raises ValueError for an unknown part in `only`."""
+    """Measure, and return plain data, the ratios first. Raises ValueError for an unknown part in `only`."""
     with run_folder() as scratch:
         setting = Setting(jobs, seconds, scratch)
         where = machine()
@@ -102,7 +102,7 @@ def bench(only: Sequence[str], *, jobs: int, seconds: float, repeats: int, say: 
 
 
 def measure(wanted: Sequence[Part], repeats: int, say: Say) -> Figures:
-    """Open them all, then sample one after the other, round and round."""
+    """Open all parts, then sample them one after the other, round and round."""
     samples: dict[Part, list[Sample]] = {part: [] for part in wanted}
     with ExitStack() as stack:
         samplers = {}
@@ -122,7 +122,7 @@ def measure(wanted: Sequence[Part], repeats: int, say: Say) -> Figures:
 
 
 def plain(figures: Figures) -> dict[str, Any]:
-    """As JSON has it."""
+    """Return the figures as plain data for JSON."""
     return {
         kind: {
             case: {measure: spread._asdict() for measure, spread in measures.items()}

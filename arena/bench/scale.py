@@ -1,7 +1,7 @@
-"""A ladder that grows: what a match costs when there are many already, and many bots, and how long people wait then.
+"""Measure a ladder that grows: what one more match costs, and how long people wait, with many matches and many bots.
 
-Results are made up, since it is the coordinator that is measured: it plans, records, rates and shows. Workers forget a
-match when it is over.
+Results are made up, since only the coordinator is measured: it plans, records, rates and shows. Workers need not be:
+they forget a match when it is over.
 """
 
 from __future__ import annotations
@@ -30,21 +30,21 @@ if TYPE_CHECKING:
     from sqlite_utils import Database
 
 SIZES = {2: (1_000, 10_000), 4: (1_000, 10_000, 100_000), 64: (5_000, 20_000)}
-"""How many matches, by the number of bots."""
+"""Numbers of matches at which a ladder is measured, by its number of bots."""
 BATCH = 32
-"""Results that a ladder records and folds together, about."""
+"""About how many results a ladder records and rates together."""
 CHOICES = tuple((number % 2, number % 7) for number in range(100))
-"""Of a match of middling length."""
+"""Choices of a match of medium length."""
 
 
 def played(match: str, first: int = 0) -> Played:
-    """A match of two that the seat `first` won."""
+    """Return a made-up result: a match of two that the seat `first` won."""
     seat = SeatRecord((0.001,) * (len(CHOICES) // 2))
     return Played(match, Outcome((first, 1 - first), (7, 3)), None, CHOICES, (seat, seat))
 
 
 def begin(db: Database, bots: int) -> tuple[store.Ladder, list[str]]:
-    """A new ladder of two-player Buttons, and who is in it."""
+    """Return a new ladder of two-player Buttons, and the labels of the bots in it."""
     game, field = games.game("buttons"), [f"bot{number}" for number in range(bots)]
     for name in field:
         store.add_version(db, name, name, games=["buttons"], run=["x"], origin="submitted")
@@ -53,7 +53,7 @@ def begin(db: Database, bots: int) -> tuple[store.Ladder, list[str]]:
 
 
 def play(db: Database, ladder: store.Ladder, field: list[str], matches: int, chance: Random) -> None:
-    """At least so many in all, round after round of the field."""
+    """Record made-up results until the ladder has at least so many matches, in whole rounds of the field."""
     store.plan(db, ladder, field, ceil(matches / (len(field) * (len(field) - 1))))
     waiting = store.scheduled(db, ladder)
     while batch := [finished(played(match.id, chance.randrange(2))) for match in islice(waiting, BATCH)]:
@@ -63,7 +63,7 @@ def play(db: Database, ladder: store.Ladder, field: list[str], matches: int, cha
 
 @contextmanager
 def growth(scratch: Path, bots: int, sizes: Sequence[int]) -> Iterator[Sampler]:
-    """A home with ever more matches; at each size what the last of them cost, and what asking takes."""
+    """Measure what matches cost as a ladder grows from size to size, and in the end how long it takes to read it."""
 
     def sample() -> Sample:
         measured: dict[str, float] = {}

@@ -1,4 +1,4 @@
-"""Starting, and a match that is alone."""
+"""Measure how long starting takes, and a match with nothing else in play."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ from arena.worker import unrated
 
 @contextmanager
 def help_page() -> Iterator[Sampler]:
-    """`arena --help` as a process, from its start to its end."""
+    """Measure `arena --help` as a process, from its start to its end."""
     command = [sys.executable, "-c", "from arena.cli import main; main(['--help'])"]
 
     def sample() -> Sample:
@@ -41,7 +41,7 @@ def help_page() -> Iterator[Sampler]:
 
 @contextmanager
 def bot(scratch: Path) -> Iterator[Sampler]:
-    """The built-in random bot on its own, from its start to Hello and on to the answer to its first decision."""
+    """Measure the built-in random bot on its own, from its start to Hello and to the answer to its first decision."""
 
     def sample() -> Sample:
         directory = Path(tempfile.mkdtemp(prefix="bot-", dir=scratch))
@@ -63,7 +63,7 @@ async def _first_decision(directory: Path, frame: Frame) -> Sample:
 
 
 def first_frame() -> Frame:
-    """The start of a match of Buttons with its first question, as a bot gets them."""
+    """Return the frame with the start of a match of Buttons and its first question, as a bot gets it."""
     game, seed = games.game("buttons"), bytes(32)
     options = game.options({})
     state = game.start(2, RandomDice(Random(1)), options)
@@ -76,7 +76,7 @@ def first_frame() -> Frame:
 
 @contextmanager
 def lone_match(case: Case, seconds: float) -> Iterator[Sampler]:
-    """One match after the other, nothing else in play: from the sending of a decision to its answer, and all in all."""
+    """Measure matches one after the other, with nothing else in play: the time of each answer, and the rate in all."""
     game, filler = games.game(case.game), submission.built_ins()["random"].entrant()
     numbers = count()
 

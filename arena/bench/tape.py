@@ -1,6 +1,6 @@
-"""What the referee sends to a bot, kept as it came: the tapes that the raw parts play back.
+"""Tapes: recordings of what the referee sends to bots, which the raw parts of the benchmark play back.
 
-A tape is the file of one bot process: for every frame a line of its time and length, then its bytes.
+A tape is the file of one bot process: for every frame a line with its time and length, then its bytes.
 """
 
 from __future__ import annotations
@@ -26,24 +26,24 @@ class Tape(NamedTuple):
 
     @property
     def decisions(self) -> int:
-        """How many it was asked for."""
+        """Number of decisions that the process was asked for."""
         return sum(frame.decisions for frame in self.frames)
 
     @property
     def full_frames(self) -> int:
-        """The frames that ask for something."""
+        """Number of frames that ask for decisions."""
         return sum(frame.decisions > 0 for frame in self.frames)
 
 
 def add(file: BinaryIO, time: float, data: bytes) -> None:
-    """Append a frame; it is in the file when this returns, since the bot may be killed any time."""
+    """Append a frame and flush it to the file at once, since the bot may be killed at any time."""
     file.write(b"%r %d\n" % (time, len(data)))
     file.write(data)
     file.flush()
 
 
 def tapes(folder: Path) -> dict[str, list[Path]]:
-    """The tapes by the worker that the bots belonged to."""
+    """Return the paths of the tapes, by the process id of the worker that the bots belonged to."""
     found: dict[str, list[Path]] = {}
     for path in sorted(folder.iterdir()):
         found.setdefault(path.name.partition("-")[0], []).append(path)
@@ -51,9 +51,9 @@ def tapes(folder: Path) -> dict[str, list[Path]]:
 
 
 def read(path: Path, since: float) -> Tape:
-    """The frames from the first match that began after a moment (`time.monotonic`), when none was in play.
+    """Read the frames from the first match that began after a moment, by `time.monotonic`, when none was in play.
 
-    Raises ValueError if some match of it does not end.
+    Raises ValueError if a match among them does not end.
     """
     frames: list[Frame] = []
     in_play: set[int] = set()
