@@ -1,4 +1,4 @@
-"""Write a bot for the arena: derive from `Bot`, answer `choose`, call `run`.
+"""Write a bot for the arena: derive a class from `Bot`, define `choose`, call `run`.
 
     from arena_bot import Bot, run
 
@@ -8,7 +8,7 @@
 
     run(Mine)
 
-Everything else is optional; `arena_bot.bot` has it.
+Everything else is optional; `arena_bot.bot` describes it.
 """
 
 from arena_bot.bot import Bot, Turn

@@ -1,6 +1,6 @@
-"""What the author of a bot works with: the class to derive from and the question it is asked.
+"""What the author of a bot works with: the class `Bot` to derive from, and `Turn`, the question that it is asked.
 
-Nothing heavy is imported here: gRPC, the messages and the rules cost more time than Python's own start.
+Nothing heavy is imported here: importing gRPC, the messages and the rules takes longer than Python's own start.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 class Bot(ABC):
     """One seat of one match: every match gets an instance of its own, so matches never mix.
 
-    A class that defines `__init__` finds none of the attributes there yet: `start` is the place for them.
+    The attributes are not set yet when `__init__` runs: prepare a match in `start`, where they are.
     """
 
     matches: ClassVar[int] = 256
@@ -36,20 +36,20 @@ class Bot(ABC):
     game: str
     """The game's name: "birth", "burning-desire", "buttons" or one made outside the project."""
     seat: int
-    """The bot's own place at the table, from 0."""
+    """The bot's own seat, from 0."""
     seats: int
-    """How many seats there are."""
+    """The number of seats in the match."""
     limits: Limits
     """How long the bot may think, in milliseconds: `decision_ms`, `first_decision_ms`, `bank_ms`."""
     rules_version: int
-    """The version of the game's rules; another version may play differently."""
+    """The version of the game's rules; in another version the rules may differ."""
     random: Random
-    """Seeded by the arena: a bot with no other source of luck plays a repeated match the same way again."""
+    """Random numbers, seeded by the arena: a bot that uses no others plays a repeated match the same way again."""
     _options: Struct
 
     @cached_property
     def options(self) -> dict[str, Any]:
-        """What is set for this match, every option with its value."""
+        """The game's options in this match, every one with its value."""
         return {name: plain(value) for name, value in self._options.fields.items()}
 
     @cached_property
@@ -60,26 +60,29 @@ class Bot(ABC):
         return game(self.game)
 
     def start(self) -> None:  # noqa: B027 - a bot without preparations has none
-        """The match begins; the attributes are set."""
+        """Prepare for the match, which begins now; the attributes are set."""
 
     @abstractmethod
     def choose(self, turn: Turn) -> int:
-        """One of `turn.legal`. An action that is not legal forfeits, an exception ends the process."""
+        """Return one of `turn.legal`. An action that is not legal forfeits the match; an exception ends the process."""
 
     def update(self, update: Update) -> None:  # noqa: B027 - only bots that ask for updates need it
-        """A step was made: `update.actions`, everybody's, and `update.buttons` (or `.birth` …) after it."""
+        """Take note of a step of the match; called only if `updates` is set.
+
+        `update.actions` has the actions of all seats, `update.buttons` (or `.birth` …) the view after the step.
+        """
 
     def end(self, end: MatchEnd) -> None:  # noqa: B027 - few bots look back
-        """The match is over: `end.ranks` (0 best), `end.scores`, `end.forfeits`."""
+        """Take note of the end of the match: `end.ranks` (0 best), `end.scores`, `end.forfeits`."""
 
 
 class Turn:
-    """A decision to make: what is legal, and the match as this seat sees it, complete each time."""
+    """A decision to make: the legal actions, and the whole match as this seat sees it."""
 
     __slots__ = ("_bot", "_decision", "_state", "legal")
 
     legal: Sequence[int]
-    """The actions to choose from, ascending: a range, or a tuple."""
+    """The actions to choose from, in ascending order: a range or a tuple."""
 
     def __init__(self, bot: Bot, decision: Decision) -> None:
         if count := decision.legal_count:
@@ -95,24 +98,24 @@ class Turn:
 
     @property
     def number(self) -> int:
-        """The decision's number, unique in its match."""
+        """The number of the decision, unique in its match."""
         return self._decision.decision
 
     @property
     def bank(self) -> float:
-        """Seconds left for thinking over the limit of a decision, in the whole match."""
+        """Seconds left in the bank, which pays for all time that decisions of the match take beyond their limits."""
         return self._decision.bank_ms / 1000
 
     @property
     def state(self) -> Any:
-        """The state of `arena.games` that the view shows; immutable, so `bot.rules` may search from it."""
+        """State of the game, as in `arena.games`, made from the view; immutable, so `bot.rules` can search from it."""
         if self._state is None:
             self._state = self._bot.rules.from_view(self.view, self._bot.options)
         return self._state
 
     @property
     def view(self) -> Message:
-        """The game's own message, whichever game it is; a Struct for games made outside the project."""
+        """The view as a message of the game, whichever it is; a Struct for games made outside the project."""
         view: Message = getattr(self._decision, self._decision.WhichOneof("view") or "other")
         return view
 
@@ -137,16 +140,16 @@ class Turn:
         return self._decision
 
     def name(self, action: int) -> str:
-        """An action in words, such as "place 5,6"."""
+        """Return an action in words, such as "place 5,6"."""
         return self._bot.rules.action_name(action)
 
     def action(self, name: str) -> int:
-        """The action of a name. Raises ValueError for anything that is none."""
+        """Return the action with this name. Raises ValueError for a text that names none."""
         return self._bot.rules.action(name)
 
 
 def seated(bot_class: type[Bot], start: MatchStart) -> Bot:
-    """A new bot that knows its match and has been told of its start."""
+    """Return a new bot with its attributes set for a match, after its `start` was called."""
     bot = bot_class()
     bot.game, bot.seat, bot.seats = start.game, start.seat, start.seats
     bot.limits, bot.rules_version = start.limits, start.rules_version
@@ -157,7 +160,7 @@ def seated(bot_class: type[Bot], start: MatchStart) -> Bot:
 
 
 def plain(value: Value) -> Any:
-    """The JSON data in a protobuf Value, whose numbers are all floats: whole ones become int again."""
+    """Return the JSON data in a protobuf Value; its numbers are all floats, and whole ones become int again."""
     match value.WhichOneof("kind"):
         case "struct_value":
             return {name: plain(item) for name, item in value.struct_value.fields.items()}

@@ -1,4 +1,4 @@
-"""From the start of the process to its end."""
+"""The bot's process, from its start to its end."""
 
 from __future__ import annotations
 
@@ -10,10 +10,10 @@ from arena_bot.bot import Bot
 
 
 def run(bot_class: type[Bot]) -> None:
-    """Play every match the arena sends this process; returns when the arena says goodbye.
+    """Play every match that the arena sends this process; return when the arena says Goodbye.
 
-    An exception of the bot's own code passes through once the stream is closed. Without an arena, or when it
-    breaks off, raises SystemExit with one line for people.
+    An exception of the bot's own code is raised again once the stream is closed. Raises SystemExit, with one line for
+    people, if there is no arena or it breaks off.
     """
     address = os.environ.get("ARENA_ADDR") or _no_arena()
 
@@ -34,7 +34,7 @@ def run(bot_class: type[Bot]) -> None:
 
 
 def _of_the_author(trace: TracebackType | None) -> TracebackType | None:
-    """The traceback from the first frame that is neither ours nor asyncio's; all of it if there is none."""
+    """Return the traceback from the first frame that is not in arena_bot or asyncio; all of it if there is none."""
     own = trace
     while own is not None and own.tb_frame.f_globals["__name__"].partition(".")[0] in {"arena_bot", "asyncio"}:
         own = own.tb_next

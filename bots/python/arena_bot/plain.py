@@ -1,9 +1,9 @@
-"""Plays for a plain program: a line of JSON to its standard input, a line with a number from its standard output.
+"""Play for a plain program: it reads a line of JSON from its standard input and writes a number to standard output.
 
     python -m arena_bot.plain COMMAND…
 
-is what the arena starts for `protocol = "stdio"`; docs/plain-programs.md has the lines. The program runs beside this
-process and is no safer from it than a bot is from itself: both are the bot.
+is what the arena starts for `protocol = "stdio"`; docs/plain-programs.md describes the lines. The program runs beside
+this process, and neither is protected from the other: together they are the bot.
 """
 
 from __future__ import annotations
@@ -28,19 +28,19 @@ if TYPE_CHECKING:
     from arena.v1.referee_pb2 import MatchEnd
 
 LONGEST = 64
-"""Bytes of an answer; a number needs few."""
+"""Largest length of an answer, in bytes; a number needs few."""
 SLOW = 1.0
 """Seconds without an answer before the author is told what is probably missing."""
 GRACE = 1.0
-"""Seconds from the end of the program's output to its own."""
+"""Seconds to wait for the program to end, once its standard input is closed, before it is killed."""
 
 
 class Garbled(Exception):
-    """The program wrote what is no answer; the message is what it did."""
+    """The program wrote something that is not an answer; the message says what it did."""
 
 
 class Program:
-    """A plain program at the other end of two pipes. What it writes on stderr goes where ours does."""
+    """A plain program at the other end of two pipes. It has the same stderr as this process."""
 
     def __init__(self, command: Sequence[str]) -> None:
         self.name = command[0]
@@ -53,12 +53,12 @@ class Program:
         self._hinted = False
 
     def tell(self, line: bytes) -> None:
-        """Say something. That it does not listen any more is noticed when something is asked."""
+        """Send a line. If the program does not read any more, nothing is raised: the next `ask` notices it."""
         with suppress(BrokenPipeError):
             self._in.write(line)
 
     def ask(self, line: bytes) -> int:
-        """The number that it answers with. Raises Garbled, and EOFError once there is no more to read."""
+        """Send a question and return the number answered. Raises Garbled, and EOFError at the end of the output."""
         if self._heard or (self._readable(0) and self._read()):
             raise Garbled(f"wrote {self._heard[:LONGEST]!r} when nothing was asked")
         self.tell(line)
@@ -69,7 +69,7 @@ class Program:
         return int(answer)
 
     def end(self) -> int:
-        """Its return code, once there is nothing more to come from it; 1 if it had to be ended."""
+        """Close the program's input, wait until it ends and return its return code; 1 if it had to be killed."""
         self._in.close()
         try:
             return self._process.wait(GRACE)
@@ -93,7 +93,7 @@ class Program:
         return line
 
     def _hint(self) -> None:
-        """Said once: what is mostly wrong with a program that is waited for."""
+        """Tell the author, once, what is mostly wrong with a program that does not answer."""
         self._hinted = True
         so_far = f"{self._heard!r} and no end of line" if self._heard else "nothing"
         note(f"{self.name} has written {so_far} in {SLOW:g} s: if it has answered, it has to flush its output")
@@ -102,26 +102,26 @@ class Program:
         return bool(select([self._out], [], [], seconds)[0])
 
     def _read(self) -> bool:
-        """Take what there is, or wait for it; False at the end."""
+        """Read what the program has written, or wait for it; return False if its output has ended."""
         self._heard += (heard := os.read(self._out.fileno(), 4096))
         return bool(heard)
 
 
 class Plain(Bot):
-    """One match of the program's, told in lines."""
+    """One match of the plain program, which is told of it in lines."""
 
     program: ClassVar[Program]
-    """One for all matches of this process."""
+    """The one program for all matches of this process."""
     _numbers: ClassVar[Iterator[int]] = count(1)
 
     def start(self) -> None:
-        """Tell of the match; the number is ours, counted like the arena's."""
+        """Tell the program that a match begins; matches are numbered here, from 1, as the arena does."""
         self._match = {"match": next(self._numbers), "game": self.game, "seat": self.seat, "seats": self.seats}
         about = {"options": self.options, "limits": as_data(self.limits), "rules_version": self.rules_version}
         self._tell("start", about)
 
     def choose(self, turn: Turn) -> int:
-        """Ask the program. Ends this process, as the program ended or with a line about what it did."""
+        """Ask the program. If it ended or wrote no answer, end this process: as it ended, or with a line about it."""
         asked = {
             "decision": turn.number,
             "legal": list(turn.legal),
@@ -138,21 +138,24 @@ class Plain(Bot):
             end_as(self.program.end())
 
     def end(self, end: MatchEnd) -> None:
-        """Tell how it ended."""
+        """Tell the program how the match ended."""
         self._tell("end", as_data(end))
 
     def _tell(self, kind: str, about: dict[str, Any]) -> None:
         self.program.tell(self._line(kind, {}, about))
 
     def _line(self, kind: str, head: dict[str, Any], about: dict[str, Any]) -> bytes:
-        """What is ours stands before what is the game's, and where both have a name it is ours."""
+        """Return a line of JSON: our own fields first, then those of the game; of two with one name, ours is kept."""
         own = {"type": kind} | self._match | head
         line = own | dict(flat(about)) | own
         return json.dumps(line, separators=(",", ":")).encode() + b"\n"
 
 
 def as_data(message: Message) -> dict[str, Any]:
-    """A message as protobuf's JSON has it, with the names of the proto and zeros said; a Struct is what it holds."""
+    """Return a message as protobuf's JSON data, with field names as in the proto file and zeros included.
+
+    A Struct becomes the data that it holds.
+    """
     from google.protobuf.json_format import MessageToDict
     from google.protobuf.struct_pb2 import Struct, Value
 
@@ -166,7 +169,7 @@ def as_data(message: Message) -> dict[str, Any]:
 
 
 def flat(data: Any, path: str = "") -> Iterator[tuple[str, Any]]:
-    """JSON data without anything nested but lists of plain values: `{"seats": [{"pawn": 1}]}` is seats.0.pawn."""
+    """Yield JSON data without nesting, except for lists of plain values: `{"seats": [{"pawn": 1}]}` is seats.0.pawn."""
     for key, value in data.items() if isinstance(data, dict) else enumerate(data):
         nested = value if isinstance(value, list) else [value]
         if any(isinstance(item, dict | list) for item in nested):
@@ -176,13 +179,13 @@ def flat(data: Any, path: str = "") -> Iterator[tuple[str, Any]]:
 
 
 def note(line: str) -> None:
-    """Say something to the program's author."""
+    """Write a line to stderr, for the author of the program."""
     sys.stderr.write(f"{line}\n")
     sys.stderr.flush()
 
 
 def end_as(code: int) -> NoReturn:
-    """End as the program did, by the same signal too: how this process ended is what its author is shown."""
+    """End this process as the program ended, with its code or by the same signal: its author is shown that."""
     if code < 0:
         with suppress(OSError):
             signal.signal(-code, signal.SIG_DFL)
@@ -195,7 +198,8 @@ def main() -> None:
     if len(sys.argv) < 2:
         note("usage: python -m arena_bot.plain COMMAND…, where the command is what starts the plain program")
         raise SystemExit(2)
-    command, sys.argv = sys.argv[1:], ["."]  # what `run` proposes where no arena is: the folder of the bot
+    # without an arena, `run` proposes a command with argv[0] in it: the bot's folder
+    command, sys.argv = sys.argv[1:], ["."]
     try:
         Plain.program = Program(command)
     except OSError as error:

@@ -1,7 +1,7 @@
-"""The wire: one gRPC stream, from the first frame to the last.
+"""The connection to the arena: one gRPC stream, from the first frame to the last.
 
-By grpc.aio, not the blocking client: on an idle machine they are equally fast, but that one hands every frame
-over between three threads and takes a sixth longer when all cores are busy, as they are in a ladder.
+It uses grpc.aio, not the blocking client: on an idle machine both are equally fast, but the blocking client passes
+every frame through three threads and takes a sixth longer when all cores are busy, as they are in a ladder.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ import os
 from contextlib import suppress
 from typing import TypeAlias
 
-os.environ.setdefault("GRPC_VERBOSITY", "ERROR")  # before the import; else gRPC logs a closing arena
+os.environ.setdefault("GRPC_VERBOSITY", "ERROR")  # before the import, or gRPC logs that the arena closes
 
 import grpc
 import grpc.aio
@@ -35,9 +35,9 @@ class StreamBroken(Exception):
 
 
 async def play(address: str, token: str, table: Table) -> None:
-    """Answer the referee's frames until it says goodbye or ends the stream. Raises StreamBroken.
+    """Answer the referee's frames until it says Goodbye or ends the stream. Raises StreamBroken.
 
-    The channel is closed however this ends: a process that leaves one open may hang at exit.
+    The channel is closed however this ends: a process that leaves a channel open may hang at exit.
     """
     async with grpc.aio.insecure_channel(address, OPTIONS) as channel:
         call: Call = channel.stream_stream(METHOD)()
@@ -51,7 +51,7 @@ async def play(address: str, token: str, table: Table) -> None:
 
 
 async def _write(call: Call, frame: bytes) -> None:
-    with suppress(asyncio.InvalidStateError, grpc.aio.AioRpcError):  # the stream is over: reading says why
+    with suppress(asyncio.InvalidStateError, grpc.aio.AioRpcError):  # the stream is over: `_read` will say why
         await call.write(frame)
 
 
@@ -61,4 +61,4 @@ async def _read(call: Call) -> bytes | None:
     except grpc.aio.AioRpcError as error:
         what = _WORDS.get(error.code(), "broke the stream off")
         raise StreamBroken(f"{what}: {error.details()}") from None
-    return frame if isinstance(frame, bytes) else None  # the other is grpc.aio.EOF
+    return frame if isinstance(frame, bytes) else None  # else it is grpc.aio.EOF

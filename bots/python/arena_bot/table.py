@@ -1,4 +1,4 @@
-"""The protocol without the wire: a frame of the referee's in, a frame of choices out, or more if they take long."""
+"""The protocol without the connection: for each frame of the referee a frame of choices, or more if they take long."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from arena_bot.bot import Bot, Turn, seated
 
 PROTOCOL = 1
 PIECES = 4
-"""So many times in a decision's limit the referee is told what has been decided: it takes who is silent for stopped."""
+"""How often, in a decision's limit, choices made so far are sent: the referee takes a silent bot for a stopped one."""
 _LARGEST = 2**32 - 1  # an action is a uint32 on the wire
 
 
@@ -25,19 +25,19 @@ class Table:
         self._bot_class = bot_class
         self._bots: dict[int, Bot] = {}
         self._piece = math.inf
-        """Seconds that a choice may be kept back; by the smallest limit of any match so far."""
+        """Seconds that a choice may be held back, by the smallest limit of any match so far."""
 
     def hello(self, token: str) -> bytes:
-        """The first frame of a stream."""
+        """Return the first frame of the stream: Hello, with the token of the arena."""
         maker = f"arena_bot, Python {sys.version.split()[0]}"
         matches, updates = self._bot_class.matches, self._bot_class.updates
         hello = Hello(protocol=PROTOCOL, token=token, matches=matches, updates=updates, sdk=maker)
         return PlayRequest(hello=hello).SerializeToString()
 
     def answer(self, frame: PlayResponse) -> Iterator[bytes]:
-        """Every choice that `frame` asks for, in one frame, or in several of which each is to be sent at once.
+        """Yield every choice that `frame` asks for, in one frame or in several, each of which is to be sent at once.
 
-        None if it asks for nothing. The frame is worked off as the iterator is, and read to the end at its end.
+        Yield nothing if it asks for nothing. The bots are called as the iterator is read, so read it to its end.
         """
         began = monotonic()
         for start in frame.starts:
@@ -74,7 +74,10 @@ class Table:
 
 
 def _action(bot: Bot, choice: SupportsIndex) -> int:
-    """What can travel of a choice; whether it is legal is the referee's to say."""
+    """Return a choice as an int that fits into a message; whether it is legal is for the referee to say.
+
+    Raises TypeError and ValueError if it is no such int.
+    """
     try:
         action = index(choice)  # takes the integers of numpy too
     except TypeError:
