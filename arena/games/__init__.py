@@ -1,6 +1,6 @@
-"""The games by name: ours, and those of other packages, found through the entry-point group `arena.games`.
+"""Games by name: those of this project, and those of other packages in the entry-point group `arena.games`.
 
-A game made outside the project is listed the moment its package is installed.
+A game from another package is listed as soon as its package is installed.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ __all__ = [
     "names",
 ]
 
-# Not entry points like the others: to look for those takes longer than a bot's whole start.
+# Not entry points, unlike games from other packages: looking those up takes longer than a whole start of a bot.
 _OURS = {
     "birth": "arena.games.birth:Birth",
     "burning-desire": "arena.games.burning_desire:BurningDesire",
@@ -40,18 +40,18 @@ _OURS = {
 
 
 class UnknownGame(LookupError):
-    """No game has this name; the message lists those there are."""
+    """Error for a name that no game has; the message lists the known games."""
 
 
 @cache
 def names() -> tuple[str, ...]:
-    """Every game's name, sorted."""
+    """Return the names of all games, sorted."""
     return tuple(sorted({*_OURS, *(entry.name for entry in _others())}))
 
 
 @cache
 def game(name: str) -> Game[Any]:
-    """The game of a name. Raises UnknownGame."""
+    """Return the game with this name. Raises UnknownGame."""
     if name in _OURS:
         module, _, made = _OURS[name].partition(":")
         ours: Game[Any] = getattr(import_module(module), made)()

@@ -1,14 +1,14 @@
 """BIRTH by Takashi Sakaue: two or three players walk a ring of 15 spaces and leave a die where they stop.
 
-Not from its rule sheet: which spaces belong to which area and which one is the start is only pictured there,
-so the default board is ours, and an option (`areas`, `start`); seat 0 begins; and when totals are equal, a
-pawn on the start space itself counts as the least far.
+Four things here are not from the rule sheet. It shows only in a picture which space belongs to which area and which one
+is the start, so the default board is our own and can be changed (options `areas`, `start`). Seat 0 begins. When totals
+are equal, a pawn on the start space itself counts as the least far.
 
-Action 0 … 5 plays a die of face 1 … 6. Keys of the dice, numbers from 0:
+Action 0 … 5 plays a die of face 1 … 6. Keys of the dice, with numbers from 0:
 
 - `setup/seat/S`: the eleven dice of seat S;
 - `turn/T/birth`: the dice of a Birth in turn T of the match, grouped by owner, seats ascending;
-- `turn/T/break`: the mover's hand, rolled after the Birth if there is one.
+- `turn/T/break`: the hand of the seat whose turn it is, rolled after the Birth if there is one.
 """
 
 from __future__ import annotations
@@ -42,16 +42,16 @@ from arena.v1.birth_pb2 import BirthView
 
 
 class State(NamedTuple):
-    """All there is to know: nothing is hidden in this game."""
+    """Complete position; nothing is hidden in this game."""
 
     board: Board
     turn: int
-    """Of the match, from 0; the seats take turns in order."""
+    """Turn of the match, from 0; the seats take turns in order."""
     pawns: tuple[int, ...]
-    """Ring index by seat."""
+    """Index on the ring of each seat's pawn."""
     hands: tuple[Heap, ...]
     placed: tuple[Area, ...]
-    """In the order of AREAS."""
+    """Dice placed in each area, in the order of AREAS."""
 
     @property
     def mover(self) -> Seat:
@@ -66,9 +66,9 @@ class Birth(Game[State]):
     rules_version = 1
     view_field = "birth"
     hides = False
-    draw_probability = 0.001  # only seats that forfeit together tie; of 0, TrueSkill would grow less sure by a tie
+    draw_probability = 0.001  # only seats that forfeit together tie; with 0, a tie would make TrueSkill less certain
     defaults: ClassVar[Options] = {
-        # Fewer spaces for the dearer areas; the start in the cheapest, as a Break is a benefit.
+        # Areas worth more have fewer spaces; the start is in the cheapest area, because a Break is an advantage.
         "areas": [1, 1, 1, 1, 1, 2, 2, 2, 2, 3, 3, 3, 5, 5, 8],
         "start": 0,
     }
@@ -105,7 +105,7 @@ class Birth(Game[State]):
         area = AREAS.index(board.areas[space])
         grown = place(placed[area], mover, face, dice, f"turn/{turn}/birth")
         hand -= ONE_DIE[face]
-        if space == board.start and hand:  # a Break; 「振り直します」 is an order, not an offer
+        if space == board.start and hand:  # a Break; 「振り直します」 is an obligation, not an option
             hand = heap(dice.roll(f"turn/{turn}/break", len(faces(hand))))
         return State(
             board,
@@ -116,7 +116,7 @@ class Birth(Game[State]):
         )
 
     def ranks(self, state: State) -> tuple[int, ...]:
-        # Equal totals: 「より先のマスにコマが置かれているプレイヤー」, the pawn farther on from the start.
+        # Equal totals: 「より先のマスにコマが置かれているプレイヤー」, whose pawn is farther from the start.
         gone = [(pawn - state.board.start) % SPACES for pawn in state.pawns]
         return places(list(zip(self.scores(state), gone, strict=True)))
 
@@ -129,7 +129,7 @@ class Birth(Game[State]):
     def view(self, state: State, seat: Seat | None) -> BirthView:
         return BirthView.FromString(self.wire_view(state, seat))
 
-    def wire_view(self, state: State, seat: Seat | None) -> bytes:  # noqa: ARG002 - all see the same
+    def wire_view(self, state: State, seat: Seat | None) -> bytes:  # noqa: ARG002 - all seats see the same
         board, turn, pawns, hands, placed = state
         seats = map(_shown_seat, pawns, hands, zip(*placed, strict=True))
         return b"".join([_shown_board(board), number(2, turn), number(1, state.mover), *seats])

@@ -1,6 +1,6 @@
-"""The pieces of BIRTH's rules: heaps of dice, moving a pawn, placing a die, points.
+"""Building blocks of BIRTH's rules: heaps of dice, moving a pawn, placing a die, points.
 
-Phrases in 「」 are the rule sheet's own.
+Phrases in 「」 are quoted from the rule sheet.
 """
 
 from __future__ import annotations
@@ -18,15 +18,15 @@ SPACES = 15
 DICE = 11
 
 Heap: TypeAlias = int
-"""Dice of one colour, four bits a face, ones lowest: heaps add and subtract like the dice they hold."""
+"""Dice of one colour, four bits for the number of each face, ones lowest; heaps can be added and subtracted."""
 
 Area: TypeAlias = tuple[Heap, ...]
-"""The dice in one area, a heap for each owner."""
+"""Dice in one area, one heap for each owner."""
 
 Pips = TypeVar("Pips", int, float)
 
 ONE_DIE: tuple[Heap, ...] = (0, *(1 << 4 * action for action in range(6)))
-"""The heap of a single die, by its face."""
+"""Heap of a single die, by its face."""
 
 
 class Board(NamedTuple):
@@ -48,35 +48,35 @@ class Points(NamedTuple):
 
 
 def heap(faces: Iterable[int]) -> Heap:
-    """Dice of these faces."""
+    """Return the heap of dice with these faces."""
     return sum([ONE_DIE[face] for face in faces])
 
 
-# Up to eleven dice make 12,376 heaps, so what is cached by heap stays small.
+# Up to eleven dice make 12,376 different heaps, so caches by heap stay small.
 
 
 @cache
 def counts(dice: Heap) -> tuple[int, ...]:
-    """How many ones, twos, … sixes."""
+    """Return the number of ones, twos, … sixes in a heap."""
     return tuple(dice >> 4 * action & 15 for action in range(6))
 
 
 @cache
 def faces(dice: Heap) -> tuple[int, ...]:
-    """The faces, ascending."""
+    """Return the faces of a heap, ascending."""
     return tuple(face for face, count in enumerate(counts(dice), 1) for _ in range(count))
 
 
 @cache
 def actions(hand: Heap) -> tuple[int, ...]:
-    """The choices of a hand: equal dice are one choice, and there is no passing."""
+    """Return the legal actions for a hand: equal dice are one action, and passing is not allowed."""
     return tuple(action for action, count in enumerate(counts(hand)) if count)
 
 
 def path(pawns: Sequence[int], mover: Seat, face: int) -> list[int]:
-    """The spaces on which the mover's pawn touches down; it stays on the last, the others hold opponents.
+    """Return the spaces where the mover's pawn lands; it stays on the last one, the others hold opponents.
 
-    A five may find opponents both five and ten ahead: its third landing is the space it has just left.
+    A five may find opponents both five and ten spaces ahead: its third landing is then the space it started from.
     """
     origin = pawns[mover]
     landings = [(origin + face) % SPACES]
@@ -86,16 +86,17 @@ def path(pawns: Sequence[int], mover: Seat, face: int) -> list[int]:
 
 
 def equal_dice(area: Area, face: int) -> list[int]:
-    """How many dice of a face each owner has in an area."""
+    """Count the dice with this face in an area, for each owner."""
     shift = 4 * (face - 1)
     return [dice >> shift & 15 for dice in area]
 
 
 def place(area: Area, mover: Seat, face: int, dice: Dice, key: str) -> Area:
-    """The area after the mover's die came in; beside a die of the same face that is a Birth.
+    """Return the area after the mover has placed a die; if the area already has a die of that face, it is a Birth.
 
-    A Birth throws all dice of that face once, whosever they are: 「同じ目のダイス全てを取り出して振り直し」.
-    Dice that come out equal stay: 「それを振り直すことはありません」.
+    A Birth rolls all dice of that face once, whoever owns them:
+    「同じ目のダイス全てを取り出して振り直し」. Dice that are equal after the roll stay:
+    「それを振り直すことはありません」.
     """
     area = replaced(area, mover, area[mover] + ONE_DIE[face])
     equal = equal_dice(area, face)
@@ -110,24 +111,24 @@ def place(area: Area, mover: Seat, face: int, dice: Dice, key: str) -> Area:
 
 @lru_cache(maxsize=1 << 14)
 def absolute(heaps: tuple[Heap, ...]) -> int:
-    """The points of one colour's heaps in the order of AREAS: a die scores the number of its area."""
+    """Return the absolute points of one colour, heaps in the order of AREAS: a die scores the number of its area."""
     return sum(number * len(faces(dice)) for number, dice in zip(AREAS, heaps, strict=True))
 
 
 def contested(sums: Sequence[Pips]) -> tuple[Pips, ...]:
-    """The relative points for pip sums in one area: the largest scores itself, for everybody who has it."""
+    """Return the relative points for sums of pips in one area: each owner of the largest sum scores it, others 0."""
     top = max(sums)
     return tuple(own if own == top else 0 for own in sums)
 
 
 @lru_cache(maxsize=1 << 14)
 def relative(area: Area) -> tuple[int, ...]:
-    """The relative points in one area, by owner."""
+    """Return the relative points in one area, by owner."""
     return contested([sum(faces(dice)) for dice in area])
 
 
 def points(placed: Sequence[Area]) -> Points:
-    """The points of the areas in the order of AREAS, as if the match ended now."""
+    """Return the points of all areas, in the order of AREAS, as if the match ended now."""
     return Points(
         tuple(map(absolute, zip(*placed, strict=True))),
         tuple(map(sum, zip(*map(relative, placed), strict=True))),
@@ -135,7 +136,7 @@ def points(placed: Sequence[Area]) -> Points:
 
 
 def replaced(items: tuple[Any, ...], index: int, item: Any) -> tuple[Any, ...]:
-    """The items with another one at `index`."""
+    """Return the items with the one at `index` replaced."""
     changed = list(items)
     changed[index] = item
     return tuple(changed)

@@ -1,14 +1,14 @@
-"""Burning Desire: three rolls a turn make one of three roles; two dice with zeros multiply it or burn it.
+"""Burning Desire: three rolls a turn make one of three roles; two dice with zeros multiply its points or burn them.
 
-Seat 0 begins. Once a seat has reached the goal, everybody else has one more turn; those who are then tied at
-the top go on, a turn each, until one is ahead.
+Seat 0 begins. Once a seat has reached the goal, all others have one more turn. If several seats are then tied for the
+highest total, they continue with one turn each, until one is ahead.
 
-Dice keys; every number counts from 0, T is the seat's own turn number:
-`seat/S/turn/T/roll/R`        R = 0: dice 0 … 5, then the bonus die; R = 1, 2: those rerolled, in this order
+Keys of the dice; every number counts from 0, and T is the seat's own turn number:
+`seat/S/turn/T/roll/R`        R = 0: dice 0 … 5, then the bonus die; R = 1, 2: the rerolled dice, in this order
 `seat/S/turn/T/multiply/M`    the multiplier dice A, then B; faces 1 … 6 stand for the sides in `MULTIPLIERS`
 
-Ours, since the printed rules are silent: the order of a tie-break (clockwise from the trigger), that 0 points
-are never multiplied, and the option `max_turns`, which ends the matches of bots that do not score.
+The printed rules say nothing of these, so they are our own: the order of a tie-break (clockwise from the trigger), that
+0 points are never multiplied, and the option `max_turns`, which ends the matches of bots that do not score.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ from arena.v1.burning_desire_pb2 import BurningDesirePhase, BurningDesireStage, 
 
 
 class Stage(IntEnum):
-    """How far the match is; numbered as on the wire."""
+    """Stage of the match; numbered as on the wire."""
 
     NORMAL = 1
     FINAL = 2
@@ -46,7 +46,7 @@ class Stage(IntEnum):
 
 
 class Phase(IntEnum):
-    """What the current seat is to decide; numbered as on the wire."""
+    """Kind of decision that the current seat must make; numbered as on the wire."""
 
     ROLL = 1
     ROLE = 2
@@ -55,18 +55,18 @@ class Phase(IntEnum):
 
 @light
 class State(NamedTuple):
-    """The whole position; when the match is over, its last turn stays as it ended."""
+    """Complete position; when the match is over, its last turn stays as it ended."""
 
     totals: tuple[int, ...]
     turns: tuple[int, ...]
-    """The turns each seat has had or begun."""
+    """Turns that each seat has had or begun."""
     goal: int
     max_turns: int
     stage: Stage = Stage.NORMAL
     trigger: Seat | None = None
-    """Who reached the goal first; None in the normal stage."""
+    """Seat that reached the goal first; None in the normal stage."""
     queue: tuple[Seat, ...] = ()
-    """Who still has a turn in this round, the current seat first; empty in the normal stage."""
+    """Seats that still have a turn in this round, the current seat first; empty in the normal stage."""
     current: Seat = 0
     phase: Phase = Phase.ROLL
     dice: tuple[int, ...] = ()
@@ -79,39 +79,39 @@ class State(NamedTuple):
 
 ROLLS = 3
 
-# Actions 0 … 127 are masks of the dice to keep: bit i for die i, bit 6 for the bonus die.
+# Actions 0 … 127 are masks of dice to keep: bit i for die i, bit 6 for the bonus die. 127 keeps all and so stops.
 STOP = 127
 FIRST_ROLE = 128
 BANK = 131
 MULTIPLY = 132
 
 LEGAL = (range(0), range(FIRST_ROLE), range(FIRST_ROLE, BANK), range(BANK, MULTIPLY + 1))
-"""The legal actions by phase; phases are numbered from 1."""
+"""Legal actions by phase; phases are numbered from 1."""
 
 
 def may_multiply(stage: Stage, total: int, points: int, goal: int) -> bool:
-    """Whether points may be multiplied: if banking them reaches the goal, or after the normal stage."""
+    """Tell whether points may be multiplied: if banking them reaches the goal, or after the normal stage."""
     return points > 0 and (stage is not Stage.NORMAL or total + points >= goal)
 
 
 def final_order(seats: int, trigger: Seat) -> tuple[Seat, ...]:
-    """Who plays the final round: all but the trigger, from its left neighbour on."""
+    """Return the seats that play the final round: all except the trigger, clockwise from its left neighbour."""
     return _clockwise(seats, trigger)[1:]
 
 
 def tiebreak_order(seats: int, trigger: Seat, tied: Sequence[Seat]) -> tuple[Seat, ...]:
-    """Who plays a tie-break: the tied seats, the trigger first if it is one of them."""
+    """Return the seats that play a tie-break: those tied, clockwise from the trigger, which is first if it is tied."""
     return tuple(seat for seat in _clockwise(seats, trigger) if seat in tied)
 
 
 def leaders(totals: Sequence[int]) -> tuple[Seat, ...]:
-    """The seats with the highest total."""
+    """Return the seats with the highest total."""
     top = max(totals)
     return tuple(seat for seat, total in enumerate(totals) if total == top)
 
 
 def begin_turn(state: State, seat: Seat, dice: Dice) -> State:
-    """The position after the first roll of a seat's turn."""
+    """Return the position after the first roll of a seat's turn."""
     turn = state.turns[seat]
     return state._replace(
         turns=_with(state.turns, seat, turn + 1),
@@ -161,7 +161,7 @@ def _gamble(state: State, action: int, dice: Dice) -> State:
 
 
 def _bank(state: State, points: int, dice: Dice) -> State:
-    """The turn ends: the next one begins, or the match is over."""
+    """End the turn with these points: begin the next turn, or end the match."""
     seat = state.current
     totals = _with(state.totals, seat, state.totals[seat] + points)
     state = _next_round(state._replace(totals=totals, score=points, queue=state.queue[1:]))
@@ -172,9 +172,9 @@ def _bank(state: State, points: int, dice: Dice) -> State:
 
 
 def _next_round(state: State) -> State:
-    """The same position, in the next stage if the turn that just ended was the last of its round.
+    """Return the position in the next stage if the turn that just ended was the last of its round, else unchanged.
 
-    Whoever plays a tie-break was ahead of all others, and no total ever falls: so totals alone decide.
+    Seats in a tie-break were ahead of all others, and no total ever falls, so totals alone decide who leads.
     """
     seats, seat = len(state.totals), state.current
     if state.trigger is None:
@@ -223,9 +223,10 @@ def _turn_lines(state: State) -> list[str]:
 
 
 class BurningDesire(Game[State]):
-    """Options: `goal`, the total that starts the final round; `max_turns`, how many a seat has at most.
+    """Rules with two options: `goal`, the total that starts the final round, and `max_turns`, the most turns of a seat.
 
-    When the next seat has had them, the match is over; the highest total wins and equal ones share the place.
+    The match is over when the seat whose turn is next has had `max_turns`; the highest total wins, and equal totals
+    share the place.
     """
 
     name = "burning-desire"
@@ -235,8 +236,8 @@ class BurningDesire(Game[State]):
     rules_version = 1
     view_field = "burning_desire"
     hides = False
-    # Tie-breaks leave a shared first place only to matches that end by max_turns: none of 10,000 between two
-    # equal players. Not 0, with which TrueSkill cannot rate the ties there are for the lower places.
+    # Because of tie-breaks only matches that end by max_turns share the first place: none of 10,000 between two
+    # equal players. It is not 0, because TrueSkill could then not rate ties for lower places, which do occur.
     draw_probability = 0.001
     defaults: ClassVar[Options] = {"goal": 1000, "max_turns": 200}
 
@@ -269,8 +270,8 @@ class BurningDesire(Game[State]):
     def scores(self, state: State) -> tuple[int, ...]:
         return state.totals
 
-    def default_action(self, state: State, seat: Seat) -> int:  # noqa: ARG002 - only the current seat is asked
-        """Stop rolling, take the best role, bank."""
+    def default_action(self, state: State, seat: Seat) -> int:  # noqa: ARG002 - only the current seat decides
+        """Stop rolling, choose the best role, bank."""
         if state.phase is Phase.ROLL:
             return STOP
         return BANK if state.phase is Phase.MULTIPLY else FIRST_ROLE + best_role(state.dice)
@@ -290,7 +291,7 @@ class BurningDesire(Game[State]):
             )
         )
 
-    def from_view(self, view: Message, options: Options) -> State:  # noqa: ARG002 - the view has them
+    def from_view(self, view: Message, options: Options) -> State:  # noqa: ARG002 - the view has the options
         assert isinstance(view, BurningDesireView)
         return State(
             totals=tuple(map(int, view.totals)),

@@ -1,6 +1,7 @@
-"""The dice of Burning Desire: what they are worth, how they are thrown again and multiplied.
+"""The dice of Burning Desire: what they score, how they are rerolled and how points are multiplied.
 
-Taken literally, though surprising: a single die in "2-3" or "4-6" is worth 0 points and still earns the bonus.
+The rules are taken literally, even where it is surprising: a single die in "2-3" or "4-6" scores 0 points and still
+earns the bonus.
 """
 
 from __future__ import annotations
@@ -10,7 +11,7 @@ from typing import NamedTuple
 
 
 class Role(NamedTuple):
-    """What can be scored: the dice that show one of `faces`; `points` is indexed by their number."""
+    """Role that can be scored: dice that show one of `faces` count, and `points` is indexed by their number."""
 
     name: str
     faces: frozenset[int]
@@ -27,11 +28,11 @@ MULTIPLIERS = ((0, 0, 1, 1, 1, 2), (0, 0, 0, 2, 2, 3))
 DICE = 7
 
 REROLLED = tuple(tuple(die for die in range(DICE) if not mask >> die & 1) for mask in range(1 << DICE))
-"""The dice that are thrown again, by mask of those kept."""
+"""Dice that are rerolled, by the mask of dice kept."""
 
 
 def score(role: Role, dice: Sequence[int]) -> int:
-    """Points of seven dice, the bonus die last, in a role."""
+    """Return the points of seven dice, the bonus die last, in a role."""
     *ordinary, bonus = dice
     used = [face for face in ordinary if face in role.faces]
     points = role.points[len(used)]
@@ -41,13 +42,13 @@ def score(role: Role, dice: Sequence[int]) -> int:
 
 
 def best_role(dice: Sequence[int]) -> int:
-    """The index of the role that scores most, the lowest of equal ones."""
+    """Return the index of the role that scores most; the lowest index if several are equal."""
     points = [score(role, dice) for role in ROLES]
     return points.index(max(points))
 
 
 def reroll(dice: Sequence[int], kept: int, thrown: Iterable[int]) -> tuple[int, ...]:
-    """Every die at its place, those outside the mask with the faces now thrown, in ascending order."""
+    """Return the dice after a reroll: those in the mask `kept` stay, the others get the thrown faces in order."""
     after = list(dice)
     for die, face in zip(REROLLED[kept], thrown, strict=True):
         after[die] = face
@@ -55,7 +56,7 @@ def reroll(dice: Sequence[int], kept: int, thrown: Iterable[int]) -> tuple[int, 
 
 
 def multiplied(points: int, faces: Sequence[int]) -> int:
-    """The points after one roll of the multiplier dice, A then B."""
+    """Return the points after one roll of the multiplier dice, A then B."""
     for sides, face in zip(MULTIPLIERS, faces, strict=True):
         points *= sides[face - 1]
     return points

@@ -1,15 +1,15 @@
 """Buttons, a push-your-luck dice game for 2–4 players.
 
-Whoever has the turn rolls or quits the round. A roll is a white die, a row of one's board, and black dice,
-columns: the active player must put a button where the row meets any of the columns, and loses all buttons of
-the round if that is nowhere possible; the others still in the round may use the column of the black die with
-gold pips. When all are out, quitters turn buttons into stars; five stars in a line, or twelve, win.
+In a turn the active player rolls or quits the round. A roll has a white die, which names a row of the player's own
+board, and black dice, which name columns. The active player must put a button where the row meets one of the columns,
+and loses all buttons of the round if that is nowhere possible. The others still in the round may use the column of the
+black die with gold pips. When all are out, those who quit turn buttons into stars; five stars in a line win, or twelve.
 
-Dice keys: `setup/boards` shuffles boards 1–4, seat s gets the s-th; `setup/cards` deals as `deal` tells;
-`round/R/turn/T` rolls white, gold black, plain blacks; R and T count from 0, T all turns of the round.
+Keys of the dice: `setup/boards` shuffles boards 1–4, and seat s gets the s-th; `setup/cards` deals as described at
+`deal`; `round/R/turn/T` rolls white, gold black, plain blacks. R and T count from 0; T counts all turns of the round.
 
-Not the printed game's: the colours of the boards (see `buttons_data`; option `boards` replaces them), and the
-end after `max_rounds` rounds, without which bots that never quit would play for ever. Pieces never run out.
+Different from the printed game: the colours of the boards (see `buttons_data`; the option `boards` replaces them), and
+the end after `max_rounds` rounds, without which bots that never quit would play for ever. Pieces never run out.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ from arena.games.rules import BadOption, Game, Options, Seat, kept, light, place
 from arena.v1 import buttons_pb2 as wire
 
 ROLL, QUIT, PASS, FRONT, BACK = range(36, 41)
-"""The actions after 0 … 35, which are cells: of a button or, in scoring, of a star."""
+"""Actions after 0 … 35, which are cells: of a button or, in scoring, of a star."""
 NAMES = (
     *(f"place {row},{column}" for row in range(1, 7) for column in range(1, 7)),
     *("roll", "quit", "pass", "front", "back"),
@@ -56,7 +56,7 @@ class State(Position):
 
     @kept
     def pending(self) -> Mapping[Seat, tuple[int, ...]]:
-        """Who owes a decision and what is legal; worked out once, since `apply` needs it again."""
+        """Map each seat that must decide to its legal actions; cached, because `apply` needs it again."""
         if self.phase == TURN:
             return {self.active: turn_actions(self.buttons[self.active])}
         if self.phase == PLACE:
@@ -67,7 +67,7 @@ class State(Position):
 
     @property
     def dice_left(self) -> int:
-        """How many dice the next roll of the round has."""
+        """Number of dice in the next roll of the round."""
         seats = len(self.status)
         return dice_left(seats, seats - self.status.count(IN))
 
@@ -76,19 +76,19 @@ class State(Position):
 
 
 def turn_actions(buttons: int) -> tuple[int, ...]:
-    """Rolling, and with a button on the board quitting."""
+    """Return the legal actions of a turn: rolling and, with a button on the board, quitting."""
     return (ROLL, QUIT) if buttons else (ROLL,)
 
 
 def dice_left(seats: int, out: int) -> int:
-    """How many dice are rolled: whoever is out has taken a plain one, of two players two."""
+    """Count the dice of a roll: each seat that is out has taken one plain die, or two in a match of two."""
     return 6 - out * (2 if seats == 2 else 1)
 
 
 def deal(seats: int, dice: Dice) -> tuple[str, ...]:
-    """The cards by seat: R, B, Y, G shuffled and dealt in order, of two players the first has the first two.
+    """Deal the cards by seat: R, B, Y, G are shuffled and dealt in order; with two players each gets two.
 
-    With three players a draw below 3 leaves out B, Y or G first.
+    With two players the first two cards go to seat 0. With three, a draw below 3 first removes B, Y or G.
     """
     if seats == 3:
         left_out, *draws = dice.draws("setup/cards", (3, 3, 2))
@@ -98,17 +98,17 @@ def deal(seats: int, dice: Dice) -> tuple[str, ...]:
 
 
 def hand(cards: Iterable[str]) -> str:
-    """The cards of one seat, in the order R, B, Y, G."""
+    """Return the cards of one seat, in the order R, B, Y, G."""
     return "".join(sorted(cards, key=on.COLOURS.index))
 
 
 def passed_on(cards: Sequence[str]) -> tuple[str, ...]:
-    """The cards of the next round: all go one seat clockwise."""
+    """Return the cards of the next round: all go one seat clockwise."""
     return (cards[-1], *cards[:-1])
 
 
 def red_holder(cards: Sequence[str]) -> Seat:
-    """Who begins the round."""
+    """Return the seat with the red card, which begins the round."""
     return next(seat for seat, held in enumerate(cards) if "R" in held)
 
 
@@ -122,7 +122,7 @@ def _choose_sides(state: State, decisions: Mapping[Seat, int], dice: Dice) -> St
 
 
 def begin_round(state: State, cards: tuple[str, ...]) -> State:
-    """Everybody is in, without buttons, and whoever holds the red card has the turn."""
+    """Return the state at the start of a round: all seats in, no buttons, and the holder of the red card is active."""
     seats, first = len(cards), red_holder(cards)
     blank, all_in = (0,) * seats, (IN,) * seats
     return state._replace(phase=TURN, turn=0, active=first, starter=first, cards=cards, buttons=blank, status=all_in)
@@ -144,7 +144,7 @@ def _bust(state: State) -> State:
 
 
 def _offers(state: State) -> dict[Seat, tuple[int, ...]]:
-    """Who can place a button by the roll, and where; a seat that cannot is not asked."""
+    """Map each seat that can place a button by the roll to its legal actions; a seat that cannot is not asked."""
     offers = {}
     for seat, status in enumerate(state.status):
         if status == IN:
@@ -163,7 +163,7 @@ def _place(state: State, decisions: Mapping[Seat, int]) -> State:
 
 
 def _next_turn(state: State, buttons: tuple[int, ...], status: tuple[Status, ...]) -> State:
-    """After a turn that left these buttons and who is in: clockwise to the next who is."""
+    """End a turn with these buttons and statuses; the next seat clockwise that is still in becomes active."""
     if IN not in status:
         return _score(state._replace(buttons=buttons, status=status))
     active = (state.active + 1) % len(status)
@@ -203,7 +203,7 @@ def _put(values: tuple[Value, ...], seat: Seat, value: Value) -> tuple[Value, ..
 
 
 class Buttons(Game[State]):
-    """Options: `boards`, four pairs of sides of 36 colours; `max_rounds`, after which the most stars win."""
+    """Rules with two options: `boards`, four pairs of sides of 36 colours; `max_rounds`, where the most stars win."""
 
     name = "buttons"
     title = "Buttons"
@@ -212,7 +212,7 @@ class Buttons(Game[State]):
     rules_version = 1
     view_field = "buttons"
     hides = False
-    draw_probability = 0.03  # the built-in greedy against itself: 60 of 2,000 matches of two
+    draw_probability = 0.03  # the built-in bot `greedy` against itself: 60 ties in 2,000 matches of two
     beyond_scores = "five stars in a line beat more stars"
     defaults: ClassVar[Options] = {"boards": BOARDS, "max_rounds": 60}
 
@@ -266,7 +266,7 @@ class Buttons(Game[State]):
     def view(self, state: State, seat: Seat | None) -> wire.ButtonsView:
         return wire.ButtonsView.FromString(self.wire_view(state, seat))
 
-    def wire_view(self, state: State, seat: Seat | None) -> bytes:  # noqa: ARG002 - all see the same
+    def wire_view(self, state: State, seat: Seat | None) -> bytes:  # noqa: ARG002 - all seats see the same
         *of_turn, dice, sides, boards, cards, buttons, stars, status, due, _ = state
         seats = map(_shown_seat, sides, boards, cards, buttons, stars, status, due)
         return b"".join([_shown_turn(*of_turn, status), _shown_roll(dice), *seats])
@@ -324,7 +324,7 @@ def _shown_turn(phase: Phase, round: int, turn: int, active: Seat, starter: Seat
 
 
 def _shown_roll(dice: tuple[int, ...]) -> bytes:
-    """The fields `white`, `gold` and `plain`."""
+    """Encode the fields `white`, `gold` and `plain` of the view."""
     if not dice:
         return b""
     white, gold, *plain = dice

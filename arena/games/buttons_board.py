@@ -1,4 +1,4 @@
-"""One player's board in Buttons: cells, where a button may lie, what lies there and what it is worth.
+"""One player's board in Buttons: its cells, where a button may lie, what lies there and what it is worth.
 
 A set of cells is an integer whose bit n is cell n; cell n is in row n // 6 + 1 and column n % 6 + 1.
 """
@@ -13,7 +13,7 @@ COLOURS = "RBYG"
 _ALL = (1 << 36) - 1
 _LEFT = sum(1 << 6 * row for row in range(6))  # the first column
 _RIGHT = _LEFT << 5
-_FIRST_TWO = _LEFT | _LEFT << 1  # where a line of five along a row begins
+_FIRST_TWO = _LEFT | _LEFT << 1  # the cells where a line of five along a row can begin
 _CELLS_OF_ROW = [
     [tuple(6 * row + column for column in range(6) if marked >> column & 1) for marked in range(64)] for row in range(6)
 ]
@@ -22,14 +22,14 @@ LINES += [(_LEFT & (1 << 30) - 1) << 6 * row + column for row in (0, 1) for colu
 
 
 def cells(marked: int) -> tuple[int, ...]:
-    """The members of a set, ascending."""
+    """Return the members of a set of cells, ascending."""
     a, b, c, d, e, f = _CELLS_OF_ROW
     upper = a[marked & 63] + b[marked >> 6 & 63] + c[marked >> 12 & 63]
     return upper + d[marked >> 18 & 63] + e[marked >> 24 & 63] + f[marked >> 30]
 
 
 def cell_set(members: Iterable[int]) -> int:
-    """The set that has these members."""
+    """Return the set of these cells."""
     marked = 0
     for cell in members:
         marked |= 1 << cell
@@ -37,13 +37,13 @@ def cell_set(members: Iterable[int]) -> int:
 
 
 def open_cells(buttons: int, stars: int) -> int:
-    """Where a button may lie: on no button or star, and not orthogonally next to an own button."""
+    """Return the set of cells where a button may lie: not on a button or a star, not orthogonally next to a button."""
     beside = (buttons & ~_RIGHT) << 1 | (buttons & ~_LEFT) >> 1
     return _ALL & ~(buttons | beside | buttons << 6 | buttons >> 6 | stars)
 
 
 def active_cells(dice: Sequence[int], buttons: int, stars: int) -> tuple[int, ...]:
-    """Where the active player may put a button: in the white die's row and any black die's column."""
+    """Return the cells where the active player may put a button: in the white die's row and any black die's column."""
     columns = 0
     for face in dice[1:]:
         columns |= 1 << face - 1
@@ -52,38 +52,38 @@ def active_cells(dice: Sequence[int], buttons: int, stars: int) -> tuple[int, ..
 
 
 def passive_cells(dice: Sequence[int], buttons: int, stars: int) -> tuple[int, ...]:
-    """Where another player may put a button: on the one cell of the white and the gold die, if it is open."""
+    """Return the cell where another player may put a button: where the white and the gold die meet, if it is open."""
     cell = 6 * dice[0] + dice[1] - 7
     return () if stars >> cell & 1 or buttons & _AROUND[cell] else (cell,)
 
 
 _AROUND = [_ALL & ~open_cells(1 << cell, 0) for cell in range(36)]
-"""Each cell with its orthogonal neighbours."""
+"""Set of each cell with its orthogonal neighbours."""
 
 
 @cache
 def colour_cells(board: str) -> Mapping[str, int]:
-    """The set of cells of each colour."""
+    """Return the set of cells of each colour."""
     return {colour: cell_set(cell for cell in range(36) if board[cell] == colour) for colour in COLOURS}
 
 
 def reward(board: str, cards: str, buttons: int) -> int:
-    """The stars of a quitter: one, one for each colour with three buttons, one more if its card is held."""
+    """Count the stars for quitting: one, one for each colour with three buttons, one more if its card is held."""
     full = [colour for colour, its in colour_cells(board).items() if (buttons & its).bit_count() >= 3]
     return 1 + len(full) + sum(card in full for card in cards)
 
 
 def has_line(stars: int) -> bool:
-    """Whether five stars follow each other in a row or a column."""
+    """Tell whether five stars are next to each other in a row or a column."""
     across = stars & stars >> 1 & stars >> 2 & stars >> 3 & stars >> 4 & _FIRST_TWO
     return bool(across | stars & stars >> 6 & stars >> 12 & stars >> 18 & stars >> 24)
 
 
 def standing(stars: int) -> tuple[bool, int]:
-    """What players are compared by: any line beats none, then more stars beat fewer."""
+    """Return the key that ranks players: a line of five stars beats none, then more stars beat fewer."""
     return has_line(stars), stars.bit_count()
 
 
 def is_won(boards: Iterable[int]) -> bool:
-    """Whether some player's stars end the match after a round: a line, or twelve of them."""
+    """Tell whether some player's stars end the match after a round: five in a line, or twelve of them."""
     return any(stars.bit_count() >= 12 or has_line(stars) for stars in boards)

@@ -1,8 +1,8 @@
 """The four boards of Buttons: front and back, six rows of six colours each.
 
-These sides are ours. The printed ones are pictures that we have not seen; what is known of them is that all
-eight differ and that their 36 buttons have four colours. Ours have nine cells of each colour, one or two of
-each in every row and column. The option `boards` replaces them.
+These sides are our own: the printed ones are pictures that we have not seen. Known about the printed ones is only that
+all eight differ and that their 36 buttons have four colours. Ours have nine cells of each colour, one or two of each in
+every row and column. The option `boards` replaces them.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ BOARDS = [
 
 
 def check_boards(boards: Any) -> None:
-    """Raise BadOption unless these are four pairs of sides; spaces in a side mean nothing."""
+    """Raise BadOption unless `boards` is four pairs of sides; spaces in a side are ignored."""
     if not _is_list(boards, 4):
         raise BadOption(f"option 'boards' is a list of four boards, not {short(boards):.80}")
     for board in boards:

@@ -1,4 +1,4 @@
-"""The table of Buttons in plain text, the seats side by side: (R) is a button on red, * a star."""
+"""Draws the table of Buttons in plain text, the seats side by side: (R) is a button on red, * a star."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ _STATUS = {wire.BUTTONS_STATUS_IN: "in", wire.BUTTONS_STATUS_QUIT: "quit", wire.
 
 
 def picture(state: Position, dice_left: int) -> str:
-    """At most 65 characters wide; with how many dice the next roll has."""
+    """Draw the position, at most 65 characters wide, with the number of dice in the next roll."""
     columns = [_column(state, seat) for seat in range(len(state.status))]
     rows = ["   ".join(row).rstrip() for row in zip(*columns, strict=True)]
     return "\n".join([_headline(state, dice_left), *rows])
@@ -29,7 +29,7 @@ def _headline(state: Position, dice_left: int) -> str:
 
 
 def _lines(state: Position) -> str:
-    """Who won though others may have more stars."""
+    """Name the seats with five stars in a line, since they win although others may have more stars."""
     lined = [str(seat) for seat, stars in enumerate(state.stars) if on.has_line(stars)]
     return f"; five stars in a line: seat {' and '.join(lined)}" if lined else ""
 
@@ -55,6 +55,6 @@ def _row(board: str, buttons: int, stars: int, row: int) -> str:
     for column in range(6):
         cell, at = 6 * row + column, 2 * column + 1
         line[at] = "*" if stars >> cell & 1 else board[cell].lower()
-        if buttons >> cell & 1:  # no two buttons touch, so neither do their brackets
+        if buttons >> cell & 1:  # no two buttons are neighbours, so their brackets do not overlap
             line[at - 1 : at + 2] = "(", board[cell], ")"
     return f"{row + 1}{''.join(line)}"

@@ -1,4 +1,4 @@
-"""What a position of Buttons consists of; `buttons` has what may be done in it."""
+"""The parts of a position in Buttons; the module `buttons` has what can be done in it."""
 
 from __future__ import annotations
 
@@ -12,24 +12,24 @@ Status: TypeAlias = "wire.ButtonsStatus.ValueType"
 
 
 class Position(NamedTuple):
-    """All that is on the table. A set of cells is an integer whose bit n is cell n."""
+    """Everything on the table. A set of cells is an integer whose bit n is cell n."""
 
     phase: Phase
     round: int
-    """From 0, as is `turn`; the dice keys name them."""
+    """Counted from 0, like `turn`; both are part of the keys of the dice."""
     turn: int
     active: Seat
     starter: Seat
     dice: tuple[int, ...]
-    """The roll on the table: white, gold black, plain blacks; empty if this turn has none."""
+    """The current roll: white, gold black, plain blacks; empty if nothing has been rolled in this turn."""
     sides: tuple[tuple[str, ...], ...]
-    """By seat, as all that follow: front and back while the side is being chosen, then empty."""
+    """By seat, like all fields below except `max_rounds`: front and back while sides are being chosen, then empty."""
     boards: tuple[str, ...]
-    """The colour of each cell; empty while the side is being chosen."""
+    """Colour of each cell; empty while sides are being chosen."""
     cards: tuple[str, ...]
     buttons: tuple[int, ...]
     stars: tuple[int, ...]
     status: tuple[Status, ...]
     due: tuple[int, ...]
-    """Stars still to place in scoring."""
+    """Stars that each seat still has to place in scoring."""
     max_rounds: int

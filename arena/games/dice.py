@@ -1,8 +1,8 @@
-"""Luck as an argument: every roll names a key, and its faces depend on (seed, key) alone.
+"""Luck is passed as an argument: every roll names a key, and its faces depend on (seed, key) alone.
 
-So one bot rolling more often does not shift anybody else's luck, and a match can be re-checked die by die in
-any language. A key is ASCII and opens a stream of bytes: block i is HMAC-SHA256(key=seed, message=key + "/" + i
-in decimal), i = 0, 1, …, bytes in order. The keys of each game stand beside its rules.
+So a bot that rolls more often does not change the luck of others, and a match can be re-checked die by die in any
+language. A key is ASCII text and gives a stream of bytes: block i is HMAC-SHA256(key=seed, message=key + "/" + i in
+decimal), for i = 0, 1, …, with the bytes in order. The module of each game lists its keys.
 """
 
 from __future__ import annotations
@@ -18,28 +18,28 @@ Item = TypeVar("Item")
 
 
 class KeyUsedTwice(RuntimeError):
-    """A game rolled the same key twice in one match: a bug of the game."""
+    """Error raised when a game rolls the same key twice in one match, which is a bug of the game."""
 
 
 class Dice(ABC):
-    """Where a game's luck comes from."""
+    """Source of all luck in a game."""
 
     @abstractmethod
     def roll(self, key: str, count: int) -> tuple[int, ...]:
-        """Throw `count` six-sided dice: faces 1 … 6."""
+        """Throw `count` six-sided dice and return their faces, 1 … 6."""
 
     @abstractmethod
     def draws(self, key: str, bounds: Sequence[int]) -> tuple[int, ...]:
-        """One number below each bound (0 … bound − 1), all from the one key; bounds are 1 … 256."""
+        """Draw one number below each bound (0 … bound − 1), all from the stream of one key; bounds are 1 … 256."""
 
     def shuffle(self, key: str, items: Iterable[Item]) -> tuple[Item, ...]:
-        """The items in random order."""
+        """Return the items in random order."""
         hand = list(items)
         return shuffled(hand, self.draws(key, range(len(hand), 1, -1)))
 
 
 def shuffled(items: Iterable[Item], draws: Iterable[int]) -> tuple[Item, ...]:
-    """Fisher-Yates from the back; the draws are below n, n − 1, …, 2, for n items."""
+    """Shuffle the items by Fisher-Yates from the last one down; for n items the draws are below n, n − 1, …, 2."""
     hand = list(items)
     for last, chosen in zip(range(len(hand) - 1, 0, -1), draws, strict=True):
         hand[last], hand[chosen] = hand[chosen], hand[last]
@@ -47,30 +47,30 @@ def shuffled(items: Iterable[Item], draws: Iterable[int]) -> tuple[Item, ...]:
 
 
 def below(stream: Iterator[int], bound: int) -> int:
-    """The next byte modulo `bound`, bytes that would favour the low numbers skipped."""
+    """Return the next usable byte modulo `bound`, skipping bytes that would make low numbers more likely."""
     if not 1 <= bound <= 256:
         raise ValueError(f"a draw is below 1 … 256, not {bound}")
     limit = 256 - 256 % bound
     return next(byte for byte in stream if byte < limit) % bound
 
 
-_FACE = bytes(b % 6 + 1 for b in range(252)) + bytes(4)  # 0 marks the four bytes a die skips
+_FACE = bytes(b % 6 + 1 for b in range(252)) + bytes(4)  # 0 marks the four values that a die skips
 
 
 class KeyedDice(Dice):
-    """The dice of real matches, from a 32-byte seed."""
+    """Dice of real matches, computed from a seed of 32 bytes."""
 
     def __init__(self, seed: bytes) -> None:
         if len(seed) != 32:
             raise ValueError(f"a seed has 32 bytes, not {len(seed)}")
-        # HMAC by its definition (RFC 2104): a copy of what follows from the seed alone takes a quarter of its time.
+        # HMAC written out (RFC 2104): to copy the states that depend on the seed alone takes a quarter of the time.
         self._inner = sha256(seed.ljust(64, b"\0").translate(_INNER))
         self._outer = sha256(seed.ljust(64, b"\0").translate(_OUTER))
         self._used: set[str] = set()
 
     def roll(self, key: str, count: int) -> tuple[int, ...]:
         self._use(key)
-        # A block holds 32 bytes, of which one in 64 is skipped: nearly always enough for one roll.
+        # A block has 32 bytes, and one value in 64 is skipped: one block is nearly always enough for a roll.
         faces = self._block(key, 0).translate(_FACE, _SKIPPED)
         if len(faces) >= count:
             return tuple(faces[:count])
@@ -104,12 +104,12 @@ _OUTER = bytes(byte ^ 0x5C for byte in range(256))
 
 
 class RandomDice(Dice):
-    """Dice from any source of chance, for searches and playouts; keys mean nothing to them."""
+    """Dice from any random source, for searches and playouts; keys are ignored."""
 
     def __init__(self, source: random.Random) -> None:
         self._random: Callable[[], float] = source.random
 
-    def roll(self, key: str, count: int) -> tuple[int, ...]:  # noqa: ARG002 - the key is the interface's
+    def roll(self, key: str, count: int) -> tuple[int, ...]:  # noqa: ARG002 - the interface has the key
         chance = self._random
         return tuple([int(chance() * 6) + 1 for _ in range(count)])
 
@@ -118,7 +118,7 @@ class RandomDice(Dice):
 
 
 class ScriptedDice(Dice):
-    """Plays a tape of faces in order, for tests; complains of an empty tape and of rolls left over."""
+    """Dice for tests that return the faces of a given tape in order; too short a tape is an error."""
 
     def __init__(self, tape: Iterable[int], draws: Iterable[int] = ()) -> None:
         self._tape = list(tape)
@@ -137,11 +137,11 @@ class ScriptedDice(Dice):
         return tuple(drawn)
 
     def assert_done(self) -> None:
-        """Raise AssertionError unless everything on the tape was rolled."""
+        """Raise AssertionError unless everything on the tape has been rolled."""
         if self._tape or self._draws:
             raise AssertionError(f"never rolled: {self._tape + self._draws}")
 
 
 def commitment(seed: bytes) -> bytes:
-    """What the seats are shown of the seed before the first decision."""
+    """Return the hash of the seed that the seats are shown before the first decision."""
     return sha256(seed).digest()

@@ -1,8 +1,8 @@
-"""Positions as rows of numbers, for learners: fixed in length, everything between 0 and 1, the observer's seat first.
+"""Turns positions into rows of numbers for learners: of fixed length, from 0 to 1, the observer's seat first.
 
-A row is made of named blocks, which docs/learning.md lists. Of what a seat is shown it leaves out the options, the
-colours of a board's two sides while one of them is chosen in Buttons, and in Burning Desire the turns that were had and
-the multiplications. Seats that are not there, and what does not apply, are zeros.
+A row consists of named blocks, which docs/learning.md lists. It leaves out some of what a seat is shown: the options;
+in Buttons the colours of a board's two sides while one of them is being chosen; in Burning Desire the turns already
+played and the number of multiplications. Missing seats, and whatever does not apply, are zeros.
 """
 
 from __future__ import annotations
@@ -24,16 +24,16 @@ Blocks: TypeAlias = dict[str, Row]
 
 
 class NoObservation(LookupError):
-    """The game's positions have no numbers; the message lists those that have."""
+    """Error for a game without observations; the message lists the games that have them."""
 
 
 def observation(game: str, state: Any, seat: Seat) -> Row:
-    """A position as a seat sees it, all blocks in a row. Raises NoObservation."""
+    """Return a position as a seat sees it, as one row of all blocks. Raises NoObservation."""
     return list(chain.from_iterable(blocks(game, state, seat).values()))
 
 
 def blocks(game: str, state: Any, seat: Seat) -> Blocks:
-    """The same by the names of the blocks. Raises NoObservation."""
+    """Return a position as a seat sees it, as blocks by name. Raises NoObservation."""
     if game not in _BLOCKS:
         raise NoObservation(f"positions of {game} have no numbers: those of {', '.join(_BLOCKS)} have")
     return _BLOCKS[game](state, seat)
@@ -61,7 +61,7 @@ def _birth(state: birth.State, seat: Seat) -> Blocks:
 
 
 def _landing(state: birth.State, seat: Seat, action: int) -> Row:
-    """What comes of an action: the area's number, the dice of the Birth, whether there is a Break."""
+    """Describe the effect of an action: the area's number, the dice of the Birth, whether there is a Break."""
     if seat != state.mover or not counts(state.hands[seat])[action]:
         return [0.0, 0.0, 0.0]
     space = path(state.pawns, seat, action + 1)[-1]
@@ -146,7 +146,7 @@ _ROW = 0b111111
 
 @lru_cache(maxsize=1 << 12)
 def _longest_run(stars: int) -> int:
-    """The most stars that follow each other in a row or a column."""
+    """Return the largest number of stars that are next to each other in a row or a column."""
     rows = [stars >> 6 * row & _ROW for row in range(6)]
     columns = [sum((stars >> 6 * row + column & 1) << row for row in range(6)) for column in range(6)]
     return max(_run(line) for line in (*rows, *columns))
@@ -164,22 +164,22 @@ def _run(line: int) -> int:
 
 
 def _from(seat: Seat, seats: int) -> list[Seat]:
-    """All seats clockwise, the observer first."""
+    """Return all seats clockwise, the observer first."""
     return [(seat + step) % seats for step in range(seats)]
 
 
 def _one(index: int, size: int) -> Row:
-    """1 at an index, 0 elsewhere; nothing but 0 if it lies outside."""
+    """Return a row with 1 at an index and 0 elsewhere; all 0 if the index lies outside."""
     return [float(place == index) for place in range(size)]
 
 
 def _marks(order: Sequence[Seat], marked: Iterable[Seat], most: int) -> Row:
-    """1 for the seats that are among those marked."""
+    """Return 1 for each seat that is marked, else 0, in this order of seats."""
     return _table(([float(seat in marked)] for seat in order), most, 1)
 
 
 def _table(rows: Iterable[Row], most: int, width: int) -> Row:
-    """The rows of the seats there are, then zeros for the others."""
+    """Join the rows of the seats in the match and fill up with zeros for the missing seats."""
     row = list(chain.from_iterable(rows))
     return row + [0.0] * (most * width - len(row))
 

@@ -1,4 +1,4 @@
-"""The one shape every game has, turn by turn or simultaneous."""
+"""Base class of all games, whether seats decide in turn or at the same time."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from arena.games.dice import Dice
 
 Seat: TypeAlias = int
 Options: TypeAlias = Mapping[str, Any]
-"""Plain JSON data: what is set for one match, every option with its value."""
+"""Options of one match as plain JSON data: every option with its value."""
 
 State = TypeVar("State")
 Value = TypeVar("Value")
@@ -20,7 +20,10 @@ Fields = TypeVar("Fields", bound=NamedTuple)
 
 
 class kept(Generic[Value]):
-    """A property that is worked out once; functools' own takes a lock, longer than most of what it would guard."""
+    """Property that is computed once per instance and then cached.
+
+    Unlike `functools.cached_property` it takes no lock, which would cost more time than most values it is used for.
+    """
 
     def __init__(self, work: Callable[[Any], Value]) -> None:
         self._work = work
@@ -32,9 +35,10 @@ class kept(Generic[Value]):
 
 
 def light(named: type[Fields]) -> type[Fields]:
-    """A class of named tuples whose `_replace` looks up no field but those that change.
+    """Return the named-tuple class with a faster `_replace`, which looks up only the fields that change.
 
-    With 14 fields that takes 0.6 to 0.8 of the usual time, by how many change; and a referee does little else so often.
+    With 14 fields it takes 0.6 to 0.8 of the usual time, depending on how many fields change. A referee calls few
+    things as often.
     """
     places_of = {name: place for place, name in enumerate(named._fields)}
 
@@ -44,20 +48,20 @@ def light(named: type[Fields]) -> type[Fields]:
             values[places_of[name]] = value
         return tuple.__new__(type(self), values)
 
-    free: Any = named  # mypy takes a named tuple's own methods for final
+    free: Any = named  # mypy treats the methods of a named tuple as final
     free._replace = replace
     return named
 
 
 class BadOption(ValueError):
-    """An option or its value that a game does not take; the message names it and what is allowed."""
+    """Error for an option, or a value, that a game does not accept; the message names it and what is allowed."""
 
 
 class Game(ABC, Generic[State]):
     """Pure rules on an immutable state: no sockets, clocks, files, globals, printing or forfeits.
 
-    Actions are integers below `actions`; a big choice is several decisions. Every method is a function of its
-    arguments, so a state may be kept, compared and searched from at will.
+    Actions are integers from 0 to `actions` - 1; a complex choice is split into several decisions. The result of every
+    method depends on its arguments alone, so a state can be stored, compared and searched from freely.
     """
 
     name: ClassVar[str]
@@ -65,20 +69,20 @@ class Game(ABC, Generic[State]):
     seats: ClassVar[range]
     actions: ClassVar[int]
     rules_version: ClassVar[int]
-    """Bumped when a rule changes; stored with every match."""
+    """Number that is increased when a rule changes; it is stored with every match."""
     view_field: ClassVar[str] = "other"
-    """The field of the wire's `view` that this game's message travels in."""
+    """Field of the `view` on the wire that holds this game's message."""
     hides: ClassVar[bool] = True
-    """Whether seats may be shown different things; where they are not, a view is made once for all of them."""
+    """Whether different seats may be shown different views; if not, one view is made for all seats."""
     draw_probability: ClassVar[float] = 0.001
-    """How often two equal bots share a place; TrueSkill wants it. A constant of the game, measured."""
+    """Probability that two equal bots share a place, a parameter of TrueSkill. Measured, and constant for a game."""
     beyond_scores: ClassVar[str] = ""
-    """Said to people where a seat is placed before one with a larger score."""
+    """Explanation shown to people when a seat is placed above one with a larger score."""
     defaults: ClassVar[Options] = {}
-    """Every option with its default."""
+    """All options with their default values."""
 
     def options(self, changed: Options) -> Options:
-        """The defaults with `changed` put over them, checked. Raises BadOption."""
+        """Return the default options with `changed` merged over them, checked. Raises BadOption."""
         unknown = sorted(set(changed) - set(self.defaults))
         if unknown:
             known = ", ".join(self.defaults) or "none"
@@ -88,68 +92,75 @@ class Game(ABC, Generic[State]):
         return merged
 
     def check_options(self, options: Options) -> None:
-        """Raise BadOption if a value does not fit."""
+        """Raise BadOption if the value of an option is not allowed."""
 
     @abstractmethod
     def start(self, seats: int, dice: Dice, options: Options) -> State:
-        """The state before the first decision; `options` come from `self.options`."""
+        """Return the state before the first decision; `options` is what `self.options` returned."""
 
     @abstractmethod
     def pending(self, state: State) -> Mapping[Seat, Sequence[int]]:
-        """Who owes a decision and what is legal, ascending; empty when the match is over."""
+        """Map each seat that must decide now to its legal actions, ascending; empty when the match is over."""
 
     @abstractmethod
     def apply(self, state: State, decisions: Mapping[Seat, int], dice: Dice) -> State:
-        """The state after one legal decision of every pending seat."""
+        """Return the state after every pending seat has made one legal decision."""
 
     @abstractmethod
     def ranks(self, state: State) -> tuple[int, ...]:
-        """Final place by seat, 0 best, equal = tie: (0, 1, 1, 3). Defined at any time, final when over."""
+        """Return the rank of each seat: 0 is best, and equal ranks are a tie, as in (0, 1, 1, 3).
+
+        Defined in every state; final when the match is over.
+        """
 
     @abstractmethod
     def scores(self, state: State) -> tuple[int, ...]:
-        """What people read, by seat."""
+        """Return the score of each seat, the number that people read."""
 
     @abstractmethod
     def default_action(self, state: State, seat: Seat) -> int:
-        """The least harmful legal action of a pending seat: what a seat that forfeited plays."""
+        """Return the least harmful legal action of a pending seat: what is played for a seat that has forfeited."""
 
     @abstractmethod
     def view(self, state: State, seat: Seat | None) -> Message:
-        """What a seat is shown (None: a spectator), as the game's own message."""
+        """Return what a seat is shown (None: a spectator), as the game's own protobuf message."""
 
     def wire_view(self, state: State, seat: Seat | None) -> bytes:
-        """The view as it travels, one with each decision: worth a quicker way than through a message."""
+        """Return the view of a seat as encoded bytes.
+
+        One view is sent with each decision, so a game may override this with something faster than building a message.
+        """
         return self.view(state, seat).SerializeToString()
 
     @abstractmethod
     def from_view(self, view: Message, options: Options) -> State:
-        """The state a view shows; games with hidden hands raise NotImplementedError."""
+        """Return the state that a view shows; games with hidden information raise NotImplementedError."""
 
     @abstractmethod
     def action_name(self, action: int) -> str:
-        """An action in words: "place 5,6", "quit", "keep 1 2 b"."""
+        """Return an action in words: "place 5,6", "quit", "keep 1 2 b"."""
 
     @abstractmethod
     def action(self, name: str) -> int:
-        """The action of a name; raises ValueError for anything that is none."""
+        """Return the action with this name; raises ValueError if there is none."""
 
     @abstractmethod
     def picture(self, state: State) -> str:
-        """The table for a terminal, plain text of a few lines."""
+        """Draw the state for a terminal, as a few lines of plain text."""
 
 
 def remark(game: Game[Any], ranks: Sequence[int], scores: Sequence[int]) -> str:
-    """What the game says to people if some seat is placed before one with a larger score; else nothing."""
+    """Return the game's `beyond_scores` if some seat is placed above one with a larger score, else an empty string."""
     seats = list(zip(ranks, scores, strict=True))
     upset = any(rank < other and score < larger for rank, score in seats for other, larger in seats)
     return game.beyond_scores if upset else ""
 
 
 def named(game: Game[Any], action: int) -> str:
-    """A number and what it stands for: "36 (roll)"; the number alone where the game knows none, or cannot name it.
+    """Describe an action by number and name, as in "36 (roll)"; by number alone if the game has no name for it.
 
-    Whatever it is given it does not raise: what a bot sent is named where a fault of its own is judged.
+    It never raises, whatever number it is given: it also describes invalid choices of bots in messages about their
+    faults.
     """
     try:
         return f"{action} ({game.action_name(action)})" if 0 <= action < game.actions else str(action)
@@ -158,5 +169,5 @@ def named(game: Game[Any], action: int) -> str:
 
 
 def places(keys: Sequence[Any]) -> tuple[int, ...]:
-    """Ranks from sort keys, larger is better, equal keys tie: places([7, 9, 7]) == (1, 0, 1)."""
+    """Return ranks from sort keys: larger is better, equal keys tie, so that 7, 9, 7 give (1, 0, 1)."""
     return tuple(sum(other > own for other in keys) for own in keys)
