@@ -1,7 +1,7 @@
-"""Holds programs of strangers: what a machine offers for that, and a command made so that it can harm nobody.
+"""Runs untrusted programs safely: finds out what this machine offers, and wraps a command so that it can do no harm.
 
-`probe` finds out what there is and gives a `Sandbox`, a value that travels to workers; `confine` and `confine_build`
-turn a command into one that runs inside it.
+`probe` finds out what there is and returns a `Sandbox`, a value that is passed to workers; `confine` and
+`confine_build` turn a command into one that runs inside it.
 """
 
 from arena.sandbox.confine import Confined, builder, confine, confine_build, door, user

@@ -1,8 +1,8 @@
-"""What a hostile bot would try, each by name: `python attacks.py NAME`.
+"""Attacks that a hostile bot might try, each by name: `python attacks.py NAME`.
 
-Needs only the standard library. Every attack first says that it ran: one that never began would look like one that was
-held. Then it says what it achieved, or nothing. Where to find the canaries that the arena has put out is in the
-environment. None does lasting harm, should it succeed.
+It needs only the standard library. Every attack first prints that it ran, because one that never began would look like
+one that the sandbox held. Then it prints what it achieved, if anything. The environment says where the arena has put
+its canaries. No attack does lasting harm, even if it succeeds.
 """
 
 from __future__ import annotations
@@ -32,12 +32,15 @@ MIB = 2**20
 
 
 class Attack(NamedTuple):
-    """An attack; `held_from` is the weakest grade that promises to hold it. Returns what it achieved."""
+    """An attack; `held_from` is the weakest grade that promises to hold it.
+
+    `attempt` returns what it achieved, or None.
+    """
 
     held_from: str
     attempt: Callable[[], str | None]
     comes_again: bool = False
-    """Whether it is made by two processes, one after the other."""
+    """Whether two processes make it, one after the other."""
 
 
 ATTACKS: dict[str, Attack] = {}
@@ -47,7 +50,7 @@ libc = ctypes.CDLL(None, use_errno=True)
 def attack(
     held_from: str, *, comes_again: bool = False
 ) -> Callable[[Callable[[], str | None]], Callable[[], str | None]]:
-    """One of them."""
+    """Register an attack under the name of its function."""
 
     def listed(attempt: Callable[[], str | None]) -> Callable[[], str | None]:
         ATTACKS[attempt.__name__] = Attack(held_from, attempt, comes_again)
@@ -57,7 +60,7 @@ def attack(
 
 
 def canary(name: str) -> Any:
-    """What the arena has put out."""
+    """Return the data of a canary that the arena has placed."""
     return json.loads(os.environ["ARENA_CANARIES"])[name]
 
 
@@ -69,7 +72,7 @@ def syscall(number: int, *arguments: Any) -> bool:
 
 
 def number(x86_64: int, aarch64: int) -> int:
-    """Of a system call on this machine."""
+    """Return the number of a system call on this machine's architecture."""
     return x86_64 if os.uname().machine == "x86_64" else aarch64
 
 
@@ -78,7 +81,7 @@ def number(x86_64: int, aarch64: int) -> int:
 
 @attack("C")
 def read_secrets() -> str | None:
-    """The store with the event seed, other bots, keys: at their places and round about."""
+    """Read the database with the event seed, other bots' programs and keys, at their paths and by detours."""
     for place in canary("files"):
         for way in ("", "/proc/self/root", "/proc/1/root", "/proc/self/cwd/.."):
             with contextlib.suppress(OSError):
@@ -89,7 +92,7 @@ def read_secrets() -> str | None:
 
 @attack("C")
 def find_folders_of_others() -> str | None:
-    """What is beside one's own folder."""
+    """List the folders that contain the canary files."""
     for place in canary("files"):
         with contextlib.suppress(OSError):
             if os.listdir(os.path.dirname(place)):
@@ -99,13 +102,13 @@ def find_folders_of_others() -> str | None:
 
 @attack("C")
 def change_itself() -> str | None:
-    """A program that changes is another version."""
+    """Change its own program, which would make it another version."""
     return _written("changed") or _written(__file__ + "x")
 
 
 @attack("C")
 def write_anywhere() -> str | None:
-    """In folders of the system and of the arena."""
+    """Write to folders of the system and of the arena."""
     places = ["/usr", "/etc", "/run", "/dev", "/", "/var/tmp", "/home", "/root", *map(os.path.dirname, canary("files"))]
     return next((found for place in places if (found := _written(f"{place}/arena-attack"))), None)
 
@@ -121,7 +124,7 @@ def _written(path: str) -> str | None:
 
 @attack("C")
 def fill_the_disk() -> str | None:
-    """With many files, since each alone is bounded."""
+    """Write many files, because the size of each single file is limited."""
     written = 0
     with contextlib.suppress(OSError):
         for count in range(200):
@@ -132,11 +135,11 @@ def fill_the_disk() -> str | None:
     return f"wrote {written} MiB" if written > 300 else None
 
 
-# --- Metadata, which whoever comes later could read as notes
+# --- Metadata, which a later process could read as notes
 
 
 def metadata_calls(path: str, opened: int) -> dict[str, tuple[Any, ...]]:
-    """Every system call that changes what is noted of a file, leaving it as it is as far as that can be."""
+    """Return every system call that changes metadata of a file, with arguments that change as little as possible."""
     here, name, status = -100, path.encode(), os.stat(path)
     mode, same = stat.S_IMODE(status.st_mode), 0xFFFFFFFF
     both = (status.st_atime_ns, status.st_mtime_ns)
@@ -176,7 +179,7 @@ def metadata_calls(path: str, opened: int) -> dict[str, tuple[Any, ...]]:
 
 @attack("C")
 def change_metadata() -> str | None:
-    """Of the arena's files, of its packages, and of one's own program."""
+    """Change metadata of the arena's files, of Python, and of its own program."""
     for place in (*canary("files"), *_own(), __file__, sys.executable):
         with contextlib.suppress(OSError):
             opened = os.open(place, os.O_PATH)
@@ -190,7 +193,7 @@ def change_metadata() -> str | None:
 
 @attack("C")
 def empty_files() -> str | None:
-    """Which takes no right to write, some kernels believe."""
+    """Empty files that it may not write: some kernels ask for no right to write for that."""
     for place in canary("files"):
         with contextlib.suppress(OSError):
             os.truncate(place, 0)
@@ -203,7 +206,7 @@ def empty_files() -> str | None:
 
 @attack("C")
 def leave_notes_in_times() -> str | None:
-    """To have read a file, or written to a device, is a note, if it can be seen that somebody has."""
+    """Leave notes in access times: it is a note if others can see that a file was read or a device was used."""
     for place in ("/dev/null", "/dev/zero", "/dev/full", "/dev/random", "/dev/urandom"):
         with contextlib.suppress(OSError):
             kept = os.stat(place)
@@ -223,16 +226,16 @@ def leave_notes_in_times() -> str | None:
 
 
 def _own() -> tuple[str, str]:
-    """One's own program, a folder with a file."""
+    """Return its own program: a folder, and a file in it."""
     return os.getcwd(), f"{os.getcwd()}/bot.py"
 
 
-# --- Notes for another process of one's own, which comes later
+# --- Notes for a later process of the same bot
 
 
 @attack("C", comes_again=True)
 def leave_notes() -> str | None:
-    """In whatever may outlive a process; the second one finds them, and takes them away."""
+    """Leave notes in everything that may outlive a process; the second process finds and removes them."""
     found = [way() for way in (_in_files, _in_queues_and_segments, _in_named_queues, _in_keys, _in_what_is_inherited)]
     notes = [each for each in found if each]
     return f"found notes {', '.join(notes)}" if notes and canary("again") else None
@@ -243,7 +246,7 @@ def _note() -> str:
 
 
 def _in_files() -> str | None:
-    """Of all kinds, in folders that are for everybody, its own, the arena's, and those of control groups."""
+    """Leave or find files of all kinds in public folders, its own, the arena's, and those of control groups."""
     places = ["/tmp", "/dev/shm", "/dev/mqueue", "/var/tmp", "/run", "/run/lock", "/dev", "/home", "/mnt", "/"]
     places += [os.getcwd(), os.environ["TMPDIR"], os.environ["HOME"], os.path.dirname(os.environ["TMPDIR"])]
     places += [*map(os.path.dirname, canary("files")), *glob("/sys/fs/cgroup"), *glob("/sys/fs/cgroup/*")]
@@ -265,7 +268,7 @@ def _in_files() -> str | None:
 
 
 def _in_queues_and_segments() -> str | None:
-    """Of System V, which are there until somebody removes them."""
+    """Leave or find memory, queues and semaphores of System V, which stay until somebody removes them."""
     key, create = int(canary("tag")), 0 if canary("again") else 0o1600
     segment, queue, semaphore = libc.shmget(key, 1, create), libc.msgget(key, create), libc.semget(key, 1, create)
     if canary("again"):
@@ -275,7 +278,7 @@ def _in_queues_and_segments() -> str | None:
 
 
 def _in_named_queues() -> str | None:
-    """Of POSIX."""
+    """Leave or find a message queue of POSIX."""
     name = _note().encode()
     if canary("again"):
         return "in a named queue" if libc.syscall(number(241, 181), name) >= 0 else None
@@ -284,7 +287,7 @@ def _in_named_queues() -> str | None:
 
 
 def _in_keys() -> str | None:
-    """On the ring of its user, which bots may share."""
+    """Leave or find a key in the key ring of its user, which bots may share."""
     ring, keyctl, name = -4, number(250, 219), _note().encode()
     if not canary("again"):
         libc.syscall(number(248, 217), b"user", name, b"x", 1, ring)
@@ -294,7 +297,7 @@ def _in_keys() -> str | None:
 
 
 def _in_what_is_inherited() -> str | None:
-    """What is noted of open files is shared by all who have inherited them."""
+    """Leave or find flags of open files, which are shared by all processes that inherited the files."""
     for each in (0, 1, 2):
         flags = fcntl.fcntl(each, fcntl.F_GETFL)
         if not canary("again"):
@@ -306,7 +309,7 @@ def _in_what_is_inherited() -> str | None:
 
 @attack("C")
 def link_files() -> str | None:
-    """Everybody sees how many names a file has."""
+    """Give a file another name: everybody can see how many names a file has."""
     for place in (*_own(), sys.executable, *canary("files")):
         with contextlib.suppress(OSError):
             os.link(place, f"{os.environ['TMPDIR']}/linked")
@@ -316,7 +319,10 @@ def link_files() -> str | None:
 
 @attack("C")
 def change_settings() -> str | None:
-    """Of the kernel, or the machine's name. Many ask only whether it is root who comes, in whatever namespace."""
+    """Change settings of the kernel, or the machine's name.
+
+    For many of them the kernel asks only whether root writes, in whatever namespace.
+    """
     with contextlib.suppress(OSError):
         socket.sethostname(socket.gethostname())
         return "named the machine"
@@ -331,7 +337,7 @@ def change_settings() -> str | None:
 
 @attack("C")
 def use_the_kernels_log() -> str | None:
-    """Which whoever comes later can read."""
+    """Read or write the kernel's log, which a later process can read."""
     for how in (os.O_RDONLY, os.O_WRONLY):
         with contextlib.suppress(OSError):
             os.close(os.open("/dev/kmsg", how))
@@ -339,12 +345,12 @@ def use_the_kernels_log() -> str | None:
     return "read it" if libc.syscall(number(103, 116), 3, ctypes.create_string_buffer(100), 100) >= 0 else None
 
 
-# --- What others do with what all may see
+# --- Messages through things that all processes can see
 
 
 @attack("C")
 def watch_files() -> str | None:
-    """Which files others open: two bots could agree on an alphabet of files."""
+    """Watch which files others open: two bots could agree on an alphabet of files."""
     watching = libc.syscall(number(294, 26), 0)
     if watching >= 0:
         return "watches" if libc.inotify_add_watch(watching, os.fsencode(sys.prefix), 0xFFF) >= 0 else "may watch"
@@ -353,7 +359,7 @@ def watch_files() -> str | None:
 
 @attack("C")
 def see_what_is_cached() -> str | None:
-    """Which parts of a file somebody has read lately."""
+    """Find out which parts of a file somebody has read lately."""
     with open(sys.executable, "rb") as file, mmap.mmap(file.fileno(), 4096, prot=mmap.PROT_READ) as page:
         buffer, place = ctypes.create_string_buffer(64), _address(page)
         vector = struct.pack("QQ", ctypes.addressof(buffer), 8)
@@ -367,7 +373,7 @@ def see_what_is_cached() -> str | None:
 
 @attack("C")
 def change_what_is_cached() -> str | None:
-    """So that the next one who reads it finds it slow."""
+    """Remove a file from the cache, or load it, so that the next reader can measure a difference in time."""
     with open(sys.executable, "rb") as file, mmap.mmap(file.fileno(), 4096, prot=mmap.PROT_READ) as page:
         place = _address(page)
         calls: dict[str, tuple[Any, ...]] = {
@@ -382,7 +388,7 @@ def change_what_is_cached() -> str | None:
 
 
 def _address(page: mmap.mmap) -> ctypes.c_void_p:
-    """Where a page of the interpreter's own file lies that nobody can write."""
+    """Return the address of a mapped page of the interpreter's own file, which nobody can write."""
     lines = [line.split() for line in Path("/proc/self/maps").read_text().splitlines()]
     (place,) = {words[0] for words in lines if words[1] == "r--s" and words[-1] == os.path.realpath(sys.executable)}
     assert len(page)
@@ -391,7 +397,7 @@ def _address(page: mmap.mmap) -> ctypes.c_void_p:
 
 @attack("C")
 def read_counters_of_the_machine() -> str | None:
-    """What all processes together do can be told by one to another."""
+    """Read counters of all processes together, by which one bot could send another a message."""
     for name in ("vmstat", "pressure/cpu", "interrupts", "softirqs", "diskstats", "sys/fs/file-nr", "locks"):
         with contextlib.suppress(OSError):
             if Path("/proc", name).read_text():
@@ -401,7 +407,7 @@ def read_counters_of_the_machine() -> str | None:
 
 @attack("B")
 def watch_the_load() -> str | None:
-    """By what runtimes want to know of the machine."""
+    """Watch the load of the machine in the files of /proc that runtimes need."""
     names = ("stat", "meminfo", "loadavg", "uptime", "cpuinfo")
     before = [Path("/proc", name).read_bytes() for name in names]
     kept = _touched(50)
@@ -419,7 +425,7 @@ def watch_the_load() -> str | None:
 
 @attack("C")
 def reach_the_network() -> str | None:
-    """A service of the machine's own stands for the rest of the world."""
+    """Connect to a service of this machine, which stands for the rest of the world."""
     with contextlib.suppress(OSError), socket.create_connection(("127.0.0.1", canary("tcp")), 2):
         return "connected by TCP"
     return None
@@ -427,7 +433,7 @@ def reach_the_network() -> str | None:
 
 @attack("C")
 def send_datagrams() -> str | None:
-    """The arena sees whether one arrives."""
+    """Send a datagram; the arena checks whether it arrives."""
     with contextlib.suppress(OSError), socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as out:
         out.sendto(canary("secret").encode(), ("127.0.0.1", canary("udp")))
     return None
@@ -435,13 +441,13 @@ def send_datagrams() -> str | None:
 
 @attack("C")
 def reach_abstract_sockets() -> str | None:
-    """They have no place in the file system, so no folder hides them."""
+    """Connect to an abstract socket, which has no path in the file system, so that no folder hides it."""
     return _dialled("\0" + canary("abstract"))
 
 
 @attack("C")
 def find_abstract_names_taken() -> str | None:
-    """Which is a message from whoever has taken it."""
+    """Find out which abstract names are taken, which is a message from those who have taken them."""
     with socket.socket(socket.AF_UNIX) as own:
         try:
             own.bind("\0" + canary("abstract"))
@@ -451,13 +457,13 @@ def find_abstract_names_taken() -> str | None:
     with socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM) as own:
         with contextlib.suppress(OSError):
             own.setsockopt(socket.SOL_SOCKET, socket.SO_PASSCRED, 1)
-            own.connect("\0arena-nobody")  # which the kernel gives it a name for, whoever is there
+            own.connect("\0arena-nobody")  # the kernel then gives the socket a name, even if nobody listens
         return "took a name by dialling" if own.getsockname() and canary("shares_names") else None
 
 
 @attack("B")
 def reach_a_socket_of_others() -> str | None:
-    """Another bot's door."""
+    """Connect to the socket of another bot."""
     return _dialled(canary("unix"))
 
 
@@ -470,7 +476,7 @@ def _dialled(address: str) -> str | None:
 
 @attack("C")
 def open_strange_sockets() -> str | None:
-    """To the hypervisor, to the wire, to kernel crypto."""
+    """Open sockets to the hypervisor, to raw packets and IP, and to the kernel's cryptography."""
     for family, kind in (
         (40, socket.SOCK_STREAM),
         (17, socket.SOCK_RAW),
@@ -487,7 +493,7 @@ def open_strange_sockets() -> str | None:
 
 @attack("C")
 def signal_others() -> str | None:
-    """The arena sees whether its canary lives."""
+    """Kill another process; the arena checks whether its canary is alive."""
     with contextlib.suppress(OSError):
         os.kill(canary("pid"), signal.SIGKILL)
     return None
@@ -495,7 +501,7 @@ def signal_others() -> str | None:
 
 @attack("C")
 def read_memory_of_others() -> str | None:
-    """Secrets of the arena lie in its memory, and in its environment."""
+    """Read the memory and the environment of the arena, which contain secrets."""
     pid = canary("pid")
     for name in ("environ", "mem", "maps"):
         with contextlib.suppress(OSError), open(f"/proc/{pid}/{name}", "rb") as file:
@@ -506,13 +512,13 @@ def read_memory_of_others() -> str | None:
 
 @attack("C")
 def trace_others() -> str | None:
-    """Who traces a process is its master."""
+    """Attach to another process as its tracer, which controls it."""
     return "attached" if libc.ptrace(16, canary("pid"), None, None) == 0 else None
 
 
 @attack("C")
 def limit_others() -> str | None:
-    """So that another ends when it opens a file, or has to share a processor."""
+    """Change another process's limits, or the processors it may use, so that it fails or slows down."""
     with contextlib.suppress(OSError):
         resource.prlimit(canary("pid"), resource.RLIMIT_CORE, (0, 0))
         return "limited another process"
@@ -524,7 +530,7 @@ def limit_others() -> str | None:
 
 @attack("B")
 def see_others() -> str | None:
-    """How many they are and what they are called."""
+    """See how many other processes there are, and their names."""
     with contextlib.suppress(OSError):
         for entry in os.listdir("/proc"):
             with contextlib.suppress(OSError):
@@ -535,7 +541,7 @@ def see_others() -> str | None:
 
 @attack("D")
 def stay_behind() -> str | None:
-    """In another session, with another parent; the arena sees whether one does."""
+    """Leave a process behind, in another session and with another parent; the arena checks for it."""
     if not os.fork():
         os.setsid()
         if not os.fork():
@@ -547,7 +553,7 @@ def stay_behind() -> str | None:
 
 @attack("D")
 def ignore_the_end() -> str | None:
-    """Whoever ends it must not ask."""
+    """Ignore the signals that ask a process to end, so that only SIGKILL ends it."""
     for each in (signal.SIGTERM, signal.SIGINT, signal.SIGHUP):
         signal.signal(each, signal.SIG_IGN)
     time.sleep(0.2)
@@ -559,19 +565,19 @@ def ignore_the_end() -> str | None:
 
 @attack("B")
 def make_namespaces() -> str | None:
-    """Whoever is root in a namespace of its own has far more of the kernel to attack."""
+    """Make namespaces: root in a namespace of its own can attack far more of the kernel."""
     return next((f"unshared {flag:#x}" for flag in (0x10000000, 0x20000, 0x40000000) if not libc.unshare(flag)), None)
 
 
 @attack("C")
 def mount_file_systems() -> str | None:
-    """Over what the arena believes to be there."""
+    """Mount a file system over files that the arena relies on."""
     return "mounted" if libc.mount(b"none", b"/tmp", b"tmpfs", 0, None) == 0 and libc.umount(b"/tmp") == 0 else None
 
 
 @attack("C")
 def gain_privileges() -> str | None:
-    """By a setuid program, or by capabilities that were left."""
+    """Gain privileges by a setuid program, or by capabilities that were left."""
     status = dict(line.split(":\t", 1) for line in Path("/proc/self/status").read_text().splitlines() if ":\t" in line)
     if status["NoNewPrivs"].strip() != "1":
         return "may gain privileges by programs"
@@ -580,7 +586,7 @@ def gain_privileges() -> str | None:
 
 @attack("C")
 def use_kernel_back_doors() -> str | None:
-    """Key rings, io_uring, bpf, perf, userfaultfd, modules: each had holes enough."""
+    """Use key rings, io_uring, bpf, perf, userfaultfd and modules, all of which have had security holes."""
     calls: dict[str, tuple[Any, ...]] = {
         "add_key": (number(248, 217), b"user", b"arena", b"x", 1, -3),
         "request_key": (number(249, 218), b"user", b"arena", None, -4),
@@ -596,7 +602,7 @@ def use_kernel_back_doors() -> str | None:
 
 @attack("C")
 def signal_by_locks() -> str | None:
-    """Two bots that may read one file can tell each other by a lock on it whose turn it is."""
+    """Lock a file that two bots may read, which lets them take turns in sending each other messages."""
     with open(sys.executable, "rb") as shared:
         for lock in (lambda: fcntl.flock(shared, fcntl.LOCK_SH | fcntl.LOCK_NB),
                      lambda: fcntl.lockf(shared, fcntl.LOCK_SH | fcntl.LOCK_NB)):  # fmt: skip
@@ -611,14 +617,14 @@ def signal_by_locks() -> str | None:
 
 @attack("C")
 def share_memory() -> str | None:
-    """Memory that outlives its process and is nobody's."""
+    """Make shared memory that outlives its process and belongs to nobody."""
     segment = libc.shmget(0, 4096, 0o1600)
     return None if segment < 0 else f"has segment {segment} {libc.shmctl(segment, 0, None)}"
 
 
 @attack("C")
 def change_its_priority() -> str | None:
-    """To be faster, or to look as if it waited."""
+    """Change its priority, to be faster or to look as if it waited."""
     with contextlib.suppress(OSError):
         os.sched_setscheduler(0, os.SCHED_IDLE, os.sched_param(0))
         return "is idle now"
@@ -630,7 +636,7 @@ def change_its_priority() -> str | None:
 
 @attack("C")
 def raise_its_limits() -> str | None:
-    """Those of the arena are hard."""
+    """Raise its own resource limits; the arena sets hard ones."""
     for limit in (resource.RLIMIT_NOFILE, resource.RLIMIT_FSIZE, resource.RLIMIT_CORE):
         hard = resource.getrlimit(limit)[1]
         with contextlib.suppress(OSError, ValueError):
@@ -641,7 +647,7 @@ def raise_its_limits() -> str | None:
 
 @attack("C")
 def outlive_others_without_memory() -> str | None:
-    """When the machine runs out of memory, bots go first."""
+    """Make the kernel end others first when the machine runs out of memory; bots should go first."""
     with contextlib.suppress(OSError):
         Path("/proc/self/oom_score_adj").write_text("-500")
         return "goes last"
@@ -653,7 +659,7 @@ def outlive_others_without_memory() -> str | None:
 
 @attack("C")
 def fork_without_end() -> str | None:
-    """Each of them only sleeps, here."""
+    """Start many processes, which here only sleep."""
     children = 0
     with contextlib.suppress(OSError):
         for _ in range(300):
@@ -667,7 +673,7 @@ def fork_without_end() -> str | None:
 
 @attack("C")
 def start_threads_without_end() -> str | None:
-    """Likewise."""
+    """Start many threads, which here only sleep."""
     started = 0
     with contextlib.suppress(RuntimeError):
         for _ in range(300):
@@ -679,13 +685,13 @@ def start_threads_without_end() -> str | None:
 
 @attack("D")
 def take_all_memory() -> str | None:
-    """Twice what it may."""
+    """Use 1024 MiB of memory at once, more than the limit."""
     return f"has {len(_touched(1024)) // MIB} MiB"
 
 
 @attack("D")
 def take_all_memory_slowly() -> str | None:
-    """In pieces, none of which looks like much."""
+    """Use 1000 MiB of memory in small pieces."""
     pieces = []
     for _ in range(100):
         pieces.append(_touched(10))
@@ -695,7 +701,7 @@ def take_all_memory_slowly() -> str | None:
 
 @attack("D")
 def take_all_memory_in_children() -> str | None:
-    """Each of which has little."""
+    """Use 1000 MiB of memory in ten child processes, each of which has little."""
     for _ in range(10):
         if not os.fork():
             kept = _touched(100)
@@ -715,7 +721,7 @@ def _touched(mib: int) -> bytearray:
 
 @attack("D")
 def open_files_without_end() -> str | None:
-    """The machine has only so many."""
+    """Open 5000 files, of which a machine has only a limited number."""
     files: list[Any] = []
     with contextlib.suppress(OSError):
         while len(files) < 5000:
@@ -725,19 +731,19 @@ def open_files_without_end() -> str | None:
 
 @attack("D")
 def print_without_end() -> str | None:
-    """The arena stops listening at some time."""
+    """Print 2 GB; the arena should stop reading before that."""
     line = b"spam " * 4000 + b"\n"
     for _ in range(100_000):
         os.write(1, line)
     return "printed 2 GB"
 
 
-# --- What was left lying about
+# --- What was left accessible by mistake
 
 
 @attack("D")
 def inherit_secrets() -> str | None:
-    """In the environment, of this process and of the first one it sees."""
+    """Find the operator's secret in the environment of this process or of the first process it sees."""
     for place in ("/proc/self/environ", "/proc/1/environ"):
         with contextlib.suppress(OSError):
             if "ARENA_OPERATOR" in Path(place).read_text():
@@ -747,7 +753,7 @@ def inherit_secrets() -> str | None:
 
 @attack("D")
 def inherit_files() -> str | None:
-    """Files that somebody forgot to close."""
+    """Find files that somebody forgot to close."""
     for each in map(int, os.listdir("/proc/self/fd")):
         with contextlib.suppress(OSError):
             if each > 2 and not os.readlink(f"/proc/self/fd/{each}").startswith("/proc/"):
@@ -757,7 +763,7 @@ def inherit_files() -> str | None:
 
 @attack("D")
 def type_into_the_terminal() -> str | None:
-    """What the operator would seem to have typed."""
+    """Type into the terminal, as if the operator had typed."""
     for each in (0, 1, 2):
         with contextlib.suppress(OSError):
             fcntl.ioctl(each, 0x5412, b"x")
@@ -768,7 +774,7 @@ def type_into_the_terminal() -> str | None:
 
 
 def main() -> None:
-    """Try one."""
+    """Run the attack that the command line names."""
     print(RAN, flush=True)  # noqa: T201
     achieved = ATTACKS[sys.argv[1]].attempt()
     if achieved is not None:

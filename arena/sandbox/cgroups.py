@@ -1,7 +1,7 @@
-"""Control groups, version 1 or 2: memory, tasks and processor time of one bot, bounded and counted together.
+"""Control groups, version 1 or 2: they limit and count memory, tasks and processor time of all a bot's processes.
 
-Ours are made inside the group that the arena itself is in, never elsewhere, and are called `arena-PID-…` after the
-process that made them, so that those of a dead one can be told and removed.
+Groups are made inside the group that the arena itself is in, never elsewhere. They are called `arena-PID-…` after the
+process that made them, so that those of a dead process can be recognised and removed.
 """
 
 from __future__ import annotations
@@ -21,15 +21,15 @@ UNIFIED = "unified"
 OVERHEAD = 4
 """Tasks of the sandbox itself."""
 PERIOD = 100_000
-"""Microseconds in which the share of the processors is measured, the kernel's own default."""
+"""Microseconds over which the share of the processors is measured, the kernel's own default."""
 REMOVAL = 2.0
-"""Seconds that the kernel may need to let go of processes that were killed."""
+"""Seconds that the kernel may need to release processes that were killed."""
 
 _numbers = count()
 
 
 def available() -> tuple[dict[str, str], str]:
-    """The groups in which ours may be made, by controller, and if there are not enough of them: why."""
+    """Return the groups in which the arena may make groups, by controller, and the reason if some are missing."""
     own = _own()
     found = {name: own[name] for name in WANTED if name in own and _may_make_in(own[name])}
     if {"memory", "pids"} <= found.keys():
@@ -42,14 +42,14 @@ def available() -> tuple[dict[str, str], str]:
 
 
 def hold_processors(groups: Mapping[str, str]) -> bool:
-    """Whether groups made in these keep a bot to its share of the processors."""
+    """Tell whether groups made in these limit a bot to its share of the processors."""
     if UNIFIED not in groups:
         return "cpu" in groups
     return "cpu" in Path(groups[UNIFIED], "cgroup.subtree_control").read_text().split()
 
 
 def _own() -> dict[str, str]:
-    """The arena's own groups as folders, by controller."""
+    """Return the folders of the arena's own groups, by controller."""
     mounted = {}
     for line in Path("/proc/self/mountinfo").read_text().splitlines():
         left, _, right = line.partition(" - ")
@@ -70,7 +70,7 @@ def _own() -> dict[str, str]:
 
 
 def _may_make_in(folder: str) -> bool:
-    """Whether a group can be made there; sweeps what dead arenas left."""
+    """Tell whether a group can be made in a folder, after removing the groups of dead arenas."""
     sweep(folder)
     probe = Path(folder, _name())
     try:
@@ -82,7 +82,7 @@ def _may_make_in(folder: str) -> bool:
 
 
 def _delegate(own: Path) -> str:
-    """Have version 2 pass memory and tasks on to groups of ours; gives why it does not."""
+    """Have version 2 pass memory and tasks on to the arena's groups; return why it cannot, or an empty string."""
     try:
         there = set((own / "cgroup.controllers").read_text().split())
         if not {"memory", "pids"} <= there:
@@ -97,8 +97,8 @@ def _delegate(own: Path) -> str:
                 passed_on.write_text(wanted)
             return ""
         if {"memory", "pids"} <= already:
-            return ""  # without the share of the processors
-        leaf = own / _name()  # a group whose controllers are passed on may hold no process itself
+            return ""  # the share of the processors is then not limited
+        leaf = own / _name()  # a group that passes controllers on may contain no process itself
         leaf.mkdir()
         (leaf / "cgroup.procs").write_text("0")
         passed_on.write_text(wanted)
@@ -112,7 +112,7 @@ def _name() -> str:
 
 
 def sweep(folder: str) -> None:
-    """Remove the empty groups of arenas that are no more."""
+    """Remove the empty groups of arenas whose process has ended."""
     for group in Path(folder).glob("arena-*"):
         owner = re.fullmatch(r"arena-(\d+)-\d+", group.name)
         if owner is not None and not Path(f"/proc/{owner[1]}").exists():
@@ -136,12 +136,12 @@ class Group:
 
     @property
     def folders(self) -> list[Path]:
-        """Each once, though controllers may share one."""
+        """The folders of the groups, each once, although controllers may share one."""
         return list(dict.fromkeys(self._of.values()))
 
     @property
     def doors(self) -> list[str]:
-        """The files through which a process goes in."""
+        """The files to write to for a process to enter the groups."""
         return [str(folder / "cgroup.procs") for folder in self.folders]
 
     def _bound(self, bounds: Bounds) -> None:
@@ -158,17 +158,20 @@ class Group:
         (self._of["pids"] / "pids.max").write_text(str(tasks))
         if "cpu" in self._of:
             _write_if_there(self._of["cpu"] / "cpu.cfs_period_us", str(PERIOD))
-            with contextlib.suppress(OSError):  # EINVAL: what is around the arena, as a container, has less than that
+            with contextlib.suppress(OSError):  # EINVAL: the arena's surroundings, such as a container, have less
                 _write_if_there(self._of["cpu"] / "cpu.cfs_quota_us", str(quota))
 
     def ran_out_of_memory(self) -> bool:
-        """Whether the kernel ended a process for it."""
+        """Tell whether the kernel ended a process of the group for lack of memory."""
         events = self._of[UNIFIED] / "memory.events" if UNIFIED in self._of else None
         text = _read(events or self._of["memory"] / "memory.oom_control")
         return bool(re.search(r"^oom_kill [1-9]", text, re.MULTILINE))
 
     def cpu(self) -> float | None:
-        """Seconds of processor time of all its processes, ended ones included; None if that is not counted."""
+        """Return the processor time of all its processes in seconds, including ended ones.
+
+        None if it is not counted.
+        """
         if "cpuacct" in self._of:
             return int(_read(self._of["cpuacct"] / "cpuacct.usage") or 0) / 1e9
         if UNIFIED in self._of and (usage := re.search(r"usage_usec (\d+)", _read(self._of[UNIFIED] / "cpu.stat"))):
@@ -176,11 +179,11 @@ class Group:
         return None
 
     def processes(self) -> list[int]:
-        """Who is in it now."""
+        """Return the ids of the processes that are in the group now."""
         return [int(pid) for pid in _read(self.folders[0] / "cgroup.procs").split()]
 
     def remove(self) -> None:
-        """Once its processes are gone."""
+        """Remove the groups, once their processes have ended."""
         for folder in self.folders:
             deadline = time.monotonic() + REMOVAL
             while time.monotonic() < deadline:

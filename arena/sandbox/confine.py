@@ -1,4 +1,4 @@
-"""From a command to one that runs inside the sandbox: argv, environment, and what has to be removed afterwards."""
+"""Turns a command into one that runs inside the sandbox: argv, environment, and what has to be removed afterwards."""
 
 from __future__ import annotations
 
@@ -18,42 +18,45 @@ from arena.sandbox.grades import DEFAULT, MIB, Bounds, Grade, Sandbox
 from arena.sandbox.run_folder import BOTS_GROUP, open_up
 
 UNPRIVILEGED, BUILDER = 65534, 65533
-"""The users as whom bots run, and are built, when the arena is root: no build may change what a bot has."""
+"""Users that bots run as, and are built as, when the arena is root; two, so that no build can change a bot's files."""
 INSIDE = 1000
-"""The user they believe to be."""
+"""User id that a bot sees for itself inside bubblewrap."""
 FILTER = 100
-"""The number under which bubblewrap finds the filter open."""
+"""File descriptor from which bubblewrap reads the system call filter."""
 REPORT = 101
-"""And that under which it tells how the command ended, if it began: who starts it has that end of a pipe as stdin."""
+"""File descriptor on which bubblewrap reports the end of a command that began; the starter passes it as stdin."""
 STAGE = "/mnt"
-"""Where places are shown to bubblewrap that its user could not reach otherwise; nobody else sees it."""
+"""Folder in which bubblewrap is shown places that its user could not reach otherwise; no other process sees them."""
 HEADROOM = 512 * MIB
-"""Address space that a runtime sets aside and never touches, over and above the memory that a bot may use."""
+"""Address space that runtimes reserve but never use, allowed on top of the memory that a bot may use."""
 BOT, DOOR, TEMPORARY, HOME = "/bot", "/run/arena", "/tmp", "/home"
-"""Where things lie inside bubblewrap: the program, the folder of its socket, what it may write, a build's home."""
+"""Paths inside bubblewrap: the program, its socket's folder, its temporary files, the home of a build."""
 EMPTY, NOTHING = "empty", "nothing"
-"""The file and the folder that are shown to bots for what they are not to see."""
+"""Names of the file and the folder that bots are shown in place of what they must not see."""
 FILES = 256
-"""Open files of a process."""
+"""Limit of open files for each process."""
 BUILD = Bounds(memory_mib=4096, tasks=1024, disk_mib=4096, cores=os.cpu_count() or 1)
-"""What the building of a bot may use up."""
+"""Limits for building a bot."""
 
 UNREADABLE = {"GIT_CONFIG_NOSYSTEM": "1", "MAVEN_SKIP_RC": "1"}
-"""Has tools pass over the machine's settings, which are there at grade C, yet not to be read: they would give up."""
+"""Environment that makes tools skip the machine's settings.
+
+At grade C these exist but are unreadable, and tools would fail.
+"""
 
 
 class Confined(NamedTuple):
-    """A command made safe. `group` is to be removed when it has ended."""
+    """A command wrapped for the sandbox. `group` must be removed when the command has ended."""
 
     argv: tuple[str, ...]
     env: Mapping[str, str]
     cwd: str
     group: Group | None = None
     wrapped: bool = False
-    """Whether bubblewrap stands around it, which tells the end by signal n as exit code 128 + n."""
+    """Whether bubblewrap runs the command; it reports an end by signal n as exit code 128 + n."""
     bounds: Bounds = DEFAULT
     scratch: Path | None = None
-    """Where on the disk it may write."""
+    """Folder on disk that the command may write to."""
 
 
 def confine(
@@ -66,17 +69,17 @@ def confine(
     env: Mapping[str, str],
     bounds: Bounds = DEFAULT,
 ) -> Confined:
-    """A bot, which sees its program in `root` and its socket in `door`, and writes to `scratch` or memory of its own.
+    """Wrap the command of a bot, which sees its program in `root` and the folder of its socket, `door`.
 
-    `env` is all that it finds in its environment, besides hints to runtimes how much memory there is. Raises OSError
-    if a control group cannot be made.
+    It writes to `scratch` or to memory of its own. `env` is its whole environment, except for hints that tell runtimes
+    how much memory there is, and for places of temporary files. Raises OSError if a control group cannot be made.
     """
     root, door, scratch = root.absolute(), door.absolute(), scratch.absolute()
     env = {**hints(bounds), "TMPDIR": TEMPORARY if sandbox.bwrap else str(scratch), **env}
     env["HOME"] = env["TMPDIR"]
     orders = _orders(sandbox, bounds, user(sandbox))
     if sandbox.bwrap is None:
-        env["JAVA_TOOL_OPTIONS"] += f" -Djava.io.tmpdir={scratch}"  # Java does not ask for TMPDIR
+        env["JAVA_TOOL_OPTIONS"] += f" -Djava.io.tmpdir={scratch}"  # Java ignores TMPDIR
         if sandbox.grade is Grade.C:
             env["PYTHONPATH"] = str(places.link_packages(scratch))
             orders |= _bare(sandbox, [str(root), str(door)], [str(scratch)])
@@ -91,14 +94,15 @@ def confine(
 def confine_build(
     sandbox: Sandbox, command: Sequence[str], *, root: Path, own: Path, env: Mapping[str, str], bounds: Bounds = BUILD
 ) -> Confined:
-    """The building of a bot in the folder `root`, which it may write; with the network.
+    """Wrap the command that builds a bot in the folder `root`, which it may write to, with access to the network.
 
-    In `own` are the folders `home` and `tmp`, which it may write as well; what Cargo compiles is kept in the home.
-    Without bubblewrap the same by Landlock; at grade D nothing but limits. `env` is added to what it finds.
+    `own` contains the folders `home` and `tmp`, which the command may write to as well; what Cargo compiles is cached
+    in that home. Without bubblewrap Landlock enforces the same; at grade D there are only limits. `env` is added to the
+    environment that is made here.
     """
     root, home, temporary = root.absolute(), own.absolute() / "home", own.absolute() / "tmp"
     inside = (HOME, TEMPORARY) if sandbox.bwrap else (str(home), str(temporary))
-    java = f"-Duser.home={inside[0]} -Djava.io.tmpdir={inside[1]}"  # it asks neither for HOME nor for TMPDIR
+    java = f"-Duser.home={inside[0]} -Djava.io.tmpdir={inside[1]}"  # Java ignores HOME and TMPDIR
     cargo = {"CARGO_HOME": f"{inside[0]}/.cargo", "CARGO_BUILD_BUILD_DIR": f"{inside[0]}/.cache/cargo"}
     env = {"HOME": inside[0], "TMPDIR": inside[1], "MAVEN_OPTS": java, **cargo, **places.way_out(), **env}
     env["PATH"] = os.pathsep.join(
@@ -126,22 +130,25 @@ def _tools() -> list[str]:
 
 
 def door(sandbox: Sandbox, directory: Path) -> Path:
-    """Where a bot finds the folder of its socket."""
+    """Return the path at which a bot finds the folder of its socket."""
     return Path(DOOR) if sandbox.bwrap else directory
 
 
 def user(sandbox: Sandbox) -> int | None:
-    """As whom bots run, if not as ourselves: what they are to write must be theirs."""
+    """Return the user id that bots run as; None: the arena's own. What bots may write must belong to that user."""
     return UNPRIVILEGED if sandbox.own_user else None
 
 
 def builder(sandbox: Sandbox) -> int | None:
-    """As whom bots are built, likewise."""
+    """Return the user id that bots are built as; None: the arena's own.
+
+    What builds may write must belong to that user.
+    """
     return BUILDER if sandbox.own_user else None
 
 
 def hints(bounds: Bounds) -> dict[str, str]:
-    """What runtimes should know, since they ask the machine how much memory and how many cores there are."""
+    """Return environment variables that tell runtimes the limits; they would otherwise see all memory and all cores."""
     memory = bounds.memory_mib
     return {
         "JAVA_TOOL_OPTIONS": f"-Xmx{memory * 6 // 10}m -XX:+UseSerialGC -XX:TieredStopAtLevel=1 -XX:-UsePerfData",
@@ -156,7 +163,10 @@ def hints(bounds: Bounds) -> dict[str, str]:
 
 
 def _group(sandbox: Sandbox, orders: dict[str, Any], bounds: Bounds) -> Group | None:
-    """The control group that a command is to join, made last: nobody would remove it if anything failed after it."""
+    """Make the control group that a command will join.
+
+    Call it last: if anything failed afterwards, nobody would remove the group.
+    """
     if not sandbox.groups:
         return None
     group = Group(sandbox.groups, bounds)
@@ -165,7 +175,7 @@ def _group(sandbox: Sandbox, orders: dict[str, Any], bounds: Bounds) -> Group | 
 
 
 def _orders(sandbox: Sandbox, bounds: Bounds, uid: int | None) -> dict[str, Any]:
-    """What the launcher does in every grade."""
+    """Return the orders that the launcher gets at every grade."""
     return {
         "parent": os.getpid(),
         "groups": [],
@@ -193,7 +203,7 @@ def _limits(sandbox: Sandbox, bounds: Bounds) -> dict[str, int]:
 
 
 def _bare(sandbox: Sandbox, read: list[str], write: list[str], *, network: bool = False) -> dict[str, Any]:
-    """Landlock and the filter, for a command without bubblewrap around it."""
+    """Return the orders for Landlock and the system call filter, for a command without bubblewrap."""
     own = [f"/proc/self/{name}" for name in places.OWN_PROCESS] + [f"/proc/{name}" for name in places.MACHINE]
     system = [*places.SYSTEM, *places.LINKS, *places.settings(*places.SETTINGS), *places.python()]
     hidden = [place for place in sandbox.hidden if os.path.isdir(place)]
@@ -221,12 +231,12 @@ def _bubblewrap(
     *,
     network: bool,
 ) -> list[str]:
-    """The command in front of the command, but for its end; notes in the orders what is to be opened for it.
+    """Return the start of the bubblewrap command line, and add to `orders` what the launcher must open for it.
 
-    `read` and `write` are folders of this machine by their place inside.
+    `read` and `write` map paths inside the sandbox to folders of this machine.
     """
     assert sandbox.bwrap is not None
-    size = str(min(bounds.disk_mib, DEFAULT.disk_mib) * MIB)  # it is memory; builds have a /tmp on the disk
+    size = str(min(bounds.disk_mib, DEFAULT.disk_mib) * MIB)  # a tmpfs takes memory; builds have a /tmp on disk
     argv = [sandbox.bwrap, "--unshare-all", *(["--share-net"] if network else []), "--unshare-user", "--disable-userns"]
     argv += ["--die-with-parent", "--new-session", "--uid", str(INSIDE), "--gid", str(INSIDE), "--hostname", "bot"]
     argv += _system()
@@ -254,7 +264,7 @@ def _bubblewrap(
         for hidden in sandbox.hidden:
             if places.is_in(hidden, outside) and os.path.isdir(hidden) and hidden != outside:
                 argv += ["--tmpfs", inside + hidden[len(outside) :], "--remount-ro", inside + hidden[len(outside) :]]
-    argv += ["--remount-ro", "/dev", "--remount-ro", "/proc"]  # whose settings are a root's to write, capable or not
+    argv += ["--remount-ro", "/dev", "--remount-ro", "/proc"]  # root may write its settings, even without capabilities
     argv += ["--remount-ro", "/", "--chdir", BOT, "--json-status-fd", str(REPORT)]
     if network and sandbox.landlock >= SCOPED:
         orders["landlock"] = {"read": [], "write": [], "network": True, "files": False}
@@ -265,24 +275,24 @@ def _bubblewrap(
 
 
 SCOPED = 6
-"""The ABI of Landlock that keeps processes from abstract sockets."""
+"""ABI of Landlock from which on processes can be kept from abstract sockets."""
 
 
 def _machine(scratch: Path) -> Path:
-    """A new folder with what bots find in /proc of the machine, and with nothing to show for the rest."""
+    """Make a folder with copies of the files in /proc about the machine, an empty file and an empty folder."""
     folder = scratch / "machine"
     (folder / NOTHING).mkdir(parents=True)
     for name, content in {**places.machine(), EMPTY: b""}.items():
         (folder / name).write_bytes(content)
         (folder / name).chmod(0o444)
-    open_up(folder)  # whatever the umask
+    open_up(folder)  # the umask may have closed it
     return folder
 
 
 def _quiet_proc(machine: str) -> list[str]:
-    """What shows nothing in /proc but a bot's own processes, and of the machine what is in a folder made for that.
+    """Return the arguments that hide /proc except a bot's own processes, and the machine's files that `machine` copies.
 
-    The numbers that the kernel counts there for all would let one bot tell another something.
+    The kernel's counters there cover all processes, so one bot could use them to send another a message.
     """
     files, folders = places.counters()
     shown = {f"/proc/{name}": name for name in places.machine()}
@@ -295,7 +305,7 @@ def _bind(sandbox: Sandbox, orders: dict[str, Any], how: str, outside: str, insi
 
 
 def _source(sandbox: Sandbox, orders: dict[str, Any], outside: str) -> str:
-    """Where bubblewrap finds a place of this machine."""
+    """Return the path at which bubblewrap finds a place of this machine."""
     if not sandbox.staged:
         return outside
     orders["stage"].append(outside)
@@ -308,7 +318,7 @@ def _usr() -> dict[str, str]:
 
 @cache
 def _system() -> tuple[str, ...]:
-    """The system's programs and the few settings they need."""
+    """Return the arguments that show the system's programs and the few settings they need."""
     argv: list[str] = []
     for place in (*places.SYSTEM, *(link for link in places.LINKS if not os.path.islink(link) and os.path.isdir(link))):
         argv += ["--ro-bind", place, place]
@@ -320,18 +330,24 @@ def _system() -> tuple[str, ...]:
 
 
 def _counted(bounds: Bounds) -> list[str]:
-    """Bounds the tasks from inside, where they are counted for each sandbox and not for each user of the machine."""
-    prlimit = shutil.which("prlimit", path=os.defpath) or "prlimit"  # where a search path has links, inside it has none
+    """Return a prefix that limits tasks from inside.
+
+    There they are counted per sandbox, not per user of the machine.
+    """
+    prlimit = shutil.which("prlimit", path=os.defpath) or "prlimit"  # a search path with links may not exist inside
     return [prlimit, f"--nproc={bounds.tasks}", "--"]
 
 
 def filter_file(kind: str) -> str | None:
-    """The system call filter of this kind for this machine; None if there is none for its processor."""
+    """Return the path of this kind of system call filter; None if there is none for this machine's processor."""
     path = Path(__file__).parent / "filters" / f"{kind}-{machine()}.bpf"
     return str(path) if path.exists() else None
 
 
 def _launch(orders: Mapping[str, Any], command: Sequence[str]) -> tuple[str, ...]:
-    """The launcher in front of a command. It is to be started by the thread that calls this."""
+    """Return the command with the launcher in front.
+
+    Start it from this process, in a thread that outlives it: the kernel kills it when the thread that started it ends.
+    """
     launcher = str(Path(__file__).with_name("launcher.py"))
     return (sys.executable, "-I", "-S", launcher, json.dumps(orders), *command)

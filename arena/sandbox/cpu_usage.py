@@ -1,4 +1,4 @@
-"""How much of the machine the processes of a bot had, and for how long they had to wait for it, from /proc."""
+"""Measures from /proc how much processor time a bot's processes had, and how long they had to wait for a processor."""
 
 from __future__ import annotations
 
@@ -13,11 +13,14 @@ from arena.referee.clock import Usage
 
 _TICK = os.sysconf("SC_CLK_TCK")
 _PROCESS_CLOCK = 2
-"""The kind of clock that counts all threads of a process, ended ones too."""
+"""Kind of clock that counts all threads of a process, including ended ones."""
 
 
 def look(processes: Iterable[int], cpu: float | None) -> Usage:
-    """The usage of some processes by now; `cpu` if it is known from elsewhere, as from a control group."""
+    """Measure the usage of some processes so far.
+
+    `cpu` is their processor time if it is known, as from a control group.
+    """
     known = list(processes)
     waited: dict[int, float] = {}
     for process in known:
@@ -29,7 +32,7 @@ def look(processes: Iterable[int], cpu: float | None) -> Usage:
 
 
 def family(process: int) -> list[int]:
-    """A process and all that descend from it."""
+    """Return a process and all its descendants."""
     found = [process]
     for each in found:  # grows
         found.extend(children(each))
@@ -37,7 +40,7 @@ def family(process: int) -> list[int]:
 
 
 def children(process: int) -> list[int]:
-    """The processes that any of its threads started; none if it has ended."""
+    """Return the child processes that any thread of a process started; empty if the process has ended."""
     children: list[int] = []
     with contextlib.suppress(OSError):
         for thread in os.listdir(f"/proc/{process}/task"):
@@ -46,7 +49,10 @@ def children(process: int) -> list[int]:
 
 
 def pressure() -> float | None:
-    """Percentage of the last ten seconds in which something waited for a processor; None if the kernel does not say."""
+    """Return the percentage of the last ten seconds in which a task waited for a processor.
+
+    None if the kernel has no file.
+    """
     try:
         first = Path("/proc/pressure/cpu").read_text().split(maxsplit=2)[1]
     except (OSError, IndexError):
@@ -55,7 +61,7 @@ def pressure() -> float | None:
 
 
 def _waited(process: int) -> dict[int, float]:
-    """Seconds that each thread was ready to run and did not."""
+    """Return the seconds that each thread was ready to run but had to wait."""
     waited = {}
     with contextlib.suppress(OSError):
         for thread in os.listdir(f"/proc/{process}/task"):
@@ -69,11 +75,11 @@ def _waited_of(process: int, thread: int | str) -> float:
 
 
 def _cpu(process: int) -> float:
-    """Seconds of processor time of a process, and of those of its children that it has seen ending."""
+    """Return the seconds of processor time of a process, including its children that ended and that it waited for."""
     try:
         own = time.clock_gettime(~process << 3 | _PROCESS_CLOCK)
     except OSError:
-        return 0.0  # it has ended: its parent counts it now
+        return 0.0  # it has ended, so its parent counts it now
     fields = _read(f"/proc/{process}/stat").rpartition(")")[2].split()
     return own + (int(fields[13]) + int(fields[14])) / _TICK if len(fields) > 14 else own
 

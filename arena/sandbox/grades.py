@@ -1,4 +1,4 @@
-"""How well a machine can hold a program: grades, the layers they are made of, and what a program may use up."""
+"""How well a machine can hold a program: grades, the layers of a sandbox, and the limits of a program."""
 
 from __future__ import annotations
 
@@ -10,11 +10,11 @@ MIB = 2**20
 
 
 class NoSandbox(Exception):
-    """The machine does not offer what was asked for; the message is one line that says why."""
+    """Error if the machine does not offer the sandbox that was asked for; the message is one line that says why."""
 
 
 class Grade(StrEnum):
-    """From the best to the weakest: each letter is weaker than those before it."""
+    """How well a sandbox holds bots, from A, the best, to D; each letter is weaker than those before it."""
 
     A = "A"
     B = "B"
@@ -23,11 +23,11 @@ class Grade(StrEnum):
 
     @property
     def promise(self) -> str:
-        """What it is made of, in a few words."""
+        """Layers of this grade, in a few words."""
         return _PROMISES[self]
 
     def at_least(self, wanted: Grade) -> bool:
-        """Whether it is as good as another."""
+        """Tell whether this grade is as good as another or better."""
         return self.value <= wanted.value
 
 
@@ -40,7 +40,7 @@ _PROMISES = {
 
 
 class Layer(NamedTuple):
-    """One of the things a sandbox is made of; `why` says what it is for or, if it is off, what is missing."""
+    """One part of a sandbox; `why` says what it is for or, if it is off, what is missing."""
 
     name: str
     on: bool
@@ -48,64 +48,67 @@ class Layer(NamedTuple):
 
 
 class Bounds(NamedTuple):
-    """What one bot's processes may use up, all together."""
+    """Limits for all processes of one bot together."""
 
     memory_mib: int = 512
     tasks: int = 64
     """Processes and threads."""
     disk_mib: int = 32
-    """Of temporary files; also the longest file."""
+    """Size of all temporary files; also the largest single file."""
     cores: int = 1
-    """So much of the processors, where a control group can hold it to that."""
+    """Number of processors whose time a bot may use, where a control group can enforce it."""
 
 
 DEFAULT = Bounds()
 LEAST = Bounds(memory_mib=64, tasks=32)
-"""Less than this no runtime starts with."""
+"""Smallest limits: with less no runtime starts."""
 MOST = Bounds(memory_mib=4096, tasks=512)
-"""What a bot may wish for, unless the organiser says otherwise."""
+"""Largest limits that a bot may ask for, unless the organiser sets others."""
 
 
 class Sandbox(NamedTuple):
-    """What holds the bots on this machine. Without a probe nothing does but limits: grade D."""
+    """The sandbox for bots on this machine. The default, without a probe, has only limits: grade D."""
 
     grade: Grade = Grade.D
     layers: tuple[Layer, ...] = ()
     bwrap: str | None = None
     staged: bool = False
-    """Whether places are shown where the bots' user can reach them, whoever may go through their parents."""
+    """Whether places are mounted where the bots' user can reach them, even if folders above them are closed to it."""
     own_user: bool = False
-    """Whether bots run as users of their own: only root can have that."""
+    """Whether bots run as users of their own, which only root can arrange."""
     filtered: bool = False
     landlock: int = 0
-    """The ABI of Landlock; 0: none."""
+    """ABI version of Landlock; 0: none."""
     groups: Mapping[str, str] = {}
-    """Control groups in which ours may be made, by controller."""
+    """Control groups in which the arena may make groups, by controller."""
     hidden: tuple[str, ...] = ()
-    """Folders that no bot may see, wherever they lie: homes."""
+    """Folders that no bot may see, wherever they are: data directories ("homes")."""
     trusting: bool = False
-    """Whether the organiser trusts every bot, strangers' too."""
+    """Whether the organiser trusts every bot, including those of strangers."""
     allowed: Bounds = MOST
-    """What a bot may wish for at most."""
+    """Largest limits that a bot may ask for."""
 
     @property
     def is_for_strangers(self) -> bool:
-        """Whether it holds programs of people whom nobody knows, or need not."""
+        """Whether this sandbox may run bots of strangers: at grade C or better, or if the organiser trusts all bots."""
         return self.trusting or self.grade.at_least(Grade.C)
 
     def bounds(self, memory_mib: int | None, tasks: int | None) -> Bounds:
-        """What a bot may use up that wishes for so much; without a wish (None) the usual, or all that is allowed."""
+        """Return the limits of a bot that asks for these; None asks for nothing and gives the default.
+
+        No limit exceeds what is allowed.
+        """
         memory_mib = min(DEFAULT.memory_mib if memory_mib is None else memory_mib, self.allowed.memory_mib)
         tasks = min(DEFAULT.tasks if tasks is None else tasks, self.allowed.tasks)
         return self.allowed._replace(memory_mib=memory_mib, tasks=tasks)
 
     def hide(self, *folders: str) -> Sandbox:
-        """The same, with more to be hidden."""
+        """Return this sandbox with more folders hidden."""
         return self._replace(hidden=(*self.hidden, *folders))
 
     @property
     def warning(self) -> str | None:
-        """What to say loudly when it is weak: one line."""
+        """Warning if the sandbox is weak, one line; None at grade B or better."""
         if self.grade.at_least(Grade.B):
             return None
         own = "" if self.own_user or self.grade is Grade.D else " and without a user of their own"
@@ -114,4 +117,4 @@ class Sandbox(NamedTuple):
 
 
 UNCONFINED = Sandbox()
-"""Limits only."""
+"""Sandbox with limits only, grade D."""

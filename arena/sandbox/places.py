@@ -1,4 +1,4 @@
-"""What of this machine a bot may see, read-only: the system's programs, and Python with what the SDK needs."""
+"""Places of this machine that a bot may see, read-only: the system's programs, and Python with what the SDK needs."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from pathlib import Path
 
 SYSTEM = ("/usr",)
 LINKS = ("/bin", "/sbin", "/lib", "/lib32", "/lib64", "/libx32")
-"""Links into /usr, or folders where a system has not merged them."""
+"""Links into /usr, or folders on systems that have not merged them into it."""
 SETTINGS = (
     "/etc/ld.so.cache",
     "/etc/ld.so.conf",
@@ -36,11 +36,11 @@ SETTINGS = (
     "/etc/maven/m2.conf",
     "/etc/maven/logging",
 )
-"""Not Maven's settings.xml, which may hold passwords."""
+"""Without Maven's settings.xml, which may contain passwords."""
 NETWORK = ("/etc/resolv.conf", "/etc/hosts", "/etc/services", "/etc/protocols", "/etc/gai.conf", "/etc/host.conf")
-"""For builds, which may use the network."""
+"""Settings for builds, which may use the network."""
 RELEASE = ("/etc/*-release", "/etc/*_release", "/etc/*-version", "/etc/*_version")
-"""Which distribution this is, for builds: tools look for it, and few expect that it is there and may not be read."""
+"""Files that name the distribution, for builds: tools look for them and mostly fail if they are unreadable."""
 PROXIES = ("http_proxy", "https_proxy", "all_proxy", "no_proxy")
 CERTIFICATES = (
     "SSL_CERT_FILE",
@@ -51,29 +51,32 @@ CERTIFICATES = (
     "PIP_CERT",
     "GIT_SSL_CAINFO",
 )
-"""The variables by which a machine says what is between it and the network."""
+"""Variables that name files of certificates, which a machine may need to reach the network."""
 DEVICES = ("/dev/null", "/dev/zero", "/dev/full", "/dev/random", "/dev/urandom")
 OWN_PROCESS = ("maps", "stat", "status", "statm", "cgroup", "mountinfo", "limits", "cmdline", "auxv", "environ", "fd")
-"""Of /proc/self, without bubblewrap: /proc/self/net and what else leads to others stays shut."""
+"""Entries of /proc/self to show without bubblewrap.
+
+/proc/self/net and others that lead to other processes stay closed.
+"""
 MACHINE = ("cpuinfo", "meminfo", "stat", "version", "filesystems", "sys/vm", "sys/kernel/pid_max", "sys/kernel/version")
 
 
 STATIC = ("cpuinfo", "meminfo", "stat", "loadavg", "uptime")
-"""Of /proc, what runtimes read of the machine; bots find copies that do not change."""
+"""Files of /proc about the machine that runtimes read; bots get copies that do not change."""
 OF_PROCESSES = ("self", "thread-self", "mounts", "net", "sys")
 HARMLESS = ("cmdline", "filesystems", "version")
 COUNTERS = ("sys/fs", "sys/kernel/pty")
-"""Below /proc/sys: how many files and terminals all have open."""
+"""Entries below /proc/sys with the number of files and terminals that all processes have open."""
 
 
 def settings(*patterns: str) -> list[str]:
-    """Those of some places in /etc that there are."""
+    """Return those paths in /etc that exist and match these patterns."""
     return [str(path) for pattern in patterns for path in sorted(Path("/").glob(pattern[1:]))]
 
 
 @cache
 def machine() -> dict[str, bytes]:
-    """What the files of /proc say that bots find copies of, as it was when this was first asked."""
+    """Return the contents of the files of /proc that bots get copies of, as they were at the first call."""
     found = {}
     for name in STATIC:
         with suppress(OSError):
@@ -83,9 +86,9 @@ def machine() -> dict[str, bytes]:
 
 @cache
 def counters() -> tuple[list[str], list[str]]:
-    """The files and the folders of /proc that tell what others do, or how much: one bot could tell another by them.
+    """Return the files and folders of /proc that show what other processes do: bots could send messages through them.
 
-    What bots may not read anyway is not among them.
+    What bots may not read anyway is left out.
     """
     kept = {*STATIC, *OF_PROCESSES, *HARMLESS}
     entries = [entry for entry in os.scandir("/proc") if not (entry.name.isdecimal() or entry.name in kept)]
@@ -97,7 +100,7 @@ def counters() -> tuple[list[str], list[str]]:
 
 @cache
 def packages() -> tuple[str, ...]:
-    """The arena, its SDK and the games from elsewhere: the folder, or the file, of each."""
+    """Return the folder or file of each package: the arena, its SDK and games from other packages."""
     names = {"arena", "arena_bot", *(entry.module.partition(".")[0] for entry in entry_points(group="arena.games"))}
     specs = [spec for name in sorted(names) if (spec := find_spec(name)) is not None]
     return tuple(place for spec in specs for place in spec.submodule_search_locations or [spec.origin or ""] if place)
@@ -105,13 +108,13 @@ def packages() -> tuple[str, ...]:
 
 @cache
 def python() -> tuple[str, ...]:
-    """The arena's Python, its base, the SDK and the games, as far as they lie outside of the system's folders."""
+    """Return the folders of the arena's Python, its base, the SDK and the games, except those in the folder /usr."""
     wanted = (sys.prefix, sys.base_prefix, *packages())
     return tuple(outermost(place for place in wanted if not is_in(place, "/usr")))
 
 
 def link_packages(folder: Path) -> Path:
-    """A folder in which Python finds the packages, though it may not look into those in which they lie."""
+    """Make a folder of links in which Python finds the packages, although it may not list their own folders."""
     links = folder / "lib"
     links.mkdir()
     for place in packages():
@@ -120,46 +123,47 @@ def link_packages(folder: Path) -> Path:
 
 
 def imported_from() -> list[str]:
-    """The folders in which the packages lie, of which Python and pip read the names."""
+    """Return the folders that contain the packages; Python and pip read only the names in them."""
     return sorted({str(Path(place).parent) for place in packages()})
 
 
 def link_maven(folder: Path) -> Path:
-    """A folder for Maven's settings with no more of the machine's than how to print: the rest may hold passwords."""
+    """Make a folder of settings for Maven with only those for logging: the machine's others may contain passwords."""
     links = folder / "maven"
     links.mkdir(exist_ok=True)
-    links.chmod(0o755)  # whatever the umask: builds may run as somebody else
+    links.chmod(0o755)  # despite the umask: builds may run as another user
     if not (logging := links / "logging").is_symlink():
         logging.symlink_to("/etc/maven/logging")
     return links
 
 
 def toolchains() -> tuple[str, ...]:
-    """Compilers that people keep in their own folder; nothing else of it. Their programs lie in `bin`."""
+    """Return the folders of compilers (rustup) in the user's own folder; their programs are in `bin`."""
     rustup = os.environ.get("RUSTUP_HOME") or os.path.expanduser("~/.rustup")
     return tuple(str(path) for path in sorted(Path(rustup, "toolchains").glob("*")))
 
 
 def way_out() -> dict[str, str]:
-    """How builds reach the network, in variables: proxies, and files of certificates, as far as there are any."""
+    """Return the variables that builds need to reach the network: proxies, and files of certificates that exist."""
     proxies = {name: os.environ[name] for each in PROXIES for name in (each, each.upper()) if name in os.environ}
     return proxies | {name: path for name in CERTIFICATES if os.path.isfile(path := os.environ.get(name, ""))}
 
 
 def certificates() -> list[str]:
-    """The files among them."""
+    """Return the paths of the certificate files that `way_out` names."""
     return [path for name, path in way_out().items() if name in CERTIFICATES]
 
 
 def is_in(path: str, folder: str) -> bool:
-    """Whether it is the folder or lies in it."""
+    """Tell whether a path is the folder or lies in it."""
     return path == folder or path.startswith(f"{folder.rstrip('/')}/")
 
 
 def around(hidden: Sequence[str], place: str) -> tuple[list[str], list[str]]:
-    """A place, or if something hidden lies in it what lies around that, for Landlock can take nothing back.
+    """Return a place or, if something hidden lies in it, the places around that: Landlock cannot exclude a part.
 
-    Then also the folders that it lies around in, of which only the names may be read: Python lists where it looks.
+    The second list has the folders that contain these places. Only names may be read there: Python lists where it
+    looks.
     """
     real = os.path.realpath(place)
     if not any(is_in(each, real) for each in hidden):
@@ -174,7 +178,7 @@ def around(hidden: Sequence[str], place: str) -> tuple[list[str], list[str]]:
 
 
 def outermost(paths: Iterable[str]) -> list[str]:
-    """Without those that lie in others."""
+    """Return the paths without those that lie in others."""
     found: list[str] = []
     for path in sorted({os.path.normpath(path) for path in paths}):
         if not any(is_in(path, other) for other in found):

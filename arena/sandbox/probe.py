@@ -1,4 +1,4 @@
-"""Finds out what this machine offers, by trying it."""
+"""Finds out what this machine offers by trying it."""
 
 from __future__ import annotations
 
@@ -18,17 +18,17 @@ from arena.sandbox.launcher import landlock_abi
 from arena.sandbox.run_folder import run_folder
 
 SEES_TRUNCATION = 3
-"""The ABI of Landlock that keeps processes from emptying files."""
+"""ABI of Landlock from which on processes can be kept from emptying files."""
 PATIENCE = 30.0
-"""Seconds that a trial may take; one that needs them has failed."""
+"""Seconds after which a trial has failed."""
 TRIAL = "import importlib.util, sys; sys.exit(not importlib.util.find_spec('arena_bot'))"
-"""A Python bot must find its SDK."""
+"""Program of a trial: it checks that a Python bot finds its SDK."""
 
 
 def probe(wanted: Grade | None = None) -> Sandbox:
-    """The best sandbox that works here, or that of a grade, with less than the machine offers if need be.
+    """Return the best sandbox that works here, or one of the wanted grade, if need be with fewer layers than there are.
 
-    Raises NoSandbox if the grade is not to be had.
+    Raises NoSandbox if the grade is not available.
     """
     found, layers = found_here()
     if wanted is None:
@@ -41,7 +41,7 @@ def probe(wanted: Grade | None = None) -> Sandbox:
 
 @cache
 def found_here() -> tuple[Sandbox, tuple[Layer, ...]]:
-    """What there is, tried once: the best sandbox, and every layer."""
+    """Return the best sandbox and the state of every layer; they are tried once for each process."""
     groups, no_groups = cgroups.available()
     abi = landlock_abi()
     filtered = filter_file("bot") is not None
@@ -86,7 +86,7 @@ def _file(name: str, path: str, use: str) -> Layer:
 
 
 def _weaker(found: Sandbox, wanted: Grade) -> Sandbox:
-    """As much of it as makes the grade."""
+    """Return the sandbox with only the layers that the wanted grade has."""
     if wanted is found.grade:
         return found
     if wanted is Grade.B:
@@ -97,7 +97,7 @@ def _weaker(found: Sandbox, wanted: Grade) -> Sandbox:
 
 
 def _wrapped(filtered: bool, abi: int) -> list[Sandbox]:
-    """What to try with bubblewrap, the best first."""
+    """Return the sandboxes with bubblewrap to try, the best first."""
     bwrap, root = shutil.which("bwrap"), os.geteuid() == 0
     if bwrap is None:
         return []
@@ -107,7 +107,10 @@ def _wrapped(filtered: bool, abi: int) -> list[Sandbox]:
 
 @cache
 def _without_bubblewrap(abi: int) -> tuple[Sandbox | None, str]:
-    """The best of grade C, or why there is none; a root may be kept from mounting, or from giving up its name."""
+    """Return the best sandbox of grade C, or the reason why there is none.
+
+    Even root may be unable to mount, or to change its user.
+    """
     if not abi or filter_file("bare") is None:
         return _first_that_works([])
     plain = Sandbox(Grade.C, filtered=True, landlock=abi)
@@ -116,7 +119,7 @@ def _without_bubblewrap(abi: int) -> tuple[Sandbox | None, str]:
 
 
 def _first_that_works(sandboxes: list[Sandbox]) -> tuple[Sandbox | None, str]:
-    """The one, or why the last did not."""
+    """Return the first sandbox that works, or None with the reason why the last one failed."""
     why = "not installed (Debian, Ubuntu: apt install bubblewrap)"
     for sandbox in sandboxes:
         if not (why := _trial(sandbox)):
@@ -125,7 +128,7 @@ def _first_that_works(sandboxes: list[Sandbox]) -> tuple[Sandbox | None, str]:
 
 
 def _trial(sandbox: Sandbox) -> str:
-    """Start something in it; gives what went wrong."""
+    """Run a program in the sandbox; return what went wrong, or an empty string."""
     with run_folder() as scratch:
         root = scratch / "trial"
         root.mkdir(mode=0o700)

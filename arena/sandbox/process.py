@@ -1,6 +1,6 @@
-"""Start a bot's process, keep what it prints, end it and everything it started.
+"""Starts a bot's process, keeps what it prints, and ends it with everything it started.
 
-Everything here is called from the event loop's thread: the kernel kills a bot when the *thread* that started it ends.
+Call everything here from the event loop's thread: the kernel kills a bot when the *thread* that started it ends.
 """
 
 from __future__ import annotations
@@ -25,22 +25,22 @@ from arena.sandbox.launcher import BEGAN
 from arena.sandbox.watchdog import ALARMED, Excess, out_of_memory
 
 KEPT = 64 * 1024
-"""Bytes kept of the beginning, and again of the end, of what a bot prints."""
+"""Bytes kept from the beginning, and again from the end, of what a bot prints."""
 PIPE = 1024 * 1024
-"""As much as can lie in a pipe."""
+"""Most bytes that a pipe can hold."""
 WIDTH = 1000
 """Characters of a line that are shown as evidence."""
 FLOOD = 10 * 1024 * 1024
-"""More than this in one second is OUTPUT."""
+"""Bytes; a bot that prints more within one second has committed the fault OUTPUT."""
 
 ORPHANED = 20.0
-"""Seconds in which all that bots left behind can be ended."""
+"""Seconds within which everything that bots left behind must have ended."""
 
 _PR_SET_CHILD_SUBREAPER = 36
 
 
 def adopt_orphans() -> None:
-    """Become the parent of whatever bots leave behind, so that it can be found and ended (Linux)."""
+    """Become the parent of all processes that bots leave behind, so that they can be found and ended (Linux)."""
     with contextlib.suppress(OSError, AttributeError):
         ctypes.CDLL(None).prctl(_PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0)
 
@@ -54,7 +54,7 @@ def die_with_parent(parent: int) -> None:
 
 
 def allow_many_files() -> None:
-    """As many open files as the system lets this process have: each bot's sockets and pipes are some."""
+    """Raise the limit of open files to the most that the system allows: each bot needs several sockets and pipes."""
     hard = resource.getrlimit(resource.RLIMIT_NOFILE)[1]
     with contextlib.suppress(OSError, ValueError):
         resource.setrlimit(resource.RLIMIT_NOFILE, (hard, hard))
@@ -70,7 +70,7 @@ class Output:
         self.total = 0
 
     def add(self, data: bytes) -> None:
-        """Keep what there is room for; the middle of a flood is dropped."""
+        """Keep the data as far as there is room; of a large output the middle is dropped."""
         self.total += len(data)
         room = KEPT - len(self._head)
         self._head += data[:room]
@@ -81,19 +81,20 @@ class Output:
                 self._tail_size -= len(self._tail.popleft())
 
     def last_lines(self, count: int = 20) -> list[str]:
-        """The last lines, long ones cut, as text; bytes that are no UTF-8 are escaped."""
+        """Return the last lines as text, long ones cut; bytes that are not UTF-8 are escaped."""
         return [line if len(line) <= WIDTH else f"{line[:WIDTH]} …" for line in self.text().splitlines()[-count:]]
 
     def text(self) -> str:
-        """All that was kept; bytes that are no UTF-8 are escaped."""
+        """Return everything that was kept, as text; bytes that are not UTF-8 are escaped."""
         return (self._head + b"".join(self._tail)[-KEPT:]).decode("utf-8", "backslashreplace")
 
 
 class BotProcess:
-    """A running bot. `on_exit` is called once, in the loop, when it has ended and all its output was read.
+    """A running bot. `on_exit` is called once, in the loop, when it has ended and all its output has been read.
 
-    `group` are its control groups, removed with it. `wrapped` says that an end by signal n is told as code 128 + n.
-    Where no group holds it to its `bounds`, a look now and then does, also at the folder `scratch` that it may write.
+    `group` is its control groups, removed when it ends. `wrapped` means that an end by signal n is reported as exit
+    code 128 + n. Where no group enforces its `bounds`, they are checked from time to time, also for the folder
+    `scratch` that it may write to.
     """
 
     def __init__(
@@ -118,7 +119,7 @@ class BotProcess:
         self._scratch = scratch
         self._watch: asyncio.TimerHandle | None = None
         self.excess: Excess | None = None
-        """What it was ended for using too much of; known at its end."""
+        """Limit that it was ended for exceeding; known when it has ended."""
         self._began = False
         self._loop = asyncio.get_running_loop()
         self._second = (0, 0)  # (whole second of the loop's clock, bytes printed up to its start)
@@ -147,7 +148,7 @@ class BotProcess:
         self._pipe = self._process.stdout
         os.set_blocking(self._pipe.fileno(), False)
         try:
-            self._pidfd = os.pidfd_open(self._process.pid)  # works for a process that has ended, too
+            self._pidfd = os.pidfd_open(self._process.pid)  # also works for a process that has ended
         except OSError:
             self._reap()
             raise
@@ -162,30 +163,36 @@ class BotProcess:
         return self._process.returncode is None
 
     def exit_in_words(self) -> str:
-        """How it ended: "exited with code 3", "was killed by SIGSEGV"."""
+        """Describe how it ended: "exited with code 3", "was killed by SIGSEGV"."""
         code = self._process.returncode
         return "is still running" if code is None else ended_in_words(code, wrapped=self._wrapped)
 
     @property
     def was_killed(self) -> bool:
-        """Whether SIGKILL ended it, which can come from anybody; what wraps a bot says so by 128 more."""
+        """Whether SIGKILL ended it, which anybody may have sent.
+
+        A wrapper around the bot reports it as code 128 + 9.
+        """
         code = self._process.returncode
         return code == -signal.SIGKILL or (self._wrapped and code == 128 + signal.SIGKILL)
 
     @property
     def ended_from_outside(self) -> bool:
-        """Whether a signal that was not ours ended what wraps it: none that the bot sends gets there."""
+        """Whether a signal that we did not send ended the wrapper around the bot.
+
+        Signals from the bot cannot reach it.
+        """
         code = self._process.returncode
         return self._wrapped and code is not None and code < 0 and self.excess is None
 
     def last_lines(self) -> list[str]:
-        """What it printed last, up to now."""
+        """Return the last lines it has printed so far."""
         if self.running:
             self._take()
         return self.output.last_lines()
 
     def usage(self) -> Usage:
-        """What it and all it started had of the machine by now."""
+        """Measure what it and everything it started have used of the machine so far."""
         return cpu_usage.look(self._processes(), None if self._group is None else self._group.cpu())
 
     def _processes(self) -> list[int]:
@@ -201,16 +208,16 @@ class BotProcess:
 
     @property
     def never_began(self) -> bool:
-        """Whether it ended by itself before the sandbox around it stood."""
+        """Whether it ended by itself before the sandbox around it was ready."""
         return not (self.running or self._began) and self._process.returncode > 0
 
     def was_short_of_memory(self) -> bool:
-        """Whether the kernel ended one of its processes for that, if not the first."""
+        """Tell whether the kernel ended one of its processes, not necessarily the first, for lack of memory."""
         return self._group is not None and self._group.ran_out_of_memory()
 
     def kill(self) -> None:
-        """Begin to end the process and all it started; `on_exit` follows."""
-        if self.running:  # not reaped: nobody else can have its id
+        """Start ending the process and all it started; `on_exit` is called when that is done."""
+        if self.running:  # not yet reaped, so no other process can have its id
             with contextlib.suppress(ProcessLookupError, PermissionError):
                 os.killpg(self._process.pid, signal.SIGKILL)
 
@@ -220,11 +227,11 @@ class BotProcess:
         os.close(self._pidfd)
         try:
             self._reap()
-        finally:  # whoever waits for the end would wait for ever
+        finally:  # otherwise those who wait for the end would wait for ever
             self._on_exit()
 
     def _reap(self) -> None:
-        self.kill()  # or what it left in its group
+        self.kill()  # it may have left processes in its group
         self._process.wait()
         self._began = self._has_begun()
         del _running[self._process.pid]
@@ -234,7 +241,7 @@ class BotProcess:
             self._close()
 
     def _close(self) -> None:
-        """Leave nothing of ours behind, and learn what its control group knows."""
+        """Release everything that belongs to the bot, and read from its control group whether it ran out of memory."""
         if self._watch is not None:
             self._watch.cancel()
         if self._group is not None:
@@ -259,7 +266,10 @@ class BotProcess:
             self._on_flood()
 
     def _take(self) -> None:
-        """Keep some of what has been printed: not all at once, or a flood would hold up the loop."""
+        """Read a part of what has been printed.
+
+        Reading all at once would block the loop when a bot prints without end.
+        """
         with contextlib.suppress(BlockingIOError):
             data = os.read(self._pipe.fileno(), KEPT)
             self.output.add(data)
@@ -274,7 +284,7 @@ class BotProcess:
 
 
 def ended_in_words(code: int, *, wrapped: bool = False) -> str:
-    """What a process's return code says: "exited with code 3", "was killed by SIGSEGV"."""
+    """Describe a process's return code in words: "exited with code 3", "was killed by SIGSEGV"."""
     if wrapped and code > 128:
         code = 128 - code
     if code >= 0:
@@ -285,14 +295,14 @@ def ended_in_words(code: int, *, wrapped: bool = False) -> str:
 
 
 _running: dict[int, str] = {}
-"""The bots this process started and has not reaped: process id to token."""
+"""Bots that this process started and has not reaped: process id to token."""
 
 
 def end_orphans() -> None:
-    """Kill what ended bots left behind outside their process group (needs `adopt_orphans`), and all below it.
+    """Kill what ended bots left behind outside their process group, with all descendants (needs `adopt_orphans`).
 
-    Bots run in sessions of their own, so a child of ours in another session that is no running bot, and carries no
-    running bot's token, is one. Raises RuntimeError if there are still some after ORPHANED seconds.
+    Bots run in sessions of their own. So a child of ours in another session is an orphan if it is no running bot and
+    has no running bot's token in its environment. Raises RuntimeError if some are left after ORPHANED seconds.
     """
     own_session = os.getsid(0)
     deadline = time.monotonic() + ORPHANED
@@ -306,7 +316,7 @@ def end_orphans() -> None:
 
 
 def _is_reaped(child: int) -> bool:
-    """Whether a child had ended; one that nothing can kill is not waited for."""
+    """Tell whether a child has ended, and reap it; it does not wait for a child that cannot be killed."""
     try:
         return os.waitpid(child, os.WNOHANG) != (0, 0)
     except ChildProcessError:
@@ -314,7 +324,7 @@ def _is_reaped(child: int) -> bool:
 
 
 def _stopped(processes: Sequence[int], deadline: float) -> set[int]:
-    """Stop processes with all that are below them, so that none starts another meanwhile; gives them all."""
+    """Stop the processes and all their descendants, so that none can start another meanwhile; return all of them."""
     stopped: set[int] = set()
     while born := {each for process in processes for each in cpu_usage.family(process)} - stopped:
         if time.monotonic() > deadline:
@@ -339,5 +349,5 @@ def _is_orphan(child: int, own_session: int) -> bool:
     try:
         environment = Path(f"/proc/{child}/environ").read_bytes()
     except OSError:
-        return True  # it has ended and is to be reaped
+        return True  # it has ended and must be reaped
     return not any(token and token.encode() in environment for token in _running.values())

@@ -1,7 +1,7 @@
-"""Folders for what a run needs while it lasts, above all sockets; what a dead run left is removed by the next.
+"""Folders for what a run needs while it lasts, above all sockets; what a dead run left is removed by the next run.
 
-A run holds the lock file in its folder as long as it lives, and the kernel lets go of it when it dies. So a folder
-whose lock can be had is a dead run's, and so is a process that was told of a place in it.
+A run holds a lock on the lock file in its folder as long as it lives, and the kernel releases it when the run dies. So
+a folder whose lock is free belongs to a dead run, and so do processes that were given a path in it.
 """
 
 from __future__ import annotations
@@ -20,18 +20,18 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 
 LONGEST = 60
-"""Characters of a folder's path at which there is still room for the names of sockets in it."""
+"""Longest path of a folder, in characters, that leaves enough room for the names of sockets in it."""
 BOTS_GROUP = 65534
-"""The group of bots, and of those who build them, where they have users of their own."""
+"""Group of bots, and of their builds, where they have users of their own."""
 PATIENCE = 10.0
-"""Seconds for which processes of a dead run are killed, should they start others meanwhile."""
+"""Seconds for which processes of a dead run are killed again, in case they start others meanwhile."""
 
 
 @contextmanager
 def run_folder(parent: Path | None = None) -> Iterator[Path]:
-    """A folder of one's own, named `arena-…`, with everything in it removed in the end; `parent` is where to make it.
+    """Yield a new folder in `parent`, named `arena-…`, and remove it with all its contents in the end.
 
-    Elsewhere than in the parent that is usual there may be no room for the names of sockets.
+    Another parent than the default may leave too little room for the names of sockets.
     """
     parent = parent or _parent()
     sweep(parent)
@@ -39,7 +39,8 @@ def run_folder(parent: Path | None = None) -> Iterator[Path]:
     lock = os.open(new / "lock", os.O_RDWR | os.O_CREAT, 0o600)
     try:
         fcntl.flock(lock, fcntl.LOCK_EX)
-        folder = new.rename(parent / f"arena-{new.name.removeprefix(_hidden(''))}")  # seen by others once it is locked
+        # locked before it gets the name by which other runs find it
+        folder = new.rename(parent / f"arena-{new.name.removeprefix(_hidden(''))}")
         let_through(folder)
         try:
             yield folder
@@ -50,25 +51,28 @@ def run_folder(parent: Path | None = None) -> Iterator[Path]:
 
 
 def _hidden(rest: str) -> str:
-    """The name of a folder that is being made or removed: it is left over once the process of this number is dead."""
+    """Return the name of a folder that is being made or removed; it contains this process's id.
+
+    If that process is dead, the folder is left over.
+    """
     return f".arena-run-{os.getpid()}-{rest}"
 
 
 _HIDDEN = re.compile(r"\.arena-run-([0-9]+)-[a-z0-9_]{8}")
-"""Nothing of anybody else's is called so; a copy of a home may well be called `.arena-2025-06-01`."""
+"""Pattern that matches no other folders: a copy of a data directory may well be called `.arena-2025-06-01`."""
 
 
 def _discard(folder: Path) -> None:
-    """Remove a run's folder, so that another goes on with that if this process dies meanwhile."""
+    """Remove a run's folder, first renaming it so that another run can finish the removal if this process dies."""
     with suppress(OSError):  # somebody may have removed it already
         folder = folder.rename(folder.with_name(_hidden(folder.name.removeprefix("arena-"))))
     remove(folder)
 
 
 def let_through(folder: Path) -> None:
-    """Let bots go through a folder to what is theirs in it, where root gives them a user of their own.
+    """Let bots pass through a folder to their own files in it, where root gives them a user of their own.
 
-    They cannot list it, and nobody else goes through.
+    They cannot list the folder, and nobody else can pass through it.
     """
     if os.geteuid() == 0:
         with suppress(OSError):
@@ -77,11 +81,11 @@ def let_through(folder: Path) -> None:
 
 
 def open_up(folder: Path, mode: int = 0o755) -> None:
-    """Open a folder and those in it, to whomever their maker closed them; links are not followed."""
+    """Give a folder and all folders in it this mode, even if their maker had closed them; links are not followed."""
     with suppress(OSError):
         folder.chmod(mode)
     left = [str(folder)]
-    while left:  # no recursion: bots may nest folders deeper than that goes
+    while left:  # no recursion: bots may nest folders more deeply than Python recurses
         with suppress(OSError), os.scandir(left.pop()) as found:
             for entry in found:
                 if entry.is_dir(follow_symlinks=False):
@@ -99,7 +103,7 @@ def let_read(folder: Path) -> None:
 
 
 def remove(folder: Path) -> None:
-    """A folder with everything in it, also what a bot has closed, and nested deeper than Python goes."""
+    """Remove a folder with its contents, even folders that a bot has closed or nested too deeply for Python."""
     open_up(folder, 0o700)
     with suppress(RecursionError):
         shutil.rmtree(folder, ignore_errors=True)
@@ -143,7 +147,7 @@ def _end_processes(folder: Path) -> None:
 
 
 def _processes(folder: Path) -> Iterator[int]:
-    """Those whose environment names the folder: the address they are to dial, or where they are at home."""
+    """Yield the processes whose environment contains the folder's path: the arena's address, or the bot's home."""
     name = os.fsencode(folder)
     for process in Path("/proc").iterdir():
         if process.name.isdecimal() and process.name != str(os.getpid()):

@@ -1,4 +1,4 @@
-"""Attacks the machine from inside the sandbox, to see that it holds."""
+"""Attacks this machine from inside the sandbox, to check that the sandbox holds."""
 
 from __future__ import annotations
 
@@ -22,12 +22,12 @@ from arena.sandbox.run_folder import let_through, open_up, remove, run_folder
 from arena.sandbox.shown import shown
 
 PATIENCE = 20.0
-"""Seconds until an attack is ended from outside, whatever it does."""
+"""Seconds after which an attack is ended from outside, whatever it is doing."""
 AT_ONCE = 4
 
 
 class Verdict(NamedTuple):
-    """What came of an attack. One that is not promised to be held may succeed."""
+    """Result of one attack. An attack may succeed if the grade does not promise to hold it."""
 
     attack: str
     ran: bool
@@ -37,16 +37,20 @@ class Verdict(NamedTuple):
 
     @property
     def is_well(self) -> bool:
-        """Whether it ran, and achieved nothing that the grade promises to hold."""
+        """Whether the attack ran, and achieved nothing that the grade promises to hold."""
         return self.ran and not (self.achieved and self.promised)
 
 
 class Canaries:
-    """What attackers look for, and whether they found it. Two processes sleep for seconds that nobody else sleeps."""
+    """Things that attackers look for, and the check whether they reached them.
+
+    Two durations of sleep that nobody else uses mark processes: `tag` the canary, `lasting` those that attacks leave
+    behind.
+    """
 
     def __init__(self, folder: Path, *, shares_names: bool) -> None:
         self.shares_names = shares_names
-        """Whether a name that an attacker's socket takes is taken for others, too."""
+        """Whether a socket name taken by an attacker is taken for other processes, too."""
         self.secret = secrets.token_hex(16)
         self.tag, self.lasting = (str(10**9 + secrets.randbelow(10**9)) for _ in range(2))
         self.files = [folder / "home/arena.db", folder / "bots/other/bot.py", folder / ".ssh/id_ed25519"]
@@ -61,11 +65,14 @@ class Canaries:
         self._abstract.bind(f"\0arena-{self.secret}")
         for listening in (self._unix, self._abstract):
             listening.listen()
-        # in our own session: a child in another would pass for one that a bot left behind
+        # in our own session: a child in another one would be treated as an orphan of a bot
         self._process = subprocess.Popen(["/bin/sleep", self.tag], env={"ARENA_OPERATOR": self.secret})
 
     def where(self, again: bool) -> str:
-        """For the attackers, as JSON; whether one of them was here before."""
+        """Return where attackers find the canaries, as JSON.
+
+        `again` says that an earlier process of the attack ran before.
+        """
         return json.dumps(
             {
                 "again": again,
@@ -83,7 +90,7 @@ class Canaries:
         )
 
     def found(self) -> str | None:
-        """What an attacker did to them that it may not know itself."""
+        """Return what an attacker did to the canaries, which it may not know itself; None if nothing."""
         if self._process.poll() is not None:
             return "killed a process of the arena's"
         with contextlib.suppress(BlockingIOError):
@@ -96,7 +103,7 @@ class Canaries:
         return None
 
     def close(self) -> None:
-        """Put them away."""
+        """Close the sockets and end the canary process."""
         for each in (self._tcp, self._udp, self._unix, self._abstract):
             each.close()
         self._process.kill()
@@ -104,7 +111,7 @@ class Canaries:
 
 
 def run(sandbox: Sandbox, report: Callable[[int, int], None]) -> list[Verdict]:
-    """Every attack, one verdict each, in the order of the table."""
+    """Run all attacks and return one verdict each, in the order of the table ATTACKS."""
     adopt_orphans()
     with _operator(), run_folder() as folder:
         return asyncio.run(_all(sandbox, folder, report))
@@ -112,7 +119,7 @@ def run(sandbox: Sandbox, report: Callable[[int, int], None]) -> list[Verdict]:
 
 @contextmanager
 def _operator() -> Iterator[None]:
-    """The arena's environment has a secret, as operators' have."""
+    """Put a secret into the arena's environment, as operators may have one there."""
     os.environ["ARENA_OPERATOR"] = "secret"
     try:
         yield
@@ -151,7 +158,7 @@ async def _attacked(sandbox: Sandbox, folder: Path, name: str) -> Verdict:
 
 
 async def _process(sandbox: Sandbox, folder: Path, name: str, canaries: Canaries, *, again: bool = False) -> Verdict:
-    """What came of one process of the attacker, which has a door and a place to write of its own, as a bot's has."""
+    """Run one process of the attacker, with a socket folder and a folder to write to, as a bot has them."""
     door, scratch = folder / "door", folder / "tmp"
     for own in (door, scratch):
         own.mkdir()
@@ -190,6 +197,6 @@ def _verdict(sandbox: Sandbox, name: str, process: BotProcess, canaries: Canarie
 
 
 def plain(sandbox: Sandbox, verdicts: list[Verdict]) -> dict[str, Any]:
-    """For programs."""
+    """Return the verdicts as JSON data."""
     attempts = [{**verdict._asdict(), "well": verdict.is_well} for verdict in verdicts]
     return {"grade": sandbox.grade.value, "well": all(each.is_well for each in verdicts), "attacks": attempts}

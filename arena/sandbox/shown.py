@@ -1,4 +1,4 @@
-"""A program's folder as bots without bubblewrap may see it: within reach of their user, and with times that stay."""
+"""Shows a program's folder to bots without bubblewrap: readable for their user, with access times that stay."""
 
 from __future__ import annotations
 
@@ -13,14 +13,17 @@ from arena.sandbox.grades import Grade, Sandbox
 from arena.sandbox.run_folder import let_through, open_up
 
 NEVER = 2**31 - 1
-"""A time of last access, in seconds since 1970, that no reading changes: file systems note only what is newer than the
-last change, or a day older than now (relatime). A bot could find there what one before it has read."""
+"""Access time, in seconds since 1970, that reading does not change.
+
+File systems (relatime) update an access time only if it is older than the last change or than a day. Otherwise a bot
+could find out there what a bot before it has read.
+"""
 
 
 def shown(sandbox: Sandbox, root: Path, copies: Path) -> Path:
-    """Where a bot is to find what lies in `root`: there, or in a copy below `copies`, which all bots of a run share.
+    """Return where a bot finds the contents of `root`: there, or in a copy below `copies` that all bots of a run share.
 
-    Needs doing once a program; to do it again is quick. Raises OSError.
+    Call it once for each program; later calls are quick. Raises OSError.
     """
     if sandbox.grade is not Grade.C:
         return root
@@ -34,7 +37,7 @@ def shown(sandbox: Sandbox, root: Path, copies: Path) -> Path:
 
 
 def _copy(root: Path, copy: Path) -> None:
-    """Make a copy that is there whole or not at all, whoever makes it at the same time."""
+    """Copy the folder so that the copy exists completely or not at all, even if several processes copy at once."""
     copy.parent.mkdir(exist_ok=True)
     let_through(copy.parent)
     new = Path(tempfile.mkdtemp(dir=copy.parent))
@@ -50,13 +53,13 @@ def _copy(root: Path, copy: Path) -> None:
 
 
 def keep_times(folder: Path) -> None:
-    """Have nothing in a folder that is ours note when it was read."""
+    """Set the access times in a folder so that reading no longer changes them, for all files that are ours."""
     if folder.stat().st_atime >= NEVER:
         return
     for at, names, files in os.walk(folder):
         for name in (*names, *files):
             _keep_time(Path(at, name))
-    _keep_time(folder)  # last: it says that all are done
+    _keep_time(folder)  # last, because it marks the folder as done
 
 
 def _keep_time(path: Path) -> None:

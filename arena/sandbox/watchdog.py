@@ -1,4 +1,4 @@
-"""Looks at what a bot's processes use where no control group bounds them, often if it is much."""
+"""Checks what a bot's processes use where no control group limits them: more often, the more they use."""
 
 from __future__ import annotations
 
@@ -11,29 +11,32 @@ from typing import NamedTuple
 from arena.sandbox.grades import MIB, Bounds
 
 RELAXED, ALERT, ALARMED = 0.5, 0.1, 0.03
-"""Seconds to the next look: with less than a quarter of the memory in use, less than half, or more."""
+"""Seconds to the next check: with less than a quarter of the memory in use, less than half, or more."""
 ENTRIES = 10_000
-"""Files in its temporary folder that are counted; more is too much whatever they hold."""
+"""Most files in a bot's temporary folder, whatever their size."""
 LEVELS = 100
-"""Of folders within one another that are looked at; more is too much, too."""
+"""Most levels of nested folders that are searched; deeper ones count as too much."""
 OF_SANDBOX = 4
-"""Tasks around the bot that are not its own."""
+"""Tasks of the sandbox around the bot, which do not count as the bot's."""
 
 
 class Excess(NamedTuple):
-    """Something a bot used more of than it may, in words that follow its name."""
+    """A limit that a bot exceeded, in words that follow the bot's name."""
 
     what: str
     is_memory: bool = False
 
 
 def out_of_memory(bounds: Bounds) -> Excess:
-    """It was ended for want of memory."""
+    """Return the excess of a bot that was ended because it ran out of memory."""
     return Excess(f"ran out of memory: {bounds.memory_mib} MiB are allowed", is_memory=True)
 
 
 def look(processes: Sequence[int], bounds: Bounds, scratch: Path | None) -> tuple[Excess | None, float]:
-    """What they use too much of, and seconds to the next look. `scratch` is their folder if it lies on the disk."""
+    """Return what the processes use too much of, if anything, and the seconds to the next check.
+
+    `scratch` is their temporary folder if it is on disk.
+    """
     limit = bounds.memory_mib * MIB
     resident = sum(map(_resident, processes))
     if resident > limit and sum(map(_proportional, processes)) > limit:
@@ -46,13 +49,16 @@ def look(processes: Sequence[int], bounds: Bounds, scratch: Path | None) -> tupl
 
 
 def _resident(process: int) -> int:
-    """Bytes, those that are shared with others too."""
+    """Return the resident memory of a process in bytes, including shared memory."""
     fields = _read(f"/proc/{process}/statm").split()
     return int(fields[1]) * os.sysconf("SC_PAGE_SIZE") if fields else 0
 
 
 def _proportional(process: int) -> int:
-    """Bytes, those that are shared in equal parts, or in full where the process lets nobody look."""
+    """Return the memory of a process in bytes, with shared memory divided among those who share it.
+
+    Shared memory counts in full if the process does not allow reading the shares.
+    """
     for line in _read(f"/proc/{process}/smaps_rollup").splitlines():
         if line.startswith("Pss:"):
             return int(line.split()[1]) * 1024
@@ -67,10 +73,10 @@ def _tasks(process: int) -> int:
 
 
 def hold_more(folders: Sequence[Path], size: int, entries: int, *, copied: bool = False) -> bool:
-    """Whether the files in some folders take more than so many bytes of the disk, or are more than so many.
+    """Tell whether the files in some folders take more than `size` bytes on disk, or are more than `entries`.
 
-    If they are to be `copied`, holes in them count, too: on another disk they may be none.
-    So do folders that nobody can look into, or that lie too deep: there would be room for more.
+    If they will be `copied`, holes in sparse files count, too: the copy on another disk may be filled. Folders that
+    cannot be read or are nested too deep count as too much, since they could hide any amount.
     """
     left = [(str(folder), 0) for folder in folders]
     while left:
@@ -87,7 +93,7 @@ def hold_more(folders: Sequence[Path], size: int, entries: int, *, copied: bool 
                     if entries < 0 or size < 0 or depth > LEVELS:
                         return True
         except (FileNotFoundError, NotADirectoryError):
-            continue  # it is gone meanwhile
+            continue  # removed in the meantime
         except OSError:
             return True
     return False
