@@ -5,7 +5,7 @@
     env = Environment("buttons", seats=2)
 
 An observation is what `arena.games.observation` makes of the position, with a mask of the legal actions. Nothing of the
-referee is here: no clock, no process, no forfeit; docs/learning.md goes from here to a bot.
+referee is involved: no clock, no process, no forfeit. docs/learning.md explains how to get from here to a bot.
 """
 
 from __future__ import annotations
@@ -31,9 +31,9 @@ Observed: TypeAlias = dict[str, np.ndarray[Any, Any]]
 class Environment(AECEnv):
     """Matches of one game, one decision after the other; seat 0 is agent `seat_0`, and so on.
 
-    Where several seats decide at the same time they are asked in seat order, and none sees the others' choices before
-    all are in. When the match is over a seat's reward is the share of the others that it beat, less the share that beat
-    it; before that all rewards are 0.
+    Seats that decide at the same time are asked in seat order, and none sees the choices of the others before all have
+    chosen. When the match is over, the reward of a seat is the share of the other seats that it beat, less the share
+    that beat it; before that all rewards are 0.
     """
 
     def __init__(self, game: str, seats: int = 2, *, options: Options | None = None, render_mode: str | None = None):
@@ -57,17 +57,17 @@ class Environment(AECEnv):
         )
 
     def observation_space(self, agent: Agent) -> spaces.Dict:  # noqa: ARG002
-        """The same for all agents: `observation`, and `action_mask`."""
+        """Return the space of observations, the same for all agents: a dict of `observation` and `action_mask`."""
         return self._observed
 
     def action_space(self, agent: Agent) -> spaces.Discrete:  # noqa: ARG002
-        """The same for all agents: the actions of the game."""
+        """Return the space of actions, the same for all agents: all actions of the game."""
         return self._action
 
     def reset(self, seed: int | None = None, options: dict[str, Any] | None = None) -> None:  # noqa: ARG002
-        """Begin a match. With a seed it is the match of that seed, and those after it follow from it.
+        """Begin a match. A seed determines this match and all matches after it.
 
-        PettingZoo's `options` mean nothing here: those of a game are given when the environment is made.
+        PettingZoo's `options` are ignored: the options of a game are given when the environment is made.
         """
         if seed is not None:
             self._luck = np.random.default_rng(seed)
@@ -82,7 +82,7 @@ class Environment(AECEnv):
         self._ask()
 
     def observe(self, agent: Agent) -> Observed:
-        """What a seat sees; its mask is empty while it owes nothing."""
+        """Return what a seat sees; its mask is empty unless the seat has to decide."""
         seat = self._seat(agent)
         mask = np.zeros(self.game.actions, np.int8)
         if seat not in self._decisions:
@@ -93,7 +93,7 @@ class Environment(AECEnv):
         }
 
     def step(self, action: int | None) -> None:
-        """The choice of the agent that is asked. Raises ValueError if it is not legal."""
+        """Make the choice of the agent that is asked. Raises ValueError if it is not legal."""
         agent = self.agent_selection
         if self.terminations[agent]:
             self._was_dead_step(action)
@@ -111,19 +111,19 @@ class Environment(AECEnv):
             self.render()
 
     def render(self) -> str | None:
-        """The table as text: given back (`ansi`), or printed (`human`)."""
+        """Draw the table as text and return it (`ansi`), or print it (`human`)."""
         picture = self.game.picture(self.position)
         if self.render_mode == "human":
-            print(picture, end="\n\n")  # noqa: T201 - that is what it is for
+            print(picture, end="\n\n")  # noqa: T201 - mode `human` means printing
         return picture if self.render_mode == "ansi" else None
 
     def close(self) -> None:
-        """Nothing is open."""
+        """Do nothing, since an environment holds nothing open."""
 
     def _begin(self) -> None:
         self._dice = KeyedDice(self._luck.bytes(32))
         self.position: Any = self.game.start(len(self.possible_agents), self._dice, self._options)
-        """The state of the rules, to search from."""
+        """State of the rules, from which a learner can search."""
         self._pending = self.game.pending(self.position)
         self._decisions: dict[Seat, int] = {}
 
@@ -135,7 +135,7 @@ class Environment(AECEnv):
             self.terminations = dict.fromkeys(self.agents, True)
 
     def _ask(self) -> None:
-        """Select whoever owes the next decision; when the match is over, the first."""
+        """Select the agent that has to decide next; when the match is over, the first agent."""
         owing = [seat for seat in sorted(self._pending) if seat not in self._decisions]
         self.agent_selection = self.possible_agents[owing[0] if owing else 0]
 
@@ -144,6 +144,9 @@ class Environment(AECEnv):
 
 
 def rewards(ranks: tuple[int, ...]) -> list[float]:
-    """By seat: the share of the others that it beat, less the share that beat it; they add up to 0."""
+    """Return the reward of each seat: the share of the others that it beat, less the share that beat it.
+
+    Their sum is 0.
+    """
     others = len(ranks) - 1
     return [sum((other > own) - (other < own) for other in ranks) / others for own in ranks]

@@ -1,4 +1,4 @@
-"""What is said of names that people write: which they may have meant."""
+"""Error messages for unknown names, with suggestions."""
 
 from __future__ import annotations
 
@@ -6,19 +6,19 @@ from collections.abc import Iterable
 
 
 def short(text: str) -> str:
-    """Somebody's text, quoted and escaped, in a message; long ones are cut."""
+    """Quote and escape text from a user for a message; a long one is cut."""
     return ascii(text if len(text) <= 40 else text[:40] + "…")
 
 
 def unknown(what: str, given: str, known: Iterable[str]) -> str:
-    """What is said of a name that nothing has: what it may have meant, and what there is."""
+    """Return the error message for an unknown name: a suggestion, and all known names."""
     names = list(known)
     return f"unknown {what} {short(given)}{meant(given, names)}: {what}s are {', '.join(names)}"
 
 
 def meant(given: str, known: Iterable[str]) -> str:
-    """A remark that names what is written nearly so; empty if nothing is."""
-    from difflib import get_close_matches  # here, because few names are wrong
+    """Return a remark that suggests the most similar known name; empty if none is similar."""
+    from difflib import get_close_matches  # imported here, because few names are wrong
 
     close = get_close_matches(given.lower(), known, n=1)
     return f" (did you mean {close[0]}?)" if close else ""

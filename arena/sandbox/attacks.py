@@ -65,7 +65,7 @@ def canary(name: str) -> Any:
 
 
 def syscall(number: int, *arguments: Any) -> bool:
-    """Whether the kernel would do it: any complaint but that it may not or cannot means that it looked."""
+    """Tell whether the kernel tried to carry out a call: "not allowed", "not implemented" and "no locks" mean no."""
     if libc.syscall(number, *arguments) >= 0:
         return True
     return ctypes.get_errno() not in {errno.EPERM, errno.EACCES, errno.ENOSYS, errno.ENOLCK}

@@ -131,7 +131,7 @@ def show(opened: int, target: str) -> None:
 
 
 def mount(source: str, target: str, flags: int, kind: str = "none") -> None:
-    """Attach a file system or a folder at `target`; flags as in the manual page mount(2). Raises OSError."""
+    """Attach a file system or a folder at `target`, with flags of Linux such as MS_BIND. Raises OSError."""
     called(f"mount {target}", libc.mount(source.encode(), target.encode(), kind.encode(), ctypes.c_ulong(flags), None))
 
 

@@ -1,8 +1,8 @@
-"""Programs as people hand them in: taken, read, built and kept.
+"""Bots as people hand them in: copied, read, built and stored.
 
-A program is a `.py` file, an executable file, a folder with a `bot.toml`, or an archive of such a folder. Kept, it is a
-folder named after the SHA-256 of its content, which never changes. `intake` and `build` are imported by whoever takes
-something in: most commands do not.
+A submission is a `.py` file, an executable file, a folder with a `bot.toml`, or an archive of such a folder. It is
+stored as a folder named after the SHA-256 of its content, which never changes. `intake` and `build` are not imported
+here, because most commands need neither.
 """
 
 from arena.submission.budget import MAX_BYTES, MAX_FILES

@@ -1,4 +1,4 @@
-"""What a build may use up: time of the processors and of people, output, and room on the disk."""
+"""Limits of a build: processor time, real time, output, and space on the disk."""
 
 from __future__ import annotations
 
@@ -17,36 +17,39 @@ from arena.sandbox.grades import MIB
 from arena.sandbox.watchdog import LEVELS, hold_more
 
 CPU = 600.0
-"""Seconds of processor time that all commands of a build may use, all their processes counted together."""
+"""Seconds of processor time that all commands of a build may use, with all their processes."""
 WALL = 3600.0
-"""Seconds that they may take, however busy the machine is."""
+"""Seconds of real time that all commands of a build may take, however busy the machine is."""
 IDLE = 300.0
 """Seconds without work or output after which a build counts as stuck."""
 MAX_LOG = 16 * MIB
 MAX_ENTRIES = 500_000
-"""Files that a build may have at a time, temporary ones and its home included."""
+"""Files that a build may have at any time, including temporary ones and those in its home."""
 LEFT_FREE = 256 * MIB
-"""Of the disk, whoever fills it."""
+"""Bytes of the disk that must stay free, whoever fills it."""
 LOOK = 0.5
-"""Seconds between two counts of processor time, for which many files are read."""
+"""Seconds between two measurements of processor time, for which many files are read."""
 _COUNTING = 0.1
-"""The part of its time for which what it has written is counted."""
+"""Largest part of the time that is spent on counting what a build has written."""
 
 
 class Running(NamedTuple):
-    """A command of a build that runs."""
+    """A running command of a build."""
 
     process: subprocess.Popen[bytes]
     group: Group | None
 
     def cpu(self) -> float:
-        """Seconds of processor time that it and all it started have used; less, once they have ended."""
+        """Return the seconds of processor time that it and its descendants have used.
+
+        Less, once some of them have ended.
+        """
         counted = None if self.group is None else self.group.cpu()
         return cpu_usage.look(cpu_usage.family(self.process.pid), None).cpu if counted is None else counted
 
 
 class Allowance:
-    """What all commands of a build together may use up."""
+    """The limits for all commands of a build together."""
 
     def __init__(self, folders: Sequence[Path], log: IO[bytes]) -> None:
         self._folders = folders
@@ -55,12 +58,12 @@ class Allowance:
         self._count_at = 0.0
 
     def exceeded(self, running: Running) -> str | None:
-        """What the build used too much of, in words."""
+        """Return the limit that the build has exceeded, in words; None if none."""
         printed = os.fstat(self._log.fileno()).st_size
         return self._time.exceeded(running, printed) or self._filled(printed, counted=False)
 
     def exceeded_at_end(self) -> str | None:
-        """The same once a command has ended, when what it has written is counted for certain."""
+        """Return the limit that a build has exceeded when a command has ended, after counting all it has written."""
         self._time.end()
         return self._filled(os.fstat(self._log.fileno()).st_size, counted=True)
 
@@ -73,7 +76,10 @@ class Allowance:
         return f"may write {most}" if self._wrote_too_much(counted=counted) else None
 
     def _wrote_too_much(self, *, counted: bool) -> bool:
-        """Whether it did when that was counted, which takes a while and so is done now and then."""
+        """Tell whether the build has written too much.
+
+        Counting takes a while, so it is done only now and then, unless `counted` asks for it.
+        """
         begun = time.monotonic()
         if begun < self._count_at and not counted:
             return False
@@ -83,22 +89,22 @@ class Allowance:
 
 
 class _Time:
-    """How long all commands of a build together take, and whether they get on."""
+    """Processor time and real time of all commands of a build together, and whether the build makes progress."""
 
     def __init__(self) -> None:
         self._begun = self._moved = time.monotonic()
         self._look_at = 0.0
         self._ended = 0.0
-        """Processor time of the commands before this one."""
+        """Processor time of the commands before this one, in seconds."""
         self._cpu = 0.0
         self._printed = 0
 
     def end(self) -> None:
-        """Begin another command."""
+        """End a command, so that the next one is counted in addition."""
         self._ended = self._cpu
 
     def exceeded(self, running: Running, printed: int) -> str | None:
-        """What is too much, in words."""
+        """Return the time limit that is exceeded, in words; None if none."""
         now = time.monotonic()
         if now >= self._look_at:
             self._look_at = now + LOOK
@@ -112,5 +118,5 @@ class _Time:
     def _look(self, cpu: float, printed: int, now: float) -> None:
         if cpu > self._cpu or printed != self._printed:
             self._moved = now
-        self._cpu = max(self._cpu, cpu)  # what nobody waited for is missing from a family once it has ended
+        self._cpu = max(self._cpu, cpu)  # ended processes that no parent waited for are no longer counted
         self._printed = printed

@@ -1,6 +1,6 @@
-"""Unpack what strangers packed: ordinary files with plain names, counted while they are inflated.
+"""Unpacks archives from strangers: only ordinary files with plain names, counted while they are inflated.
 
-The standard library reads the headers and inflates; what is written, where and how much, is decided here.
+The standard library reads headers and inflates; this module decides what is written, where, and how much.
 """
 
 from __future__ import annotations
@@ -30,9 +30,9 @@ else:
 MAX_NAME = 200
 MAX_DEPTH = 16
 _HEADERS = 16 * 1024 * 1024
-"""Bytes that headers and padding of a tar file may have beside its content."""
+"""Bytes that headers and padding of a tar file may have in addition to its content."""
 _DIRECTORY, _ENTRIES = b"PK\x01\x02", 50_000
-"""What every entry of a zip file's directory begins with, and how often that may be before it is read into memory."""
+"""First bytes of every entry in a zip file's directory, and the most entries of a zip file that is read into memory."""
 
 
 class Entry(NamedTuple):
@@ -44,12 +44,12 @@ class Entry(NamedTuple):
 
 
 def kind(path: Path) -> str | None:
-    """The ending that says which kind of archive it is; None for what is called like none."""
+    """Return the file name's ending that says which kind of archive it is; None if it is not called like one."""
     return next((ending for ending in READERS if path.name.lower().endswith(ending)), None)
 
 
 def unpack(path: Path, folder: Path) -> None:
-    """Write the files of an archive into a new folder. Raises BadSubmission; what was written is no bot then."""
+    """Write the files of an archive into a new folder. Raises BadSubmission; the folder then holds only a part."""
     ending = kind(path)
     assert ending is not None
     folder.mkdir(parents=True)
@@ -61,7 +61,7 @@ def unpack(path: Path, folder: Path) -> None:
         raise
     except _DAMAGED as error:
         if isinstance(error, OSError) and error.errno is not None:
-            raise  # the disk's doing, not the archive's
+            raise  # an error of the disk, not of the archive
         raise BadSubmission(f"{str(path)!r} is no {ending} archive that can be read: {error}") from error
 
 
@@ -79,13 +79,13 @@ def _write(entries: Iterator[Entry], folder: Path, budget: Budget) -> None:
 
 
 class _Names:
-    """The names of an archive so far: no two may differ by case only, and no file may be there twice."""
+    """The names of an archive so far: no two may differ only by case, and no file may occur twice."""
 
     def __init__(self) -> None:
         self._seen: dict[str, tuple[str, bool]] = {}
 
     def check(self, name: str, *, is_file: bool) -> str:
-        """The name as a plain relative path. Raises BadSubmission."""
+        """Return the name as a plain relative path. Raises BadSubmission."""
         parts = [part for part in name.split("/") if part not in {"", "."}]
         problem = "has no name" if is_file and not parts else _problem(name, parts)
         if problem is None:
@@ -128,7 +128,7 @@ def _zip(path: Path) -> Iterator[Entry]:
             mode = info.external_attr >> 16
             if info.compress_type not in {zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED}:
                 raise zipfile.BadZipFile("an entry is neither stored nor deflated")
-            name = info.orig_filename  # the other one ends at a NUL
+            name = info.orig_filename  # `filename` is cut at a NUL
             if name.endswith("/"):
                 yield Entry(name)
             else:
@@ -155,7 +155,7 @@ def _check_ordinary(name: str, ordinary: bool, mode: int) -> None:
 
 
 class _Counted(io.RawIOBase):
-    """An inflated tar file, up to what it may be at most: a header can claim a name of any length."""
+    """An inflated tar file that raises once it is too large: a header can claim a name of any length."""
 
     def __init__(self, source: IO[bytes], shown: str) -> None:
         self._source = source
@@ -169,7 +169,7 @@ class _Counted(io.RawIOBase):
 
 _DAMAGED = (tarfile.TarError, zipfile.BadZipFile, zlib.error, lzma.LZMAError, zstd.ZstdError, EOFError, OSError,
             NotImplementedError, RuntimeError, ValueError)  # fmt: skip
-"""What the standard library raises for archives that were damaged, by accident or not."""
+"""Errors that the standard library raises for archives that are damaged, on purpose or not."""
 READERS: dict[str, Callable[[Path], Iterator[Entry]]] = {
     ".zip": _zip,
     ".tar": partial(_tar, opener=lambda path: path.open("rb")),
@@ -178,4 +178,4 @@ READERS: dict[str, Callable[[Path], Iterator[Entry]]] = {
     ".tar.xz": partial(_tar, opener=lzma.LZMAFile),
     ".tar.zst": partial(_tar, opener=zstd.ZstdFile),
 }
-"""By the ending of the name."""
+"""Functions that read an archive, by the ending of its name."""

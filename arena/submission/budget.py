@@ -1,4 +1,4 @@
-"""How large a submission may be, counted as it is written."""
+"""Limits the size of a submission, counted while it is written."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ _CHUNK = 256 * 1024
 
 
 class Budget:
-    """How much may still be written of one submission."""
+    """Number of files and bytes that may still be written of one submission."""
 
     def __init__(self, shown: str, files: int = MAX_FILES, size: int = MAX_BYTES) -> None:
         self._shown = shown
@@ -22,7 +22,7 @@ class Budget:
         self._size = size
 
     def spend(self, files: int = 0, size: int = 0) -> None:
-        """So much more. Raises BadSubmission."""
+        """Count more files or bytes. Raises BadSubmission if they are too many."""
         self._files -= files
         self._size -= size
         if self._files < 0 or self._size < 0:
@@ -30,12 +30,12 @@ class Budget:
 
 
 def too_large(shown: str) -> BadSubmission:
-    """What is said of a submission, or a part of it, that is too large."""
+    """Return the error for a submission, or a part of it, that is too large."""
     return BadSubmission(f"{shown!r} is too large: {MAX_FILES} files and {MAX_BYTES // 2**20} MiB are allowed")
 
 
 def write_file(source: IO[bytes], target: Path, executable: bool, budget: Budget) -> None:
-    """Write a new read-only file, counted as it comes."""
+    """Write a new read-only file and count its bytes as they arrive. Raises BadSubmission if they are too many."""
     budget.spend(files=1)
     target.parent.mkdir(parents=True, exist_ok=True)
     flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW

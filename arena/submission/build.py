@@ -1,4 +1,4 @@
-"""Make a program from its source by the commands of its manifest, and keep what came of it."""
+"""Builds a program from its source with the commands of its manifest, and keeps the result."""
 
 from __future__ import annotations
 
@@ -25,39 +25,39 @@ from arena.submission.program import Program, command, environment, walk
 from arena.suggest import short
 
 LAST_LINES = 10
-"""Of a log that are shown when a build fails."""
+"""Lines at the end of a log that are shown when a build fails."""
 LAST_BYTES = 4096
-"""Of a log that are looked at for them."""
+"""Bytes at the end of a log in which these lines are looked for."""
 SHOWN = 2.0
-"""Seconds after which people see what a command is doing."""
+"""Seconds after which people are shown what a command is doing."""
 COMMAND, LINE = 20, 80
-"""Characters shown then of the command, and of the latest line of its output."""
+"""Characters shown of a running command, and of the latest line of its output."""
 _GLANCE = 0.05
-"""Seconds between two looks at a command that runs."""
+"""Seconds between two checks of a running command."""
 
 
 def _nothing(_what: str) -> None:
-    """Show nobody."""
+    """Ignore the progress, for builds that nobody watches."""
 
 
 class Building(NamedTuple):
-    """How people hear of a build."""
+    """Callbacks that tell people about a build."""
 
     say: Callable[[str], None]
-    """Told each command as it begins, and of one that fails what was printed last."""
+    """Called with each command when it begins and, for one that fails, with the last lines that it printed."""
     show: Callable[[str], None] = _nothing
-    """Told every moment what a command that takes its time is doing."""
+    """Called repeatedly with what a long-running command is doing."""
 
 
 class BuildFailed(BadSubmission):
-    """A build came to nothing; the message says which command, how, and where the log is."""
+    """Error for a failed build; the message says which command failed, how, and where the log is."""
 
 
 def build(program: Program, log: Path, sandbox: Sandbox, building: Building, cache: Path | None = None) -> Program:
-    """Run a program's build, if it has one, where it lies; gives the program with the digest of what is there then.
+    """Run a program's build, if it has one, in its folder; return the program with the digest of the result.
 
-    What the commands print is kept in the file `log`, and what they leave at home in the folder `cache`, for the next
-    build that is given it. Raises BuildFailed.
+    The output of the commands is written to the file `log`. What they leave in their home is kept in the folder `cache`
+    for the next build that gets the same folder. Raises BuildFailed.
     """
     if not program.build:
         return program
@@ -75,12 +75,12 @@ def build(program: Program, log: Path, sandbox: Sandbox, building: Building, cac
                     building.say(f"  | {line}")
                 what = f"{short(shlex.join(words))} {problem}"
                 raise BuildFailed(f"{program.name} is not built: {what}; what was printed is in {str(log)!r}")
-        let_read(program.root)  # bots may have another user than builds
+        let_read(program.root)  # bots may run as another user than builds
         return replace(program, built=tree_digest(program.root))
 
 
 class _Showing:
-    """Shows people now and then what a command is doing."""
+    """Shows people from time to time what a command is doing."""
 
     def __init__(self, show: Callable[[str], None], command: str, log: Path) -> None:
         self._show = show
@@ -90,7 +90,7 @@ class _Showing:
         self._next = self._begun + SHOWN
 
     def __call__(self) -> None:
-        """Do so if it is time."""
+        """Show it if it is time."""
         now = time.monotonic()
         if now >= self._next:
             self._next = now + LOOK
@@ -110,7 +110,7 @@ def _nothing_left_by_ctrl_c(log: Path) -> Iterator[None]:
         yield
     except KeyboardInterrupt:
         log.unlink()
-        for folder in (log.parent, log.parent.parent):  # as far as they were made for it
+        for folder in (log.parent, log.parent.parent):  # unless they contain something else
             with suppress(OSError):
                 folder.rmdir()
         raise
@@ -118,7 +118,7 @@ def _nothing_left_by_ctrl_c(log: Path) -> Iterator[None]:
 
 @contextmanager
 def _own_folder(root: Path, sandbox: Sandbox, cache: Path | None) -> Iterator[Path]:
-    """What a build has for itself, beside its folder: nothing that was handed in can be taken for it."""
+    """Yield a build's own folder for its home and temporary files, beside its root, apart from all submitted files."""
     own = Path(tempfile.mkdtemp(prefix=".build-", dir=root.parent))
     try:
         (own / "tmp").mkdir()
@@ -130,7 +130,7 @@ def _own_folder(root: Path, sandbox: Sandbox, cache: Path | None) -> Iterator[Pa
 
 
 class _Place(NamedTuple):
-    """Where the commands of a build run, and what holds them."""
+    """Where the commands of a build run, and under which limits."""
 
     root: Path
     own: Path
@@ -140,7 +140,7 @@ class _Place(NamedTuple):
 
 
 def _problem(words: Sequence[str], place: _Place, show: Callable[[], None]) -> str | None:
-    """Run one command to its end; gives what went wrong, in words."""
+    """Run one command to its end; return what went wrong, in words, or None."""
     root, own, sandbox, log, allowance = place
     _hand_over(root, builder(sandbox))
     made = confine_build(sandbox, command(words), root=root, own=own, env={**environment(), "LANG": "C.UTF-8"})
@@ -153,14 +153,14 @@ def _problem(words: Sequence[str], place: _Place, show: Callable[[], None]) -> s
                 running.process.wait(_GLANCE)
     if running.process.returncode:
         return ended_in_words(running.process.returncode, wrapped=made.wrapped)
-    open_up(root)  # else nobody but root could count what is in folders that it has closed
+    open_up(root)  # otherwise only root could count what is in folders that it has closed
     open_up(own, 0o700)
     return f"failed: a build {what}" if (what := allowance.exceeded_at_end()) else None
 
 
 @contextmanager
 def _running(made: Confined, log: IO[bytes]) -> Iterator[Running]:
-    """A command of a build, for as long as the block lasts; whatever it started ends with it."""
+    """Yield a running command of a build; end it and everything it started when the block ends."""
     adopt_orphans()
     process = subprocess.Popen(
         made.argv, cwd=made.cwd, env=made.env, stdin=subprocess.DEVNULL, stdout=log, stderr=log, start_new_session=True
@@ -177,13 +177,13 @@ def _running(made: Confined, log: IO[bytes]) -> Iterator[Running]:
 
 
 def _make_writable(folder: Path) -> None:
-    """Compilers write over what was built at the author's desk, and handed in with the rest."""
+    """Make all files writable: compilers overwrite what the author had built and handed in with the rest."""
     for path in walk(folder, without=set()):
         path.chmod(path.stat().st_mode | 0o200)
 
 
 def _hand_over(folder: Path, uid: int | None) -> None:
-    """What is built must be theirs who build it."""
+    """Give the folder and its contents to the user that builds; None changes nothing."""
     if uid is not None:
         for path in (folder, *folder.rglob("*")):
             os.chown(path, uid, -1, follow_symlinks=False)

@@ -1,4 +1,4 @@
-"""The bots that come with the arena."""
+"""The built-in bots, which come with the arena."""
 
 from __future__ import annotations
 
@@ -12,17 +12,17 @@ from arena.submission.program import Program, files_in, program
 
 
 class _BuiltIn(msgspec.Struct, forbid_unknown_fields=True):
-    """A line of the built-in bots' table."""
+    """A row in the table of built-in bots."""
 
     about: str
     games: list[str]
     slow: tuple[str, ...] = ()
-    """Games in which it thinks for more than 2 ms a decision: a ladder of all bots is to be quick."""
+    """Games in which it thinks for more than 2 ms a decision; ladders with all bots leave it out there, to be quick."""
 
 
 @cache
 def built_ins() -> dict[str, Program]:
-    """The bots that come with the arena, by name; they share one folder."""
+    """Return the built-in bots by name; they share one folder."""
     root = bots_folder() / "python" / "builtin"
     table = msgspec.toml.decode((root / "bots.toml").read_bytes(), type=dict[str, _BuiltIn])
     files = files_in(root, str(root))
@@ -33,7 +33,7 @@ def built_ins() -> dict[str, Program]:
 
 
 def bots_folder() -> Path:
-    """What a checkout has in `bots`; inside `arena` when installed."""
+    """Return the folder `bots` of the checkout or, when installed, its copy inside `arena`."""
     package = Path(__file__).parent.parent
     installed = package / "_bots"
     return installed if installed.exists() else package.parent / "bots"

@@ -1,7 +1,7 @@
-"""What a build leaves at home, kept for the next build of the same name: compilers' caches.
+"""Caches of compilers: what a build leaves in its home, kept for the next build of the same name.
 
-A cache is `NAME/N` where caches are kept. N builds in a row failed with it, and it is dropped before it could be the
-reason why none ever comes through.
+A cache is the folder `NAME/N`. N is the number of builds in a row that failed with it. After too many the cache is
+dropped, since it could be the reason why builds fail.
 """
 
 from __future__ import annotations
@@ -18,16 +18,16 @@ from arena.sandbox.watchdog import hold_more
 
 LARGEST = 1024 * MIB
 MAX_ENTRIES = 200_000
-"""Files and folders of a cache; a larger one is dropped."""
+"""Files and folders of a cache; a larger cache is dropped."""
 FAILURES = 2
-"""Builds in a row that fail with the same cache, before the next begins without."""
+"""Builds in a row that may fail with the same cache, before the next one begins without."""
 
 
 @contextmanager
 def lent(cache: Path | None, home: Path) -> Iterator[None]:
-    """Have `home` be what is kept as `cache`, or else empty, and keep what the block leaves there.
+    """Fill `home` from `cache`, or leave it empty, and keep what the block leaves there as the new cache.
 
-    While it is lent nobody else finds it. Ctrl-C leaves nothing that was not there before.
+    While a build uses the cache no other build finds it. Ctrl-C leaves nothing that was not there before.
     """
     failures = None if cache is None else _take(cache, home)
     home.mkdir(exist_ok=True)
@@ -46,12 +46,12 @@ def lent(cache: Path | None, home: Path) -> Iterator[None]:
 
 
 def _take(cache: Path, home: Path) -> int | None:
-    """Move a cache to where a build is at home; gives how many builds failed with it, or None if there is none."""
+    """Move a cache to a build's home; return how many builds failed with it, or None if there is none."""
     if not cache.is_dir():
         return None
     try:
         with run_folder(_beside(cache)) as mine:
-            taken = cache.rename(mine / "cache")  # only one of several can do that
+            taken = cache.rename(mine / "cache")  # of several builds only one can do this
             (kept,) = taken.iterdir()
             shutil.move(kept, home)
             return int(kept.name)
@@ -61,21 +61,21 @@ def _take(cache: Path, home: Path) -> int | None:
 
 
 def _keep(home: Path, cache: Path, failures: int) -> None:
-    """Move what a build left at home to where caches are kept, unless there is none, or too much of it."""
+    """Move a build's home to its place as a cache, unless it is empty, too large, or failed too often."""
     with suppress(OSError, RecursionError):
-        if failures >= FAILURES or not stat.S_ISDIR(home.lstat().st_mode):  # it may have made a link of it
+        if failures >= FAILURES or not stat.S_ISDIR(home.lstat().st_mode):  # the build may have replaced it by a link
             return
-        open_up(home, 0o700)  # Go closes what it has fetched, which then could not be moved to another disk
+        open_up(home, 0o700)  # Go makes its downloads read-only; they could not be moved to another disk
         if not any(home.iterdir()) or hold_more([home], LARGEST, MAX_ENTRIES, copied=True):
             return
         with run_folder(_beside(cache)) as mine:
             (mine / "cache").mkdir()
             shutil.move(home, mine / "cache" / str(failures))
-            (mine / "cache").rename(cache)  # refused if another build's is there meanwhile
+            (mine / "cache").rename(cache)  # fails if another build has stored one meanwhile
 
 
 def _beside(cache: Path) -> Path:
-    """On the same disk, and where no bot's cache is: no name begins with a dot."""
+    """Make and return a folder on the same disk that can be no bot's cache: no name of a bot begins with a dot."""
     folder = cache.parent / ".moved"
     folder.mkdir(parents=True, exist_ok=True)
     return folder

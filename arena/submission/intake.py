@@ -1,4 +1,4 @@
-"""Take what is handed in: a copy of it is what is checked, built and kept, whatever becomes of the original."""
+"""Takes in a submission: a copy is checked, built and stored, so that later changes of the original do not matter."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from arena.submission.program import LEFT_OUT, Program, missing, read, read_fold
 
 
 class Taken(NamedTuple):
-    """A copy of a submission, and what of it was left out."""
+    """A copy of a submission, and the folders that were left out of it."""
 
     program: Program
     left_out: tuple[str, ...] = ()
@@ -28,10 +28,10 @@ class Taken(NamedTuple):
 def take(path: Path, scratch: Path, *, name: str | None = None, plays: Sequence[str] = ()) -> Taken:
     """Copy or unpack what is at a path into an empty folder, and read it there.
 
-    `name` and `plays` go before what the manifest says. Raises BadSubmission.
+    `name` and `plays` override the manifest. Raises BadSubmission.
     """
     taken = _taken(path, scratch, name, plays)
-    open_up(scratch / "bot")  # bots may run as somebody else, whatever the umask
+    open_up(scratch / "bot")  # despite the umask: bots may run as another user
     return taken
 
 
@@ -46,7 +46,7 @@ def _taken(path: Path, scratch: Path, name: str | None, plays: Sequence[str]) ->
         raise missing(path)
     if ending := kind(path):
         return _unpacked(path, scratch / "bot", name, plays, called=path.name[: -len(ending)].lower())
-    read(path)  # for what it complains of
+    read(path)  # only for the errors that it raises
     copy = scratch / "bot" / path.name
     with _open(path.resolve()) as source:
         write_file(source, copy, _executable(source), Budget(str(path)))
@@ -54,7 +54,7 @@ def _taken(path: Path, scratch: Path, name: str | None, plays: Sequence[str]) ->
 
 
 def _unpacked(path: Path, folder: Path, name: str | None, plays: Sequence[str], *, called: str) -> Taken:
-    """The bot of an archive lies at its top, or in the one folder that is there."""
+    """Unpack an archive and read the bot at its top or, if there is nothing but one folder, in that folder."""
     unpack(path, folder)
     inside = [each for each in folder.iterdir() if each.name not in LEFT_OUT]
     alone = len(inside) == 1 and inside[0].is_dir()
@@ -64,9 +64,10 @@ def _unpacked(path: Path, folder: Path, name: str | None, plays: Sequence[str], 
 
 
 def made_by_builds(folder: Path) -> set[str]:
-    """What the author's own builds leave at its top: with a build of its own, what git is told to look away from there.
+    """Return the names at the folder's top that the author's own builds made.
 
-    An old `build` of CMake would break the new one, and Rust's `target` is larger than a bot may be.
+    With a build in the manifest these are the entries that `.gitignore` names there. An old `build` of CMake would
+    break the new one, and Rust's `target` is larger than a bot may be.
     """
     ignored = folder / ".gitignore"
     if not (manifest(folder).build and ignored.is_file()):
@@ -86,7 +87,7 @@ def _copy_folder(folder: Path, target: Path, without: Set[str]) -> None:
 
 
 def _open(path: Path) -> IO[bytes]:
-    """An ordinary file for reading, whatever it may have been a moment ago."""
+    """Open an ordinary file for reading, safely even if it was replaced a moment ago; refuse everything else."""
     try:
         file = os.fdopen(os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK), "rb")
     except OSError:
@@ -108,7 +109,7 @@ def _executable(file: IO[bytes]) -> bool:
 
 
 def _left_out(folder: Path) -> tuple[str, ...]:
-    """The folders in it that are no part of a bot, by their paths."""
+    """Return the paths of the folders inside that are no part of a bot."""
     found = []
     for at, names, _ in os.walk(folder):
         found += [str(Path(at, name).relative_to(folder)) for name in names if name in LEFT_OUT]

@@ -1,4 +1,4 @@
-"""Programs as a home keeps them: each in a folder named after the digest of what is in it, read-only."""
+"""Stored programs in a data directory ("home"): each in a read-only folder named after the digest of its content."""
 
 from __future__ import annotations
 
@@ -18,11 +18,11 @@ from arena.suggest import short
 
 MAX_FILES = 50_000
 MAX_BYTES = 1024 * 1024 * 1024
-"""Of what a build made."""
+"""Size of what a build made."""
 
 
 def store(program: Program, bots: Path) -> Program:
-    """Keep a copy of a program under its digest; gives the copy. Raises BadSubmission."""
+    """Store a copy of a program under its digest and return the copy. Raises BadSubmission."""
     stored = replace(program, root=bots / program.kept_as)
 
     def fill(folder: Path) -> None:
@@ -42,7 +42,7 @@ def store(program: Program, bots: Path) -> Program:
 
 
 def _appear(folder: Path, fill: Callable[[Path], None]) -> None:
-    """Have a folder filled that is there whole or not at all; does nothing if it is there already."""
+    """Fill a folder so that it exists completely or not at all; do nothing if it already exists."""
     if folder.exists():
         return
     folder.parent.mkdir(parents=True, exist_ok=True)
@@ -62,7 +62,7 @@ def _make_read_only(folder: Path) -> None:
 
 
 def intact(program: Program) -> bool:
-    """Whether a stored program is, file by file, what its digest says."""
+    """Tell whether the files of a stored program match its digest."""
     try:
         if program.built:
             return tree_digest(program.root) == program.built
@@ -73,18 +73,18 @@ def intact(program: Program) -> bool:
 
 
 def manifest(root: Path) -> Manifest:
-    """What the manifest of a stored program says, as far as it has one; nothing else was to be said of `run`."""
+    """Return the manifest of a stored program, or an empty one without a command if it has none that can be read."""
     toml = root / "bot.toml"
-    with suppress(BadSubmission):  # an older arena may have asked for less
+    with suppress(BadSubmission):  # an older arena may have had weaker rules
         if toml.is_file():
             return load(toml, str(toml))
     return Manifest(run=[])
 
 
 def tree_digest(root: Path) -> str:
-    """SHA-256 over all that a folder holds: every path, what it is, and its content.
+    """Return the SHA-256 over everything in a folder: every path, its kind, and its content.
 
-    Raises BadSubmission for too much of it, for links that lead out, and for what is neither file nor link.
+    Raises BadSubmission if there is too much, for links that lead out, and for anything but files and links.
     """
     paths = sorted(walk(root, without=set()))
     if len(paths) > MAX_FILES or sum(path.lstat().st_size for path in paths) > MAX_BYTES:
@@ -111,5 +111,5 @@ def _file_or_link(root: Path, path: Path) -> tuple[str, bytes]:
 
 
 def _is_really_in(link: Path, root: Path) -> bool:
-    """Whether it leads into the folder also by way of other links."""
+    """Tell whether a link stays in the folder, even if it leads through other links."""
     return Path(os.path.realpath(link)).is_relative_to(os.path.realpath(root))

@@ -1,4 +1,4 @@
-"""What `bot.toml` may say, and what a bot may be called."""
+"""The keys of `bot.toml`, and the names that a bot may have."""
 
 from __future__ import annotations
 
@@ -16,25 +16,25 @@ from arena.suggest import short
 NAME = re.compile(r"[a-z0-9][a-z0-9._-]{0,31}")
 MAX_MANIFEST = 64 * 1024
 BEYOND = 10**9
-"""No machine has so much of anything; messages have room for numbers below."""
+"""Exclusive upper bound of limits: no machine has so much of anything, and messages have room for smaller numbers."""
 _ALIKE = str.maketrans({"0": "o", "1": "l", "i": "l", ".": "-", "_": "-"})
 
 Command = Annotated[list[Annotated[str, msgspec.Meta(max_length=1000)]], msgspec.Meta(min_length=1, max_length=100)]
-"""A program and its arguments. No shell ever sees it."""
+"""A program and its arguments. It is never passed to a shell."""
 
 
 class BadSubmission(ValueError):
-    """What was handed in cannot be a bot; the message is one line that says what is expected."""
+    """Error for a submission that cannot be a bot; the message is one line that says what is expected."""
 
 
 Protocol: TypeAlias = Literal["grpc", "stdio"]
-"""How a bot speaks with the arena: by itself, or in lines on its standard input and output."""
+"""How a bot talks to the arena: by gRPC itself, or in lines on its standard input and output."""
 
 
 class Needs(msgspec.Struct, forbid_unknown_fields=True, frozen=True):
-    """What a bot wishes for of the machine, in `[limits]`: memory, and processes and threads together.
+    """What a bot asks of the machine, in `[limits]`: memory, and the number of processes and threads together.
 
-    How much of that it may have is for whoever runs the arena to say: `Sandbox.allowed`.
+    How much of it a bot may have is decided by whoever runs the arena: `Sandbox.allowed`.
     """
 
     memory_mib: Annotated[int, msgspec.Meta(ge=LEAST.memory_mib, lt=BEYOND)] | None = None
@@ -45,25 +45,28 @@ DEFAULT_NEEDS = Needs()
 
 
 class Manifest(msgspec.Struct, forbid_unknown_fields=True):
-    """What `bot.toml` says."""
+    """Content of `bot.toml`."""
 
     run: Command
-    """The command; `python` is the arena's own interpreter, with the SDK and the games."""
+    """The command; `python` stands for the arena's own interpreter, with the SDK and the games."""
     protocol: Protocol = "grpc"
     name: str | None = None
     games: list[str] | None = None
-    """The games it plays; all of them if not said."""
+    """Games that the bot plays; None: all games."""
     language: Annotated[str, msgspec.Meta(pattern=r"^[a-z0-9+#.-]{0,20}$")] = ""
-    """What it is written in, for people."""
+    """Language that the bot is written in, for people."""
     about: Annotated[str, msgspec.Meta(max_length=200)] = ""
-    """What it does, in a line."""
+    """What the bot does, in one line."""
     build: Annotated[list[Command], msgspec.Meta(max_length=20)] = []
-    """Commands that make the program from what was handed in, in its folder, one after the other."""
+    """Commands that build the program in its folder from what was handed in, one after the other."""
     limits: Needs = DEFAULT_NEEDS
 
 
 def check_name(name: str, otherwise: str = "rename it") -> str:
-    """The name, if it may be a bot's; `otherwise` is what to do if not. Raises BadSubmission, which offers one."""
+    """Return the name if a bot may have it.
+
+    Raises BadSubmission, which says what to do (`otherwise`) and offers a name.
+    """
     if NAME.fullmatch(name):
         return name
     allowed = "1 to 32 of a-z 0-9 . _ -, beginning with a letter or digit"
@@ -73,12 +76,12 @@ def check_name(name: str, otherwise: str = "rename it") -> str:
 
 
 def skeleton(name: str) -> str:
-    """A name as a hasty reader sees it: two bots whose names share it would be taken for each other."""
+    """Return a name as a hasty reader sees it: bots whose names have the same skeleton would be confused."""
     return name.replace("rn", "m").replace("vv", "w").translate(_ALIKE)
 
 
 def load(toml: Path, shown: str) -> Manifest:
-    """The manifest in a file, which messages call `shown`. Raises BadSubmission."""
+    """Read the manifest in a file, which messages call `shown`. Raises BadSubmission."""
     with toml.open("rb") as file:
         content = file.read(MAX_MANIFEST + 1)
     if len(content) > MAX_MANIFEST:
@@ -99,7 +102,7 @@ def _check_command(command: list[str]) -> None:
 
 
 def _check_program(program: str) -> None:
-    """What runs is the bot's own, or is found by name; a path into the machine is neither."""
+    """Raise ValueError unless the program is in the bot's folder or found by name, and not a path into the machine."""
     path = PurePosixPath(program)
     if path.is_absolute() or ".." in path.parts or program.startswith("~"):
         raise ValueError(f"run begins with {short(program)}: name a program of the machine, or ./one of your folder")

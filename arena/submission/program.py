@@ -1,4 +1,4 @@
-"""A program on disk: its manifest and files, its digest, how it is started, how it is kept."""
+"""A program on disk: its manifest and files, its digest, how it is started, and where it is stored."""
 
 from __future__ import annotations
 
@@ -20,14 +20,16 @@ LEFT_OUT = {
     "__pycache__", "__MACOSX", ".git", ".venv", ".arena", "node_modules", "target",
     ".mypy_cache", ".ruff_cache", ".pytest_cache",
 }  # fmt: skip
-"""Folders that are no part of a bot; the home is one that grows with every submission, and
-`target` is where Cargo and Maven build."""
+"""Folders that are no part of a bot.
+
+`.arena` is a data directory ("home"), which grows with every submission; `target` is where Cargo and Maven build.
+"""
 _OWN_MODULES = sys.stdlib_module_names | {"arena", "arena_bot", "google", "grpc"}
 
 
 @dataclass(frozen=True)
 class Program:
-    """A bot on disk, checked: `files` are its paths inside `root`, sorted. With a `build` it is yet to be built."""
+    """A checked bot on disk: `files` are its paths inside `root`, sorted. If it has a `build`, that has yet to run."""
 
     name: str
     games: tuple[str, ...]
@@ -41,21 +43,24 @@ class Program:
     needs: Needs = DEFAULT_NEEDS
     protocol: Protocol = "grpc"
     built: str | None = None
-    """The digest of what its build made."""
+    """Digest of what its build made; None before the build, or without one."""
     says_games: bool = True
-    """Whether anybody said what it plays; else it is every game."""
+    """Whether it was said which games it plays; if not, it plays every game."""
     packed: bool = False
-    """Whether it came as an archive, as programs of strangers do."""
+    """Whether it came as an archive, as strangers' programs do."""
     slow: tuple[str, ...] = ()
-    """The games in whose fields it is only if it is named."""
+    """Games whose ladders it enters only if it is named."""
 
     @property
     def kept_as(self) -> str:
-        """The folder that it is kept in: the digest of what runs."""
+        """Name of the folder that it is stored in: the digest of what runs."""
         return self.built or self.digest
 
     def entrant(self) -> Entrant:
-        """The program as a worker starts it, where it lies; one that speaks in lines by way of its bridge."""
+        """Return the program as a worker starts it, in its folder.
+
+        One that speaks in lines is started by its bridge.
+        """
         run = (*(_BRIDGE if self.protocol == "stdio" else ()), *command(self.run))
         needs = self.needs
         return Entrant(self.name, self.digest, run, str(self.root), environment(), needs.memory_mib, needs.tasks)
@@ -66,7 +71,7 @@ class Program:
         return self.run[0] in _PYTHON
 
     def hints(self) -> list[str]:
-        """What its author probably did not mean."""
+        """Return hints about probable mistakes of its author."""
         if not self.is_python:
             return []
         hiding = [file for file in self.files if file.suffix == ".py" and file.parent == Path() and _hides(file.stem)]
@@ -75,7 +80,7 @@ class Program:
 
 _PYTHON = {"python", "python3"}
 _BRIDGE = (sys.executable, "-P", "-m", "arena_bot.plain")
-"""Stands before the command of a program that speaks in lines; -P, lest it import what lies in the bot's folder."""
+"""Start of the command of a program that speaks in lines; -P keeps it from importing what is in the bot's folder."""
 
 
 def _hides(module: str) -> bool:
@@ -83,9 +88,9 @@ def _hides(module: str) -> bool:
 
 
 def read(path: Path, *, name: str | None = None, plays: Sequence[str] = ()) -> Program:
-    """The program at a path, where it lies. `name` and `plays` go before what the manifest says.
+    """Read the program at a path, without copying it. `name` and `plays` override the manifest.
 
-    An archive has to be unpacked before, by `take`. Raises BadSubmission.
+    An archive must be unpacked first, by `take`. Raises BadSubmission.
     """
     if path.is_dir():
         return read_folder(path.resolve(), name, plays, str(path))
@@ -95,14 +100,17 @@ def read(path: Path, *, name: str | None = None, plays: Sequence[str] = ()) -> P
 
 
 def missing(path: Path) -> BadSubmission:
-    """What is said of a path at which nothing is that could be a bot."""
+    """Return the error for a path without a file or folder."""
     if path.exists():
         return BadSubmission(f"{short(str(path))} is neither a file nor a folder")
     return BadSubmission(f"no such file or folder: {short(str(path))}")
 
 
 def read_folder(root: Path, name: str | None, plays: Sequence[str], shown: str, called: str = "") -> Program:
-    """The program in a folder, which messages call `shown`; without a name it is `called` so, or as the folder."""
+    """Read the program in a folder, which messages call `shown`.
+
+    A program without a name in its manifest is named `called`, or after the folder.
+    """
     toml = root / "bot.toml"
     if not toml.is_file() or toml.is_symlink():
         raise BadSubmission(f'{shown!r} has no bot.toml; it needs at least: run = ["python", "bot.py"]')
@@ -126,8 +134,8 @@ def _single_file(path: Path, name: str | None, plays: Sequence[str]) -> Program:
 
 
 def no_program(path: Path) -> BadSubmission:
-    """What is said of a file that is no kind of bot."""
-    from arena.submission.archive import READERS  # here, because five libraries come with it
+    """Return the error for a file that is no kind of bot."""
+    from arena.submission.archive import READERS  # imported here, because it imports five libraries
 
     archives = ", ".join(READERS)
     allowed = f"a .py file, an executable file (chmod +x), or a folder with bot.toml, also as an archive ({archives})"
@@ -144,7 +152,7 @@ def program(
     *,
     about: str = "",
 ) -> Program:
-    """A program of these parts, its name and games checked. Raises BadSubmission."""
+    """Return a program of these parts, after checking its name and games. Raises BadSubmission."""
     try:
         known = tuple(sorted({games.game(game).name for game in plays or games.names()}))
     except games.UnknownGame as error:
@@ -161,7 +169,7 @@ def _as_asked(made: Program, manifest: Manifest) -> Program:
 
 
 def playing(made: Program, plays: Sequence[str]) -> Program:
-    """The same program, which claims to play these games."""
+    """Return the program as one that says it plays these games."""
     return replace(made, games=tuple(plays), digest=digest(made.run, plays, made.root, made.files), says_games=True)
 
 
@@ -169,7 +177,10 @@ def playing(made: Program, plays: Sequence[str]) -> Program:
 
 
 def files_in(root: Path, shown: str, without: Set[str] = LEFT_OUT) -> tuple[Path, ...]:
-    """Every file of a folder, sorted; messages call it `shown`. Raises BadSubmission for what is no ordinary file."""
+    """Return every file of a folder, sorted; messages call the folder `shown`.
+
+    Raises BadSubmission for anything that is not an ordinary file.
+    """
     budget = Budget(shown)
     found: list[Path] = []
     for path in walk(root, without):
@@ -183,12 +194,12 @@ def files_in(root: Path, shown: str, without: Set[str] = LEFT_OUT) -> tuple[Path
 
 
 def is_executable(path: Path) -> bool:
-    """Whether anybody may execute it."""
+    """Tell whether the owner, the group or others may execute a file."""
     return bool(path.stat().st_mode & 0o111)
 
 
 def walk(root: Path, without: Set[str] = LEFT_OUT) -> Iterator[Path]:
-    """All in a folder that is no folder itself; folders called as in `without` are passed over."""
+    """Yield everything in a folder that is not a folder itself; folders named in `without` are skipped."""
 
     def unreadable(error: OSError) -> None:
         raise error
@@ -200,7 +211,7 @@ def walk(root: Path, without: Set[str] = LEFT_OUT) -> Iterator[Path]:
 
 
 def digest(run: Sequence[str], plays: Sequence[str], root: Path, files: Sequence[Path]) -> str:
-    """SHA-256 over the command, the games, and every file's path, whether it may be executed, and its content."""
+    """Return the SHA-256 over the command, the games, and each file's path, executable bit and content."""
     total = sha256("".join(f"{word}\0" for word in (*run, "", *plays)).encode("utf-8", "surrogateescape"))
     for file in files:
         content = (root / file).read_bytes()
@@ -214,11 +225,11 @@ def digest(run: Sequence[str], plays: Sequence[str], root: Path, files: Sequence
 
 
 def command(run: Sequence[str]) -> tuple[str, ...]:
-    """What is executed for a manifest's command."""
+    """Return the command that is executed for a manifest's command."""
     return (sys.executable if run[0] in _PYTHON else run[0], *run[1:])
 
 
 def environment() -> dict[str, str]:
-    """What every program of a bot's finds: the arena's own interpreter before others."""
+    """Return the environment of every program of a bot: the folder of the arena's interpreter is first in PATH."""
     path = os.pathsep.join([str(Path(sys.executable).parent), os.environ.get("PATH", "/usr/bin:/bin")])
     return {"PATH": path, "PYTHONDONTWRITEBYTECODE": "1"}

@@ -1,4 +1,4 @@
-"""Bots to begin with: a template for every language, which `arena new` makes a folder of."""
+"""Templates for new bots: one for every language, which `arena new` copies to a folder."""
 
 from __future__ import annotations
 
@@ -19,16 +19,16 @@ from arena.suggest import unknown
 
 @cache
 def templates() -> dict[str, Path]:
-    """The folder of each language's template: that of the language, or `example` in it if there is more."""
+    """Return the template folder of each language: the language's folder, or `example` in it if there are more bots."""
     bots = bots_folder()
     manifests = [*bots.glob("*/bot.toml"), *bots.glob("*/example/bot.toml")]
     return {load(toml, str(toml)).language: toml.parent for toml in manifests}
 
 
 def make(folder: Path, language: str, games: Sequence[str] = ()) -> Manifest:
-    """A new folder with a bot of that language, called as the folder; it plays `games`, or all that its template does.
+    """Make a new folder with a bot in that language, named after the folder.
 
-    Raises BadSubmission.
+    The bot plays `games`, or all games that its template plays. Raises BadSubmission.
     """
     if language not in templates():
         raise BadSubmission(unknown("language", language, sorted(templates())))
@@ -52,7 +52,7 @@ def _check_is_new(folder: Path) -> None:
 
 
 def _copy(template: Path, folder: Path) -> None:
-    """Copy a template, and the files that its link to the protocol leads to, without what was built in it."""
+    """Copy a template, with the files that its link to the protocol points to, but without results of builds."""
     made = {template / name for name in made_by_builds(template)}
 
     def left_out(at: str, names: Sequence[str]) -> set[str]:
@@ -62,7 +62,7 @@ def _copy(template: Path, folder: Path) -> None:
 
 
 def _saying(toml: str, said: Mapping[str, object]) -> str:
-    """A manifest with other values for some of its keys, each of which stands in a line of its own, if at all."""
+    """Return a manifest with other values for some keys; a key that is there must be on a line of its own."""
     for key, value in said.items():
         toml = re.sub(rf"^{key} = .*\n", "", toml, flags=re.MULTILINE)
         toml = f"{key} = {json.dumps(value)}\n{toml}"
@@ -70,7 +70,7 @@ def _saying(toml: str, said: Mapping[str, object]) -> str:
 
 
 def missing_tools(manifest: Manifest) -> list[str]:
-    """What a bot is built and run with, and this machine lacks: programs, and packages it asks pkg-config for."""
+    """Return what this machine lacks to build and run a bot: programs, and packages that it asks pkg-config for."""
     path = environment()["PATH"]
     lacking = []
     for words in (*manifest.build, manifest.run):
@@ -85,6 +85,6 @@ def missing_tools(manifest: Manifest) -> list[str]:
 
 
 def _is_known(package: str) -> bool:
-    """What pkg-config knows; in what words it complains depends on which of the programs of this name it is."""
+    """Tell whether pkg-config knows a package; by exit code, because the messages of its implementations differ."""
     asked = subprocess.run(["pkg-config", "--exists", package], capture_output=True, check=False)
     return asked.returncode == 0
