@@ -1,1 +1,1 @@
-"""Who is best: schedule, ratings and the store. Knows no game, process or network."""
+"""Finds out who is best: schedule, ratings and the database. Knows no game, process or network."""

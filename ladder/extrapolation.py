@@ -1,7 +1,7 @@
-"""Getting to a fixed point in few passes, however slowly the passes by themselves would.
+"""Finds a fixed point in few passes, even where passes alone would approach it slowly.
 
-Anderson, "Iterative procedures for nonlinear integral equations" (1965): what the last passes made of their beginnings
-tells how what is left will shrink, so the best mixture of their results is further than any of them.
+Anderson, "Iterative procedures for nonlinear integral equations" (1965): how far the last passes moved shows how the
+remaining distance will shrink, so the best mixture of their results is closer to the fixed point than any of them.
 """
 
 from __future__ import annotations
@@ -14,25 +14,25 @@ from operator import mul
 REMEMBERED = 4
 """Passes that are mixed."""
 NEAR = 1.0
-"""A pass that moves anything by more tells nothing of the next one."""
+"""Largest move of a pass that is mixed: one that moves anything further says nothing of the next pass."""
 WORSE = 2.0
-"""A pass that moves everything by so many times more than the last one came of a mixture that was none."""
+"""A pass that moves this many times further than the one before shows that the mixture it began with was bad."""
 
 
 class Extrapolation:
-    """The last passes: what each would have moved (a few numbers, all of about one scale), and its result."""
+    """The last passes: how far each would have moved (a few numbers of about the same scale), and its result."""
 
     def __init__(self) -> None:
         self._moves: list[Sequence[float]] = []
         self._results: list[array[float]] = []
 
     def forget(self) -> None:
-        """What was mixed was no good."""
+        """Forget all passes, because mixing them did not help."""
         self._moves.clear()
         self._results.clear()
 
     def mix(self, moves: Sequence[float], result: array[float]) -> array[float]:
-        """A better beginning for the next pass than the result of this one, which it may be itself."""
+        """Return a better start for the next pass than the result of this one, or that result itself."""
         if self._moves and hypot(*moves) > WORSE * hypot(*self._moves[-1]):
             self.forget()
         if max(map(abs, moves), default=0.0) > NEAR:
@@ -47,7 +47,7 @@ class Extrapolation:
 
 
 def _shares(moves: Sequence[Sequence[float]]) -> list[float]:
-    """Of each pass, together 1: the mixture of their moves is the smallest there is."""
+    """Return the share of each pass, with sum 1, so that the mixture of their moves is as small as possible."""
     *others, last = moves
     apart = [[one - now for one, now in zip(other, last, strict=True)] for other in others]
     products = [[fsum(map(mul, one, other)) for other in apart] for one in apart]
@@ -56,7 +56,7 @@ def _shares(moves: Sequence[Sequence[float]]) -> list[float]:
 
 
 def _solved(matrix: Sequence[Sequence[float]], right: Sequence[float]) -> list[float]:
-    """Of a positive definite system; what the others say already, to ten digits, gets 0."""
+    """Solve a positive definite system of equations; unknowns that depend on others, to ten digits, get 0."""
     rows = [[*row, value] for row, value in zip(matrix, right, strict=True)]
     size = len(rows)
     for at in range(size):

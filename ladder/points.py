@@ -1,4 +1,4 @@
-"""What a match is worth: the share of the others that a seat was placed before, a tie counting half."""
+"""Points of a match: the share of the other seats that a seat is placed before, a tie counting half."""
 
 from __future__ import annotations
 
@@ -6,11 +6,14 @@ from collections.abc import Sequence
 
 
 def point(own: int, other: int) -> float:
-    """Of one seat against another, by their ranks: 1 for the better place, ½ for the same."""
+    """Return the points of one seat against another by their ranks: 1 for the better rank, ½ for the same, else 0."""
     return 1.0 if own < other else 0.5 if own == other else 0.0
 
 
 def points(ranks: Sequence[int]) -> tuple[float, ...]:
-    """By seat, from 0 to 1; over all seats they come to half their number. Ranks are 0 best, equal for a tie."""
+    """Return the points of each seat, from 0 to 1; their sum is half the number of seats.
+
+    Ranks are 0 for the best, and equal for a tie.
+    """
     others = len(ranks) - 1
     return tuple((sum(point(own, other) for other in ranks) - 0.5) / others for own in ranks)

@@ -1,7 +1,7 @@
-"""TrueSkill for versions that never change: ratings and ranks in, ratings out.
+"""TrueSkill for versions that never change: takes ratings and ranks, returns ratings.
 
-Herbrich, Minka and Graepel, "TrueSkill: a Bayesian skill rating system" (2006), with tau = 0: what does not
-change needs no room for change, and with that room no rating would ever settle.
+Herbrich, Minka and Graepel, "TrueSkill: a Bayesian skill rating system" (2006), with tau = 0: a version's skill does
+not change, and a tau above 0, which allows for change, would keep every rating uncertain for ever.
 """
 
 from __future__ import annotations
@@ -17,14 +17,14 @@ from typing import Any, NamedTuple
 
 
 class Rating(NamedTuple):
-    """Believed skill and its uncertainty."""
+    """Estimated skill (mu) and its uncertainty (sigma)."""
 
     mu: float
     sigma: float
 
     @property
     def shown(self) -> float:
-        """What the leaderboard sorts by: skill that is almost certainly there."""
+        """Rating by which the leaderboard sorts: a skill that the bot almost certainly has."""
         return self.mu - 3 * self.sigma
 
 
@@ -32,10 +32,10 @@ NEW = Rating(25.0, 25 / 3)
 
 
 def rate(ratings: Sequence[Rating], ranks: Sequence[int], draw_probability: float) -> tuple[Rating, ...]:
-    """The ratings after one match, every seat for itself; ranks are 0 best, equal for a tie.
+    """Return the ratings after one match of single players; ranks are 0 for the best, and equal for a tie.
 
-    Seating changes nothing, to the last bit: TrueSkill compares neighbours in a row, so ties depend on the
-    row; here the row is sorted, and seats that nothing tells apart share what they got.
+    The order of the seats does not change a single bit. TrueSkill compares neighbours in a row, so with ties its result
+    depends on the row; here the row is sorted, and seats with equal rank and rating get the mean of their new ratings.
     """
 
     def sameness(seat: int) -> tuple[int, Rating]:
@@ -57,7 +57,7 @@ def rate(ratings: Sequence[Rating], ranks: Sequence[int], draw_probability: floa
 
 @cache
 def arithmetic() -> str:
-    """What ratings are computed by here: with another, the last bits of a rating may differ."""
+    """Name the Python, C library and TrueSkill that compute ratings here; with others their last bits may differ."""
     libc = " ".join(platform.libc_ver())
     return f"{platform.python_implementation()} {platform.python_version()}, {libc}, trueskill {version('trueskill')}"
 
@@ -66,5 +66,5 @@ def arithmetic() -> str:
 def _trueskill(draw_probability: float) -> Any:
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # "invalid escape sequence" in trueskill 0.4.5, until it is compiled
-        import trueskill  # here, because only a fold needs it
+        import trueskill  # imported here, because only rating matches needs it
     return trueskill.TrueSkill(*NEW, beta=NEW.sigma / 2, tau=0.0, draw_probability=draw_probability)

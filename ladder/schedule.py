@@ -1,4 +1,4 @@
-"""Who meets whom: groups as a pure function of field, seats, rounds, event seed and what is there already.
+"""Who meets whom: groups as a pure function of field, seats, rounds, event seed and the groups that exist already.
 
 A label names a version of a bot: "greedy@2".
 """
@@ -17,14 +17,14 @@ from typing import Any, NamedTuple, TypeAlias, TypeVar
 
 Label = TypeVar("Label")
 Order: TypeAlias = tuple[str, ...]
-"""Labels around the table; the same cycle has as many orders as seats, of which one is canonical."""
+"""Labels around the table. A cycle can be written in as many orders as it has seats; one of them is canonical."""
 
 GROUPS_PER_ROUND = 24
-"""How many groups a bot plays in a round of more than two seats, where all there are would be more."""
+"""Groups that a bot plays in a round with more than two seats, if there are more possible groups than that."""
 
 
 class TooFewBots(ValueError):
-    """The field cannot fill the seats."""
+    """Error for a field that cannot fill the seats."""
 
 
 class Group(NamedTuple):
@@ -33,22 +33,25 @@ class Group(NamedTuple):
     round: int
     order: Order
     again: int = 0
-    """How many groups of this order in this round were dropped before there was this one."""
+    """Number of groups of this order in this round that were dropped before."""
 
 
 def canonical(order: Order) -> Order:
-    """The same cycle with its smallest label first."""
+    """Return the same cycle with its smallest label first."""
     first = order.index(min(order))
     return order[first:] + order[:first]
 
 
 def rotations(order: tuple[Label, ...]) -> tuple[tuple[Label, ...], ...]:
-    """The line-ups of a group: in rotation r, seat s holds bot (s + r) modulo seats."""
+    """Return the line-ups of a group: in rotation r, seat s has bot (s + r) modulo seats."""
     return tuple(order[r:] + order[:r] for r in range(len(order)))
 
 
 def default_rounds(bots: int, seats: int) -> int:
-    """Rounds that tell a field apart in a sitting: 300 matches for every bot, 600 with more than two seats."""
+    """Return the rounds that tell a field apart in one sitting.
+
+    That is at least 300 matches for every bot, or 600 with more than two seats.
+    """
     groups = bots - 1 if seats == 2 else min(math.perm(bots - 1, seats - 1), GROUPS_PER_ROUND)
     return max(1, math.ceil((300 if seats == 2 else 600) / (groups * seats)))
 
@@ -61,9 +64,9 @@ def missing(
     event_seed: bytes,
     leg: int,
 ) -> Iterator[Group]:
-    """The groups that rounds 0 … `rounds` − 1 still lack, round by round, shuffled inside each round.
+    """Yield the groups that rounds 0 … `rounds` − 1 still lack, round by round, shuffled inside each round.
 
-    `have(round)` gives the orders of a round that earlier legs hold. One round at a time is in memory. Raises
+    `have(round)` returns the orders of a round that earlier legs have. One round at a time is in memory. Raises
     TooFewBots at the first group.
     """
     bots = sorted(set(field))
@@ -76,7 +79,7 @@ def missing(
 
 
 def _affordable(bots: int, seats: int) -> bool:
-    """Whether a round can hold every cyclic order of every choice of bots."""
+    """Tell whether a round can contain every cyclic order of every choice of bots."""
     return seats == 2 or math.perm(bots - 1, seats - 1) <= GROUPS_PER_ROUND
 
 
@@ -86,20 +89,20 @@ def _every_order(bots: Sequence[str], seats: int) -> Callable[[int, Collection[O
 
 
 class _Draws:
-    """Balanced draws: groups until every bot is in enough of them, each for the bot that is in fewest.
+    """Balanced draws: groups are drawn until every bot is in enough of them, each for the bot that is in fewest.
 
-    Meetings are counted over all rounds, groups of earlier legs included. So a bot that enters late gets groups
-    of its own and meets everybody equally, and what was unequal in one round is made good in the next.
+    Meetings are counted over all rounds, including groups of earlier legs. So a bot that enters late gets groups of its
+    own and meets all others equally often, and what was unequal in one round is evened out in the next.
     """
 
     def __init__(self, bots: Sequence[str], seats: int, event_seed: bytes) -> None:
         self._bots, self._seats, self._event_seed = bots, seats, event_seed
         self._seen: Counter[str] = Counter()
         self._met: Counter[tuple[str, str]] = Counter()
-        self._followed: Counter[tuple[str, str]] = Counter()  # (a, b): how often b sat right after a
+        self._followed: Counter[tuple[str, str]] = Counter()  # (a, b): how often b sat directly after a
 
     def __call__(self, number: int, there: Collection[Order]) -> Iterator[Order]:
-        """The orders that this round lacks; rounds must be asked for in turn."""
+        """Yield the orders that this round lacks; rounds must be asked for in order."""
         played: Counter[str] = Counter()
         taken = set(there)
         for order in taken:
@@ -119,7 +122,7 @@ class _Draws:
         self._followed.update(_neighbours(order))
 
     def _tables(self, bots: Sequence[str], seated: Order, played: Counter[str]) -> Iterator[Order]:
-        """Every way to fill the seats, the fairest first."""
+        """Yield every way to fill the seats, the fairest first."""
         if len(seated) == self._seats:
             yield seated
             return
@@ -127,9 +130,9 @@ class _Draws:
         total, chance = self._seen.total(), (self._seats - 1) * sum(self._seen[other] for other in seated)
 
         def cost(bot: str) -> tuple[int, int]:
-            """By how much it met those seated more often than by chance, times `total` to stay with whole numbers.
+            """Return how much more often a bot met those seated than by chance, times `total`, which keeps it whole.
 
-            One that is in groups enough counts as if it had met each of them once more.
+            A bot that is in enough groups already counts as if it had met each of them once more.
             """
             full = played[bot] >= GROUPS_PER_ROUND
             met = sum([self._met[other, bot] + full for other in seated])
@@ -139,7 +142,7 @@ class _Draws:
             yield from self._tables(bots, (*seated, bot), played)
 
     def _orders(self, table: Order) -> list[Order]:
-        """The cyclic orders of a table, first those whose neighbours have sat so least often."""
+        """Return the cyclic orders of a table, first those whose neighbours sat in this order least often."""
         orders = [canonical((table[0], *rest)) for rest in permutations(table[1:])]
         return sorted(orders, key=lambda order: sum(map(self._followed.__getitem__, _neighbours(order))))
 
@@ -149,26 +152,30 @@ def _neighbours(order: Order) -> Iterator[tuple[str, str]]:
 
 
 def match_seed(event_seed: bytes, ladder: str, group: Group) -> bytes:
-    """The 32 bytes that all luck of a group's matches comes from."""
+    """Return the 32 bytes that determine all luck in a group's matches."""
     return _digest(event_seed, f"{ladder}/{_text(group)}")
 
 
 def match_id(ladder: str, group: Group, rotation: int) -> str:
-    """Ten letters and digits; the same in every home."""
+    """Return the id of a match, ten letters and digits; it is the same in every data directory ("home")."""
     return _short(f"{ladder}/{_text(group)}/{rotation}")
 
 
 def ladder_id(game: str, seats: int, options: Mapping[str, Any], limits: Mapping[str, Any], rules_version: int) -> str:
-    """Ten letters and digits that two homes agree on; to JSON, and so here, 1 and 1.0 are two values."""
+    """Return the id of a ladder, ten letters and digits, the same in every data directory ("home").
+
+    It is computed from JSON, in which 1 and 1.0 are different values.
+    """
     return _short(canonical_json([game, seats, options, limits, rules_version]))
 
 
 def canonical_json(value: object) -> str:
-    """One text for equal values: keys sorted, no spaces, plain ASCII, no NaN."""
+    """Encode a value so that equal values give equal text: keys sorted, no spaces, plain ASCII, no NaN."""
     return _CANONICAL.encode(value)
 
 
-_CANONICAL = json.JSONEncoder(sort_keys=True, separators=(",", ":"), allow_nan=False)  # dumps would make one each time
+# made once, because json.dumps would make an encoder each time
+_CANONICAL = json.JSONEncoder(sort_keys=True, separators=(",", ":"), allow_nan=False)
 
 
 def _text(group: Group) -> str:

@@ -1,10 +1,10 @@
-"""Is a mean above or below a half? A test that may be looked at after every value.
+"""Tests whether a mean is above or below a half, and may be looked at after every value.
 
-Testing by betting (Waudby-Smith and Ramdas, "Estimating means of bounded random variables by betting", 2024): whoever
-bets on values in [0, 1] against the claim that their mean is m, whatever came before, has no capital that grows if
-the claim is true: it ever reaches 40 times the stake with a probability of at most 1/40 (Ville's inequality). Here the
-stake is spread over fixed bets of several sizes (their diversified Kelly bettor) on "more than m", and as much again
-on "less". So the order of the values does not matter, only how often each came.
+Testing by betting (Waudby-Smith and Ramdas, "Estimating means of bounded random variables by betting", 2024): a bettor
+bets on values in [0, 1] against the claim that their mean is m, whatever came before. If the claim is true the capital
+does not tend to grow: it ever reaches 40 times the stake with a probability of at most 1/40 (Ville's inequality). Here
+the stake is spread over fixed bets of several sizes (their diversified Kelly bettor) on "more than m", and the same
+again on "less". So the order of the values does not matter, only how often each occurred.
 """
 
 from __future__ import annotations
@@ -15,11 +15,11 @@ from collections import Counter, defaultdict
 from collections.abc import Mapping, Sequence
 
 ALPHA = 0.05
-"""How often, at most, a decision is wrong, or an interval ever misses the mean, whenever one looks."""
+"""Upper bound of the probability that a decision is wrong, or that an interval ever misses the mean, at any time."""
 BETS = tuple(0.9 / 2**step for step in range(10))
-"""What is staked each time, of all that could be lost: from nearly the whole capital to a five-hundredth."""
+"""Parts of the capital that are staked each time: from nearly all of it to a five-hundredth."""
 _ENOUGH = math.log(2 / ALPHA)
-"""The logarithm of the capital that decides, for either of the two bettors."""
+"""Logarithm of the capital that decides, for each of the two bettors."""
 
 
 class SequentialTest:
@@ -29,17 +29,17 @@ class SequentialTest:
         self._values = Counter[float]()
 
     def add(self, value: float) -> None:
-        """Take one more value."""
+        """Add one value."""
         self._values[value] += 1
 
     @property
     def count(self) -> int:
-        """How many values there are."""
+        """Number of values so far."""
         return self._values.total()
 
     @property
     def mean(self) -> float:
-        """Of the values so far; a half before the first."""
+        """Mean of the values so far; a half before the first."""
         return sum(value * times for value, times in self._values.items()) / self.count if self._values else 0.5
 
     @property
@@ -49,11 +49,11 @@ class SequentialTest:
 
     @property
     def interval(self) -> tuple[float, float]:
-        """Where the mean is; with certainty 1 - ALPHA all intervals that are ever looked at hold it."""
+        """Interval for the mean. With probability 1 - ALPHA all intervals, at whatever times, contain it."""
         return _least(self._values), 1 - _least(_mirrored(self._values))
 
     def still(self, difference: float) -> int:
-        """About how many more values would decide if the mean were so far above a half, and all varied as till now.
+        """Estimate how many more values would decide if the mean were this far above a half, varying as so far.
 
         The smallest bet needs a difference of at least 0.0005 to grow.
         """
@@ -64,7 +64,7 @@ class SequentialTest:
 
 
 def _capital(values: Mapping[float, float], mean: float) -> float:
-    """The logarithm of what bets on "more than this mean" have come to; it falls with the mean."""
+    """Return the logarithm of the capital of bets on "more than this mean"; it falls with the mean."""
     return _mixed(_growths(values, mean), 1)
 
 
@@ -73,13 +73,13 @@ def _growths(values: Mapping[float, float], mean: float) -> list[float]:
 
 
 def _mixed(growths: Sequence[float], times: float) -> float:
-    """The logarithm of the mean capital of the bets when each has grown so many times."""
+    """Return the logarithm of the mean capital of the bets after each has grown this many times."""
     most = times * max(growths)
     return most + math.log(sum(math.exp(times * growth - most) for growth in growths) / len(growths))
 
 
 def _moved(values: Mapping[float, float], mean: float, wanted: float) -> dict[float, float]:
-    """How often each value came, all drawn towards one end so far that this is their mean and none is outside."""
+    """Return how often each value came, all moved towards 0 or 1 until `wanted` is their mean; none leaves [0, 1]."""
     end = float(wanted > mean)
     part = (wanted - mean) / (end - mean) if wanted != mean else 0.0
     count, moved = sum(values.values()), defaultdict[float, float](float)
@@ -93,5 +93,5 @@ def _mirrored(values: Mapping[float, float]) -> dict[float, float]:
 
 
 def _least(values: Mapping[float, float]) -> float:
-    """The largest mean that the bets rule out as too small, to a ten-thousandth."""
+    """Return the largest mean that the bets rule out as too small, to a ten-thousandth."""
     return bisect_left(range(1, 10_000), -_ENOUGH, key=lambda part: -_capital(values, part / 10_000)) / 10_000

@@ -1,9 +1,9 @@
-"""The settled rating: what all matches together say, whatever their order.
+"""The settled rating: what all matches together say, in whatever order they were played.
 
-TrueSkill Through Time (Dangauthier, Herbrich, Minka and Graepel, 2007) for bots that do not change (gamma = 0): the
-factors of TrueSkill, one for every match, are passed over again and again until nothing moves. Matches of the same
-bots with the same ranks have the same factor, so they are counted and not repeated: the fit sees no order, and takes
-time for the different outcomes alone.
+TrueSkill Through Time (Dangauthier, Herbrich, Minka and Graepel, 2007) for bots that do not change (gamma = 0):
+TrueSkill has a factor for every match, and passes over all factors are repeated until nothing moves. Matches of the
+same bots with the same ranks have the same factor, so they are counted, not repeated. So the fit does not depend on the
+order of matches, and its time depends on the number of different outcomes alone.
 """
 
 from __future__ import annotations
@@ -22,41 +22,41 @@ from ladder.ratings import NEW, Rating
 Outcome: TypeAlias = tuple[tuple[str, int], ...]
 """(label, rank) of the bots of a match, by rank and then by label."""
 Report: TypeAlias = Callable[[int, int], None]
-"""Told how many passes are done, and how many there may be."""
+"""Callback for progress: how many passes are done, and how many there are at most."""
 
 PASSES = 500
-"""At most; most ladders need 15 to 30."""
+"""Most passes; most ladders need 15 to 30."""
 ENOUGH = 1e-6
-"""A pass that moves no centred mu and no sigma by more is the last."""
+"""Passes end when one moves no centred mu and no sigma further than this."""
 STEP = 0.5
-"""How far a pass goes: two bots that each made up for all of their gap would swap it for ever."""
+"""Part of its way that a pass goes: two bots that each closed the whole gap between them would swap it for ever."""
 SANE = 0.4
-"""Part of a precision that may be left, or have been there, where passes are mixed."""
+"""Smallest factor by which mixing passes may change a bot's precision; the largest is 1 / SANE."""
 METHOD = "passes mixed"
-"""Said of ratings that were fitted so; without mixing, some ladders had not settled after all passes."""
+"""Name of the method, stored with ratings; without mixing, some ladders had not settled after all passes."""
 RAREST_TIE = 1e-4
-"""A game may declare that ties do not happen and be wrong."""
+"""Smallest probability of a tie, because a game may declare that ties do not happen and be wrong."""
 _NOISE = (NEW.sigma / 2) ** 2
 """Variance of one performance, beta squared."""
 _FAR = 35.0
-"""Standard deviations from which on a normal tail is its asymptote: beyond 37 it is 0 to a computer."""
+"""Standard deviations from which on a normal tail is replaced by its asymptote: beyond 37 it is 0 in floating point."""
 
 
 _log = logging.getLogger(__name__)
 
 
 class Normal(NamedTuple):
-    """A normal distribution as products want it: its mean times its precision, and its precision."""
+    """A normal distribution in the form that products need: its mean times its precision, and its precision."""
 
     tau: float
     pi: float
 
     def times(self, other: Normal, power: float = 1.0) -> Normal:
-        """The product with a power of another; -1 divides."""
+        """Return the product with a power of another distribution; -1 divides."""
         return Normal(self.tau + power * other.tau, self.pi + power * other.pi)
 
     def blurred(self, variance: float) -> Normal:
-        """That of the sum with noise."""
+        """Return the distribution of the sum with noise of this variance."""
         kept = 1 / (1 + variance * self.pi)
         return Normal(self.tau * kept, self.pi * kept)
 
@@ -66,14 +66,17 @@ PRIOR = Normal(0.0, NEW.sigma**-2)
 
 
 def outcome(labels: Sequence[str], ranks: Sequence[int]) -> Outcome:
-    """A match as the fit counts it: who sat where is gone."""
+    """Return a match as the fit counts it, without the seats."""
     return tuple(sorted(zip(labels, ranks, strict=True), key=lambda placed: (placed[1], placed[0])))
 
 
 def fit(
     matches: Mapping[Outcome, int], draw_probability: float, report: Report = lambda _done, _most: None
 ) -> dict[str, Rating]:
-    """The rating of every bot, by label, from how often each outcome was; mu is above the mean of all bots."""
+    """Return the rating of every bot, by label, from the number of times of each outcome.
+
+    mu is relative to the mean of all bots.
+    """
     margin = NormalDist().inv_cdf((max(draw_probability, RAREST_TIE) + 1) / 2) * math.sqrt(2 * _NOISE)
     factors = [_Factor(outcome, count, margin) for outcome, count in sorted(matches.items())]
     extrapolation = Extrapolation()
@@ -93,10 +96,10 @@ def fit(
 
 
 class _State(NamedTuple):
-    """Where the fit has come to."""
+    """State of the fit between two passes."""
 
     said: array[float]
-    """What each factor says of its seats: their tau and pi, all in one row."""
+    """Message of each factor to its bots: their tau and pi, all in one array."""
     skills: dict[str, Normal]
     ratings: dict[str, Rating]
 
@@ -110,13 +113,16 @@ def _state(factors: Sequence[_Factor], said: array[float]) -> _State:
 
 
 def _pass(factors: Sequence[_Factor], state: _State) -> array[float]:
-    """What every factor says next."""
+    """Return the next message of every factor."""
     new = (part for factor, own in _of_each(factors, state.said) for part in factor.learn(state.skills, own))
     return array("d", (old + STEP * (now - old) for old, now in zip(state.said, new, strict=True)))
 
 
 def _further(factors: Sequence[_Factor], plain: _State, mixed: array[float]) -> _State:
-    """The mixture, unless it has a precision below 0, or one of no bot's: there passes would stay for long."""
+    """Return the mixture, or `plain` where the mixture has a precision below 0 or far from that of `plain`.
+
+    From such a state many passes would be needed.
+    """
     if mixed is plain.said or min(mixed[1::2], default=0.0) < 0:
         return plain
     state = _state(factors, mixed)
@@ -124,14 +130,14 @@ def _further(factors: Sequence[_Factor], plain: _State, mixed: array[float]) -> 
 
 
 def _of_each(factors: Sequence[_Factor], said: array[float]) -> Iterator[tuple[_Factor, list[Normal]]]:
-    """Each factor and what it says of its seats."""
+    """Yield each factor with its messages to its bots."""
     parts = iter(said)
     for factor in factors:
         yield factor, [Normal(tau, pi) for tau, pi in islice(zip(parts, parts, strict=True), len(factor.bots))]
 
 
 def _moves(before: _State, after: _State) -> list[float]:
-    """By how much the mean of each bot and the logarithm of its deviation differ."""
+    """Return the changes of each bot's mean and of the logarithm of its deviation."""
     pairs = [(old, after.skills[label]) for label, old in sorted(before.skills.items())]
     means = [new.tau / new.pi - old.tau / old.pi for old, new in pairs]
     return means + [math.log(old.pi / new.pi) / 2 for old, new in pairs]
@@ -143,25 +149,31 @@ def _ratings(skills: Mapping[str, Normal]) -> dict[str, Rating]:
 
 
 def _moved(before: Mapping[str, Rating], after: Mapping[str, Rating]) -> float:
-    """The most that any rating did; a sigma that is far too small does not move far, and is doubled by it."""
+    """Return the largest change of any rating.
+
+    Changes of sigma also count by their logarithm: a sigma that is far too small moves little even when it doubles.
+    """
     pairs = [(before[label], rating) for label, rating in after.items()]
     return max((max(math.dist(old, new), abs(math.log(new.sigma / old.sigma))) for old, new in pairs), default=0.0)
 
 
 class _Factor:
-    """Equal matches: what each of them says of its bots, from the best to the worst."""
+    """Equal matches: their messages to their bots, from the best to the worst."""
 
     def __init__(self, outcome: Outcome, count: int, margin: float) -> None:
         self.bots = tuple(label for label, _ in outcome)
         self.count = count
         self._margin = margin
         self._ties = [one == next for (_, one), (_, next) in pairwise(outcome)]
-        # what each performance is told by the comparison with its better and with its worse neighbour
+        # messages to each performance from the comparisons with its better and its worse neighbour
         self._from_better = [NOTHING] * len(outcome)
         self._from_worse = [NOTHING] * len(outcome)
 
     def learn(self, skills: Mapping[str, Normal], said: Sequence[Normal]) -> Iterator[float]:
-        """What it says of each bot, tau and pi, by what all else says of them; `said` is what it said before."""
+        """Yield the new message to each bot, tau and pi, from all other messages.
+
+        `said` are the factor's old messages.
+        """
         performances = [skills[bot].times(own, -1).blurred(_NOISE) for bot, own in zip(self.bots, said, strict=True)]
         neighbours = range(len(self._ties))
         for place in (*neighbours, *reversed(neighbours[:-1])):
@@ -178,13 +190,13 @@ class _Factor:
 
 
 def _sum(one: Normal, other: Normal) -> Normal:
-    """Of two independent variables; the first may be unknown, with precision 0."""
+    """Return the sum of two independent variables; the first may be unknown, with precision 0."""
     kept = 1 / (1 + one.pi / other.pi)
     return Normal(kept * (one.tau + one.pi * other.tau / other.pi), kept * one.pi)
 
 
 def _difference(better: Normal, worse: Normal, tie: bool, margin: float) -> Normal:
-    """What a comparison says of the difference of two performances, given what all else says of them."""
+    """Return the message of a comparison about the difference of two performances, from all other messages."""
     mean, variance = better.tau / better.pi - worse.tau / worse.pi, 1 / better.pi + 1 / worse.pi
     spread = math.sqrt(variance)
     shift, shrink = _within(mean / spread, margin / spread) if tie else _beyond((mean - margin) / spread)
@@ -193,7 +205,7 @@ def _difference(better: Normal, worse: Normal, tie: bool, margin: float) -> Norm
 
 
 def _beyond(mean: float) -> tuple[float, float]:
-    """By how much a normal of variance 1 moves its mean, and shrinks its variance, once it is known to be above 0."""
+    """Return how far a normal of variance 1 moves its mean and shrinks its variance once it is known to be above 0."""
     if mean < -_FAR:
         return -mean - 1 / mean, 1 - mean**-2
     shift = _density(mean) / _above(-mean)
@@ -201,7 +213,10 @@ def _beyond(mean: float) -> tuple[float, float]:
 
 
 def _within(mean: float, margin: float) -> tuple[float, float]:
-    """The same once it is known to be between -margin and margin."""
+    """Return how far a normal of variance 1 moves its mean and shrinks its variance once known to be in a margin.
+
+    The margin reaches from -margin to margin.
+    """
     low, high = -margin - abs(mean), margin - abs(mean)
     if high < -_FAR:
         shift, shrink = _beyond(high)
@@ -216,5 +231,5 @@ def _density(x: float) -> float:
 
 
 def _above(x: float) -> float:
-    """How much of a standard normal is above x, to full precision far out."""
+    """Return the part of a standard normal that is above x, to full precision far out."""
     return math.erfc(x / math.sqrt(2)) / 2

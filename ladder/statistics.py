@@ -1,6 +1,6 @@
-"""How sure results are: head to head, in points, in order, by seat. The group is the unit.
+"""How certain results are: head to head, in points, in order, by seat. The statistical unit is the group.
 
-Matches of a group share their dice, so they say more or less than as many matches on dice of their own, but groups
+Matches of a group share their dice, so they say more or less than as many matches with dice of their own. But groups
 are independent of each other: every figure is a mean over groups, and its error comes from how groups differ.
 """
 
@@ -21,20 +21,23 @@ from ladder.student import moments, probability, quantile, root, wilson
 Group: TypeAlias = tuple[tuple[str, ...], tuple[tuple[int, ...], ...]]
 """The cyclic order of a group and, by rotation, the ranks by seat."""
 Pair: TypeAlias = tuple[str, str]
-"""Labels in alphabetical order."""
+"""Two labels in alphabetical order."""
 Weights: TypeAlias = Mapping[Pair, float]
-"""A figure as a weighted sum over pairs, of what the first takes from the second beyond a half."""
+"""A figure as a weighted sum over pairs of the points that the first takes from the second, less a half."""
 
 SURE = 0.98
-"""For an order to stand. By the book 0.975 is enough, and calls 5.4 % of equal pairs different in the worst ladder."""
+"""Probability from which on an order counts as certain.
+
+In theory 0.975 is enough, but it calls 5.4 % of equal pairs different in the worst ladder.
+"""
 DRAWS = 4000
-"""For the chances of places: good to a hundredth or two."""
+"""Draws for the probabilities of places, which makes them exact to one or two hundredths."""
 PRIOR_GROUPS = 1
-"""A pair's spread is blended with so many groups of the ladder's usual one: two that are alike prove nothing."""
+"""Groups of the ladder's usual spread that are blended into each pair's own: two groups that agree prove nothing."""
 PRIOR_GROUPS_ALONE = 10
-"""The same for the interval of one pair, whose own spread says little where one of them nearly always wins."""
+"""Groups blended in for the interval of one pair; its own spread says little where one bot nearly always wins."""
 LEAST_SPREAD = 0.02
-"""Of the widest that a variance could be: no group says more than fifty matches."""
+"""Smallest variance, as a part of the largest possible one: no group says more than fifty matches."""
 
 
 class Estimate(NamedTuple):
@@ -47,7 +50,7 @@ class Estimate(NamedTuple):
 
 
 class _Pairing(NamedTuple):
-    """The groups of two bots: how many, the first one's mean share of points, and how it varies from group to group."""
+    """The groups of two bots: how many, the first one's mean share of points, and its variance from group to group."""
 
     groups: int
     share: float
@@ -55,13 +58,13 @@ class _Pairing(NamedTuple):
 
     @property
     def widest(self) -> float:
-        """The variance if a group were all or nothing; not 0 even where it always went the same way."""
+        """Variance if each group were all or nothing; not 0, even if every group went the same way."""
         guarded = (self.groups * self.share + 0.5) / (self.groups + 1)
         return guarded * (1 - guarded)
 
 
 class Evidence:
-    """The complete groups of a ladder, counted by how they went."""
+    """The complete groups of a ladder, counted by their results."""
 
     def __init__(self, groups: Mapping[Group, int]) -> None:
         self._groups = groups
@@ -77,13 +80,13 @@ class Evidence:
 
     @property
     def bots(self) -> list[str]:
-        """Who played a complete group, in alphabetical order."""
+        """Bots that played a complete group, in alphabetical order."""
         return sorted(self._played)
 
     def head_to_head(self, one: str, other: str) -> Estimate | None:
-        """The share of points that one takes from the other; None if they never met.
+        """Return the share of points that one bot takes from the other; None if they never met.
 
-        Wilson's interval for as many matches as the groups are worth by how they vary (L. Kish's effective size).
+        Wilson's interval for as many matches as the groups are worth, given their variance (L. Kish's effective size).
         """
         pair, sign = _pair(one, other)
         if pair not in self._pairings:
@@ -96,9 +99,10 @@ class Evidence:
         return Estimate(mean, *wilson(mean, groups / max(spread, LEAST_SPREAD), quantile(freedom)), groups)
 
     def score(self, bot: str) -> Estimate | None:
-        """The share of points that a bot takes, every opponent counting alike; None if it met nobody.
+        """Return the share of points that a bot takes, with equal weight for every opponent; None if it met nobody.
 
-        One met in a single group is left out if others were met more often: it would say little, and count as much.
+        An opponent met in a single group is left out if others were met more often: it would say little, but count as
+        much.
         """
         if bot not in self._played:
             return None
@@ -107,15 +111,18 @@ class Evidence:
         return lead._replace(mean=lead.mean + 0.5, low=max(0.0, lead.low + 0.5), high=min(1.0, lead.high + 0.5))
 
     def lead(self, one: str, other: str) -> Estimate | None:
-        """By how much one's share is above the other's, from each other and from all whom both met.
+        """Return how far one bot's share is above the other's, from their own matches and common opponents.
 
-        None if they never met: then nothing is said of them.
+        None if they never met, because their shares are then not compared.
         """
         weights = self._lead(one, other)
         return self._estimate(weights, self._either(one, other)) if weights else None
 
     def above(self, one: str, other: str) -> float | None:
-        """The probability that one takes more points than the other, as in `lead`."""
+        """Return the probability that one bot takes more points than the other, as in `lead`.
+
+        None if they never met.
+        """
         weights = self._lead(one, other)
         if not weights:
             return None
@@ -123,14 +130,14 @@ class Evidence:
         return probability(self._mean(weights) / self._error(weights), freedom)
 
     def in_order(self, one: str, other: str) -> bool:
-        """Whether it is so sure that one is the better that equal bots are told apart one time in twenty at most."""
+        """Tell whether one bot is better with certainty SURE: equal bots are told apart one time in twenty at most."""
         above = self.above(one, other)
         return above is not None and above >= SURE
 
     def places(self, field: Sequence[str]) -> dict[str, list[float]]:
-        """By bot the probability of each place, from the first, among these bots in order of points from each other.
+        """Return for each bot the probability of each place, first to last, by points from matches among these bots.
 
-        Bots that met nobody of them are left out.
+        Bots that met none of the others are left out.
 
         Groups are resampled: each gets a random weight that all its bots share (the multiplier, or wild cluster,
         bootstrap of Cameron, Gelbach and Miller, 2008). A sum of so many is normal, and is drawn as one.
@@ -153,11 +160,17 @@ class Evidence:
         return dict(zip(field, chances, strict=True))
 
     def seats(self) -> list[Estimate]:
-        """By seat, the share of points of whoever sits there; in every group all its bots do, equally often."""
+        """Return by seat the share of points of whoever sits there.
+
+        In every group all its bots sit there equally often.
+        """
         return [self._seat(seat) for seat in range(max((len(order) for order, _ in self._groups), default=0))]
 
     def _seat(self, seat: int) -> Estimate:
-        """Of a group split evenly nothing is learnt of how much a seat's worth varies: it is no degree of freedom."""
+        """Estimate the share of points of one seat.
+
+        A group that is split evenly says nothing about the variance, so it counts as no degree of freedom.
+        """
         values = Counter[float]()
         for (_, rotations), count in self._groups.items():
             values[fmean(points(ranks)[seat] for ranks in rotations)] += count
@@ -167,9 +180,10 @@ class Evidence:
         return Estimate(mean, max(0.0, mean - half), min(1.0, mean + half), groups)
 
     def saved(self) -> float | None:
-        """The part of the variance of a group that its shared dice take away; below 0 if they add to it.
+        """Return the part of a group's variance that shared dice remove; below 0 if they add to it.
 
-        It is compared with as many matches whose dice, and so results, are independent. None if nothing varies.
+        The comparison is with as many matches with independent dice, and so independent results. None if nothing
+        varies.
         """
         together = alone = 0.0
         for pair, by_seats in _by_seats(self._groups).items():
@@ -185,7 +199,10 @@ class Evidence:
         return len(next(iter(self._groups))[0])
 
     def _lead(self, one: str, other: str) -> dict[Pair, float]:
-        """Of the two's own pair both scores speak, so it counts twice; empty if they never met."""
+        """Return the weights of `lead`; empty if the two never met.
+
+        The pair itself is part of both scores, so it counts twice.
+        """
         if other not in self._opponents[one]:
             return {}
         both = self._opponents[one] & self._opponents[other]
@@ -200,16 +217,16 @@ class Evidence:
         return Estimate(mean, mean - half, mean + half, groups)
 
     def _either(self, one: str, other: str) -> int:
-        """The groups of two bots that met."""
+        """Count the groups that have either of two bots that met."""
         return self._played[one] + self._played[other] - self._pairings[_pair(one, other)[0]].groups
 
     def _error(self, weights: Weights) -> float:
-        """Never 0: that pairs make up for each other in a few groups proves nothing either."""
+        """Return the standard error of a figure, never 0: that pairs balance each other in few groups is no proof."""
         apart = sum((weight * self._spread(pair)) ** 2 for pair, weight in weights.items())
         return math.sqrt(max(self._covariance(weights, weights), LEAST_SPREAD * apart))
 
     def _covariance(self, one: Weights, other: Weights) -> float:
-        """Of two figures. Pairs that were in the same groups are correlated."""
+        """Return the covariance of two figures. Pairs that were in the same groups are correlated."""
         return sum(
             weight * other[pair_] * self._correlations[pair].get(pair_, 0.0) * self._spread(pair) * self._spread(pair_)
             for pair, weight in one.items()
@@ -217,31 +234,32 @@ class Evidence:
         )
 
     def _spread(self, pair: Pair) -> float:
-        """The standard error of a pair's mean share."""
+        """Return the standard error of a pair's mean share."""
         return math.sqrt(self._variance(pair) / self._pairings[pair].groups)
 
     def _variance(self, pair: Pair) -> float:
-        """Of a pair's share from group to group, blended with the ladder's usual one."""
+        """Return the variance of a pair's share from group to group, blended with the ladder's usual one."""
         own = self._pairings[pair]
         prior = PRIOR_GROUPS * self._usual * own.widest
         return ((own.groups - 1) * own.variance + prior) / (own.groups - 1 + PRIOR_GROUPS)
 
     @cached_property
     def _usual(self) -> float:
-        """How wide spreads are here, of the widest they could be, and as if one group more were all or nothing."""
+        """Usual variance in this ladder as a part of the largest possible, with one all-or-nothing group added."""
         found = sum((pairing.groups - 1) * pairing.variance for pairing in self._pairings.values())
         widest = sum(pairing.groups * pairing.share * (1 - pairing.share) for pairing in self._pairings.values())
         return (found + 0.25) / (widest + 0.25)
 
     @cached_property
     def _freedom(self) -> float:
-        """Of all pairs together."""
+        """Degrees of freedom of all pairs together."""
         return max(1, sum(pairing.groups - 1 for pairing in self._pairings.values()))
 
     def _freedom_of(self, weights: Weights, groups: int) -> float:
-        """The degrees of freedom of a weighted sum of variances (Satterthwaite, 1946).
+        """Return the degrees of freedom of a weighted sum of variances (Satterthwaite, 1946).
 
-        Where pairs share groups, no more than there are groups, less the means that are taken from them.
+        At most the number of groups less the number of pairs, since pairs may share groups and each has a mean of its
+        own.
         """
         parts = [(weight * self._spread(pair)) ** 2 for pair, weight in weights.items()]
         known = [max(1, self._pairings[pair].groups - 1) for pair in weights]
@@ -250,7 +268,7 @@ class Evidence:
 
     @cached_property
     def _correlations(self) -> dict[Pair, dict[Pair, float]]:
-        """Of the shares of pairs whose groups are the same."""
+        """Correlations of the shares of pairs that were in the same groups."""
         products: defaultdict[Pair, defaultdict[Pair, float]] = defaultdict(lambda: defaultdict(float))
         for shares, count in self._shares:
             off = {pair: share - self._pairings[pair].share for pair, share in shares.items()}
@@ -269,18 +287,18 @@ class Evidence:
 
 
 def _pair(one: str, other: str) -> tuple[Pair, int]:
-    """The pair, and -1 if it begins with the other."""
+    """Return the two labels as a pair, and -1 if it begins with the other one, else 1."""
     return ((one, other), 1) if one < other else ((other, one), -1)
 
 
 def _score(bot: str, opponents: set[str]) -> dict[Pair, float]:
-    """The share of points of a bot, every opponent counting alike."""
+    """Return the weights of a bot's share of points, the same weight for every opponent."""
     pairs = (_pair(bot, other) for other in sorted(opponents))
     return {pair: sign / len(opponents) for pair, sign in pairs}
 
 
 def _meetings(group: Group) -> Iterator[tuple[Pair, tuple[int, int], float]]:
-    """Every two bots of a group in each of its matches: their seats, and the first one's point."""
+    """Yield every two bots of a group in each of its matches: their seats, and the first one's point."""
     order, rotations = group
     pairs = [sorted(both, key=order.__getitem__) for both in combinations(range(len(order)), 2)]
     for rotation, ranks in enumerate(rotations):
@@ -290,7 +308,7 @@ def _meetings(group: Group) -> Iterator[tuple[Pair, tuple[int, int], float]]:
 
 
 def _shares(group: Group) -> dict[Pair, float]:
-    """Of every two bots of a group the first one's share of their points over all its matches."""
+    """Return for every two bots of a group the first one's share of their points over all its matches."""
     shares: defaultdict[Pair, float] = defaultdict(float)
     for pair, _, won in _meetings(group):
         shares[pair] += won / len(group[0])
@@ -306,7 +324,7 @@ def _pairings(shares: Iterable[tuple[Mapping[Pair, float], int]]) -> dict[Pair, 
 
 
 def _by_seats(groups: Mapping[Group, int]) -> dict[Pair, list[tuple[int, float, float]]]:
-    """By pair, the moments of single matches for every two seats that they sat in."""
+    """Return by pair the moments of its single matches, for every two seats that it sat in."""
     values: defaultdict[Pair, defaultdict[tuple[int, int], Counter[float]]] = defaultdict(lambda: defaultdict(Counter))
     for group, count in groups.items():
         for pair, seats, won in _meetings(group):

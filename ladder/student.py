@@ -1,4 +1,4 @@
-"""Intervals and probabilities where the spread itself is known from few values only."""
+"""Intervals and probabilities for means whose spread is itself estimated from few values."""
 
 from __future__ import annotations
 
@@ -7,27 +7,33 @@ from collections.abc import Mapping, Sequence
 from statistics import NormalDist
 
 LEVEL = 0.95
-"""Of every interval."""
+"""Confidence level of every interval."""
 
 
 def quantile(freedom: float) -> float:
-    """How many standard errors a two-sided interval reaches, by Student's t.
+    """Return how many standard errors a two-sided interval reaches to each side, by Student's t.
 
-    D. L. Wallace, "Bounds on normal approximations to Student's and the chi-square distributions" (1959): within
-    1.2 % from 3 degrees of freedom on, and on the careful side below.
+    D. L. Wallace, "Bounds on normal approximations to Student's and the chi-square distributions" (1959): within 1.2 %
+    from 3 degrees of freedom on, and on the careful side below.
     """
     normal = NormalDist().inv_cdf((1 + LEVEL) / 2) * (8 * freedom + 3) / (8 * freedom + 1)
     return math.sqrt(freedom * math.expm1(normal**2 / freedom))
 
 
 def probability(errors: float, freedom: float) -> float:
-    """That the truth is above 0 if the estimate is so many standard errors above it; the inverse of `quantile`."""
+    """Return the probability that the truth is above 0 if the estimate is this many standard errors above it.
+
+    The inverse of `quantile`.
+    """
     normal = math.sqrt(freedom * math.log1p(errors**2 / freedom)) * (8 * freedom + 1) / (8 * freedom + 3)
     return NormalDist().cdf(math.copysign(normal, errors))
 
 
 def wilson(share: float, trials: float, errors: float) -> tuple[float, float]:
-    """E. B. Wilson's interval (1927) of a share of so many independent trials: within 0 and 1, and not empty there."""
+    """Return E. B.
+
+    Wilson's interval (1927) for a share of this many independent trials; it is inside 0 … 1, never empty.
+    """
     shrunk = 1 + errors**2 / trials
     middle = (share + errors**2 / trials / 2) / shrunk
     half = errors / shrunk * math.sqrt(share * (1 - share) / trials + (errors / trials / 2) ** 2)
@@ -35,7 +41,7 @@ def wilson(share: float, trials: float, errors: float) -> tuple[float, float]:
 
 
 def moments(counts: Mapping[float, int]) -> tuple[int, float, float]:
-    """Of values with their counts: how many, their mean, and their variance, which is 0 for one."""
+    """Return the number of values with these counts, their mean, and their variance, which is 0 for a single value."""
     many = sum(counts.values())
     mean = sum(value * count for value, count in counts.items()) / many
     squares = sum((value - mean) ** 2 * count for value, count in counts.items())
@@ -43,7 +49,10 @@ def moments(counts: Mapping[float, int]) -> tuple[int, float, float]:
 
 
 def root(covariance: Sequence[Sequence[float]]) -> list[list[float]]:
-    """The lower triangle whose product with itself is this (Cholesky); directions without variance stay empty."""
+    """Return the lower triangular matrix whose product with its transpose is this matrix (Cholesky).
+
+    Directions without variance stay 0.
+    """
     rows: list[list[float]] = []
     for i, wanted in enumerate(covariance):
         row: list[float] = []

@@ -1,7 +1,7 @@
-"""What the arena remembers: one SQLite database in its home, `HOME/arena.db`.
+"""Everything that the arena stores: one SQLite database in its data directory ("home"), `HOME/arena.db`.
 
-Connection first, the SQL in sight, a value out. Writes that belong together are one transaction, and what a
-function here has done when it returns survives kill -9 and power loss.
+Functions take the connection first, show their SQL, and return values. Writes that belong together are one transaction,
+and what a function has written survives kill -9 and power loss as soon as it returns.
 """
 
 from ladder.store.board import fold, ladder_hash, leaderboard, provisional, reach, sign

@@ -1,4 +1,4 @@
-"""The standings of a ladder: results folded into ratings in schedule order."""
+"""The standings of a ladder: results applied to ratings in schedule order."""
 
 from __future__ import annotations
 
@@ -19,11 +19,11 @@ if TYPE_CHECKING:
     from sqlite_utils import Database
 
 FOLDED_AT_ONCE = 1000
-"""Matches folded in one transaction: others wait a second at most for their turn to write."""
+"""Matches rated in one transaction: other writers wait a second at most."""
 
 
 class Standing(NamedTuple):
-    """What a version has reached in a ladder; `rank_sum` is over ranks that count from 0."""
+    """What a version has reached in a ladder; `rank_sum` adds ranks that count from 0."""
 
     rating: Rating = NEW
     matches: int = 0
@@ -39,7 +39,7 @@ Folded: TypeAlias = tuple[int, str, dict[str, Standing]]
 
 
 class Placed(NamedTuple):
-    """A seat of a finished match, as far as standings go."""
+    """A seat of a finished match, with what standings need."""
 
     version: str
     rank: int
@@ -47,27 +47,27 @@ class Placed(NamedTuple):
 
 
 def fold(db: Database, ladder: Ladder) -> int:
-    """Rate, in schedule order, every match up to the first that is still to be played; returns how many.
+    """Rate, in schedule order, every match before the first that is still to be played; return how many.
 
-    Each is rated exactly once, whatever order results come in and wherever a process stops: the ratings and the
-    place reached are one transaction. Unplayable matches are passed over, and counted.
+    Each is rated exactly once, whatever order results arrive in and wherever a process stops: the ratings and the
+    position reached are stored in one transaction. Unplayable matches are skipped, but counted.
     """
     return sum(iter(lambda: _fold_some(db, ladder), 0))
 
 
 def leaderboard(db: Database, ladder: Ladder) -> list[Row]:
-    """Every version that was rated, the highest shown rating first."""
+    """Return every version that was rated, the highest shown rating first."""
     return _rows(db, standings(db, ladder))
 
 
 def provisional(db: Database, ladder: Ladder) -> list[Row]:
-    """The leaderboard if every match were rated that is done, those after the rated ones in the order they came in.
+    """Return the leaderboard as if every finished match were rated; later ones are added in the order they arrived.
 
-    For watching: it is in no history and no hash, and another run of the same matches has another one. None if all
-    that is done is rated.
+    It is for watching only: it is in no history and no hash, and differs from run to run of the same matches. Empty if
+    all finished matches are rated.
     """
     begin, _ = reach(db, ladder)
-    now = standings(db, ladder) if begin else {}  # else those that there are count what is to be rated anew
+    now = standings(db, ladder) if begin else {}  # with begin 0 stored standings are outdated: all is rated anew
     early = list(_finished(db, ladder, begin, sys.maxsize, ARRIVAL))
     for _, _, seats in early:
         now |= _rated(now, seats, ladder.draw_probability)
@@ -86,10 +86,10 @@ def _rows(db: Database, standings: Mapping[str, Standing]) -> list[Row]:
 
 
 def ladder_hash(db: Database, ladder: Ladder) -> str:
-    """SHA-256 in hexadecimal over every finished match in schedule order, then the ratings.
+    """Return the SHA-256, in hexadecimal, over every finished match in schedule order, then the ratings.
 
-    Equal for equal luck and equal choices, on any machine and in any order of finishing: nothing of times,
-    evidence or anything else that the machine decides goes into it.
+    Equal luck and equal choices give an equal hash, on any machine and in any order of finishing: no times, evidence or
+    anything else that depends on the machine is part of it.
     """
     digest = sha256()
     for line in _signed(db, ladder):
@@ -98,7 +98,7 @@ def ladder_hash(db: Database, ladder: Ladder) -> str:
 
 
 def sign(db: Database, ladder: Ladder) -> str:
-    """The ladder hash, kept until something is recorded or rated."""
+    """Return the ladder hash, which is stored until something is recorded or rated."""
     with write(db):
         if (known := kept_hash(db, ladder)) is None:
             known = ladder_hash(db, ladder)
@@ -107,7 +107,7 @@ def sign(db: Database, ladder: Ladder) -> str:
 
 
 def kept_hash(db: Database, ladder: Ladder) -> str | None:
-    """The ladder hash as it was kept, if it was."""
+    """Return the stored ladder hash; None if there is none."""
     known: str | None = db.execute("SELECT hash FROM ladders WHERE id = ?", [ladder.id]).fetchone()[0]
     return known
 
@@ -122,7 +122,7 @@ def _fold_some(db: Database, ladder: Ladder) -> int:
 
 
 def _fold_between(db: Database, ladder: Ladder, begin: int, end: int) -> None:
-    if begin == 0:  # also when an unplayable match was played after all
+    if begin == 0:  # at the start, or after an unplayable match was played after all
         _forget(db, ladder)
     now = standings(db, ladder)
     for seq, _, after in folded(db, ladder, begin, end, now):
@@ -134,7 +134,7 @@ def _fold_between(db: Database, ladder: Ladder, begin: int, end: int) -> None:
 
 
 def folded(db: Database, ladder: Ladder, begin: int, end: int, now: dict[str, Standing]) -> Iterator[Folded]:
-    """What the fold of the matches from one seq to before another comes to; stores nothing, and `now` follows it."""
+    """Yield what rating the matches from seq `begin` to before `end` gives; stores nothing, but updates `now`."""
     for seq, match, seats in _finished(db, ladder, begin, end):
         after = _rated(now, seats, ladder.draw_probability)
         now |= after
@@ -142,20 +142,20 @@ def folded(db: Database, ladder: Ladder, begin: int, end: int, now: dict[str, St
 
 
 def rated_by(db: Database, ladder: Ladder) -> list[str]:
-    """What the ratings were computed by, see `arithmetic`."""
+    """Return the arithmetics that computed the ratings, see `arithmetic`."""
     (text,) = db.execute("SELECT rated_by FROM ladders WHERE id = ?", [ladder.id]).fetchone()
     known: list[str] = json.loads(text)
     return known
 
 
 def note_arithmetic(db: Database, ladder: Ladder, by: str | None = None) -> None:
-    """Keep by what ratings are computed here."""
+    """Store the arithmetic that computes ratings here."""
     by = canonical_json(sorted({*rated_by(db, ladder), by or arithmetic()}))
     db.execute("UPDATE ladders SET rated_by = ? WHERE id = ?", [by, ladder.id])
 
 
 def reach(db: Database, ladder: Ladder) -> tuple[int, int]:
-    """The first seq that is not folded, and the first that may not be folded now."""
+    """Return the first seq that is not rated, and the first that cannot be rated now."""
     row = db.execute(
         "SELECT folded, coalesce((SELECT min(seq) FROM matches WHERE ladder = ladders.id AND status = 'scheduled'),"
         " (SELECT max(seq) + 1 FROM matches WHERE ladder = ladders.id), 0) FROM ladders WHERE id = ?",
@@ -171,7 +171,7 @@ def _forget(db: Database, ladder: Ladder) -> None:
 
 
 SCHEDULE, ARRIVAL = "m.seq", "(SELECT rowid FROM replays WHERE match = m.id)"
-"""Orders of matches."""
+"""Orders of matches, as SQL."""
 
 
 def _finished(
@@ -187,7 +187,7 @@ def _finished(
 
 
 def _rated(standings: Mapping[str, Standing], seats: Sequence[Placed], draw_probability: float) -> dict[str, Standing]:
-    """The standings of the versions of one match after it."""
+    """Return the standings of a match's versions after it."""
     before = [standings.get(seat.version, Standing()) for seat in seats]
     ranks = [seat.rank for seat in seats]
     ratings = rate([standing.rating for standing in before], ranks, draw_probability)
@@ -212,7 +212,7 @@ def _after(before: Standing, rating: Rating, seat: Placed, shared: bool) -> Stan
 
 
 def standings(db: Database, ladder: Ladder) -> dict[str, Standing]:
-    """What is stored of every version, by label."""
+    """Return the stored standing of every version, by label."""
     rows = db.execute(
         "SELECT version, mu, sigma, matches, wins, ties, losses, rank_sum, forfeits FROM ratings"
         " WHERE ladder = ? ORDER BY version",
@@ -247,7 +247,7 @@ def _row(place: int, version: Mapping[str, Any], standing: Standing) -> Row:
 
 
 def _signed(db: Database, ladder: Ladder) -> Iterator[object]:
-    """What the hash is over, line by line."""
+    """Yield the lines that the ladder hash covers."""
     yield [ladder.id, *ladder.key[:3], ladder.key.rules_version]
     rows = db.execute(
         "SELECT m.seq, m.id, hex(g.seed), hex(m.choices_digest), s.version, v.digest, s.rank, s.score, s.forfeit"

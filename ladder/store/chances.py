@@ -1,4 +1,4 @@
-"""Second chances: whose matches in flight were all taken back once, since one of its processes failed."""
+"""Second chances: a version whose process fails has all its running matches taken back, once in a ladder."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ class Chance(NamedTuple):
 
 
 def chances(db: Database, ladder: Ladder) -> dict[str, Mapping[str, Any]]:
-    """The labels of those who had theirs in a ladder and were not forgiven, with the evidence of the fault."""
+    """Return the labels that have used their second chance in a ladder, unless forgiven, with evidence of the fault."""
     rows = db.execute(
         "SELECT version, evidence FROM chances WHERE ladder = ? AND forgiven IS NULL ORDER BY used", [ladder.id]
     )
@@ -38,7 +38,7 @@ def chances(db: Database, ladder: Ladder) -> dict[str, Mapping[str, Any]]:
 
 
 def chances_of(db: Database, label: str) -> tuple[Chance, ...]:
-    """Every second chance that a version used, in all ladders, also those it was given back."""
+    """Return every second chance that a version used, in all ladders, including those it was given back."""
     rows = db.execute(
         "SELECT c.ladder, l.game, l.seats, c.used, c.forgiven, json_extract(c.evidence, '$.detail')"
         " FROM chances c JOIN ladders l ON l.id = c.ladder WHERE c.version = ? ORDER BY c.used",
@@ -48,9 +48,9 @@ def chances_of(db: Database, label: str) -> tuple[Chance, ...]:
 
 
 def use_chance(db: Database, ladder: Ladder, label: str, evidence: Mapping[str, Any]) -> bool:
-    """Keep that a version had its second chance: from now on it plays one match at a time, and each fault costs it.
+    """Store that a version has used its second chance; return False if it had none left.
 
-    False if it had none any more.
+    From now on it plays one match at a time, and each fault costs it that match.
     """
     with write(db):
         if label in chances(db, ladder):
@@ -63,9 +63,9 @@ def use_chance(db: Database, ladder: Ladder, label: str, evidence: Mapping[str, 
 
 
 def forgive(db: Database, ladder: Ladder, name: str) -> bool:
-    """Give a version its second chance again, on record, and all with the same program; False if it has it.
+    """Give a version, and all with the same program, their second chance back; the use stays on record.
 
-    Raises NotFound.
+    Return False if none of them had used it. Raises NotFound.
     """
     digest = version(db, name).digest
     with write(db):

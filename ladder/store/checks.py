@@ -1,6 +1,6 @@
-"""What is stored, against what follows from it: schedule, seeds, digests, ratings.
+"""Checks what is stored against what follows from it: schedule, seeds, digests, ratings.
 
-No rules of games here: `results` gives what those decide.
+The rules of games are not checked here: `results` returns what they decide.
 """
 
 from __future__ import annotations
@@ -27,15 +27,18 @@ if TYPE_CHECKING:
     from sqlite_utils import Database
 
 CLOSE = 1e-6
-"""How far ratings computed by another Python or C library may be apart."""
+"""Largest difference of ratings that another Python or C library computed."""
 CLOSE_SETTLED = 1e-3
-"""Likewise of those that are approached until nothing moves."""
+"""Largest difference of settled ratings that another arithmetic computed; these are approached step by step."""
 CLOSE_UNSETTLED = 0.1
-"""Likewise of those that an older arena left while they still moved a little."""
+"""Largest difference of settled ratings that an older arena stored while they still moved a little."""
 
 
 class Mismatch(ValueError):
-    """Something stored that does not follow from the rest; `match` is its id, if it is about one."""
+    """Error for something stored that does not follow from the rest.
+
+    `match` is the id of the match it is about, if any.
+    """
 
     def __init__(self, what: str, match: str | None = None) -> None:
         super().__init__(what)
@@ -43,7 +46,7 @@ class Mismatch(ValueError):
 
 
 class Result(NamedTuple):
-    """A finished match as far as the rules of its game decide it, by seat."""
+    """A finished match, by seat, as far as the rules of its game decide it."""
 
     id: str
     seed: bytes
@@ -56,8 +59,9 @@ class Result(NamedTuple):
 
 
 def check_file(db: Database) -> None:
-    """Every page, index and reference of the database; constraints too, which SQLite does not check when it only
-    reads. Raises Mismatch.
+    """Check every page, index and reference of the database. Raises Mismatch.
+
+    It also checks the constraints, because SQLite does not when it only reads.
     """
     verdict = db.execute("PRAGMA integrity_check(1)").fetchone()[0]
     if verdict != "ok":
@@ -70,7 +74,7 @@ def check_file(db: Database) -> None:
 
 
 def check_schedule(db: Database, ladder: Ladder) -> None:
-    """The ladder's id and seed, every leg, group and match, and their order. Raises Mismatch."""
+    """Check the ladder's id and seed, every leg, group and match, and their order. Raises Mismatch."""
     if ladder.key.id != ladder.id:
         raise Mismatch("its id does not follow from its game, players, options, limits and rules")
     if ladder.seed_text is not None and sha256(ladder.seed_text.encode()).digest() != ladder.event_seed:
@@ -88,8 +92,9 @@ _PHASED = "(SELECT phased FROM legs WHERE ladder = m.ladder AND leg = g.leg)"
 
 
 def check_phases(db: Database, ladder: Ladder) -> None:
-    """The order in which matches were tried: no rotation of a block before the one before it was over, nor a block
-    before the block before it. Raises Mismatch.
+    """Check the order in which matches were tried. Raises Mismatch.
+
+    No rotation of a block may begin before the previous one is over, and no block before the previous block is.
     """
     _check_legs(db, ladder)
     _check_blocks(db, ladder)
@@ -108,7 +113,7 @@ def check_phases(db: Database, ladder: Ladder) -> None:
 
 
 def _check_arrival(db: Database, ladder: Ladder) -> None:
-    """Results came rotation by rotation and block by block, but for those of matches that were tried again later."""
+    """Check that results came rotation by rotation and block by block, except those of matches tried again later."""
     spans = db.execute(
         "SELECT b.begin, m.rotation, min(r.rowid), max(r.rowid) FROM blocks b"
         " JOIN matches m ON m.ladder = b.ladder AND m.seq >= b.begin AND m.seq < b.end"
@@ -127,7 +132,7 @@ def _check_arrival(db: Database, ladder: Ladder) -> None:
 
 
 def _check_legs(db: Database, ladder: Ladder) -> None:
-    """Once an arena knew phases it went on knowing them."""
+    """Check that legs played in phases follow all legs that were not: an arena never stops using phases."""
     phased = [row[0] for row in db.execute("SELECT phased FROM legs WHERE ladder = ? ORDER BY leg", [ladder.id])]
     if phased != sorted(phased) or not {*phased} <= {0, 1}:
         raise Mismatch(f"of its legs these were played in phases, which cannot be: {phased}")
@@ -143,7 +148,7 @@ def _none_tried(db: Database, ladder: Ladder, where: str, values: Sequence[objec
 
 
 def _check_dropped(db: Database, ladder: Ladder) -> None:
-    """Of what was dropped something was still to be played, and the leg that plays it instead may be the next."""
+    """Check that each dropped group had a match still to be played, and that the next leg may already replace it."""
     for leg, position in db.execute(
         "SELECT leg, position FROM groups g WHERE ladder = ? AND dropped IS NOT NULL"
         " AND (NOT EXISTS (SELECT 1 FROM matches WHERE group_id = g.id AND status = 'dropped')"
@@ -168,7 +173,7 @@ def _check_blocks(db: Database, ladder: Ladder) -> None:
 
 
 def results(db: Database, ladder: Ladder, begin: int, end: int) -> Iterator[Result]:
-    """The finished matches from one seq to before another, each checked but for the rules. Raises Mismatch."""
+    """Yield the finished matches from seq `begin` to before `end`, checked except for the rules. Raises Mismatch."""
     rows = db.execute(
         "SELECT m.id, m.status, m.voids, m.finished, m.choices_digest, m.replay_digest, m.digest,"
         " g.bots, m.rotation, g.seed, r.replay, EXISTS (SELECT 1 FROM legs WHERE ladder = m.ladder AND leg = g.leg),"
@@ -191,7 +196,7 @@ def results(db: Database, ladder: Ladder, begin: int, end: int) -> Iterator[Resu
 
 
 def check_ratings(db: Database, ladder: Ladder) -> list[str]:
-    """The history and the ratings, computed anew from the results; gives remarks. Raises Mismatch."""
+    """Compute history and ratings anew from the results and compare; return remarks. Raises Mismatch."""
     _check_set_back(db, ladder)
     folded, end = board.reach(db, ladder)
     rated_by = [by for by in board.rated_by(db, ladder) if not by.endswith(settled.METHOD)]
@@ -221,7 +226,10 @@ def check_ratings(db: Database, ladder: Ladder) -> list[str]:
 
 
 def _check_set_back(db: Database, ladder: Ladder) -> None:
-    """Whether a match that is not done was, by what came after it. One that is unplayable is honestly passed over."""
+    """Raise Mismatch if a match that is not done must have been done, by what is stored of later matches.
+
+    Ratings may skip unplayable matches.
+    """
     (begun,) = db.execute(
         "SELECT max(g.leg) FROM matches m JOIN groups g ON g.id = m.group_id WHERE m.ladder = ? AND m.status = 'done'",
         [ladder.id],
@@ -245,14 +253,14 @@ def _check_set_back(db: Database, ladder: Ladder) -> None:
 
 
 def _check_retried(db: Database, ladder: Ladder) -> None:
-    """Whether there is a match for which all ratings are computed anew: done, after it was unplayable."""
+    """Raise Mismatch unless a match was done after it was unplayable, so that all ratings are to be computed anew."""
     retried = "SELECT 1 FROM matches WHERE ladder = ? AND status = 'done' AND json_array_length(voids) >= ?"
     if db.execute(retried, [ladder.id, ATTEMPTS]).fetchone() is None:
         raise Mismatch("no match is folded into the ratings, and there are some")
 
 
 def check_settled(db: Database, ladder: Ladder) -> list[str]:
-    """The settled ratings, fitted anew to the matches that they cover; gives remarks. Raises Mismatch."""
+    """Fit the settled ratings anew to the matches that they cover and compare; return remarks. Raises Mismatch."""
     stored = find_settled(db, ladder)
     if stored.matches == 0:
         if stored.ratings:
@@ -270,18 +278,18 @@ def check_settled(db: Database, ladder: Ladder) -> list[str]:
 
 
 _Ratings: TypeAlias = Mapping[str, Sequence[float]]
-"""By label mu and sigma."""
+"""mu and sigma by label."""
 
 
 class _Comparison:
-    """Of ratings: to the last bit, unless they were computed by another arithmetic."""
+    """Comparison of ratings: to the last bit, unless another arithmetic computed them."""
 
     def __init__(self, strict: bool, close: float) -> None:
         self._strict, self._close = strict, close
         self._inexact = False
 
     def check(self, where: str, stored: _Ratings, computed: _Ratings, match: str | None) -> None:
-        """Raises Mismatch."""
+        """Raise Mismatch if stored ratings differ from the computed ones."""
         if list(stored) != sorted(computed):
             raise Mismatch(f"ratings {where} are of {', '.join(stored)}, expected {', '.join(sorted(computed))}", match)
         for label, own in computed.items():
@@ -292,7 +300,7 @@ class _Comparison:
             self._inexact = True
 
     def remarks(self, rated_by: Sequence[str], here: str) -> list[str]:
-        """What there is to say if all was close, and not all the same."""
+        """Return a remark if ratings were close, but not all equal."""
         if not self._inexact:
             return []
         made = f"they were computed by {'; '.join(rated_by)}; this is {here}"
@@ -318,9 +326,9 @@ class _Match(NamedTuple):
     seed: bytes
     replay: bytes | None
     is_signed: int
-    """Whether its leg is of the time when every match got a digest."""
+    """Whether its leg was planned when every match already got a digest."""
     is_dropped: int
-    """Whether its group is."""
+    """Whether its group was dropped."""
 
 
 class _Seat(NamedTuple):
@@ -336,7 +344,7 @@ class _Seat(NamedTuple):
 
 
 def _check_match(match: _Match, seats: Sequence[tuple[Any, ...]]) -> None:
-    """Raises ValueError."""
+    """Raise ValueError unless what is stored of a match fits together."""
     voids = len(json.loads(match.voids))
     if match.status != "done":
         _check_not_done(match, voids, bool(seats))
@@ -368,7 +376,7 @@ def _result(match: _Match, seats: Sequence[_Seat]) -> Result:
 
 
 def _planned(db: Database, ladder: Ladder) -> Iterator[tuple[int, str, int, int]]:
-    """What follows from the groups, each of which is checked: (seq, match, group, rotation)."""
+    """Check each group and yield the matches that follow from it: (seq, match, group, rotation)."""
     rows = db.execute(
         "SELECT leg, position, id, round, bots, again, seed, absent FROM groups WHERE ladder = ?"
         " ORDER BY leg, position",
@@ -406,7 +414,7 @@ class _Group(NamedTuple):
 
 
 class _Known:
-    """The groups of earlier legs, and from which leg on those that were dropped are not there."""
+    """Groups of earlier legs and, for dropped ones, the first leg that does not count them."""
 
     def __init__(self) -> None:
         self._of_round: dict[int, dict[Order, list[int | None]]] = {}
@@ -415,12 +423,12 @@ class _Known:
         self._of_round.setdefault(group.round, {}).setdefault(group.group.order, []).append(group.absent)
 
     def there(self, round: int, leg: int) -> set[Order]:
-        """The orders of a round that a leg does not have to play."""
+        """Return the orders of a round that a leg does not have to play."""
         orders = self._of_round.get(round, {})
         return {order for order, absent in orders.items() if any(each is None or each > leg for each in absent)}
 
     def count(self, round: int, order: Order) -> int:
-        """How many there are of an order."""
+        """Count the groups of an order in a round."""
         return len(self._of_round.get(round, {}).get(order, ()))
 
 
@@ -428,7 +436,7 @@ _Field: TypeAlias = tuple[list[str], int]
 
 
 def _fields(db: Database, ladder: Ladder) -> Iterator[tuple[int, _Field]]:
-    """By leg the bots and rounds that it was planned for; the first legs of an old home have none."""
+    """Yield for each leg the bots and rounds that it was planned for; first legs of an old home have none."""
     before = None
     for leg, field, rounds in db.execute(
         "SELECT leg, field, rounds FROM legs WHERE ladder = ? ORDER BY leg", [ladder.id]

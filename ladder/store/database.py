@@ -1,4 +1,4 @@
-"""Opening the database, writing to it, and saying in one line what is wrong with it.
+"""Opens the database, writes to it, and reports what is wrong with it in one line.
 
 StoreError
 └── NotFound (also a LookupError)
@@ -25,11 +25,11 @@ if TYPE_CHECKING:
 
 APPLICATION_ID = int.from_bytes(b"aren")
 FLOOR = int(os.environ.get("ARENA_FREE_SPACE", 64 << 20))
-"""Bytes that are left free on the disk of a home; the variable is for tests."""
+"""Bytes that are left free on the disk of a data directory ("home"); the variable is for tests."""
 BOOKKEEPING = 64 << 10
-"""Bytes that SQLite needs beside a database to open it."""
+"""Bytes that SQLite needs in addition to a database to open it."""
 QUICKLY_CHECKED = 16 << 20
-"""Bytes up to which a database is checked for damage at every opening: some 20 ms."""
+"""Largest database, in bytes, that is checked for damage whenever it is opened; it takes about 20 ms."""
 
 _UNUSABLE = "cannot be opened, read or written: it must be a file of yours, on a disk without errors"
 _AGAIN = "put it back, or run the command again to begin anew"
@@ -45,24 +45,24 @@ _FAULTS = {
 
 
 class StoreError(Exception):
-    """The store cannot do what was asked; the message is one line that names the value and what to do."""
+    """Error of the store; the message is one line that names the value and what to do."""
 
 
 class NotFound(StoreError, LookupError):
-    """The store has nothing of that name; the message says what there is."""
+    """Error for a name that the store does not have; the message says what there is."""
 
 
 def open(home: Path, *, thorough: bool = False, checkpoints: bool = False) -> Database:
-    """The database of a home for reading and writing; makes both where there is nothing yet, for their owner alone.
+    """Open the database of a home for reading and writing; make both if missing, accessible to their owner only.
 
-    `thorough` checks a large database for damage too. `checkpoints` is for the holder of `exclusive` alone:
-    SQLite before 3.51.3 can damage a database that one process writes while another moves its write-ahead log.
-    Raises StoreError.
+    `thorough` checks a large database for damage, too. `checkpoints` is only for the holder of `exclusive`: SQLite
+    before 3.51.3 can damage a database that one process writes to while another moves its write-ahead log. Raises
+    StoreError.
     """
     path = home / "arena.db"
     with one_line(path), ExitStack() as on_error:
         make_home(home)
-        # Only one makes it: SQLite does not wait for others when a new database gets its write-ahead log.
+        # One process makes it: SQLite does not wait for others when a new database gets its write-ahead log.
         with nullcontext() if _begun(path) else locks.turn(path):
             noted = locks.noted(path)
             if not path.exists():
@@ -77,7 +77,7 @@ def open(home: Path, *, thorough: bool = False, checkpoints: bool = False) -> Da
         db.execute("PRAGMA synchronous = FULL")
         if not checkpoints:
             db.execute("PRAGMA wal_autocheckpoint = 0")
-        _schema_version(db)  # with the first look at it the write-ahead log is there
+        _schema_version(db)  # the first read creates the write-ahead log
         db.conn.files, db.conn.checkpoints = Files.at(path), checkpoints
         _migrate(db)
         close_home(home)
@@ -86,9 +86,9 @@ def open(home: Path, *, thorough: bool = False, checkpoints: bool = False) -> Da
 
 
 def open_read(home: Path, *, must_exist: bool = False) -> Database:
-    """The database of a home for reading; a home without one reads as empty and stays as it is.
+    """Open the database of a home for reading; a home without one reads as empty and is not changed.
 
-    Raises StoreError, also for a home without one that must have it.
+    Raises StoreError, also if `must_exist` and there is none.
     """
     path = home / "arena.db"
     with one_line(path), ExitStack() as on_error:
@@ -108,24 +108,24 @@ def open_read(home: Path, *, must_exist: bool = False) -> Database:
 
 
 def in_memory() -> Database:
-    """An empty store that ends with its connection."""
+    """Return an empty store in memory, which ends with its connection."""
     db = _prepared(sqlite3.connect(":memory:", isolation_level=None))
     _migrate(db)
     return db
 
 
 def is_stored(db: Database) -> bool:
-    """Whether there is a file behind it."""
+    """Tell whether the database is in a file."""
     return bool(db.execute("PRAGMA database_list").fetchone()[2])
 
 
 @contextmanager
 def write(db: Database) -> Iterator[None]:
-    """One transaction: all of it is stored when the block ends, none of it when it raises.
+    """Run the block as one transaction: all of it is stored when the block ends, none of it if it raises.
 
-    A short lock keeps writers apart, since SQLite before 3.51.3 can damage a database that two write to at the same
-    instant. IMMEDIATE, since a transaction that reads before it writes is refused at once, patience or not, when
-    another process wrote in between. Raises StoreError, also if the database is no longer at its place.
+    A short lock separates writers, because SQLite before 3.51.3 can damage a database that two processes write to at
+    the same instant. The transaction is IMMEDIATE: one that reads before it writes is refused at once, whatever the
+    time-out, if another process wrote in between. Raises StoreError, also if the database is no longer at its path.
     """
     path = _path(db)
     with one_line(path), _turn(db, path) if is_stored(db) else nullcontext() as lock:
@@ -133,7 +133,7 @@ def write(db: Database) -> Iterator[None]:
         try:
             yield
             if lock is not None:
-                _check_files(db, path, lock)  # again: it may have been long
+                _check_files(db, path, lock)  # again, because the block may have taken long
             db.execute("COMMIT")
         except BaseException:
             db.conn.rollback()
@@ -145,7 +145,7 @@ def write(db: Database) -> Iterator[None]:
 
 @contextmanager
 def one_state(db: Database) -> Iterator[None]:
-    """What is read in the block is of one moment, whoever writes meanwhile."""
+    """Run the block so that all its reads show the database at one moment, even if others write meanwhile."""
     db.execute("BEGIN")
     try:
         yield
@@ -155,7 +155,7 @@ def one_state(db: Database) -> Iterator[None]:
 
 @contextmanager
 def _turn(db: Database, path: Path) -> Iterator[int]:
-    """The short lock, once all is as it must be for a write."""
+    """Check that the database can be written, and hold the short lock."""
     if not path.parent.exists():
         raise StoreError(f"{path.parent} was removed while it was in use: {_AGAIN}")
     with locks.turn(path) as lock:
@@ -170,18 +170,22 @@ def _check_files(db: Database, path: Path, lock: int) -> None:
         return
     db.conn.rollback()
     if change.is_mixed or (change.is_elsewhere and not _empty_log(db)):
-        locks.note(lock, locks.noted(path) + 1)  # more than will be found, so that it is refused from now on
+        # more than the database holds, so that opening it is refused from now on
+        locks.note(lock, locks.noted(path) + 1)
     raise StoreError(change.what)
 
 
 def _empty_log(db: Database) -> bool:
-    """Move the write-ahead log into the file that it belongs to: left behind it would change the one at its place."""
+    """Move the write-ahead log into its own database file; return whether that worked.
+
+    If it were left behind it would change the file that is now at the path.
+    """
     is_busy, *_ = db.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchone()
     return not is_busy
 
 
 def _see_content(db: Database, path: Path) -> None:
-    """Know it for the next time: a commit may have moved the write-ahead log."""
+    """Remember the file's size and time after a commit, which may have moved the write-ahead log."""
     assert isinstance(db.conn, _Connection)
     if db.conn.files is not None:
         db.conn.files = db.conn.files._replace(content=Files.at(path).content)
@@ -194,19 +198,19 @@ def _check_room(path: Path) -> None:
 
 
 def _check_new(path: Path, noted: int) -> None:
-    """Whether nothing was ever stored where there is no database."""
+    """Raise StoreError if something was stored at a path without a database."""
     if noted:
         raise StoreError(f"{path} is gone, and results or bots were stored in it: {go_on(path)}")
 
 
 def _free(path: Path) -> int:
-    """Bytes that are free beside a file."""
+    """Return the free bytes on a file's disk."""
     disk = os.statvfs(path.parent)
     return disk.f_bavail * disk.f_frsize
 
 
 def _stored(db: Database) -> int:
-    """A number that grows with everything of worth that is stored, and never falls."""
+    """Return a number that grows with everything important that is stored, and never falls."""
     counted = ("max(rowid) FROM versions", "max(id) FROM groups", "max(rowid) FROM replays")
     row = db.execute(f"SELECT {' + '.join(f'coalesce((SELECT {each}), 0)' for each in counted)}").fetchone()
     return int(row[0])
@@ -214,7 +218,7 @@ def _stored(db: Database) -> int:
 
 @contextmanager
 def exclusive(home: Path) -> Iterator[None]:
-    """For the process that plays a ladder: only one at a time in a home, the second raises StoreError."""
+    """Hold the lock for the process that plays a ladder; in a home a second such process raises StoreError."""
     path = home / "arena.lock"
     with ExitStack() as held:
         with one_line(path):
@@ -228,14 +232,14 @@ def exclusive(home: Path) -> Iterator[None]:
 
 
 class _Connection(sqlite3.Connection):
-    """Takes its turn for closing too, which may move the write-ahead log."""
+    """Connection that waits for the short lock even to close, because closing may move the write-ahead log."""
 
     path: Path | None = None
-    """Of the database, once it may be written."""
+    """Path of the database, once it may be written to."""
     files: Files | None = None
-    """What was there when it was opened or written last."""
+    """Files that were there when it was last opened or written."""
     checkpoints = False
-    """Whether it alone moves the write-ahead log."""
+    """Whether only this connection moves the write-ahead log."""
 
     def close(self) -> None:
         with ExitStack() as held:
@@ -246,7 +250,7 @@ class _Connection(sqlite3.Connection):
 
 
 def _is_there(path: Path) -> bool:
-    """Whether there is a file. Raises PermissionError where one may not look: such a home is not an empty one."""
+    """Tell whether a file exists. Raises PermissionError where looking is not allowed: such a home is not empty."""
     try:
         path.stat()
     except (FileNotFoundError, NotADirectoryError):
@@ -255,7 +259,7 @@ def _is_there(path: Path) -> bool:
 
 
 def _begun(path: Path) -> bool:
-    """Whether there is anything in the file yet."""
+    """Tell whether the file exists and is not empty."""
     return path.exists() and path.stat().st_size > 0
 
 
@@ -266,7 +270,7 @@ def _connect(path: Path, mode: str) -> Database:
 
 def _prepared(connection: sqlite3.Connection) -> Database:
     with _without("numpy", "pandas"):
-        from sqlite_utils import Database  # here, because its import costs 0.1 s
+        from sqlite_utils import Database  # imported here, because it takes 0.1 s
 
     db = Database(connection, execute_plugins=False)
     for pragma in ("foreign_keys = ON", "trusted_schema = OFF", "cell_size_check = ON"):
@@ -276,7 +280,10 @@ def _prepared(connection: sqlite3.Connection) -> Database:
 
 @contextmanager
 def _without(*modules: str) -> Iterator[None]:
-    """Modules that cannot be imported while sqlite_utils first is, which loads these for nothing of ours."""
+    """Make modules impossible to import while sqlite_utils is first imported.
+
+    It would load them for features we do not use.
+    """
     loaded: dict[str, Any] = sys.modules
     hidden = set() if "sqlite_utils" in loaded else {*modules} - loaded.keys()
     loaded.update(dict.fromkeys(hidden))  # None: as if they were not installed
@@ -288,7 +295,7 @@ def _without(*modules: str) -> Iterator[None]:
 
 
 def _immutable(path: Path) -> str:
-    """A home on read-only ground, or on a full disk, can be read too, if no write-ahead log was left there."""
+    """Return the option that reads a database on a read-only or full disk, unless a write-ahead log is left there."""
     log = path.with_name(path.name + "-wal")
     left = log.exists() and log.stat().st_size
     writable = os.access(path.parent, os.W_OK, effective_ids=True) and _free(path) >= BOOKKEEPING
@@ -296,7 +303,7 @@ def _immutable(path: Path) -> str:
 
 
 def _check(db: Database, path: Path, noted: int, *, thorough: bool = False) -> None:
-    # in one statement, since another process may be making it: a home that is new has neither
+    # in one statement, because another process may be making it; a new home has neither
     facts = "(SELECT application_id FROM pragma_application_id), (SELECT count(*) FROM sqlite_master)"
     owner, tables = db.execute(f"SELECT {facts}").fetchone()
     if tables and owner != APPLICATION_ID:
@@ -341,7 +348,7 @@ def _path(db: Database) -> Path:
 
 @contextmanager
 def one_line(path: Path) -> Iterator[None]:
-    """Turns what the machine did to a file into a StoreError; errors of our own SQL pass as they are."""
+    """Turn errors of files and disks into a StoreError of one line; errors in our own SQL stay as they are."""
     try:
         yield
     except TimeoutError as error:

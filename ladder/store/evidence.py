@@ -1,4 +1,4 @@
-"""What the results of a ladder say beyond the live ratings: the settled ones, and how sure everything is."""
+"""What the results of a ladder say beyond live ratings: the settled ratings, and how certain everything is."""
 
 from __future__ import annotations
 
@@ -24,16 +24,16 @@ _IS_RATED = "m.ladder = ? AND m.status = 'done' AND m.seq < (SELECT folded FROM 
 
 
 class Settled(NamedTuple):
-    """Settled ratings by label, mu above the mean of all, and how many matches they cover."""
+    """Settled ratings by label, mu relative to the mean of all, and the number of matches that they cover."""
 
     ratings: dict[str, Rating]
     matches: int
 
 
 def evidence(db: Database, ladder: Ladder) -> Evidence:
-    """All groups whose every match is rated."""
+    """Return all groups whose matches are all rated."""
     seats = ladder.key.seats
-    alike = db.execute(  # few are not: the database counts them in half the time
+    alike = db.execute(  # most groups repeat a result: the database counts them in half the time
         "SELECT g.bots, placed, count(*) FROM (SELECT m.group_id, count(*) AS ranks,"
         " group_concat((m.rotation * ? + s.seat) || ' ' || s.rank) AS placed"
         f" FROM matches m JOIN seats s ON s.match = m.id WHERE {_IS_RATED} GROUP BY m.group_id)"
@@ -47,16 +47,16 @@ def evidence(db: Database, ladder: Ladder) -> Evidence:
 
 
 def _ranks(placed: str, seats: int) -> tuple[tuple[int, ...], ...]:
-    """By rotation and seat, of "rotation * seats + seat rank" in any order, between commas."""
+    """Return ranks by rotation and seat, from texts "rotation * seats + seat rank" in any order between commas."""
     ranks = [rank for _, rank in sorted(tuple(map(int, each.split())) for each in placed.split(","))]
     return tuple(tuple(ranks[at : at + seats]) for at in range(0, len(ranks), seats))
 
 
 def settle(db: Database, ladder: Ladder, report: settled.Report = lambda _done, _most: None) -> None:
-    """Fit the settled ratings to every match that is rated, and store them with their count.
+    """Fit the settled ratings to every rated match, and store them with the number of matches.
 
-    Does nothing where they cover them all already, and were fitted as here. Reads first and writes last: a ladder that
-    runs does not wait.
+    Does nothing if they already cover all matches and were fitted by the same arithmetic. It reads first and writes
+    last, so that a running ladder does not wait.
     """
     rated = _rated(db, ladder)
     if rated == find_settled(db, ladder).matches and (not rated or settled_by() in rated_by(db, ladder)):
@@ -67,7 +67,7 @@ def settle(db: Database, ladder: Ladder, report: settled.Report = lambda _done, 
     ratings = settled.fit(outcomes, ladder.draw_probability, report)
     with write(db):
         if _rated(db, ladder, end) != outcomes.total():
-            return  # meanwhile one of them was played that was unplayable: whoever did it settles too
+            return  # meanwhile an unplayable match was played: whoever played it settles, too
         db.execute("DELETE FROM settled WHERE ladder = ?", [ladder.id])
         db.conn.executemany(
             "INSERT INTO settled (ladder, version, mu, sigma) VALUES (?, ?, ?, ?)",
@@ -78,7 +78,7 @@ def settle(db: Database, ladder: Ladder, report: settled.Report = lambda _done, 
 
 
 def _rated(db: Database, ladder: Ladder, end: int = sys.maxsize) -> int:
-    """How many matches are rated, of those before a seq."""
+    """Count the rated matches before this seq."""
     (rated,) = db.execute(
         f"SELECT count(*) FROM matches m WHERE {_IS_RATED} AND m.seq < ?", [ladder.id, end]
     ).fetchone()
@@ -86,12 +86,12 @@ def _rated(db: Database, ladder: Ladder, end: int = sys.maxsize) -> int:
 
 
 def settled_by() -> str:
-    """What settled ratings are computed by here."""
+    """Name the arithmetic and the method that compute settled ratings here."""
     return f"{arithmetic()}, {settled.METHOD}"
 
 
 def find_settled(db: Database, ladder: Ladder) -> Settled:
-    """The settled ratings as they are stored, perhaps of fewer matches than are rated now."""
+    """Return the stored settled ratings, which may cover fewer matches than are rated now."""
     rows = db.execute("SELECT version, mu, sigma FROM settled WHERE ladder = ? ORDER BY version", [ladder.id])
     ratings = {label: Rating(mu, sigma) for label, mu, sigma in rows}
     (matches,) = db.execute("SELECT settled FROM ladders WHERE id = ?", [ladder.id]).fetchone()
@@ -99,7 +99,7 @@ def find_settled(db: Database, ladder: Ladder) -> Settled:
 
 
 def rated_matches(db: Database, ladder: Ladder) -> Iterator[tuple[int, tuple[str, ...], tuple[int, ...]]]:
-    """Of every rated match in schedule order its group, its line-up and its ranks by seat."""
+    """Yield for every rated match, in schedule order, its group, its line-up and its ranks by seat."""
     rows = db.execute(
         "SELECT m.seq, m.group_id, m.rotation, g.bots, s.rank FROM matches m JOIN groups g ON g.id = m.group_id"
         f" JOIN seats s ON s.match = m.id WHERE {_IS_RATED} ORDER BY m.seq, s.seat",

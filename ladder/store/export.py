@@ -1,4 +1,4 @@
-"""What is stored as plain tables for other programs, and as a copy. Columns are described in docs/data.md."""
+"""Exports the database as plain tables for other programs, and as a copy. docs/data.md describes the columns."""
 
 from __future__ import annotations
 
@@ -38,27 +38,27 @@ TABLES = {
             json_each(h.ratings) e
         ORDER BY l.rowid, h.seq, bot""",
 }
-"""What can be exported, and how it is read."""
+"""Tables that can be exported, with the SQL that reads them."""
 
 PAGES = 1000
-"""Copied at a time: about 4 MB."""
+"""Pages copied at a time: about 4 MB."""
 
 
 def columns(db: Database, table: str) -> list[str]:
-    """The names of the columns of one of TABLES."""
+    """Return the names of the columns of one of TABLES."""
     return [name for name, *_ in db.execute(f"{TABLES[table]} LIMIT 0").description]
 
 
 def rows(db: Database, table: str) -> Iterator[dict[str, Any]]:
-    """The rows of one of TABLES, in its order."""
+    """Yield the rows of one of TABLES, in its order."""
     found: Iterator[dict[str, Any]] = db.query(TABLES[table])
     return found
 
 
 def backup(db: Database, file: Path, report: Callable[[int, int], None]) -> None:
-    """Copy the database as it is now, whoever writes meanwhile, into a file that must not exist. Raises StoreError.
+    """Copy the database as it is now, even while others write, into a file that must not exist. Raises StoreError.
 
-    `report` is told how many pages are copied, and of how many.
+    `report` is called with the number of pages copied so far and of all pages.
     """
     if not is_stored(db):
         raise StoreError("there is nothing to copy: the home has no database yet")
@@ -83,7 +83,7 @@ def backup(db: Database, file: Path, report: Callable[[int, int], None]) -> None
 def _copy(db: Database, file: Path, report: Callable[[int, int], None]) -> None:
     file.unlink(missing_ok=True)
     make_file(file)
-    db.execute("BEGIN")  # what others write from now on is not seen, else the copy would begin anew each time
+    db.execute("BEGIN")  # hides what others write from now on; each write would restart the copy
     with closing(sqlite3.connect(file)) as copy:
         db.conn.backup(copy, pages=PAGES, progress=lambda _, left, total: report(total - left, total))
     db.execute("COMMIT")

@@ -1,6 +1,6 @@
-"""Whether the files behind a connection are still those at their place.
+"""Checks whether the files behind a database connection are still those at their path.
 
-SQLite writes on into a file that was removed or replaced without a word, and all of that is lost.
+SQLite silently goes on writing into a file that was removed or replaced, and all that it writes there is lost.
 """
 
 from __future__ import annotations
@@ -13,31 +13,31 @@ INDEX = "-shm"
 
 
 class _Id(NamedTuple):
-    """A file, whatever its name."""
+    """Identity of a file, whatever its name."""
 
     device: int
     number: int
 
 
 class Files(NamedTuple):
-    """What was found at the place of a database; None where there was nothing."""
+    """Files found at the path of a database; None for a file that did not exist."""
 
     database: _Id | None
     log: _Id | None
     log_index: _Id | None
     content: tuple[int, int] | None
-    """Size and time of the last change of the database itself, which has its write-ahead log beside it."""
+    """Size and time of last change of the database file itself; None without a write-ahead log beside it."""
 
     @classmethod
     def at(cls, path: Path) -> Files:
-        """Those that are there now. Raises OSError where one may not look."""
+        """Return the files that exist now. Raises OSError where looking is not allowed."""
         (database, content), (log, _), (index, _) = map(_look, (path, _beside(path, LOG), _beside(path, INDEX)))
         return cls(database, log, index, content if log else None)
 
     def change(self, path: Path, *, writes_alone: bool) -> Change | None:
-        """What happened to them since.
+        """Return what happened to the files since, or None.
 
-        `writes_alone` if nobody but the asker moves the write-ahead log into the database.
+        `writes_alone` says that only the caller moves the write-ahead log into the database.
         """
         now = Files.at(path)
         if now.database is None:
@@ -57,18 +57,18 @@ class Files(NamedTuple):
 
 
 class Change(NamedTuple):
-    """What happened to a database in use."""
+    """What happened to a database while it was in use."""
 
     what: str
-    """And what to do, in one line."""
+    """What happened and what to do, in one line."""
     is_elsewhere: bool = False
-    """Whether what is written now goes to another file than the one at its place, if to any."""
+    """Whether writes now go to a file that is not at the path any more, if to any."""
     is_mixed: bool = False
-    """Whether the file may come to have parts of two databases in it."""
+    """Whether parts of two databases may be mixed in the file."""
 
 
 def go_on(path: Path) -> str:
-    """What to do when a database is not there."""
+    """Return advice for when a database is missing."""
     return f"put it or a backup in its place, or remove {path.name}-lock to begin anew"
 
 

@@ -1,6 +1,7 @@
-"""The folder of a home, closed to everybody but its owner: whoever reads its event seeds foresees the dice.
+"""The data directory ("home"), closed to all but its owner: whoever reads its event seeds can foresee the dice.
 
-What is made is made closed, whatever the umask: if it were closed afterwards, others could open it in between.
+Files are created with closed permissions, whatever the umask: if they were closed afterwards, others could open them in
+between.
 """
 
 from __future__ import annotations
@@ -19,7 +20,7 @@ _log = logging.getLogger(__name__)
 
 
 def make_home(home: Path) -> None:
-    """Make the folder of a home, and what lies above it, where it is missing; one that is there stays as it is."""
+    """Make the data directory, and folders above it, where they are missing; one that exists stays as it is."""
     home.mkdir(mode=0o700, parents=True, exist_ok=True)
 
 
@@ -29,9 +30,9 @@ def make_file(path: Path) -> None:
 
 
 def close_home(home: Path) -> None:
-    """Close a home that other users of the machine can look into, and log that it was open; never raises OSError.
+    """Close a data directory that other users can look into, and log that it was open; never raises OSError.
 
-    A folder that holds other things, too, is not closed, only the arena's files in it.
+    A folder that also holds other things is not closed, only the arena's files in it.
     """
     folder = home.resolve()
     was_open = _is_open(folder)
@@ -47,7 +48,7 @@ def close_home(home: Path) -> None:
 
 
 def _own(folder: Path) -> list[Path]:
-    """The folder, if nothing is in it but what arenas put there."""
+    """Return the folder in a list, or an empty list if it contains anything that the arena did not put there."""
     try:
         foreign = [name for name in os.listdir(folder) if not (name in FOLDERS or name.lstrip(".").startswith("arena"))]
     except OSError:
@@ -56,7 +57,10 @@ def _own(folder: Path) -> list[Path]:
 
 
 def _is_open(path: Path) -> bool:
-    """Whether others may use a folder or file; not a link, nor a folder that all share on purpose, as /tmp."""
+    """Tell whether others may use a folder or file.
+
+    False for links and for folders that all share on purpose, as /tmp.
+    """
     try:
         mode = path.lstat().st_mode
     except OSError:

@@ -1,4 +1,4 @@
-"""Ladders and their schedules: what is to be played, in which order."""
+"""Ladders and their schedules: which matches are to be played, and in which order."""
 
 from __future__ import annotations
 
@@ -22,14 +22,14 @@ if TYPE_CHECKING:
     from sqlite_utils import Database
 
 BATCH = 500
-"""How many groups are written, or scheduled matches read, at once: what is in memory, however long the ladder."""
+"""Groups written, or scheduled matches read, at once; it bounds memory, however long the ladder is."""
 
 
 def ladder(db: Database, key: LadderKey, *, draw_probability: float, seed: str | None = None) -> Ladder:
-    """The ladder of a key, made with this draw probability if there is none.
+    """Return the ladder of a key; if there is none, make it with this draw probability.
 
-    Its event seed comes from `seed`, or without one from the operating system. Raises StoreError if there is a
-    ladder with another event seed than that of `seed`.
+    Its event seed comes from `seed` or, without one, from the operating system. Raises StoreError if there is a ladder
+    whose event seed is not that of `seed`.
     """
     with write(db):
         known = find_ladder(db, key.id) or _make(db, key, draw_probability, seed)
@@ -40,12 +40,12 @@ def ladder(db: Database, key: LadderKey, *, draw_probability: float, seed: str |
 
 
 def find_ladder(db: Database, id: str) -> Ladder | None:
-    """The ladder of an id (`LadderKey.id`), if it was ever begun."""
+    """Return the ladder with this id (`LadderKey.id`), or None if it was never begun."""
     return next((_ladder(row) for row in db.query("SELECT * FROM ladders WHERE id = ?", [id])), None)
 
 
 def ladders(db: Database, game: str | None = None, seats: int | None = None) -> tuple[Ladder, ...]:
-    """The ladders of a game and a number of seats, or of any; the one played last comes first."""
+    """Return the ladders of a game and a number of seats, or of any; the one played last comes first."""
     rows = db.query(
         "SELECT * FROM ladders WHERE game = coalesce(:game, game) AND seats = coalesce(:seats, seats)"
         " ORDER BY coalesce(last_played, created) DESC, rowid DESC",
@@ -55,10 +55,10 @@ def ladders(db: Database, game: str | None = None, seats: int | None = None) -> 
 
 
 def plan(db: Database, ladder: Ladder, field: Iterable[str], rounds: int) -> int:
-    """Append a leg of every match that these rounds of the field still lack; returns how many it has.
+    """Append a leg with every match that these rounds of the field still lack; return how many matches it has.
 
-    None while an earlier leg has matches to play: finish it, then plan again. `field` are labels, or names for
-    their newest versions. Raises NotFound and `schedule.TooFewBots`.
+    Returns 0 if nothing is lacking, or while an earlier leg still has matches to play: finish that one, then plan
+    again. `field` are labels, or names for their newest versions. Raises NotFound and `schedule.TooFewBots`.
     """
     bots = [version(db, name).label for name in field]
     with write(db):
@@ -80,9 +80,9 @@ def plan(db: Database, ladder: Ladder, field: Iterable[str], rounds: int) -> int
 def scheduled(
     db: Database, ladder: Ladder, phase: Phase | None = None, *, retry: bool = False
 ) -> Iterator[ScheduledMatch]:
-    """The matches to play in schedule order, all or those of a phase, with the unplayable ones if `retry`.
+    """Yield the matches to play in schedule order, all or those of a phase, with unplayable ones if `retry`.
 
-    Results may be recorded meanwhile. A match that is void then comes again with the next call, not in this one.
+    Results may be recorded meanwhile. A match that is void then comes again in the next call, not in this one.
     """
     rotation, begin, end = phase or (None, 0, None)
     while page := _page(db, ladder, retry, rotation, begin, end):
@@ -91,13 +91,13 @@ def scheduled(
 
 
 def counts(db: Database, ladder: Ladder) -> Counts:
-    """The matches of a ladder by status."""
+    """Count the matches of a ladder by status."""
     rows = db.execute("SELECT status, count(*) FROM matches WHERE ladder = ? GROUP BY status", [ladder.id])
     return Counts(**{"scheduled": 0, "done": 0, "unplayable": 0, "dropped": 0} | dict(rows))
 
 
 def awaited(db: Database, ladder: Ladder, *, retry: bool = False) -> tuple[str, ...]:
-    """The labels of the bots in matches that are to be played, with the unplayable ones if `retry`."""
+    """Return the labels of the bots in matches that are still to be played, with unplayable ones if `retry`."""
     rows = db.execute(
         "SELECT DISTINCT bot.value FROM groups g, json_each(g.bots) bot WHERE g.id IN"
         " (SELECT group_id FROM matches WHERE ladder = ? AND status IN ('scheduled', ?)) ORDER BY bot.value",
@@ -107,7 +107,7 @@ def awaited(db: Database, ladder: Ladder, *, retry: bool = False) -> tuple[str, 
 
 
 def waiting(db: Database, ladder: Ladder) -> int:
-    """How many bots were ever in the field, have no rated match and were not retired."""
+    """Count the bots that were ever in the field, have no rated match and are not retired."""
     (bots,) = db.execute(
         "SELECT count(DISTINCT value) FROM legs, json_each(legs.field) WHERE ladder = ?"
         " AND value NOT IN (SELECT version FROM ratings WHERE ladder = legs.ladder"
@@ -158,7 +158,7 @@ def _start(db: Database, ladder: Ladder) -> _Start:
 
 
 def _is_planned(db: Database, ladder: Ladder, bots: Iterable[str], rounds: int) -> bool:
-    """Whether a leg was for this field and as many rounds, and none of its groups was dropped since."""
+    """Tell whether a leg was planned for this field and at least these rounds, with no group dropped since."""
     known = (
         "SELECT 1 FROM legs WHERE ladder = :ladder AND field = :field AND rounds >= :rounds"
         " AND leg >= (SELECT coalesce(max(absent), 0) FROM groups WHERE ladder = :ladder)"
@@ -168,12 +168,12 @@ def _is_planned(db: Database, ladder: Ladder, bots: Iterable[str], rounds: int) 
 
 
 def _field(bots: Iterable[str]) -> str:
-    """As a leg keeps it."""
+    """Return the canonical JSON of a field, as a leg stores it."""
     return canonical_json(sorted(set(bots)))
 
 
 def _insert_leg(db: Database, ladder: Ladder, leg: int, bots: Sequence[str], rounds: int) -> None:
-    """Keep what the leg follows from."""
+    """Store the field and rounds that a leg was planned for."""
     values = [ladder.id, leg, _field(bots), rounds]
     db.execute("INSERT INTO legs (ladder, leg, field, rounds, phased) VALUES (?, ?, ?, ?, 1)", values)
 
@@ -184,7 +184,7 @@ def _orders(db: Database, ladder: Ladder, round: int) -> set[Order]:
 
 
 def _dropped(db: Database, ladder: Ladder) -> dict[tuple[int, str], int]:
-    """How many groups of each round and line-up were dropped."""
+    """Count the dropped groups of each round and line-up."""
     rows = db.execute(
         "SELECT round, bots, count(*) FROM groups WHERE ladder = ? AND dropped IS NOT NULL GROUP BY round, bots",
         [ladder.id],
@@ -232,7 +232,7 @@ def _page(
     ]
 
 
-@lru_cache(maxsize=1 << 13)  # asked for every match, of which most have met before
+@lru_cache(maxsize=1 << 13)  # called for every match, and most line-ups repeat
 def line_up(bots: str, rotation: int) -> Order:
-    """The labels by seat of a rotation of a stored group."""
+    """Return the labels by seat for a rotation of a stored group."""
     return rotations(tuple(json.loads(bots)))[rotation]

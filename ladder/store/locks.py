@@ -1,6 +1,6 @@
-"""Who may write to a home: one ladder at a time, and of all that write, one at a time.
+"""Locks of a data directory ("home"): only one process plays a ladder, and only one at a time writes.
 
-The kernel lets go of a lock when the process that holds it and those forked from it have ended, however they ended.
+The kernel releases a lock when the process that holds it, and all forked from it, have ended, however they ended.
 """
 
 from __future__ import annotations
@@ -13,16 +13,16 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 
 PATIENCE = 30.0
-"""Seconds that a write waits for others'."""
+"""Seconds that a write waits for other writes."""
 
 
 class Taken(Exception):
-    """Somebody else has the lock; the message is the holder's process id, or "unknown"."""
+    """Error if another process has the lock; the message is its process id, or "unknown"."""
 
 
 @contextmanager
 def for_the_run(path: Path) -> Iterator[None]:
-    """Hold a lock file, and say in it who does. Raises Taken at once."""
+    """Hold a lock file and write this process's id into it. Raises Taken at once if another process holds it."""
     lock = os.open(path, os.O_RDWR | os.O_CREAT, 0o600)
     try:
         try:
@@ -38,7 +38,7 @@ def for_the_run(path: Path) -> Iterator[None]:
 
 @contextmanager
 def turn(database: Path) -> Iterator[int]:
-    """Hold the short lock under which a database is written; gives it for `note`. Raises TimeoutError."""
+    """Hold the short lock that every write to a database needs; yields it for `note`. Raises TimeoutError."""
     lock = os.open(_beside(database), os.O_RDWR | os.O_CREAT, 0o600)
     try:
         _wait_for(lock)
@@ -60,17 +60,17 @@ def _wait_for(lock: int) -> None:
 
 
 def note(lock: int, stored: int) -> None:
-    """Write down how much the database holds after a commit: so a lost write-ahead log, which SQLite would not miss,
-    shows when it is opened next.
+    """Write into the lock file how much the database holds after a commit.
 
-    Never more than is safely stored, since the commit was first; on a full disk, less.
+    SQLite does not notice a lost write-ahead log; with this number the loss shows when the database is opened next. The
+    number is never more than is safely stored, since the commit comes first; on a full disk it can be less.
     """
     with suppress(OSError):
         os.pwrite(lock, b"%-20d" % stored, 0)
 
 
 def noted(database: Path) -> int:
-    """What was noted last; 0 if nothing was."""
+    """Return the number that `note` wrote last; 0 if there is none."""
     try:
         return int(_beside(database).read_bytes() or b"0")
     except (OSError, ValueError):

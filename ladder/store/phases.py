@@ -1,9 +1,9 @@
 """Phases: which matches may be played together, so that no two of them share a seed.
 
-A block is some groups in schedule order. Its first phase plays the first rotation of every group, the next the second,
-and so on; where a match was void or taken back, one more phase plays that rotation again. How many groups a block has
-is decided while its first phase is played, and kept, so that it can be checked: no match of a rotation began before
-those of the rotation before were over.
+A block is some groups in schedule order. Its first phase plays the first rotation of every group, the next phase the
+second rotation, and so on. Where a match was void or taken back, one more phase plays that rotation again. How many
+groups a block has is decided while its first phase is played, and stored, so that it can be checked: no match of a
+rotation began before those of the previous rotation were over.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 
 class Phase(NamedTuple):
-    """The matches of one rotation from one seq to before another; without an end its block is still open."""
+    """The matches of one rotation from seq `begin` to before `end`; without an end its block is still open."""
 
     rotation: int
     begin: int = 0
@@ -26,7 +26,7 @@ class Phase(NamedTuple):
 
 
 def next_phase(db: Database, ladder: Ladder) -> Phase | None:
-    """What is to be played next; None if nothing is."""
+    """Return the phase to play next; None if nothing is left to play."""
     first, rotation = db.execute(
         "SELECT seq, rotation FROM matches WHERE ladder = ? AND status = 'scheduled' ORDER BY seq LIMIT 1", [ladder.id]
     ).fetchone() or (None, None)
@@ -46,7 +46,7 @@ def next_phase(db: Database, ladder: Ladder) -> Phase | None:
 
 
 def matches_left(db: Database, ladder: Ladder, phase: Phase) -> int:
-    """How many matches of an open phase are to be played."""
+    """Count the matches of an open phase that are still to be played."""
     (left,) = db.execute(
         "SELECT count(*) FROM matches WHERE ladder = ? AND status = 'scheduled' AND rotation = ? AND seq >= ?",
         [ladder.id, phase.rotation, phase.begin],
@@ -55,12 +55,12 @@ def matches_left(db: Database, ladder: Ladder, phase: Phase) -> int:
 
 
 def close_block(db: Database, ladder: Ladder, begin: int, end: int) -> None:
-    """Keep that a block ends before the group that begins at `end`, or later, where some match was tried already."""
+    """Store that a block ends before seq `end`, or later if matches after that were tried already."""
     with write(db):
         (tried,) = db.execute(
             "SELECT coalesce(max(seq - rotation + ?), 0) FROM matches WHERE ladder = ? AND seq >= ?"
             " AND (status = 'done' OR voids != '[]')",
             [ladder.key.seats, ladder.id, end],
         ).fetchone()
-        if (end := max(end, tried)) > begin:  # else all of it was dropped meanwhile
+        if (end := max(end, tried)) > begin:  # otherwise the whole block was dropped meanwhile
             db.execute("INSERT INTO blocks (ladder, begin, end) VALUES (?, ?, ?)", [ladder.id, begin, end])

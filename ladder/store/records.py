@@ -1,4 +1,4 @@
-"""The values that go into the store and come out of it. Times are seconds since 1970, durations seconds."""
+"""Values that are stored in the database and read from it. Times are seconds since 1970, durations seconds."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from ladder.schedule import ladder_id
 
 
 class Version(NamedTuple):
-    """One content digest of a bot; only `retired` (when, or None) ever changes."""
+    """A version of a bot with its own content digest; only `retired` (when, or None) and `packed` can change."""
 
     name: str
     number: int
@@ -21,18 +21,18 @@ class Version(NamedTuple):
     created: float
     retired: float | None
     built: str | None = None
-    """The digest of what a build made of it, and runs; None if it runs as it was handed in."""
+    """Digest of what a build made of it, which is what runs; None if it runs as it was handed in."""
     packed: bool = False
-    """Whether it came as an archive, as programs of strangers do."""
+    """Whether it came as an archive, as strangers' programs do."""
 
     @property
     def label(self) -> str:
-        """Its name everywhere: "greedy@2"."""
+        """Name of the version everywhere: "greedy@2"."""
         return f"{self.name}@{self.number}"
 
 
 class LadderKey(NamedTuple):
-    """What makes two ladders the same one; `options` and `limits` are plain JSON data, every one with its value."""
+    """What identifies a ladder; `options` and `limits` are plain JSON data, complete with all their values."""
 
     game: str
     seats: int
@@ -42,12 +42,12 @@ class LadderKey(NamedTuple):
 
     @property
     def id(self) -> str:
-        """The same in every home."""
+        """Id of the ladder, the same in every data directory ("home")."""
         return ladder_id(*self)
 
 
 class Ladder(NamedTuple):
-    """A rated competition; `seed_text` is None where the operating system made the event seed."""
+    """A rated competition; `seed_text` is None if the operating system made the event seed."""
 
     id: str
     key: LadderKey
@@ -59,7 +59,7 @@ class Ladder(NamedTuple):
 
 
 class Counts(NamedTuple):
-    """The matches of a ladder by status."""
+    """Number of matches of a ladder by status."""
 
     scheduled: int
     done: int
@@ -68,7 +68,7 @@ class Counts(NamedTuple):
 
 
 class ScheduledMatch(NamedTuple):
-    """A match to play: labels by seat, how often it was void before, and its place in the schedule."""
+    """A match to play: labels by seat, how often it was void before, and its position in the schedule."""
 
     id: str
     seed: bytes
@@ -79,7 +79,7 @@ class ScheduledMatch(NamedTuple):
 
 
 class SeatOutcome(NamedTuple):
-    """How a match ended for one seat; `forfeit` is the reason, None without one, and `evidence` plain JSON data."""
+    """Outcome of a match for one seat; `forfeit` is the reason or None, and `evidence` is plain JSON data."""
 
     rank: int
     score: int
@@ -91,7 +91,7 @@ class SeatOutcome(NamedTuple):
 
 
 class FinishedMatch(NamedTuple):
-    """A match that counts: outcomes by seat, its choices as canonical bytes, its replay as the caller packed it."""
+    """A match that counts: outcomes by seat, its choices as canonical bytes, its replay as the caller encoded it."""
 
     id: str
     seats: tuple[SeatOutcome, ...]
@@ -100,17 +100,17 @@ class FinishedMatch(NamedTuple):
 
 
 class VoidMatch(NamedTuple):
-    """An attempt that does not count, through the arena's fault."""
+    """An attempt to play a match that does not count, through a fault of the arena."""
 
     id: str
     reason: str
 
 
 class Match(NamedTuple):
-    """All that is known of one match.
+    """Everything that is known of one match.
 
-    `seed` is None until every match of the group is done: whoever knows it foresees the dice of the others.
-    `ratings` are those of its bots after it, by label, and None before it is folded. Digests are SHA-256.
+    `seed` is None until every match of the group is done or dropped: whoever knows it can foresee the dice of the
+    others. `ratings` are those of its bots after it, by label, and None before the match is rated. Digests are SHA-256.
     """
 
     id: str
@@ -131,7 +131,7 @@ class Match(NamedTuple):
 
 
 class MatchLine(NamedTuple):
-    """A finished match as one bot saw it from its seat."""
+    """A finished match as seen by one bot, from its seat."""
 
     id: str
     ladder: str
@@ -145,7 +145,7 @@ class MatchLine(NamedTuple):
 
 
 class Faults(NamedTuple):
-    """What went wrong in a version's matches: forfeits by reason, and attempts that were void while it played."""
+    """Faults in a version's matches: forfeits by reason, and void attempts of matches in which it played."""
 
     label: str
     matches: int
@@ -156,8 +156,8 @@ class Faults(NamedTuple):
 class Row(NamedTuple):
     """A version on the leaderboard; `place` and `mean_rank` count from 1.
 
-    A win is the first place alone, a tie the first place shared, a loss anything else. `current` is False once
-    the bot has a newer version.
+    A win is the first place alone, a tie a shared first place, a loss anything else. `current` is False once the bot
+    has a newer version.
     """
 
     place: int

@@ -1,4 +1,4 @@
-"""Results: recording them, and showing what is known of a match."""
+"""Records results of matches, and reads what is known of a match."""
 
 from __future__ import annotations
 
@@ -20,15 +20,15 @@ if TYPE_CHECKING:
     from sqlite_utils import Database
 
 ATTEMPTS = 3
-"""A match that was void so often is unplayable."""
+"""Void attempts after which a match is unplayable."""
 
 
 def record(db: Database, ladder: Ladder, results: Sequence[FinishedMatch | VoidMatch]) -> int:
-    """Store results in one transaction; returns how many matches are done by it.
+    """Store results in one transaction; return how many matches became done.
 
-    A match that is done stays as it is, so that a result may come twice, and so does one that was dropped. A match is
-    scheduled until it is done, or void for the third time. Raises NotFound for a match that the ladder does not have,
-    and stores nothing.
+    A match that is done or dropped stays as it is, so a result may arrive twice. Other matches stay scheduled until
+    they are done, or void for the third time. Raises NotFound for a match that the ladder does not have, and stores
+    nothing.
     """
     now = time.time()
     with write(db):
@@ -52,7 +52,7 @@ def _record(db: Database, ladder: Ladder, result: FinishedMatch | VoidMatch, now
         _void(db, result, json.loads(voids))
         return False
     _finish(db, result, line_up(bots, rotation), voids, now)
-    if status == "unplayable":  # what is rated may have passed it over already: then that starts anew
+    if status == "unplayable":  # ratings may have skipped it already: then all are computed anew
         db.execute("UPDATE ladders SET folded = 0, settled = 0 WHERE id = ? AND folded > ?", [ladder.id, seq])
         db.execute(
             "DELETE FROM settled WHERE ladder = (SELECT id FROM ladders WHERE id = ? AND settled = 0)", [ladder.id]
@@ -93,9 +93,10 @@ def digest(
     replay: bytes | None = None,
     seats: Sequence[tuple[object, ...]] = (),
 ) -> bytes:
-    """SHA-256 over all that is stored of a match, as canonical JSON: what no rule decides is covered by this alone.
+    """Return the SHA-256 over all that is stored of a match, as canonical JSON.
 
-    `choices` and `replay` are digests themselves, `seats` the columns of the table from the version on.
+    It protects what no other check covers because no rule determines it. `choices` and `replay` are themselves digests,
+    `seats` the columns of the table from the version on.
     """
     hashes = [each and each.hex() for each in (choices, replay)]
     return sha256(canonical_json([id, voids, finished, *hashes, seats]).encode()).digest()
@@ -103,12 +104,15 @@ def digest(
 
 def _packed(outcome: SeatOutcome) -> tuple[object, ...]:
     evidence = None if outcome.evidence is None else canonical_json(outcome.evidence)
-    thought = float(outcome.think_total), float(outcome.think_max)  # as they come back
+    thought = float(outcome.think_total), float(outcome.think_max)  # as the database returns them
     return (outcome.rank, str(outcome.score), outcome.forfeit, evidence, outcome.decisions, *thought)
 
 
 def match(db: Database, prefix: str) -> Match:
-    """All that is known of the match whose id begins so. Raises NotFound if none does, or more than one."""
+    """Return everything known of the match whose id begins with `prefix`.
+
+    Raises NotFound unless there is exactly one.
+    """
     row = next(
         db.query(
             "SELECT m.*, g.leg, g.round, g.bots, r.replay, h.ratings,"
@@ -133,10 +137,9 @@ def match(db: Database, prefix: str) -> Match:
 
 
 def matches_of(db: Database, name: str, limit: int, game: str | None = None) -> tuple[MatchLine, ...]:
-    """Finished matches of a version ("greedy@2", or "greedy": its newest), forfeited ones first, then the latest; of
-    one game if it is named.
+    """Return finished matches of a version, forfeited ones first, then the latest; of one game if it is named.
 
-    Raises NotFound.
+    A label ("greedy@2") means that version, a name ("greedy") the newest one. Raises NotFound.
     """
     rows = db.execute(
         "SELECT m.id, m.ladder, l.game, g.bots, m.rotation, s.seat, s.rank, s.score, s.forfeit, m.finished"
@@ -152,7 +155,7 @@ def matches_of(db: Database, name: str, limit: int, game: str | None = None) -> 
 
 
 def faults(db: Database, name: str) -> tuple[Faults, ...]:
-    """The faults of every version of a bot, from the first to the newest, by its name alone ("greedy")."""
+    """Return the faults of every version of a bot, from the first to the newest, by its name alone ("greedy")."""
     labels = [version.label for version in versions(db, name)]
     void = _voids(db)
     return tuple(_faults(db, label, void[label]) for label in labels)
@@ -165,7 +168,7 @@ def _faults(db: Database, label: str, voids: int) -> Faults:
 
 
 def _voids(db: Database) -> Counter[str]:
-    """Attempts that were void, by the versions that took part."""
+    """Count void attempts by the versions in their line-ups."""
     found: Counter[str] = Counter()
     for bots, voids in db.execute(
         "SELECT g.bots, json_array_length(m.voids) FROM matches m JOIN groups g ON g.id = m.group_id"
@@ -177,7 +180,7 @@ def _voids(db: Database) -> Counter[str]:
 
 
 def _full_id(db: Database, prefix: str) -> str:
-    """The one id with this prefix; ids are of a-z and 2-7, so "~" comes after them all."""
+    """Return the only id with this prefix; ids have the characters a-z and 2-7, so "~" sorts after all of them."""
     lower = prefix.lower()
     rows = db.execute("SELECT id FROM matches WHERE id >= ? AND id < ? ORDER BY id LIMIT 4", [lower, lower + "~"])
     ids = [id for (id,) in rows]

@@ -1,8 +1,8 @@
-"""Retiring bots: out of future fields, and out of what is still to be played.
+"""Retires bots: takes them out of future fields, and drops what they were still to play.
 
-A group with a match to be played, or to be tried again, is dropped as a whole. Its matches that are done stay, are
-rated, and count in no interval, since the group is not complete. To the next leg it is as if the group had never been
-there: if all its bots are in the field, the leg has one of the same bots with a seed of its own
+A group with a match that is still to be played, or to be tried again, is dropped as a whole. Its finished matches stay
+and are rated, but they count in no interval, because the group is not complete. The next leg is planned as if the group
+had never existed: if all its bots are in the field, the leg has a group of the same bots with a new seed
 (`schedule.Group.again`).
 """
 
@@ -23,16 +23,16 @@ if TYPE_CHECKING:
 
 
 class Retired(NamedTuple):
-    """What `retire` did."""
+    """Result of `retire`."""
 
     versions: tuple[Version, ...]
-    """Those that were not retired yet."""
+    """Versions that were not retired before."""
     dropped: int
-    """Matches that are not to be played any more."""
+    """Number of matches that will not be played any more."""
 
 
 def retire(db: Database, name: str) -> Retired:
-    """Take one version ("greedy@2") or a whole bot ("greedy") out of future fields and drop what it was to play.
+    """Retire one version ("greedy@2") or a whole bot ("greedy"), and drop what it was still to play.
 
     Raises NotFound.
     """
@@ -46,13 +46,13 @@ def retire(db: Database, name: str) -> Retired:
 
 
 def drop(db: Database, labels: Iterable[str]) -> None:
-    """Drop, once more, what bots that were retired are to play."""
+    """Drop, once more, what retired bots are to play."""
     with write(db):
         _drop_all(db, list(labels), time.time())
 
 
 def reinstate(db: Database, name: str) -> tuple[Version, ...]:
-    """Undo `retire`; gives what was retired. The next leg has what was dropped. Raises NotFound."""
+    """Undo `retire` and return what was retired. The next leg contains what was dropped. Raises NotFound."""
     with write(db):
         gone = [version for version in named(db, name) if version.retired is not None]
         for version in gone:
@@ -61,7 +61,7 @@ def reinstate(db: Database, name: str) -> tuple[Version, ...]:
 
 
 def retirements(db: Database) -> dict[str, float]:
-    """When each version was retired, by label; those that are not are missing."""
+    """Return when each version was retired, by label; versions that are not retired are missing."""
     return {version.label: version.retired for version in versions(db) if version.retired is not None}
 
 
@@ -70,7 +70,7 @@ def _drop_all(db: Database, labels: Sequence[str], now: float) -> int:
 
 
 def _drop(db: Database, ladder: str, labels: Sequence[str], now: float) -> int:
-    """Drop the groups of these bots of which a match is to be played."""
+    """Drop the groups of these bots that have a match still to be played; return the number of dropped matches."""
     groups = (
         "SELECT DISTINCT g.id FROM matches m JOIN groups g ON g.id = m.group_id, json_each(g.bots) bot"
         " WHERE m.ladder = :ladder AND m.status IN ('scheduled', 'unplayable')"

@@ -1,4 +1,4 @@
-"""The tables, as numbered changes: append, never edit. Times are seconds since 1970; JSON is canonical text."""
+"""The tables, as numbered changes: append to them, never edit. Times are seconds since 1970; JSON is canonical text."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The bots that have entered, version by version."""
+"""Bots that have entered, version by version."""
 
 from __future__ import annotations
 
@@ -29,10 +29,10 @@ def add_version(
     built: str | None = None,
     packed: bool = False,
 ) -> tuple[Version, bool]:
-    """Enter a bot: its new version and True, or False and its newest version, if that has the same digests.
+    """Enter a bot; return its new version and True, or its newest one and False if that has the same digests.
 
-    A submitted version returns from retirement so, and is `packed` no longer if it is not now. `origin` is "built-in"
-    or "submitted", and a name belongs to one of them for good. Raises StoreError.
+    A submitted version that comes again is no longer retired, and no longer `packed` if it now comes unpacked. `origin`
+    is "built-in" or "submitted", and a name belongs to one of them for ever. Raises StoreError.
     """
     if not _NAME.fullmatch(name):
         raise StoreError(f"a bot's name is 1 to 32 of a-z 0-9 . _ - and begins with a-z or 0-9, not {name!r}")
@@ -49,25 +49,25 @@ def add_version(
 
 
 def versions(db: Database, name: str | None = None) -> tuple[Version, ...]:
-    """Every version, or those of one bot; by name, then from the first to the newest."""
+    """Return every version, or those of one bot, by name and then from the first to the newest."""
     where = "" if name is None else "WHERE name = ?"
     rows = db.query(f"SELECT * FROM versions {where} ORDER BY name, number", [] if name is None else [name])
     return tuple(_version(row) for row in rows)
 
 
 def version(db: Database, name: str) -> Version:
-    """The version of a label ("greedy@2"), or the newest of a name ("greedy"). Raises NotFound."""
+    """Return the version with a label ("greedy@2"), or the newest with a name ("greedy"). Raises NotFound."""
     return named(db, name)[-1]
 
 
 def field(db: Database, game: str) -> tuple[Version, ...]:
-    """Who plays a game: of every bot the newest version that is not retired, if it has the game."""
+    """Return the bots that play a game: of each bot the newest version that is not retired, if it plays the game."""
     newest = {each.name: each for each in versions(db) if each.retired is None}
     return tuple(each for each in newest.values() if game in each.games)
 
 
 def named(db: Database, name: str) -> tuple[Version, ...]:
-    """The versions that a name or a label means: all of the bot, or one; never none. Raises NotFound."""
+    """Return the versions that a name (all of the bot) or a label (one) means; at least one. Raises NotFound."""
     bot, at, _ = name.partition("@")
     known = versions(db, bot)
     if not known:
@@ -89,7 +89,7 @@ def _insert(db: Database, new: Version) -> None:
 
 
 def _again(db: Database, old: Version, packed: bool) -> Version:
-    """A version that is submitted once more; who has it in a folder knows it."""
+    """Update and return a version that is submitted once more; it is not `packed` once it was handed in as a folder."""
     db.execute("UPDATE versions SET packed = packed AND ?, retired = NULL WHERE label = ?", [packed, old.label])
     return old._replace(packed=old.packed and packed, retired=None)
 
