@@ -25,7 +25,7 @@ Report: TypeAlias = Callable[[int, int], None]
 """Callback for progress: how many passes are done, and how many there are at most."""
 
 PASSES = 500
-"""Most passes; most ladders need 15 to 30."""
+"""Largest number of passes; most ladders need 15 to 30."""
 ENOUGH = 1e-6
 """Passes end when one moves no centred mu and no sigma further than this."""
 STEP = 0.5

@@ -30,9 +30,9 @@ def probability(errors: float, freedom: float) -> float:
 
 
 def wilson(share: float, trials: float, errors: float) -> tuple[float, float]:
-    """Return E. B.
+    """Return E. B. Wilson's interval (1927) for a share of this many independent trials.
 
-    Wilson's interval (1927) for a share of this many independent trials; it is inside 0 … 1, never empty.
+    The interval stays within 0 and 1, and is wider than a point even for a share of 0 or 1.
     """
     shrunk = 1 + errors**2 / trials
     middle = (share + errors**2 / trials / 2) / shrunk

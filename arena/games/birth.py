@@ -1,8 +1,8 @@
 """BIRTH by Takashi Sakaue: two or three players walk a ring of 15 spaces and leave a die where they stop.
 
-Four things here are not from the rule sheet. It shows only in a picture which space belongs to which area and which one
-is the start, so the default board is our own and can be changed (options `areas`, `start`). Seat 0 begins. When totals
-are equal, a pawn on the start space itself counts as the least far.
+Three things here are not from the rule sheet. The sheet shows only in a picture which space belongs to which area and
+which one is the start, so the default board is our own and can be changed (options `areas`, `start`). Seat 0 begins.
+When totals are equal, a pawn on the start space itself counts as the least far.
 
 Action 0 … 5 plays a die of face 1 … 6. Keys of the dice, with numbers from 0:
 

@@ -159,8 +159,8 @@ def remark(game: Game[Any], ranks: Sequence[int], scores: Sequence[int]) -> str:
 def named(game: Game[Any], action: int) -> str:
     """Describe an action by number and name, as in "36 (roll)"; by number alone if the game has no name for it.
 
-    It never raises, whatever number it is given: it also describes invalid choices of bots in messages about their
-    faults.
+    The function never raises, whatever number is given: messages about faults of bots also name invalid choices with
+    it.
     """
     try:
         return f"{action} ({game.action_name(action)})" if 0 <= action < game.actions else str(action)

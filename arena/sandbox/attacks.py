@@ -1,8 +1,8 @@
 """Attacks that a hostile bot might try, each by name: `python attacks.py NAME`.
 
-It needs only the standard library. Every attack first prints that it ran, because one that never began would look like
-one that the sandbox held. Then it prints what it achieved, if anything. The environment says where the arena has put
-its canaries. No attack does lasting harm, even if it succeeds.
+This program needs only the standard library. Every attack first prints that it ran, because one that never began would
+look like one that the sandbox held. Then it prints what it achieved, if anything. The environment says where the arena
+has put its canaries. No attack does lasting harm, even if it succeeds.
 """
 
 from __future__ import annotations
@@ -92,7 +92,7 @@ def read_secrets() -> str | None:
 
 @attack("C")
 def find_folders_of_others() -> str | None:
-    """List the folders that contain the canary files."""
+    """List the folders beside its own, where the canary files are."""
     for place in canary("files"):
         with contextlib.suppress(OSError):
             if os.listdir(os.path.dirname(place)):
@@ -102,7 +102,7 @@ def find_folders_of_others() -> str | None:
 
 @attack("C")
 def change_itself() -> str | None:
-    """Change its own program, which would make it another version."""
+    """Write to its own program's folder: a program that changes would be another version."""
     return _written("changed") or _written(__file__ + "x")
 
 

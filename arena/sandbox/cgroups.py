@@ -29,7 +29,7 @@ _numbers = count()
 
 
 def available() -> tuple[dict[str, str], str]:
-    """Return the groups in which the arena may make groups, by controller, and the reason if some are missing."""
+    """Return the groups in which the arena may make groups, by controller, and the reason if there are too few."""
     own = _own()
     found = {name: own[name] for name in WANTED if name in own and _may_make_in(own[name])}
     if {"memory", "pids"} <= found.keys():

@@ -24,7 +24,10 @@ INSIDE = 1000
 FILTER = 100
 """File descriptor from which bubblewrap reads the system call filter."""
 REPORT = 101
-"""File descriptor on which bubblewrap reports the end of a command that began; the starter passes it as stdin."""
+"""File descriptor on which bubblewrap reports the end of a command that began.
+
+The launcher gets that pipe as its stdin.
+"""
 STAGE = "/mnt"
 """Folder in which bubblewrap is shown places that its user could not reach otherwise; no other process sees them."""
 HEADROOM = 512 * MIB
@@ -71,8 +74,9 @@ def confine(
 ) -> Confined:
     """Wrap the command of a bot, which sees its program in `root` and the folder of its socket, `door`.
 
-    It writes to `scratch` or to memory of its own. `env` is its whole environment, except for hints that tell runtimes
-    how much memory there is, and for places of temporary files. Raises OSError if a control group cannot be made.
+    The bot writes to `scratch` or to memory of its own. Its environment is `env`, with hints that tell runtimes how
+    much memory there is, and paths of its home, temporary files and packages. Raises OSError if a control group cannot
+    be made.
     """
     root, door, scratch = root.absolute(), door.absolute(), scratch.absolute()
     env = {**hints(bounds), "TMPDIR": TEMPORARY if sandbox.bwrap else str(scratch), **env}

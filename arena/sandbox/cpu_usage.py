@@ -34,7 +34,7 @@ def look(processes: Iterable[int], cpu: float | None) -> Usage:
 def family(process: int) -> list[int]:
     """Return a process and all its descendants."""
     found = [process]
-    for each in found:  # grows
+    for each in found:  # the list grows meanwhile
         found.extend(children(each))
     return found
 

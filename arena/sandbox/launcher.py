@@ -1,9 +1,9 @@
 """First program in every bot's process: restricts itself as ordered, then becomes the bot or the bubblewrap around it.
 
-It is a program of its own, `python -I -S launcher.py ORDERS COMMAND…`, because its process must not contain anything of
-the arena, and no code can run safely between fork and exec of a process with gRPC's threads in it. It needs only the
-standard library. If an order fails it says so on stderr and ends with UNABLE: nothing is ever started with fewer
-restrictions than ordered.
+The launcher is a program of its own, `python -I -S launcher.py ORDERS COMMAND…`, because its process must not contain
+anything of the arena, and no code can run safely between fork and exec of a process with gRPC's threads in it. It needs
+only the standard library. If an order fails it says so on stderr and ends with UNABLE: nothing is ever started with
+fewer restrictions than ordered.
 
 Its stdin is one end of a pipe, which the bot never gets: through it the launcher reports to the arena that the command
 has begun, or leaves that to bubblewrap.
@@ -232,7 +232,7 @@ def seccomp(path: str) -> None:
 
 
 def obey(orders: dict[str, Any]) -> None:
-    """Carry out all orders, in the only order that works: some steps take away rights that others need."""
+    """Carry out all orders, in an order that works: some steps take away rights that others need."""
     os.umask(0o022)  # builds and bots have different users, and the one must read what the other made
     join(orders["groups"])
     with open("/proc/self/oom_score_adj", "w") as adjustment:

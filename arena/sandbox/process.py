@@ -31,7 +31,7 @@ PIPE = 1024 * 1024
 WIDTH = 1000
 """Characters of a line that are shown as evidence."""
 FLOOD = 10 * 1024 * 1024
-"""Bytes; a bot that prints more within one second has committed the fault OUTPUT."""
+"""Bytes that a bot may print within one second; more is the fault OUTPUT."""
 
 ORPHANED = 20.0
 """Seconds within which everything that bots left behind must have ended."""
@@ -119,7 +119,7 @@ class BotProcess:
         self._scratch = scratch
         self._watch: asyncio.TimerHandle | None = None
         self.excess: Excess | None = None
-        """Limit that it was ended for exceeding; known when it has ended."""
+        """Limit that the bot was ended for exceeding; known when it has ended."""
         self._began = False
         self._loop = asyncio.get_running_loop()
         self._second = (0, 0)  # (whole second of the loop's clock, bytes printed up to its start)
@@ -163,15 +163,15 @@ class BotProcess:
         return self._process.returncode is None
 
     def exit_in_words(self) -> str:
-        """Describe how it ended: "exited with code 3", "was killed by SIGSEGV"."""
+        """Describe how the process ended: "exited with code 3", "was killed by SIGSEGV"."""
         code = self._process.returncode
         return "is still running" if code is None else ended_in_words(code, wrapped=self._wrapped)
 
     @property
     def was_killed(self) -> bool:
-        """Whether SIGKILL ended it, which anybody may have sent.
+        """Whether SIGKILL ended the process, which anybody may have sent.
 
-        A wrapper around the bot reports it as code 128 + 9.
+        A wrapper around a bot reports it as code 128 + 9.
         """
         code = self._process.returncode
         return code == -signal.SIGKILL or (self._wrapped and code == 128 + signal.SIGKILL)
@@ -186,13 +186,13 @@ class BotProcess:
         return self._wrapped and code is not None and code < 0 and self.excess is None
 
     def last_lines(self) -> list[str]:
-        """Return the last lines it has printed so far."""
+        """Return the last lines that the bot has printed so far."""
         if self.running:
             self._take()
         return self.output.last_lines()
 
     def usage(self) -> Usage:
-        """Measure what it and everything it started have used of the machine so far."""
+        """Measure what the bot and everything it started have used of the machine so far."""
         return cpu_usage.look(self._processes(), None if self._group is None else self._group.cpu())
 
     def _processes(self) -> list[int]:
@@ -208,15 +208,15 @@ class BotProcess:
 
     @property
     def never_began(self) -> bool:
-        """Whether it ended by itself before the sandbox around it was ready."""
+        """Whether the process ended by itself before the sandbox around the bot was ready."""
         return not (self.running or self._began) and self._process.returncode > 0
 
     def was_short_of_memory(self) -> bool:
-        """Tell whether the kernel ended one of its processes, not necessarily the first, for lack of memory."""
+        """Tell whether the kernel ended one of the bot's processes, not necessarily the first, for lack of memory."""
         return self._group is not None and self._group.ran_out_of_memory()
 
     def kill(self) -> None:
-        """Start ending the process and all it started; `on_exit` is called when that is done."""
+        """Start ending the process and everything it started; `on_exit` is called when that is done."""
         if self.running:  # not yet reaped, so no other process can have its id
             with contextlib.suppress(ProcessLookupError, PermissionError):
                 os.killpg(self._process.pid, signal.SIGKILL)
@@ -316,7 +316,7 @@ def end_orphans() -> None:
 
 
 def _is_reaped(child: int) -> bool:
-    """Tell whether a child has ended, and reap it; it does not wait for a child that cannot be killed."""
+    """Tell whether a child has ended, and reap it; never waits, since a child may be impossible to kill."""
     try:
         return os.waitpid(child, os.WNOHANG) != (0, 0)
     except ChildProcessError:

@@ -40,7 +40,7 @@ def write_file(source: IO[bytes], target: Path, executable: bool, budget: Budget
     target.parent.mkdir(parents=True, exist_ok=True)
     flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW
     with os.fdopen(os.open(target, flags, 0o600), "wb") as file:
-        os.fchmod(file.fileno(), 0o555 if executable else 0o444)  # whatever the umask
+        os.fchmod(file.fileno(), 0o555 if executable else 0o444)  # despite the umask
         while chunk := source.read(_CHUNK):
             budget.spend(size=len(chunk))
             file.write(chunk)

@@ -45,9 +45,9 @@ class Program:
     built: str | None = None
     """Digest of what its build made; None before the build, or without one."""
     says_games: bool = True
-    """Whether it was said which games it plays; if not, it plays every game."""
+    """Whether anybody said which games the bot plays; if not, it plays every game."""
     packed: bool = False
-    """Whether it came as an archive, as strangers' programs do."""
+    """Whether the bot came as an archive, as strangers' programs do."""
     slow: tuple[str, ...] = ()
     """Games whose ladders it enters only if it is named."""
 
@@ -221,7 +221,7 @@ def digest(run: Sequence[str], plays: Sequence[str], root: Path, files: Sequence
     return total.hexdigest()
 
 
-# Started
+# Starting
 
 
 def command(run: Sequence[str]) -> tuple[str, ...]:

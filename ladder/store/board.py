@@ -63,8 +63,8 @@ def leaderboard(db: Database, ladder: Ladder) -> list[Row]:
 def provisional(db: Database, ladder: Ladder) -> list[Row]:
     """Return the leaderboard as if every finished match were rated; later ones are added in the order they arrived.
 
-    It is for watching only: it is in no history and no hash, and differs from run to run of the same matches. Empty if
-    all finished matches are rated.
+    This is for watching only: no history and no hash contains it, and it differs from run to run of the same matches.
+    Empty if all finished matches are rated.
     """
     begin, _ = reach(db, ladder)
     now = standings(db, ladder) if begin else {}  # with begin 0 stored standings are outdated: all is rated anew

@@ -61,7 +61,7 @@ class Result(NamedTuple):
 def check_file(db: Database) -> None:
     """Check every page, index and reference of the database. Raises Mismatch.
 
-    It also checks the constraints, because SQLite does not when it only reads.
+    Constraints on versions are checked here, too, because SQLite does not check them when it only reads.
     """
     verdict = db.execute("PRAGMA integrity_check(1)").fetchone()[0]
     if verdict != "ok":

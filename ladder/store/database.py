@@ -29,7 +29,7 @@ FLOOR = int(os.environ.get("ARENA_FREE_SPACE", 64 << 20))
 BOOKKEEPING = 64 << 10
 """Bytes that SQLite needs in addition to a database to open it."""
 QUICKLY_CHECKED = 16 << 20
-"""Largest database, in bytes, that is checked for damage whenever it is opened; it takes about 20 ms."""
+"""Largest database, in bytes, that is checked for damage whenever it is opened; the check takes about 20 ms."""
 
 _UNUSABLE = "cannot be opened, read or written: it must be a file of yours, on a disk without errors"
 _AGAIN = "put it back, or run the command again to begin anew"

@@ -55,8 +55,8 @@ def _ranks(placed: str, seats: int) -> tuple[tuple[int, ...], ...]:
 def settle(db: Database, ladder: Ladder, report: settled.Report = lambda _done, _most: None) -> None:
     """Fit the settled ratings to every rated match, and store them with the number of matches.
 
-    Does nothing if they already cover all matches and were fitted by the same arithmetic. It reads first and writes
-    last, so that a running ladder does not wait.
+    Does nothing if they already cover all matches and were fitted by the same arithmetic. Reading comes first and
+    writing last, so that a running ladder does not wait.
     """
     rated = _rated(db, ladder)
     if rated == find_settled(db, ladder).matches and (not rated or settled_by() in rated_by(db, ladder)):

@@ -21,9 +21,9 @@ class Version(NamedTuple):
     created: float
     retired: float | None
     built: str | None = None
-    """Digest of what a build made of it, which is what runs; None if it runs as it was handed in."""
+    """Digest of what a build made of the bot, which is what runs; None if it runs as it was handed in."""
     packed: bool = False
-    """Whether it came as an archive, as strangers' programs do."""
+    """Whether the bot came as an archive, as strangers' programs do."""
 
     @property
     def label(self) -> str:

@@ -95,7 +95,7 @@ def digest(
 ) -> bytes:
     """Return the SHA-256 over all that is stored of a match, as canonical JSON.
 
-    It protects what no other check covers because no rule determines it. `choices` and `replay` are themselves digests,
+    Whatever no rule determines is protected by this digest alone. `choices` and `replay` are themselves digests,
     `seats` the columns of the table from the version on.
     """
     hashes = [each and each.hex() for each in (choices, replay)]
