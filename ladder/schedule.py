@@ -48,9 +48,9 @@ def rotations(order: tuple[Label, ...]) -> tuple[tuple[Label, ...], ...]:
 
 
 def default_rounds(bots: int, seats: int) -> int:
-    """Return the rounds that tell a field apart in one sitting.
+    """Return the default number of rounds, enough to tell the bots of a field apart in one sitting.
 
-    That is at least 300 matches for every bot, or 600 with more than two seats.
+    With these every bot plays at least 300 matches, or 600 with more than two seats.
     """
     groups = bots - 1 if seats == 2 else min(math.perm(bots - 1, seats - 1), GROUPS_PER_ROUND)
     return max(1, math.ceil((300 if seats == 2 else 600) / (groups * seats)))

@@ -223,7 +223,7 @@ def _turn_lines(state: State) -> list[str]:
 
 
 class BurningDesire(Game[State]):
-    """Rules with two options: `goal`, the total that starts the final round, and `max_turns`, the most turns of a seat.
+    """Rules with two options: `goal`, the total that starts the final round, and `max_turns`, a limit for each seat.
 
     The match is over when the seat whose turn is next has had `max_turns`; the highest total wins, and equal totals
     share the place.

@@ -203,7 +203,10 @@ def _put(values: tuple[Value, ...], seat: Seat, value: Value) -> tuple[Value, ..
 
 
 class Buttons(Game[State]):
-    """Rules with two options: `boards`, four pairs of sides of 36 colours; `max_rounds`, where the most stars win."""
+    """Rules with two options: `boards`, four pairs of sides of 36 colours, and `max_rounds`, the limit of rounds.
+
+    After `max_rounds` rounds the player who is ahead wins, see `Buttons.ranks`.
+    """
 
     name = "buttons"
     title = "Buttons"

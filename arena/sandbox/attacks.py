@@ -179,7 +179,7 @@ def metadata_calls(path: str, opened: int) -> dict[str, tuple[Any, ...]]:
 
 @attack("C")
 def change_metadata() -> str | None:
-    """Change metadata of the arena's files, of Python, and of its own program."""
+    """Change metadata of the arena's files, of its package, of Python, and of its own program."""
     for place in (*canary("files"), *_own(), __file__, sys.executable):
         with contextlib.suppress(OSError):
             opened = os.open(place, os.O_PATH)

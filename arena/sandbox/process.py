@@ -27,7 +27,7 @@ from arena.sandbox.watchdog import ALARMED, Excess, out_of_memory
 KEPT = 64 * 1024
 """Bytes kept from the beginning, and again from the end, of what a bot prints."""
 PIPE = 1024 * 1024
-"""Most bytes that a pipe can hold."""
+"""Largest number of bytes that a pipe can hold."""
 WIDTH = 1000
 """Characters of a line that are shown as evidence."""
 FLOOD = 10 * 1024 * 1024
@@ -54,7 +54,7 @@ def die_with_parent(parent: int) -> None:
 
 
 def allow_many_files() -> None:
-    """Raise the limit of open files to the most that the system allows: each bot needs several sockets and pipes."""
+    """Raise the limit of open files to the maximum that the system allows: each bot needs several sockets and pipes."""
     hard = resource.getrlimit(resource.RLIMIT_NOFILE)[1]
     with contextlib.suppress(OSError, ValueError):
         resource.setrlimit(resource.RLIMIT_NOFILE, (hard, hard))

@@ -13,9 +13,9 @@ from arena.sandbox.grades import MIB, Bounds
 RELAXED, ALERT, ALARMED = 0.5, 0.1, 0.03
 """Seconds to the next check: with less than a quarter of the memory in use, less than half, or more."""
 ENTRIES = 10_000
-"""Most files in a bot's temporary folder, whatever their size."""
+"""Largest number of files in a bot's temporary folder, whatever their size."""
 LEVELS = 100
-"""Most levels of nested folders that are searched; deeper ones count as too much."""
+"""Largest number of nested folders that are searched; deeper ones count as too much."""
 OF_SANDBOX = 4
 """Tasks of the sandbox around the bot, which do not count as the bot's."""
 

@@ -32,7 +32,7 @@ MAX_DEPTH = 16
 _HEADERS = 16 * 1024 * 1024
 """Bytes that headers and padding of a tar file may have in addition to its content."""
 _DIRECTORY, _ENTRIES = b"PK\x01\x02", 50_000
-"""First bytes of every entry in a zip file's directory, and the most entries of a zip file that is read into memory."""
+"""First bytes of every entry in a zip file's directory, and the largest number of entries that is read into memory."""
 
 
 class Entry(NamedTuple):

@@ -73,7 +73,10 @@ def intact(program: Program) -> bool:
 
 
 def manifest(root: Path) -> Manifest:
-    """Return the manifest of a stored program, or an empty one without a command if it has none that can be read."""
+    """Return the manifest of a stored program, or one of defaults if it has none that can be read.
+
+    The command is then empty, because the store has it: without a bot.toml nothing but a command was ever given.
+    """
     toml = root / "bot.toml"
     with suppress(BadSubmission):  # an older arena may have had weaker rules
         if toml.is_file():
