@@ -5,12 +5,12 @@ A row names tests (`file::test`), attacks of `arena selftest` (`attack: name`), 
 
 from __future__ import annotations
 
-REFEREE, TOURNAMENT, LOAD = "referee/test_", "tournament/test_", "threats/test_load.py::"
-FAULTS, STREAM, SERVICE = f"{REFEREE}faults.py::", f"{REFEREE}stream.py::", f"{REFEREE}service.py::"
+REFEREE, WORKER, TOURNAMENT, LOAD = "referee/test_", "worker/test_", "tournament/test_", "threats/test_load.py::"
+FAULTS, STREAM, SERVICE = f"{WORKER}faults.py::", f"{REFEREE}stream.py::", f"{REFEREE}service.py::"
 MISDEEDS = f"{FAULTS}test_who_misbehaves_forfeits_and_the_other_wins"
 HARMLESS = f"{FAULTS}test_what_does_no_harm_is_not_punished"
 HOSTILE = f"{LOAD}test_hostile_bots_change_nothing_between_honest_ones"
-FORESIGHT, USAGE = "threats/test_foresight.py::", "sandbox/test_usage.py::"
+FORESIGHT, USAGE = "threats/test_foresight.py::", "sandbox/test_cpu_usage.py::"
 ARCHIVES, MANIFESTS = "submission/test_archives.py::", "submission/test_manifests.py::"
 
 THREATS: dict[str, tuple[str, ...]] = {
@@ -23,7 +23,7 @@ THREATS: dict[str, tuple[str, ...]] = {
         HOSTILE,
     ),
     "fills the disk": ("attack: fill_the_disk", HOSTILE, f"{LOAD}test_who_fills_the_disk_fills_none_of_it"),
-    "nests folders without end": ("test_scratch.py::test_folders_may_be_nested_without_end",),
+    "nests folders without end": ("sandbox/test_run_folder.py::test_folders_may_be_nested_without_end",),
     "reads another bot's folder": ("attack: read_secrets", "attack: find_folders_of_others"),
     "reads the store, replays, keys": ("attack: read_secrets",),
     "another local user reads the store": (
@@ -35,7 +35,7 @@ THREATS: dict[str, tuple[str, ...]] = {
     "reaches services of the machine": ("attack: reach_the_network",),
     "abstract, vsock and netlink sockets": ("attack: reach_abstract_sockets", "attack: open_strange_sockets"),
     "connects to another seat's socket": ("attack: reach_a_socket_of_others",),
-    "guesses tokens": (MISDEEDS, f"{REFEREE}seated.py::test_the_third_refused_stream_is_a_fault"),
+    "guesses tokens": (MISDEEDS, f"{WORKER}bot.py::test_the_third_refused_stream_is_a_fault"),
     "answers for another seat": (f"{STREAM}test_a_choice_that_was_not_asked_is_rejected_in_words", MISDEEDS),
     "answers twice": (
         f"{STREAM}test_the_same_choice_again_is_ignored",
@@ -55,10 +55,10 @@ THREATS: dict[str, tuple[str, ...]] = {
     "reads slowly or never": (f"{SERVICE}test_frames_do_not_pile_up_for_a_bot_that_does_not_read",),
     "speaks another protocol": (HOSTILE, f"{STREAM}test_no_bytes_at_all_raise"),
     "joins and never answers": (MISDEEDS,),
-    "never joins": (MISDEEDS, f"{REFEREE}worker.py::test_a_version_that_fails_to_start_is_not_tried_for_every_match"),
+    "never joins": (MISDEEDS, f"{WORKER}worker.py::test_a_version_that_fails_to_start_is_not_tried_for_every_match"),
     "hangs at exit": (f"{FAULTS}test_a_bot_that_hangs_at_exit_holds_nobody_up", "attack: ignore_the_end"),
     "leaves processes behind": (f"{FAULTS}test_processes_left_behind_end_with_the_bot", "attack: stay_behind"),
-    "leaves zombies": (f"{REFEREE}launch.py::test_orphans_that_have_ended_are_reaped",),
+    "leaves zombies": ("sandbox/test_process.py::test_orphans_that_have_ended_are_reaped",),
     "signals others": ("attack: signal_others",),
     "limits others, or moves them to another processor": ("attack: limit_others",),
     "traces others or reads their memory": ("attack: trace_others", "attack: read_memory_of_others"),
@@ -142,7 +142,7 @@ THREATS: dict[str, tuple[str, ...]] = {
         f"{TOURNAMENT}claims.py::test_on_a_terminal_it_is_asked",
     ),
     "names that look alike": (f"{MANIFESTS}test_names_that_look_alike_share_a_skeleton",),
-    "prints without end": (f"{REFEREE}launch.py::test_a_flood_of_output_is_told", "attack: print_without_end"),
+    "prints without end": ("sandbox/test_process.py::test_a_flood_of_output_is_told", "attack: print_without_end"),
     "the arena stands still": (
         f"{LOAD}test_an_arena_that_was_stopped_judges_nobody",
         f"{STREAM}test_a_referee_that_slept_judges_nobody",
@@ -154,9 +154,9 @@ THREATS: dict[str, tuple[str, ...]] = {
     "power is lost": ("ladder/test_database.py::test_what_is_stored_survives_a_power_cut",),
     "the disk is full": (f"{TOURNAMENT}full_disk.py::test_a_full_disk_stops_the_ladder_and_loses_nothing",),
     "two ladders at once": ("ladder/test_database.py::test_a_second_ladder_is_refused_at_once",),
-    "two arenas at once": ("test_scratch.py::test_a_dead_run_is_swept_and_a_living_one_is_not",),
+    "two arenas at once": ("sandbox/test_run_folder.py::test_a_dead_run_is_swept_and_a_living_one_is_not",),
     "a damaged store": ("ladder/test_database.py::test_what_is_no_store_is_refused_and_left_alone",),
-    "a damaged replay": ("test_replays.py::test_a_replay_that_was_changed_is_refused",),
+    "a damaged replay": ("replay/test_replays.py::test_a_replay_that_was_changed_is_refused",),
     "a busy machine": (
         f"{LOAD}test_under_foreign_load_nobody_forfeits_by_time",
         f"{LOAD}test_an_arena_that_loads_its_own_machine_takes_no_time_from_bots",
@@ -166,23 +166,23 @@ THREATS: dict[str, tuple[str, ...]] = {
     "floods with connections": (f"{SERVICE}test_connections_do_not_pile_up", HOSTILE),
     "uses up file descriptors": (
         "attack: open_files_without_end",
-        f"{REFEREE}worker.py::test_a_process_that_we_have_no_room_for_is_not_the_bots_fault",
+        f"{WORKER}worker.py::test_a_process_that_we_have_no_room_for_is_not_the_bots_fault",
     ),
     "crashes or leaves at once": (
         MISDEEDS,
-        f"{REFEREE}worker.py::test_two_that_leave_when_they_are_welcome_come_to_an_end",
+        f"{WORKER}worker.py::test_two_that_leave_when_they_are_welcome_come_to_an_end",
     ),
     "chooses what is no choice": (MISDEEDS, f"{STREAM}test_no_bytes_at_all_raise"),
     "both fail": (
-        f"{REFEREE}worker.py::test_a_match_that_nobody_joined_is_void",
+        f"{WORKER}worker.py::test_a_match_that_nobody_joined_is_void",
         f"{REFEREE}table.py::test_bots_that_vanish_in_one_step_tie",
     ),
-    "a game that raises": (f"{REFEREE}worker.py::test_rules_that_raise_void_their_match_and_no_other",),
+    "a game that raises": (f"{WORKER}worker.py::test_rules_that_raise_void_their_match_and_no_other",),
     "a game that never ends a step": (
         "none: rules are code of whoever runs the arena, installed like the arena itself, and no bot's doing",
     ),
     "a version against itself": (
-        f"{REFEREE}worker.py::test_a_version_may_play_itself",
+        f"{WORKER}worker.py::test_a_version_may_play_itself",
         "attack: find_folders_of_others",
     ),
     "tells who is watching": ("sandbox/test_seats.py::test_every_seat_finds_the_same_but_for_its_token_and_address",),
@@ -202,8 +202,8 @@ THREATS: dict[str, tuple[str, ...]] = {
         "sandbox/test_selftest.py::test_a_weaker_sandbox_than_required_is_refused",
     ),
     "plays with matches by failing as the arena does": (
-        f"{REFEREE}worker.py::test_a_bot_cannot_end_as_if_its_sandbox_had_failed",
-        f"{REFEREE}worker.py::test_a_sandbox_that_cannot_be_set_up_is_not_the_bots_fault",
+        f"{WORKER}worker.py::test_a_bot_cannot_end_as_if_its_sandbox_had_failed",
+        f"{WORKER}worker.py::test_a_sandbox_that_cannot_be_set_up_is_not_the_bots_fault",
     ),
     "strangers where nothing holds them": (
         "sandbox/test_strangers.py::test_what_came_as_an_archive_is_started_where_it_is_held",
@@ -211,7 +211,7 @@ THREATS: dict[str, tuple[str, ...]] = {
     ),
     "signals and closed pipes": (f"{TOURNAMENT}interruptions.py::test_an_interrupted_ladder_goes_on",),
     "plays with ratings by ending itself": (
-        f"{REFEREE}batches.py::test_a_crash_among_many_matches_costs_only_the_match_it_happens_in_again",
+        f"{WORKER}batches.py::test_a_crash_among_many_matches_costs_only_the_match_it_happens_in_again",
     ),
     "two bots signal to each other": ("attack: signal_by_locks", "attack: share_memory"),
     "inherits what was left open": ("attack: inherit_secrets", "attack: inherit_files"),
