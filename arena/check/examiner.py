@@ -13,14 +13,15 @@ from google.protobuf.message import DecodeError
 
 from arena.check import Unjudged
 from arena.referee import frames
-from arena.referee.match import Forfeit, Void
+from arena.referee.match import Fault, Forfeit, Void
 from arena.referee.service import Receive, Write
-from arena.referee.stream import BotStream
+from arena.referee.stream import Heard
 from arena.sandbox import NoSandbox, Sandbox
 from arena.sandbox.process import adopt_orphans
 from arena.sandbox.run_folder import run_folder
 from arena.v1 import referee_pb2 as pb
 from arena.worker.bot import Bot
+from arena.worker.heartbeat import Heartbeat
 from arena.worker.jobs import Entrant
 
 SHOWN = 8
@@ -108,31 +109,24 @@ class _Desk:
     def __init__(self, sandbox: Sandbox, scratch: Path, waiting: Waiting | None) -> None:
         self.sandbox = sandbox
         self.copies = scratch / "programs"
-        self.gathered: set[BotStream] = set()
+        self.clock = Heartbeat(asyncio.get_running_loop(), sandbox.grade.value)
         self.over: asyncio.Future[Misbehaved] = asyncio.get_running_loop().create_future()
         self._waiting = waiting
-
-    def settle(self) -> None:
-        """Nothing gathers here."""
 
     def joined(self, bot: Bot) -> None:
         """Whoever examines it looks for itself."""
 
-    def ended(self, bot: Bot, reason: Forfeit, detail: str) -> None:  # noqa: ARG002 - there is one bot
+    def heard(self, bot: Bot, heard: Heard) -> None:
+        """Whoever examines the bot reads its frames."""
+
+    def ended(self, bot: Bot, fault: Fault) -> None:  # noqa: ARG002 - there is one bot
         """The process is at its end by its own doing."""
         if not self.over.done():
-            self.over.set_result(Misbehaved(detail, reason))
-
-    def stood_still(self, since: float) -> bool:  # noqa: ARG002
-        """Here nobody loses by the clock."""
-        return False
+            self.over.set_result(Misbehaved(fault.detail, fault.reason))
 
     def excused(self, bot: Bot, why: Void) -> None:  # noqa: ARG002 - every host hears which bot
         """Not its fault either."""
         self.bug(Unjudged(f"the bot could not be judged ({why}); try again"))
-
-    def over_limit(self, bot: Bot) -> None:
-        """No clock runs."""
 
     def not_started(self, bot: Bot, why: Void) -> None:  # noqa: ARG002 - every host hears which bot
         """Not its fault: there is nothing to be said about it."""

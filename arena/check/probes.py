@@ -14,7 +14,8 @@ from arena.games.rules import named
 from arena.referee import frames
 from arena.referee.clock import Limits
 from arena.referee.match import Forfeit
-from arena.referee.stream import PIECES, at_once
+from arena.referee.timekeeper import PIECES
+from arena.referee.window import at_once
 from arena.replay.questions import Setup, Sitting
 from arena.v1 import referee_pb2 as pb
 from arena.worker.worker import IN_FLIGHT

@@ -28,6 +28,13 @@ class Forfeit(StrEnum):
     START = "start"
 
 
+class Fault(NamedTuple):
+    """What a bot's process did wrong, and the reason of the forfeits that follow from it."""
+
+    reason: Forfeit
+    detail: str
+
+
 class VoidReason(StrEnum):
     """Why a match does not count: never a bot's doing."""
 

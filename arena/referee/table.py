@@ -2,93 +2,77 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
-from functools import wraps
-from typing import Any, TypeVarTuple
+from collections.abc import Mapping, Sequence
+from typing import Any, NamedTuple
 
 from google.protobuf.json_format import MessageToDict
 
 from arena.games.rules import Game, Seat, named
 from arena.referee import frames
-from arena.referee.match import Asked, Forfeit, Match
-from arena.referee.stream import SeatAt
+from arena.referee.match import Asked, Fault, Forfeit, Match
+from arena.referee.seat import BotSeat
 from arena.v1 import referee_pb2 as pb
 
-Args = TypeVarTuple("Args")
 NAMED = 12
 """Legal actions that are named where one that is not was chosen."""
 
 
-def _guarded(move: Callable[[Table, *Args], None]) -> Callable[[Table, *Args], None]:
-    """A game that raises voids its own match and no other's."""
+class Outgoing(NamedTuple):
+    """What is to be sent to bots after a move."""
 
-    @wraps(move)
-    def guarded(self: Table, /, *args: *Args) -> None:
-        try:
-            move(self, *args)
-        except Exception as error:
-            self.broken(self, error)
+    asked: Sequence[BotSeat] = ()
+    """The seats to which a new decision was put."""
+    updates: Sequence[tuple[BotSeat, bytes]] = ()
+    """For bots that asked for updates: what happened in the step before, encoded."""
 
-    return guarded
+
+_NOTHING = Outgoing()
 
 
 class Table:
-    """One match in play. Calls `finished` once there is an outcome, or `broken` if the rules raised."""
+    """One match in play and the bots at it. Every move gives what is to be sent; what a game raises is passed on."""
 
-    def __init__(
-        self,
-        match: Match,
-        finished: Callable[[Table], None],
-        broken: Callable[[Table, Exception], None],
-    ) -> None:
+    def __init__(self, match: Match) -> None:
         self.match = match
-        self.broken = broken
-        self.at: dict[Seat, SeatAt] = {}
+        self.at: dict[Seat, BotSeat] = {}
         """The seats that are played by a bot; seats that never joined are missing."""
         self.evidence: dict[Seat, dict[str, Any]] = {}
-        self._finished = finished
-        self._updated: list[SeatAt] = []
+        """By the seats that forfeited: what is kept for the author of the bot."""
+        self._updated: list[BotSeat] = []
         """Those whose bots asked for updates."""
-        self._doomed: dict[Seat, tuple[Forfeit, str, dict[str, Any]]] = {}
+        self._doomed: dict[Seat, tuple[Fault, Mapping[str, Any]]] = {}
+        """The fault, and its evidence, of bots that are gone and whose seats have not forfeited yet."""
         self._shown = 0
 
-    @_guarded
-    def begin(self, seats: Mapping[Seat, SeatAt], absent: Mapping[Seat, str]) -> None:
+    def begin(self, seats: Mapping[Seat, BotSeat], absent: Mapping[Seat, str]) -> Outgoing:
         """Put the first questions. `absent` seats forfeit before the first step, and why."""
         self.at = dict(seats)
-        self._updated = [at for at in self.at.values() if at.stream.updates]
-        self._go_on(self.match.begin(absent.items()))
+        self._updated = [at for at in self.at.values() if at.updates]
+        return self._go_on(self.match.begin(absent.items()))
 
-    @_guarded
-    def answered(self, at: SeatAt, action: int) -> None:
-        """A bot chose, in time or not, something legal or not."""
+    def answered(self, at: BotSeat, action: int) -> Outgoing:
+        """Take a bot's answer, in time or not, legal or not."""
         asked = self.match.open[at.seat]
         if at.bank.left < 0:
             spent = f"took {at.charge:.2f} s, {-at.bank.left:.2f} s more than its limit and bank"
-            self._go_on(self._forfeit(asked, Forfeit.TIMEOUT, spent, at.stream.host.evidence(), action))
-        elif action not in asked.legal:
+            return self._go_on(self._forfeit(asked, Fault(Forfeit.TIMEOUT, spent), at.evidence(), action))
+        if action not in asked.legal:
             chose = f"chose {named(self.match.game, action)}, legal: {brief(self.match.game, asked.legal)}"
-            self._go_on(self._forfeit(asked, Forfeit.ILLEGAL, chose, at.stream.host.evidence(), action))
-        else:
-            self._go_on(self.match.answer(at.seat, action))
+            return self._go_on(self._forfeit(asked, Fault(Forfeit.ILLEGAL, chose), at.evidence(), action))
+        return self._go_on(self.match.answer(at.seat, action))
 
-    @_guarded
-    def gone(self, at: SeatAt, reason: Forfeit, detail: str) -> None:
+    def gone(self, at: BotSeat, fault: Fault) -> Outgoing:
         """The bot of a seat can play no more: the seat forfeits now if it owes a decision, else when it does.
 
         A bot that vanishes after its last decision has done nothing wrong.
         """
         at.closed = True
-        self._doomed[at.seat] = (reason, detail, at.stream.host.evidence())
-        if (asked := self.match.open.get(at.seat)) is not None:
-            self._go_on([asked])
-
-    def clear(self) -> None:
-        """Everybody has left. Seats and table refer to each other: so they go now, not when garbage is looked for."""
-        self.at, self._updated = {}, []
+        self._doomed[at.seat] = fault, at.evidence()
+        asked = self.match.open.get(at.seat)
+        return _NOTHING if asked is None else self._go_on([asked])
 
     def _forfeit(
-        self, asked: Asked, reason: Forfeit, detail: str, evidence: Mapping[str, Any], answer: int | None = None
+        self, asked: Asked, fault: Fault, evidence: Mapping[str, Any], answer: int | None = None
     ) -> Sequence[Asked]:
         at = self.at[asked.seat]
         at.closed = True
@@ -102,22 +86,22 @@ class Table:
             "charged": None if answer is None else at.charge,
             **evidence,
         }
-        return self.match.forfeit(at.seat, reason, detail)
+        return self.match.forfeit(at.seat, fault.reason, fault.detail)
 
-    def _go_on(self, asks: Sequence[Asked]) -> None:
+    def _go_on(self, asks: Sequence[Asked]) -> Outgoing:
         if self._doomed:
             asks = self._without_doomed(asks)
-        if self._updated:
-            self._show_updates()
-        if self.match.outcome is not None:
-            return self._finished(self)
-        view = None
-        for asked in asks:
+        updates = self._updates() if self._updated else ()
+        if not asks and not updates:
+            return _NOTHING
+        view, asked = None, []
+        for ask in asks:
             if view is None or self.match.game.hides:
-                view = self._view(asked.seat)
-            at = self.at[asked.seat]
-            at.stream.ask(at, asked, view)
-        return None
+                view = self._view(ask.seat)
+            at = self.at[ask.seat]
+            at.put(ask, view)
+            asked.append(at)
+        return Outgoing(asked, updates)
 
     def _view(self, seat: Seat) -> bytes:
         game = self.match.game
@@ -131,14 +115,14 @@ class Table:
                 asks = [*asks, *self._forfeit(asked, *self._doomed.pop(asked.seat))]
         return asks
 
-    def _show_updates(self) -> None:
+    def _updates(self) -> Sequence[tuple[BotSeat, bytes]]:
+        """What happened since the last updates, for every seat that is to be told."""
         actions = self.match.choices[self._shown :]
         if not actions:
-            return
+            return ()
         self._shown = len(self.match.choices)
-        for at in self._updated:
-            if not at.closed:
-                at.stream.update(at, actions, self._view(at.seat))
+        told = [at for at in self._updated if not at.closed]
+        return [(at, frames.update(at.of, actions, self._view(at.seat))) for at in told]
 
 
 def brief(game: Game[Any], legal: Sequence[int]) -> str:

@@ -301,7 +301,7 @@ class Workers:
                 while not last:
                     delivery = process.hear()
                     last = delivery.last
-                    self.trouble = self.trouble.and_also(delivery.trouble)  # no need to tell the others: they stop
+                    self.trouble = self.trouble.merge(delivery.trouble)  # no need to tell the others: they stop
                     yield list(delivery.played)
 
     def _deal(self, stock: Stock, hands: deque[list[Task]]) -> None:
@@ -411,7 +411,7 @@ class Workers:
 
         The workers give back the matches of those bots.
         """
-        known, self.trouble = self.trouble, self.trouble.and_also(trouble)
+        known, self.trouble = self.trouble, self.trouble.merge(trouble)
         if trouble.chances.keys() - known.chances.keys() or trouble.retired - known.retired:
             for process in self._processes:
                 process.tell(Order(trouble=self.trouble))

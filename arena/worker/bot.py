@@ -15,9 +15,10 @@ from pathlib import Path
 from typing import Any, Concatenate, ParamSpec, Protocol
 
 from arena.referee.clock import Usage
-from arena.referee.match import Forfeit, Void, VoidReason
+from arena.referee.match import Fault, Forfeit, Void, VoidReason
 from arena.referee.service import LONGEST, REFUSALS, Receive, RefereeService, Write
-from arena.referee.stream import BotStream
+from arena.referee.stream import BotStream, Heard
+from arena.referee.timekeeper import Clock
 from arena.sandbox import Confined, Sandbox, confine, door, user
 from arena.sandbox.process import BotProcess
 from arena.sandbox.run_folder import remove
@@ -46,29 +47,25 @@ class BotHost(Protocol):
     """What holds the bots."""
     copies: Path
     """Where copies of programs lie that bots cannot reach otherwise."""
-    gathered: set[BotStream]
-    """The streams that have something to send."""
 
-    def settle(self) -> None:
-        """Send what has gathered."""
+    @property
+    def clock(self) -> Clock:
+        """What bots are timed by."""
 
     def joined(self, bot: Bot) -> None:
         """The bot said Hello; its stream is there."""
 
-    def ended(self, bot: Bot, reason: Forfeit, detail: str) -> None:
+    def heard(self, bot: Bot, heard: Heard) -> None:
+        """The bot sent a frame."""
+
+    def ended(self, bot: Bot, fault: Fault) -> None:
         """The bot can play no more, by its own doing; called once."""
 
-    def over_limit(self, bot: Bot) -> None:
-        """A decision took longer than its limit while several matches were waiting."""
-
-    def stood_still(self, since: float) -> bool:
-        """Whether the arena itself did not run for a while since a time."""
-
     def excused(self, bot: Bot, why: Void) -> None:
-        """It cannot go on, by no doing of its own: what it plays does not count."""
+        """The bot cannot go on, by no doing of its own: what it plays does not count."""
 
     def not_started(self, bot: Bot, why: Void) -> None:
-        """The arena could not start it, by no doing of the bot's: what is next to need it is void."""
+        """The arena could not start the bot, by no doing of the bot's: what is next to need it is void."""
 
     def bug(self, error: Exception) -> None:
         """The arena itself raised."""
@@ -175,7 +172,7 @@ class Bot:
         stream = self.stream
         if stream is None or self.over or self._stream_over or self._exited.is_set():
             return False
-        return len(stream.held) < stream.capacity
+        return len(stream.held) < stream.window.size
 
     @property
     def idle(self) -> bool:
@@ -186,6 +183,11 @@ class Bot:
     def owes(self) -> bool:
         """Whether answers of it are awaited."""
         return self.stream is not None and self.stream.owes
+
+    def playing_stream(self) -> BotStream:
+        """The stream of a bot that has joined."""
+        assert self.stream is not None
+        return self.stream
 
     @property
     def was_killed(self) -> bool:
@@ -239,7 +241,7 @@ class Bot:
         if self._verdict is not None:
             self._verdict.cancel()
             self._verdict = None
-        self.stream = BotStream(hello, write, self, self.host.gathered, self._loop)
+        self.stream = BotStream(hello, write, self, self.host.clock)
         self.started.set()
         self._welcome()
         return self._receive
@@ -251,8 +253,7 @@ class Bot:
 
     @_ours
     def _receive(self, raw: bytes) -> None:
-        assert self.stream is not None
-        self.stream.receive(raw)
+        self.host.heard(self, self.playing_stream().receive(raw))
 
     def refused(self, count: int, why: str) -> None:
         """A stream was refused: twice may be a mistake."""
@@ -322,7 +323,19 @@ class Bot:
             return Void(VoidReason.INTERRUPTED, f"the sandbox around {self.entrant.label} {process.exit_in_words()}")
         return None
 
-    # What the stream finds
+    # Verdicts
+
+    @_ours
+    def overdue(self, verdict: Fault | Void) -> None:
+        """The bot did not answer in time."""
+        self.judge(verdict)
+
+    def judge(self, verdict: Fault | Void) -> None:
+        """End the bot: by its own doing, or without blame if it cannot be judged on this machine now."""
+        if isinstance(verdict, Fault):
+            self.fault(*verdict)
+        elif not self.over:
+            self.host.excused(self, verdict)
 
     @_ours
     def fault(self, reason: Forfeit, detail: str) -> None:
@@ -332,31 +345,11 @@ class Bot:
             self.started.set()
             if reason is Forfeit.TIMEOUT and self._process is not None and self._process.was_short_of_memory():
                 reason, detail = Forfeit.OOM, f"{detail}; it {out_of_memory(self._bounds).what}"
-            self.host.ended(self, reason, detail)
+            self.host.ended(self, Fault(reason, detail))
 
     def usage(self) -> Usage | None:
         """What its processes had of the machine; None if it was started by hand or is gone."""
         return self._process.usage() if self._process is not None and self._process.running else None
-
-    def stood_still(self, since: float) -> bool:
-        """Whether the arena itself did not run for a while."""
-        return self.host.stood_still(since)
-
-    @_ours
-    def overload(self, detail: str) -> None:
-        """It cannot be judged on this machine now; it is not heard any more."""
-        if not self.over:
-            self.host.excused(self, Void(VoidReason.OVERLOAD, detail))
-
-    @_ours
-    def over_limit(self) -> None:
-        """One of several matches waited too long."""
-        self.host.over_limit(self)
-
-    @_ours
-    def settle(self) -> None:
-        """Send what has gathered."""
-        self.host.settle()
 
 
 def check_program(entrant: Entrant) -> None:

@@ -86,24 +86,24 @@ class Trouble(NamedTuple):
     """Digests of bots that were slow among several matches."""
     chances: Mapping[str, Mapping[str, Any]] = {}
     """Digests that had their second chance, with the evidence of the fault: each fault from now on costs a match."""
-    leavers: frozenset[str] = frozenset()
-    """Digests whose processes go after a match: they get no second one."""
-    benched: Mapping[str, Mapping[str, Any]] = {}
+    single_use: frozenset[str] = frozenset()
+    """Digests whose processes exit after a match: they are given no second one."""
+    disabled: Mapping[str, Mapping[str, Any]] = {}
     """Digests that cannot be started, with the evidence."""
     retired: frozenset[str] = frozenset()
     """Labels of bots that are to play no more, though matches of theirs were dealt."""
 
     def plays_singly(self, digest: str) -> bool:
         """Whether its processes are given one match at a time."""
-        return digest in self.slow or digest in self.chances or digest in self.leavers
+        return digest in self.slow or digest in self.chances or digest in self.single_use
 
-    def and_also(self, other: Trouble) -> Trouble:
-        """What either knows."""
+    def merge(self, other: Trouble) -> Trouble:
+        """Union of both; of two facts about one version the own one stays."""
         return Trouble(
             self.slow | other.slow,
             {**other.chances, **self.chances},
-            self.leavers | other.leavers,
-            {**other.benched, **self.benched},
+            self.single_use | other.single_use,
+            {**other.disabled, **self.disabled},
             self.retired | other.retired,
         )
 

@@ -1,4 +1,4 @@
-"""Matches that wait for the same processes wait in one lane: which lanes may go on, and in what order."""
+"""Matches that wait for the same processes wait in one queue: which queues may go on, and in what order."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from itertools import count, islice
 from arena.worker.jobs import Key, Task
 
 
-class Lane:
+class Queue:
     """Matches that need the same processes."""
 
     def __init__(self, task: Task) -> None:
@@ -29,90 +29,94 @@ class Lane:
         return self.tasks.popleft()[1]
 
 
-class Lanes:
-    """All lanes of a worker. Which of them may go on is remembered, so that nobody looks through the others."""
+class Queues:
+    """All queues of a worker. Which of them may go on is remembered, so that nobody looks through the others."""
 
     def __init__(self) -> None:
         self._numbers = count()
-        self._lanes: dict[tuple[Key, ...], Lane] = {}
-        self._of: dict[Key, dict[Lane, None]] = {}
-        self._ready: dict[Lane, None] = {}
-        self._crowded_out: dict[Lane, None] = {}
+        self._queues: dict[tuple[Key, ...], Queue] = {}
+        self._of: dict[Key, dict[Queue, None]] = {}
+        self._ready: dict[Queue, None] = {}
+        self._crowded_out: dict[Queue, None] = {}
         """Those for whose processes there is no room; first come, first served."""
 
     def add(self, task: Task) -> None:
-        """A task waits, in a lane that may go on."""
+        """A task waits, in a queue that may go on."""
         keys = task.keys
-        if (lane := self._lanes.get(keys)) is None:
-            lane = self._lanes[keys] = Lane(task)
+        if (queue := self._queues.get(keys)) is None:
+            queue = self._queues[keys] = Queue(task)
             for key in keys:
-                self._of.setdefault(key, {})[lane] = None
-        lane.tasks.append((next(self._numbers), task))
-        self._ready[lane] = None
+                self._of.setdefault(key, {})[queue] = None
+        queue.tasks.append((next(self._numbers), task))
+        self._ready[queue] = None
 
-    def ready(self) -> list[Lane]:
-        """The lanes that may go on, each told once.
+    def ready(self) -> list[Queue]:
+        """The queues that may go on, each told once.
 
         Oldest first, so that ratings, which follow the schedule, are not far behind results.
         """
-        lanes, self._ready = sorted(self._ready, key=Lane.age), {}
-        return lanes
+        queues, self._ready = sorted(self._ready, key=Queue.age), {}
+        return queues
 
     def wake(self, key: Key) -> None:
-        """A process has room again, or there is none any more: its lanes may go on."""
-        for lane in self.waiting_for(key):
-            self._ready[lane] = None
+        """A process has room again, or there is none any more: its queues may go on."""
+        for queue in self.waiting_for(key):
+            self._ready[queue] = None
         self._call_next()
 
-    def waiting_for(self, key: Key) -> Iterator[Lane]:
-        """The lanes with tasks that need a process."""
-        return (lane for lane in self._of.get(key, ()) if lane.tasks)
+    def waiting_for(self, key: Key) -> Iterator[Queue]:
+        """The queues with tasks that need a process."""
+        return (queue for queue in self._of.get(key, ()) if queue.tasks)
 
-    def crowd_out(self, lane: Lane) -> None:
-        """There is no room for a lane's processes."""
-        self._crowded_out[lane] = None
+    def are_waiting_for(self, key: Key) -> bool:
+        """Whether any queue has tasks that need a process."""
+        return any(self.waiting_for(key))
 
-    def let_in(self, lane: Lane) -> None:
-        """A lane has its processes; the one that has waited longest for room may try as well."""
-        if lane in self._crowded_out:
-            del self._crowded_out[lane]
+    def crowd_out(self, queue: Queue) -> None:
+        """There is no room for a queue's processes."""
+        self._crowded_out[queue] = None
+
+    def let_in(self, queue: Queue) -> None:
+        """A queue has its processes; the one that has waited longest for room may try as well."""
+        if queue in self._crowded_out:
+            del self._crowded_out[queue]
             self._call_next()
 
     def _call_next(self) -> None:
-        for lane in islice(self._crowded_out, 1):
-            self._ready[lane] = None
+        for queue in islice(self._crowded_out, 1):
+            self._ready[queue] = None
 
-    def forget(self, lane: Lane) -> None:
+    def forget(self, queue: Queue) -> None:
         """Line-ups of many seats are as many as matches: one that has nothing to play would only be looked through."""
-        if self._lanes.get(lane.keys) is not lane:
+        if self._queues.get(queue.keys) is not queue:
             return
-        del self._lanes[lane.keys]
-        self.let_in(lane)
-        for key in lane.keys:
-            del self._of[key][lane]
+        del self._queues[queue.keys]
+        self.let_in(queue)
+        for key in queue.keys:
+            del self._of[key][queue]
             if not self._of[key]:
                 del self._of[key]
 
     def spare(self) -> list[Task]:
-        """Take out half of what waits in each lane, a lone match too: what would be played last."""
+        """Take out half of what waits in each queue, a lone match too: what would be played last."""
         found = []
-        for lane in list(self._lanes.values()):
-            found += [lane.tasks.pop()[1] for _ in range((len(lane.tasks) + 1) // 2)]
-            if not lane.tasks:
-                self.forget(lane)
+        for queue in list(self._queues.values()):
+            found += [queue.tasks.pop()[1] for _ in range((len(queue.tasks) + 1) // 2)]
+            if not queue.tasks:
+                self.forget(queue)
         return found
 
     def remove(self, is_out: Callable[[Task], bool]) -> list[Task]:
         """Take out some of what waits, wherever it is."""
         found = []
-        for lane in list(self._lanes.values()):
-            found += [task for _, task in lane.tasks if is_out(task)]
-            lane.tasks = deque((number, task) for number, task in lane.tasks if not is_out(task))
-            if not lane.tasks:
-                self.forget(lane)
+        for queue in list(self._queues.values()):
+            found += [task for _, task in queue.tasks if is_out(task)]
+            queue.tasks = deque((number, task) for number, task in queue.tasks if not is_out(task))
+            if not queue.tasks:
+                self.forget(queue)
         return found
 
     def clear(self) -> None:
         """Nothing waits any more."""
-        for waiting in (self._lanes, self._of, self._ready, self._crowded_out):
+        for waiting in (self._queues, self._of, self._ready, self._crowded_out):
             waiting.clear()

@@ -10,42 +10,33 @@ from arena import games
 from arena.games import RandomDice
 from arena.referee.clock import Limits
 from arena.referee.match import Forfeit, Match
-from arena.referee.stream import SeatAt
-from arena.referee.table import Table
+from arena.referee.seat import BotSeat
 from arena.v1 import referee_pb2 as pb
-from tests.referee.fakes import Wire
+from tests.referee.fakes import Sitting
 
 ANSWERS = 10_000
 ODD = [0, 1, 2, 127, 128, 255, 2**16, 2**31 - 1, 2**31, 2**32 - 1]
 
 
-class Fuzzed:
+class Fuzzed(Sitting):
     """A match whose seats answer what comes to their minds."""
 
     def __init__(self, name: str, luck: random.Random) -> None:
         game = games.game(name)
-        seats = luck.choice(game.seats)
-        match = Match(game, seats, game.options({}), RandomDice(luck))
-        self.table = Table(match, lambda _: None, self._broken)
-        self.errors: list[Exception] = []
-        self.wires = [Wire() for _ in range(seats)]
+        super().__init__(Match(game, luck.choice(game.seats), game.options({}), RandomDice(luck)))
         self.luck = luck
-        self.at = {seat: wire.stream.seat(self.table, seat, Limits(), b"") for seat, wire in enumerate(self.wires)}
-        self.table.begin(self.at, {})
-
-    def _broken(self, _: Table, error: Exception) -> None:
-        self.errors.append(error)
+        self.begin(limits=Limits())
 
     def answer(self) -> None:
         """One seat that owes a decision sends one frame."""
         seat = self.luck.choice(list(self.table.match.open))
         wire, at = self.wires[seat], self.at[seat]
-        wire.settle()
-        wire.stream.receive(self._frame(at))
+        wire.stream.flush()
+        self.say(seat, self._frame(at))
         if wire.faults:
-            self.table.gone(at, *wire.faults[0])
+            self.go(seat, wire.faults[0])
 
-    def _frame(self, at: SeatAt) -> bytes:
+    def _frame(self, at: BotSeat) -> bytes:
         assert at.asked is not None
         honest = pb.Choice(match=at.number, decision=at.asked.number, action=self.luck.choice(at.asked.legal))
         match self.luck.randrange(12):

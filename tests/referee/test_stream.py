@@ -8,9 +8,12 @@ from typing import NamedTuple
 
 import pytest
 
+from arena.referee import frames
+from arena.referee.choices import FRAME_BYTES, NOISE
 from arena.referee.clock import NO_LIMITS, Limits, Usage
 from arena.referee.match import Forfeit, Outcome, SeatForfeit
-from arena.referee.stream import FRAME_BYTES, NOISE, PATIENCE, PIECES, SeatAt
+from arena.referee.seat import BotSeat
+from arena.referee.timekeeper import PATIENCE, PIECES
 from arena.v1 import referee_pb2 as pb
 from tests.referee.fakes import LIMITS, Wire
 
@@ -137,7 +140,7 @@ def test_updates_travel_before_the_question_that_follows_from_them() -> None:
     """A bot reads a frame from top to bottom."""
     wire = Wire(updates=True)
     at = wire.sit()
-    wire.stream.update(at, [(0, 5), (1, 6)], b"")
+    wire.stream.update(at, frames.update(at.of, [(0, 5), (1, 6)], b""))
     wire.ask(at, 1)
     (frame,) = wire.sent()
     assert [(action.seat, action.action) for action in frame.updates[0].actions] == [(0, 5), (1, 6)]
@@ -153,7 +156,7 @@ def test_goodbye_brings_what_had_gathered_and_ends_the_hearing() -> None:
     wire.stream.goodbye("enough")
     (frame,) = wire.sent()
     assert ([end.match for end in frame.ends], frame.goodbye.reason) == ([1], "enough")
-    wire.stream.receive(b"\xff")
+    wire.receive(b"\xff")
     assert wire.faults == []
 
 
@@ -252,7 +255,7 @@ def test_a_late_answer_to_a_match_that_ended_is_dropped_and_not_counted() -> Non
     for _ in range(1000):
         at = wire.sit()
         wire.ask(at, 1)
-        wire.settle()
+        wire.stream.flush()
         wire.end(at)
         wire.say((at, 1, 0))
     assert (wire.heard, wire.faults) == ([], [])
@@ -294,7 +297,7 @@ def test_bytes_that_are_no_message_are_a_fault() -> None:
     """In one line, without the bytes."""
     wire = Wire()
     wire.sit()
-    wire.stream.receive(b"\xff\xff\xff")
+    wire.receive(b"\xff\xff\xff")
     ((reason, detail),) = wire.faults
     assert reason is Forfeit.PROTOCOL
     assert detail.startswith("sent a frame that is no PlayRequest")
@@ -308,7 +311,7 @@ def test_a_frame_that_is_too_long_is_not_even_read() -> None:
     wire.ask(at, 1)
     wire.sent()
     answer = pb.PlayRequest(choices=[pb.Choice(match=1, decision=1)], hello=pb.Hello(sdk="x" * FRAME_BYTES))
-    wire.stream.receive(answer.SerializeToString())
+    wire.receive(answer.SerializeToString())
     assert (wire.heard, wire.reasons) == ([], [Forfeit.PROTOCOL])
 
 
@@ -321,9 +324,9 @@ def test_no_bytes_at_all_raise() -> None:
         for number in range(1, 4):
             for at in seats:
                 wire.ask(at, number)
-            wire.settle()
+            wire.stream.flush()
             for _ in range(20):
-                wire.stream.receive(any_frame(chance))
+                wire.receive(any_frame(chance))
         assert len(wire.faults) <= 1
         assert {(match, number) for match, number, _ in wire.heard} <= {
             (m, n) for m in range(1, 4) for n in range(1, 4)
@@ -362,7 +365,7 @@ def test_an_answer_is_awaited_for_its_limit_and_all_of_its_bank() -> None:
     at = wire.sit()
     wire.play(at, [1])
     wire.ask(at, 2)
-    wire.settle()
+    wire.stream.flush()
     wire.time.pass_by(4.0)
     assert wire.faults == []
     wire.time.pass_by(PATIENCE)
@@ -375,7 +378,7 @@ def test_an_answer_a_moment_late_is_late() -> None:
     at = wire.sit()
     wire.play(at, [1])
     wire.ask(at, 2)
-    wire.settle()
+    wire.stream.flush()
     wire.time.pass_by(4.01)
     wire.say((at, 2, 0))
     assert at.bank.left < 0
@@ -387,7 +390,7 @@ def test_the_first_decision_has_ten_limits() -> None:
     """And the bank besides."""
     wire = Wire()
     wire.ask(wire.sit(), 1)
-    wire.settle()
+    wire.stream.flush()
     wire.time.pass_by(13.0)
     assert wire.faults == []
     wire.time.pass_by(PATIENCE)
@@ -410,7 +413,7 @@ def test_time_is_shared_over_what_is_answered_together() -> None:
     seats = [wire.sit() for _ in range(3)]
     for at in seats:
         wire.ask(at, 1)
-    wire.settle()
+    wire.stream.flush()
     wire.time.pass_by(0.75)
     wire.say((seats[0], 1, 0), (seats[1], 1, 0))
     wire.time.pass_by(0.25)
@@ -426,33 +429,33 @@ def test_a_slow_answer_among_several_matches_is_reported_and_not_charged() -> No
         wire.play(at, [1])
     for at in (first, second):
         wire.ask(at, 2)
-    wire.settle()
+    wire.stream.flush()
     wire.time.pass_by(1.1)
     wire.say((first, 2, 0))
     assert (wire.slow, wire.faults) == (1, [])
     assert (first.bank.left, second.bank.left) == (3.0, 3.0)
 
 
-def in_a_frame(wire: Wire, count: int, limits: Limits = LIMITS) -> list[SeatAt]:
+def in_a_frame(wire: Wire, count: int, limits: Limits = LIMITS) -> list[BotSeat]:
     """So many matches, whose second decisions have just been asked in one frame."""
     seats = [wire.sit(limits) for _ in range(count)]
     for number in (1, 2):
         for at in seats:
             wire.ask(at, number)
-        wire.settle()
+        wire.stream.flush()
         wire.say(*[(at, 1, 0) for at in seats if number == 1])
     (asked,) = [decisions(frame) for frame in wire.sent() if (seats[0].number, 2) in decisions(frame)]
     assert len(asked) == count
     return seats
 
 
-def a_second_and_a_first(wire: Wire) -> tuple[SeatAt, SeatAt]:
+def a_second_and_a_first(wire: Wire) -> tuple[BotSeat, BotSeat]:
     """Two matches, whose second and first decisions have just been asked in one frame."""
     old, new = wire.sit(), wire.sit()
     wire.play(old, [1])
     wire.ask(old, 2)
     wire.ask(new, 1)
-    wire.settle()
+    wire.stream.flush()
     return old, new
 
 
@@ -526,7 +529,7 @@ def test_the_decision_that_may_take_longest_says_how_long_silence_may_last(patie
     for number in (1, 2):
         for at in seats:
             wire.ask(at, number)
-        wire.settle()
+        wire.stream.flush()
         if number == 1:
             wire.say(*[(at, 1, 0) for at in seats])
     wire.time.pass_by(2.0 + 5.0 + 0.5)
@@ -542,7 +545,7 @@ def test_a_shorter_limit_may_come_while_nothing_is_owed() -> None:
     at = wire.sit(Limits(decision=0.1, bank=0.2))
     wire.time.pass_by(100)
     wire.ask(at, 1)
-    wire.settle()
+    wire.stream.flush()
     wire.time.pass_by(1.0 + 0.2 + 0.1 / PIECES)
     assert wire.faults == []
     wire.time.pass_by(PATIENCE)
@@ -611,7 +614,7 @@ def test_answers_that_lie_unread_after_a_long_sleep_are_heard() -> None:
     at = wire.sit()
     wire.play(at, [1])
     wire.ask(at, 2)
-    wire.settle()
+    wire.stream.flush()
     wire.time.sleep_through(3600)
     assert wire.faults == []
     wire.say((at, 2, 0))
@@ -623,7 +626,7 @@ def test_a_bot_without_limits_is_never_late() -> None:
     wire = Wire()
     at = wire.sit(NO_LIMITS)
     wire.ask(at, 1)
-    wire.settle()
+    wire.stream.flush()
     wire.time.pass_by(10 * 3600)
     wire.say((at, 1, 0))
     assert (wire.heard, wire.faults) == ([(1, 1, 0)], [])
@@ -632,13 +635,13 @@ def test_a_bot_without_limits_is_never_late() -> None:
 # --- What the machine did
 
 
-def late(wire: Wire, seconds: float, cpu: float, *, answer: bool = True) -> SeatAt:
+def late(wire: Wire, seconds: float, cpu: float, *, answer: bool = True) -> BotSeat:
     """Its second decision takes so long, of which the bot had so much processor time and waited for the rest."""
     at = wire.sit()
     wire.used = Usage(0.0, {1: 0.0})
     wire.play(at, [1])
     wire.ask(at, 2)
-    wire.settle()
+    wire.stream.flush()
     wire.time.pass_by(0.2)  # by now it was seen thinking
     wire.used = Usage(cpu, {1: max(0.0, seconds - 0.2 - cpu)})
     wire.time.pass_by(seconds - 0.2)
@@ -672,7 +675,7 @@ def test_who_starts_processes_meanwhile_waited_for_nothing() -> None:
     wire.used = Usage(0.0, {1: 0.0}, uncounted=frozenset({1}))
     wire.play(at, [1])
     wire.ask(at, 2)
-    wire.settle()
+    wire.stream.flush()
     for processes in ({1}, {1, 2}, {1}):
         wire.used = Usage(0.0, {1: wire.time.now / 2}, uncounted=frozenset(processes))
         wire.time.pass_by(0.5)
@@ -704,8 +707,8 @@ def test_a_referee_that_slept_judges_nobody() -> None:
         at = wire.sit()
         wire.play(at, [1])
         wire.ask(at, 2)
-        wire.settle()
-        wire.asleep = wire.time.now + 5.0
+        wire.stream.flush()
+        wire.time.asleep = wire.time.now + 5.0
         wire.time.sleep_through(5.0)
         if answer:
             wire.say((at, 2, 0))
@@ -731,7 +734,7 @@ def test_capacity_doubles_while_answers_are_far_inside_the_limit() -> None:
     at = wire.sit()
     seen = []
     for number in range(4):
-        seen.append(wire.stream.capacity)
+        seen.append(wire.stream.window.size)
         wire.play(at, [number], seconds=0.01)
     assert seen == [1, 2, 4, 6]
 
@@ -741,18 +744,18 @@ def test_capacity_shrinks_when_a_full_frame_would_take_half_the_limit() -> None:
     wire = Wire(new=True)
     at = wire.sit()
     wire.play(at, [1, 2], seconds=0.01)
-    assert wire.stream.capacity == 4
+    assert wire.stream.window.size == 4
     wire.play(at, [3], seconds=0.1)
-    assert wire.stream.capacity == 4
+    assert wire.stream.window.size == 4
     wire.play(at, [4, 5, 6], seconds=0.3)
-    assert wire.stream.capacity == 1
+    assert wire.stream.window.size == 1
 
 
 def test_a_bot_that_offers_nothing_gets_one_match_at_a_time() -> None:
     """The field unset is the simplest bot there is."""
     wire = Wire(matches=0, new=True)
     wire.play(wire.sit(Limits()), range(1, 20))
-    assert wire.stream.capacity == 1
+    assert wire.stream.window.size == 1
 
 
 @pytest.mark.parametrize(("took", "capacity"), [(0.01, 16), (0.24, 8), (0.6, 4)])
@@ -760,11 +763,11 @@ def test_a_frame_answered_in_pieces_shows_what_it_took_as_a_whole(took: float, c
     """Who decides everything and then says it in many messages has not answered the later ones in no time."""
     wire = Wire()
     seats = in_a_frame(wire, 8)
-    wire.stream.capacity = 8
+    wire.stream.window.size = 8
     wire.time.pass_by(took)
     for at in seats:
         wire.say((at, 2, 0))
-    assert wire.stream.capacity == capacity
+    assert wire.stream.window.size == capacity
 
 
 def test_a_frame_has_no_more_than_the_bot_is_given_at_once() -> None:
@@ -772,7 +775,7 @@ def test_a_frame_has_no_more_than_the_bot_is_given_at_once() -> None:
     wire = Wire()
     seats = in_a_frame(wire, 8)
     wire.say(*[(at, 2, 0) for at in seats])
-    wire.stream.capacity = wire.stream.matches = 3
+    wire.stream.window.keep_to(3)
     for at in seats:
         wire.ask(at, 3)
     asked = []
@@ -809,15 +812,15 @@ def test_one_first_decision_at_a_time_does_not_show_that_many_are_as_quick() -> 
     for at in [wire.sit() for _ in range(40)]:
         wire.ask(at, 1)
     wire.sent()
-    assert wire.stream.capacity > 40
-    assert len(wire.stream._owed) == 2
+    assert wire.stream.window.size > 40
+    assert len(wire.stream._choices.owed) == 2
 
 
 def test_a_frame_that_has_all_it_may_have_is_full() -> None:
     """It does not wait for more of the matches that the bot holds."""
     wire = Wire()
     seats = [wire.sit() for _ in range(9)]
-    wire.stream.capacity = 2
+    wire.stream.window.size = 2
     wire.ask(seats[0], 1)
     assert not wire.stream.full
     wire.ask(seats[1], 1)
@@ -829,7 +832,7 @@ def test_a_match_among_several_starts_with_its_first_question() -> None:
     wire = Wire(updates=True)
     wire.ask(wire.sit(), 1)
     asked, ended = wire.sit(), wire.sit()
-    wire.stream.update(asked, [(0, 5)], b"")
+    wire.stream.update(asked, frames.update(asked.of, [(0, 5)], b""))
     (frame,) = wire.sent()
     assert [start.match for start in frame.starts] == [1]
     wire.ask(asked, 3)
@@ -855,7 +858,7 @@ def answers_at_the_end(cost: Callable[[int], float], limits: Limits = LIMITS, ma
     wire = Wire(matches=256, new=True)
     stream, longest, most = wire.stream, 0.0, 0
     while matches or stream.held:
-        while matches and len(stream.held) < stream.capacity:
+        while matches and len(stream.held) < stream.window.size:
             matches -= 1
             wire.ask(wire.sit(limits), 1)
         asked = [each for frame in wire.sent() for each in decisions(frame)]

@@ -8,84 +8,49 @@ from typing import Any
 import pytest
 
 from arena.games import ScriptedDice
-from arena.referee.clock import Limits
-from arena.referee.match import Forfeit, Match, Outcome
-from arena.referee.stream import SeatAt
-from arena.referee.table import Table, brief
-from tests.referee.fakes import Wire
+from arena.referee.match import Fault, Forfeit, Match, Outcome
+from arena.referee.table import brief
+from tests.referee.fakes import Sitting
 from tests.referee.toy import Toy
 
-CRASH = Forfeit.CRASH
+GONE = Fault(Forfeit.CRASH, "the process exited with code 3")
 
 
-class Sitting:
-    """A table with a wire to each seat; what came of it."""
+def toy_match(seats: int, *, updates: bool = False, rolls: Sequence[int] = (6,) * 9, **options: Any) -> Sitting:
+    """A match of the toy game, about to begin."""
+    toy = Toy()
+    return Sitting(Match(toy, seats, toy.options(options), ScriptedDice(rolls)), updates=updates)
 
-    def __init__(self, seats: int, *, updates: bool = False, rolls: Sequence[int] = (6,) * 9, **options: Any) -> None:
-        toy = Toy()
-        match = Match(toy, seats, toy.options(options), ScriptedDice(rolls))
-        self.table = Table(match, self._finished, self._broken)
-        self.errors: list[Exception] = []
-        self.ends = 0
-        self.wires = [Wire(updates=updates) for _ in range(seats)]
-        self.at: dict[int, SeatAt] = {}
 
-    def _finished(self, _: Table) -> None:
-        self.ends += 1
+def asked(sitting: Sitting) -> list[int]:
+    """The seats that owe a decision."""
+    return sorted(sitting.table.match.open)
 
-    def _broken(self, _: Table, error: Exception) -> None:
-        self.errors.append(error)
 
-    def begin(self, absent: Sequence[int] = ()) -> None:
-        """Everybody sits down but `absent`."""
-        joined = [seat for seat in range(len(self.wires)) if seat not in absent]
-        limits = Limits(decision=1.0, bank=3.0)
-        self.at = {seat: self.wires[seat].stream.seat(self.table, seat, limits, b"") for seat in joined}
-        self.table.begin(self.at, dict.fromkeys(absent, "did not join"))
-
-    def choose(self, seat: int, action: int, seconds: float = 0.0) -> None:
-        """A seat answers what it was asked."""
-        wire = self.wires[seat]
-        wire.settle()
-        asked = self.at[seat].asked
-        assert asked is not None
-        wire.time.pass_by(seconds)
-        wire.say((self.at[seat], asked.number, action))
-
-    def go(self, seat: int, detail: str = "the process exited with code 3") -> None:
-        """A seat's process ends."""
-        self.table.gone(self.at[seat], CRASH, detail)
-
-    @property
-    def asked(self) -> list[int]:
-        """The seats that owe a decision."""
-        return sorted(self.table.match.open)
-
-    @property
-    def outcome(self) -> Outcome:
-        """How it ended, which must have been told once."""
-        assert self.ends == 1
-        assert self.table.match.outcome is not None
-        return self.table.match.outcome
+def outcome(sitting: Sitting) -> Outcome:
+    """How the match ended."""
+    assert sitting.errors == []
+    assert sitting.table.match.outcome is not None
+    return sitting.table.match.outcome
 
 
 def test_a_match_is_played_to_its_end() -> None:
     """And that is told once."""
-    sitting = Sitting(2, steps=2)
+    sitting = toy_match(2, steps=2)
     sitting.begin()
     for seat, action in ((1, 6), (0, 1), (0, 6), (1, 1)):
         sitting.choose(seat, action)
-    assert sitting.outcome == Outcome((0, 0), (7, 7))
+    assert outcome(sitting) == Outcome((0, 0), (7, 7))
 
 
 def test_an_illegal_choice_forfeits_at_once() -> None:
     """With what was asked and what was answered."""
-    sitting = Sitting(2)
+    sitting = toy_match(2)
     sitting.begin()
     sitting.choose(0, 1)
     sitting.choose(1, 9, seconds=0.5)
     chose = "chose 9, legal: 1 (guess 1), 2 (guess 2), 3 (guess 3), 4 (guess 4), 5 (guess 5), 6 (guess 6)"
-    assert sitting.outcome.forfeits == ((1, Forfeit.ILLEGAL, chose, 0),)
+    assert outcome(sitting).forfeits == ((1, Forfeit.ILLEGAL, chose, 0),)
     evidence = sitting.table.evidence[1]
     assert (evidence["answer"], evidence["seconds"], evidence["request"]["decision"]) == (9, 0.5, 2)
 
@@ -93,97 +58,97 @@ def test_an_illegal_choice_forfeits_at_once() -> None:
 def test_a_game_that_cannot_name_its_actions_blames_as_ever(monkeypatch: pytest.MonkeyPatch) -> None:
     """An illegal choice is the bot's fault, whatever comes of putting it into words."""
     monkeypatch.setattr(Toy, "action_name", lambda *_: 1 // 0)
-    sitting = Sitting(2)
+    sitting = toy_match(2)
     sitting.begin()
     sitting.choose(0, 0)
     sitting.choose(1, 1)
-    assert sitting.outcome.forfeits == ((0, Forfeit.ILLEGAL, "chose 0, legal: 1, 2, 3, 4, 5, 6", 0),)
+    assert outcome(sitting).forfeits == ((0, Forfeit.ILLEGAL, "chose 0, legal: 1, 2, 3, 4, 5, 6", 0),)
 
 
 def test_an_answer_after_its_time_forfeits_and_does_not_count() -> None:
     """The bank that was told with the question is part of the evidence, not what became of it."""
-    sitting = Sitting(2)
+    sitting = toy_match(2)
     sitting.begin()
     sitting.choose(1, 1)
-    sitting.wires[0].settle()
+    sitting.wires[0].stream.flush()
     sitting.wires[0].time.now += 13.5  # the answer is there before the timer goes off
-    sitting.wires[0].say((sitting.at[0], 1, 6))
-    assert sitting.outcome.forfeits == ((0, Forfeit.TIMEOUT, "took 13.50 s, 0.50 s more than its limit and bank", 0),)
+    sitting.choose(0, 6)
+    assert outcome(sitting).forfeits == ((0, Forfeit.TIMEOUT, "took 13.50 s, 0.50 s more than its limit and bank", 0),)
     assert sitting.table.match.choices == []
     assert sitting.table.evidence[0]["request"]["bank_ms"] == 3000
 
 
 def test_a_bot_that_vanishes_while_it_owes_a_decision_forfeits_then() -> None:
     """The step is awaited all the same."""
-    sitting = Sitting(2)
+    sitting = toy_match(2)
     sitting.begin()
-    sitting.go(1)
-    assert sitting.asked == [0]
+    sitting.go(1, GONE)
+    assert asked(sitting) == [0]
     sitting.choose(0, 1)
-    assert sitting.outcome.forfeits == ((1, CRASH, "the process exited with code 3", 0),)
+    assert outcome(sitting).forfeits == ((1, Forfeit.CRASH, "the process exited with code 3", 0),)
 
 
 def test_a_bot_that_vanishes_when_it_owes_nothing_forfeits_when_it_does() -> None:
     """What the process was like when it went is kept."""
-    sitting = Sitting(2, turns=True)
+    sitting = toy_match(2, turns=True)
     sitting.begin()
     sitting.wires[1].condition = "exited with code 3"
-    sitting.go(1)
+    sitting.go(1, GONE)
     sitting.wires[1].condition = "was killed by SIGKILL"
-    assert sitting.asked == [0]
+    assert asked(sitting) == [0]
     sitting.choose(0, 1)
-    assert sitting.outcome.forfeits == ((1, CRASH, "the process exited with code 3", 1),)
+    assert outcome(sitting).forfeits == ((1, Forfeit.CRASH, "the process exited with code 3", 1),)
     assert sitting.table.evidence[1]["exit"] == "exited with code 3"
 
 
 def test_a_bot_that_vanishes_after_its_last_decision_has_done_nothing_wrong() -> None:
     """Its match ends by the rules."""
-    sitting = Sitting(2, steps=1)
+    sitting = toy_match(2, steps=1)
     sitting.begin()
     sitting.choose(0, 6)
-    sitting.go(0)
+    sitting.go(0, GONE)
     sitting.choose(1, 1)
-    assert (sitting.outcome.ranks, sitting.outcome.forfeits) == ((0, 1), ())
+    assert (outcome(sitting).ranks, outcome(sitting).forfeits) == ((0, 1), ())
 
 
 def test_bots_that_vanish_in_one_step_tie() -> None:
     """In whatever order they were noticed, and whether asked yet or not."""
-    sitting = Sitting(3)
+    sitting = toy_match(3)
     sitting.begin()
-    sitting.go(2)
-    sitting.go(0)
+    sitting.go(2, GONE)
+    sitting.go(0, GONE)
     sitting.choose(1, 1)
-    assert sitting.outcome.ranks == (1, 0, 1)
+    assert outcome(sitting).ranks == (1, 0, 1)
 
 
 def test_turns_of_several_that_are_gone_pass_to_the_next() -> None:
     """Each forfeits when its turn comes: later is better."""
-    sitting = Sitting(4, turns=True)
+    sitting = toy_match(4, turns=True)
     sitting.begin()
     for seat in (1, 2):
-        sitting.go(seat)
+        sitting.go(seat, GONE)
     sitting.choose(0, 1)
-    assert sitting.asked == [3]
+    assert asked(sitting) == [3]
     sitting.choose(3, 1)
-    assert sitting.outcome.ranks == (0, 3, 2, 0)
+    assert outcome(sitting).ranks == (0, 3, 2, 0)
 
 
 def test_a_seat_that_forfeited_is_neither_asked_nor_heard() -> None:
     """What it sends is dropped; it learns of the end like everybody."""
-    sitting = Sitting(3)
+    sitting = toy_match(3)
     sitting.begin()
     sitting.choose(0, 9)
     sitting.choose(1, 1)
-    sitting.wires[0].say((sitting.at[0], 1, 1))
+    sitting.choose(0, 1, decision=1)
     sitting.choose(2, 1)
-    assert sitting.asked == [1, 2]
+    assert asked(sitting) == [1, 2]
     assert sitting.table.match.choices == [(0, 2), (1, 1), (2, 1)]
     assert not any(frame.rejections for frame in sitting.wires[0].sent())
 
 
 def test_nobody_sees_a_step_before_all_choices_are_in() -> None:
     """Updates neither; then everybody is shown all of them, in seat order."""
-    sitting = Sitting(3, updates=True)
+    sitting = toy_match(3, updates=True)
     sitting.begin()
     sitting.choose(2, 3)
     sitting.choose(0, 1)
@@ -199,7 +164,7 @@ def test_what_others_chose_changes_nothing_that_is_sent_before_all_are_in() -> N
     """To the last byte: a length or a field would tell as well."""
     sent = []
     for choice in (1, 4):
-        sitting = Sitting(3, updates=True)
+        sitting = toy_match(3, updates=True)
         sitting.begin()
         sitting.choose(2, choice)
         sent.append([frame.SerializeToString(deterministic=True) for wire in sitting.wires for frame in wire.sent()])
@@ -209,7 +174,7 @@ def test_what_others_chose_changes_nothing_that_is_sent_before_all_are_in() -> N
 
 def test_updates_show_the_defaults_of_seats_that_forfeited_and_are_not_for_them() -> None:
     """They have left the table."""
-    sitting = Sitting(3, updates=True, steps=2)
+    sitting = toy_match(3, updates=True, steps=2)
     sitting.begin()
     sitting.choose(0, 9)
     sitting.choose(1, 1)
@@ -221,26 +186,26 @@ def test_updates_show_the_defaults_of_seats_that_forfeited_and_are_not_for_them(
 
 def test_absent_seats_forfeit_and_others_play() -> None:
     """Who never joined is not waited for."""
-    sitting = Sitting(3, steps=1)
+    sitting = toy_match(3, steps=1)
     sitting.begin(absent=[1])
     sitting.choose(0, 6)
     sitting.choose(2, 1)
-    assert sitting.outcome.ranks == (0, 2, 1)
+    assert outcome(sitting).ranks == (0, 2, 1)
 
 
 @pytest.mark.parametrize("where", ["start", "pending", "view"])
 def test_rules_that_raise_at_the_beginning_break_their_own_table(where: str) -> None:
     """It is nobody's forfeit."""
-    sitting = Sitting(2, raises=where)
+    sitting = toy_match(2, raises=where)
     sitting.begin()
     assert [str(error) for error in sitting.errors] == [f"the rules of toy in {where}"]
-    assert sitting.ends == 0
+    assert sitting.table.match.outcome is None
 
 
 @pytest.mark.parametrize("where", ["apply", "ranks"])
 def test_rules_that_raise_later_break_their_own_table(where: str) -> None:
     """The answer that set it off was a good one."""
-    sitting = Sitting(2, steps=1, raises=where)
+    sitting = toy_match(2, steps=1, raises=where)
     sitting.begin()
     sitting.choose(0, 1)
     sitting.choose(1, 1)

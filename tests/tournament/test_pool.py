@@ -8,7 +8,7 @@ import re
 import signal
 import subprocess
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from itertools import chain
 from pathlib import Path
 
@@ -16,8 +16,6 @@ import pytest
 
 from arena.referee.clock import Limits
 from arena.referee.match import Outcome, Void, VoidReason
-from arena.referee.stream import SeatAt
-from arena.referee.table import Table
 from arena.sandbox import Sandbox
 from arena.tournament import WorkersDied, pool
 from arena.tournament.pool import DEATHS, WorkerProcess, Workers
@@ -144,11 +142,12 @@ def test_last_words_are_heard(monkeypatch: pytest.MonkeyPatch) -> None:
 class Cursed(Worker):
     """The sandboxes of its bots are killed as soon as they are in a match."""
 
-    def _seat(self, table: Table, task: Task, seat: int, bot: Bot) -> SeatAt:
-        assert bot._process is not None
-        with contextlib.suppress(ProcessLookupError):
-            os.kill(bot._process._process.pid, signal.SIGKILL)
-        return super()._seat(table, task, seat, bot)
+    def _begin(self, task: Task, bots: Mapping[int, Bot]) -> None:
+        for bot in bots.values():
+            assert bot._process is not None
+            with contextlib.suppress(ProcessLookupError):
+                os.kill(bot._process._process.pid, signal.SIGKILL)
+        super()._begin(task, bots)
 
 
 def curse(link: Link, scratch: str, in_flight: int, sandbox: Sandbox) -> None:

@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 from arena.referee.clock import Limits
-from arena.referee.match import Forfeit
+from arena.referee.match import Fault, Forfeit
 from arena.worker.bot import Bot
 from arena.worker.jobs import Entrant, Played, Task, Trouble
 from arena.worker.worker import Worker
@@ -167,12 +167,12 @@ class Watchful(Worker):
 
     waited: float | None = None
 
-    def ended(self, bot: Bot, reason: Forfeit, detail: str) -> None:
-        assert reason is Forfeit.TIMEOUT
+    def ended(self, bot: Bot, fault: Fault) -> None:
+        assert fault.reason is Forfeit.TIMEOUT
         assert bot.stream is not None
         assert len(bot.stream.held) > 40
         self.waited = time.monotonic() - float(bot.evidence()["output"][-1])
-        super().ended(bot, reason, detail)
+        super().ended(bot, fault)
 
 
 def test_a_bot_that_hangs_among_many_matches_is_found_in_the_time_of_one_decision(scratch: Path) -> None:
@@ -216,7 +216,7 @@ def test_a_bot_that_shows_progress_is_not_taken_for_stopped(worker: Worker) -> N
 def test_frames_are_full_while_many_matches_are_in_play(worker: Worker) -> None:
     """A frame costs as much as ten decisions: this, and not the machine's speed, is what makes a ladder fast."""
     worker.play(matches(bot("--play", "last"), bot("--play", "random"), count=60, turns=True, steps=60))
-    streams = [found.stream for found in worker._bots.values() if found.stream is not None]
+    streams = [found.stream for found in worker._pool if found.stream is not None]
     assert sum(stream.decisions for stream in streams) > 8 * sum(stream.frames for stream in streams)
 
 
@@ -234,7 +234,7 @@ def test_a_bot_that_leaves_after_each_match_gets_a_process_for_each(worker: Work
     leaver = bot("leaves_after_match", "--matches", "1")
     played = worker.play(matches(leaver, bot()))
     assert [forfeits(result) for result in played] == [[]] * MATCHES
-    assert worker.trouble.leavers == {leaver.digest}
+    assert worker.trouble.single_use == {leaver.digest}
 
 
 def test_no_process_meets_a_seed_twice(worker: Worker) -> None:
@@ -271,7 +271,7 @@ def test_a_leaver_is_let_go_when_its_last_match_is_over(worker: Worker) -> None:
     """Another process of its version may hold several matches; those that go on must not wait for ever."""
     holder = bot(name="holder")
     worker.play([task("it is quick enough to be given many", holder, bot("--play", "last"), steps=30)])
-    worker.learn(Trouble(leavers=frozenset([holder.digest])))
+    worker.learn(Trouble(single_use=frozenset([holder.digest])))
     tasks = [task(f"{steps}", holder, bot("--play", "last"), steps=steps) for steps in range(1, 25)]
     played = worker.play(tasks)
     assert [forfeits(result) for result in played] == [[]] * len(tasks)

@@ -4,20 +4,19 @@ from __future__ import annotations
 
 import asyncio
 from pathlib import Path
-from typing import Any, cast
+from typing import cast
 
 import pytest
 
-from arena.referee.match import Asked, Forfeit, Void
+from arena.referee.match import Asked, Fault, Forfeit, Void
 from arena.referee.service import Receive
-from arena.referee.stream import BotStream
-from arena.referee.table import Table
+from arena.referee.stream import Heard
 from arena.sandbox import UNCONFINED
 from arena.sandbox.process import BotProcess
 from arena.v1 import referee_pb2 as pb
 from arena.worker.bot import Bot
 from arena.worker.jobs import Entrant
-from tests.referee.fakes import LIMITS
+from tests.referee.fakes import LIMITS, VirtualTime
 
 
 class Host:
@@ -27,27 +26,22 @@ class Host:
     copies = Path("/nowhere")
 
     def __init__(self) -> None:
-        self.gathered: set[BotStream] = set()
-        self.ends: list[tuple[Forfeit, str]] = []
+        self.clock = VirtualTime()
+        self.ends: list[Fault] = []
+        self.answers: list[int] = []
+        """The actions that were chosen."""
         self.over = asyncio.Event()
-
-    def settle(self) -> None:
-        while self.gathered:
-            self.gathered.pop().flush()
 
     def joined(self, bot: Bot) -> None:
         assert bot.stream is not None
 
-    def ended(self, bot: Bot, reason: Forfeit, detail: str) -> None:
+    def heard(self, bot: Bot, heard: Heard) -> None:  # noqa: ARG002 - there is one bot
+        self.answers += [action for _, action in heard.answers]
+
+    def ended(self, bot: Bot, fault: Fault) -> None:
         assert bot.over
-        self.ends.append((reason, detail))
+        self.ends.append(fault)
         self.over.set()
-
-    def over_limit(self, bot: Bot) -> None:
-        raise AssertionError(bot)
-
-    def stood_still(self, since: float) -> bool:
-        return since < 0
 
     def excused(self, bot: Bot, why: Void) -> None:
         raise AssertionError(bot, why)
@@ -74,16 +68,6 @@ class Process:
         return "exited with code 3"
 
 
-class Heard:
-    """A table that takes notes of the answers."""
-
-    def __init__(self) -> None:
-        self.answers: list[int] = []
-
-    def answered(self, _at: Any, action: int) -> None:
-        self.answers.append(action)
-
-
 @pytest.fixture
 def host() -> Host:
     """Who hears of it."""
@@ -105,14 +89,14 @@ def join(bot: Bot) -> Receive:
 
 async def test_an_answer_that_comes_after_the_exit_is_heard(bot: Bot, host: Host) -> None:
     """It was given in time; the kernel told of the exit first."""
-    receive, heard = join(bot), Heard()
-    assert bot.stream is not None
-    at = bot.stream.seat(cast(Table, heard), 0, LIMITS, b"")
-    bot.stream.ask(at, Asked(seat=0, number=1, legal=(5,)), b"")
-    host.settle()
+    receive, stream = join(bot), bot.playing_stream()
+    at = stream.seat(0, 2, LIMITS, b"")
+    at.put(Asked(seat=0, number=1, legal=(5,)), b"")
+    stream.ask(at)
+    stream.flush()
     bot._process_gone()
     receive(pb.PlayRequest(choices=[pb.Choice(match=1, decision=1, action=5)]).SerializeToString())
-    assert (heard.answers, host.ends) == ([5], [])
+    assert (host.answers, host.ends) == ([5], [])
     bot.stream_gone()
     assert host.ends == [(Forfeit.CRASH, "the process exited with code 3")]
 

@@ -147,8 +147,8 @@ def played(scratch: Path, notes: Path) -> dict[str, Played]:
         for doing, limits, honest in everybody()
     ]
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr("arena.worker.worker.PROCESSES", 2 * len(tasks))
-        patch.setattr("arena.worker.worker.STARTING", 12)
+        patch.setattr("arena.worker.bot_pool.PROCESSES", 2 * len(tasks))
+        patch.setattr("arena.worker.bot_pool.STARTING", 12)
         patch.setattr("arena.worker.bot.GRACE", 5.0)  # on a busy machine too an exit is seen before the verdict
         worker = Worker(scratch, in_flight=1)
         try:

@@ -17,8 +17,9 @@ from arena.referee.match import Forfeit, Void, VoidReason
 from arena.sandbox import Grade, NoSandbox, probe
 from arena.sandbox.process import BotProcess
 from arena.worker.bot import Bot
+from arena.worker.faults import STARTS
 from arena.worker.jobs import Played, Trouble
-from arena.worker.worker import STARTS, Worker
+from arena.worker.worker import Worker
 from tests.needs import grades
 from tests.worker.conftest import inside, task
 
@@ -37,7 +38,7 @@ def killer(worker: Worker, number: int = signal.SIGKILL) -> Callable[[], bool]:
     killed: list[Bot] = []
 
     def look() -> bool:
-        for bot in worker._bots.values():
+        for bot in worker._pool:
             if bot.entrant == STALLS and bot.stream is not None and bot.stream.held and bot not in killed:
                 assert bot._process is not None
                 kill(bot._process, number)

@@ -43,7 +43,7 @@ def batch(chance: random.Random, notes: Path, number: int) -> list[Task]:
 @pytest.mark.parametrize("room", [3, 64])
 def test_a_long_run_of_all_misdeeds(scratch: Path, monkeypatch: pytest.MonkeyPatch, room: int) -> None:
     """Honest bots lose by nothing but the rules, however few processes there may be at once."""
-    monkeypatch.setattr("arena.worker.worker.PROCESSES", room)
+    monkeypatch.setattr("arena.worker.bot_pool.PROCESSES", room)
     chance = random.Random(room)
     open_files = []
     for number in range(3):

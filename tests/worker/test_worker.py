@@ -124,7 +124,7 @@ def test_two_that_leave_when_they_are_welcome_come_to_an_end(worker: Worker) -> 
 def test_a_worker_learns_from_others_who_cannot_be_started(worker: Worker, started: list[list[str]]) -> None:
     """The evidence comes with it."""
     broken = bot("exit_at_start")
-    worker.learn(Trouble(benched={broken.digest: {"detail": "no such file", "output": ["ouch"]}}))
+    worker.learn(Trouble(disabled={broken.digest: {"detail": "no such file", "output": ["ouch"]}}))
     (result,) = worker.play([task("learned", broken, bot())])
     assert result.outcome is not None
     assert result.outcome.forfeits[0].detail == "no such file"
@@ -205,7 +205,7 @@ def test_what_we_raise_while_hearing_a_bot_is_raised_and_not_blamed_on_it(
         raise LookupError("our bug")
 
     with monkeypatch.context() as patch:
-        patch.setattr(BotStream, "_answers", fails)
+        patch.setattr(BotStream, "receive", fails)
         with pytest.raises(LookupError, match="our bug"):
             worker.play([task("bug", bot(), bot("--play", "last"))])
     (result,) = worker.play([task("bug", bot(), bot("--play", "last"))])
@@ -225,7 +225,7 @@ def test_a_process_that_we_have_no_room_for_is_not_the_bots_fault(
     match = task("full", bot(), bot("--play", "last"))
     with monkeypatch.context() as patch:
         patch.setattr(os, "pidfd_open", full)
-        patch.setattr(worker, "_abandon", lambda: waiting.extend(remembered(worker._lanes)))
+        patch.setattr(worker, "_abandon", lambda: waiting.extend(remembered(worker._queues)))
         (void,) = worker.play([match])
     assert waiting == []
     assert void.outcome is None
@@ -295,18 +295,18 @@ def test_a_version_that_crashes_against_itself_comes_to_an_end(worker: Worker) -
 )
 def test_everything_is_played_with_few_processes(worker: Worker, monkeypatch: pytest.MonkeyPatch, room: int) -> None:
     """Line-ups give up their processes to one another; none waits for ever, not even for more than there is room."""
-    monkeypatch.setattr("arena.worker.worker.PROCESSES", room)
+    monkeypatch.setattr("arena.worker.bot_pool.PROCESSES", room)
     bots = [bot(name=f"bot {number}") for number in range(6)]
     lineups = [(0, 1), (2, 3), (1, 2, 3), (3, 4, 5), (5, 0), (4, 1), (0, 2, 4)]
     tasks = [task(f"{number} {seats}", *(bots[seat] for seat in seats)) for number in range(2) for seats in lineups]
     assert sorted(result.id for result in worker.play(tasks)) == sorted(each.id for each in tasks)
     if room == 5:
-        assert len(worker._bots) <= room
+        assert len(worker._pool) <= room
 
 
 def test_lineups_without_a_bot_in_common_follow_one_another(worker: Worker, monkeypatch: pytest.MonkeyPatch) -> None:
     """Nobody of the one wakes the other: that there is room now does."""
-    monkeypatch.setattr("arena.worker.worker.PROCESSES", 2)
+    monkeypatch.setattr("arena.worker.bot_pool.PROCESSES", 2)
     bots = [bot(name=f"bot {number}") for number in range(8)]
     tasks = [task(f"{number}", bots[number], bots[number + 1]) for number in range(0, 8, 2)]
     assert len(worker.play(tasks)) == 4
@@ -314,7 +314,7 @@ def test_lineups_without_a_bot_in_common_follow_one_another(worker: Worker, monk
 
 def test_crashes_come_to_an_end_with_few_processes(worker: Worker, monkeypatch: pytest.MonkeyPatch) -> None:
     """Starts that fail and processes that end make room, too."""
-    monkeypatch.setattr("arena.worker.worker.PROCESSES", 2)
+    monkeypatch.setattr("arena.worker.bot_pool.PROCESSES", 2)
     faulty = [bot("exits", "--at", "2"), bot("exit_at_start"), bot("is_killed"), bot("leaves_after_match")]
     tasks = [task(f"{one.label} {number}", one, bot(name=f"{number}")) for number in range(3) for one in faulty]
     assert len(worker.play(tasks)) == len(tasks)
@@ -323,7 +323,7 @@ def test_crashes_come_to_an_end_with_few_processes(worker: Worker, monkeypatch: 
 def test_lineups_with_nothing_to_play_are_forgotten(worker: Worker, monkeypatch: pytest.MonkeyPatch) -> None:
     """A long ladder of many seats has as many line-ups as matches, and each bot's would be looked through each time."""
     left: list[object] = []
-    monkeypatch.setattr(worker, "_abandon", lambda: left.extend(remembered(worker._lanes)))
+    monkeypatch.setattr(worker, "_abandon", lambda: left.extend(remembered(worker._queues)))
     bots = [bot(name=f"bot {number}") for number in range(3)]
     tasks = [task(f"{one} {other}", bots[one], bots[other]) for one, other in permutations(range(3), 2)]
     assert len(worker.play(tasks)) == len(tasks)

@@ -1,0 +1,134 @@
+"""Which decisions a bot owes, and what of the choices it sends answers them."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import NamedTuple
+
+from google.protobuf.message import DecodeError
+
+from arena.referee import frames
+from arena.referee.match import Fault, Forfeit
+from arena.referee.seat import BotSeat
+from arena.v1 import referee_pb2 as pb
+
+REJECTIONS = 3
+"""The third rejected choice is PROTOCOL."""
+NOISE = 64
+"""Messages that answer nothing, repeated answers not counted, before it is FLOOD; also how many more answers may be
+repeated in a match than were given."""
+FRAME_BYTES = 64 * 1024
+"""The longest frame a bot may send."""
+
+
+class Received(NamedTuple):
+    """What one frame of a bot's says."""
+
+    answers: Sequence[tuple[BotSeat, int]]
+    """Choices that answer a decision the bot owed, legal or not: the seat and the action."""
+    rejections: bytes = b""
+    """Messages to send back about choices that nobody asked for, encoded as parts of a frame."""
+    fault: Fault | None = None
+
+
+class Choices:
+    """What one bot holds and owes. Reads its frames; knows neither rules nor time."""
+
+    def __init__(self) -> None:
+        self.held: dict[int, BotSeat] = {}
+        """The seats it plays, by the match's number on its stream."""
+        self.owed: dict[int, BotSeat] = {}
+        """Those of them whose decision was sent and is not answered."""
+        self.crowded = False
+        """Whether it has held several matches since it last held none: then no fault of the process, and no time, can
+        be attributed to one of them."""
+        self.rejected = 0
+        """How many choices were rejected since it last held no match."""
+        self._noise = 0
+        self._last = 0
+        """The number of the last match that was begun on the stream."""
+        self._rejections = b""
+        self._fault: Fault | None = None
+
+    def next_number(self) -> int:
+        """The number of a match that begins now. Counts of rejections and noise start again if it is the only one."""
+        self.crowded = bool(self.held)
+        if not self.crowded:
+            self.rejected = self._noise = 0  # so that what they cost does not depend on the matches before
+        self._last += 1
+        return self._last
+
+    def owe(self, asked: dict[int, BotSeat]) -> None:
+        """Expect answers: `asked` has, by the match's number, the seats whose decisions were sent. Takes it over."""
+        self.owed = asked
+
+    def release(self, at: BotSeat) -> None:
+        """Let go of a seat whose match is over; what it still owes is owed no more."""
+        at.closed = True
+        del self.held[at.number]
+        if self.owed.pop(at.number, None) is not None:
+            self._noise -= 1  # its answer may be on its way
+
+    def read(self, raw: bytes) -> Received:
+        """Read a frame: take its answers off what is owed, count what else is in it, and stop at a fault."""
+        answers = []
+        owed = self.owed
+        for choice in self._decode(raw):
+            number, decision, action = choice.match, choice.decision, choice.action
+            if (at := owed.get(number)) is not None and at.asked.number == decision:  # type: ignore[union-attr]
+                del owed[number]
+                at.answers[decision] = action
+                answers.append((at, action))
+                continue
+            self._not_owed(choice)
+            if self._fault is not None:
+                break
+        rejections, self._rejections = self._rejections, b""
+        return Received(answers, rejections, self._fault)
+
+    def _decode(self, raw: bytes) -> Sequence[pb.Choice]:
+        try:
+            if len(raw) > FRAME_BYTES:
+                raise DecodeError(f"it has {len(raw)} bytes, {FRAME_BYTES} are allowed")
+            choices = pb.PlayRequest.FromString(raw).choices
+        except DecodeError as error:
+            self._fault = Fault(Forfeit.PROTOCOL, f"sent a frame that is no PlayRequest: {error}")
+            return ()
+        if not choices:
+            self._count_noise()
+        return choices
+
+    def _not_owed(self, choice: pb.Choice) -> None:
+        """Ignore, count or reject a choice that answers no decision of the last frame."""
+        at = self.held.get(choice.match)
+        if at is None and not 0 < choice.match <= self._last:
+            self._reject(choice, f"match {choice.match} is none of yours")
+        elif at is None or at.closed:
+            self._count_noise()
+        elif (first := at.answers.get(choice.decision)) is None:
+            self._reject(choice, f"decision {choice.decision} was not asked")
+        elif first != choice.action:
+            self._reject(choice, f"decision {choice.decision} was answered with {first} before")
+        else:
+            self._count_repeat(at)
+
+    def _count_noise(self) -> None:
+        self._noise += 1
+        if self._noise > NOISE:
+            self._fault = Fault(Forfeit.FLOOD, f"sent more than {NOISE} messages that answer nothing")
+
+    def _count_repeat(self, at: BotSeat) -> None:
+        at.repeats += 1
+        if at.repeats > NOISE + len(at.answers):
+            what = f"gave {len(at.answers)} answers in a match and repeated {at.repeats}"
+            self._fault = Fault(Forfeit.FLOOD, what)
+
+    def _reject(self, choice: pb.Choice, problem: str) -> None:
+        self.rejected += 1
+        left = REJECTIONS - self.rejected
+        cost = f"{left} more and the match is lost" if left else "the match is lost"
+        rejected = pb.Rejected(match=choice.match, decision=choice.decision, reason=f"{problem}; {cost}")
+        self._rejections += frames.part("rejections", rejected.SerializeToString())
+        if not left:
+            what = f"made {REJECTIONS} choices that were not asked for; the last: {problem}"
+            self._fault = Fault(Forfeit.PROTOCOL, what)

@@ -1,0 +1,69 @@
+"""One seat of one match as the bot that holds it is asked, answers and is charged."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from arena.games.rules import Seat
+from arena.referee import frames
+from arena.referee.clock import Bank
+from arena.referee.match import Asked
+
+
+class BotSeat:
+    """A seat of a match that a bot holds; made by the bot's stream, which numbers its matches."""
+
+    __slots__ = (
+        *("answers", "asked", "bank", "charged", "closed", "evidence", "number", "of"),
+        *("opening", "question", "repeats", "seat", "seats", "times", "updates"),
+    )
+
+    def __init__(
+        self,
+        number: int,
+        seat: Seat,
+        seats: int,
+        bank: Bank,
+        *,
+        updates: bool,
+        evidence: Callable[[], dict[str, Any]],
+    ) -> None:
+        self.number = number
+        """The match's number on the bot's stream."""
+        self.of = frames.match(number)
+        """That number as a field of messages, encoded."""
+        self.seat = seat
+        self.seats = seats
+        """How many seats the match has."""
+        self.bank = bank
+        self.updates = updates
+        """Whether the bot asked to be told of every step."""
+        self.evidence = evidence
+        """Describes the bot's process, for a fault card: see `Bot.evidence`."""
+        self.asked: Asked | None = None
+        """The last decision that was put to it, answered or not."""
+        self.question = b""
+        """That decision, encoded as a part of a frame."""
+        self.opening = b""
+        """The start of the match, encoded, as long as the bot has not been sent it."""
+        self.answers: dict[int, int] = {}
+        """The action chosen for each decision, by the decision's number."""
+        self.repeats = 0
+        """How many answers were sent again."""
+        self.times: list[float] = []
+        """Wall-clock seconds of each decision, in the order asked."""
+        self.charged: dict[int, float] = {}
+        """Seconds charged for a decision, by its index in `times`; only where they differ from the wall clock's."""
+        self.closed = False
+        """Whether messages for this seat are ignored: it forfeited or the match is over."""
+
+    def put(self, asked: Asked, view: bytes) -> None:
+        """Put a decision to the seat; `view` is encoded by `frames.view`."""
+        self.asked = asked
+        self.question = frames.decision(self.of, asked.number, asked.legal, self.bank.left, view)
+
+    @property
+    def charge(self) -> float:
+        """Seconds charged for the last decision."""
+        return self.charged.get(len(self.times) - 1, self.times[-1])

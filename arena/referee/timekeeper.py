@@ -1,0 +1,231 @@
+"""The clock of one bot: what its answers took, what it is charged for them, and when it is overdue."""
+
+from __future__ import annotations
+
+import math
+import os
+import random
+from collections.abc import Callable, Sequence
+from typing import NamedTuple, Protocol
+
+from arena.referee.choices import Choices
+from arena.referee.clock import OVERLOAD, Limits, Usage, charged
+from arena.referee.match import Fault, Forfeit, Void, VoidReason
+from arena.referee.seat import BotSeat
+
+SAMPLES = 12
+"""How often in a limit the timer checks whether a bot thinks. What it does before it is first seen thinking, about a
+tenth of its limit, is charged by the wall clock; so a bot that answers at once costs no look at its processes."""
+CORES = os.cpu_count() or 1
+"""So many times the wall-clock time a bot can be charged at most."""
+PATIENCE = 0.05
+"""Seconds between an overdue answer and the verdict: what has arrived in time may lie unread while the referee is busy,
+or was asleep. An answer that comes meanwhile is late all the same, by what it is charged."""
+PIECES = 4
+"""So many times in a limit a bot with several matches is to say what it has decided so far: the SDKs do. The last
+decision of a piece may begin when the piece is due, so silence may last for one piece and one decision."""
+
+
+class Timer(Protocol):
+    """A timer of an event loop."""
+
+    def cancel(self) -> None:
+        """Keep it from going off."""
+
+
+class Clock(Protocol):
+    """The part of an event loop that is needed here, and whether the referee's own process stood still."""
+
+    def time(self) -> float:
+        """Seconds, monotonic."""
+
+    def call_at(self, when: float, callback: Callable[[float], object], argument: float, /) -> Timer:
+        """Call back at a time."""
+
+    def stood_still(self, since: float) -> bool:
+        """Whether the referee itself did not run for a while since a time."""
+
+
+class Booked(NamedTuple):
+    """What came of booking the time of some answers."""
+
+    slow: bool = False
+    """Whether a decision took longer than its limit while several matches were waiting."""
+    void: Void | None = None
+    """Why it cannot be told how long they took; then no match of the bot goes on."""
+
+
+_FINE = Booked()
+
+
+class Timekeeper:
+    """Charges one bot for its answers, and reports a verdict if it does not answer: a fault, or why there is none."""
+
+    def __init__(
+        self,
+        choices: Choices,
+        clock: Clock,
+        usage: Callable[[], Usage | None],
+        verdict: Callable[[Fault | Void], None],
+    ) -> None:
+        self._choices = choices
+        self._clock = clock
+        self._usage = usage
+        self._verdict = verdict
+        self._mark = 0.0
+        """When the last frame of decisions went out, or when the last answer to it came."""
+        self._seen: tuple[float, Usage] | None = None
+        """When, since the mark, the bot's processes were first sampled, and their usage then."""
+        self._slow = False
+        """Whether the frame before took so long that they were."""
+        self._shortest = math.inf
+        """The shortest limit of any match it was given: the timer goes off at least so often."""
+        self._timer: Timer | None = None
+        self._stopped = False
+
+    def given(self, limits: Limits) -> None:
+        """Watch a match with these limits, too."""
+        if limits.decision < self._shortest:
+            self._shortest = limits.decision
+            self._watch_anew()
+
+    def sent(self, now: float) -> None:
+        """Start the clock: a frame of decisions goes out."""
+        self._mark = now
+        if self._slow:
+            self._sample(now)
+        self._watch()
+
+    def stop(self) -> None:
+        """Stop the clock for good."""
+        self._stopped = True
+        if self._timer is not None:
+            self._timer.cancel()
+
+    # What is charged
+
+    def book(self, now: float, answers: Sequence[tuple[BotSeat, int]]) -> Booked:
+        """Charge the time since the frame, or since the answers before, in equal shares to the answers of one frame.
+
+        Whether it was too much is asked of all together: first decisions may take longer than others.
+        """
+        share = charge = (now - self._mark) / len(answers)
+        if over := share * CORES > self._shortest and share * CORES > _mean_limit(answers):
+            charge = self._charged(now) / len(answers)
+            over = charge > _mean_limit(answers)
+        crowded = self._choices.crowded
+        if over and self._clock.stood_still(self._mark):
+            charge, over = 0.0, False
+            if not crowded:
+                return Booked(void=Void(VoidReason.OVERLOAD, "the arena itself stood still for a while"))
+        for at, _ in answers:
+            if charge != share:
+                at.charged[len(at.times)] = charge
+            at.times.append(share)
+            if crowded:
+                at.bank.answered()
+            else:
+                at.bank.charge(charge)
+        self._mark = now
+        self._slow, self._seen = self._seen is not None, None
+        return Booked(slow=True) if over and crowded else _FINE
+
+    def _sample(self, now: float) -> None:
+        """Sample the bot's processes, to know later what they did from now on, and whether others came meanwhile."""
+        if (usage := self._usage()) is None:
+            return
+        if self._seen is None:
+            self._seen = now, usage
+        elif usage.uncounted != self._seen[1].uncounted:
+            self._seen = self._seen[0], self._seen[1].stirred()
+
+    def _charged(self, now: float) -> float:
+        """Seconds since the mark for which the bot pays. Time before the first sample is charged in full."""
+        if self._seen is None or (after := self._usage()) is None:
+            return now - self._mark
+        seen, before = self._seen
+        return seen - self._mark + charged(now - seen, before, after)
+
+    # What is overdue
+
+    def _due(self) -> float:
+        """When what is owed is overdue."""
+        return self._mark + sum(self._allowance())
+
+    def _allowance(self) -> tuple[float, float, float]:
+        """Seconds for which nothing may be answered: a limit, what a bank has left, and what it may keep back.
+
+        A bot works off a frame in an order of its own, so it may be at any decision it owes: the one that may take
+        longest counts. Alone it could spend its bank on that one, so it may here, though here nobody is charged. And
+        if it says what it has decided in pieces, the last decision of a piece is begun before the piece is due. A bot
+        that answers a frame only at its end gets frames that it is through with long before.
+        """
+        owed = self._choices.owed.values()
+        limit, bank = max([(at.bank.limit, at.bank.left) for at in owed], key=sum)
+        if not self._choices.crowded:
+            return limit, bank, 0.0
+        return limit, bank, max([at.bank.limits.decision for at in owed]) / PIECES
+
+    def _watch(self) -> None:
+        """Set the timer before anything that is or will be owed is overdue.
+
+        A timer for every frame would cost more than one that goes off now and then for nothing.
+        """
+        if self._timer is None:
+            now = self._clock.time()
+            wait = 1 / SAMPLES if self._seen is None else random.uniform(0.1, 0.4)  # or a bot could hide from a sample
+            when = min(self._due(), now + self._shortest * wait, now + 3600)
+            self._timer = self._clock.call_at(when, self._check, when)
+
+    def _watch_anew(self) -> None:
+        if self._timer is not None:
+            self._timer.cancel()
+            self._timer = None
+            if self._choices.owed:
+                self._watch()
+
+    def _check(self, when: float) -> None:
+        """The timer went off: sample a bot that thinks; wait a moment before judging one that is overdue."""
+        self._timer = None
+        if not self._choices.owed or self._stopped:
+            return
+        now = self._clock.time()
+        if self._due() > when:
+            first = self._seen is None and now - self._mark > self._shortest / SAMPLES / 2
+            if first or (self._seen is not None and self._seen[1].uncounted):
+                self._sample(now)
+            self._watch()
+        else:
+            self._timer = self._clock.call_at(now + PATIENCE, self._judge, self._mark)
+
+    def _judge(self, mark: float) -> None:
+        """Report a verdict on a bot that was overdue a moment ago, unless it has answered since."""
+        self._timer = None
+        if not self._choices.owed or self._stopped:
+            return
+        if self._mark != mark:
+            self._watch()
+            return
+        now = self._clock.time()
+        allowed, asleep = sum(self._allowance()), self._clock.stood_still(mark)
+        left = allowed - self._charged(now)
+        if left < 0 and not asleep:
+            self._verdict(self._overdue())
+        elif asleep or now - mark > OVERLOAD * allowed:
+            busy = f"no answer in {now - mark:.2f} s, in most of which the machine was busy elsewhere"
+            self._verdict(Void(VoidReason.OVERLOAD, busy))
+        else:
+            when = min(now + left, mark + OVERLOAD * allowed) + PATIENCE
+            self._timer = self._clock.call_at(when, self._judge, mark)
+
+    def _overdue(self) -> Fault:
+        count = self._choices.rejected
+        rejected = f"; choices that were not asked for: {count}" if count else ""
+        limit, bank, piece = self._allowance()
+        allowed = f"a limit of {limit:.2f} s and {bank:.2f} s left of the bank"
+        more = f", and {piece:.2f} s more while there are several matches" if piece else ""
+        return Fault(Forfeit.TIMEOUT, f"no answer in {limit + bank + piece:.2f} s: {allowed}{more}{rejected}")
+
+
+def _mean_limit(answers: Sequence[tuple[BotSeat, int]]) -> float:
+    return sum([at.bank.limit for at, _ in answers]) / len(answers)

@@ -1,0 +1,66 @@
+"""How many decisions a bot is asked in one frame: few at first, more while it answers far inside its limits."""
+
+from __future__ import annotations
+
+from arena.referee.clock import Limits
+from arena.referee.seat import BotSeat
+
+
+class Window:
+    """The size of one bot's frames, which grows and shrinks with how long it takes to answer one.
+
+    A bot may answer a frame only when it has worked through all of it, and until then nothing else tells that it has
+    not stopped. So it is asked no more at once than it has shown that it answers in time.
+    """
+
+    def __init__(self, most: int) -> None:
+        self.most = most
+        """How many matches it may hold at once, whatever it shows."""
+        self.size = 1
+        """How many matches it is given at once, and how many decisions in a frame."""
+        self.first_size = 1
+        """How many first decisions a frame may have: a bot may build tables at each, for ten limits."""
+        self.firsts = 0
+        """How many first decisions the last frame had."""
+        self._asked = 0
+        """How many decisions the last frame had."""
+        self._sent = 0.0
+
+    def keep_to(self, most: int) -> None:
+        """Never ask more than so many decisions at a time."""
+        self.most = min(self.most, most)
+        self.size = min(self.size, self.most)
+
+    def cut(self, queue: dict[int, BotSeat], now: float) -> tuple[dict[int, BotSeat], dict[int, BotSeat]]:
+        """Split what waits to be asked into what the next frame asks, sent now, and the rest."""
+        asked, rest = queue, dict[int, BotSeat]()
+        self.firsts = sum([at.bank.first for at in queue.values()])
+        if len(queue) > self.size or self.firsts > self.first_size:
+            asked, rest = self._cut(queue)
+        self._asked, self._sent = len(asked), now
+        return asked, rest
+
+    def _cut(self, queue: dict[int, BotSeat]) -> tuple[dict[int, BotSeat], dict[int, BotSeat]]:
+        asked, rest, self.firsts = dict[int, BotSeat](), dict[int, BotSeat](), 0
+        for number, at in queue.items():
+            if len(asked) == self.size or (at.bank.first and self.firsts == self.first_size):
+                rest[number] = at
+            else:
+                asked[number] = at
+                self.firsts += at.bank.first
+        return asked, rest
+
+    def answered(self, now: float, limits: Limits) -> None:
+        """Adapt the size after the last frame was answered to its end, in one piece or in many."""
+        took = now - self._sent
+        self.size = at_once(self.size, self.most, took / self._asked * self.size, limits.decision)
+        if self.firsts:
+            full_frame = took / self.firsts * self.first_size
+            self.first_size = at_once(self.first_size, self.most, full_frame, limits.first)
+
+
+def at_once(now: int, most: int, full_frame: float, limit: float) -> int:
+    """How much to ask in one frame from now on, `most` at most: doubled while a full frame is far inside the limit."""
+    if full_frame < limit / 8:
+        return min(2 * now, most)
+    return max(1, now // 2) if full_frame > limit / 2 else now

@@ -1,0 +1,125 @@
+"""The bot processes of one worker: spawned when a match needs them, ended when others need their room."""
+
+from __future__ import annotations
+
+import asyncio
+import errno
+import secrets
+from collections.abc import Callable, Coroutine, Iterator, Mapping
+from pathlib import Path
+from typing import Any
+
+from arena.referee.match import Void, VoidReason
+from arena.sandbox.process import end_orphans
+from arena.worker.bot import Bot, BotHost
+from arena.worker.jobs import Entrant, Key
+
+PROCESSES = 64
+"""Bot processes a worker keeps at once; the longest unused makes room."""
+STARTING = 4
+"""Processes that start at the same time."""
+
+
+class BotPool:
+    """Bot processes by key. Each tells `host` what becomes of it."""
+
+    def __init__(self, root: Path, host: BotHost, loop: asyncio.AbstractEventLoop) -> None:
+        self._root = root
+        self._host = host
+        self._loop = loop
+        self._bots: dict[Key, Bot] = {}
+        self._starts = asyncio.Semaphore(STARTING)
+        self._jobs: set[asyncio.Task[None]] = set()
+
+    def __contains__(self, key: Key) -> bool:
+        return key in self._bots
+
+    def __getitem__(self, key: Key) -> Bot:
+        return self._bots[key]
+
+    def __iter__(self) -> Iterator[Bot]:
+        return iter(self._bots.values())
+
+    def __len__(self) -> int:
+        return len(self._bots)
+
+    def awaits_answers(self) -> bool:
+        """Whether any bot owes an answer."""
+        return any(bot.owes for bot in self._bots.values())
+
+    def spawn(self, missing: Mapping[Key, Entrant], start_limit: float) -> None:
+        """Start a process for each key; each has so many seconds to join."""
+        for key, entrant in missing.items():
+            # a random name: at grade C bots must not be able to guess where another has its socket
+            bot = Bot(key, entrant, self._root / secrets.token_urlsafe(8), self._host)
+            self._bots[key] = bot
+            self.run(self._start(bot, start_limit))
+
+    async def _start(self, bot: Bot, limit: float) -> None:
+        async with self._starts:
+            if bot.over:
+                return
+            try:
+                await bot.start(limit)
+            except OSError as error:
+                is_full = error.errno in {errno.ENOSPC, errno.EDQUOT}
+                self._host.not_started(bot, Void(VoidReason.DISK if is_full else VoidReason.OVERLOAD, str(error)))
+            except Exception:
+                if not bot.over:
+                    self.let_go(bot)
+                raise
+            else:
+                await bot.started.wait()
+
+    def make_room(self, count: int, keep: Callable[[Key], bool], *, all_of_it: bool) -> bool:
+        """End idle processes to make room for `count` new ones, longest unused first and none that is to be kept.
+
+        If there are too few of them, end none and return False, where `all_of_it` is asked for; else do with less.
+        """
+        surplus = len(self._bots) + count - PROCESSES
+        if surplus <= 0:
+            return True
+        idle = [bot for key, bot in self._bots.items() if bot.idle and not keep(key)]
+        if all_of_it and len(idle) < surplus:
+            return False
+        for bot in sorted(idle, key=lambda bot: bot.used)[:surplus]:
+            self.let_go(bot)
+        return True
+
+    def are_all_started(self) -> bool:
+        """Whether every process has joined or failed to."""
+        return all(bot.started.is_set() for bot in self._bots.values())
+
+    def let_go(self, bot: Bot) -> None:
+        """Say goodbye to a bot and end its process."""
+        del self._bots[bot.key]
+        bot.over = True
+        self.run(bot.leave())
+
+    def remove(self, bot: Bot) -> None:
+        """Clear up after a bot that is at its end."""
+        del self._bots[bot.key]
+        self.run(bot.close())
+
+    def has(self, bot: Bot) -> bool:
+        """Whether it is this process that the pool keeps under its key."""
+        return self._bots.get(bot.key) is bot
+
+    async def empty(self) -> None:
+        """End every bot, with all that it started."""
+        for bot in list(self._bots.values()):
+            self.let_go(bot)
+        while self._jobs:
+            await asyncio.wait(self._jobs)
+        end_orphans()
+
+    def run(self, job: Coroutine[Any, Any, None]) -> None:
+        """Have something done in the background; what it raises is a bug of the arena's."""
+        running = self._loop.create_task(job)
+        self._jobs.add(running)
+        running.add_done_callback(self._done)
+
+    def _done(self, job: asyncio.Task[None]) -> None:
+        self._jobs.discard(job)
+        if not job.cancelled() and isinstance(error := job.exception(), Exception):
+            self._host.bug(error)

@@ -1,0 +1,102 @@
+"""Who pays for the fault of a bot's process: what a worker knows of versions, and its rulings."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Mapping, Sequence
+from enum import Enum, auto
+from typing import Any, NamedTuple
+
+from arena.referee.match import Fault, Forfeit
+from arena.referee.seat import BotSeat
+from arena.worker.jobs import Trouble
+
+STARTS = 2
+"""Starts of a version that may fail in a row before its matches are forfeited without another try."""
+
+
+class Ruling(Enum):
+    """What becomes of the matches that a process held when it came to its end."""
+
+    FORFEIT = auto()
+    """Its seats forfeit."""
+    REPLAY_ITS_MATCHES = auto()
+    """They are played again."""
+    REPLAY_ALL_MATCHES = auto()
+    """They are played again, with all other matches of the version: its second chance."""
+
+
+class Learned(NamedTuple):
+    """What is new in a report of other workers."""
+
+    second_chances: Sequence[str] = ()
+    """Digests whose matches are to be played again."""
+    retires_bots: bool = False
+    """Whether matches are not to be played any more: see `Trouble.leaves_out`."""
+    one_at_a_time: Sequence[str] = ()
+    """Digests whose processes are given one match at a time from now on."""
+
+
+class FaultPolicy:
+    """Rules on faults. It decides, and the worker acts."""
+
+    def __init__(self) -> None:
+        self.trouble = Trouble()
+        self._failed_starts: Counter[str] = Counter()
+
+    def started(self, digest: str) -> None:
+        """A process of the version plays: failed starts are counted anew."""
+        self._failed_starts.pop(digest, None)
+
+    def failed_start(self, digest: str, evidence: Mapping[str, Any]) -> None:
+        """A process of the version ended before it was given a match."""
+        self._failed_starts[digest] += 1
+        if self._failed_starts[digest] >= STARTS:
+            self._know(Trouble(disabled={digest: evidence}))
+
+    def was_slow(self, digest: str) -> None:
+        """A process of the version took too long for a decision among several: it plays one match at a time."""
+        self._know(Trouble(slow=frozenset([digest])))
+
+    def rule(
+        self,
+        digest: str,
+        fault: Fault,
+        held: Sequence[BotSeat],
+        *,
+        is_one_of_several: bool,
+        was_killed: bool,
+        has_played: bool,
+        evidence: Callable[[], Mapping[str, Any]],
+    ) -> Ruling:
+        """Rule on a process that is at its end by its own doing and held these seats.
+
+        If it held one match, that match pays. If it held several, nobody can tell which, and how many it held is
+        chance: so every match of its version is played again, and the version plays one at a time from now on. A
+        version has this second chance once, and so also when somebody killed it.
+        """
+        killed = fault.reason is Forfeit.CRASH and was_killed
+        if held and (is_one_of_several or killed) and digest not in self.trouble.chances:
+            what = {"reason": fault.reason.value, "detail": fault.detail, **evidence()}
+            self._know(Trouble(chances={digest: what}))
+            return Ruling.REPLAY_ALL_MATCHES
+        if held and fault.reason is Forfeit.CRASH and has_played and not any(at.answers for at in held):
+            # It may have gone because the match before was over, and not have heard of this one. Nothing is gained by
+            # that: it has answered nothing, and will be asked the same.
+            self._know(Trouble(single_use=frozenset([digest])))
+            return Ruling.REPLAY_ITS_MATCHES
+        return Ruling.FORFEIT
+
+    def learn(self, reported: Trouble) -> Learned:
+        """Take over what other workers found out about versions."""
+        known = self.trouble
+        self._know(reported)
+        singly = {*reported.slow, *reported.chances, *reported.single_use}
+        return Learned(
+            sorted(reported.chances.keys() - known.chances.keys()),
+            bool(reported.retired - known.retired),
+            sorted(digest for digest in singly if not known.plays_singly(digest)),
+        )
+
+    def _know(self, found: Trouble) -> None:
+        self.trouble = self.trouble.merge(found)

@@ -1,0 +1,161 @@
+"""The matches that a worker has in play: brings answers to their tables, and the next questions to the bots."""
+
+from __future__ import annotations
+
+import traceback
+from collections.abc import Callable, Iterable, Mapping
+from typing import Any, TypeVarTuple
+
+from arena import games
+from arena.games.dice import KeyedDice
+from arena.games.rules import Seat
+from arena.referee import frames
+from arena.referee.clock import NO_LIMITS
+from arena.referee.match import Fault, Match, Outcome, Void, VoidReason
+from arena.referee.seat import BotSeat
+from arena.referee.stream import BotStream
+from arena.referee.table import Outgoing, Table
+from arena.worker.bot import Bot
+from arena.worker.dispatcher import Dispatcher
+from arena.worker.jobs import Played, SeatRecord, Task
+
+Args = TypeVarTuple("Args")
+
+
+class MatchInPlay:
+    """A match in play: what was to be played, who plays, and the state of the play."""
+
+    __slots__ = ("bots", "streams", "table", "task")
+
+    def __init__(self, task: Task, bots: Mapping[Seat, Bot], streams: Mapping[Seat, BotStream], table: Table) -> None:
+        self.task = task
+        self.bots = bots
+        self.streams = streams
+        self.table = table
+
+
+class Matches:
+    """All matches in play. `over` is told of each that ends: its result, None if it was taken back without one."""
+
+    def __init__(
+        self,
+        dispatcher: Dispatcher,
+        conditions: Callable[[], Mapping[str, Any]],
+        over: Callable[[MatchInPlay, Played | None], None],
+    ) -> None:
+        self._dispatcher = dispatcher
+        self._conditions = conditions
+        self._over = over
+        self._playing: dict[MatchInPlay, None] = {}
+        self._of: dict[BotSeat, MatchInPlay] = {}
+
+    def __bool__(self) -> bool:
+        return bool(self._playing)
+
+    def begin(self, task: Task, bots: Mapping[Seat, Bot], absent: Mapping[Seat, Mapping[str, Any]]) -> None:
+        """Begin a match. `absent` are the seats whose bots cannot be started, with the evidence: these forfeit."""
+        table = Table(Match(games.game(task.game), len(task.lineup), task.options, KeyedDice(task.seed)))
+        table.evidence.update({seat: dict(evidence) for seat, evidence in absent.items()})
+        playing = MatchInPlay(task, bots, {seat: bot.playing_stream() for seat, bot in bots.items()}, table)
+        self._playing[playing] = None
+        seats = {seat: self._seat(playing, seat) for seat in bots}
+        self._move(playing, table.begin, seats, {seat: evidence["detail"] for seat, evidence in absent.items()})
+
+    def _seat(self, playing: MatchInPlay, seat: Seat) -> BotSeat:
+        task, stream = playing.task, playing.streams[seat]
+        limits = NO_LIMITS if playing.bots[seat].entrant.by_hand else task.limits
+        start = frames.match_start(task.game, len(task.lineup), task.options, task.seed, seat, limits)
+        at = stream.seat(seat, len(task.lineup), limits, start)
+        self._of[at] = playing
+        self._dispatcher.add(stream)
+        return at
+
+    def answered(self, answers: Iterable[tuple[BotSeat, int]]) -> None:
+        """Bring answers to their tables, and what follows from them to the bots."""
+        for at, action in answers:
+            playing = self._of[at]
+            self._move(playing, playing.table.answered, at, action)
+
+    def gone(self, seats: Iterable[BotSeat], fault: Fault) -> None:
+        """Have seats forfeit whose bot can play no more."""
+        for at in seats:
+            playing = self._of[at]
+            self._move(playing, playing.table.gone, at, fault)
+
+    def of_version(self, digest: str) -> list[MatchInPlay]:
+        """The matches in which a version plays."""
+        return self.where(lambda task: any(entrant.digest == digest for entrant in task.lineup))
+
+    def where(self, is_meant: Callable[[Task], bool]) -> list[MatchInPlay]:
+        """The matches of which something is true."""
+        return [playing for playing in self._playing if is_meant(playing.task)]
+
+    def of_seats(self, seats: Iterable[BotSeat]) -> list[MatchInPlay]:
+        """The match of each of these seats."""
+        return [self._of[at] for at in seats]
+
+    def take_back(self, matches: Iterable[MatchInPlay]) -> list[str]:
+        """End matches without results; gives their ids."""
+        return [self._end(playing, None, None).task.id for playing in matches]
+
+    def void(self, matches: Iterable[MatchInPlay], why: Void) -> None:
+        """End matches that do not count."""
+        for playing in matches:
+            self._void(playing, why)
+
+    def abandon(self) -> None:
+        """End all matches without results."""
+        self.take_back(list(self._playing))
+
+    def _move(self, playing: MatchInPlay, move: Callable[[*Args], Outgoing], *args: *Args) -> None:
+        """Make a move at a table. A game that raises voids its own match and no other."""
+        try:
+            outgoing = move(*args)
+        except Exception as error:
+            self._void(playing, Void(VoidReason.INTERNAL, "".join(traceback.format_exception(error))))
+        else:
+            self._send(playing, outgoing)
+
+    def _send(self, playing: MatchInPlay, outgoing: Outgoing) -> None:
+        asked, updates = outgoing
+        streams, add = playing.streams, self._dispatcher.add
+        for at, update in updates:
+            streams[at.seat].update(at, update)
+            add(streams[at.seat])
+        if playing.table.match.outcome is not None:
+            self._finish(playing)
+            return
+        for at in asked:
+            stream = streams[at.seat]
+            stream.ask(at)
+            add(stream)
+
+    def _finish(self, playing: MatchInPlay) -> None:
+        task, table = playing.task, playing.table
+        outcome = table.match.outcome
+        if not table.at:
+            self._void(playing, Void(VoidReason.NOBODY))
+            return
+        seats = tuple(seat_record(table, seat) for seat in range(table.match.seats))
+        played = Played(task.id, outcome, None, tuple(table.match.choices), seats, self._conditions())
+        self._end(playing, outcome, played)
+
+    def _void(self, playing: MatchInPlay, why: Void) -> None:
+        self._end(playing, None, Played(playing.task.id, None, why))
+
+    def _end(self, playing: MatchInPlay, outcome: Outcome | None, played: Played | None) -> MatchInPlay:
+        del self._playing[playing]
+        for at in playing.table.at.values():
+            del self._of[at]
+            stream = playing.streams[at.seat]
+            stream.end(at, outcome)
+            self._dispatcher.add(stream)
+        self._over(playing, played)
+        return playing
+
+
+def seat_record(table: Table, seat: Seat) -> SeatRecord:
+    """What is kept of a seat when its match has ended."""
+    at = table.at.get(seat)
+    evidence = table.evidence.get(seat)
+    return SeatRecord((), evidence) if at is None else SeatRecord(tuple(at.times), evidence, at.charged)
