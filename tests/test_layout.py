@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
+from graphlib import TopologicalSorter
 from pathlib import Path
 
 import pytest
@@ -103,9 +104,7 @@ def imported(path: Path) -> Iterator[str]:
     """The modules of the project that a file imports, anywhere in it."""
     for node in ast.walk(ast.parse(path.read_text())):
         if isinstance(node, ast.ImportFrom) and node.module is not None:
-            for alias in node.names:
-                inner = f"{node.module}.{alias.name}"
-                yield inner if owner(inner) != owner(node.module) else node.module
+            yield from (f"{node.module}.{alias.name}" for alias in node.names)
         elif isinstance(node, ast.Import):
             yield from (alias.name for alias in node.names)
 
@@ -121,6 +120,20 @@ def test_imports_point_down(name: str, path: Path) -> None:
         target = owner(other)
         if other.partition(".")[0] in FOLDERS and target not in {own, None}:
             assert target in MAY_IMPORT[own], f"{name} may not import {other}"
+
+
+def test_no_two_modules_need_each_other() -> None:
+    """Also within a room: whoever reads a module need not have read what is above it."""
+    files = dict(modules())
+    graph = {name: {_module(other, files) for other in imported(path)} - {name, None} for name, path in files.items()}
+    assert set(TopologicalSorter(graph).static_order()) == files.keys()
+
+
+def _module(name: str, files: Mapping[str, Path]) -> str | None:
+    """The module that an imported name is, or is in."""
+    while name and name not in files:
+        name = name.rpartition(".")[0]
+    return name or None
 
 
 def test_top_level_folders_are_the_documented_ones() -> None:
