@@ -51,7 +51,7 @@ class Choices:
         self._fault: Fault | None = None
 
     def next_number(self) -> int:
-        """The number of a match that begins now. Counts of rejections and noise start again if it is the only one."""
+        """Return the number of a match that begins now; if it is the only one, count rejections and noise from zero."""
         self.crowded = bool(self.held)
         if not self.crowded:
             self.rejected = self._noise = 0  # so that what they cost does not depend on the matches before

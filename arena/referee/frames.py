@@ -1,7 +1,7 @@
-"""Frames as the referee sends them, put together from bytes.
+"""Frames as the referee sends them, joined from encoded parts.
 
-A protobuf message is its fields in a row. Most of what a decision says was said before, and joining bytes that are
-kept costs a fifth of filling in a message. Whatever is not asked all the time is still a message of protobuf's own.
+An encoded protobuf message is the concatenation of its encoded fields. Most fields of a decision repeat, and joining
+cached bytes costs a fifth of filling in a message. Messages that are rare are encoded by protobuf itself.
 """
 
 from __future__ import annotations
@@ -20,9 +20,9 @@ from arena.referee.match import Outcome
 from arena.v1 import referee_pb2 as pb
 
 PROTOCOL = 1
-"""The version that is spoken here."""
+"""Version of the protocol that this referee speaks."""
 UNLIMITED_MS = 2**32 - 1
-"""For no limit at all."""
+"""Milliseconds that stand for no limit."""
 
 _FRAME = {field.name: bytes([field.number << 3 | 2]) for field in pb.PlayResponse.DESCRIPTOR.fields}
 _DECISION = {field.name: field.number for field in pb.Decision.DESCRIPTOR.fields}
@@ -30,28 +30,28 @@ _ASKED = bytes([_DECISION["decision"] << 3])
 
 
 def welcome() -> bytes:
-    """The first thing that a bot is told."""
+    """Encode the Welcome, the first message that a bot is sent."""
     return part("welcome", pb.Welcome(protocol=PROTOCOL).SerializeToString())
 
 
 def part(field: str, message: bytes) -> bytes:
-    """A message as a part of a frame: one of its `decisions`, say."""
+    """Encode a message as a field of a frame, for example as one of its `decisions`."""
     return _FRAME[field] + varint(len(message)) + message
 
 
 def match(match: int) -> bytes:
-    """The field `match` of any message."""
+    """Encode the field `match` of a message."""
     return number(1, match)
 
 
 def view(field: str, view: bytes) -> bytes:
-    """The view of a decision or an update."""
+    """Encode the view of a decision or an update; `field` is the game's `view_field`."""
     return block(_DECISION[field], view)
 
 
 @lru_cache(maxsize=1 << 14)
 def legal_actions(legal: range | tuple[int, ...]) -> bytes:
-    """The legal actions of a decision, as two numbers where they are a whole range."""
+    """Encode the legal actions of a decision, as two numbers if they are a range without gaps."""
     if isinstance(legal, range) and legal.step == 1:
         return pb.Decision(legal_first=legal.start, legal_count=len(legal)).SerializeToString()
     return pb.Decision(legal=legal).SerializeToString()
@@ -59,18 +59,18 @@ def legal_actions(legal: range | tuple[int, ...]) -> bytes:
 
 @lru_cache(maxsize=1 << 10)
 def bank(left: float) -> bytes:
-    """What is left of the bank, which is unchanged in most decisions."""
+    """Encode what is left of the bank; cached, because most decisions leave it unchanged."""
     return pb.Decision(bank_ms=int(min(left * 1000, UNLIMITED_MS))).SerializeToString()
 
 
 def decision(of: bytes, asked: int, legal: Sequence[int], left: float, view: bytes) -> bytes:
-    """The question number `asked` of a match, as a part of a frame; `of` is the field `match`."""
+    """Encode a decision as a part of a frame; `of` is the encoded field `match`, `asked` the decision's number."""
     actions = legal_actions(legal if type(legal) is range else tuple(legal))
     return part("decisions", b"".join((of, _ASKED, varint(asked), actions, bank(left), view)))
 
 
 def match_start(game: str, seats: int, options: Options, seed: bytes, seat: Seat, limits: Limits) -> bytes:
-    """What a seat is told at the beginning, all but the match's number."""
+    """Encode what a seat is told at the start of a match, without the match's number."""
     own = pb.MatchStart(seat=seat, dice_commitment=commitment(seed), bot_seed=bot_seed(seed, seat))
     return _match_start(game, seats, json.dumps(options), limits) + own.SerializeToString()
 
@@ -87,23 +87,23 @@ def _match_start(game: str, seats: int, options: str, limits: Limits) -> bytes:
 
 
 def bot_seed(seed: bytes, seat: Seat) -> bytes:
-    """A seat's own 32 bytes, from which no die can be computed."""
+    """Derive the 32 bytes that a bot may seed its own luck with; no die can be computed from them."""
     return hmac.digest(seed, f"bot/{seat}".encode(), "sha256")
 
 
 def start(of: bytes, start: bytes) -> bytes:
-    """The start of a match, which lacks only its number, as a part of a frame."""
+    """Add the match's number `of` to what `match_start` encoded, as a part of a frame."""
     return part("starts", of + start)
 
 
 def update(of: bytes, actions: Sequence[tuple[int, int]], view: bytes) -> bytes:
-    """What happened in a step, as a part of a frame."""
+    """Encode what happened in a step, as a part of a frame."""
     taken = [pb.SeatAction(seat=seat, action=action) for seat, action in actions]
     return part("updates", of + pb.Update(actions=taken).SerializeToString() + view)
 
 
 def end(of: bytes, outcome: Outcome | None) -> bytes:
-    """The end of a match (None: it is void), as a part of a frame."""
+    """Encode the end of a match, as a part of a frame; an outcome of None says that it is void."""
     return part("ends", of + _ended(outcome))
 
 

@@ -104,20 +104,20 @@ class Match:
         self._chosen: dict[Seat, int] = {}
 
     def begin(self, absent: Iterable[tuple[Seat, str]] = ()) -> Sequence[Asked]:
-        """Open the first step. `absent` seats never joined, and why; they forfeit before it."""
+        """Open the first step. `absent` has the seats that never joined, with the reason; they forfeit before it."""
         self.state = self.game.start(self.seats, self._dice, self._options)
         for seat, why in absent:
             self._put_out(SeatForfeit(seat, Forfeit.START, why, -1))
         return self._next()
 
     def answer(self, seat: Seat, action: int) -> Sequence[Asked]:
-        """Take the legal choice of an open seat; gives the decisions of the next step once this one is complete."""
+        """Take the legal choice of a pending seat; return the decisions of the next step if this one is complete."""
         del self.open[seat]
         self._chosen[seat] = action
         return () if self.open else self._complete()
 
     def forfeit(self, seat: Seat, reason: Forfeit, detail: str) -> Sequence[Asked]:
-        """Put an open seat out for good; like `answer`, gives the next step's decisions if that completed the step."""
+        """Forfeit a pending seat; return the decisions of the next step if this one is complete."""
         del self.open[seat]
         self._put_out(SeatForfeit(seat, reason, detail, self.steps))
         return () if self.open else self._complete()
@@ -169,7 +169,7 @@ class Match:
 
 
 def final_ranks(ranks: Sequence[int], forfeits: Mapping[Seat, SeatForfeit]) -> tuple[int, ...]:
-    """The game's ranks with forfeited seats below all others: a later forfeit above an earlier one."""
+    """Rank forfeited seats below all others, a later forfeit above an earlier one; the others keep the game's order."""
     if not forfeits:
         return tuple(ranks)
     return places([(0, forfeits[seat].step) if seat in forfeits else (1, -rank) for seat, rank in enumerate(ranks)])

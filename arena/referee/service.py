@@ -1,4 +1,4 @@
-"""The referee's door for one bot process: a unix socket of its own, a token, one Play stream.
+"""The gRPC service for one bot process: a unix socket of its own, a token, one Play stream.
 
 The socket is the identity (every peer of a unix socket looks alike to gRPC), the token the second factor. One
 server a process also keeps a bot that floods its connection from slowing the others.
@@ -53,19 +53,19 @@ Receive = Callable[[bytes], None]
 
 
 class Caller(Protocol):
-    """Who is behind the door and hears of the bot."""
+    """Callbacks for connection events."""
 
     def joined(self, hello: pb.Hello, write: Write) -> Receive:
-        """The bot said Hello; takes the way to write to it, gives the way to bring it what the bot sends."""
+        """Handle the bot's Hello: `write` sends it a frame. Return the function that is given every frame it sends."""
 
     def refused(self, count: int, why: str) -> None:
-        """A stream was refused, the `count`-th on this socket."""
+        """Handle a stream that was refused, the `count`-th on this socket."""
 
     def unread(self) -> None:
-        """The bot does not read what it is sent."""
+        """Handle a bot that does not read what it is sent."""
 
     def stream_gone(self) -> None:
-        """The stream of the bot that joined has ended, however it did."""
+        """Handle the end of the stream of a bot that had joined, whatever ended it."""
 
 
 class RefereeService:
@@ -118,7 +118,7 @@ class RefereeService:
             self._caller.stream_gone()
 
     async def _hello(self, context: Any) -> pb.Hello:
-        """The first frame's Hello, if it may join; else the stream is refused in words."""
+        """Read the Hello of the first frame; if the bot may not join, abort the stream with the reason."""
         raw = await context.read()
         hello = pb.Hello()
         if raw is not grpc.aio.EOF:

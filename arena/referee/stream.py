@@ -13,11 +13,12 @@ from typing import Any, NamedTuple, Protocol
 from arena.games.rules import Seat
 from arena.referee import frames
 from arena.referee.choices import Choices
-from arena.referee.clock import Bank, Limits, Usage
+from arena.referee.clock import Bank, Limits
 from arena.referee.match import Fault, Outcome, Void
 from arena.referee.seat import BotSeat
 from arena.referee.timekeeper import Clock, Timekeeper
 from arena.referee.window import Window
+from arena.sandbox.cpu_usage import Usage
 from arena.v1 import referee_pb2 as pb
 
 
@@ -25,13 +26,13 @@ class Process(Protocol):
     """The process at the other end of a stream."""
 
     def usage(self) -> Usage | None:
-        """What it has used of the machine until now; None if that cannot be seen."""
+        """Sample what the process has used of the machine until now; None if that cannot be seen."""
 
     def evidence(self) -> dict[str, Any]:
-        """Its state and its last output, for the author of the bot."""
+        """Describe its state and its last output, for the author of the bot."""
 
     def overdue(self, verdict: Fault | Void) -> None:
-        """It did not answer in time: its fault, or why nobody can tell. Concerns every match it holds."""
+        """Handle an answer that did not come in time: a fault, or a Void if nobody can tell whose doing it is."""
 
 
 class Heard(NamedTuple):

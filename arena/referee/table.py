@@ -1,4 +1,4 @@
-"""A match at which bots sit: brings their answers to the rules and the next questions to them."""
+"""A match and its seats: passes answers of bots to the rules, and encodes what is to be sent next."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from arena.referee.seat import BotSeat
 from arena.v1 import referee_pb2 as pb
 
 NAMED = 12
-"""Legal actions that are named where one that is not was chosen."""
+"""How many legal actions are named in the detail of a forfeit for an illegal choice."""
 
 
 class Outgoing(NamedTuple):
@@ -30,7 +30,7 @@ _NOTHING = Outgoing()
 
 
 class Table:
-    """One match in play and the bots at it. Every move gives what is to be sent; what a game raises is passed on."""
+    """One match in play with its seats. Methods return what is to be sent, and let exceptions of the rules pass."""
 
     def __init__(self, match: Match) -> None:
         self.match = match
@@ -45,7 +45,7 @@ class Table:
         self._shown = 0
 
     def begin(self, seats: Mapping[Seat, BotSeat], absent: Mapping[Seat, str]) -> Outgoing:
-        """Put the first questions. `absent` seats forfeit before the first step, and why."""
+        """Start the match. `absent` has the seats that forfeit before the first step, with the reason."""
         self.at = dict(seats)
         self._updated = [at for at in self.at.values() if at.updates]
         return self._go_on(self.match.begin(absent.items()))
@@ -62,7 +62,7 @@ class Table:
         return self._go_on(self.match.answer(at.seat, action))
 
     def gone(self, at: BotSeat, fault: Fault) -> Outgoing:
-        """The bot of a seat can play no more: the seat forfeits now if it owes a decision, else when it does.
+        """Note that the bot of a seat can play no more: the seat forfeits now if it owes a decision, else when it does.
 
         A bot that vanishes after its last decision has done nothing wrong.
         """
@@ -108,7 +108,7 @@ class Table:
         return frames.view(game.view_field, game.wire_view(self.match.state, seat))
 
     def _without_doomed(self, asks: Sequence[Asked]) -> Sequence[Asked]:
-        """Have the seats forfeit that are asked though their bots are gone; what then is asked of others is added."""
+        """Forfeit the seats that are asked though their bots are gone, and add what is asked of others thereupon."""
         while doomed := [asked for asked in asks if asked.seat in self._doomed]:
             asks = [asked for asked in asks if asked.seat not in self._doomed]
             for asked in doomed:
@@ -116,7 +116,7 @@ class Table:
         return asks
 
     def _updates(self) -> Sequence[tuple[BotSeat, bytes]]:
-        """What happened since the last updates, for every seat that is to be told."""
+        """Encode what happened since the last updates, for every seat that asked for them and has not forfeited."""
         actions = self.match.choices[self._shown :]
         if not actions:
             return ()
@@ -126,7 +126,7 @@ class Table:
 
 
 def brief(game: Game[Any], legal: Sequence[int]) -> str:
-    """The legal actions in a line: "39 (front), 40 (back)" or "0 (keep 1) … 127 (quit)"."""
+    """List legal actions in one line: "39 (front), 40 (back)" or "0 (keep 1) … 127 (quit)"."""
     if isinstance(legal, range) and len(legal) > 2:
         return f"{named(game, legal[0])} … {named(game, legal[-1])}"
     more = f", … ({len(legal)} in all)" if len(legal) > NAMED else ""

@@ -9,9 +9,10 @@ from collections.abc import Callable, Sequence
 from typing import NamedTuple, Protocol
 
 from arena.referee.choices import Choices
-from arena.referee.clock import OVERLOAD, Limits, Usage, charged
+from arena.referee.clock import OVERLOAD, Limits, charged
 from arena.referee.match import Fault, Forfeit, Void, VoidReason
 from arena.referee.seat import BotSeat
+from arena.sandbox.cpu_usage import Usage
 
 SAMPLES = 12
 """How often in a limit the timer checks whether a bot thinks. What it does before it is first seen thinking, about a
@@ -185,7 +186,7 @@ class Timekeeper:
                 self._watch()
 
     def _check(self, when: float) -> None:
-        """The timer went off: sample a bot that thinks; wait a moment before judging one that is overdue."""
+        """Sample a bot that still thinks; if it is overdue, wait a moment before judging it."""
         self._timer = None
         if not self._choices.owed or self._stopped:
             return

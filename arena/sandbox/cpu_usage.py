@@ -6,14 +6,31 @@ import contextlib
 import os
 import threading
 import time
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from pathlib import Path
-
-from arena.referee.clock import Usage
+from typing import NamedTuple
 
 _TICK = os.sysconf("SC_CLK_TCK")
 _PROCESS_CLOCK = 2
 """Kind of clock that counts all threads of a process, including ended ones."""
+
+
+class Usage(NamedTuple):
+    """What the processes of a bot have used of the machine by some moment, in seconds."""
+
+    cpu: float
+    """Processor time of all processes together."""
+    waited: Mapping[int, float]
+    """By thread: how long it was ready to run while others ran."""
+    referee_waited: float = 0.0
+    """How long the referee's own thread was ready to run while others ran."""
+    uncounted: frozenset[int] = frozenset()
+    """Ids of processes that were looked at one by one, so that others may have come and gone between two looks unseen;
+    empty where a control group counts all of them."""
+
+    def stirred(self) -> Usage:
+        """Copy this usage, marked so that it differs in `uncounted` from every later one."""
+        return self._replace(uncounted=frozenset({0}))
 
 
 def look(processes: Iterable[int], cpu: float | None) -> Usage:

@@ -17,9 +17,9 @@ from collections import deque
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 
-from arena.referee.clock import Usage
 from arena.sandbox import cpu_usage, watchdog
 from arena.sandbox.cgroups import Group
+from arena.sandbox.cpu_usage import Usage
 from arena.sandbox.grades import Bounds
 from arena.sandbox.launcher import BEGAN
 from arena.sandbox.watchdog import ALARMED, Excess, out_of_memory

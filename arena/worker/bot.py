@@ -14,12 +14,12 @@ from functools import wraps
 from pathlib import Path
 from typing import Any, Concatenate, ParamSpec, Protocol
 
-from arena.referee.clock import Usage
 from arena.referee.match import Fault, Forfeit, Void, VoidReason
 from arena.referee.service import LONGEST, REFUSALS, Receive, RefereeService, Write
 from arena.referee.stream import BotStream, Heard
 from arena.referee.timekeeper import Clock
 from arena.sandbox import Confined, Sandbox, confine, door, user
+from arena.sandbox.cpu_usage import Usage
 from arena.sandbox.process import BotProcess
 from arena.sandbox.run_folder import remove
 from arena.sandbox.shown import shown
@@ -53,29 +53,29 @@ class BotHost(Protocol):
         """What bots are timed by."""
 
     def joined(self, bot: Bot) -> None:
-        """The bot said Hello; its stream is there."""
+        """Handle the bot's Hello; its stream is there."""
 
     def heard(self, bot: Bot, heard: Heard) -> None:
-        """The bot sent a frame."""
+        """Handle a frame that the bot sent."""
 
     def ended(self, bot: Bot, fault: Fault) -> None:
-        """The bot can play no more, by its own doing; called once."""
+        """Handle the end of the bot by its own doing; called once."""
 
     def excused(self, bot: Bot, why: Void) -> None:
-        """The bot cannot go on, by no doing of its own: what it plays does not count."""
+        """Handle a bot that cannot go on, by no doing of its own: its matches are void."""
 
     def not_started(self, bot: Bot, why: Void) -> None:
-        """The arena could not start the bot, by no doing of the bot's: what is next to need it is void."""
+        """Handle a bot that the arena could not start, by no doing of its own: the next match that needs it is void."""
 
     def bug(self, error: Exception) -> None:
-        """The arena itself raised."""
+        """Handle an exception that is a bug of the arena's own."""
 
     def waiting(self, bot: Bot, address: str, token: str) -> None:
-        """The arena waits for somebody to start the bot by hand."""
+        """Announce that the arena waits for an external bot, which somebody else starts."""
 
 
 def _ours(heard: Callable[Concatenate[Bot, Args], None]) -> Callable[Concatenate[Bot, Args], None]:
-    """What raises where a bot is heard is a bug of the arena's and must not look like the bot's fault."""
+    """Report an exception raised while handling an event of a bot as the arena's bug: it must not look like a fault."""
 
     @wraps(heard)
     def guarded(self: Bot, /, *args: Args.args, **kwargs: Args.kwargs) -> None:
@@ -88,7 +88,7 @@ def _ours(heard: Callable[Concatenate[Bot, Args], None]) -> Callable[Concatenate
 
 
 class Bot:
-    """One process of one version. `stream` is there from Hello on, `over` from its end on."""
+    """One process of one version. `stream` is set when it says Hello, `over` when it is at its end."""
 
     def __init__(self, key: Key, entrant: Entrant, directory: Path, host: BotHost) -> None:
         self.key = key
@@ -97,9 +97,9 @@ class Bot:
         self.stream: BotStream | None = None
         self.over = False
         self.matches = 0
-        """How many it was given."""
+        """How many matches it was given."""
         self.used = 0.0
-        """When it was last given one, by the loop's clock."""
+        """When it was last given a match, by the loop's clock."""
         self.started = asyncio.Event()
         """Set when the start has succeeded or failed."""
         self._directory = directory
@@ -113,7 +113,7 @@ class Bot:
         self._exited = asyncio.Event()
 
     async def start(self, limit: float) -> None:
-        """Open the door and start the process; it has `limit` seconds to say Hello."""
+        """Open the socket and start the process, which has `limit` seconds to say Hello."""
         self._directory.mkdir(mode=0o700)
         self._service = RefereeService(self._directory, self)
         await self._service.open()
@@ -185,7 +185,7 @@ class Bot:
         return self.stream is not None and self.stream.owes
 
     def playing_stream(self) -> BotStream:
-        """The stream of a bot that has joined."""
+        """Return the stream of a bot that has joined."""
         assert self.stream is not None
         return self.stream
 
@@ -234,10 +234,10 @@ class Bot:
         with contextlib.suppress(TimeoutError):
             await asyncio.wait_for(self._exited.wait(), seconds)
 
-    # At the door
+    # Connection events
 
     def joined(self, hello: pb.Hello, write: Write) -> Receive:
-        """The bot said Hello."""
+        """Handle the bot's Hello: from now on it has a stream."""
         if self._verdict is not None:
             self._verdict.cancel()
             self._verdict = None
@@ -256,17 +256,17 @@ class Bot:
         self.host.heard(self, self.playing_stream().receive(raw))
 
     def refused(self, count: int, why: str) -> None:
-        """A stream was refused: twice may be a mistake."""
+        """Count a refused stream: two may be a mistake, the third is a fault."""
         self._refusal = f"; a stream was refused: {why}"
         if count == REFUSALS:
             self.fault(Forfeit.PROTOCOL, f"opened {count} streams that were refused, the last because {why}")
 
     def unread(self) -> None:
-        """The bot does not read what it is sent."""
+        """Handle a bot that does not read what it is sent: a fault."""
         self.fault(Forfeit.FLOOD, "does not read what it is sent")
 
     def stream_gone(self) -> None:
-        """The stream has ended: no clock runs any more. Mostly the exit of the process follows, which tells more."""
+        """Stop the clock: the stream has ended. Mostly the exit of the process follows, which tells more."""
         self._stream_over = True
         if self._process is None:
             self._exited.set()
@@ -327,7 +327,7 @@ class Bot:
 
     @_ours
     def overdue(self, verdict: Fault | Void) -> None:
-        """The bot did not answer in time."""
+        """Handle an answer that did not come in time."""
         self.judge(verdict)
 
     def judge(self, verdict: Fault | Void) -> None:
@@ -339,7 +339,7 @@ class Bot:
 
     @_ours
     def fault(self, reason: Forfeit, detail: str) -> None:
-        """The process misbehaved or ended; it is not heard any more."""
+        """End the bot by its own doing: it misbehaved, or its process ended."""
         if not self.over:
             self.over = True
             self.started.set()
@@ -348,12 +348,12 @@ class Bot:
             self.host.ended(self, Fault(reason, detail))
 
     def usage(self) -> Usage | None:
-        """What its processes had of the machine; None if it was started by hand or is gone."""
+        """Sample what its processes have used of the machine; None if it is external or gone."""
         return self._process.usage() if self._process is not None and self._process.running else None
 
 
 def check_program(entrant: Entrant) -> None:
-    """Raises OSError if there is no such program, or no folder for it to run in."""
+    """Check that there is such a program, and a folder for it to run in. Raises OSError."""
     if not os.path.isdir(entrant.cwd):
         raise FileNotFoundError(errno.ENOENT, os.strerror(errno.ENOENT), entrant.cwd)
     program = entrant.command[0]
@@ -365,7 +365,7 @@ def check_program(entrant: Entrant) -> None:
 
 
 def bot_environment(extra: Mapping[str, str], service: RefereeService) -> dict[str, str]:
-    """What a bot finds in its environment: nothing of the arena's own but where to dial."""
+    """Build the environment of a bot's process: nothing of the arena's own but the address and the token."""
     return {
         "PATH": os.environ.get("PATH", "/usr/bin:/bin"),
         "HOME": os.environ.get("HOME", "/tmp"),

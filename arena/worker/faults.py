@@ -45,17 +45,17 @@ class FaultPolicy:
         self._failed_starts: Counter[str] = Counter()
 
     def started(self, digest: str) -> None:
-        """A process of the version plays: failed starts are counted anew."""
+        """Count failed starts from zero again: a process of the version plays."""
         self._failed_starts.pop(digest, None)
 
     def failed_start(self, digest: str, evidence: Mapping[str, Any]) -> None:
-        """A process of the version ended before it was given a match."""
+        """Count a process of the version that ended before it was given a match."""
         self._failed_starts[digest] += 1
         if self._failed_starts[digest] >= STARTS:
             self._know(Trouble(disabled={digest: evidence}))
 
     def was_slow(self, digest: str) -> None:
-        """A process of the version took too long for a decision among several: it plays one match at a time."""
+        """Have the version play one match at a time: it took too long for a decision among several."""
         self._know(Trouble(slow=frozenset([digest])))
 
     def rule(

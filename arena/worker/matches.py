@@ -83,15 +83,15 @@ class Matches:
             self._move(playing, playing.table.gone, at, fault)
 
     def of_version(self, digest: str) -> list[MatchInPlay]:
-        """The matches in which a version plays."""
+        """Find the matches in which a version plays."""
         return self.where(lambda task: any(entrant.digest == digest for entrant in task.lineup))
 
     def where(self, is_meant: Callable[[Task], bool]) -> list[MatchInPlay]:
-        """The matches of which something is true."""
+        """Find the matches whose task fulfils a condition."""
         return [playing for playing in self._playing if is_meant(playing.task)]
 
     def of_seats(self, seats: Iterable[BotSeat]) -> list[MatchInPlay]:
-        """The match of each of these seats."""
+        """Find the match of each of these seats."""
         return [self._of[at] for at in seats]
 
     def take_back(self, matches: Iterable[MatchInPlay]) -> list[str]:
@@ -155,7 +155,7 @@ class Matches:
 
 
 def seat_record(table: Table, seat: Seat) -> SeatRecord:
-    """What is kept of a seat when its match has ended."""
+    """Collect what is kept of a seat when its match has ended."""
     at = table.at.get(seat)
     evidence = table.evidence.get(seat)
     return SeatRecord((), evidence) if at is None else SeatRecord(tuple(at.times), evidence, at.charged)

@@ -21,11 +21,11 @@ class Queue:
         """What waits, each with the number under which it came, counted over the worker's life."""
 
     def age(self) -> float:
-        """The number of the task that has waited longest."""
+        """Return the number of the task that has waited longest; infinity if none waits."""
         return self.tasks[0][0] if self.tasks else math.inf
 
     def take(self) -> Task:
-        """The next task, which waits no longer."""
+        """Remove and return the task that has waited longest."""
         return self.tasks.popleft()[1]
 
 
@@ -41,7 +41,7 @@ class Queues:
         """Those for whose processes there is no room; first come, first served."""
 
     def add(self, task: Task) -> None:
-        """A task waits, in a queue that may go on."""
+        """Put a task into the queue of its processes, and mark that queue as ready."""
         keys = task.keys
         if (queue := self._queues.get(keys)) is None:
             queue = self._queues[keys] = Queue(task)
@@ -51,7 +51,7 @@ class Queues:
         self._ready[queue] = None
 
     def ready(self) -> list[Queue]:
-        """The queues that may go on, each told once.
+        """Return the queues that may go on, and forget that they may: each is returned once.
 
         Oldest first, so that ratings, which follow the schedule, are not far behind results.
         """
@@ -59,13 +59,13 @@ class Queues:
         return queues
 
     def wake(self, key: Key) -> None:
-        """A process has room again, or there is none any more: its queues may go on."""
+        """Mark the queues of a process as ready: it has room again, or it is gone and can be replaced."""
         for queue in self.waiting_for(key):
             self._ready[queue] = None
         self._call_next()
 
     def waiting_for(self, key: Key) -> Iterator[Queue]:
-        """The queues with tasks that need a process."""
+        """Find the queues with tasks that need a process."""
         return (queue for queue in self._of.get(key, ()) if queue.tasks)
 
     def are_waiting_for(self, key: Key) -> bool:
@@ -73,11 +73,11 @@ class Queues:
         return any(self.waiting_for(key))
 
     def crowd_out(self, queue: Queue) -> None:
-        """There is no room for a queue's processes."""
+        """Note that there is no room for a queue's processes."""
         self._crowded_out[queue] = None
 
     def let_in(self, queue: Queue) -> None:
-        """A queue has its processes; the one that has waited longest for room may try as well."""
+        """Note that a queue has its processes, and mark the one that has waited longest for room as ready."""
         if queue in self._crowded_out:
             del self._crowded_out[queue]
             self._call_next()
@@ -117,6 +117,6 @@ class Queues:
         return found
 
     def clear(self) -> None:
-        """Nothing waits any more."""
+        """Remove all tasks."""
         for waiting in (self._queues, self._of, self._ready, self._crowded_out):
             waiting.clear()

@@ -1,4 +1,4 @@
-"""Processes that start without a word, whatever becomes of us meanwhile.
+"""Worker processes that start without a traceback, even if the arena is killed while they do.
 
 A process that multiprocessing spawns reads from a pipe what it is to do. The standard library writes that once the
 process is there; if we are killed in between, the process finds the pipe at its end and prints a traceback. Here all of
@@ -88,7 +88,7 @@ FOR_THE_ARENA = (signal.SIGINT, signal.SIGHUP)
 def start_process(
     work: Callable[..., None], *arguments: object, deaf_to: Sequence[signal.Signals] = FOR_THE_ARENA
 ) -> tuple[process.BaseProcess, Connection[Any, Any]]:
-    """A process that does `work(link, *arguments)` with one end of a link, and the other end.
+    """Start a process that runs `work(link, *arguments)` with one end of a link; return it and the other end.
 
     It does not hear some signals, from the first moment on, and ends when the arena does. What is large is better sent
     over the link.
@@ -103,7 +103,7 @@ def start_process(
 
 @contextlib.contextmanager
 def _blocked(signals: Sequence[signal.Signals]) -> Iterator[None]:
-    """Processes made meanwhile do not hear these signals while they start."""
+    """Block these signals in the processes that are started inside the block, while they start."""
     resource_tracker.ensure_running()  # else the first spawn begins with it, which ends by unblocking SIGINT
     before = signal.pthread_sigmask(signal.SIG_BLOCK, signals)
     try:

@@ -18,16 +18,16 @@ from arena.worker.progress import Progress
 from arena.worker.worker import IN_FLIGHT, Worker
 
 Waiting: TypeAlias = Callable[[str, str, str], None]
-"""Told the label, address and token of a bot that is to be started by hand."""
+"""Called with the label, address and token of an external bot, which somebody else is to start."""
 REPORT_SECONDS = 0.5
-"""About how long a batch lasts, and so between two reports."""
+"""Seconds that a batch lasts, about, and so the time between two reports of progress."""
 
 
 @contextmanager
 def table(
     *, in_flight: int = IN_FLIGHT, waiting: Waiting | None = None, sandbox: Sandbox = UNCONFINED
 ) -> Iterator[Worker]:
-    """A worker in this process, for as long as the block lasts."""
+    """Keep a worker in this process for as long as the block lasts."""
     with run_folder() as scratch:
         worker = Worker(scratch, in_flight=in_flight, waiting=waiting, sandbox=sandbox)
         try:
@@ -39,7 +39,7 @@ def table(
 def tasks(
     game: Game[Any], lineup: Sequence[Entrant], *, options: Options, limits: Limits, seed: bytes, count: int
 ) -> list[Task]:
-    """As many matches of one line-up as wanted; the first has the seed itself."""
+    """Make `count` matches of one line-up. The first has the seed itself, the others seeds derived from it."""
     return [
         Task(
             f"{number + 1}",
@@ -54,7 +54,7 @@ def tasks(
 
 
 def play(worker: Worker, wanted: Sequence[Task], *, stop: Callable[[], bool], report: Progress) -> list[Played]:
-    """Play them all, or until `stop` says true; gives what was finished in the order of `wanted`."""
+    """Play all matches, or until `stop` returns True; return the finished ones in the order of `wanted`."""
     report(0, len(wanted))
     played: dict[str, Played] = {}
     waiting, size = iter(wanted), 1

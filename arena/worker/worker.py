@@ -76,7 +76,7 @@ class Worker:
     # The batch
 
     def play(self, tasks: Sequence[Task], *, stop: Callable[[], bool] = lambda: False) -> list[Played]:
-        """Play them all; gives what was finished when `stop` says true, in the order finished."""
+        """Play all matches, or until `stop` returns True; return the finished ones in the order they finished."""
         return self._runner.run(self._play(tasks, stop))
 
     async def _play(self, tasks: Sequence[Task], stop: Callable[[], bool]) -> list[Played]:
@@ -97,7 +97,7 @@ class Worker:
         return self._take_results()
 
     def serve(self, link: Link) -> None:
-        """Do what comes over a link until it is closed at the other end; results go back as they come."""
+        """Carry out the orders that come over a link until None comes; results go back as they come."""
         self._runner.run(self._serve(link))
 
     async def _serve(self, link: Link) -> None:
@@ -139,7 +139,7 @@ class Worker:
             self._news.set()
 
     async def _delivery(self) -> Delivery | None:
-        """What there is to be given back now; ends every bot first if that was asked for."""
+        """Collect what is to be given back now, None if nothing is; end every bot first if that was asked for."""
         if rests := self._wants_rest:
             self._wants_rest = False
             await self._rest()
@@ -150,7 +150,7 @@ class Worker:
         return Delivery(results, self.trouble, taken_back, spared, rests)
 
     async def _rest(self) -> None:
-        """End every bot, with all that it started: nobody is left who has seen a die."""
+        """End every bot with all that it started, so that no process is left that has seen a die."""
         await self._pool.empty()
         self._met.clear()
 
@@ -181,7 +181,7 @@ class Worker:
         self.settle()
 
     def _abandon(self) -> None:
-        """Begin nothing more, and leave what is in play without results."""
+        """Begin nothing more, and end what is in play without results."""
         self._queues.clear()
         self._taken_back.clear()
         self._matches.abandon()
@@ -217,7 +217,7 @@ class Worker:
             self._queues.forget(queue)
 
     def _free_bots(self, queue: Queue) -> dict[int, Bot] | None:
-        """The bots for a queue's next match by seat, disabled ones missing; None if one has to be waited for."""
+        """Find the bots for a queue's next match, by seat, without disabled ones; None if one has to be waited for."""
         wanted = {seat: key for seat, key in enumerate(queue.keys) if key[0] not in self.trouble.disabled}
         if not all(key in self._pool for key in wanted.values()) and not self._spawn(queue, wanted):
             self._queues.crowd_out(queue)
@@ -257,7 +257,7 @@ class Worker:
         self._matches.begin(task, bots, {seat: disabled[digest] for seat, digest in absent.items()})
 
     def _over(self, playing: MatchInPlay, played: Played | None) -> None:
-        """A match is over: its bots have room again."""
+        """Handle the end of a match: its bots have room again."""
         for bot in playing.bots.values():
             if bot.entrant.digest in self.trouble.single_use and bot.idle and self._pool.has(bot):
                 self._pool.let_go(bot)
@@ -277,7 +277,7 @@ class Worker:
     # What bots tell
 
     def joined(self, bot: Bot) -> None:
-        """A bot said Hello: it can be given matches."""
+        """Handle a bot's Hello: it can be given matches."""
         single = self.trouble.plays_singly(bot.entrant.digest)
         bot.playing_stream().window.keep_to(1 if single else self._in_flight)
         self._dispatcher.add(bot.playing_stream())
@@ -285,7 +285,7 @@ class Worker:
         self.settle()
 
     def heard(self, bot: Bot, heard: Heard) -> None:
-        """A bot sent a frame: its answers go to their tables, and what follows from them to the bots."""
+        """Handle a frame of a bot: its answers go to their tables, and what follows from them to the bots."""
         if heard.slow:
             self._policy.was_slow(bot.entrant.digest)
             self._one_at_a_time(bot.entrant.digest)
@@ -297,7 +297,7 @@ class Worker:
         self.settle()
 
     def ended(self, bot: Bot, fault: Fault) -> None:
-        """A process is at its end by its own doing: see `FaultPolicy.rule`."""
+        """Handle the end of a process by its own doing: `FaultPolicy.rule` says what it costs."""
         if bot.stream is not None:
             bot.stream.close()
         self._pool.remove(bot)
@@ -337,7 +337,7 @@ class Worker:
         self.settle()
 
     def not_started(self, bot: Bot, why: Void) -> None:
-        """The machine cannot hold one more process: the matches that are next to need it are void."""
+        """Void the next match of every queue that needs a process which the machine cannot hold."""
         if not bot.over:
             self._pool.let_go(bot)
         for queue in list(self._queues.waiting_for(bot.key)):
@@ -353,12 +353,12 @@ class Worker:
                 bot.stream.window.keep_to(1)
 
     def waiting(self, bot: Bot, address: str, token: str) -> None:
-        """Somebody has to start this bot by hand."""
+        """Announce an external bot, which somebody else has to start."""
         if self._waiting is not None:
             self._waiting(bot.entrant.label, address, token)
 
     def bug(self, error: Exception) -> None:
-        """We raised where a bot was being heard: it must not look like the bot's fault."""
+        """Keep an exception of our own to raise it from `play` or `serve`: it must not look like a bot's fault."""
         self._bug = self._bug or error
         self._news.set()
 

@@ -5,11 +5,12 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple
 
-from arena.referee.clock import Limits, Usage
+from arena.referee.clock import Limits
 from arena.referee.match import Asked, Fault, Forfeit, Match, Outcome, Void
 from arena.referee.seat import BotSeat
 from arena.referee.stream import BotStream, Heard
 from arena.referee.table import Outgoing, Table
+from arena.sandbox.cpu_usage import Usage
 from arena.v1 import referee_pb2 as pb
 
 LIMITS = Limits(decision=1.0, bank=3.0)

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from arena.referee.clock import NO_LIMITS, Bank, Limits, Usage, charged
+from arena.referee.clock import NO_LIMITS, Bank, Limits, charged
+from arena.sandbox.cpu_usage import Usage
 
 
 @pytest.fixture

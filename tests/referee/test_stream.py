@@ -10,10 +10,11 @@ import pytest
 
 from arena.referee import frames
 from arena.referee.choices import FRAME_BYTES, NOISE
-from arena.referee.clock import NO_LIMITS, Limits, Usage
+from arena.referee.clock import NO_LIMITS, Limits
 from arena.referee.match import Forfeit, Outcome, SeatForfeit
 from arena.referee.seat import BotSeat
 from arena.referee.timekeeper import PATIENCE, PIECES
+from arena.sandbox.cpu_usage import Usage
 from arena.v1 import referee_pb2 as pb
 from tests.referee.fakes import LIMITS, Wire
 

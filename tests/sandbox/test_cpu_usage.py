@@ -12,10 +12,10 @@ from pathlib import Path
 
 import pytest
 
-from arena.referee.clock import Usage, charged
+from arena.referee.clock import charged
 from arena.sandbox import Bounds, probe
 from arena.sandbox.cgroups import UNIFIED, Group
-from arena.sandbox.cpu_usage import family, look, pressure
+from arena.sandbox.cpu_usage import Usage, family, look, pressure
 
 WORK = 0.5
 """Seconds of processor time that each cheat works."""
