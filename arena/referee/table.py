@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any, NamedTuple
+from typing import Any, TypeAlias
 
 from google.protobuf.json_format import MessageToDict
 
@@ -17,16 +17,10 @@ NAMED = 12
 """How many legal actions are named in the detail of a forfeit for an illegal choice."""
 
 
-class Outgoing(NamedTuple):
-    """What is to be sent to bots after a move."""
-
-    asked: Sequence[BotSeat] = ()
-    """The seats to which a new decision was put."""
-    updates: Sequence[tuple[BotSeat, bytes]] = ()
-    """For bots that asked for updates: what happened in the step before, encoded."""
-
-
-_NOTHING = Outgoing()
+Outgoing: TypeAlias = tuple[Sequence[BotSeat], Sequence[tuple[BotSeat, bytes]]]
+"""What is to be sent after a move: the seats to which a new decision was put; and for seats whose bots asked for
+updates, what happened in the step before, encoded."""
+_NOTHING: Outgoing = (), ()
 
 
 class Table:
@@ -101,7 +95,7 @@ class Table:
             at = self.at[ask.seat]
             at.put(ask, view)
             asked.append(at)
-        return Outgoing(asked, updates)
+        return asked, updates
 
     def _view(self, seat: Seat) -> bytes:
         game = self.match.game

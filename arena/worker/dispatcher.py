@@ -19,11 +19,9 @@ class Dispatcher:
         self._loop = loop
         self._awaits_answers = awaits_answers
         self._gathered: set[BotStream] = set()
+        self.add = self._gathered.add
+        """Note that something has gathered in a stream, or that it may be sent what had."""
         self._linger: asyncio.TimerHandle | None = None
-
-    def add(self, stream: BotStream) -> None:
-        """Something has gathered in a stream, or it may be sent what had."""
-        self._gathered.add(stream)
 
     def send(self) -> None:
         """Send the frames that are full; the others once nobody owes an answer that could add to them, or soon."""
