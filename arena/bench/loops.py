@@ -100,7 +100,7 @@ def _results(db: Database, matches: int) -> tuple[float, float]:
         begun = time.perf_counter()
         store.record(db, ladder, batch)
         recorded = time.perf_counter()
-        store.fold(db, ladder)
+        store.apply_ratings(db, ladder)
         folding += time.perf_counter() - recorded
         recording += recorded - begun
     return recording, folding

@@ -58,7 +58,7 @@ def play(db: Database, ladder: store.Ladder, field: list[str], matches: int, cha
     waiting = store.scheduled(db, ladder)
     while batch := [finished(played(match.id, chance.randrange(2))) for match in islice(waiting, BATCH)]:
         store.record(db, ladder, batch)
-        store.fold(db, ladder)
+        store.apply_ratings(db, ladder)
 
 
 @contextmanager

@@ -65,7 +65,7 @@ class Examined(Bot):
         self._heard: asyncio.Queue[pb.PlayRequest] = asyncio.Queue()
 
     def joined(self, hello: pb.Hello, write: Write) -> Receive:
-        """The bot said Hello. Its own stream stays silent from now on: we speak."""
+        """Take over after the bot's Hello: its stream stays silent, and the examiner writes the frames."""
         super().joined(hello, write)
         self.hello, self._say = hello, write
         return self._hear
@@ -77,7 +77,7 @@ class Examined(Bot):
         self._say(frame)
 
     async def hear(self, seconds: float) -> pb.PlayRequest:
-        """The bot's next frame. Raises Misbehaved if none comes, and if its process is at its end."""
+        """Return the bot's next frame. Raises Misbehaved if none comes, and if its process is at its end."""
         heard = asyncio.ensure_future(self._heard.get())
         either: list[asyncio.Future[Any]] = [heard, self._desk.over]
         await asyncio.wait(either, timeout=seconds, return_when=asyncio.FIRST_COMPLETED)
@@ -104,7 +104,7 @@ class Examined(Bot):
 
 
 class _Desk:
-    """Hears what becomes of the bot."""
+    """The host of the bot that is examined: keeps what becomes of it."""
 
     def __init__(self, sandbox: Sandbox, scratch: Path, waiting: Waiting | None) -> None:
         self.sandbox = sandbox
@@ -114,31 +114,31 @@ class _Desk:
         self._waiting = waiting
 
     def joined(self, bot: Bot) -> None:
-        """Whoever examines it looks for itself."""
+        """Do nothing: the examiner reads what the bot says."""
 
     def heard(self, bot: Bot, heard: Heard) -> None:
-        """Whoever examines the bot reads its frames."""
+        """Do nothing: the examiner reads the bot's frames."""
 
     def ended(self, bot: Bot, fault: Fault) -> None:  # noqa: ARG002 - there is one bot
-        """The process is at its end by its own doing."""
+        """Keep the fault of a process that is at its end by its own doing."""
         if not self.over.done():
             self.over.set_result(Misbehaved(fault.detail, fault.reason))
 
     def excused(self, bot: Bot, why: Void) -> None:  # noqa: ARG002 - every host hears which bot
-        """Not its fault either."""
+        """Report that the bot could not be judged, by no doing of its own."""
         self.bug(Unjudged(f"the bot could not be judged ({why}); try again"))
 
     def not_started(self, bot: Bot, why: Void) -> None:  # noqa: ARG002 - every host hears which bot
-        """Not its fault: there is nothing to be said about it."""
+        """Report that the bot could not be started, by no doing of its own."""
         self.bug(NoSandbox(str(why)))
 
     def bug(self, error: Exception) -> None:
-        """We raised."""
+        """Raise an exception of the arena's own from `hear`."""
         if not self.over.done():
             self.over.set_exception(error)
 
     def waiting(self, bot: Bot, address: str, token: str) -> None:
-        """Somebody has to start it by hand."""
+        """Announce an external bot, which somebody else has to start."""
         if self._waiting is not None:
             self._waiting(bot.entrant.label, address, token)
 
@@ -147,7 +147,7 @@ class _Desk:
 async def examined(
     entrant: Entrant, start_limit: float, sandbox: Sandbox, waiting: Waiting | None = None
 ) -> AsyncIterator[Examined]:
-    """A process of a bot that has joined and was welcomed, for as long as the block lasts.
+    """Keep a process of a bot, which has joined and was sent its Welcome, for as long as the block lasts.
 
     Raises Misbehaved if it does not join within `start_limit` seconds.
     """

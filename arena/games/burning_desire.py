@@ -32,7 +32,7 @@ from arena.games.burning_desire_dice import (
 )
 from arena.games.dice import Dice
 from arena.games.encoding import block, number
-from arena.games.rules import BadOption, Game, Options, Seat, light, places
+from arena.games.rules import BadOption, Game, Options, Seat, fast_replace, places
 from arena.v1.burning_desire_pb2 import BurningDesirePhase, BurningDesireStage, BurningDesireView
 
 
@@ -53,7 +53,7 @@ class Phase(IntEnum):
     MULTIPLY = 3
 
 
-@light
+@fast_replace
 class State(NamedTuple):
     """Complete position; when the match is over, its last turn stays as it ended."""
 

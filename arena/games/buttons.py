@@ -27,7 +27,7 @@ from arena.games.buttons_picture import picture
 from arena.games.buttons_state import Phase, Position, Status
 from arena.games.dice import Dice, shuffled
 from arena.games.encoding import block
-from arena.games.rules import BadOption, Game, Options, Seat, kept, light, places
+from arena.games.rules import BadOption, Game, Options, Seat, cached_property, fast_replace, places
 from arena.v1 import buttons_pb2 as wire
 
 ROLL, QUIT, PASS, FRONT, BACK = range(36, 41)
@@ -50,11 +50,11 @@ HAS_BUST = wire.BUTTONS_STATUS_BUST
 Value = TypeVar("Value")
 
 
-@light
+@fast_replace
 class State(Position):
     """A position. A set of cells is an integer whose bit n is cell n."""
 
-    @kept
+    @cached_property
     def pending(self) -> Mapping[Seat, tuple[int, ...]]:
         """Map each seat that must decide to its legal actions; cached, because `apply` needs it again."""
         if self.phase == TURN:
@@ -320,9 +320,11 @@ def _check(pending: Mapping[Seat, Sequence[int]], decisions: Mapping[Seat, int])
 
 
 @lru_cache(maxsize=1 << 13)
-def _shown_turn(phase: Phase, round: int, turn: int, active: Seat, starter: Seat, status: tuple[Status, ...]) -> bytes:
+def _shown_turn(
+    phase: Phase, round_number: int, turn: int, active: Seat, starter: Seat, status: tuple[Status, ...]
+) -> bytes:
     left = dice_left(len(status), len(status) - status.count(IN))
-    view = wire.ButtonsView(phase=phase, round=round, turn=turn, active=active, starter=starter, dice_left=left)
+    view = wire.ButtonsView(phase=phase, round=round_number, turn=turn, active=active, starter=starter, dice_left=left)
     return view.SerializeToString()
 
 

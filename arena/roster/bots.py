@@ -66,7 +66,7 @@ def retire(home: Path, name: str, *, undo: bool = False) -> store.Retired:
             return store.Retired(store.reinstate(db, name), 0)
         retired = store.retire(db, name)
         for ladder in store.ladders(db) if retired.dropped else ():
-            store.fold(db, ladder)  # rate the matches that waited for dropped ones
+            store.apply_ratings(db, ladder)  # rate the matches that waited for dropped ones
         return retired
 
 

@@ -4,7 +4,7 @@
 `confine_build` turn a command into one that runs inside it.
 """
 
-from arena.sandbox.confine import Confined, builder, confine, confine_build, door, user
+from arena.sandbox.confine import Confined, builder, confine, confine_build, socket_folder, user
 from arena.sandbox.grades import DEFAULT, LEAST, MOST, UNCONFINED, Bounds, Grade, Layer, NoSandbox, Sandbox
 from arena.sandbox.probe import probe
 
@@ -22,7 +22,7 @@ __all__ = [
     "builder",
     "confine",
     "confine_build",
-    "door",
     "probe",
+    "socket_folder",
     "user",
 ]

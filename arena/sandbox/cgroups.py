@@ -140,7 +140,7 @@ class Group:
         return list(dict.fromkeys(self._of.values()))
 
     @property
-    def doors(self) -> list[str]:
+    def procs_files(self) -> list[str]:
         """The files to write to for a process to enter the groups."""
         return [str(folder / "cgroup.procs") for folder in self.folders]
 

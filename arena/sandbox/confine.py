@@ -67,18 +67,18 @@ def confine(
     command: Sequence[str],
     *,
     root: Path,
-    door: Path,
+    socket_folder: Path,
     scratch: Path,
     env: Mapping[str, str],
     bounds: Bounds = DEFAULT,
 ) -> Confined:
-    """Wrap the command of a bot, which sees its program in `root` and the folder of its socket, `door`.
+    """Wrap the command of a bot, which sees its program in `root` and the folder of its socket, `socket_folder`.
 
     The bot writes to `scratch` or to memory of its own. Its environment is `env`, with hints that tell runtimes how
     much memory there is, and paths of its home, temporary files and packages. Raises OSError if a control group cannot
     be made.
     """
-    root, door, scratch = root.absolute(), door.absolute(), scratch.absolute()
+    root, socket_folder, scratch = root.absolute(), socket_folder.absolute(), scratch.absolute()
     env = {**hints(bounds), "TMPDIR": TEMPORARY if sandbox.bwrap else str(scratch), **env}
     env["HOME"] = env["TMPDIR"]
     orders = _orders(sandbox, bounds, user(sandbox))
@@ -86,10 +86,10 @@ def confine(
         env["JAVA_TOOL_OPTIONS"] += f" -Djava.io.tmpdir={scratch}"  # Java ignores TMPDIR
         if sandbox.grade is Grade.C:
             env["PYTHONPATH"] = str(places.link_packages(scratch))
-            orders |= _bare(sandbox, [str(root), str(door)], [str(scratch)])
+            orders |= _bare(sandbox, [str(root), str(socket_folder)], [str(scratch)])
         group = _group(sandbox, orders, bounds)
         return Confined(_launch(orders, command), env, str(root), group, False, bounds, scratch)
-    wrapper = _bubblewrap(sandbox, orders, {BOT: str(root), DOOR: str(door)}, {}, bounds, network=False)
+    wrapper = _bubblewrap(sandbox, orders, {BOT: str(root), DOOR: str(socket_folder)}, {}, bounds, network=False)
     wrapper += [*_quiet_proc(_source(sandbox, orders, str(_machine(scratch)))), "--"]
     group = _group(sandbox, orders, bounds)
     return Confined(_launch(orders, [*wrapper, *_counted(bounds), *command]), env, "/", group, True, bounds)
@@ -133,7 +133,7 @@ def _tools() -> list[str]:
     return [*places.toolchains(), *places.certificates(), *places.settings(*places.NETWORK)]
 
 
-def door(sandbox: Sandbox, directory: Path) -> Path:
+def socket_folder(sandbox: Sandbox, directory: Path) -> Path:
     """Return the path at which a bot finds the folder of its socket."""
     return Path(DOOR) if sandbox.bwrap else directory
 
@@ -174,7 +174,7 @@ def _group(sandbox: Sandbox, orders: dict[str, Any], bounds: Bounds) -> Group | 
     if not sandbox.groups:
         return None
     group = Group(sandbox.groups, bounds)
-    orders["groups"] = group.doors
+    orders["groups"] = group.procs_files
     return group
 
 

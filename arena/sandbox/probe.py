@@ -137,7 +137,9 @@ def _trial(sandbox: Sandbox) -> str:
                 os.chown(root, uid, -1)
         environment = {"PATH": f"{Path(sys.executable).parent}:/usr/bin:/bin"}
         try:
-            made = confine(sandbox, [sys.executable, "-c", TRIAL], root=root, door=root, scratch=root, env=environment)
+            made = confine(
+                sandbox, [sys.executable, "-c", TRIAL], root=root, socket_folder=root, scratch=root, env=environment
+            )
             done = subprocess.run(
                 made.argv,
                 env=made.env,

@@ -159,8 +159,8 @@ async def _attacked(sandbox: Sandbox, folder: Path, name: str) -> Verdict:
 
 async def _process(sandbox: Sandbox, folder: Path, name: str, canaries: Canaries, *, again: bool = False) -> Verdict:
     """Run one process of the attacker, with a socket folder and a folder to write to, as a bot has them."""
-    door, scratch = folder / "door", folder / "tmp"
-    for own in (door, scratch):
+    socket_folder, scratch = folder / "door", folder / "tmp"
+    for own in (socket_folder, scratch):
         own.mkdir()
         if (uid := user(sandbox)) is not None:
             os.chown(own, uid, -1)
@@ -169,7 +169,7 @@ async def _process(sandbox: Sandbox, folder: Path, name: str, canaries: Canaries
         sandbox.hide(str(folder / "others")),
         [sys.executable, attacks.__file__, name],
         root=shown(sandbox, folder / "bot", folder / "programs"),
-        door=door,
+        socket_folder=socket_folder,
         scratch=scratch,
         env={"PATH": f"{Path(sys.executable).parent}:/usr/bin:/bin", "ARENA_CANARIES": canaries.where(again)},
         bounds=Bounds(memory_mib=256),
@@ -182,7 +182,7 @@ async def _process(sandbox: Sandbox, folder: Path, name: str, canaries: Canaries
         await asyncio.wait_for(ended.wait(), PATIENCE if name != "ignore_the_end" else 2.0)
     process.kill()
     await ended.wait()
-    remove(door)
+    remove(socket_folder)
     remove(scratch)
     return _verdict(sandbox, name, process, canaries)
 

@@ -104,7 +104,7 @@ def run_ladder(
     entrants = [entrant(label) for label in (*awaited, *labels)]  # before anything is played or planned
     player = _Player(db, ladder, workers, entrant, report, time.time() if since is None else since)
     player.know(entrants)
-    store.fold(db, ladder)  # rate what waited for matches that were dropped since
+    store.apply_ratings(db, ladder)  # rate what waited for matches that were dropped since
     player.see_retired()
     if retry:
         player.play_unplayable()
@@ -226,7 +226,7 @@ class _Player:
         store.drop(self._db, new)  # again: more matches may have been planned since they were retired
         self._workers.learn(Trouble(retired=frozenset(new)))
         self.run = self.run._replace(retired=tuple(sorted({*self.run.retired, *new})))
-        store.fold(self._db, self._ladder)
+        store.apply_ratings(self._db, self._ladder)
         self._count()
         self._report(self.run.played, self._total)
 
@@ -245,7 +245,7 @@ def _record(run: Run, db: Database, ladder: store.Ladder, results: Sequence[Play
     full = {result.id: result.void for result in results if result.is_void_by(VoidReason.DISK)}
     values = [finished(result) for result in results if result.id not in full]
     played = store.record(db, ladder, values)
-    store.fold(db, ladder)
+    store.apply_ratings(db, ladder)
     for void in full.values():
         raise DiskFull(f"{void}: make room in {tempfile.gettempdir()} and run the command again")
     voids = [value for value in values if isinstance(value, store.VoidMatch)]

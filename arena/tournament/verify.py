@@ -150,8 +150,8 @@ def _guarded(ladder: str | None, check: Callable[..., Verdict], home: Path, *arg
         return Verdict(difference=Difference(ladder, None, f"cannot be read: {error}"))
 
 
-def _known(db: Database, id: str) -> Ladder:
-    ladder = store.find_ladder(db, id)
+def _known(db: Database, ladder_id: str) -> Ladder:
+    ladder = store.find_ladder(db, ladder_id)
     assert ladder is not None, "a ladder that was there a moment ago"
     return ladder
 

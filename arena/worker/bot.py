@@ -18,7 +18,7 @@ from arena.referee.match import Fault, Forfeit, Void, VoidReason
 from arena.referee.service import LONGEST, REFUSALS, Receive, RefereeService, Write
 from arena.referee.stream import BotStream, Heard
 from arena.referee.timekeeper import Clock
-from arena.sandbox import Confined, Sandbox, confine, door, user
+from arena.sandbox import Confined, Sandbox, confine, socket_folder, user
 from arena.sandbox.cpu_usage import Usage
 from arena.sandbox.process import BotProcess
 from arena.sandbox.run_folder import remove
@@ -119,7 +119,7 @@ class Bot:
         await self._service.open()
         if self.over:
             return
-        if self.entrant.by_hand:
+        if self.entrant.is_external:
             self.started.set()
             self.host.waiting(self, self._service.address, self._service.token)
             return
@@ -155,12 +155,12 @@ class Bot:
             for path in (self._directory, self._service.path, scratch):
                 os.chown(path, uid, -1)
         env = bot_environment(self.entrant.env, self._service)
-        env["ARENA_ADDR"] = f"unix:{door(sandbox, self._directory)}/{self._service.path.name}"
+        env["ARENA_ADDR"] = f"unix:{socket_folder(sandbox, self._directory)}/{self._service.path.name}"
         return confine(
             sandbox,
             self.entrant.command,
             root=root,
-            door=self._directory,
+            socket_folder=self._directory,
             scratch=scratch,
             env=env,
             bounds=self._bounds,

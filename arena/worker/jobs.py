@@ -30,7 +30,7 @@ class Entrant(NamedTuple):
     """Processes and threads together; None, like that of memory, if it does not say how many it wants."""
 
     @property
-    def by_hand(self) -> bool:
+    def is_external(self) -> bool:
         """Whether the arena waits for a process that it did not start."""
         return not self.command
 

@@ -63,7 +63,7 @@ class Matches:
 
     def _seat(self, playing: MatchInPlay, seat: Seat) -> BotSeat:
         task, stream = playing.task, playing.streams[seat]
-        limits = NO_LIMITS if playing.bots[seat].entrant.by_hand else task.limits
+        limits = NO_LIMITS if playing.bots[seat].entrant.is_external else task.limits
         start = frames.match_start(task.game, len(task.lineup), task.options, task.seed, seat, limits)
         at = stream.seat(seat, len(task.lineup), limits, start)
         self._of[at] = playing

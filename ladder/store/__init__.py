@@ -4,7 +4,7 @@ Functions take the connection first, show their SQL, and return values. Writes t
 and what a function has written survives kill -9 and power loss as soon as it returns.
 """
 
-from ladder.store.board import fold, ladder_hash, leaderboard, provisional, reach, sign
+from ladder.store.board import apply_ratings, ladder_hash, leaderboard, provisional, reach, sign
 from ladder.store.chances import Chance, chances, chances_of, forgive, use_chance
 from ladder.store.checks import Mismatch
 from ladder.store.database import NotFound, StoreError, exclusive, is_stored, one_state, open, open_read, write
@@ -53,6 +53,7 @@ __all__ = [
     "Version",
     "VoidMatch",
     "add_version",
+    "apply_ratings",
     "awaited",
     "backup",
     "chances",
@@ -67,7 +68,6 @@ __all__ = [
     "field",
     "find_ladder",
     "find_settled",
-    "fold",
     "forgive",
     "is_stored",
     "ladder",

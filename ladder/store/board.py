@@ -18,7 +18,7 @@ from ladder.store.records import Ladder, Row
 if TYPE_CHECKING:
     from sqlite_utils import Database
 
-FOLDED_AT_ONCE = 1000
+RATED_AT_ONCE = 1000
 """Matches rated in one transaction: other writers wait a second at most."""
 
 
@@ -34,7 +34,7 @@ class Standing(NamedTuple):
     forfeits: int = 0
 
 
-Folded: TypeAlias = tuple[int, str, dict[str, Standing]]
+RatedMatch: TypeAlias = tuple[int, str, dict[str, Standing]]
 """A match that was rated: seq, id, and the standings of its versions after it."""
 
 
@@ -46,13 +46,13 @@ class Placed(NamedTuple):
     forfeit: bool
 
 
-def fold(db: Database, ladder: Ladder) -> int:
+def apply_ratings(db: Database, ladder: Ladder) -> int:
     """Rate, in schedule order, every match before the first that is still to be played; return how many.
 
     Each is rated exactly once, whatever order results arrive in and wherever a process stops: the ratings and the
     position reached are stored in one transaction. Unplayable matches are skipped, but counted.
     """
-    return sum(iter(lambda: _fold_some(db, ladder), 0))
+    return sum(iter(lambda: _apply_some(db, ladder), 0))
 
 
 def leaderboard(db: Database, ladder: Ladder) -> list[Row]:
@@ -112,20 +112,20 @@ def kept_hash(db: Database, ladder: Ladder) -> str | None:
     return known
 
 
-def _fold_some(db: Database, ladder: Ladder) -> int:
+def _apply_some(db: Database, ladder: Ladder) -> int:
     with write(db):
         begin, end = reach(db, ladder)
-        end = min(end, begin + FOLDED_AT_ONCE)
+        end = min(end, begin + RATED_AT_ONCE)
         if begin < end:
-            _fold_between(db, ladder, begin, end)
+            _apply_between(db, ladder, begin, end)
     return end - begin
 
 
-def _fold_between(db: Database, ladder: Ladder, begin: int, end: int) -> None:
+def _apply_between(db: Database, ladder: Ladder, begin: int, end: int) -> None:
     if begin == 0:  # at the start, or after an unplayable match was played after all
         _forget(db, ladder)
     now = standings(db, ladder)
-    for seq, _, after in folded(db, ladder, begin, end, now):
+    for seq, _, after in rated_matches(db, ladder, begin, end, now):
         ratings = canonical_json({version: standing.rating for version, standing in after.items()})
         db.execute("INSERT INTO history (ladder, seq, ratings) VALUES (?, ?, ?)", [ladder.id, seq, ratings])
     _save(db, ladder, now)
@@ -133,7 +133,7 @@ def _fold_between(db: Database, ladder: Ladder, begin: int, end: int) -> None:
     note_arithmetic(db, ladder)
 
 
-def folded(db: Database, ladder: Ladder, begin: int, end: int, now: dict[str, Standing]) -> Iterator[Folded]:
+def rated_matches(db: Database, ladder: Ladder, begin: int, end: int, now: dict[str, Standing]) -> Iterator[RatedMatch]:
     """Yield what rating the matches from seq `begin` to before `end` gives; stores nothing, but updates `now`."""
     for seq, match, seats in _finished(db, ladder, begin, end):
         after = _rated(now, seats, ladder.draw_probability)

@@ -198,17 +198,17 @@ def results(db: Database, ladder: Ladder, begin: int, end: int) -> Iterator[Resu
 def check_ratings(db: Database, ladder: Ladder) -> list[str]:
     """Compute history and ratings anew from the results and compare; return remarks. Raises Mismatch."""
     _check_set_back(db, ladder)
-    folded, end = board.reach(db, ladder)
+    rated, end = board.reach(db, ladder)
     rated_by = [by for by in board.rated_by(db, ladder) if not by.endswith(settled.METHOD)]
-    if folded == 0 and board.standings(db, ladder):
+    if rated == 0 and board.standings(db, ladder):
         _check_retried(db, ladder)
         return ["an unplayable match was played after all: the next run computes the ratings anew"]
-    if not 0 <= folded <= end:
-        raise Mismatch(f"{folded} matches are folded into the ratings, of {end} that can be")
+    if not 0 <= rated <= end:
+        raise Mismatch(f"{rated} matches are in the ratings, of {end} that can be")
     compare = _Comparison(rated_by == [arithmetic()], CLOSE)
     standings: dict[str, board.Standing] = {}
     history = db.execute("SELECT seq, ratings FROM history WHERE ladder = ? ORDER BY seq", [ladder.id])
-    for stored, computed in zip_longest(history, board.folded(db, ladder, 0, folded, standings)):
+    for stored, computed in zip_longest(history, board.rated_matches(db, ladder, 0, rated, standings)):
         if stored is None or computed is None or stored[0] != computed[0]:
             seqs = [line and line[0] for line in (stored, computed)]
             raise Mismatch("the history of ratings has seq {}, expected {}".format(*seqs))
@@ -241,10 +241,10 @@ def _check_set_back(db: Database, ladder: Ladder) -> None:
         " WHERE m.ladder = ? AND m.status != 'done' ORDER BY m.seq",
         [ladder.id],
     )
-    for match, status, leg, is_folded, is_rated in rows:
+    for match, status, leg, is_in_ratings, is_rated in rows:
         if is_rated:
             raise Mismatch(f"it is {status}, and was rated", match)
-        if status == "scheduled" and is_folded:
+        if status == "scheduled" and is_in_ratings:
             raise Mismatch("it is scheduled, and matches after it are rated", match)
         if status == "scheduled" and begun is not None and leg < begun:
             raise Mismatch(
@@ -256,7 +256,7 @@ def _check_retried(db: Database, ladder: Ladder) -> None:
     """Raise Mismatch unless a match was done after it was unplayable, so that all ratings are to be computed anew."""
     retried = "SELECT 1 FROM matches WHERE ladder = ? AND status = 'done' AND json_array_length(voids) >= ?"
     if db.execute(retried, [ladder.id, ATTEMPTS]).fetchone() is None:
-        raise Mismatch("no match is folded into the ratings, and there are some")
+        raise Mismatch("no match is in the ratings, and there are some")
 
 
 def check_settled(db: Database, ladder: Ladder) -> list[str]:
@@ -422,14 +422,14 @@ class _Known:
     def add(self, group: _Group) -> None:
         self._of_round.setdefault(group.round, {}).setdefault(group.group.order, []).append(group.absent)
 
-    def there(self, round: int, leg: int) -> set[Order]:
+    def there(self, round_number: int, leg: int) -> set[Order]:
         """Return the orders of a round that a leg does not have to play."""
-        orders = self._of_round.get(round, {})
+        orders = self._of_round.get(round_number, {})
         return {order for order, absent in orders.items() if any(each is None or each > leg for each in absent)}
 
-    def count(self, round: int, order: Order) -> int:
+    def count(self, round_number: int, order: Order) -> int:
         """Count the groups of an order in a round."""
-        return len(self._of_round.get(round, {}).get(order, ()))
+        return len(self._of_round.get(round_number, {}).get(order, ()))
 
 
 _Field: TypeAlias = tuple[list[str], int]

@@ -39,9 +39,9 @@ def ladder(db: Database, key: LadderKey, *, draw_probability: float, seed: str |
     return known
 
 
-def find_ladder(db: Database, id: str) -> Ladder | None:
+def find_ladder(db: Database, ladder_id: str) -> Ladder | None:
     """Return the ladder with this id (`LadderKey.id`), or None if it was never begun."""
-    return next((_ladder(row) for row in db.query("SELECT * FROM ladders WHERE id = ?", [id])), None)
+    return next((_ladder(row) for row in db.query("SELECT * FROM ladders WHERE id = ?", [ladder_id])), None)
 
 
 def ladders(db: Database, game: str | None = None, seats: int | None = None) -> tuple[Ladder, ...]:
@@ -178,8 +178,10 @@ def _insert_leg(db: Database, ladder: Ladder, leg: int, bots: Sequence[str], rou
     db.execute("INSERT INTO legs (ladder, leg, field, rounds, phased) VALUES (?, ?, ?, ?, 1)", values)
 
 
-def _orders(db: Database, ladder: Ladder, round: int) -> set[Order]:
-    rows = db.execute("SELECT bots FROM groups WHERE ladder = ? AND round = ? AND dropped IS NULL", [ladder.id, round])
+def _orders(db: Database, ladder: Ladder, round_number: int) -> set[Order]:
+    rows = db.execute(
+        "SELECT bots FROM groups WHERE ladder = ? AND round = ? AND dropped IS NULL", [ladder.id, round_number]
+    )
     return {tuple(json.loads(bots)) for (bots,) in rows}
 
 

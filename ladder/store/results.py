@@ -86,7 +86,7 @@ def _finish(db: Database, result: FinishedMatch, bots: Sequence[str], voids: str
 
 
 def digest(
-    id: str,
+    match_id: str,
     voids: str,
     finished: float | None = None,
     choices: bytes | None = None,
@@ -99,7 +99,7 @@ def digest(
     `seats` the columns of the table from the version on.
     """
     hashes = [each and each.hex() for each in (choices, replay)]
-    return sha256(canonical_json([id, voids, finished, *hashes, seats]).encode()).digest()
+    return sha256(canonical_json([match_id, voids, finished, *hashes, seats]).encode()).digest()
 
 
 def _packed(outcome: SeatOutcome) -> tuple[object, ...]:
@@ -192,9 +192,9 @@ def _full_id(db: Database, prefix: str) -> str:
     return str(ids[0])
 
 
-def _outcomes(db: Database, id: str) -> tuple[SeatOutcome, ...]:
+def _outcomes(db: Database, match_id: str) -> tuple[SeatOutcome, ...]:
     columns = ", ".join(SeatOutcome._fields)
-    rows = db.query(f"SELECT {columns} FROM seats WHERE match = ? ORDER BY seat", [id])
+    rows = db.query(f"SELECT {columns} FROM seats WHERE match = ? ORDER BY seat", [match_id])
     return tuple(_unpacked(row) for row in rows)
 
 

@@ -45,7 +45,7 @@ def make_home(home: Path) -> None:
         *clean, last = store.scheduled(db, ladder)
         store.record(db, ladder, [_won(match.id) for match in clean])
         store.record(db, ladder, [_crashed(last.id, last.line_up.index("bob@1"))])
-        store.fold(db, ladder)
+        store.apply_ratings(db, ladder)
 
 
 def _won(match: str) -> store.FinishedMatch:

@@ -47,4 +47,4 @@ def void(match: store.ScheduledMatch, times: int = 1) -> list[store.VoidMatch]:
 def play(db: Database, ladder: store.Ladder) -> None:
     """Play all that is scheduled and rate it."""
     store.record(db, ladder, [finished(match) for match in store.scheduled(db, ladder)])
-    store.fold(db, ladder)
+    store.apply_ratings(db, ladder)

@@ -25,7 +25,7 @@ def seen(db: Database, ladder: store.Ladder) -> tuple[list[store.Row], str]:
     return store.leaderboard(db, ladder), store.ladder_hash(db, ladder)
 
 
-def by_hand(matches: Sequence[store.ScheduledMatch]) -> dict[str, Rating]:
+def is_external(matches: Sequence[store.ScheduledMatch]) -> dict[str, Rating]:
     """The ratings after these matches in this order."""
     ratings: dict[str, Rating] = {}
     for match in matches:
@@ -45,9 +45,9 @@ def test_ratings_are_those_of_the_schedule_order(db: Database, seats: int) -> No
     ladder = begin(db, "a", "b", "c", "d", seats=seats, rounds=2)
     matches = list(store.scheduled(db, ladder))
     play(db, ladder)
-    assert rated(db, ladder) == by_hand(matches)
+    assert rated(db, ladder) == is_external(matches)
     for number in (0, 5, len(matches) - 1):
-        after = by_hand(matches[: number + 1])
+        after = is_external(matches[: number + 1])
         assert store.match(db, matches[number].id).ratings == {bot: after[bot] for bot in matches[number].line_up}
 
 
@@ -62,30 +62,30 @@ def test_the_order_of_finishing_changes_nothing(chance: Random, seats: int) -> N
         for result in chance.sample(results, len(results)):
             store.record(mixed, ladder, [result])
             if chance.random() < 0.3:
-                store.fold(mixed, ladder)
-        store.fold(mixed, ladder)
+                store.apply_ratings(mixed, ladder)
+        store.apply_ratings(mixed, ladder)
         assert seen(mixed, ladder) == seen(straight, ladder)
 
 
-def test_the_fold_waits_for_the_first_match_that_is_not_done(db: Database) -> None:
+def test_rating_waits_for_the_first_match_that_is_not_done(db: Database) -> None:
     """Rating what came later first would make ratings depend on who was quick."""
     ladder = begin(db, "a", "b", "c", rounds=2)
     matches = list(store.scheduled(db, ladder))
     store.record(db, ladder, [finished(match) for match in matches if match is not matches[4]])
-    assert store.fold(db, ladder) == 4
-    assert rated(db, ladder) == by_hand(matches[:4])
+    assert store.apply_ratings(db, ladder) == 4
+    assert rated(db, ladder) == is_external(matches[:4])
     store.record(db, ladder, [finished(matches[4])])
-    assert store.fold(db, ladder) == 8
-    assert rated(db, ladder) == by_hand(matches)
+    assert store.apply_ratings(db, ladder) == 8
+    assert rated(db, ladder) == is_external(matches)
 
 
-def test_folding_again_changes_nothing(db: Database) -> None:
-    """Each match is rated once: there is nothing to fold, and before the first result neither."""
+def test_rating_again_changes_nothing(db: Database) -> None:
+    """Each match is rated once: there is nothing to rate, and before the first result neither."""
     ladder = begin(db, "a", "b", "c")
-    assert store.fold(db, ladder) == 0
+    assert store.apply_ratings(db, ladder) == 0
     play(db, ladder)
     before = seen(db, ladder)
-    assert store.fold(db, ladder) == 0
+    assert store.apply_ratings(db, ladder) == 0
     assert seen(db, ladder) == before
 
 
@@ -95,7 +95,7 @@ def test_an_unplayable_match_is_passed_over(db: Database) -> None:
     matches = list(store.scheduled(db, ladder))
     store.record(db, ladder, void(matches[1], 3))
     play(db, ladder)
-    assert rated(db, ladder) == by_hand([match for match in matches if match is not matches[1]])
+    assert rated(db, ladder) == is_external([match for match in matches if match is not matches[1]])
     assert store.counts(db, ladder) == store.Counts(scheduled=0, done=5, unplayable=1)
 
 
@@ -109,13 +109,13 @@ def test_an_unplayable_match_played_after_all_counts_in_its_place(db: Database) 
     store.record(db, ladder, [finished(matches[1])])
     assert rated(db, ladder) == before
     assert [row.matches for row in store.provisional(db, ladder)] == [4, 4, 4]
-    store.fold(db, ladder)
+    store.apply_ratings(db, ladder)
     with in_memory() as sound:
         play(sound, begin(sound, "a", "b", "c"))
         assert seen(db, ladder) == seen(sound, ladder)
 
 
-def test_a_fold_that_is_stopped_begins_again_where_it_was(db: Database, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_rating_that_is_stopped_begins_again_where_it_was(db: Database, monkeypatch: pytest.MonkeyPatch) -> None:
     """Ratings and the place reached are stored together, or not at all."""
     ladder = begin(db, "a", "b", "c", rounds=3)
     matches = list(store.scheduled(db, ladder))
@@ -127,14 +127,14 @@ def test_a_fold_that_is_stopped_begins_again_where_it_was(db: Database, monkeypa
             raise KeyboardInterrupt
         return rate(*arguments)  # type: ignore[arg-type]
 
-    monkeypatch.setattr(board, "FOLDED_AT_ONCE", 4)
+    monkeypatch.setattr(board, "RATED_AT_ONCE", 4)
     monkeypatch.setattr(board, "rate", until_killed)
     with pytest.raises(KeyboardInterrupt):
-        store.fold(db, ladder)
-    assert rated(db, ladder) == by_hand(matches[:8])
+        store.apply_ratings(db, ladder)
+    assert rated(db, ladder) == is_external(matches[:8])
     monkeypatch.setattr(board, "rate", rate)
-    assert store.fold(db, ladder) == 10
-    assert rated(db, ladder) == by_hand(matches)
+    assert store.apply_ratings(db, ladder) == 10
+    assert rated(db, ladder) == is_external(matches)
 
 
 def three_seats(db: Database, *results: Sequence[int], forfeit: str | None = None) -> dict[str, store.Row]:
@@ -145,7 +145,7 @@ def three_seats(db: Database, *results: Sequence[int], forfeit: str | None = Non
         seat = match.line_up.index("a@1")
         outcomes[seat] = outcomes[seat]._replace(forfeit=forfeit)
         store.record(db, ladder, [store.FinishedMatch(match.id, tuple(outcomes), b"", b"")])
-    store.fold(db, ladder)
+    store.apply_ratings(db, ladder)
     return {row.name: row for row in store.leaderboard(db, ladder)}
 
 
@@ -179,7 +179,7 @@ def test_the_leaderboard_goes_by_shown_rating(db: Database) -> None:
     match = next(store.scheduled(db, ladder))
     outcomes = tuple(store.SeatOutcome(int(label != "z@1"), 0) for label in match.line_up)
     store.record(db, ladder, [store.FinishedMatch(match.id, outcomes, b"", b"")])
-    store.fold(db, ladder)
+    store.apply_ratings(db, ladder)
     rows = store.leaderboard(db, ladder)
     assert (max(rows, key=lambda row: row.mu).name, rows[-1].name) == ("z", "z")
     assert [row.shown for row in rows] == sorted((row.mu - 3 * row.sigma for row in rows), reverse=True)
@@ -204,7 +204,7 @@ def hash_after(change: Change) -> str:
         ladder = begin(db, "a", "b", "c")
         results = [finished(match) for match in store.scheduled(db, ladder)]
         store.record(db, ladder, [change(results[0]), *results[1:]])
-        store.fold(db, ladder)
+        store.apply_ratings(db, ladder)
         return store.ladder_hash(db, ladder)
 
 
@@ -276,7 +276,7 @@ def test_a_hash_is_kept_until_something_is_recorded(db: Database) -> None:
     store.plan(db, ladder, ["a", "b"], 2)
     store.record(db, ladder, [finished(match) for match in store.scheduled(db, ladder)])
     recorded = store.sign(db, ladder)
-    store.fold(db, ladder)
+    store.apply_ratings(db, ladder)
     assert len({first, recorded, store.sign(db, ladder)}) == 3
     assert store.sign(db, ladder) == store.ladder_hash(db, ladder)
     db.execute("UPDATE ladders SET hash = ?", [first])
@@ -289,13 +289,13 @@ def test_what_came_early_is_on_the_provisional_board_in_the_order_it_came(db: Da
     ladder = begin(db, "a", "b", "c", "d", rounds=2)
     matches = list(store.scheduled(db, ladder))
     store.record(db, ladder, [finished(matches[0])])
-    store.fold(db, ladder)
+    store.apply_ratings(db, ladder)
     assert store.provisional(db, ladder) == []
     late, early = matches[7], matches[3]
     for match in (late, early):
         store.record(db, ladder, [finished(match)])
-        store.fold(db, ladder)
+        store.apply_ratings(db, ladder)
     before = store.ladder_hash(db, ladder), store.leaderboard(db, ladder)
     found = {row.label: Rating(row.mu, row.sigma) for row in store.provisional(db, ladder)}
-    assert found == by_hand([matches[0], late, early])
+    assert found == is_external([matches[0], late, early])
     assert (store.ladder_hash(db, ladder), store.leaderboard(db, ladder)) == before

@@ -430,7 +430,7 @@ with store.open(home, checkpoints=True) as db:
     for match in store.scheduled(db, ladder):
         store.record(db, ladder, [finished(match)])
         print(match.id, flush=True)
-        store.fold(db, ladder)
+        store.apply_ratings(db, ladder)
 """
 
 

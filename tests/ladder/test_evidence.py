@@ -24,7 +24,7 @@ def test_settled_ratings_cover_what_is_rated(db: Database, seats: int) -> None:
     ladder = begin(db, "a", "b", "c", seats=seats)
     matches = list(store.scheduled(db, ladder))
     store.record(db, ladder, [finished(match) for match in matches if match is not matches[4]])
-    store.fold(db, ladder)
+    store.apply_ratings(db, ladder)
     store.settle(db, ladder)
     assert store.find_settled(db, ladder) == (fitted(matches[:4]), 4)
     play(db, ladder)

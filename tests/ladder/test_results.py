@@ -78,13 +78,13 @@ def test_a_seed_is_shown_when_its_group_is_done(db: Database) -> None:
     assert store.match(db, first.id).seed == first.seed
 
 
-def test_the_ratings_of_a_match_are_shown_once_it_is_folded(db: Database) -> None:
+def test_the_ratings_of_a_match_are_shown_once_it_is_rated(db: Database) -> None:
     """How much a match moved its bots."""
     ladder = begin(db, "a", "b")
     first, second = store.scheduled(db, ladder)
     store.record(db, ladder, [finished(first), finished(second)])
     assert store.match(db, second.id).ratings is None
-    store.fold(db, ladder)
+    store.apply_ratings(db, ladder)
     ratings = store.match(db, second.id).ratings
     assert ratings == {row.label: (row.mu, row.sigma) for row in store.leaderboard(db, ladder)}
 

@@ -35,7 +35,7 @@ def play_all(db: Database, ladder: store.Ladder) -> None:
         store.record(db, ladder, [finished(match) for match in matches])
         if phase.end is None:
             store.close_block(db, ladder, phase.begin, matches[-1].seq + ladder.key.seats)
-    store.fold(db, ladder)
+    store.apply_ratings(db, ladder)
 
 
 def check(db: Database, ladder: store.Ladder) -> None:
@@ -180,7 +180,7 @@ def test_an_older_home_keeps_what_it_has(tmp_path: Path, monkeypatch: pytest.Mon
     with store.open(tmp_path / "new") as db:
         ladder = half_played(db)
         store.record(db, ladder, void(next(store.scheduled(db, ladder))))
-        store.fold(db, ladder)
+        store.apply_ratings(db, ladder)
         before = dump(db)
     with monkeypatch.context() as patch:
         patch.setattr(database, "MIGRATIONS", schema.MIGRATIONS[:7])

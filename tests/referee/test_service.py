@@ -1,4 +1,4 @@
-"""The door for one bot: who may come in, and that nothing waits without bound behind it."""
+"""The service for one bot: who may join, and that nothing is queued for it without bound."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ METHOD = "/arena.v1.RefereeService/Play"
 
 
 class Caller:
-    """Takes notes of what happens at the door."""
+    """Takes notes of connection events."""
 
     def __init__(self) -> None:
         self.inside = asyncio.Event()
@@ -51,7 +51,7 @@ def caller() -> Caller:
 
 @pytest.fixture
 async def service(scratch: Path, caller: Caller) -> AsyncIterator[RefereeService]:
-    """A door that is open."""
+    """A service that is listening."""
     directory = scratch / "door"
     directory.mkdir()
     made = RefereeService(directory, caller)

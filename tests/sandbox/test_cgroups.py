@@ -94,7 +94,7 @@ def test_a_group_of_version_2_is_bounded(group: Group) -> None:
         "pids.max": "14",
         "cpu.max": "100000 100000",
     }
-    assert group.doors == [f"{folder}/cgroup.procs"]
+    assert group.procs_files == [f"{folder}/cgroup.procs"]
 
 
 def test_a_group_of_version_2_is_read(group: Group) -> None:
@@ -137,7 +137,7 @@ parents = {cgroups.UNIFIED: sys.argv[1]}
 group = Counted(parents, Bounds())
 burner = subprocess.Popen([sys.executable, "-c", "import time\\nwhile time.process_time() < 0.3: pass\\ninput()"],
                           stdin=subprocess.PIPE)
-Path(group.doors[0]).write_text(str(burner.pid))
+Path(group.procs_files[0]).write_text(str(burner.pid))
 inside = group.processes() == [burner.pid]
 while group.cpu() < 0.2:
     time.sleep(0.01)

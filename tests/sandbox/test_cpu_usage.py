@@ -100,8 +100,8 @@ def thought(script: str, *, grouped: bool) -> tuple[float, float]:
 
         try:
             assert bot.stdout.readline() == "ready\n"
-            for door in group.doors if group is not None else []:
-                Path(door).write_text(str(bot.pid))
+            for procs_file in group.procs_files if group is not None else []:
+                Path(procs_file).write_text(str(bot.pid))
             before, begun = glance(), time.monotonic()
             bot.stdin.write("go\n")
             while not select.select([bot.stdout], [], [], 0.02)[0]:
@@ -141,8 +141,8 @@ def test_a_control_group_holds_a_bot_to_one_processor() -> None:
     group = Group(groups, Bounds())
     burners = [subprocess.Popen([sys.executable, "-c", "while True: pass"]) for _ in range(4)]
     try:
-        for door, burner in product(group.doors, burners):
-            Path(door).write_text(str(burner.pid))
+        for procs_file, burner in product(group.procs_files, burners):
+            Path(procs_file).write_text(str(burner.pid))
         before, begun = group.cpu(), time.monotonic()
         time.sleep(1)
         used, wall = group.cpu(), time.monotonic() - begun

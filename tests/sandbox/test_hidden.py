@@ -25,7 +25,7 @@ def test_a_home_among_what_bots_may_see_is_hidden(grade: Grade) -> None:
             place.mkdir()
         made = confine(
             probe(grade)._replace(groups={}).hide(home), [sys.executable, "-c", script],
-            root=places["bot"], door=places["door"], scratch=places["tmp"], env={"PATH": "/usr/bin:/bin"},
+            root=places["bot"], socket_folder=places["door"], scratch=places["tmp"], env={"PATH": "/usr/bin:/bin"},
         )  # fmt: skip
         done = subprocess.run(
             made.argv, env=made.env, cwd=made.cwd, stdin=subprocess.DEVNULL, capture_output=True, text=True, check=False

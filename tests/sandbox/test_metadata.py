@@ -37,7 +37,7 @@ def answers(grade: Grade) -> Mapping[str, int]:
         if (uid := user(sandbox)) is not None:
             subprocess.run(["chown", str(uid), place], check=True)
         words = [sys.executable, "-c", TRY_ALL]
-        made = confine(sandbox, words, root=place, door=place, scratch=place, env={"PATH": "/usr/bin:/bin"})
+        made = confine(sandbox, words, root=place, socket_folder=place, scratch=place, env={"PATH": "/usr/bin:/bin"})
         ran = subprocess.run(
             made.argv, env=made.env, cwd=made.cwd, stdin=subprocess.DEVNULL, capture_output=True, text=True, check=False
         )

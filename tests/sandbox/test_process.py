@@ -305,7 +305,8 @@ from arena.sandbox import UNCONFINED, confine
 async def main():
     nothing = lambda: None
     here = pathlib.Path("/")
-    made = confine(UNCONFINED, ["/bin/sleep", "1000"], root=here, door=here, scratch=here, env={"PATH": "/bin"})
+    sleep, env = ["/bin/sleep", "1000"], {"PATH": "/bin"}
+    made = confine(UNCONFINED, sleep, root=here, socket_folder=here, scratch=here, env=env)
     bot = BotProcess(made.argv, cwd=here, env=made.env, on_exit=nothing, on_flood=nothing)
     print(bot._process.pid, flush=True)
     await asyncio.sleep(1000)

@@ -33,7 +33,8 @@ def seen(grade: Grade, folder: Path) -> Any:
         place.mkdir(parents=True)
     env = {"PATH": "/usr/bin:/bin", "ARENA_TOKEN": folder.name, "ARENA_ADDR": f"unix:{places['door']}/s"}
     made = confine(
-        probe(grade), [sys.executable, "-c", LOOKS], root=places["bot"], door=places["door"], scratch=places["tmp"],
+        probe(grade), [sys.executable, "-c", LOOKS],
+        root=places["bot"], socket_folder=places["door"], scratch=places["tmp"],
         env=env,
     )  # fmt: skip
     ran = subprocess.run(

@@ -91,7 +91,12 @@ def test_a_program_below_what_all_may_see_is_reached_too() -> None:
             (scratch / name).mkdir()
             shutil.chown(scratch / name, UNPRIVILEGED)
         made = confine(
-            probe(Grade.C), ["pwd"], root=root, door=scratch / "door", scratch=scratch / "tmp", env={"PATH": "/bin"}
+            probe(Grade.C),
+            ["pwd"],
+            root=root,
+            socket_folder=scratch / "door",
+            scratch=scratch / "tmp",
+            env={"PATH": "/bin"},
         )
         ran = subprocess.run(
             made.argv, env=made.env, cwd=made.cwd, stdin=subprocess.DEVNULL, capture_output=True, text=True, check=False

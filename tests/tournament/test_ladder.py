@@ -101,7 +101,8 @@ def test_a_new_version_replaces_the_old_one(later: Path) -> None:
 
 def test_a_retired_bot_plays_no_more(later: Path) -> None:
     """What it played stays, and so does its place on the board. The arena enters its own bots anew each time, which
-    must not bring one back."""
+    must not bring one back.
+    """
     for name in ("mine", "greedy"):
         assert arena("retire", name, cwd=later).out == f"retired {name}@1\n"
     shown = arena("ladder", *BIRTH, "--rounds", "2", cwd=later)

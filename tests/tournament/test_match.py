@@ -81,8 +81,8 @@ def test_a_bot_can_be_started_by_hand(cwd: Path) -> None:
         while process.stderr.readline() != "waiting for a bot; start it with\n":
             assert process.poll() is None
         *variables, _, _ = shlex.split(process.stderr.readline())
-        by_hand = environment() | dict(variable.split("=", 1) for variable in variables)
-        subprocess.run([sys.executable, "mine.py"], cwd=cwd, env=by_hand, timeout=PATIENCE, check=True)
+        is_external = environment() | dict(variable.split("=", 1) for variable in variables)
+        subprocess.run([sys.executable, "mine.py"], cwd=cwd, env=is_external, timeout=PATIENCE, check=True)
         out, _ = process.communicate(timeout=PATIENCE)
     (match,) = json.loads(out)["matches"]
     assert match["forfeits"] == []

@@ -20,7 +20,8 @@ SECONDS = 40.0
 
 def test_a_bot_that_is_retired_holds_a_ladder_up_no_more(cwd: Path) -> None:
     """Its matches in play are left within seconds, the others are played to the end, and once it is back, the next
-    run plays what it missed."""
+    run plays what it missed.
+    """
     programs.enter(cwd, sleeps=programs.SLEEPS)
     words = [str(ARENA), *LADDER, "--rounds", str(ROUNDS)]
     process = subprocess.Popen(words, cwd=cwd, env=environment(), stdout=PIPE, stderr=PIPE, text=True)

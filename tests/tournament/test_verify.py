@@ -51,7 +51,7 @@ def played(tmp_path_factory: pytest.TempPathFactory) -> Path:
         first, *_ = store.scheduled(db, duel)
         store.record(db, duel, [store.VoidMatch(first.id, "overload")] * 3)
         store.use_chance(db, duel, "eve@1", {"detail": "the process exited with code 3"})
-        store.fold(db, duel)
+        store.apply_ratings(db, duel)
         store.settle(db, duel)
     return home
 
@@ -210,7 +210,7 @@ def rated_anew(home: Path, game: str, change: Callable[[sqlite3.Connection, str]
             db.execute("UPDATE ladders SET folded = 0, settled = 0, hash = NULL WHERE id = ?", [ladder.id])
         again = store.find_ladder(db, ladder.id)
         assert again is not None
-        store.fold(db, again)
+        store.apply_ratings(db, again)
         store.settle(db, again)
     return verdict(home)
 
@@ -297,7 +297,7 @@ def test_an_unplayable_match_is_no_forgery_whatever_comes_after_it(home: Path) -
         play_all(db, duel)
         assert store.plan(db, duel, ["ann", "bob"], 4)
         play_all(db, duel)
-        store.fold(db, duel)
+        store.apply_ratings(db, duel)
     assert verdict(home).difference is None
     with store.open(home) as db:
         play(db, duel, [unplayable])

@@ -9,9 +9,9 @@ from tests.worker.conftest import bot, task
 A, B, C = (bot(name=name) for name in "abc")
 
 
-def waits(queues: Queues, id: str, *lineup: Entrant) -> Task:
+def waits(queues: Queues, name: str, *lineup: Entrant) -> Task:
     """A match that waits from now on."""
-    one = task(id, *lineup)
+    one = task(name, *lineup)
     queues.add(one)
     return one
 

@@ -35,12 +35,12 @@ class Example(Bot):
 
 
 def birth(view: BirthView, seat: int, legal: Sequence[int]) -> int:
-    """The die whose move lands in the dearest area, of equal ones the lowest."""
+    """Choose the die whose move lands in the dearest area, of equal ones the lowest."""
     return max(legal, key=lambda action: view.areas[landing(view, seat, action + 1)])
 
 
 def landing(view: BirthView, seat: int, face: int) -> int:
-    """The space where a move ends; it goes on as long as somebody else's pawn is in the way."""
+    """Find the space where a move ends; it goes on as long as somebody else's pawn is in the way."""
     taken = {other.pawn for place, other in enumerate(view.seats) if place != seat}
     space = (view.seats[seat].pawn + face) % len(view.areas)
     while space in taken:
@@ -49,7 +49,7 @@ def landing(view: BirthView, seat: int, face: int) -> int:
 
 
 def burning_desire(view: BurningDesireView) -> int:
-    """Rolls for ones, takes the role that makes most, and never multiplies."""
+    """Roll for ones, take the role that makes most, and never multiply."""
     if view.phase == BURNING_DESIRE_PHASE_ROLL:
         return sum(1 << place for place, face in enumerate(view.dice) if face == 1)
     if view.phase == BURNING_DESIRE_PHASE_ROLE:
@@ -59,7 +59,7 @@ def burning_desire(view: BurningDesireView) -> int:
 
 
 def buttons(view: ButtonsView, seat: int, legal: Sequence[int]) -> int:
-    """Leaves the round with three buttons, and puts them where stars are in line."""
+    """Leave the round with three buttons, and put them where stars are in line."""
     own = view.seats[seat]
     if view.phase == BUTTONS_PHASE_SIDE:
         return FRONT
@@ -70,7 +70,7 @@ def buttons(view: ButtonsView, seat: int, legal: Sequence[int]) -> int:
 
 
 def stars_in_line(own: ButtonsSeat, cell: int) -> int:
-    """The stars in a cell's row or in its column, whichever has more."""
+    """Count the stars in a cell's row or in its column, whichever has more."""
     row, column = divmod(cell, 6)
     return max(
         sum(star // 6 == row for star in own.stars),

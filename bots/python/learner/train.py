@@ -33,27 +33,27 @@ class Values:
         self._rewards = np.zeros((actions, seen))
 
     def best(self, seen: Numbers, legal: Actions) -> int:
-        """The legal action of the highest value."""
+        """Return the legal action of the highest value."""
         return int(legal[np.argmax(self.weights[legal] @ seen)])
 
     def note(self, seen: Numbers, action: int, reward: float) -> None:
-        """What came of an action."""
+        """Note the reward of an action."""
         self._sums[action] += np.outer(seen, seen)
         self._rewards[action] += reward * seen
 
     def fit(self) -> None:
-        """Make the weights those that foretell the rewards best."""
+        """Fit the weights to the rewards (ridge regression)."""
         self.weights = np.linalg.solve(self._sums, self._rewards[:, :, None])[:, :, 0]
 
 
 def seen_by(env: Environment, agent: str) -> tuple[Numbers, Actions]:
-    """What an agent sees, with a 1 for the constant, and its legal actions."""
+    """Return what an agent sees, with a 1 for the constant, and its legal actions."""
     observed = env.observe(agent)
     return np.append(observed["observation"], 1.0), np.flatnonzero(observed["action_mask"])
 
 
 def play(env: Environment, values: Values, learner: str, luck: np.random.Generator) -> float:
-    """One match of the learner against luck, noted when it is over; gives the learner's reward."""
+    """Play a match of the learner against luck, note it when it is over, and return the learner's reward."""
     env.reset()
     course = []
     while not env.terminations[learner]:
