@@ -98,6 +98,6 @@ def lone_match(case: Case, seconds: float) -> Iterator[Sampler]:
             "decisions_per_s": len(times) / (now - begun),
         }
 
-    with unrated.table() as worker:
+    with unrated.own_worker() as worker:
         sample()
         yield sample

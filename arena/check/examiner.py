@@ -1,4 +1,4 @@
-"""A bot under examination: one process, whose every frame is ours to say, and whose every answer is ours to hear."""
+"""A bot under examination: one process, for which the examiner writes every frame and reads every answer."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ SHOWN = 8
 """Frames of a transcript."""
 
 Waiting = Callable[[str, str, str], None]
-"""Told the label, address and token of a bot that is to be started by hand."""
+"""Called with the label, address and token of an external bot, which somebody else is to start."""
 
 
 class Misbehaved(Exception):
@@ -109,7 +109,7 @@ class _Desk:
     def __init__(self, sandbox: Sandbox, scratch: Path, waiting: Waiting | None) -> None:
         self.sandbox = sandbox
         self.copies = scratch / "programs"
-        self.clock = Heartbeat(asyncio.get_running_loop(), sandbox.grade.value)
+        self.clock = Heartbeat(asyncio.get_running_loop(), sandbox.grade.value)  # nothing is timed: it need not beat
         self.over: asyncio.Future[Misbehaved] = asyncio.get_running_loop().create_future()
         self._waiting = waiting
 

@@ -90,7 +90,7 @@ class Steps:
 def _play(matches: Sequence[Trial], sandbox: Sandbox, steps: Steps) -> tuple[list[tuple[Trial, Played]], list[Failure]]:
     """Play matches; after a failure leave out the rest of that game, or everything if the bot does not even start."""
     played, failures = [], []
-    with unrated.table(sandbox=sandbox) as worker:
+    with unrated.own_worker(sandbox=sandbox) as worker:
         for _, of_game in groupby(matches, key=attrgetter("game")):
             for trial in of_game:
                 result = _played(worker, trial)

@@ -99,7 +99,7 @@ def _play(
     game, options, limits = setting
     with (
         run_folder() as scratch,
-        unrated.table(waiting=attach, sandbox=sandbox) as worker,
+        unrated.own_worker(waiting=attach, sandbox=sandbox) as worker,
         progress(game.title, caution=caution(bots, sandbox)) as report,
     ):
         with store.open_read(home) as db:

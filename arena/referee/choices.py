@@ -26,9 +26,10 @@ class Received(NamedTuple):
 
     answers: Sequence[tuple[BotSeat, int]]
     """Choices that answer a decision the bot owed, legal or not: the seat and the action."""
-    rejections: bytes = b""
-    """Messages to send back about choices that nobody asked for, encoded as parts of a frame."""
+    rejections: Sequence[bytes] = ()
+    """Messages to send back about choices that nobody asked for, each encoded as a frame of its own."""
     fault: Fault | None = None
+    """What the bot did wrong, in this frame or one before; nothing in the frame after it is read."""
 
 
 class Choices:
@@ -46,17 +47,22 @@ class Choices:
         """How many choices were rejected since it last held no match."""
         self._noise = 0
         self._last = 0
-        """The number of the last match that was begun on the stream."""
-        self._rejections = b""
+        """The number of the last match that was begun on the stream; the first has 1."""
+        self._rejections: list[bytes] = []
         self._fault: Fault | None = None
 
+    @property
     def next_number(self) -> int:
-        """Return the number of a match that begins now; if it is the only one, count rejections and noise from zero."""
+        """The number on this stream of the match that begins next."""
+        return self._last + 1
+
+    def hold(self, at: BotSeat) -> None:
+        """Begin to hold a seat; if it is the only one, count rejections and noise from zero."""
         self.crowded = bool(self.held)
         if not self.crowded:
             self.rejected = self._noise = 0  # so that what they cost does not depend on the matches before
-        self._last += 1
-        return self._last
+        self._last = at.number
+        self.held[at.number] = at
 
     def owe(self, asked: dict[int, BotSeat]) -> None:
         """Expect answers: `asked` has, by the match's number, the seats whose decisions were sent. Takes it over."""
@@ -83,7 +89,7 @@ class Choices:
             self._not_owed(choice)
             if self._fault is not None:
                 break
-        rejections, self._rejections = self._rejections, b""
+        rejections, self._rejections = self._rejections, []
         return Received(answers, rejections, self._fault)
 
     def _decode(self, raw: bytes) -> Sequence[pb.Choice]:
@@ -128,7 +134,7 @@ class Choices:
         left = REJECTIONS - self.rejected
         cost = f"{left} more and the match is lost" if left else "the match is lost"
         rejected = pb.Rejected(match=choice.match, decision=choice.decision, reason=f"{problem}; {cost}")
-        self._rejections += frames.part("rejections", rejected.SerializeToString())
+        self._rejections.append(frames.part("rejections", rejected.SerializeToString()))
         if not left:
             what = f"made {REJECTIONS} choices that were not asked for; the last: {problem}"
             self._fault = Fault(Forfeit.PROTOCOL, what)

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from enum import StrEnum
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, TypeAlias
 
 from arena.games.dice import Dice
 from arena.games.rules import Game, Options, Seat, places
@@ -56,6 +56,10 @@ class Void(NamedTuple):
         return f"{self.reason}: {self.detail}" if self.detail else str(self.reason)
 
 
+Verdict: TypeAlias = Fault | Void
+"""Why a bot can play no more: by its own doing, or by nobody's."""
+
+
 class SeatForfeit(NamedTuple):
     """A seat that lost by misbehaviour, and in which step (−1: before the first)."""
 
@@ -82,7 +86,7 @@ class Asked(NamedTuple):
 
 
 class Match:
-    """A match in play. `open` holds who still owes a decision in this step, by seat."""
+    """A match in play. `pending` holds who still owes a decision in this step, by seat."""
 
     state: Any
     """The game's; there from `begin` on."""
@@ -90,7 +94,7 @@ class Match:
     def __init__(self, game: Game[Any], seats: int, options: Options, dice: Dice) -> None:
         self.game = game
         self.seats = seats
-        self.open: dict[Seat, Asked] = {}
+        self.pending: dict[Seat, Asked] = {}
         self.choices: list[tuple[Seat, int]] = []
         """Every action in the order applied, defaults played for forfeited seats included."""
         self.steps = 0
@@ -112,15 +116,15 @@ class Match:
 
     def answer(self, seat: Seat, action: int) -> Sequence[Asked]:
         """Take the legal choice of a pending seat; return the decisions of the next step if this one is complete."""
-        del self.open[seat]
+        del self.pending[seat]
         self._chosen[seat] = action
-        return () if self.open else self._complete()
+        return () if self.pending else self._complete()
 
     def forfeit(self, seat: Seat, reason: Forfeit, detail: str) -> Sequence[Asked]:
         """Forfeit a pending seat; return the decisions of the next step if this one is complete."""
-        del self.open[seat]
+        del self.pending[seat]
         self._put_out(SeatForfeit(seat, reason, detail, self.steps))
-        return () if self.open else self._complete()
+        return () if self.pending else self._complete()
 
     def _put_out(self, forfeit: SeatForfeit) -> None:
         self.forfeits[forfeit.seat] = forfeit
@@ -147,7 +151,7 @@ class Match:
         for seat, legal in pending.items():
             self._asked += 1
             asked.append(Asked(seat, self._asked, legal))
-            self.open[seat] = asked[-1]
+            self.pending[seat] = asked[-1]
         return asked
 
     def _apply(self) -> None:

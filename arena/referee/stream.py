@@ -1,8 +1,8 @@
 """One bot process's stream: frames of decisions out, frames of choices in.
 
 What gathers for a bot is sent when it has answered the frame before. So frames fill by themselves while many
-matches are in play, and a lone match never waits. Nothing here is a coroutine: a frame that comes in is worked off to
-the end, and whatever it caused is written at once.
+matches are in play, and a lone match never waits. Nothing here is a coroutine: `receive` returns what a frame answers,
+and `flush` writes what has gathered.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from arena.games.rules import Seat
 from arena.referee import frames
 from arena.referee.choices import Choices
 from arena.referee.clock import Bank, Limits
-from arena.referee.match import Fault, Outcome, Void
+from arena.referee.match import Outcome, Verdict
 from arena.referee.seat import BotSeat
 from arena.referee.timekeeper import Clock, Timekeeper
 from arena.referee.window import Window
@@ -31,7 +31,7 @@ class Process(Protocol):
     def evidence(self) -> dict[str, Any]:
         """Describe its state and its last output, for the author of the bot."""
 
-    def overdue(self, verdict: Fault | Void) -> None:
+    def overdue(self, verdict: Verdict) -> None:
         """Handle an answer that did not come in time: a fault, or a Void if nobody can tell whose doing it is."""
 
 
@@ -39,10 +39,11 @@ class Heard(NamedTuple):
     """What one frame of a bot's came to."""
 
     answers: Sequence[tuple[BotSeat, int]] = ()
-    """The seat and the action of each decision that it answered, legal or not, in time or not."""
+    """The seat and the action of each decision that it answered, legal or not, in time or not; none if the verdict is
+    a Void, which says that nobody can tell what they took, or if the stream is closed."""
     slow: bool = False
     """Whether a decision took longer than its limit while several matches were waiting."""
-    verdict: Fault | Void | None = None
+    verdict: Verdict | None = None
     """Why the bot can play no more, after these answers."""
 
 
@@ -89,12 +90,13 @@ class BotStream:
 
     def seat(self, seat: Seat, seats: int, limits: Limits, start: bytes) -> BotSeat:
         """Give the bot a seat in a match of `seats`; `start` is its MatchStart, which lacks only the match's number."""
-        number = self._choices.next_number()
-        at = BotSeat(number, seat, seats, Bank.full(limits), updates=self._updates, evidence=self._evidence)
+        at = BotSeat(
+            self._choices.next_number, seat, seats, Bank.full(limits), updates=self._updates, evidence=self._evidence
+        )
         at.opening = frames.start(at.of, start)
+        self._choices.hold(at)
         if not self._choices.crowded:
             self._tell(at)
-        self._choices.held[number] = at
         self._timekeeper.given(limits)
         return at
 
@@ -178,8 +180,10 @@ class BotStream:
             return _NOTHING
         now = self._clock.time()
         answers, rejections, fault = self._choices.read(raw)
-        if rejections:
-            self._write(rejections)
+        for rejection in rejections:
+            self._write(rejection)
+        if self._closed:  # a bot that does not read what is written is at its end
+            return _NOTHING
         if not answers:
             return Heard(verdict=fault)
         slow, void = self._timekeeper.book(now, answers)

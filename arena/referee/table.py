@@ -46,7 +46,7 @@ class Table:
 
     def answered(self, at: BotSeat, action: int) -> Outgoing:
         """Take a bot's answer, in time or not, legal or not."""
-        asked = self.match.open[at.seat]
+        asked = self.match.pending[at.seat]
         if at.bank.left < 0:
             spent = f"took {at.charge:.2f} s, {-at.bank.left:.2f} s more than its limit and bank"
             return self._go_on(self._forfeit(asked, Fault(Forfeit.TIMEOUT, spent), at.evidence(), action))
@@ -62,7 +62,7 @@ class Table:
         """
         at.closed = True
         self._doomed[at.seat] = fault, at.evidence()
-        asked = self.match.open.get(at.seat)
+        asked = self.match.pending.get(at.seat)
         return _NOTHING if asked is None else self._go_on([asked])
 
     def _forfeit(

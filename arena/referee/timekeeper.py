@@ -10,7 +10,7 @@ from typing import NamedTuple, Protocol
 
 from arena.referee.choices import Choices
 from arena.referee.clock import OVERLOAD, Limits, charged
-from arena.referee.match import Fault, Forfeit, Void, VoidReason
+from arena.referee.match import Fault, Forfeit, Verdict, Void, VoidReason
 from arena.referee.seat import BotSeat
 from arena.sandbox.cpu_usage import Usage
 
@@ -60,14 +60,17 @@ _FINE = Booked()
 
 
 class Timekeeper:
-    """Charges one bot for its answers, and reports a verdict if it does not answer: a fault, or why there is none."""
+    """Charges one bot for its answers, and calls `verdict` if it does not answer.
+
+    What is found when an answer comes is returned by `book`; what a timer finds can only be told by a call.
+    """
 
     def __init__(
         self,
         choices: Choices,
         clock: Clock,
         usage: Callable[[], Usage | None],
-        verdict: Callable[[Fault | Void], None],
+        verdict: Callable[[Verdict], None],
     ) -> None:
         self._choices = choices
         self._clock = clock
@@ -77,8 +80,8 @@ class Timekeeper:
         """When the last frame of decisions went out, or when the last answer to it came."""
         self._seen: tuple[float, Usage] | None = None
         """When, since the mark, the bot's processes were first sampled, and their usage then."""
-        self._slow = False
-        """Whether the frame before took so long that they were."""
+        self._was_sampled = False
+        """Whether the processes were sampled while the answer before was awaited: then they are sampled at once now."""
         self._shortest = math.inf
         """The shortest limit of any match it was given: the timer goes off at least so often."""
         self._timer: Timer | None = None
@@ -93,7 +96,7 @@ class Timekeeper:
     def sent(self, now: float) -> None:
         """Start the clock: a frame of decisions goes out."""
         self._mark = now
-        if self._slow:
+        if self._was_sampled:
             self._sample(now)
         self._watch()
 
@@ -128,7 +131,7 @@ class Timekeeper:
             else:
                 at.bank.charge(charge)
         self._mark = now
-        self._slow, self._seen = self._seen is not None, None
+        self._was_sampled, self._seen = self._seen is not None, None
         return Booked(slow=True) if over and crowded else _FINE
 
     def _sample(self, now: float) -> None:

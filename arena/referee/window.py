@@ -15,7 +15,7 @@ class Window:
 
     def __init__(self, most: int) -> None:
         self.most = most
-        """How many matches it may hold at once, whatever it shows."""
+        """How many matches it may hold at once, and how many decisions a frame may have, whatever the bot shows."""
         self.size = 1
         """How many matches it is given at once, and how many decisions in a frame."""
         self.first_size = 1
@@ -27,7 +27,7 @@ class Window:
         self._sent = 0.0
 
     def keep_to(self, most: int) -> None:
-        """Never ask more than so many decisions at a time."""
+        """Never give the bot more matches, nor ask more decisions, at a time than `most`."""
         self.most = min(self.most, most)
         self.size = min(self.size, self.most)
 

@@ -73,7 +73,7 @@ class Sitting:
     @property
     def asked(self) -> Asked | None:
         """The decision that the seat owes; None when the match is over."""
-        return self._match.open.get(self._seat)
+        return self._match.pending.get(self._seat)
 
     @property
     def question(self) -> bytes:
@@ -91,6 +91,6 @@ class Sitting:
         return frames.end(frames.match(self.number), self._match.outcome)
 
     def _others(self) -> None:
-        while others := [asked for seat, asked in self._match.open.items() if seat != self._seat]:
+        while others := [asked for seat, asked in self._match.pending.items() if seat != self._seat]:
             for asked in others:
                 self._match.answer(asked.seat, self._luck.choice(asked.legal))

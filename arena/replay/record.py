@@ -124,8 +124,8 @@ def questions(match: Match, replay: Replay) -> Iterator[tuple[Asked, int | None]
             raise Breach(f"seat {seat} has forfeited, of {match.seats} seats")
     match.begin([(seat, "") for seat, forfeit in forfeits.items() if forfeit.step < 0])
     while match.outcome is None:
-        leaving = {seat for seat in match.open if seat in forfeits and forfeits[seat].step == match.steps}
-        for asked in sorted(match.open.values(), key=lambda asked: asked.seat not in leaving):  # forfeits come first
+        leaving = {seat for seat in match.pending if seat in forfeits and forfeits[seat].step == match.steps}
+        for asked in sorted(match.pending.values(), key=lambda asked: asked.seat not in leaving):  # forfeits come first
             if asked.seat in leaving:
                 yield asked, None
                 match.forfeit(asked.seat, forfeits[asked.seat].reason, "")

@@ -25,7 +25,7 @@ from arena.sandbox.process import adopt_orphans, end_orphans, ended_in_words
 from arena.sandbox.run_folder import run_folder
 from arena.tournament import WorkersDied
 from arena.worker import worker
-from arena.worker.jobs import Delivery, Link, Order, Played, Task, Trouble
+from arena.worker.jobs import Command, Delivery, Link, Played, Task, Trouble
 from arena.worker.spawn import start_process
 from arena.worker.worker import Worker
 
@@ -62,7 +62,7 @@ class WorkerProcess:
 
     def __init__(self, scratch: str, in_flight: int, sandbox: Sandbox) -> None:
         self._process: BaseProcess
-        self.link: Connection[Order | None, Delivery | str]
+        self.link: Connection[Command | None, Delivery | str]
         self.holds: dict[str, Task] = {}
         self.backlog = FIRST_BACKLOG
         self.has_bots = False
@@ -81,22 +81,22 @@ class WorkerProcess:
         """Give the worker matches to play, and tell it of the trouble known."""
         self.holds.update((task.id, task) for task in tasks)
         self.has_bots = self.spares = True
-        self.tell(Order(tuple(tasks), trouble))
+        self.tell(Command(tuple(tasks), trouble))
 
     def ask(self) -> None:
         """Ask the worker to give back some matches that have not begun."""
         self.was_asked = True
-        self.tell(Order(spare=True))
+        self.tell(Command(spare=True))
 
     def rest(self) -> None:
         """Tell the worker to end its bots."""
         self.is_resting = True
-        self.tell(Order(rest=True))
+        self.tell(Command(rest=True))
 
-    def tell(self, order: Order | None) -> None:
-        """Send an order, or None to end the process. If the worker has died, nothing is raised here, but by `hear`."""
+    def tell(self, command: Command | None) -> None:
+        """Send a command, or None to end the process. If the worker has died, `hear` raises it, not this."""
         with contextlib.suppress(OSError):
-            self.link.send(order)
+            self.link.send(command)
 
     def finish(self) -> None:
         """Tell the worker to abandon the matches in play, end its bots and stop."""
@@ -414,7 +414,7 @@ class Workers:
         known, self.trouble = self.trouble, self.trouble.merge(trouble)
         if trouble.chances.keys() - known.chances.keys() or trouble.retired - known.retired:
             for process in self._processes:
-                process.tell(Order(trouble=self.trouble))
+                process.tell(Command(trouble=self.trouble))
 
     def _replace(self, dead: WorkerProcess) -> list[Played]:
         """Start another worker in place of a dead one; return the match it died of, void, if it held no other."""

@@ -14,7 +14,7 @@ from functools import wraps
 from pathlib import Path
 from typing import Any, Concatenate, ParamSpec, Protocol
 
-from arena.referee.match import Fault, Forfeit, Void, VoidReason
+from arena.referee.match import Fault, Forfeit, Verdict, Void, VoidReason
 from arena.referee.service import LONGEST, REFUSALS, Receive, RefereeService, Write
 from arena.referee.stream import BotStream, Heard
 from arena.referee.timekeeper import Clock
@@ -56,7 +56,7 @@ class BotHost(Protocol):
         """Handle the bot's Hello; its stream is there."""
 
     def heard(self, bot: Bot, heard: Heard) -> None:
-        """Handle a frame that the bot sent."""
+        """Handle a frame that the bot sent; it says nothing if the stream is closed."""
 
     def ended(self, bot: Bot, fault: Fault) -> None:
         """Handle the end of the bot by its own doing; called once."""
@@ -106,7 +106,7 @@ class Bot:
         self._bounds = host.sandbox.bounds(entrant.memory_mib, entrant.tasks)
         self._process: BotProcess | None = None
         self._service: RefereeService | None = None
-        self._verdict: asyncio.TimerHandle | None = None
+        self._deadline: asyncio.TimerHandle | None = None
         self._refusal = ""
         self._loop = asyncio.get_running_loop()
         self._stream_over = False
@@ -145,7 +145,7 @@ class Bot:
             bounds=made.bounds,
             scratch=made.scratch,
         )
-        self._verdict = self._loop.call_later(limit, self._never_joined, limit)
+        self._deadline = self._loop.call_later(limit, self._never_joined, limit)
 
     def _confined(self, root: Path) -> Confined:
         assert self._service is not None
@@ -219,8 +219,8 @@ class Bot:
         """End the process and all it started, close its socket, remove its directory."""
         self.over = True
         self.started.set()
-        if self._verdict is not None:
-            self._verdict.cancel()
+        if self._deadline is not None:
+            self._deadline.cancel()
         if self.stream is not None:
             self.stream.close()
         if self._process is not None:
@@ -238,9 +238,9 @@ class Bot:
 
     def joined(self, hello: pb.Hello, write: Write) -> Receive:
         """Handle the bot's Hello: from now on it has a stream."""
-        if self._verdict is not None:
-            self._verdict.cancel()
-            self._verdict = None
+        if self._deadline is not None:
+            self._deadline.cancel()
+            self._deadline = None
         self.stream = BotStream(hello, write, self, self.host.clock)
         self.started.set()
         self._welcome()
@@ -292,8 +292,8 @@ class Bot:
             return
         if self._process is None or (self._exited.is_set() and (self._stream_over or self.stream is None)):
             self._judge_end()
-        elif self._verdict is None:
-            self._verdict = self._loop.call_later(GRACE, self._judge_end)
+        elif self._deadline is None:
+            self._deadline = self._loop.call_later(GRACE, self._judge_end)
 
     @_ours
     def _judge_end(self) -> None:
@@ -326,11 +326,11 @@ class Bot:
     # Verdicts
 
     @_ours
-    def overdue(self, verdict: Fault | Void) -> None:
+    def overdue(self, verdict: Verdict) -> None:
         """Handle an answer that did not come in time."""
         self.judge(verdict)
 
-    def judge(self, verdict: Fault | Void) -> None:
+    def judge(self, verdict: Verdict) -> None:
         """End the bot: by its own doing, or without blame if it cannot be judged on this machine now."""
         if isinstance(verdict, Fault):
             self.fault(*verdict)

@@ -29,7 +29,7 @@ class BotPool:
         self._loop = loop
         self._bots: dict[Key, Bot] = {}
         self._starts = asyncio.Semaphore(STARTING)
-        self._jobs: set[asyncio.Task[None]] = set()
+        self._background: set[asyncio.Task[None]] = set()
 
     def __contains__(self, key: Key) -> bool:
         return key in self._bots
@@ -53,7 +53,7 @@ class BotPool:
             # a random name: at grade C bots must not be able to guess where another has its socket
             bot = Bot(key, entrant, self._root / secrets.token_urlsafe(8), self._host)
             self._bots[key] = bot
-            self.run(self._start(bot, start_limit))
+            self.run_in_background(self._start(bot, start_limit))
 
     async def _start(self, bot: Bot, limit: float) -> None:
         async with self._starts:
@@ -71,35 +71,36 @@ class BotPool:
             else:
                 await bot.started.wait()
 
-    def make_room(self, count: int, keep: Callable[[Key], bool], *, all_of_it: bool) -> bool:
+    def make_room(self, count: int, keep: Callable[[Key], bool], *, or_none: bool) -> bool:
         """End idle processes to make room for `count` new ones, longest unused first and none that is to be kept.
 
-        If there are too few of them, end none and return False, where `all_of_it` is asked for; else do with less.
+        If too few of them are idle: with `or_none` end none and return False, so that the match waits; else end those
+        that are idle and return True, so that the match is played with more processes than are kept otherwise.
         """
         surplus = len(self._bots) + count - PROCESSES
         if surplus <= 0:
             return True
         idle = [bot for key, bot in self._bots.items() if bot.idle and not keep(key)]
-        if all_of_it and len(idle) < surplus:
+        if or_none and len(idle) < surplus:
             return False
         for bot in sorted(idle, key=lambda bot: bot.used)[:surplus]:
             self.let_go(bot)
         return True
 
     def are_all_started(self) -> bool:
-        """Whether every process has joined or failed to."""
+        """Whether every process has joined or failed to; external bots are not waited for."""
         return all(bot.started.is_set() for bot in self._bots.values())
 
     def let_go(self, bot: Bot) -> None:
-        """Say goodbye to a bot and end its process."""
+        """End a bot that is not needed: say Goodbye, then end its process."""
         del self._bots[bot.key]
         bot.over = True
-        self.run(bot.leave())
+        self.run_in_background(bot.leave())
 
     def remove(self, bot: Bot) -> None:
-        """Clear up after a bot that is at its end."""
+        """Remove a bot that is at its end, without a Goodbye, and clear up after it."""
         del self._bots[bot.key]
-        self.run(bot.close())
+        self.run_in_background(bot.close())
 
     def has(self, bot: Bot) -> bool:
         """Whether it is this process that the pool keeps under its key."""
@@ -109,17 +110,17 @@ class BotPool:
         """End every bot, with all that it started."""
         for bot in list(self._bots.values()):
             self.let_go(bot)
-        while self._jobs:
-            await asyncio.wait(self._jobs)
+        while self._background:
+            await asyncio.wait(self._background)
         end_orphans()
 
-    def run(self, job: Coroutine[Any, Any, None]) -> None:
-        """Have something done in the background; what it raises is a bug of the arena's."""
+    def run_in_background(self, job: Coroutine[Any, Any, None]) -> None:
+        """Run a coroutine in the background; what it raises is a bug of the arena's."""
         running = self._loop.create_task(job)
-        self._jobs.add(running)
+        self._background.add(running)
         running.add_done_callback(self._done)
 
     def _done(self, job: asyncio.Task[None]) -> None:
-        self._jobs.discard(job)
+        self._background.discard(job)
         if not job.cancelled() and isinstance(error := job.exception(), Exception):
             self._host.bug(error)

@@ -1,4 +1,4 @@
-"""When the frames of bots are sent: as full as may be, and never later than it costs."""
+"""When the frames of bots are sent: rather full than at once, but no match waits where nothing can be added."""
 
 from __future__ import annotations
 

@@ -11,7 +11,7 @@ from arena.referee.match import Fault, Forfeit
 from arena.referee.seat import BotSeat
 from arena.worker.jobs import Trouble
 
-STARTS = 2
+FAILED_STARTS = 2
 """Starts of a version that may fail in a row before its matches are forfeited without another try."""
 
 
@@ -23,7 +23,7 @@ class Ruling(Enum):
     REPLAY_ITS_MATCHES = auto()
     """They are played again."""
     REPLAY_ALL_MATCHES = auto()
-    """They are played again, with all other matches of the version: its second chance."""
+    """They are played again, with all other matches in which the version plays, in all workers: its second chance."""
 
 
 class Learned(NamedTuple):
@@ -51,7 +51,7 @@ class FaultPolicy:
     def failed_start(self, digest: str, evidence: Mapping[str, Any]) -> None:
         """Count a process of the version that ended before it was given a match."""
         self._failed_starts[digest] += 1
-        if self._failed_starts[digest] >= STARTS:
+        if self._failed_starts[digest] >= FAILED_STARTS:
             self._know(Trouble(disabled={digest: evidence}))
 
     def was_slow(self, digest: str) -> None:
@@ -64,19 +64,22 @@ class FaultPolicy:
         fault: Fault,
         held: Sequence[BotSeat],
         *,
-        is_one_of_several: bool,
+        crowded: bool,
         was_killed: bool,
         has_played: bool,
         evidence: Callable[[], Mapping[str, Any]],
     ) -> Ruling:
         """Rule on a process that is at its end by its own doing and held these seats.
 
+        `crowded` says that the fault cannot be attributed to one match, as `Choices.crowded`; `has_played` that the
+        process had matches before those it holds.
+
         If it held one match, that match pays. If it held several, nobody can tell which, and how many it held is
         chance: so every match of its version is played again, and the version plays one at a time from now on. A
         version has this second chance once, and so also when somebody killed it.
         """
         killed = fault.reason is Forfeit.CRASH and was_killed
-        if held and (is_one_of_several or killed) and digest not in self.trouble.chances:
+        if held and (crowded or killed) and digest not in self.trouble.chances:
             what = {"reason": fault.reason.value, "detail": fault.detail, **evidence()}
             self._know(Trouble(chances={digest: what}))
             return Ruling.REPLAY_ALL_MATCHES

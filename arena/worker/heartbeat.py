@@ -12,11 +12,11 @@ from arena.sandbox.cpu_usage import pressure
 INTERVAL = 0.25
 """Seconds between two beats."""
 ASLEEP = 1.5
-"""Seconds without a beat that show that the worker was asleep: stopped, or on a machine that was."""
+"""Seconds without a look at the time that show that the worker was asleep: stopped, or on a machine that was."""
 
 
 class Heartbeat:
-    """Beats as long as the loop runs. A gap between two beats is time for which no bot can be judged."""
+    """Looks at the time as long as the loop runs. A gap between two looks is time for which no bot can be judged."""
 
     def __init__(self, loop: asyncio.AbstractEventLoop, grade: str) -> None:
         self.time = loop.time
@@ -27,6 +27,9 @@ class Heartbeat:
         self._grade = grade
         self._woken = -math.inf
         self._beaten = loop.time()
+
+    def start(self) -> None:
+        """Begin to beat."""
         self._beat()
 
     def stood_still(self, since: float) -> bool:

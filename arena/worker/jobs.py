@@ -112,7 +112,7 @@ class Trouble(NamedTuple):
         return not self.retired.isdisjoint(entrant.label for entrant in task.lineup)
 
 
-class Order(NamedTuple):
+class Command(NamedTuple):
     """What a worker that serves is to do, and what the others found out."""
 
     tasks: Sequence[Task] = ()
@@ -138,5 +138,5 @@ class Delivery(NamedTuple):
     last: bool = False
 
 
-Link: TypeAlias = "Connection[Delivery | str, Order | None]"
+Link: TypeAlias = "Connection[Delivery | str, Command | None]"
 """A worker's end: orders come in, None to finish; deliveries go out, or the traceback of a bug."""

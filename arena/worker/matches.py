@@ -31,21 +31,22 @@ class MatchInPlay:
         self.task = task
         self.bots = bots
         self.streams = streams
+        """The streams of these bots, which have all joined."""
         self.table = table
 
 
 class Matches:
-    """All matches in play. `over` is told of each that ends: its result, None if it was taken back without one."""
+    """All matches in play. `ended` is called for each that ends with its result, None if it was taken back."""
 
     def __init__(
         self,
         dispatcher: Dispatcher,
         conditions: Callable[[], Mapping[str, Any]],
-        over: Callable[[MatchInPlay, Played | None], None],
+        ended: Callable[[MatchInPlay, Played | None], None],
     ) -> None:
         self._dispatcher = dispatcher
         self._conditions = conditions
-        self._over = over
+        self._ended = ended
         self._playing: dict[MatchInPlay, None] = {}
         self._of: dict[BotSeat, MatchInPlay] = {}
 
@@ -53,7 +54,10 @@ class Matches:
         return bool(self._playing)
 
     def begin(self, task: Task, bots: Mapping[Seat, Bot], absent: Mapping[Seat, Mapping[str, Any]]) -> None:
-        """Begin a match. `absent` are the seats whose bots cannot be started, with the evidence: these forfeit."""
+        """Begin a match. `absent` has the seats whose bots cannot be started: they forfeit, with this evidence.
+
+        Evidence is what `Trouble.disabled` has; its "detail" is the detail of the forfeit.
+        """
         table = Table(Match(games.game(task.game), len(task.lineup), task.options, KeyedDice(task.seed)))
         table.evidence.update({seat: dict(evidence) for seat, evidence in absent.items()})
         playing = MatchInPlay(task, bots, {seat: bot.playing_stream() for seat, bot in bots.items()}, table)
@@ -128,8 +132,9 @@ class Matches:
         asked, updates = outgoing
         streams, add = playing.streams, self._dispatcher.add
         for at, update in updates:
+            if not at.opening:  # else it is sent with the first question
+                add(streams[at.seat])
             streams[at.seat].update(at, update)
-            add(streams[at.seat])
         if playing.table.match.outcome is not None:
             self._finish(playing)
             return
@@ -158,7 +163,7 @@ class Matches:
             stream = playing.streams[at.seat]
             stream.end(at, outcome)
             self._dispatcher.add(stream)
-        self._over(playing, played)
+        self._ended(playing, played)
         return playing
 
 

@@ -24,7 +24,7 @@ REPORT_SECONDS = 0.5
 
 
 @contextmanager
-def table(
+def own_worker(
     *, in_flight: int = IN_FLIGHT, waiting: Waiting | None = None, sandbox: Sandbox = UNCONFINED
 ) -> Iterator[Worker]:
     """Keep a worker in this process for as long as the block lasts."""

@@ -22,7 +22,7 @@ from arena.worker.bot_pool import BotPool
 from arena.worker.dispatcher import Dispatcher
 from arena.worker.faults import FaultPolicy, Ruling
 from arena.worker.heartbeat import Heartbeat
-from arena.worker.jobs import Delivery, Key, Link, Order, Played, Task, Trouble
+from arena.worker.jobs import Command, Delivery, Key, Link, Played, Task, Trouble
 from arena.worker.matches import Matches, MatchInPlay
 from arena.worker.queue import Queue, Queues
 
@@ -54,9 +54,10 @@ class Worker:
         let_through(self._root)
         self.copies = root / "programs"
         self.clock = Heartbeat(self._loop, sandbox.grade.value)
+        self.clock.start()
         self._pool = BotPool(self._root, self, self._loop)
         self._dispatcher = Dispatcher(self._loop, self._pool.awaits_answers)
-        self._matches = Matches(self._dispatcher, lambda: self.clock.conditions, self._over)
+        self._matches = Matches(self._dispatcher, lambda: self.clock.conditions, self._match_ended)
         self._policy = FaultPolicy()
         self._queues = Queues()
         self._results: list[Played] = []
@@ -87,9 +88,9 @@ class Worker:
             while tasks and not stopped:
                 if any(task.seed in self._met for task in tasks):
                     await self._rest()
-                over = len(self._results) + len(tasks)
+                due = len(self._results) + len(tasks)
                 self._add(tasks)
-                while len(self._results) + len(self._taken_back) < over and not (stopped := stop()):
+                while len(self._results) + len(self._taken_back) < due and not (stopped := stop()):
                     await self._some_news(0.1)
                 tasks = [of_id[id] for id in self._take_taken_back()]
         finally:
@@ -107,11 +108,11 @@ class Worker:
             nonlocal closed
             try:
                 while not closed and link.poll():
-                    order = link.recv()
-                    if closed := order is None:
+                    command = link.recv()
+                    if closed := command is None:
                         self._news.set()
                     else:
-                        self._obey(order)
+                        self._carry_out(command)
             except Exception as error:
                 self.bug(error)
 
@@ -129,13 +130,13 @@ class Worker:
             self._abandon()
         link.send(Delivery(self._take_results(), self.trouble, last=True))
 
-    def _obey(self, order: Order) -> None:
-        self.learn(order.trouble)
-        self._add(order.tasks)
-        if order.spare:
+    def _carry_out(self, command: Command) -> None:
+        self.learn(command.trouble)
+        self._add(command.tasks)
+        if command.spare:
             self._spared = [task.id for task in self._queues.spare()]
-        self._wants_rest |= order.rest  # until it has rested, whatever it is told meanwhile
-        if order.spare or order.rest:
+        self._wants_rest |= command.rest  # until it has rested, whatever it is told meanwhile
+        if command.spare or command.rest:
             self._news.set()
 
     async def _delivery(self) -> Delivery | None:
@@ -239,7 +240,7 @@ class Worker:
         def keep(key: Key) -> bool:
             return key in own or (others_go_on and self._queues.are_waiting_for(key))
 
-        if not self._pool.make_room(len(missing), keep, all_of_it=others_go_on):
+        if not self._pool.make_room(len(missing), keep, or_none=others_go_on):
             return False
         self._pool.spawn(missing, queue.start_limit)
         return True
@@ -256,7 +257,7 @@ class Worker:
         absent = {seat: entrant.digest for seat, entrant in enumerate(task.lineup) if seat not in bots}
         self._matches.begin(task, bots, {seat: disabled[digest] for seat, digest in absent.items()})
 
-    def _over(self, playing: MatchInPlay, played: Played | None) -> None:
+    def _match_ended(self, playing: MatchInPlay, played: Played | None) -> None:
         """Handle the end of a match: its bots have room again."""
         for bot in playing.bots.values():
             if bot.entrant.digest in self.trouble.single_use and bot.idle and self._pool.has(bot):
@@ -315,7 +316,7 @@ class Worker:
             digest,
             fault,
             held,
-            is_one_of_several=stream.crowded,
+            crowded=stream.crowded,
             was_killed=bot.was_killed,
             has_played=bot.matches > 1,
             evidence=bot.evidence,

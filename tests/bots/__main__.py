@@ -51,7 +51,7 @@ def main(languages: list[str]) -> None:
 
 def measure(bot: Entrant) -> list[Cost]:
     """Some repeats by one worker, in this process, after one that makes everything warm."""
-    with unrated.table(sandbox=probe()) as worker:
+    with unrated.own_worker(sandbox=probe()) as worker:
         return [play(worker, bot, repeat) for repeat in range(REPEATS + 1)][1:]
 
 

@@ -242,7 +242,7 @@ def test_times_are_told_apart_by_what_was_legal() -> None:
     match = first.setup.match()
     match.begin()
     while match.outcome is None:
-        for asked in tuple(match.open.values()):
+        for asked in tuple(match.pending.values()):
             match.answer(asked.seat, asked.legal[0])
     own = sum(seat == first.seat for seat, _ in match.choices)
     seats = [SeatRecord(())] * 2

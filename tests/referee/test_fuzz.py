@@ -29,7 +29,7 @@ class Fuzzed(Sitting):
 
     def answer(self) -> None:
         """One seat that owes a decision sends one frame."""
-        seat = self.luck.choice(list(self.table.match.open))
+        seat = self.luck.choice(list(self.table.match.pending))
         wire, at = self.wires[seat], self.at[seat]
         wire.stream.flush()
         self.say(seat, self._frame(at))

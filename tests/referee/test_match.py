@@ -19,7 +19,7 @@ def match(seats: int, rolls: tuple[int, ...] = (6, 6, 6, 6), **options: Any) -> 
 
 def answer_all(played: Match, action: int) -> None:
     """Every open seat makes the same choice."""
-    for seat in list(played.open):
+    for seat in list(played.pending):
         played.answer(seat, action)
 
 
@@ -77,7 +77,7 @@ def test_others_play_on_and_the_default_is_played_for_who_forfeited() -> None:
     played.forfeit(1, CRASH, "")
     played.answer(0, 1)
     played.answer(2, 6)
-    assert sorted(played.open) == [0, 2]
+    assert sorted(played.pending) == [0, 2]
     answer_all(played, 5)
     assert played.choices == [(0, 1), (1, 2), (2, 6), (0, 5), (1, 2), (2, 5)]
     assert finished(played).ranks == (1, 2, 0)

@@ -179,6 +179,19 @@ def test_a_choice_that_was_not_asked_is_rejected_in_words() -> None:
     assert wire.faults == []
 
 
+def test_a_bot_that_is_ended_by_a_rejection_has_answered_nothing() -> None:
+    """It does not read, and the rejection was one frame too many: the matches are over, and no answer reaches them."""
+    wire = Wire()
+    first, second = wire.sit(), wire.sit()
+    wire.ask(first, 1)
+    wire.ask(second, 1)
+    wire.sent()
+    write, wire.stream._write = wire.stream._write, lambda _: wire.stream.close()
+    wire.say((first, 1, 0), (second, 9, 0))
+    wire.stream._write = write
+    assert wire.heard == []
+
+
 def test_the_third_rejected_choice_is_a_fault() -> None:
     """Two may be a mistake."""
     wire = Wire()

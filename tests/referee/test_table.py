@@ -24,7 +24,7 @@ def toy_match(seats: int, *, updates: bool = False, rolls: Sequence[int] = (6,) 
 
 def asked(sitting: Sitting) -> list[int]:
     """The seats that owe a decision."""
-    return sorted(sitting.table.match.open)
+    return sorted(sitting.table.match.pending)
 
 
 def outcome(sitting: Sitting) -> Outcome:

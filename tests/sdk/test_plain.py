@@ -50,7 +50,7 @@ def played(bot: Path, game: str = "birth", limits: Limits = LIMITS) -> Played:
     rules, line_up = games.game(game), [submission.read(bot).entrant(), submission.built_ins()["random"].entrant()]
     seed = sha256(b"docs").digest()
     wanted = unrated.tasks(rules, line_up, options=rules.options({}), limits=limits, seed=seed, count=1)
-    with unrated.table() as worker:
+    with unrated.own_worker() as worker:
         (result,) = worker.play(wanted)
     return result
 

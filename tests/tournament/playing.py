@@ -45,7 +45,7 @@ def played(task: Task, forfeits: float) -> Played:
     match.begin([(seat, "never came") for seat in range(1, seats) if luck.random() < forfeits / 4])
     times: list[list[float]] = [[] for _ in range(seats)]
     while match.outcome is None:
-        for asked in tuple(match.open.values()):
+        for asked in tuple(match.pending.values()):
             if luck.random() < forfeits / 20:
                 match.forfeit(asked.seat, luck.choice([Forfeit.CRASH, Forfeit.TIMEOUT]), "it went")
             else:

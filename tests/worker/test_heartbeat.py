@@ -20,6 +20,7 @@ def test_a_worker_that_runs_never_stood_still() -> None:
     """However long it takes until somebody asks."""
     loop = Loop()
     begun, heartbeat = loop.now, Heartbeat(cast(asyncio.AbstractEventLoop, loop), "A")
+    heartbeat.start()
     loop.pass_by(100 * INTERVAL)
     assert not heartbeat.stood_still(begun)
     assert heartbeat.conditions["sandbox"] == "A"
@@ -29,6 +30,7 @@ def test_a_gap_between_two_beats_is_a_sleep() -> None:
     """It is known before the next beat, too; what began after it is not concerned."""
     loop = Loop()
     begun, heartbeat = loop.now, Heartbeat(cast(asyncio.AbstractEventLoop, loop), "A")
+    heartbeat.start()
     loop.now += ASLEEP + INTERVAL
     assert heartbeat.stood_still(begun)
     assert not heartbeat.stood_still(loop.now)

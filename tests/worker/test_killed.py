@@ -17,7 +17,7 @@ from arena.referee.match import Forfeit, Void, VoidReason
 from arena.sandbox import Grade, NoSandbox, probe
 from arena.sandbox.process import BotProcess
 from arena.worker.bot import Bot
-from arena.worker.faults import STARTS
+from arena.worker.faults import FAILED_STARTS
 from arena.worker.jobs import Played, Trouble
 from arena.worker.worker import Worker
 from tests.needs import grades
@@ -113,7 +113,7 @@ def test_a_sandbox_that_is_killed_as_it_starts_is_no_start_that_failed(
     """However often: a bot that cannot be started would soon forfeit without another try."""
     monkeypatch.setattr("arena.worker.bot.BotProcess", KilledAtOnce)
     with closing(Worker(scratch, sandbox=probe(grade))) as worker:
-        results = [worker.play([task(f"{time}", HONEST, HONEST)])[0] for time in range(2 * STARTS)]
+        results = [worker.play([task(f"{time}", HONEST, HONEST)])[0] for time in range(2 * FAILED_STARTS)]
         assert worker.trouble == Trouble()
     assert {result.void for result in results} == {
         Void(VoidReason.INTERRUPTED, "the sandbox around --play last was killed by SIGKILL")

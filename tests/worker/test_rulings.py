@@ -9,7 +9,7 @@ import pytest
 
 from arena.referee.match import Fault, Forfeit
 from arena.referee.seat import BotSeat
-from arena.worker.faults import STARTS, FaultPolicy, Learned, Ruling
+from arena.worker.faults import FAILED_STARTS, FaultPolicy, Learned, Ruling
 from arena.worker.jobs import Trouble
 from tests.referee.fakes import Wire
 
@@ -30,7 +30,7 @@ def rule(
         "d",
         fault,
         held,
-        is_one_of_several=several,
+        crowded=several,
         was_killed=killed,
         has_played=played,
         evidence=lambda: {"exit": "exited with code 3"},
@@ -92,10 +92,10 @@ def test_who_holds_nothing_loses_nothing() -> None:
 def test_starts_that_fail_in_a_row_disable_a_version() -> None:
     """One that succeeds between them makes them count anew."""
     policy = FaultPolicy()
-    for _ in range(STARTS - 1):
+    for _ in range(FAILED_STARTS - 1):
         policy.failed_start("d", {"detail": "one"})
     policy.started("d")
-    for _ in range(STARTS - 1):
+    for _ in range(FAILED_STARTS - 1):
         policy.failed_start("d", {"detail": "two"})
     assert policy.trouble.disabled == {}
     policy.failed_start("d", {"detail": "three"})
