@@ -16,10 +16,10 @@ from arena import games, roster, submission
 from arena.bench import processes
 from arena.bench.cases import Case, Setting
 from arena.bench.figures import Sample, Sampler
-from arena.referee.clock import Limits
+from arena.referee.limits import Limits
 from arena.submission import Program
-from arena.tournament.pool import CHUNK, Workers
 from arena.tournament.run import Run, run_ladder
+from arena.tournament.worker_pool import CHUNK, Workers
 from arena.worker.progress import Progress
 from ladder import store
 

@@ -26,7 +26,7 @@ from arena.sandbox.process import BotProcess
 from arena.sandbox.run_folder import run_folder
 from arena.v1 import referee_pb2 as pb
 from arena.worker.bot import bot_environment
-from arena.worker.spawn import FOR_THE_ARENA, start_process
+from arena.worker.worker_process import FOR_THE_ARENA, start_process
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator
@@ -106,7 +106,7 @@ async def started(directory: Path) -> AsyncIterator[Playback]:
     await service.open()
     environment = bot_environment(entrant.env, service)
     process = BotProcess(
-        entrant.command, cwd=Path(entrant.cwd), env=environment, on_exit=exited.set, on_flood=lambda: None
+        entrant.command, cwd=Path(entrant.cwd), env=environment, on_exit=exited.set, on_too_much_output=lambda: None
     )
     try:
         yield playback

@@ -20,7 +20,7 @@ from typing import TYPE_CHECKING
 
 from arena import games
 from arena.bench.figures import Sample, Sampler
-from arena.referee.clock import Limits
+from arena.referee.limits import Limits
 from arena.referee.match import Outcome
 from arena.tournament.run import finished
 from arena.worker.jobs import Played, SeatRecord

@@ -21,7 +21,7 @@ from arena.bench.figures import Sample, Sampler
 from arena.bench.tape import Frame
 from arena.games.dice import RandomDice
 from arena.referee import frames
-from arena.referee.clock import Limits
+from arena.referee.limits import Limits
 from arena.worker import unrated
 
 

@@ -8,10 +8,10 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from google.protobuf.json_format import MessageToDict
 
 from arena import replay
-from arena.check.examiner import Examined, Misbehaved, Waiting, examined
+from arena.check.examined import Examined, Misbehaved, Waiting, examined
 from arena.games.rules import Seat
 from arena.referee import frames
-from arena.referee.clock import Limits
+from arena.referee.limits import Limits
 from arena.referee.match import Asked, Match
 from arena.replay.questions import Setup
 from arena.replay.record import Unreadable

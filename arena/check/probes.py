@@ -8,11 +8,11 @@ from collections.abc import Awaitable, Callable, Sequence, Set
 from typing import NamedTuple
 
 from arena import games
-from arena.check.examiner import Examined, Misbehaved
+from arena.check.examined import Examined, Misbehaved
 from arena.games.encoding import varint
 from arena.games.rules import named
 from arena.referee import frames
-from arena.referee.clock import Limits
+from arena.referee.limits import Limits
 from arena.referee.match import Forfeit
 from arena.referee.timekeeper import PIECES
 from arena.referee.window import at_once

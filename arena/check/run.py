@@ -12,10 +12,10 @@ from operator import attrgetter
 from typing import Any, NamedTuple
 
 from arena.check.advice import ADVICE, advise
-from arena.check.examiner import Examined, Line, Misbehaved, examined
+from arena.check.examined import Examined, Line, Misbehaved, examined
 from arena.check.probes import LATE, PROBES, Examiner, Probe
 from arena.check.trials import Failure, Forecast, Times, Trial, failure, forecast, is_overload, times, trials
-from arena.referee.clock import Limits
+from arena.referee.limits import Limits
 from arena.referee.match import Forfeit
 from arena.sandbox import Sandbox
 from arena.submission import Program

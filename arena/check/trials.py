@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 
 from arena import games, submission
 from arena.check import Unjudged
-from arena.referee.clock import Bank, Limits
+from arena.referee.limits import Bank, Limits
 from arena.referee.match import Forfeit, VoidReason
 from arena.replay.questions import Setup
 from arena.replay.record import Forfeited, Replay

@@ -21,7 +21,7 @@ from arena.cli.options import (
 )
 from arena.cli.output import draw, print_json, printable, progress, say_if_empty, table
 from arena.games.rules import Game
-from arena.referee.clock import Limits
+from arena.referee.limits import Limits
 
 if TYPE_CHECKING:
     from arena.check.run import Finding

@@ -12,7 +12,7 @@ import click
 from arena.cli.options import home_option, json_option, limit_options, plays_option, sandbox_options
 from arena.cli.output import draw, print_json, printable, progress, say, table
 from arena.games.rules import Game
-from arena.referee.clock import Limits
+from arena.referee.limits import Limits
 
 if TYPE_CHECKING:
     from arena.check.run import Checked, Finding

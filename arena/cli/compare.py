@@ -74,7 +74,7 @@ def compare(
     from arena.submission.build import Building
     from arena.tournament.compare import Question
     from arena.tournament.compare import compare as play_groups
-    from arena.tournament.pool import Workers
+    from arena.tournament.worker_pool import Workers
 
     seats = check_players(setting.game, players)
     names = [*bots, *(field.split(",") if field is not None else ())]

@@ -31,7 +31,7 @@ OUTPUT_LINES = 20
 @click.argument("bot", metavar="BOT")
 @click.option("--seat", type=Whole(0), metavar="S", help="Whose questions are put, from 0.  [default: who forfeited]")
 @click.option("--at", type=Whole(1), metavar="N", help="Up to decision N, which is shown in full.")
-@click.option("--start-limit", type=Seconds(), default="30s", help="From the bot's start to its Hello.")
+@click.option("--start-limit", type=Seconds(), default="30s", help="For the bot to start and connect.")
 @sandbox_options
 @home_option
 @json_option
@@ -45,7 +45,7 @@ def debug(
     home: Path,
     as_json: bool,
 ) -> None:
-    """Put the questions of a match to another build of a bot.
+    """Ask another build of a bot what it was asked in a match.
 
     MATCH is a match of a ladder, by its id or the beginning of it. BOT is a path, a submitted name, or `attach:` for
     a bot that you start yourself, in a debugger. There is no time limit. Exits with 3 if its choices differ.
@@ -93,7 +93,7 @@ def _compare(
 
     from arena import games, roster
     from arena.check import debug
-    from arena.check.examiner import Misbehaved
+    from arena.check.examined import Misbehaved
     from arena.sandbox.run_folder import run_folder
     from arena.submission.build import Building
     from ladder import store

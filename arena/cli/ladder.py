@@ -36,16 +36,16 @@ if TYPE_CHECKING:
 @game_option
 @players_option
 @click.option(
-    "--rounds", type=Whole(1, 1_000_000), metavar="N", help="Passes over all line-ups.  [default: by players]"
+    "--rounds", type=Whole(1, 1_000_000), metavar="N", help="How often each line-up plays.  [default: by players]"
 )
-@click.option("--bots", metavar="A,B@1,…", help="The field.  [default: built-ins and the newest of each submitted bot]")
+@click.option("--bots", metavar="A,B@1,…", help="Who plays.  [default: built-ins and the newest of each submitted bot]")
 @click.option("--seed", help="Text that decides all dice, to reproduce a ladder; whoever knows it can foresee them.")
 @jobs_option
 @click.option(
     "--in-flight", type=Whole(1, 256), metavar="N", default=256, help="Matches a bot's process holds at most."
 )
-@click.option("--retry", is_flag=True, help="Try matches again that were void three times.")
-@click.option("--forgive", multiple=True, metavar="BOT", help="Give a bot its second chance after a crash again.")
+@click.option("--retry", is_flag=True, help="Play matches that the arena failed to play three times.")
+@click.option("--forgive", multiple=True, metavar="BOT", help="Let a bot crash once more without losing a match.")
 @setting_options
 @sandbox_options
 @home_option
@@ -76,8 +76,8 @@ def ladder(
     """
     from arena import roster
     from arena.cli import leaderboard
-    from arena.tournament.pool import Workers
     from arena.tournament.run import run_ladder
+    from arena.tournament.worker_pool import Workers
     from ladder import store
     from ladder.schedule import default_rounds
 

@@ -16,7 +16,7 @@ from arena.cli.evidence import cross_data, cross_picture, percent, seat_data, se
 from arena.cli.options import check_players, game_option, home_option, json_option, players_option
 from arena.cli.output import console, draw, measured, print_json, progress, say, say_if_empty, table
 from arena.games.rules import Game
-from arena.referee.clock import Limits
+from arena.referee.limits import Limits
 
 if TYPE_CHECKING:
     from rich.console import Group, RenderableType
@@ -39,10 +39,10 @@ LEFT_OUT = ("settled", "sigma", "mu", "matches")
 @click.command()
 @game_option
 @players_option
-@click.option("--ladder", "ladder_id", metavar="ID", help="One of several with other limits or options.")
+@click.option("--ladder", "ladder_id", metavar="ID", help="Which of several with other limits or options.")
 @click.option("--cross", is_flag=True, help="Add every bot against every other, and the chances of places.")
-@click.option("--by-seat", is_flag=True, help="Add what each seat is worth, and what the shared dice saved.")
-@click.option("--settle", "settles", is_flag=True, help="Bring the settled ratings up to date first.")
+@click.option("--by-seat", is_flag=True, help="Add what each seat is worth, and what sharing dice saved.")
+@click.option("--settle", "settles", is_flag=True, help="Compute the settled ratings of all matches first.")
 @click.option("--watch", is_flag=True, help="Repaint while a ladder runs in another terminal, until Ctrl-C.")
 @home_option
 @json_option
@@ -286,7 +286,7 @@ def _notes(board: Board, seen: Board) -> Iterator[str]:
         more = "more " if board.rows else ""
         yield f"{board.waiting:,} {more}bot{'s have' if board.waiting > 1 else ' has'} no rated match yet"
     if not all(map(seen.sure, range(len(seen.rows)))):
-        yield "~ may as well be better than the bot above it: more rounds would tell"
+        yield "~ not certainly worse than the bot above it: more rounds would tell"
     if board.settled.matches < board.rated:
         yield f"settled: of {board.settled.matches:,} matches, arena leaderboard --settle brings it up to date"
 

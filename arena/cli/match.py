@@ -59,7 +59,7 @@ def match(
     home: Path,
     as_json: bool,
 ) -> None:
-    """Play bots against each other, unrated, seated as named.
+    """Play bots against each other, unrated, in the order given.
 
     A BOT is a built-in (see `arena bots`), a submitted name (greedy, mine@2), a path (./mine.py), or `attach:`,
     which prints an address and waits, without a time limit, for a bot that you start by hand.
@@ -76,7 +76,7 @@ def match(
     else:
         _explain(bots, played)
         count = f"{len(played):,} of {matches:,} matches"
-        click.echo(f"{setting.game.title}: {count}; --seed {printable(seed)} repeats them")
+        click.echo(f"{setting.game.title}: {count}; with the same dice: --seed {printable(seed)}")
         outcomes = [result.outcome for result in played if result.outcome is not None]
         draw(_tally(bots, outcomes))
         _remark(setting, outcomes)

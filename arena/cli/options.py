@@ -17,7 +17,7 @@ from click.shell_completion import CompletionItem
 
 from arena import games, suggest
 from arena.games.rules import BadOption, Game, Options
-from arena.referee.clock import Limits
+from arena.referee.limits import Limits
 from arena.sandbox.grades import LEAST, MOST, Grade, NoSandbox, Sandbox
 
 Command = TypeVar("Command", bound=Callable[..., Any])
@@ -104,10 +104,10 @@ plays_option = click.option(
     type=GameName(),
     multiple=True,
     metavar="GAME",
-    help="A game it plays; repeat.  [default: what bot.toml says, or every game]",
+    help="A game it plays; may be repeated.  [default: what bot.toml says, or every game]",
 )
 players_option = click.option(
-    "-p", "--players", type=Whole(1), metavar="N", help="Seats of a match.  [default: the game's fewest]"
+    "-p", "--players", type=Whole(1), metavar="N", help="Players of a match.  [default: the game's fewest]"
 )
 
 seed_option = click.option(
@@ -135,9 +135,11 @@ def limit_options(command: Command) -> Command:
         return command(*args, limits=Limits(limit, bank, start_limit), **others)
 
     for option in (
-        click.option("--start-limit", type=Seconds(), default="30s", help="From a bot's start to its Hello."),
-        click.option("--bank", type=Seconds(zero=True), default="10s", help="A seat's reserve for the whole match."),
-        click.option("--limit", type=Seconds(), default="1s", help="For a decision; ten times that for the first."),
+        click.option("--start-limit", type=Seconds(), default="30s", help="For a bot to start and connect."),
+        click.option(
+            "--bank", type=Seconds(zero=True), default="10s", help="Thinking time beyond limits, for a match."
+        ),
+        click.option("--limit", type=Seconds(), default="1s", help="For one decision; ten times that for the first."),
     ):
         with_limits = option(with_limits)
     return cast("Command", with_limits)

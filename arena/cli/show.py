@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 @home_option
 @json_option
 def show(what: str, matches: int, game: Game[Any] | None, home: Path, as_json: bool) -> None:
-    """Show what happened in a match, or how a bot fared.
+    """Show what happened in a match, or how a bot did.
 
     MATCH is the id of a match or the beginning of it. Forfeits are shown with their evidence. Of a bot's matches,
     those that it forfeited are listed first, then the latest.
@@ -46,7 +46,7 @@ def show(what: str, matches: int, game: Game[Any] | None, home: Path, as_json: b
         if what.partition("@")[0] in names:
             version = store.version(db, what)
             lines = store.matches_of(db, version.label, matches, game.name if game else None)
-            return _show_bot(db, version, lines, as_json)
+            return _show_bot(db, version, lines, matches, as_json)
         if what in submission.built_ins():
             return _show_built_in(submission.built_ins()[what], as_json)
         try:
@@ -64,7 +64,7 @@ def _show_built_in(program: Program, as_json: bool) -> None:
     return click.echo(f"{program.name}: built-in, plays {', '.join(program.games)}; no matches yet")
 
 
-def _show_bot(db: Database, version: Version, lines: Sequence[MatchLine], as_json: bool) -> None:
+def _show_bot(db: Database, version: Version, lines: Sequence[MatchLine], limit: int, as_json: bool) -> None:
     from ladder import store
 
     faults, chances = store.faults(db, version.name), store.chances_of(db, version.label)
@@ -81,7 +81,8 @@ def _show_bot(db: Database, version: Version, lines: Sequence[MatchLine], as_jso
     draw(_faults(faults))
     if not lines:
         return click.echo("no matches yet")
-    click.echo(f"{len(lines):,} matches, those with its forfeits first; more with -n:")
+    more = "; more with -n" if len(lines) == limit else ""
+    click.echo(f"{len(lines):,} matches, forfeited ones first, then the latest{more}:")
     return draw(_matches(lines))
 
 
@@ -142,7 +143,8 @@ def _show_match(match: Match) -> None:
     if conditions := _conditions(match):
         click.echo(f"sandbox grade {conditions['sandbox']}")
         if (busy := conditions["pressure"]) is not None:
-            click.echo(f"the machine was busy {busy:.0f} % of the time (something had to wait for a processor)")
+            waited = "something waited for a processor, which no bot pays for"
+            click.echo(f"the machine was busy {busy:.0f} % of the time ({waited})")
     for reason in match.voids:
         click.echo(f"was void: {last_line(reason)}")
     click.echo(f"seed {match.seed.hex() if match.seed else 'shown when every match of its group is done'}")

@@ -18,7 +18,8 @@ NOISE = 64
 """Messages that answer nothing, repeated answers not counted, before it is FLOOD; also how many more answers may be
 repeated in a match than were given."""
 FRAME_BYTES = 64 * 1024
-"""The longest frame a bot may send."""
+"""Largest frame in bytes that a bot may send; of one that is larger than `service.GRPC_FRAME_BYTES` only the end of the
+stream is seen."""
 
 
 class Received(NamedTuple):

@@ -15,7 +15,7 @@ from arena import games
 from arena.games.dice import commitment
 from arena.games.encoding import block, number, varint
 from arena.games.rules import Options, Seat
-from arena.referee.clock import Limits
+from arena.referee.limits import Limits
 from arena.referee.match import Outcome
 from arena.v1 import referee_pb2 as pb
 

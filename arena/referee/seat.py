@@ -7,7 +7,7 @@ from typing import Any
 
 from arena.games.rules import Seat
 from arena.referee import frames
-from arena.referee.clock import Bank
+from arena.referee.limits import Bank
 from arena.referee.match import Asked
 
 

@@ -26,8 +26,9 @@ from arena.v1 import referee_pb2 as pb
 MAX_PATH = 100
 """Bytes of a unix socket's path that every platform takes."""
 
-LONGEST = 1024 * 1024
-"""Bytes of a frame that gRPC accepts; it ends the stream of a bot that sends more, as if the bot had closed it."""
+GRPC_FRAME_BYTES = 1024 * 1024
+"""Largest frame in bytes that gRPC reads; it ends the stream of a bot that sends more, as if the bot had closed it.
+What a bot may send is less: `choices.FRAME_BYTES`."""
 
 CONNECTIONS = 8
 """Connections that a socket holds at a time; further ones are closed at once. A bot needs one."""
@@ -36,7 +37,7 @@ _OPTIONS = [
     ("grpc.so_reuseport", 0),
     ("grpc.max_allowed_incoming_connections", CONNECTIONS),
     ("grpc.max_concurrent_streams", 8),
-    ("grpc.max_receive_message_length", LONGEST),
+    ("grpc.max_receive_message_length", GRPC_FRAME_BYTES),
     ("grpc.max_metadata_size", 4 * 1024),
     ("grpc.server_handshake_timeout_ms", 3000),
     ("grpc.max_connection_idle_ms", 2000),  # connections on which nothing is asked; a client dials again by itself

@@ -13,7 +13,7 @@ from typing import Any, NamedTuple, Protocol
 from arena.games.rules import Seat
 from arena.referee import frames
 from arena.referee.choices import Choices
-from arena.referee.clock import Bank, Limits
+from arena.referee.limits import Bank, Limits
 from arena.referee.match import Outcome, Verdict
 from arena.referee.seat import BotSeat
 from arena.referee.timekeeper import Clock, Timekeeper

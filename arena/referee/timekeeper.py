@@ -9,7 +9,7 @@ from collections.abc import Callable, Sequence
 from typing import NamedTuple, Protocol
 
 from arena.referee.choices import Choices
-from arena.referee.clock import OVERLOAD, Limits, charged
+from arena.referee.limits import OVERLOAD, Limits, charged
 from arena.referee.match import Fault, Forfeit, Verdict, Void, VoidReason
 from arena.referee.seat import BotSeat
 from arena.sandbox.cpu_usage import Usage

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from arena.referee.clock import Limits
+from arena.referee.limits import Limits
 from arena.referee.seat import BotSeat
 
 

@@ -13,7 +13,7 @@ from arena import games
 from arena.games.dice import KeyedDice
 from arena.games.rules import Game, Options, Seat
 from arena.referee import frames
-from arena.referee.clock import Limits
+from arena.referee.limits import Limits
 from arena.referee.match import Asked, Match
 from arena.replay.record import Replay, questions
 

@@ -19,7 +19,7 @@ from ladder import store
 if TYPE_CHECKING:
     from sqlite_utils import Database
 
-    from arena.referee.clock import Limits
+    from arena.referee.limits import Limits
     from arena.sandbox import Sandbox
     from arena.submission.build import Building
 

@@ -55,15 +55,17 @@ def found_here() -> tuple[Sandbox, tuple[Layer, ...]]:
         no_user += "; a build may change the modes and times of all files of that user"
     layers = (
         Layer("bubblewrap", wrapped is not None, no_bwrap or "own files, no network, no other processes"),
-        Layer("control groups", bool(groups), no_groups or "memory and tasks of a bot, held together"),
+        Layer("control groups", bool(groups), no_groups or "limits on the memory and the tasks of each bot"),
         _processors(groups),
         Layer(
-            "system call filter", best.filtered, "refuses calls that reach beyond" if best.filtered else "did not work"
+            "system call filter",
+            best.filtered,
+            "refuses calls that reach beyond a bot" if best.filtered else "did not work",
         ),
         Layer("landlock", bare is not None, no_landlock or _of_landlock(abi)),
         Layer("own user", best.own_user, "bots do not run as root" if best.own_user else no_user),
         _file("fair clock", "/proc/self/schedstat", "bots pay for thinking, not for the machine's load"),
-        _file("pressure", "/proc/pressure/cpu", "how busy the machine is, noted with matches"),
+        _file("pressure", "/proc/pressure/cpu", "how busy the machine is; stored with each match"),
     )
     return best, layers
 
@@ -77,7 +79,7 @@ def _processors(groups: Mapping[str, str]) -> Layer:
 def _of_landlock(abi: int) -> str:
     open_ways = "" if abi >= SCOPED else "; signals and abstract sockets are open (closed from Linux 6.12 on)"
     open_ways += "" if abi >= SEES_TRUNCATION else "; a build could empty files of its user (not from Linux 6.2 on)"
-    return f"own files also without bubblewrap, ABI {abi}{open_ways}"
+    return f"only a bot's own files, even without bubblewrap; ABI {abi}{open_ways}"
 
 
 def _file(name: str, path: str, use: str) -> Layer:

@@ -30,7 +30,7 @@ PIPE = 1024 * 1024
 """Largest number of bytes that a pipe can hold."""
 WIDTH = 1000
 """Characters of a line that are shown as evidence."""
-FLOOD = 10 * 1024 * 1024
+OUTPUT_A_SECOND = 10 * 1024 * 1024
 """Bytes that a bot may print within one second; more is the fault OUTPUT."""
 
 ORPHANED = 20.0
@@ -104,7 +104,7 @@ class BotProcess:
         cwd: Path,
         env: Mapping[str, str],
         on_exit: Callable[[], None],
-        on_flood: Callable[[], None],
+        on_too_much_output: Callable[[], None],
         group: Group | None = None,
         wrapped: bool = False,
         bounds: Bounds | None = None,
@@ -112,7 +112,7 @@ class BotProcess:
     ) -> None:
         self.output = Output()
         self._on_exit = on_exit
-        self._on_flood = on_flood
+        self._on_too_much_output = on_too_much_output
         self._group = group
         self._wrapped = wrapped
         self._bounds = bounds
@@ -262,8 +262,8 @@ class BotProcess:
 
     def _read(self) -> None:
         self._take()
-        if self._flooding():
-            self._on_flood()
+        if self._prints_too_much():
+            self._on_too_much_output()
 
     def _take(self) -> None:
         """Read a part of what has been printed.
@@ -276,11 +276,11 @@ class BotProcess:
             if not data:
                 self._loop.remove_reader(self._pipe)
 
-    def _flooding(self) -> bool:
+    def _prints_too_much(self) -> bool:
         second = int(self._loop.time())
         if second != self._second[0]:
             self._second = (second, self.output.total)
-        return self.output.total - self._second[1] > FLOOD
+        return self.output.total - self._second[1] > OUTPUT_A_SECOND
 
 
 def ended_in_words(code: int, *, wrapped: bool = False) -> str:

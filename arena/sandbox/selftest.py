@@ -175,7 +175,7 @@ async def _process(sandbox: Sandbox, folder: Path, name: str, canaries: Canaries
         bounds=Bounds(memory_mib=256),
     )
     process = BotProcess(
-        made.argv, cwd=Path(made.cwd), env=made.env, on_exit=ended.set, on_flood=lambda: process.kill(),
+        made.argv, cwd=Path(made.cwd), env=made.env, on_exit=ended.set, on_too_much_output=lambda: process.kill(),
         group=made.group, wrapped=made.wrapped, bounds=made.bounds, scratch=made.scratch,
     )  # fmt: skip
     with contextlib.suppress(TimeoutError):

@@ -11,8 +11,8 @@ from statistics import fmean
 from typing import Any, NamedTuple, TypeAlias
 
 from arena.games.rules import Game, Options
-from arena.referee.clock import Limits
-from arena.tournament.pool import Workers
+from arena.referee.limits import Limits
+from arena.tournament.worker_pool import Workers
 from arena.worker.jobs import Entrant, Played, Task
 from ladder.points import point
 from ladder.schedule import TooFewBots, rotations

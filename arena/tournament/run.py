@@ -13,10 +13,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
 from arena import replay, roster
-from arena.referee.clock import Limits
+from arena.referee.limits import Limits
 from arena.referee.match import SeatForfeit, VoidReason
 from arena.tournament import DiskFull
-from arena.tournament.pool import Workers
+from arena.tournament.worker_pool import Workers
 from arena.worker.jobs import Entrant, Played, SeatRecord, Task, Trouble
 from arena.worker.progress import Progress
 from ladder import store
@@ -59,7 +59,7 @@ class Health(NamedTuple):
     def line(self) -> str:
         """The health in one line for people."""
         busy = self.pressure / max(self.matches, 1)
-        said = f"the machine was busy {busy:.0f} % of the time (something had to wait for a processor)"
+        said = f"the machine was busy {busy:.0f} % of the time (something waited for a processor)"
         if self.relieved:
             said += f"; bots were not charged for waiting in {self.relieved:,} matches"
         if self.overloads:

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from arena import games, replay, roster, submission
 from arena.tournament import WorkersDied
 from arena.worker.progress import Progress
-from arena.worker.spawn import start_process
+from arena.worker.worker_process import start_process
 from ladder import store
 from ladder.store import checks
 from ladder.store.checks import Mismatch, Result

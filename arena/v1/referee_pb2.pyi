@@ -43,7 +43,7 @@ class _ForfeitEnumTypeWrapper(_enum_type_wrapper._EnumTypeWrapper[_Forfeit.Value
     FORFEIT_FLOOD: _Forfeit.ValueType  # 6
     """More messages than any bot needs."""
     FORFEIT_OUTPUT: _Forfeit.ValueType  # 7
-    """More text on stdout and stderr than is kept."""
+    """More text on stdout and stderr in a second than is allowed."""
     FORFEIT_START: _Forfeit.ValueType  # 8
     """Never connected, or not within the start limit."""
 
@@ -64,7 +64,7 @@ FORFEIT_PROTOCOL: Forfeit.ValueType  # 5
 FORFEIT_FLOOD: Forfeit.ValueType  # 6
 """More messages than any bot needs."""
 FORFEIT_OUTPUT: Forfeit.ValueType  # 7
-"""More text on stdout and stderr than is kept."""
+"""More text on stdout and stderr in a second than is allowed."""
 FORFEIT_START: Forfeit.ValueType  # 8
 """Never connected, or not within the start limit."""
 Global___Forfeit: _TypeAlias = Forfeit  # noqa: Y015

@@ -15,12 +15,12 @@ from pathlib import Path
 from typing import Any, Concatenate, ParamSpec, Protocol
 
 from arena.referee.match import Fault, Forfeit, Verdict, Void, VoidReason
-from arena.referee.service import LONGEST, REFUSALS, Receive, RefereeService, Write
+from arena.referee.service import GRPC_FRAME_BYTES, REFUSALS, Receive, RefereeService, Write
 from arena.referee.stream import BotStream, Heard
 from arena.referee.timekeeper import Clock
 from arena.sandbox import Confined, Sandbox, confine, socket_folder, user
 from arena.sandbox.cpu_usage import Usage
-from arena.sandbox.process import BotProcess
+from arena.sandbox.process import OUTPUT_A_SECOND, BotProcess
 from arena.sandbox.run_folder import remove
 from arena.sandbox.shown import shown
 from arena.sandbox.watchdog import out_of_memory
@@ -139,7 +139,7 @@ class Bot:
             cwd=Path(made.cwd),
             env=made.env,
             on_exit=self._process_gone,
-            on_flood=self._flooded,
+            on_too_much_output=self._printed_too_much,
             group=made.group,
             wrapped=made.wrapped,
             bounds=made.bounds,
@@ -280,8 +280,8 @@ class Bot:
         self._exited.set()
         self._part_gone()
 
-    def _flooded(self) -> None:
-        self.fault(Forfeit.OUTPUT, "printed more than 10 MiB in a second")
+    def _printed_too_much(self) -> None:
+        self.fault(Forfeit.OUTPUT, f"printed more than {OUTPUT_A_SECOND >> 20} MiB in a second")
 
     def _never_joined(self, limit: float) -> None:
         self.fault(Forfeit.START, f"did not join within {limit:g} s{self._refusal}")
@@ -301,7 +301,7 @@ class Bot:
             self.started.set()
             (self.host.not_started if self.stream is None else self.host.excused)(self, excuse)
             return
-        reason, how = Forfeit.CRASH, f"closed its stream, or sent a frame of more than {LONGEST} bytes"
+        reason, how = Forfeit.CRASH, f"closed its stream, or sent a frame of more than {GRPC_FRAME_BYTES} bytes"
         if self._process is not None and self._exited.is_set():
             how = f"the process {self._process.exit_in_words()}"
             if (excess := self._process.excess) is not None:

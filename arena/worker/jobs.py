@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
 
 from arena.games.rules import Options
-from arena.referee.clock import Limits
+from arena.referee.limits import Limits
 from arena.referee.match import Outcome, Void, VoidReason
 
 if TYPE_CHECKING:

@@ -10,7 +10,7 @@ from arena import games
 from arena.games.dice import KeyedDice
 from arena.games.rules import Seat
 from arena.referee import frames
-from arena.referee.clock import NO_LIMITS
+from arena.referee.limits import NO_LIMITS
 from arena.referee.match import Fault, Match, Outcome, Void, VoidReason
 from arena.referee.seat import BotSeat
 from arena.referee.stream import BotStream

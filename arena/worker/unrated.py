@@ -10,7 +10,7 @@ from itertools import islice
 from typing import Any, TypeAlias
 
 from arena.games.rules import Game, Options
-from arena.referee.clock import Limits
+from arena.referee.limits import Limits
 from arena.sandbox import UNCONFINED, Sandbox
 from arena.sandbox.run_folder import run_folder
 from arena.worker.jobs import Entrant, Played, Task

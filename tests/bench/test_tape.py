@@ -15,7 +15,7 @@ from arena.bench.cases import Case, Setting
 from arena.bench.recorder import Uniform
 from arena.bench.tape import Tape
 from arena.games import KeyedDice, commitment
-from arena.referee.clock import Limits
+from arena.referee.limits import Limits
 from arena.referee.match import Match, Outcome
 from arena.v1 import referee_pb2 as pb
 from arena_bot.table import Table

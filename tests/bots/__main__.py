@@ -18,7 +18,7 @@ import click
 import psutil
 
 from arena.games import game
-from arena.referee.clock import Limits
+from arena.referee.limits import Limits
 from arena.sandbox import probe
 from arena.submission.templates import templates
 from arena.worker import unrated

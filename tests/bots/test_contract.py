@@ -14,10 +14,10 @@ from typing import NamedTuple
 import pytest
 from google.protobuf.struct_pb2 import Struct
 
-from arena.check.examiner import Examined, examined
+from arena.check.examined import Examined, examined
 from arena.games import game
 from arena.referee import frames
-from arena.referee.clock import Limits
+from arena.referee.limits import Limits
 from arena.replay.questions import Setup, Sitting
 from arena.sandbox import Grade, probe
 from arena.submission.templates import templates

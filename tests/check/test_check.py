@@ -15,7 +15,7 @@ from arena.check.advice import advise
 from arena.check.probes import PROBES
 from arena.check.run import Checked, check
 from arena.check.trials import Trial, forecast, times, trials
-from arena.referee.clock import Limits
+from arena.referee.limits import Limits
 from arena.referee.match import Forfeit, Outcome, Void, VoidReason
 from arena.replay.questions import Setup, Sitting
 from arena.sandbox import UNCONFINED

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from arena import games
-from arena.referee.clock import Limits
+from arena.referee.limits import Limits
 from ladder import store
 
 ESCAPES = "\x1b[31mred\x1b[0m \u202e \x07"

@@ -33,7 +33,7 @@ def test_people_see_a_table_without_a_space_too_many() -> None:
     assert {len(row) for row in rows} == {len(line)}
     assert [row.split()[:2] for row in rows] == [["1", "ann@1"], ["~2", "bob@1"]]
     assert "bob@1 (older)" in rows[1]
-    assert note == "~ may as well be better than the bot above it: more rounds would tell"
+    assert note == "~ not certainly worse than the bot above it: more rounds would tell"
 
 
 @pytest.mark.usefixtures("home")

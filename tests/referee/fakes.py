@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple
 
-from arena.referee.clock import Limits
+from arena.referee.limits import Limits
 from arena.referee.match import Asked, Fault, Forfeit, Match, Outcome, Void
 from arena.referee.seat import BotSeat
 from arena.referee.stream import BotStream, Heard

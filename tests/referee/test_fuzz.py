@@ -8,7 +8,7 @@ import pytest
 
 from arena import games
 from arena.games import RandomDice
-from arena.referee.clock import Limits
+from arena.referee.limits import Limits
 from arena.referee.match import Forfeit, Match
 from arena.referee.seat import BotSeat
 from arena.v1 import referee_pb2 as pb

@@ -10,7 +10,7 @@ import pytest
 
 from arena.referee import frames
 from arena.referee.choices import FRAME_BYTES, NOISE
-from arena.referee.clock import NO_LIMITS, Limits
+from arena.referee.limits import NO_LIMITS, Limits
 from arena.referee.match import Forfeit, Outcome, SeatForfeit
 from arena.referee.seat import BotSeat
 from arena.referee.timekeeper import PATIENCE, PIECES

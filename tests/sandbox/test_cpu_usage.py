@@ -12,7 +12,7 @@ from pathlib import Path
 
 import pytest
 
-from arena.referee.clock import charged
+from arena.referee.limits import charged
 from arena.sandbox import Bounds, probe
 from arena.sandbox.cgroups import UNIFIED, Group
 from arena.sandbox.cpu_usage import Usage, family, look, pressure

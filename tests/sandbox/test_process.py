@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 
 from arena.sandbox.cgroups import Group
-from arena.sandbox.process import FLOOD, KEPT, WIDTH, BotProcess, Output, adopt_orphans, end_orphans
+from arena.sandbox.process import KEPT, OUTPUT_A_SECOND, WIDTH, BotProcess, Output, adopt_orphans, end_orphans
 from tests.worker.conftest import children
 from tests.worker.conftest import nothing_left_behind as nothing_left_behind
 
@@ -37,7 +37,7 @@ class Running(BotProcess):
             cwd=Path("/tmp"),
             env={"PATH": "/usr/bin:/bin", "ARENA_TOKEN": f"token of {script}"},
             on_exit=self.ended.set,
-            on_flood=self.flooded.set,
+            on_too_much_output=self.flooded.set,
         )
 
     async def printed(self, text: str) -> None:
@@ -143,7 +143,7 @@ async def test_a_flood_of_output_is_told() -> None:
     """Long before it fills a disk or takes the referee's time."""
     process = Running("yes")
     await asyncio.wait_for(process.flooded.wait(), PATIENCE)
-    assert FLOOD < process.output.total < 2 * FLOOD
+    assert OUTPUT_A_SECOND < process.output.total < 2 * OUTPUT_A_SECOND
     process.kill()
     await process.end()
 
@@ -162,7 +162,7 @@ async def test_what_cannot_be_started_leaves_no_control_group() -> None:
     """As on a machine that is out of processes."""
     group, here = Held(), Path("/")
     with pytest.raises(FileNotFoundError):
-        BotProcess(["/no/such/program"], cwd=here, env={}, on_exit=print, on_flood=print, group=group)
+        BotProcess(["/no/such/program"], cwd=here, env={}, on_exit=print, on_too_much_output=print, group=group)
     assert group.removed
 
 
@@ -307,7 +307,7 @@ async def main():
     here = pathlib.Path("/")
     sleep, env = ["/bin/sleep", "1000"], {"PATH": "/bin"}
     made = confine(UNCONFINED, sleep, root=here, socket_folder=here, scratch=here, env=env)
-    bot = BotProcess(made.argv, cwd=here, env=made.env, on_exit=nothing, on_flood=nothing)
+    bot = BotProcess(made.argv, cwd=here, env=made.env, on_exit=nothing, on_too_much_output=nothing)
     print(bot._process.pid, flush=True)
     await asyncio.sleep(1000)
 asyncio.run(main())

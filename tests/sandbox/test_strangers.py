@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from arena import roster
-from arena.referee.clock import Limits
+from arena.referee.limits import Limits
 from arena.roster.admission import admit
 from arena.sandbox import Grade, NoSandbox, Sandbox
 from arena.submission import Program

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from arena import roster, submission
-from arena.referee.clock import Limits
+from arena.referee.limits import Limits
 from arena.sandbox import DEFAULT, MOST, Sandbox
 from arena.submission import BadSubmission
 from arena.tournament.run import run_ladder

@@ -14,7 +14,7 @@ import pytest
 from google.protobuf.struct_pb2 import Struct
 
 from arena import games, submission
-from arena.referee.clock import Limits
+from arena.referee.limits import Limits
 from arena.v1.referee_pb2 import PlayResponse
 from arena.worker import unrated
 from arena.worker.jobs import Played

@@ -47,7 +47,7 @@ THREATS: dict[str, tuple[str, ...]] = {
     ),
     "answers just at the deadline": (
         f"{STREAM}test_an_answer_a_moment_late_is_late",
-        f"{REFEREE}clock.py::test_a_bank_may_be_used_up_but_not_overdrawn",
+        f"{REFEREE}limits.py::test_a_bank_may_be_used_up_but_not_overdrawn",
     ),
     "sends a huge message": (MISDEEDS, f"{STREAM}test_a_frame_that_is_too_long_is_not_even_read"),
     "sends huge headers": (f"{SERVICE}test_huge_headers_are_refused",),

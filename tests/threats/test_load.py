@@ -18,10 +18,10 @@ from typing import Any
 import pytest
 
 from arena import games
-from arena.referee.clock import Limits
+from arena.referee.limits import Limits
 from arena.referee.match import Outcome
 from arena.sandbox import Grade, probe
-from arena.tournament.pool import Workers
+from arena.tournament.worker_pool import Workers
 from arena.worker.jobs import Entrant, Task
 from tests.cli.commands import ARENA, environment
 from tests.needs import grades

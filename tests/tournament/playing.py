@@ -8,10 +8,10 @@ from itertools import chain
 from pathlib import Path
 
 from arena import games, roster, submission
-from arena.referee.clock import Limits
+from arena.referee.limits import Limits
 from arena.referee.match import Forfeit, Match
-from arena.tournament.pool import Workers
 from arena.tournament.run import run_ladder
+from arena.tournament.worker_pool import Workers
 from arena.worker.jobs import Played, SeatRecord, Task
 from ladder import store
 

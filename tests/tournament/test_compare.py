@@ -20,10 +20,10 @@ import psutil
 import pytest
 
 from arena import games
-from arena.referee.clock import Limits
+from arena.referee.limits import Limits
 from arena.referee.match import Forfeit, Outcome, SeatForfeit, Void, VoidReason
 from arena.tournament.compare import ATTEMPTS, HOPELESS, Answer, Question, compare
-from arena.tournament.pool import Workers
+from arena.tournament.worker_pool import Workers
 from arena.worker.jobs import Entrant, Played, Task
 from ladder.schedule import TooFewBots
 from tests.cli.commands import ARENA, PATIENCE, arena, environment

@@ -112,7 +112,7 @@ util.spawnv_passfds = spawn_and_die
 """
 BY_A_LADDER = """
 from arena.sandbox import UNCONFINED
-from arena.tournament.pool import WorkerProcess
+from arena.tournament.worker_pool import WorkerProcess
 WorkerProcess(sys.argv[1], 1, UNCONFINED)
 """
 BY_A_CHECK = """

@@ -31,7 +31,7 @@ def test_bots_play_in_the_seats_as_named_and_nothing_is_stored(cwd: Path) -> Non
     programs.write(cwd, mine=programs.FIRST)
     ran = arena("match", "./mine.py", "random", *BIRTH, "-n", "20", cwd=cwd)
     head, columns, _, mine, other = ran.out.splitlines()
-    assert re.fullmatch(r"BIRTH: 20 of 20 matches; --seed [0-9a-f]{32} repeats them", head)
+    assert re.fullmatch(r"BIRTH: 20 of 20 matches; with the same dice: --seed [0-9a-f]{32}", head)
     assert columns.split() == ["seat", "bot", "wins", "ties", "forfeits", "mean", "score"]
     assert (mine.split()[:2], other.split()[:2]) == (["0", "./mine.py"], ["1", "random"])
     assert sum(int(row.split()[2]) + int(row.split()[3]) / 2 for row in (mine, other)) == 20

@@ -9,12 +9,12 @@ import pytest
 from sqlite_utils import Database
 
 from arena import roster, submission
-from arena.referee.clock import Limits
+from arena.referee.limits import Limits
 from arena.referee.match import Forfeit, Outcome, SeatForfeit, Void, VoidReason
 from arena.tournament import DiskFull
 from arena.tournament import run as running
-from arena.tournament.pool import Workers
 from arena.tournament.run import Run, finished, run_ladder
+from arena.tournament.worker_pool import Workers
 from arena.worker.jobs import Played, SeatRecord, Task
 from ladder import store
 

@@ -9,10 +9,10 @@ from time import sleep
 
 import pytest
 
-from arena.referee.clock import Limits
+from arena.referee.limits import Limits
 from arena.referee.match import Outcome, Void, VoidReason
-from arena.tournament import pool
-from arena.tournament.pool import CHUNK, HICCUP, QUIET, Width, Workers
+from arena.tournament import worker_pool
+from arena.tournament.worker_pool import CHUNK, HICCUP, QUIET, Width, Workers
 from arena.worker.jobs import Delivery, Entrant, Link, Played, Task, Trouble
 from tests.referee.fakes import VirtualTime
 
@@ -129,7 +129,7 @@ def who_plays(workers: Workers, name: str) -> set[int]:
 
 def test_workers_that_stay_away_get_no_matches(monkeypatch: pytest.MonkeyPatch, time: VirtualTime) -> None:
     """The others play all there is, and who comes back plays as before: no process is started anew for that."""
-    monkeypatch.setattr(pool, "_work", overburdened)
+    monkeypatch.setattr(worker_pool, "_work", overburdened)
     with Workers(2) as workers:
         workers._width = Width(2, time.time)
         both = who_plays(workers, "busy")
@@ -147,7 +147,7 @@ def test_few_matches_of_quick_bots_start_few(
     matches: int, took: float | None, wide: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Each worker starts every bot; that pays if there is enough to play, if a bot is slow, or may be."""
-    monkeypatch.setattr(pool, "_work", overburdened)
+    monkeypatch.setattr(worker_pool, "_work", overburdened)
     entrant = Entrant("ann@1", "digest", ("ann",))
     tasks = [Task(f"{number}", "birth", {}, bytes(32), (entrant,) * 2, Limits()) for number in range(matches)]
     with Workers(2) as workers:
@@ -178,10 +178,10 @@ def leisurely(link: Link, *_: object) -> None:
 
 def test_who_is_sent_away_gives_back_what_has_not_begun(monkeypatch: pytest.MonkeyPatch, time: VirtualTime) -> None:
     """Else it would go on for as long as its matches last, on a machine that is too busy for it."""
-    monkeypatch.setattr(pool, "_work", leisurely)
-    tasks = [Task(f"{number}", "birth", {}, bytes(32), (), Limits()) for number in range(2 * pool.FIRST_BACKLOG)]
+    monkeypatch.setattr(worker_pool, "_work", leisurely)
+    tasks = [Task(f"{number}", "birth", {}, bytes(32), (), Limits()) for number in range(2 * worker_pool.FIRST_BACKLOG)]
     with Workers(2) as workers:
         workers._width = Width(2, time.time)
         played = Counter(result.conditions["worker"] for result in chain.from_iterable(workers.play(tasks)))
-        assert played[workers._processes[1]._process.pid] < pool.FIRST_BACKLOG / 2
+        assert played[workers._processes[1]._process.pid] < worker_pool.FIRST_BACKLOG / 2
     assert played.total() == len(tasks)

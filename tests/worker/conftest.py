@@ -12,7 +12,7 @@ from typing import Any
 
 import pytest
 
-from arena.referee.clock import Limits
+from arena.referee.limits import Limits
 from arena.referee.match import VoidReason
 from arena.sandbox.cpu_usage import pressure
 from arena.worker.jobs import Entrant, Played, Task

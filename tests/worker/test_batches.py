@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from arena.referee.clock import Limits
+from arena.referee.limits import Limits
 from arena.referee.match import Fault, Forfeit
 from arena.worker.bot import Bot
 from arena.worker.jobs import Entrant, Played, Task, Trouble

@@ -14,7 +14,7 @@ from typing import NamedTuple
 
 import pytest
 
-from arena.referee.clock import Limits
+from arena.referee.limits import Limits
 from arena.referee.match import Forfeit
 from arena.worker.bot import GRACE
 from arena.worker.jobs import Entrant, Played

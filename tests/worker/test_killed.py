@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 
 from arena.check import Unjudged
-from arena.check.examiner import examined
+from arena.check.examined import examined
 from arena.referee.match import Forfeit, Void, VoidReason
 from arena.sandbox import Grade, NoSandbox, probe
 from arena.sandbox.process import BotProcess

@@ -14,7 +14,7 @@ from pathlib import Path
 
 import pytest
 
-from arena.referee.clock import Limits
+from arena.referee.limits import Limits
 from arena.referee.match import Forfeit, Void, VoidReason
 from arena.referee.stream import BotStream
 from arena.sandbox import Grade, Sandbox, probe

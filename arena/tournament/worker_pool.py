@@ -26,8 +26,8 @@ from arena.sandbox.run_folder import run_folder
 from arena.tournament import WorkersDied
 from arena.worker import worker
 from arena.worker.jobs import Command, Delivery, Link, Played, Task, Trouble
-from arena.worker.spawn import start_process
 from arena.worker.worker import Worker
+from arena.worker.worker_process import start_process
 
 if TYPE_CHECKING:
     from multiprocessing.connection import Connection

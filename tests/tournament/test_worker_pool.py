@@ -14,11 +14,11 @@ from pathlib import Path
 
 import pytest
 
-from arena.referee.clock import Limits
+from arena.referee.limits import Limits
 from arena.referee.match import Outcome, Void, VoidReason
 from arena.sandbox import Sandbox
-from arena.tournament import WorkersDied, pool
-from arena.tournament.pool import DEATHS, WorkerProcess, Workers
+from arena.tournament import WorkersDied, worker_pool
+from arena.tournament.worker_pool import DEATHS, WorkerProcess, Workers
 from arena.worker.bot import Bot
 from arena.worker.jobs import Delivery, Entrant, Link, Played, Task, Trouble
 from arena.worker.worker import Worker
@@ -57,9 +57,9 @@ def test_a_worker_that_starts_hears_no_ctrl_c() -> None:
 import signal
 import subprocess
 import sys
-from arena.worker import spawn
-process = spawn._CONTEXT.Process(target=signal.raise_signal, args=(signal.SIGINT,))
-with spawn._blocked(spawn.FOR_THE_ARENA):
+from arena.worker import worker_process
+process = worker_process._CONTEXT.Process(target=signal.raise_signal, args=(signal.SIGINT,))
+with worker_process._blocked(worker_process.FOR_THE_ARENA):
     process.start()
 process.join()
 raise SystemExit(process.exitcode)
@@ -83,7 +83,7 @@ def fragile(link: Link, *_: object) -> None:
 @pytest.mark.timeout(300)
 def test_a_match_that_kills_its_worker_is_void_and_costs_no_other(monkeypatch: pytest.MonkeyPatch) -> None:
     """Whatever else the worker held is played, and once each; so a ladder goes on, and three voids are enough."""
-    monkeypatch.setattr(pool, "_work", fragile)
+    monkeypatch.setattr(worker_pool, "_work", fragile)
     ids = [f"killer {number}" if number in (7, 30) else f"{number}" for number in range(40)]
     with Workers(2) as workers:
         results = list(in_phases(workers, list(tasks(*ids))))
@@ -97,7 +97,7 @@ def test_a_match_that_kills_its_worker_is_void_and_costs_no_other(monkeypatch: p
 
 def test_a_phase_is_not_over_while_suspects_are_left(monkeypatch: pytest.MonkeyPatch) -> None:
     """A worker has died, and one bot of what it held is retired: all others are played, and no bot lives on."""
-    monkeypatch.setattr(pool, "_work", fragile)
+    monkeypatch.setattr(worker_pool, "_work", fragile)
     one, other, third, fourth = tasks("one", "other", "third", "fourth")
     left_out = other._replace(lineup=(Entrant("gone@1", "gone", ("bot",)),))
     with Workers(1) as workers:
@@ -111,7 +111,7 @@ def test_a_phase_is_not_over_while_suspects_are_left(monkeypatch: pytest.MonkeyP
 
 def test_a_worker_that_dies_with_nothing_to_do_costs_no_match(monkeypatch: pytest.MonkeyPatch) -> None:
     """It cannot have died of the one that it would have been dealt next."""
-    monkeypatch.setattr(pool, "_work", fragile)
+    monkeypatch.setattr(worker_pool, "_work", fragile)
     with Workers(2) as workers:
         assert len(list(in_phases(workers, list(tasks(*map(str, range(8))))))) == 8
         for process in workers._processes:
@@ -130,7 +130,7 @@ def confessing(link: Link, *_: object) -> None:
 
 def test_last_words_are_heard(monkeypatch: pytest.MonkeyPatch) -> None:
     """A second chance that was used just before a Ctrl-C is not there again in the next run."""
-    monkeypatch.setattr(pool, "_work", confessing)
+    monkeypatch.setattr(worker_pool, "_work", confessing)
     with Workers(1) as workers:
         playing = workers.play(tasks("1"))
         assert next(playing) == []
@@ -153,8 +153,8 @@ class Cursed(Worker):
 def curse(link: Link, scratch: str, in_flight: int, sandbox: Sandbox) -> None:
     """What a worker does, cursed."""
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(pool, "Worker", Cursed)
-        pool._work(link, scratch, in_flight, sandbox)
+        patch.setattr(worker_pool, "Worker", Cursed)
+        worker_pool._work(link, scratch, in_flight, sandbox)
 
 
 @pytest.mark.needs("grade B")
@@ -162,7 +162,7 @@ def test_where_sandboxes_are_killed_again_and_again_matches_are_unplayable(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Three times are enough, as for any fault that is not a bot's, and no bot is blamed for one of them."""
-    monkeypatch.setattr(pool, "_work", curse)
+    monkeypatch.setattr(worker_pool, "_work", curse)
     words = ("--game", "birth", "--bots", "random,greedy", "--home", tmp_path)
     ran = typed("ladder", *words, "--rounds", "3", "-j", "1")
     assert ran.code == 1

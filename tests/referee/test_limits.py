@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from arena.referee.clock import NO_LIMITS, Bank, Limits, charged
+from arena.referee.limits import NO_LIMITS, Bank, Limits, charged
 from arena.sandbox.cpu_usage import Usage
 
 
