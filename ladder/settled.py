@@ -21,7 +21,7 @@ from ladder.ratings import NEW, Rating
 
 Outcome: TypeAlias = tuple[tuple[str, int], ...]
 """(label, rank) of the bots of a match, by rank and then by label."""
-Report: TypeAlias = Callable[[int, int], None]
+Progress: TypeAlias = Callable[[int, int], None]
 """Callback for progress: how many passes are done, and how many there are at most."""
 
 PASSES = 500
@@ -71,7 +71,7 @@ def outcome(labels: Sequence[str], ranks: Sequence[int]) -> Outcome:
 
 
 def fit(
-    matches: Mapping[Outcome, int], draw_probability: float, report: Report = lambda _done, _most: None
+    matches: Mapping[Outcome, int], draw_probability: float, report: Progress = lambda _done, _most: None
 ) -> dict[str, Rating]:
     """Return the rating of every bot, by label, from the number of times of each outcome.
 

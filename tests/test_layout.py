@@ -55,6 +55,17 @@ MAY_IMPORT = {
         "arena.games",
         "ladder",
     },
+    "arena.reports": {
+        "arena.tournament",
+        "arena.roster",
+        "arena.check",
+        "arena.replay",
+        "arena.submission",
+        "arena.worker",
+        "arena.sandbox",
+        "arena.games",
+        "ladder",
+    },
     "arena.bench": {
         "arena.tournament",
         "arena.roster",
@@ -68,6 +79,7 @@ MAY_IMPORT = {
         "ladder",
     },
     "arena.cli": {
+        "arena.reports",
         "arena.bench",
         "arena.tournament",
         "arena.roster",

@@ -32,13 +32,14 @@ def bench(only: tuple[str, ...], seconds: float, repeats: int, jobs: int, as_jso
       arena bench --only ladder --only raw_grpc
     """
     from arena.bench.run import bench as measured
+    from arena.reports.bench import Bench
 
     try:
         found = measured(only, jobs=jobs, seconds=seconds, repeats=repeats, say=say)
     except ValueError as error:
         raise click.UsageError(str(error)) from error
     if as_json:
-        print_json(found)
+        print_json(Bench(**found))
     else:
         _draw(found)
 

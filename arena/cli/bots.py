@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import shlex
 import sys
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -25,7 +25,7 @@ from arena.referee.limits import Limits
 
 if TYPE_CHECKING:
     from arena.check.run import Finding
-    from arena.roster.bots import Entry
+    from arena.reports.bots import ListedBot
     from arena.sandbox import Sandbox
     from arena.submission import Program
     from ladder.store import Version
@@ -42,23 +42,23 @@ def bots(game: Game[Any] | None, home: Path, as_json: bool) -> None:
     Example:
       arena bots --game buttons
     """
-    from arena import roster
+    from arena.reports import bots as reports
     from ladder import store
 
     with store.open_read(home) as db:
-        entries = [entry for entry in roster.listed(db, home) if game is None or game.name in entry.games]
+        report = reports.bots(db, home, game.name if game else None)
         if not as_json:
             say_if_empty(db, home)
     if as_json:
-        return print_json({"bots": [entry._asdict() for entry in entries]})
+        return print_json(report)
     rows = table("bot", "from", "games", "about")
-    for entry in entries:
+    for entry in report.bots:
         origin = f"{entry.origin}, retired" if entry.retired else entry.origin
         rows.add_row(entry.bot, origin, ", ".join(entry.games), printable(_about(entry)))
     return draw(rows)
 
 
-def _about(entry: Entry) -> str:
+def _about(entry: ListedBot) -> str:
     language = f"({entry.language})" if entry.language else ""
     rarely = f"({', '.join(entry.only_named)}: only when named)" if entry.only_named else ""
     return " ".join(filter(None, [entry.about, language, rarely]))
@@ -90,7 +90,8 @@ def submit(
     Example:
       arena submit mybot.py --game buttons
     """
-    from arena.cli.check import explain, finding_data, warn
+    from arena.cli.check import explain, warn
+    from arena.reports.check import submission
     from arena.roster import admission
     from arena.submission import BadSubmission
     from arena.submission.build import Building
@@ -112,13 +113,12 @@ def submit(
             )
         except BadSubmission as error:
             if as_json:
-                print_json(_verdict(None, "refused", reason=str(error)))
+                print_json(submission(None, "refused", str(error)))
             raise
     program, version = admitted.taken.program, admitted.version
     refusal = None if version else _refusal(path, games, program, admitted.failures, told=not as_json)
     if as_json:
-        failures = [finding_data(finding) for finding in admitted.failures]
-        print_json(_verdict(version, admitted.news, refusal, failures))
+        print_json(submission(version, admitted.news, refusal, admitted.failures))
     else:
         warn(program, admitted.taken.left_out)
     if version is None:
@@ -132,15 +132,6 @@ def submit(
 def _ask(question: str) -> bool:
     """Ask a yes-or-no question on the terminal; an empty answer means no."""
     return click.confirm(printable(question), err=True)
-
-
-def _verdict(
-    version: Version | None, news: str, reason: str | None, failures: Sequence[Mapping[str, Any]] = ()
-) -> dict[str, Any]:
-    """Return the result of a submission as plain data."""
-    games = version.games if version else ()
-    accepted = version and version.label
-    return {"accepted": accepted, "news": news, "reason": reason, "games": games, "failures": failures}
 
 
 def _news(version: Version, news: str) -> str:

@@ -48,6 +48,7 @@ def check(
       arena check ./mine.py --game buttons
     """
     from arena.check import run
+    from arena.reports import check as reports
     from arena.roster import admission
     from arena.sandbox.run_folder import run_folder
     from arena.submission.build import Building
@@ -58,7 +59,7 @@ def check(
         taken = admission.prepare(home, path, scratch, plays=games, building=building, sandbox=sandbox)
         checked = run.check(taken.program, limits, sandbox, report)
     if as_json:
-        print_json({"name": taken.program.name, **as_data(checked)})
+        print_json(reports.check(taken.program.name, checked))
     else:
         warn(taken.program, taken.left_out)
         _show(checked)
@@ -72,22 +73,6 @@ def warn(program: Program, left_out: Sequence[str]) -> None:
         say(f"left out: {printable(', '.join(left_out))}")
     for hint in program.hints():
         say(f"hint: {printable(hint)}")
-
-
-def as_data(checked: Checked) -> dict[str, Any]:
-    """Return the result of a check as plain data."""
-    return {
-        "passed": not checked.failed,
-        "checks": [finding_data(finding) for finding in checked.findings],
-        "times_ms": [times._asdict() for times in checked.times],
-        "forecast": None if checked.forecast is None else checked.forecast._asdict(),
-    }
-
-
-def finding_data(finding: Finding) -> dict[str, Any]:
-    """Return one finding as plain data."""
-    data = finding._asdict() | {"transcript": [line._asdict() for line in finding.transcript]}
-    return {"check": data.pop("name"), "passed": finding.detail is None, **data}
 
 
 def _show(checked: Checked) -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import click
 
@@ -70,6 +70,7 @@ def compare(
       arena compare greedy cautious --game buttons
     """
     from arena import roster
+    from arena.reports.comparison import comparison
     from arena.sandbox.run_folder import run_folder
     from arena.submission.build import Building
     from arena.tournament.compare import Question
@@ -97,7 +98,7 @@ def compare(
         raise click.ClickException(f"no match counts: {last_line(answer.reason)}")
     interrupted = stopped() and not answer.test.decided
     if as_json:
-        print_json(_data(question, answer, seed, interrupted))
+        print_json(comparison(question, answer, seed, interrupted=interrupted))
     else:
         _explain(question, answer, seed)
     if interrupted:
@@ -163,28 +164,3 @@ def _outlook(question: Question, answer: Answer) -> str:
             matches = float(f"{more * answer.matches / answer.test.count:.1g}")
             return f"about {matches:,.0f} more matches would settle {100 * difference:g} %"
     return f"they are less than {100 * DIFFERENCES[-1]:g} % apart"
-
-
-def _data(question: Question, answer: Answer, seed: str, interrupted: bool) -> dict[str, Any]:
-    """Return the answer as plain data for programs.
-
-    `points` is the first bot's share of the points or, with a field, one half plus half of its lead.
-    """
-    low, high = answer.test.interval
-    labels = [entrant.label for entrant in question.pair]
-    return {
-        "game": question.game.name,
-        "players": question.seats,
-        "bots": labels,
-        "field": [entrant.label for entrant in question.field],
-        "seed": seed,
-        "matches": answer.matches,
-        "groups": answer.test.count,
-        "points": answer.test.mean,
-        "low": low,
-        "high": high,
-        "better": labels[answer.test.mean < 0.5] if answer.test.decided else None,
-        "forfeits": answer.forfeits,
-        "void_groups": answer.void,
-        "interrupted": interrupted,
-    }

@@ -55,6 +55,7 @@ def debug(
       arena debug mw6vrh --seat 1 --at 17 ./mine.py
     """
     from arena import games
+    from arena.reports.debug import debug as debug_report
     from ladder import store
 
     with store.open_read(home) as db:
@@ -64,7 +65,7 @@ def debug(
     compared = _compare(found, seat, at, bot, start_limit, sandbox, home)
     differing = [each for each in compared if each.now != each.then]
     if as_json:
-        print_json({"match": found.id, "seat": seat, "decisions": [_plain(game, each) for each in compared]})
+        print_json(debug_report(found, seat, game, compared))
     elif at is not None:
         _show(game, compared[-1])
     else:
@@ -121,28 +122,21 @@ def _compare(
             raise OneLine(f"it did not come through: {fault}", DIFFERS) from fault
 
 
-def _plain(game: Game[Any], compared: Compared) -> dict[str, Any]:
-    names = {"then": _name(game, compared.then), "now": _name(game, compared.now)}
-    return compared._asdict() | {"names": names}
-
-
 def _list(game: Game[Any], differing: Sequence[Compared], asked: int) -> None:
+    from arena.reports.debug import action_name
+
     if differing:
         rows = table("decision", "in the match", "this build", right=["decision"])
         for each in differing:
-            rows.add_row(str(each.decision), _name(game, each.then), _name(game, each.now))
+            rows.add_row(str(each.decision), action_name(game, each.then), action_name(game, each.now))
         draw(rows)
     click.echo(f"{len(differing):,} of {asked:,} decisions differ")
 
 
 def _show(game: Game[Any], compared: Compared) -> None:
+    from arena.reports.debug import action_name
+
     click.echo(compared.picture)
     click.echo(f"decision {compared.decision}: {', '.join(game.action_name(action) for action in compared.legal)}")
-    click.echo(f"in the match: {_name(game, compared.then)}; this build: {_name(game, compared.now)}")
+    click.echo(f"in the match: {action_name(game, compared.then)}; this build: {action_name(game, compared.now)}")
     click.echo(f"it was asked: {printable(json.dumps(compared.request))}")
-
-
-def _name(game: Game[Any], action: int | None) -> str:
-    if action is None:
-        return "no answer"
-    return game.action_name(action) if action < game.actions else f"{action}, which is no action"

@@ -19,20 +19,15 @@ def doctor(as_json: bool) -> None:
     Example:
       arena doctor
     """
+    from arena.reports import machine as reports
     from arena.sandbox import probe
 
-    sandbox = probe()
+    report = reports.doctor(probe())
     if as_json:
-        return print_json(
-            {
-                "grade": sandbox.grade.value,
-                "promise": sandbox.grade.promise,
-                "layers": [layer._asdict() for layer in sandbox.layers],
-            }
-        )
+        return print_json(report)
     rows = table("layer", "", "what for, or why not")
-    for layer in sandbox.layers:
+    for layer in report.layers:
         rows.add_row(layer.name, "on" if layer.on else "off", printable(layer.why))
     draw(rows)
-    click.echo(f"sandbox grade {sandbox.grade}: {sandbox.grade.promise}")
+    click.echo(f"sandbox grade {report.grade}: {report.promise}")
     return None

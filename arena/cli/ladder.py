@@ -76,6 +76,7 @@ def ladder(
     """
     from arena import roster
     from arena.cli import leaderboard
+    from arena.reports import leaderboard as reports
     from arena.tournament.run import run_ladder
     from arena.tournament.worker_pool import Workers
     from ladder import store
@@ -104,10 +105,9 @@ def ladder(
         if not stopped():
             leaderboard.settle(db, mine)
         if as_json:
-            data = leaderboard.as_data(leaderboard.read(db, mine), game)
-            print_json(data | {"played": run.played, "hash": store.sign(db, mine)})
+            print_json(reports.ladder_run(db, mine, game, run.played))
         else:
-            draw(leaderboard.picture(leaderboard.read(db, mine), game))
+            draw(leaderboard.picture(reports.leaderboard(db, mine, game)))
         played = store.counts(db, mine).done
     if stopped():
         raise SystemExit(INTERRUPTED)

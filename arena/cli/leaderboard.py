@@ -5,14 +5,15 @@ from __future__ import annotations
 import json
 import sys
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
-from statistics import fmean
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 import click
+from msgspec import UNSET
 
-from arena.cli.evidence import cross_data, cross_picture, percent, seat_data, seat_picture
+from arena import games
+from arena.cli.evidence import cross_picture, percent, seat_picture
 from arena.cli.options import check_players, game_option, home_option, json_option, players_option
 from arena.cli.output import console, draw, measured, print_json, progress, say, say_if_empty, table
 from arena.games.rules import Game
@@ -23,8 +24,8 @@ if TYPE_CHECKING:
     from rich.table import Table
     from sqlite_utils import Database
 
-    from ladder.statistics import Evidence
-    from ladder.store import Counts, Ladder, Row, Settled
+    from arena.reports.leaderboard import Leaderboard, MatchCounts, RankedBot
+    from ladder.store import Ladder
 
 REPAINT = 1.0
 """Seconds between two repaints of --watch, at least."""
@@ -66,6 +67,7 @@ def leaderboard(
     Example:
       arena leaderboard --game buttons
     """
+    from arena.reports import leaderboard as reports
     from ladder import store
 
     seats = check_players(game, players)
@@ -79,10 +81,8 @@ def leaderboard(
         ladder = find(db, game, seats, ladder_id)
         if ladder is None:
             return _nothing(db, game, seats, home, as_json)
-        board = read(db, ladder)
-        if as_json:
-            return print_json(as_data(board, game) | _more_data(board, cross, by_seat))
-        return draw(picture(board, game), *_more_pictures(board, cross, by_seat), wide=cross)
+        board = reports.leaderboard(db, ladder, game, cross=cross, by_seat=by_seat)
+        return print_json(board) if as_json else draw(picture(board), *_more_pictures(board), wide=cross)
 
 
 def _settle(game: Game[Any], seats: int, ladder_id: str | None, home: Path) -> None:
@@ -104,10 +104,11 @@ def settle(db: Database, ladder: Ladder) -> None:
 
 
 def _nothing(db: Database, game: Game[Any], seats: int, home: Path, as_json: bool) -> None:
+    from arena.reports.leaderboard import NoLeaderboard
     from ladder import store
 
     if as_json:
-        return print_json({"game": game.name, "players": seats, "ladder": None, "bots": []})
+        return print_json(NoLeaderboard(game=game.name, players=seats))
     say_if_empty(db, home)
     say(f"no ladder of {title(game, seats)} in {str(home)!r} yet")
     for others in sorted({ladder.key.seats for ladder in store.ladders(db, game.name)}):
@@ -137,189 +138,96 @@ def title(game: Game[Any], seats: int) -> str:
     return f"{game.title}, {seats} players"
 
 
-class Board(NamedTuple):
-    """A ladder's leaderboard with everything that is shown on it."""
-
-    ladder: Ladder
-    rows: list[Row]
-    counts: Counts
-    settled: Settled
-    evidence: Evidence
-    waiting: int
-    """Number of bots of the field without a rated match."""
-    provisional: list[Row]
-    """The rows as they would be if all matches that are done were rated; empty if they are."""
-
-    @property
-    def field(self) -> list[Row]:
-        """Rows of the newest versions that are not retired; if there are none, all rows."""
-        return [row for row in self.rows if row.current and not row.retired] or self.rows
-
-    @property
-    def centre(self) -> float:
-        """The mean mu of the field."""
-        return fmean(row.mu for row in self.field) if self.rows else 0.0
-
-    @property
-    def settled_centre(self) -> float:
-        """The mean settled mu of those bots of the field that have one; 0 if none has."""
-        ratings = self.settled.ratings
-        known = [ratings[row.label].mu for row in self.field if row.label in ratings]
-        return fmean(known) if known else 0.0
-
-    @property
-    def rated(self) -> int:
-        """Number of matches that are counted in the ratings."""
-        return sum(row.matches for row in self.rows) // self.ladder.key.seats
-
-    def sure(self, place: int) -> bool:
-        """Return whether the bot at `place`, from 0, is known to be worse than the one above it; True for the first."""
-        return place == 0 or self.evidence.in_order(self.rows[place - 1].label, self.rows[place].label)
-
-
-def read(db: Database, ladder: Ladder) -> Board:
-    """Read everything that a leaderboard shows, from one state of the database."""
-    from ladder import store
-
-    with store.one_state(db):
-        rows, provisional = store.leaderboard(db, ladder), store.provisional(db, ladder)
-        counts, settled, evidence = store.counts(db, ladder), store.find_settled(db, ladder), store.evidence(db, ladder)
-        return Board(ladder, rows, counts, settled, evidence, store.waiting(db, ladder), provisional)
-
-
-def as_data(board: Board, game: Game[Any]) -> dict[str, Any]:
-    """Return a ladder's leaderboard as plain data for programs; `bots` are in order, the best first."""
-    key = board.ladder.key
-    return {
-        "game": game.name,
-        "players": key.seats,
-        "ladder": board.ladder.id,
-        "options": key.options,
-        "limits": key.limits,
-        "rules_version": key.rules_version,
-        "matches": {
-            "to_play": board.counts.scheduled,
-            "done": board.counts.done,
-            "rated": board.rated,
-            "unplayable": board.counts.unplayable,
-            "dropped": board.counts.dropped,
-        },
-        "centre": board.centre,
-        "settled_centre": board.settled_centre,
-        "settled_matches": board.settled.matches,
-        "bots": [_bot(board, place) for place in range(len(board.rows))],
-        "provisional": [{"rank": row.place, "bot": row.label, **_numbers(row)} for row in board.provisional],
-    }
-
-
-def _numbers(row: Row) -> dict[str, Any]:
-    return {name: value for name, value in row._asdict().items() if name not in ("place", "label")}
-
-
-def _bot(board: Board, place: int) -> dict[str, Any]:
-    row = board.rows[place]
-    label = row.label
-    settled, points = board.settled.ratings.get(label), board.evidence.score(label)
-    return {
-        "rank": row.place,
-        "bot": label,
-        **_numbers(row),
-        "settled": settled and settled._asdict(),
-        "points": points and points._asdict(),
-        "sure": board.sure(place),
-    }
-
-
-def picture(board: Board, game: Game[Any]) -> Group:
-    """Return the leaderboard as people see it; in a narrow terminal it has fewer columns."""
+def picture(board: Leaderboard) -> Group:
+    """Make the picture of a leaderboard; on a narrow terminal it has fewer columns."""
     from rich.console import Group
     from rich.text import Text
 
-    settings = "".join(f", {setting}" for setting in unusual(game, board.ladder))
-    state = _state(board.counts, board.rated)
-    head = f"{title(game, board.ladder.key.seats)}{settings} (ladder {board.ladder.id}):"
+    game = games.game(board.game)
+    settings = "".join(f", {setting}" for setting in unusual(game, board.limits, board.options))
+    state = _state(board.matches)
+    head = f"{title(game, board.players)}{settings} (ladder {board.ladder}):"
     apart = " " if len(f"{head} {state}") <= console().width else "\n"
-    seen = board._replace(rows=board.provisional or board.rows)
-    rows = [_rows(seen)] if seen.rows else []
-    return Group(Text(f"{head}{apart}{state}", style="bold"), *rows, *_notes(board, seen))
+    bots = board.provisional or board.bots
+    rows = [_rows(board, bots)] if bots else []
+    return Group(Text(f"{head}{apart}{state}", style="bold"), *rows, *_notes(board, bots))
 
 
-def _rows(board: Board) -> Table:
+def _rows(board: Leaderboard, bots: Sequence[RankedBot]) -> Table:
     width, left_out = console().width, list(LEFT_OUT)
     columns = list(COLUMNS)
-    while measured(made := _table(board, columns)).maximum > width and left_out:
+    while measured(made := _table(board, bots, columns)).maximum > width and left_out:
         columns.remove(left_out.pop(0))
     return made
 
 
-def _table(board: Board, columns: Sequence[str]) -> Table:
+def _table(board: Leaderboard, bots: Sequence[RankedBot], columns: Sequence[str]) -> Table:
     rows = table(*columns, right=[column for column in columns if column != "bot"])
-    for place, row in enumerate(board.rows):
-        cells = dict(zip(COLUMNS, _cells(board, place, row), strict=True))
-        style = None if row.current and not row.retired else "dim"
+    for bot in bots:
+        cells = _cells(board, bot)
+        style = None if bot.current and not bot.retired else "dim"
         rows.add_row(*(cells[column] for column in columns), style=style)
     return rows
 
 
-def _cells(board: Board, place: int, row: Row) -> list[str]:
-    label = row.label + (" (retired)" if row.retired else "" if row.current else " (older)")
-    settled = board.settled.ratings.get(row.label)
-    return [
-        f"{row.place}" if board.sure(place) else f"~{row.place}",
-        label,
-        f"{row.shown - board.centre:.2f}",
-        f"{row.mu - board.centre:+.2f}",
-        f"{row.sigma:.2f}",
-        f"{settled.mu - board.settled_centre:+.2f}" if settled else "–",
-        percent(board.evidence.score(row.label)),
-        f"{row.matches:,}",
-        str(row.forfeits),
+def _cells(board: Leaderboard, bot: RankedBot) -> dict[str, str]:
+    """Return the text of a bot in each of `COLUMNS`."""
+    return {
+        "rank": f"{bot.rank}" if bot.sure else f"~{bot.rank}",
+        "bot": bot.bot + (" (retired)" if bot.retired else "" if bot.current else " (older)"),
+        "rating": f"{bot.shown - board.centre:.2f}",
+        "mu": f"{bot.mu - board.centre:+.2f}",
+        "sigma": f"{bot.sigma:.2f}",
+        "settled": f"{bot.settled.mu - board.settled_centre:+.2f}" if bot.settled else "–",
+        "points": percent(bot.points),
+        "matches": f"{bot.matches:,}",
+        "forfeits": str(bot.forfeits),
+    }
+
+
+def _notes(board: Leaderboard, bots: Sequence[RankedBot]) -> Iterator[str]:
+    """Yield the notes below the table, which shows these bots."""
+    matches = board.matches
+    if board.provisional:
+        early = matches.done - matches.rated
+        yield f"provisional: matches are rated in the order of the schedule, and {early:,} of these came early"
+    elif board.waiting:
+        more = "more " if board.bots else ""
+        yield f"{board.waiting:,} {more}bot{'s have' if board.waiting > 1 else ' has'} no rated match yet"
+    if not all(bot.sure for bot in bots):
+        yield "~ not certainly worse than the bot above it: more rounds would tell"
+    if board.settled_matches < matches.rated:
+        yield f"settled: of {board.settled_matches:,} matches, arena leaderboard --settle brings it up to date"
+
+
+def _more_pictures(board: Leaderboard) -> list[RenderableType]:
+    pictures: list[RenderableType] = []
+    if board.cross is not UNSET and board.places is not UNSET:
+        pictures += cross_picture(board.cross, [bot.bot for bot in board.bots], board.places)
+    if board.seats is not UNSET and board.saved is not UNSET:
+        pictures += seat_picture(board.seats, board.saved)
+    return pictures
+
+
+def unusual(game: Game[Any], limits: Mapping[str, float], options: Mapping[str, Any]) -> list[str]:
+    """Return limits and options with unusual values, as text: they tell ladders of one game apart."""
+    usual = Limits().plain()
+    normal = json.loads(json.dumps(game.options({})))
+    return [f"{name} {value:g} s" for name, value in limits.items() if value != usual[name]] + [
+        f"own {name}" for name, value in options.items() if value != normal.get(name)
     ]
 
 
-def _notes(board: Board, seen: Board) -> Iterator[str]:
-    """Yield the notes below the rows that are shown; `seen` has those rows, which may be provisional."""
-    if board.provisional:
-        early = board.counts.done - board.rated
-        yield f"provisional: matches are rated in the order of the schedule, and {early:,} of these came early"
-    elif board.waiting:
-        more = "more " if board.rows else ""
-        yield f"{board.waiting:,} {more}bot{'s have' if board.waiting > 1 else ' has'} no rated match yet"
-    if not all(map(seen.sure, range(len(seen.rows)))):
-        yield "~ not certainly worse than the bot above it: more rounds would tell"
-    if board.settled.matches < board.rated:
-        yield f"settled: of {board.settled.matches:,} matches, arena leaderboard --settle brings it up to date"
-
-
-def _more_data(board: Board, cross: bool, by_seat: bool) -> dict[str, Any]:
-    bots, field = ([row.label for row in rows] for rows in (board.rows, board.field))
-    return (cross_data(board.evidence, bots, field) if cross else {}) | (seat_data(board.evidence) if by_seat else {})
-
-
-def _more_pictures(board: Board, cross: bool, by_seat: bool) -> list[RenderableType]:
-    bots, field = ([row.label for row in rows] for rows in (board.rows, board.field))
-    pictures = cross_picture(board.evidence, bots, field) if cross else []
-    return pictures + (seat_picture(board.evidence) if by_seat else [])
-
-
-def unusual(game: Game[Any], ladder: Ladder) -> list[str]:
-    """Return in words which limits and options are not the default: they tell ladders of one game apart."""
-    usual = Limits().plain()
-    limits = [f"{name} {value:g} s" for name, value in ladder.key.limits.items() if value != usual[name]]
-    normal = json.loads(json.dumps(game.options({})))
-    return limits + [f"own {name}" for name, value in ladder.key.options.items() if value != normal.get(name)]
-
-
-def _state(counts: Counts, rated: int) -> str:
-    state = f"{counts.done:,} matches"
-    if rated < counts.done:  # matches are rated in the order of the schedule, and an earlier one is not done yet
-        state += f", {rated:,} rated"
-    if counts.scheduled:
-        state += f", {counts.scheduled:,} to play"
-    if counts.unplayable:
-        state += f", {counts.unplayable:,} unplayable"
-    if counts.dropped:
-        state += f", {counts.dropped:,} dropped"
+def _state(matches: MatchCounts) -> str:
+    state = f"{matches.done:,} matches"
+    if matches.rated < matches.done:  # they are rated in the order of the schedule; an earlier one may still be played
+        state += f", {matches.rated:,} rated"
+    if matches.to_play:
+        state += f", {matches.to_play:,} to play"
+    if matches.unplayable:
+        state += f", {matches.unplayable:,} unplayable"
+    if matches.dropped:
+        state += f", {matches.dropped:,} dropped"
     return state
 
 
@@ -327,6 +235,7 @@ def _watch(game: Game[Any], seats: int, ladder_id: str | None, home: Path) -> No
     from rich.live import Live
     from rich.text import Text
 
+    from arena.reports import leaderboard as reports
     from ladder import store
 
     with Live(console=console(), auto_refresh=False) as live:
@@ -335,5 +244,6 @@ def _watch(game: Game[Any], seats: int, ladder_id: str | None, home: Path) -> No
             with store.open_read(home) as db:
                 ladder = find(db, game, seats, ladder_id)
                 waiting = Text(f"waiting for a ladder of {title(game, seats)} in {str(home)!r} …")
-                live.update(waiting if ladder is None else picture(read(db, ladder), game), refresh=True)
+                there = None if ladder is None else reports.leaderboard(db, ladder, game)
+                live.update(waiting if there is None else picture(there), refresh=True)
             time.sleep(max(REPAINT, (time.process_time() - begun) / WATCHING))

@@ -7,7 +7,7 @@ import sys
 from collections import Counter
 from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import click
 
@@ -68,11 +68,12 @@ def match(
     Example:
       arena match ./mine.py random --game buttons -n 20
     """
+    from arena.reports import played as reports
+
     check_players(setting.game, len(bots))
     played, interrupted = _play(bots, setting, matches, seed, home, sandbox)
     if as_json:
-        results = [_plain(result) for result in played]
-        print_json({"game": setting.game.name, "bots": list(bots), "seed": seed, "matches": results})
+        print_json(reports.matches(setting.game, bots, seed, played))
     else:
         _explain(bots, played)
         count = f"{len(played):,} of {matches:,} matches"
@@ -119,21 +120,6 @@ def attach(label: str, address: str, token: str) -> None:  # noqa: ARG001 - all 
     """Print how to start a bot that the arena waits for."""
     say("waiting for a bot; start it with")
     say(f"  ARENA_ADDR={shlex.quote(address)} ARENA_TOKEN={token} {shlex.quote(sys.executable)} mybot.py")
-
-
-def _plain(played: Played) -> dict[str, Any]:
-    if played.outcome is None:
-        return {"void": str(played.void)}
-    ranks, scores, forfeits = played.outcome
-    return {
-        "ranks": ranks,
-        "scores": scores,
-        "forfeits": [
-            {"seat": forfeit.seat, "reason": forfeit.reason.value, "detail": forfeit.detail} for forfeit in forfeits
-        ],
-        "evidence": {seat: record.evidence for seat, record in enumerate(played.seats) if record.evidence},
-        "decisions": len(played.choices),
-    }
 
 
 def _remark(setting: Setting, outcomes: Sequence[Outcome]) -> None:

@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol
 
 import click
+import msgspec
 
 if TYPE_CHECKING:
     from rich.console import Console, RenderableType
@@ -27,7 +28,7 @@ FEW = 10
 """No rate or time left is shown while fewer are done: the estimate would be too poor."""
 
 
-class Report(Protocol):
+class Bar(Protocol):
     """Callback for progress: how many matches, or whatever is counted, are done, of how many, and a note for people."""
 
     def __call__(self, done: int, total: int, note: str = "") -> None: ...
@@ -39,7 +40,7 @@ class Report(Protocol):
 class Announcer:
     """Reports what a command begins and how far it is; before the first such report it prints a caution, if any."""
 
-    def __init__(self, show: Report, caution: str | None) -> None:
+    def __init__(self, show: Bar, caution: str | None) -> None:
         self._show = show
         self._caution = caution
 
@@ -92,9 +93,9 @@ def say_if_empty(db: Database, home: Path) -> None:
         say(f"there is no arena in {str(home)!r}: nothing was played or submitted there")
 
 
-def print_json(value: Any) -> None:
-    """Print one JSON value on stdout, in ASCII, since a bot's output may hold what no encoding can express."""
-    click.echo(json.dumps(value, indent=2, allow_nan=False))
+def print_json(report: Any) -> None:
+    """Print a report as JSON on stdout, in ASCII, since a bot's output may hold what no encoding can express."""
+    click.echo(json.dumps(msgspec.to_builtins(report, str_keys=True), indent=2, allow_nan=False))
 
 
 def console(*, stderr: bool = False) -> Console:

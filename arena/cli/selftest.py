@@ -32,14 +32,15 @@ def selftest(wanted: str, as_json: bool) -> None:
     Example:
       arena selftest --sandbox
     """
+    from arena.reports import machine as reports
     from arena.sandbox import probe
-    from arena.sandbox.selftest import plain, run
+    from arena.sandbox.selftest import run
 
     sandbox = probe(None if wanted == "auto" else Grade(wanted))
     with progress("attacks") as report:
         verdicts = run(sandbox, report)
     if as_json:
-        print_json(plain(sandbox, verdicts))
+        print_json(reports.selftest(sandbox, verdicts))
     else:
         rows = table("attack", "", "how it ended")
         for each in verdicts:

@@ -31,13 +31,13 @@ def verify(jobs: int, home: Path, as_json: bool) -> None:
     Example:
       arena verify
     """
+    from arena.reports import verified as reports
     from arena.tournament.verify import verify as verified
 
     with progress("verifying") as report:
         verdict = verified(home, jobs=jobs, report=report)
     if as_json:
-        difference = verdict.difference and verdict.difference._asdict()
-        print_json({"matches": verdict.matches, "difference": difference, "remarks": verdict.remarks})
+        print_json(reports.verified(verdict))
     for remark in verdict.remarks:
         say(remark)
     if verdict.difference is not None:

@@ -13,7 +13,7 @@ import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from arena.sandbox import Bounds, Grade, Sandbox, attacks, confine, user
 from arena.sandbox.attacks import ACHIEVED, ATTACKS, RAN
@@ -194,9 +194,3 @@ def _verdict(sandbox: Sandbox, name: str, process: BotProcess, canaries: Canarie
     promised = sandbox.grade.at_least(Grade(ATTACKS[name].held_from))
     end = process.excess.what if process.excess is not None else process.exit_in_words()
     return Verdict(name, text.startswith(RAN), achieved, promised, end)
-
-
-def plain(sandbox: Sandbox, verdicts: list[Verdict]) -> dict[str, Any]:
-    """Return the verdicts as JSON data."""
-    attempts = [{**verdict._asdict(), "well": verdict.is_well} for verdict in verdicts]
-    return {"grade": sandbox.grade.value, "well": all(each.is_well for each in verdicts), "attacks": attempts}

@@ -46,7 +46,7 @@ class Health(NamedTuple):
     overloads: int = 0
     """Attempts that were void because the machine was too busy."""
 
-    def and_also(self, results: Sequence[Played]) -> Health:
+    def merge(self, results: Sequence[Played]) -> Health:
         """Return the health with more matches counted."""
         return Health(
             self.matches + len(results),
@@ -254,7 +254,7 @@ def _record(run: Run, db: Database, ladder: store.Ladder, results: Sequence[Play
         played=run.played + played,
         decisions=run.decisions + decisions,
         void=voids[-1] if voids else run.void,
-        health=run.health.and_also(results),
+        health=run.health.merge(results),
     )
 
 

@@ -49,7 +49,7 @@ class Verdict(NamedTuple):
     difference: Difference | None = None
     remarks: tuple[str, ...] = ()
 
-    def and_also(self, other: Verdict) -> Verdict:
+    def merge(self, other: Verdict) -> Verdict:
         """Merge the results of two checks, of which the other came later."""
         return Verdict(self.matches + other.matches, other.difference, self.remarks + other.remarks)
 
@@ -69,7 +69,7 @@ def verify(home: Path, *, jobs: int, report: Progress) -> Verdict:
         calls += [partial(_guarded, ladder, check, home) for check in LONG]
     verdict = Verdict()
     for part in _in_order(calls, min(jobs, total // CHUNK)):
-        verdict = verdict.and_also(part)
+        verdict = verdict.merge(part)
         if verdict.difference is not None:
             break
         report(verdict.matches, total)

@@ -52,7 +52,7 @@ def _ranks(placed: str, seats: int) -> tuple[tuple[int, ...], ...]:
     return tuple(tuple(ranks[at : at + seats]) for at in range(0, len(ranks), seats))
 
 
-def settle(db: Database, ladder: Ladder, report: settled.Report = lambda _done, _most: None) -> None:
+def settle(db: Database, ladder: Ladder, report: settled.Progress = lambda _done, _most: None) -> None:
     """Fit the settled ratings to every rated match, and store them with the number of matches.
 
     Does nothing if they already cover all matches and were fitted by the same arithmetic. Reading comes first and

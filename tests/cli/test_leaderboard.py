@@ -15,8 +15,9 @@ import pytest
 
 from arena.cli.evidence import cross_picture, percent, seat_picture
 from arena.cli.output import draw
+from arena.reports.leaderboard import Estimate, head_to_head
 from ladder import store
-from ladder.statistics import Estimate, Evidence, Group
+from ladder.statistics import Evidence, Group
 from tests.cli.commands import ARENA, PATIENCE, environment, typed
 from tests.cli.conftest import make_home
 
@@ -160,7 +161,7 @@ def test_the_cross_table_of_six_fits_a_terminal(
         for pair in combinations(bots, 2)
         for ranks, count in (((0, 1), 930), ((1, 0), 304))
     }
-    _, cross, *_ = cross_picture(Evidence(won), bots, bots)
+    _, cross, *_ = cross_picture(head_to_head(Evidence(won), bots), bots, Evidence(won).places(bots))
     draw(cross, wide=True)
     shown = re.sub("\x1b.*?m", "", capsys.readouterr().out)
     assert max(map(len, shown.splitlines())) <= 80
@@ -184,7 +185,8 @@ def test_watching_shows_the_leaderboard_alone() -> None:
 
 def test_dice_that_decide_everything_are_put_into_words() -> None:
     """In a short ladder every group may have been split: what remains of the variance is 0, to be divided by."""
-    *_, said = seat_picture(Evidence({(("a", "b"), (ranks, ranks)): 1 for ranks in ((0, 1), (1, 0))}))
+    evidence = Evidence({(("a", "b"), (ranks, ranks)): 1 for ranks in ((0, 1), (1, 0))})
+    *_, said = seat_picture([], evidence.saved())
     assert said == "the shared dice saved all of the variance: every group was split alike"
 
 

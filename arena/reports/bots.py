@@ -1,0 +1,146 @@
+"""The bots of a data directory, and the card of one of them."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING
+
+from arena import roster
+from arena.reports.base import Report
+from arena.submission import Program
+from ladder import store
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from sqlite_utils import Database
+
+
+class ListedBot(Report):
+    """A bot in the list of all bots; a built-in stands for its newest version."""
+
+    bot: str
+    origin: str
+    """"built-in" or "submitted"."""
+    games: Sequence[str]
+    about: str
+    language: str
+    retired: bool
+    only_named: Sequence[str]
+    """Games that it thinks long about: it plays in their ladders only when it is named."""
+
+
+class Bots(Report):
+    """All bots there are."""
+
+    bots: Sequence[ListedBot]
+
+
+class BotVersion(Report):
+    """A version of a bot; times are seconds since 1970."""
+
+    name: str
+    number: int
+    digest: str
+    games: Sequence[str]
+    run: Sequence[str]
+    origin: str
+    created: float
+    retired: float | None
+    built: str | None
+    """Digest of what a build made of it; None if it runs as it was handed in."""
+    packed: bool
+    """Whether it came as an archive."""
+
+
+class BotFaults(Report):
+    """How often a version forfeited, by reason, and in how many void attempts it played."""
+
+    label: str
+    matches: int
+    forfeits: Mapping[str, int]
+    voids: int
+
+
+class SecondChance(Report):
+    """A second chance that a version used in a ladder; times are seconds since 1970."""
+
+    ladder: str
+    game: str
+    seats: int
+    used: float
+    forgiven: float | None
+    fault: str
+
+
+class BotMatch(Report):
+    """A finished match as seen by one bot; `rank` is from 0."""
+
+    id: str
+    ladder: str
+    game: str
+    line_up: Sequence[str]
+    seat: int
+    rank: int
+    score: int
+    forfeit: str | None
+    finished: float
+
+
+class BotCard(Report):
+    """What became of a bot that was entered."""
+
+    bot: BotVersion
+    faults: Sequence[BotFaults]
+    """By version."""
+    chances: Sequence[SecondChance]
+    matches: Sequence[BotMatch]
+    """Those with its forfeits first, then the latest."""
+
+
+class BuiltIn(Report):
+    """A built-in bot that has not played yet."""
+
+    name: str
+    origin: str
+    games: Sequence[str]
+
+
+class BuiltInCard(Report):
+    """The card of a built-in bot that has not played yet."""
+
+    bot: BuiltIn
+    matches: Sequence[BotMatch] = ()
+
+
+class NewBot(Report):
+    """A folder with a bot to begin with."""
+
+    folder: str
+    name: str
+    language: str
+    missing: Sequence[str]
+    """Programs that it is built or run with and this machine lacks."""
+    next: Sequence[str]
+    """Commands to go on with."""
+
+
+def bots(db: Database, home: Path, game: str | None = None) -> Bots:
+    """List all bots, or those that play a game."""
+    listed = [ListedBot(**entry._asdict()) for entry in roster.listed(db, home)]
+    return Bots(bots=[bot for bot in listed if game is None or game in bot.games])
+
+
+def bot_card(db: Database, version: store.Version, most: int, game: str | None = None) -> BotCard:
+    """Read the card of a version, with at most so many of its matches, or of those of one game."""
+    return BotCard(
+        bot=BotVersion(**version._asdict()),
+        faults=[BotFaults(**each._asdict()) for each in store.faults(db, version.name)],
+        chances=[SecondChance(**each._asdict()) for each in store.chances_of(db, version.label)],
+        matches=[BotMatch(**line._asdict()) for line in store.matches_of(db, version.label, most, game)],
+    )
+
+
+def built_in_card(program: Program) -> BuiltInCard:
+    """Make the card of a built-in bot that has not played yet."""
+    return BuiltInCard(bot=BuiltIn(name=program.name, origin="built-in", games=program.games))

@@ -1,0 +1,54 @@
+"""Which of two bots is better."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from arena.reports.base import Report
+from arena.tournament.compare import Answer, Question
+
+
+class Comparison(Report):
+    """Which of two bots is better."""
+
+    game: str
+    players: int
+    bots: Sequence[str]
+    field: Sequence[str]
+    """The others among which they were compared."""
+    seed: str
+    matches: int
+    groups: int
+    points: float
+    """The first bot's share of the points or, with a field, one half plus half of its lead."""
+    low: float
+    """End of the interval of `points` that holds however often one looks; `high` is the other."""
+    high: float
+    better: str | None
+    """None if it is not decided."""
+    forfeits: Sequence[int]
+    """How many matches each of the two forfeited."""
+    void_groups: int
+    interrupted: bool
+
+
+def comparison(question: Question, answer: Answer, seed: str, *, interrupted: bool) -> Comparison:
+    """Report on the answer to which of two bots is better."""
+    low, high = answer.test.interval
+    labels = [entrant.label for entrant in question.pair]
+    return Comparison(
+        game=question.game.name,
+        players=question.seats,
+        bots=labels,
+        field=[entrant.label for entrant in question.field],
+        seed=seed,
+        matches=answer.matches,
+        groups=answer.test.count,
+        points=answer.test.mean,
+        low=low,
+        high=high,
+        better=labels[answer.test.mean < 0.5] if answer.test.decided else None,
+        forfeits=answer.forfeits,
+        void_groups=answer.void,
+        interrupted=interrupted,
+    )

@@ -1,0 +1,45 @@
+"""The games that this arena plays."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from arena import games as registry
+from arena.reports.base import Report
+
+
+class ListedGame(Report):
+    """A game, with its options and their defaults."""
+
+    name: str
+    title: str
+    players: Sequence[int]
+    actions: int
+    """Actions are numbered from 0 to one less than this."""
+    rules_version: int
+    options: Mapping[str, Any]
+
+
+class Games(Report):
+    """All games there are."""
+
+    games: Sequence[ListedGame]
+
+
+def games() -> Games:
+    """List all games."""
+    everything = [registry.game(name) for name in registry.names()]
+    return Games(
+        games=[
+            ListedGame(
+                name=game.name,
+                title=game.title,
+                players=tuple(game.seats),
+                actions=game.actions,
+                rules_version=game.rules_version,
+                options=game.defaults,
+            )
+            for game in everything
+        ]
+    )

@@ -1,0 +1,217 @@
+"""The leaderboard of a ladder, with all that says how sure it is."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from statistics import fmean
+from typing import TYPE_CHECKING, Any
+
+import msgspec
+from msgspec import UNSET, UnsetType
+
+from arena.games.rules import Game
+from arena.reports.base import Report
+from ladder import store
+
+if TYPE_CHECKING:
+    from sqlite_utils import Database
+
+    from ladder.statistics import Evidence
+
+
+class Rating(Report):
+    """A rating: estimated skill and its uncertainty."""
+
+    mu: float
+    sigma: float
+
+
+class Estimate(Report):
+    """A mean over groups, and the ends of its 95 % interval."""
+
+    mean: float
+    low: float
+    high: float
+    groups: int
+
+
+class RankedBot(Report):
+    """A bot on the leaderboard."""
+
+    rank: int
+    """Place by shown rating; the best bot has 1."""
+    bot: str
+    """Label of the version."""
+    name: str
+    number: int
+    shown: float
+    """mu − 3 sigma, by which the leaderboard is sorted."""
+    mu: float
+    sigma: float
+    matches: int
+    wins: int
+    """First places alone; `ties` are shared first places, `losses` all others."""
+    ties: int
+    losses: int
+    mean_rank: float
+    """Mean of the places in its matches, which count from 1."""
+    forfeits: int
+    current: bool
+    """Whether the bot has no newer version."""
+    retired: bool
+    settled: Rating | None
+    """The rating that no order of matches can change; None if it is not computed."""
+    points: Estimate | None
+    """Share of the points, 0 to 1; None if nothing is known."""
+    sure: bool
+    """Whether the bot above is known to be better; True for the first."""
+
+
+class MatchCounts(Report):
+    """How many matches of a ladder there are."""
+
+    to_play: int
+    done: int
+    rated: int
+    unplayable: int
+    dropped: int
+
+
+class HeadToHead(Report):
+    """What a bot took of the points from another one that it met."""
+
+    bot: str
+    other: str
+    mean: float
+    low: float
+    high: float
+    groups: int
+    above: float | None
+    """Probability that the bot is better than the other."""
+
+
+class Leaderboard(Report):
+    """A ladder's leaderboard; `bots` are in order, the best first."""
+
+    game: str
+    players: int
+    ladder: str
+    options: Mapping[str, Any]
+    limits: Mapping[str, float]
+    """Seconds, by name."""
+    rules_version: int
+    matches: MatchCounts
+    centre: float
+    """Mean mu of the field."""
+    settled_centre: float
+    """Mean settled mu of the field, as far as it has any."""
+    settled_matches: int
+    """Number of matches that the settled ratings were computed from."""
+    waiting: int
+    """Number of bots of the field without a rated match."""
+    bots: Sequence[RankedBot]
+    provisional: Sequence[RankedBot]
+    """The bots if all matches that are done were rated now; empty if all are."""
+    cross: Sequence[HeadToHead] | UnsetType = UNSET
+    places: Mapping[str, Sequence[float]] | UnsetType = UNSET
+    """By bot of the field: the probability of each place, the first place first."""
+    seats: Sequence[Estimate] | UnsetType = UNSET
+    """Share of the points of each seat."""
+    saved: float | UnsetType | None = UNSET
+    """Part of the variance that sharing dice saved; None if nothing is known."""
+
+
+class NoLeaderboard(Report):
+    """What is said where no ladder of a game and a number of players was played."""
+
+    game: str
+    players: int
+    ladder: None = None
+    bots: Sequence[RankedBot] = ()
+
+
+class LadderRun(Leaderboard, kw_only=True):
+    """The leaderboard that a run of a ladder ends with."""
+
+    played: int
+    """Number of matches that the run played."""
+    hash: str
+    """The ladder hash."""
+
+
+def leaderboard(
+    db: Database, ladder: store.Ladder, game: Game[Any], *, cross: bool = False, by_seat: bool = False
+) -> Leaderboard:
+    """Read a ladder's leaderboard, with every bot against every other, or the worth of seats, where asked for."""
+    with store.one_state(db):
+        rows, provisional = store.leaderboard(db, ladder), store.provisional(db, ladder)
+        counts, settled, evidence = store.counts(db, ladder), store.find_settled(db, ladder), store.evidence(db, ladder)
+        waiting = store.waiting(db, ladder)
+    key = ladder.key
+    field = [row for row in rows if row.current and not row.retired] or rows
+    known = [settled.ratings[row.label].mu for row in field if row.label in settled.ratings]
+    made = Leaderboard(
+        game=game.name,
+        players=key.seats,
+        ladder=ladder.id,
+        options=key.options,
+        limits=key.limits,
+        rules_version=key.rules_version,
+        matches=MatchCounts(
+            to_play=counts.scheduled,
+            done=counts.done,
+            rated=sum(row.matches for row in rows) // key.seats,
+            unplayable=counts.unplayable,
+            dropped=counts.dropped,
+        ),
+        centre=fmean(row.mu for row in field) if field else 0.0,
+        settled_centre=fmean(known) if known else 0.0,
+        settled_matches=settled.matches,
+        waiting=waiting,
+        bots=_ranked(rows, settled, evidence),
+        provisional=_ranked(provisional, settled, evidence),
+    )
+    if cross:
+        made = msgspec.structs.replace(
+            made,
+            cross=head_to_head(evidence, [row.label for row in rows]),
+            places=evidence.places([row.label for row in field]),
+        )
+    if by_seat:
+        seats = [Estimate(**estimate._asdict()) for estimate in evidence.seats()]
+        made = msgspec.structs.replace(made, seats=seats, saved=evidence.saved())
+    return made
+
+
+def ladder_run(db: Database, ladder: store.Ladder, game: Game[Any], played: int) -> LadderRun:
+    """Read the leaderboard after a run that played so many matches, and sign it."""
+    board = leaderboard(db, ladder, game)
+    fields = {name: getattr(board, name) for name in board.__struct_fields__}
+    return LadderRun(**fields, played=played, hash=store.sign(db, ladder))
+
+
+def _ranked(rows: Sequence[store.Row], settled: store.Settled, evidence: Evidence) -> list[RankedBot]:
+    ranked = []
+    for place, row in enumerate(rows):
+        rating, points = settled.ratings.get(row.label), evidence.score(row.label)
+        numbers = {name: value for name, value in row._asdict().items() if name not in ("place", "label")}
+        bot = RankedBot(
+            rank=row.place,
+            bot=row.label,
+            **numbers,
+            settled=rating and Rating(**rating._asdict()),
+            points=points and Estimate(**points._asdict()),
+            sure=place == 0 or evidence.in_order(rows[place - 1].label, row.label),
+        )
+        ranked.append(bot)
+    return ranked
+
+
+def head_to_head(evidence: Evidence, bots: Sequence[str]) -> list[HeadToHead]:
+    """Compare every bot with every other that it met."""
+    met = [(one, other, evidence.head_to_head(one, other)) for one in bots for other in bots if one != other]
+    return [
+        HeadToHead(bot=one, other=other, **estimate._asdict(), above=evidence.above(one, other))
+        for one, other, estimate in met
+        if estimate is not None
+    ]

@@ -1,0 +1,89 @@
+"""The card of one match of a ladder."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from arena.replay import Unreadable, unpack
+from arena.reports.base import Report
+from arena.reports.leaderboard import Rating
+from ladder import store
+
+
+class MatchSeat(Report):
+    """How a seat fared; `rank` is from 0, times are seconds."""
+
+    rank: int
+    score: int
+    forfeit: str | None
+    evidence: Mapping[str, Any] | None
+    decisions: int
+    think_total: float
+    think_max: float
+    bot: str
+
+
+class MatchCard(Report):
+    """Everything that is known of a match but its choices, which `arena replay` shows."""
+
+    id: str
+    ladder: str
+    status: str
+    """"scheduled", "done" or "unplayable"."""
+    leg: int
+    round: int
+    rotation: int
+    line_up: Sequence[str]
+    seats: Sequence[MatchSeat]
+    """By seat; none before the match is done."""
+    voids: Sequence[str]
+    """Why attempts were void."""
+    seed: str | None
+    """In hexadecimal; None until every match of its group is done or dropped."""
+    finished: float | None
+    """Seconds since 1970."""
+    choices_digest: str | None
+    replay_digest: str | None
+    ratings: Mapping[str, Rating]
+    """Of its bots after it, by label; none before the match is rated."""
+    game: str
+    players: int
+    conditions: Mapping[str, Any]
+    """The grade of the sandbox, and how busy the machine was."""
+
+
+def match_card(match: store.Match) -> MatchCard:
+    """Make the card of a match."""
+    seats = zip(match.line_up, match.seats, strict=False)
+    return MatchCard(
+        id=match.id,
+        ladder=match.ladder.id,
+        status=match.status,
+        leg=match.leg,
+        round=match.round,
+        rotation=match.rotation,
+        line_up=match.line_up,
+        seats=[MatchSeat(**outcome._asdict(), bot=bot) for bot, outcome in seats],
+        voids=match.voids,
+        seed=_hex(match.seed),
+        finished=match.finished,
+        choices_digest=_hex(match.choices_digest),
+        replay_digest=_hex(match.replay_digest),
+        ratings={label: Rating(mu=mu, sigma=sigma) for label, (mu, sigma) in (match.ratings or {}).items()},
+        game=match.ladder.key.game,
+        players=len(match.line_up),
+        conditions=_conditions(match),
+    )
+
+
+def _hex(value: bytes | None) -> str | None:
+    return None if value is None else value.hex()
+
+
+def _conditions(match: store.Match) -> Mapping[str, Any]:
+    """Return what held the bots and how busy the machine was, as far as the record can be read."""
+    try:
+        return unpack(match.replay).conditions if match.replay is not None else {}
+    except Unreadable:
+        return {}

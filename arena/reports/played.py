@@ -1,0 +1,62 @@
+"""Matches that were played without a ladder."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from msgspec import UNSET, UnsetType
+
+from arena.games.rules import Game
+from arena.reports.base import Report
+from arena.worker.jobs import Played
+
+
+class PlayedForfeit(Report):
+    """A seat that lost by misbehaviour."""
+
+    seat: int
+    reason: str
+    detail: str
+
+
+class PlayedMatch(Report):
+    """A match by seat, or, if it counts for nobody, just `void`: the reason for that."""
+
+    ranks: Sequence[int] | UnsetType = UNSET
+    """Places from 0; equal ones are ties."""
+    scores: Sequence[int] | UnsetType = UNSET
+    forfeits: Sequence[PlayedForfeit] | UnsetType = UNSET
+    evidence: Mapping[str, Mapping[str, Any]] | UnsetType = UNSET
+    """What is kept for the author of a bot, by the number of a seat that forfeited."""
+    decisions: int | UnsetType = UNSET
+    void: str | UnsetType = UNSET
+
+
+class Matches(Report):
+    """Unrated matches of one line-up."""
+
+    game: str
+    bots: Sequence[str]
+    """By seat, as they were named."""
+    seed: str
+    """With it the same matches can be played again."""
+    matches: Sequence[PlayedMatch]
+
+
+def matches(game: Game[Any], bots: Sequence[str], seed: str, played: Sequence[Played]) -> Matches:
+    """Report on matches of one line-up."""
+    return Matches(game=game.name, bots=bots, seed=seed, matches=[_match(each) for each in played])
+
+
+def _match(played: Played) -> PlayedMatch:
+    if played.outcome is None:
+        return PlayedMatch(void=str(played.void))
+    ranks, scores, forfeits = played.outcome
+    return PlayedMatch(
+        ranks=ranks,
+        scores=scores,
+        forfeits=[PlayedForfeit(seat=each.seat, reason=each.reason.value, detail=each.detail) for each in forfeits],
+        evidence={str(seat): record.evidence for seat, record in enumerate(played.seats) if record.evidence},
+        decisions=len(played.choices),
+    )

@@ -1,0 +1,165 @@
+"""What `--json` prints is a report, whole and nothing else, and the page about it names every field."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any, get_args
+
+import click
+import msgspec
+import pytest
+
+from arena.cli import COMMANDS, main
+from arena.reports import Report
+from arena.reports.bench import Bench
+from arena.reports.bots import BotCard, Bots, BuiltInCard, NewBot
+from arena.reports.check import Check, Submission
+from arena.reports.comparison import Comparison
+from arena.reports.debug import Debug
+from arena.reports.games import Games
+from arena.reports.leaderboard import LadderRun, Leaderboard, NoLeaderboard
+from arena.reports.machine import Doctor, Selftest
+from arena.reports.match_card import MatchCard
+from arena.reports.played import Matches
+from arena.reports.verified import Verified
+from ladder import store
+from tests.cli.commands import arena, typed
+
+PAGE = Path(__file__).parent.parent.parent / "docs/contest.md"
+REPORTS: dict[str, type[Report] | None] = {
+    "games": Games,
+    "new BOT": NewBot,
+    "bots": Bots,
+    "leaderboard": Leaderboard,
+    "ladder": LadderRun,
+    "compare": Comparison,
+    "match": Matches,
+    "show BOT": BotCard,
+    "show MATCH": MatchCard,
+    "replay MATCH": None,  # a document of its own, which is kept: docs/replays.md
+    "submit BOT": Submission,
+    "check BOT": Check,
+    "debug MATCH BOT": Debug,
+    "verify": Verified,
+    "doctor": Doctor,
+    "selftest": Selftest,
+    "bench": Bench,
+}
+"""The report of every command that takes --json, as the page names the command."""
+
+
+def test_every_command_with_json_has_a_report() -> None:
+    """A new one is in the table, and so on the page, or this fails."""
+    takes_json = set()
+    for name in COMMANDS:
+        command = main.get_command(click.Context(main), name)
+        assert command is not None
+        if any("--json" in parameter.opts for parameter in command.params):
+            takes_json.add(name)
+    assert {name.split()[0] for name in REPORTS} == takes_json
+
+
+def fields(of: Any) -> Iterator[str]:
+    """Yield the names of all fields of a report and of the reports in it."""
+    if isinstance(of, type) and issubclass(of, msgspec.Struct):
+        for field in msgspec.structs.fields(of):
+            yield field.encode_name
+            yield from fields(field.type)
+    for part in get_args(of):
+        yield from fields(part)
+
+
+def rows() -> dict[str, set[str]]:
+    """The names that the page has for each command."""
+    found = re.findall(r"^\| `arena ([^|]*?) --json` \| (.*) \|$", PAGE.read_text(), re.MULTILINE)
+    return {command: set(re.findall(r"`([a-z_0-9]+)`", text)) for command, text in found}
+
+
+def test_the_page_has_a_row_for_every_report() -> None:
+    """And no row for a command that is gone."""
+    assert rows().keys() == REPORTS.keys()
+
+
+@pytest.mark.parametrize("command", [name for name, report in REPORTS.items() if report is not None])
+def test_the_page_names_every_field_and_no_other(command: str) -> None:
+    """Programs are written by it."""
+    expected = set(fields(REPORTS[command]))
+    if issubclass(REPORTS[command] or Report, LadderRun):
+        expected -= set(fields(Leaderboard))  # "what the leaderboard has, and …"
+    assert rows()[command] == expected
+
+
+@pytest.mark.parametrize(
+    ("words", "report"),
+    [
+        (["games"], Games),
+        (["new", "mine"], NewBot),
+        (["bots"], Bots),
+        (["leaderboard", "--game", "birth"], Leaderboard),
+        (["leaderboard", "--game", "birth", "--cross", "--by-seat"], Leaderboard),
+        (["leaderboard", "--game", "buttons"], NoLeaderboard),
+        (["show", "ann"], BotCard),
+        (["show", "greedy"], BuiltInCard),
+        (["match", "random", "greedy", "--game", "birth", "-n", "2"], Matches),
+        (["ladder", "--game", "birth", "--bots", "random,greedy", "--rounds", "1", "-j", "1"], LadderRun),
+        (["verify", "-j", "1"], Verified),
+        (["doctor"], Doctor),
+    ],
+    ids=lambda each: " ".join(each) if isinstance(each, list) else "",
+)
+def test_json_is_the_report(home: Path, words: list[str], report: type[Report]) -> None:
+    """Every field is there and of its type, and there is no other."""
+    as_report(arena(*words, "--json", cwd=home.parent).out, report)
+
+
+def as_report(text: str, report: type[Report]) -> None:
+    """Read a report strictly: with all its fields, or those that were asked for, and no others."""
+    read = msgspec.json.decode(text, type=report)
+    assert msgspec.to_builtins(read, str_keys=True) == msgspec.json.decode(text)
+
+
+def test_the_card_of_every_match_is_a_report(home: Path) -> None:
+    """Done or still to be played."""
+    with store.open_read(home) as db:
+        (ladder,) = store.ladders(db)
+        ids = [row["id"] for row in db.query("SELECT id FROM matches WHERE ladder = ?", [ladder.id])]
+    assert ids
+    for match in ids:
+        as_report(typed("show", match, "--json").out, MatchCard)
+
+
+def test_judgements_of_a_bot_are_reports(cwd: Path) -> None:
+    """Of one that passes, and of one that does not come to play."""
+    (cwd / "good.py").write_text(GOOD)
+    (cwd / "bad.py").write_text("raise SystemExit(3)")
+    for bot in ("good.py", "bad.py"):
+        as_report(arena("check", bot, "--game", "birth", "--json", cwd=cwd).out, Check)
+        as_report(arena("submit", bot, "--game", "birth", "--json", cwd=cwd).out, Submission)
+    assert arena("ladder", "--game", "birth", "--bots", "good,random", "--rounds", "1", cwd=cwd).code == 0
+    with store.open_read(cwd / ".arena") as db:
+        match = store.matches_of(db, "good@1", 1, None)[0]
+    debugged = arena("debug", match.id, "good", "--seat", str(match.seat), "--json", cwd=cwd)
+    as_report(debugged.out, Debug)
+
+
+GOOD = """
+from arena_bot import Bot, run
+
+class First(Bot):
+    def choose(self, turn):
+        return turn.legal[0]
+
+run(First)
+"""
+
+
+@pytest.mark.long
+def test_long_commands_print_reports(cwd: Path) -> None:
+    """They start many processes."""
+    compare = ("compare", "random", "greedy", "--game", "birth", "--budget", "8")
+    as_report(arena(*compare, "--json", cwd=cwd).out, Comparison)
+    as_report(arena("selftest", "--json", cwd=cwd).out, Selftest)
+    only = ("--only", "rules", "--only", "ratings", "--seconds", "1s", "--repeats", "1")
+    as_report(arena("bench", *only, "--json", cwd=cwd).out, Bench)
