@@ -1,14 +1,16 @@
-"""Burning Desire: three rolls a turn make one of three roles; two dice with zeros multiply its points or burn them.
+"""The rules of Burning Desire: up to three rolls score in one of three roles; multiplier dice may raise or burn points.
 
 Seat 0 begins. Once a seat has reached the goal, all others have one more turn. If several seats are then tied for the
-highest total, they continue with one turn each, until one is ahead.
+highest total, they continue with one turn each, until one is ahead. docs/games.md has the rules in full.
 
-Keys of the dice; every number counts from 0, and T is the seat's own turn number:
-`seat/S/turn/T/roll/R`        R = 0: dice 0 … 5, then the bonus die; R = 1, 2: the rerolled dice, in this order
+Each roll has a key, from which its faces follow in a seeded match. S is the seat and T its own turn number; S, T, R and
+M count from 0:
+`seat/S/turn/T/roll/R`        R = 0: dice 0 … 5, then the bonus die; R = 1, 2: only the rerolled dice, in this order
 `seat/S/turn/T/multiply/M`    the multiplier dice A, then B; faces 1 … 6 stand for the sides in `MULTIPLIERS`
 
-The printed rules say nothing of these, so they are our own: the order of a tie-break (clockwise from the trigger), that
-0 points are never multiplied, and the option `max_turns`, which ends the matches of bots that do not score.
+The printed rules leave three points open; these answers are our own. A tie-break goes clockwise from the seat that
+reached the goal first, the trigger. 0 points are never multiplied. The option `max_turns` ends the matches of bots that
+do not score.
 """
 
 from __future__ import annotations
@@ -55,7 +57,7 @@ class Phase(IntEnum):
 
 @fast_replace
 class State(NamedTuple):
-    """Complete position; when the match is over, its last turn stays as it ended."""
+    """Complete position of a match. When the match is over, the fields of the turn stay as the last turn ended."""
 
     totals: tuple[int, ...]
     turns: tuple[int, ...]
@@ -75,6 +77,7 @@ class State(NamedTuple):
     score: int = 0
     """Points of this turn once a role is chosen, multiplications included."""
     multiplications: int = 0
+    """Number of times that the points of this turn were multiplied."""
 
 
 ROLLS = 3
@@ -86,7 +89,7 @@ BANK = 131
 MULTIPLY = 132
 
 LEGAL = (range(0), range(FIRST_ROLE), range(FIRST_ROLE, BANK), range(BANK, MULTIPLY + 1))
-"""Legal actions by phase; phases are numbered from 1."""
+"""Legal actions, indexed by phase; the first entry is empty, since phases are numbered from 1."""
 
 
 def may_multiply(stage: Stage, total: int, points: int, goal: int) -> bool:
@@ -137,6 +140,7 @@ def _key(state: State, roll: str, number: int) -> str:
 
 
 def _keep(state: State, mask: int, dice: Dice) -> State:
+    """Return the position after the dice outside the mask are rerolled, or after the seat stops rolling."""
     if mask == STOP:
         return state._replace(phase=Phase.ROLE)
     thrown = dice.roll(_key(state, "roll", state.rolls), len(REROLLED[mask]))
@@ -146,6 +150,7 @@ def _keep(state: State, mask: int, dice: Dice) -> State:
 
 
 def _choose(state: State, action: int, dice: Dice) -> State:
+    """Return the position after a role is chosen; its points are banked at once if they may not be multiplied."""
     points = score(ROLES[action - FIRST_ROLE], state.dice)
     if may_multiply(state.stage, state.totals[state.current], points, state.goal):
         return state._replace(phase=Phase.MULTIPLY, score=points)
@@ -153,6 +158,7 @@ def _choose(state: State, action: int, dice: Dice) -> State:
 
 
 def _gamble(state: State, action: int, dice: Dice) -> State:
+    """Return the position after the points are banked or multiplied; a product of 0 ends the turn."""
     if action == BANK:
         return _bank(state, state.score, dice)
     faces = dice.roll(_key(state, "multiply", state.multiplications), len(MULTIPLIERS))
@@ -236,8 +242,9 @@ class BurningDesire(Game[State]):
     rules_version = 1
     view_field = "burning_desire"
     hides = False
-    # Because of tie-breaks only matches that end by max_turns share the first place: none of 10,000 between two
-    # equal players. It is not 0, because TrueSkill could then not rate ties for lower places, which do occur.
+    # Tie-breaks leave one winner, so the first place is shared only if max_turns ends the match: in none of 10,000
+    # matches between two equal players. The value is not 0, because TrueSkill could then not rate ties for lower
+    # places, which do occur.
     draw_probability = 0.001
     defaults: ClassVar[Options] = {"goal": 1000, "max_turns": 200}
 

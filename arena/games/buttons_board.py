@@ -1,4 +1,4 @@
-"""One player's board in Buttons: its cells, where a button may lie, what lies there and what it is worth.
+"""One player's board in Buttons: its cells, where a button may be put, and what the buttons and stars are worth.
 
 A set of cells is an integer whose bit n is cell n; cell n is in row n // 6 + 1 and column n % 6 + 1.
 """
@@ -13,23 +13,24 @@ COLOURS = "RBYG"
 _ALL = (1 << 36) - 1
 _LEFT = sum(1 << 6 * row for row in range(6))  # the first column
 _RIGHT = _LEFT << 5
-_FIRST_TWO = _LEFT | _LEFT << 1  # the cells where a line of five along a row can begin
+_FIRST_TWO = _LEFT | _LEFT << 1  # the two columns where a line of five cells along a row can begin
 _CELLS_OF_ROW = [
     [tuple(6 * row + column for column in range(6) if marked >> column & 1) for marked in range(64)] for row in range(6)
 ]
 LINES = [0b11111 << 6 * row + column for row in range(6) for column in (0, 1)]
 LINES += [(_LEFT & (1 << 30) - 1) << 6 * row + column for row in (0, 1) for column in range(6)]
+"""Sets of five cells next to each other, in a row or a column."""
 
 
 def cells(marked: int) -> tuple[int, ...]:
-    """Return the members of a set of cells, ascending."""
+    """Return the numbers of the cells in a set, ascending."""
     a, b, c, d, e, f = _CELLS_OF_ROW
     upper = a[marked & 63] + b[marked >> 6 & 63] + c[marked >> 12 & 63]
     return upper + d[marked >> 18 & 63] + e[marked >> 24 & 63] + f[marked >> 30]
 
 
 def cell_set(members: Iterable[int]) -> int:
-    """Return the set of these cells."""
+    """Return the set that contains the cells with these numbers."""
     marked = 0
     for cell in members:
         marked |= 1 << cell
@@ -43,7 +44,10 @@ def open_cells(buttons: int, stars: int) -> int:
 
 
 def active_cells(dice: Sequence[int], buttons: int, stars: int) -> tuple[int, ...]:
-    """Return the cells where the active player may put a button: in the white die's row and any black die's column."""
+    """Return the cells where the active player may put a button: in the row of the white die and a black die's column.
+
+    `dice` has the white die, then the black ones.
+    """
     columns = 0
     for face in dice[1:]:
         columns |= 1 << face - 1
@@ -52,23 +56,30 @@ def active_cells(dice: Sequence[int], buttons: int, stars: int) -> tuple[int, ..
 
 
 def passive_cells(dice: Sequence[int], buttons: int, stars: int) -> tuple[int, ...]:
-    """Return the cell where another player may put a button: where the white and the gold die meet, if it is open."""
+    """Return the one cell where another player may put a button, if it is open; otherwise nothing.
+
+    Its row is that of the white die, its column that of the black die with gold pips.
+    """
     cell = 6 * dice[0] + dice[1] - 7
     return () if stars >> cell & 1 or buttons & _AROUND[cell] else (cell,)
 
 
 _AROUND = [_ALL & ~open_cells(1 << cell, 0) for cell in range(36)]
-"""Set of each cell with its orthogonal neighbours."""
+"""For each cell, the set of the cell itself and its orthogonal neighbours."""
 
 
 @cache
 def colour_cells(board: str) -> Mapping[str, int]:
-    """Return the set of cells of each colour."""
+    """Return, for each colour, the set of the board's cells that have it."""
     return {colour: cell_set(cell for cell in range(36) if board[cell] == colour) for colour in COLOURS}
 
 
 def reward(board: str, cards: str, buttons: int) -> int:
-    """Count the stars for quitting: one, one for each colour with three buttons, one more if its card is held."""
+    """Return the number of stars that a player gets for quitting.
+
+    It is one, and one for each colour with three or more buttons, and one more for each of these colours whose card the
+    player holds.
+    """
     full = [colour for colour, its in colour_cells(board).items() if (buttons & its).bit_count() >= 3]
     return 1 + len(full) + sum(card in full for card in cards)
 
@@ -80,10 +91,13 @@ def has_line(stars: int) -> bool:
 
 
 def standing(stars: int) -> tuple[bool, int]:
-    """Return the key that ranks players: a line of five stars beats none, then more stars beat fewer."""
+    """Return the key by which players are ranked, larger is better: first a line of five stars, then their number."""
     return has_line(stars), stars.bit_count()
 
 
 def is_won(boards: Iterable[int]) -> bool:
-    """Tell whether some player's stars end the match after a round: five in a line, or twelve of them."""
+    """Tell whether the match ends after this round: some player has a line of five stars, or twelve stars.
+
+    `boards` has each player's set of stars.
+    """
     return any(stars.bit_count() >= 12 or has_line(stars) for stars in boards)

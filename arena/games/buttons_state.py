@@ -1,4 +1,4 @@
-"""The parts of a position in Buttons; the module `buttons` has what can be done in it."""
+"""The position in a match of Buttons, as a value; the rules that change it are in the module `buttons`."""
 
 from __future__ import annotations
 
@@ -12,18 +12,22 @@ Status: TypeAlias = "wire.ButtonsStatus.ValueType"
 
 
 class Position(NamedTuple):
-    """Everything on the table. A set of cells is an integer whose bit n is cell n."""
+    """Complete position of a match. A set of cells is an integer whose bit n is cell n."""
 
     phase: Phase
     round: int
-    """Counted from 0, like `turn`; both are part of the keys of the dice."""
+    """Number of the round, from 0. `round` and `turn` are part of the keys by which the dice are rolled."""
     turn: int
+    """Number of the turn, from 0."""
     active: Seat
     starter: Seat
     dice: tuple[int, ...]
     """The current roll: white, gold black, plain blacks; empty if nothing has been rolled in this turn."""
     sides: tuple[tuple[str, ...], ...]
-    """By seat, like all fields below except `max_rounds`: front and back while sides are being chosen, then empty."""
+    """Front and back of each seat's board while sides are being chosen, then empty.
+
+    This field and all fields below except `max_rounds` are indexed by seat.
+    """
     boards: tuple[str, ...]
     """Colour of each cell; empty while sides are being chosen."""
     cards: tuple[str, ...]
