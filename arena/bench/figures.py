@@ -1,4 +1,4 @@
-"""Samples, the figures and ratios computed from them, and the machine they come from."""
+"""What the benchmark reports: samples, the figures and ratios computed from them, and the machine they come from."""
 
 from __future__ import annotations
 
@@ -14,18 +14,22 @@ from typing import Any, NamedTuple, TypeAlias
 from arena.bench.cases import REFERENCE
 
 Sample: TypeAlias = Mapping[str, float]
-"""What one repeat of a part measured; the unit is in each name."""
+"""Measures of one repeat of a part, by name; each name contains the unit."""
 Sampler: TypeAlias = Callable[[], Sample]
 """Function that measures a part once."""
 
 SIDES = ("referee", "bots", "coordinator")
-"""The sides whose CPU time is measured; the coordinator is the benchmark's own process."""
+"""Groups of processes whose CPU time is measured; the coordinator is the benchmark's own process."""
 PER_MATCH = 0.0005
-"""Seconds of CPU that a match is taken to cost apart from its decisions."""
+"""CPU time that each match is assumed to cost in addition to its decisions, in seconds."""
 
 
 class Part(NamedTuple):
-    """Something to measure; `case` is a game and its players, as in "buttons/2", or whatever else tells cases apart."""
+    """One thing that the benchmark measures.
+
+    `kind` says what is measured. `case` tells the parts of a kind apart: mostly a game and its number of players, as in
+    "buttons/2". `open` prepares the part and gives the function that measures it.
+    """
 
     kind: str
     case: str
@@ -56,13 +60,16 @@ Ratios: TypeAlias = dict[str, dict[str, float]]
 
 
 def spreads(samples: Sequence[Sample]) -> dict[str, Spread]:
-    """Return median, least and greatest value of every measure, to four digits."""
+    """Return median, least and greatest value of each measure over the samples, to four significant digits."""
     values = {name: [sample[name] for sample in samples] for name in samples[0]}
     return {name: Spread(*(_digits(of(each)) for of in (median, min, max))) for name, each in values.items()}
 
 
 def ratios(figures: Figures) -> Ratios:
-    """Compare parts by their medians as printed, as far as both sides of a ratio were measured."""
+    """Return the speed of ladders relative to simpler parts, and the cost of a decision relative to `REFERENCE`.
+
+    A ratio is computed from the medians as they are printed, and left out unless both of its parts were measured.
+    """
     found: Ratios = {}
     for floor in ("raw_grpc", "raw_single", "unbatched"):
         for case, ladder in figures.get("ladder", {}).items():
@@ -76,13 +83,13 @@ def ratios(figures: Figures) -> Ratios:
 
 
 def cost(ladder: Mapping[str, Spread]) -> float:
-    """Return the seconds of CPU, of all sides, that a decision costs after `PER_MATCH` is taken off for each match."""
+    """Return the CPU time of a decision, over all `SIDES`, in seconds; `PER_MATCH` is subtracted for each match."""
     per_decision = sum(ladder[f"{side}_cpu_us_per_decision"].median for side in SIDES) / 1e6
     return per_decision - PER_MATCH * ladder["matches_per_s"].median / ladder["decisions_per_s"].median
 
 
 def machine() -> dict[str, Any]:
-    """Return on which machine and with which packages the figures are measured."""
+    """Return a description of this machine, its load, and the versions of the packages that are measured."""
     packages = ("arena", "grpcio", "protobuf", "trueskill", "sqlite-utils")
     return {
         "cores": len(os.sched_getaffinity(0)),
