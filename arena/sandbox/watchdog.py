@@ -1,4 +1,7 @@
-"""Checks what a bot's processes use where no control group limits them: more often, the more they use."""
+"""Checks how much memory, disk and how many tasks a bot uses, where no control group enforces these limits.
+
+The more memory the bot's processes use, the more often they are checked.
+"""
 
 from __future__ import annotations
 
@@ -11,17 +14,17 @@ from typing import NamedTuple
 from arena.sandbox.grades import MIB, Bounds
 
 RELAXED, ALERT, ALARMED = 0.5, 0.1, 0.03
-"""Seconds to the next check: with less than a quarter of the memory in use, less than half, or more."""
+"""Seconds until the next check if less than a quarter of the allowed memory is in use, less than half, or more."""
 ENTRIES = 10_000
-"""Largest number of files in a bot's temporary folder, whatever their size."""
+"""Largest number of files and folders in a bot's temporary folder, whatever their size."""
 LEVELS = 100
 """Largest number of nested folders that are searched; deeper ones count as too much."""
 OF_SANDBOX = 4
-"""Tasks of the sandbox around the bot, which do not count as the bot's."""
+"""Number of tasks (processes and threads) that the sandbox itself needs; they do not count as the bot's."""
 
 
 class Excess(NamedTuple):
-    """A limit that a bot exceeded, in words that follow the bot's name."""
+    """How a bot exceeded a limit. `what` is a phrase that follows the bot's name, as in "wrote more than 64 MiB"."""
 
     what: str
     is_memory: bool = False
@@ -33,9 +36,9 @@ def out_of_memory(bounds: Bounds) -> Excess:
 
 
 def look(processes: Sequence[int], bounds: Bounds, scratch: Path | None) -> tuple[Excess | None, float]:
-    """Return what the processes use too much of, if anything, and the seconds to the next check.
+    """Return which limit the processes exceed, None if they exceed none, and the seconds until the next check.
 
-    `scratch` is their temporary folder if it is on disk.
+    `scratch` is their temporary folder if it is on disk, else None.
     """
     limit = bounds.memory_mib * MIB
     resident = sum(map(_resident, processes))
