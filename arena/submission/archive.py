@@ -1,6 +1,7 @@
-"""Unpacks archives from strangers: only ordinary files with plain names, counted while they are inflated.
+"""Unpacks archives that nobody has checked: only ordinary files with plain names, and no more than is allowed.
 
-The standard library reads headers and inflates; this module decides what is written, where, and how much.
+The standard library reads headers and decompresses; this module decides what is written, where, and how much. Bytes are
+counted while they are decompressed, since a header may state a false size.
 """
 
 from __future__ import annotations
@@ -30,13 +31,16 @@ else:
 MAX_NAME = 200
 MAX_DEPTH = 16
 _HEADERS = 16 * 1024 * 1024
-"""Bytes that headers and padding of a tar file may have in addition to its content."""
+"""Bytes that the headers and padding of a tar file may take in addition to its content."""
 _DIRECTORY, _ENTRIES = b"PK\x01\x02", 50_000
-"""First bytes of every entry in a zip file's directory, and the largest number of entries that is read into memory."""
+"""First bytes of every entry in the directory of a zip file, and the largest number of entries that is accepted.
+
+`zipfile` reads the whole directory into memory.
+"""
 
 
 class Entry(NamedTuple):
-    """A file of an archive, or a folder (`content` is None)."""
+    """A file or folder in an archive. `content` opens the file; it is None for a folder."""
 
     name: str
     executable: bool = False
@@ -44,12 +48,16 @@ class Entry(NamedTuple):
 
 
 def kind(path: Path) -> str | None:
-    """Return the file name's ending that says which kind of archive it is; None if it is not called like one."""
+    """Return the ending of a file's name that says which archive it is, such as ".tar.gz"; None if it says nothing."""
     return next((ending for ending in READERS if path.name.lower().endswith(ending)), None)
 
 
 def unpack(path: Path, folder: Path) -> None:
-    """Write the files of an archive into a new folder. Raises BadSubmission; the folder then holds only a part."""
+    """Write the files of an archive into a new folder.
+
+    Raises BadSubmission if the archive is damaged, too large, or has an entry that is not allowed. The folder may then
+    hold some of its files.
+    """
     ending = kind(path)
     assert ending is not None
     folder.mkdir(parents=True)
@@ -79,13 +87,13 @@ def _write(entries: Iterator[Entry], folder: Path, budget: Budget) -> None:
 
 
 class _Names:
-    """The names of an archive so far: no two may differ only by case, and no file may occur twice."""
+    """The names met in an archive so far. No two may differ only by case, and no file may occur twice."""
 
     def __init__(self) -> None:
         self._seen: dict[str, tuple[str, bool]] = {}
 
     def check(self, name: str, *, is_file: bool) -> str:
-        """Return the name as a plain relative path. Raises BadSubmission."""
+        """Return a name as a plain relative path, and remember it. Raises BadSubmission if it is not allowed."""
         parts = [part for part in name.split("/") if part not in {"", "."}]
         problem = "has no name" if is_file and not parts else _problem(name, parts)
         if problem is None:
@@ -117,7 +125,7 @@ def _problem(name: str, parts: list[str]) -> str | None:
     return None
 
 
-# Kinds of archives
+# Readers of the kinds of archives; each yields the entries
 
 
 def _zip(path: Path) -> Iterator[Entry]:
@@ -155,7 +163,10 @@ def _check_ordinary(name: str, ordinary: bool, mode: int) -> None:
 
 
 class _Counted(io.RawIOBase):
-    """An inflated tar file that raises once it is too large: a header can claim a name of any length."""
+    """A decompressed tar file that raises BadSubmission once too much of it is read.
+
+    The limits on content are not enough: `tarfile` reads names into memory, and a header can state any length for one.
+    """
 
     def __init__(self, source: IO[bytes], shown: str) -> None:
         self._source = source
@@ -178,4 +189,4 @@ READERS: dict[str, Callable[[Path], Iterator[Entry]]] = {
     ".tar.xz": partial(_tar, opener=lzma.LZMAFile),
     ".tar.zst": partial(_tar, opener=zstd.ZstdFile),
 }
-"""Functions that read an archive, by the ending of its name."""
+"""Function that yields the entries of an archive, by the ending of the archive's name."""

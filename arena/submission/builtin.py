@@ -12,12 +12,12 @@ from arena.submission.program import Program, files_in, program
 
 
 class _BuiltIn(msgspec.Struct, forbid_unknown_fields=True):
-    """A row in the table of built-in bots."""
+    """A row of `bots.toml`, the table of built-in bots."""
 
     about: str
     games: list[str]
     slow: tuple[str, ...] = ()
-    """Games in which it thinks for more than 2 ms a decision; ladders with all bots leave it out there, to be quick."""
+    """Games in which the bot takes more than 2 ms a decision; their ladders leave it out unless it is named."""
 
 
 @cache
