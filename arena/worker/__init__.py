@@ -1,1 +1,4 @@
-"""How many matches are played at once: tasks in, results out, with bot processes that stay warm in between."""
+"""Plays many matches at once, each bot in its own process: tasks come in, results go out.
+
+Bot processes are kept for the next matches, since starting them takes long.
+"""
