@@ -15,7 +15,7 @@ from arena.cli.options import home_option
 from arena.cli.output import progress
 
 FORMULA = ("=", "+", "-", "@", "\t", "\r")
-"""First characters that make a spreadsheet take a text for a formula."""
+"""First characters by which a spreadsheet takes a text for a formula."""
 
 
 @click.command()
@@ -50,7 +50,10 @@ def _write_csv(columns: Iterable[str], rows: Iterable[Mapping[str, Any]]) -> Non
 
 
 def cell(value: object) -> object:
-    """Return a value for a CSV file; text that a spreadsheet would take for a formula gets an apostrophe in front."""
+    """Return a value as it is written to a CSV file.
+
+    Text that a spreadsheet would take for a formula gets an apostrophe in front; negative numbers do not.
+    """
     if isinstance(value, str) and value.startswith(FORMULA) and not _is_number(value):
         return f"'{value}"
     return value

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from arena.reports.games import ListedGame
 
 LONG = 12
-"""Largest length, in characters, of an option's default that is shown; longer ones are shown as "…"."""
+"""Largest number of characters of an option's default that is shown; a longer default is shown as "…"."""
 
 
 @click.command()
