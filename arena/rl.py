@@ -4,8 +4,9 @@
 
     env = Environment("buttons", seats=2)
 
-An observation is what `arena.games.observation` makes of the position, with a mask of the legal actions. Nothing of the
-referee is involved: no clock, no process, no forfeit. docs/learning.md explains how to get from here to a bot.
+An observation is the array that `arena.games.observation` computes from the position, with a mask of the legal actions.
+The referee is not involved: there are no clocks, no processes and no forfeits. docs/learning.md explains how to turn
+what was learnt into a bot.
 """
 
 from __future__ import annotations
@@ -29,10 +30,10 @@ Observed: TypeAlias = dict[str, np.ndarray[Any, Any]]
 
 
 class Environment(AECEnv):
-    """Matches of one game, one decision after the other; seat 0 is agent `seat_0`, and so on.
+    """Environment that plays matches of one game, one decision after another; seat 0 is agent `seat_0`, and so on.
 
     Seats that decide at the same time are asked in seat order, and none sees the choices of the others before all have
-    chosen. When the match is over, the reward of a seat is the share of the other seats that it beat, less the share
+    chosen. When the match is over, the reward of a seat is the share of the other seats that it beat, minus the share
     that beat it; before that all rewards are 0.
     """
 
@@ -82,7 +83,7 @@ class Environment(AECEnv):
         self._ask()
 
     def observe(self, agent: Agent) -> Observed:
-        """Return what a seat sees; its mask is empty unless the seat has to decide."""
+        """Return what an agent sees, with the mask of its legal actions: all 0 unless the agent has to decide."""
         seat = self._seat(agent)
         mask = np.zeros(self.game.actions, np.int8)
         if seat not in self._decisions:
@@ -93,7 +94,10 @@ class Environment(AECEnv):
         }
 
     def step(self, action: int | None) -> None:
-        """Make the choice of the agent that is asked. Raises ValueError if it is not legal."""
+        """Choose an action for the agent in `agent_selection`. Raises ValueError if it is not legal.
+
+        When the match is over, the action must be None, as PettingZoo demands.
+        """
         agent = self.agent_selection
         if self.terminations[agent]:
             self._was_dead_step(action)
@@ -111,7 +115,7 @@ class Environment(AECEnv):
             self.render()
 
     def render(self) -> str | None:
-        """Draw the table as text and return it (`ansi`), or print it (`human`)."""
+        """Return the position as text if `render_mode` is `ansi`; print it if the mode is `human`."""
         picture = self.game.picture(self.position)
         if self.render_mode == "human":
             print(picture, end="\n\n")  # noqa: T201 - mode `human` means printing
@@ -123,7 +127,7 @@ class Environment(AECEnv):
     def _begin(self) -> None:
         self._dice = KeyedDice(self._luck.bytes(32))
         self.position: Any = self.game.start(len(self.possible_agents), self._dice, self._options)
-        """State of the rules, from which a learner can search."""
+        """State of the game, as in `arena.games`, from which a learner can search."""
         self._pending = self.game.pending(self.position)
         self._decisions: dict[Seat, int] = {}
 
@@ -135,7 +139,7 @@ class Environment(AECEnv):
             self.terminations = dict.fromkeys(self.agents, True)
 
     def _ask(self) -> None:
-        """Select the agent that has to decide next; when the match is over, the first agent."""
+        """Set `agent_selection` to the agent that has to decide next, or to the first agent when the match is over."""
         owing = [seat for seat in sorted(self._pending) if seat not in self._decisions]
         self.agent_selection = self.possible_agents[owing[0] if owing else 0]
 
@@ -144,9 +148,9 @@ class Environment(AECEnv):
 
 
 def rewards(ranks: tuple[int, ...]) -> list[float]:
-    """Return the reward of each seat: the share of the others that it beat, less the share that beat it.
+    """Return the reward of each seat: the share of the other seats that it beat, minus the share that beat it.
 
-    Their sum is 0.
+    The rewards add up to 0.
     """
     others = len(ranks) - 1
     return [sum((other > own) - (other < own) for other in ranks) / others for own in ranks]
