@@ -1,4 +1,7 @@
-"""The protocol without the connection: for each frame of the referee a frame of choices, or more if they take long."""
+"""Answers each frame of the referee with a frame of choices, or with several if the choices take long.
+
+This is the protocol without the connection, which is in `stream.py`.
+"""
 
 from __future__ import annotations
 
@@ -14,30 +17,33 @@ from arena_bot.bot import Bot, Turn, seated
 
 PROTOCOL = 1
 PIECES = 4
-"""How often, in a decision's limit, choices made so far are sent: the referee takes a silent bot for a stopped one."""
+"""How often within the time limit of a decision the choices made so far are sent.
+
+The referee would take a bot that is silent for much longer for one that hangs.
+"""
 _LARGEST = 2**32 - 1  # an action is a uint32 on the wire
 
 
 class Table:
-    """The matches that one process holds, each with a bot of its own."""
+    """The matches that one process plays at the same time, each with an instance of the bot's class."""
 
     def __init__(self, bot_class: type[Bot]) -> None:
         self._bot_class = bot_class
         self._bots: dict[int, Bot] = {}
         self._piece = math.inf
-        """Seconds that a choice may be held back, by the smallest limit of any match so far."""
+        """Seconds that a choice may wait to be sent with others; it follows from the smallest limit of any match."""
 
     def hello(self, token: str) -> bytes:
-        """Return the first frame of the stream: Hello, with the token of the arena."""
+        """Return the first frame of the stream: a Hello with the token that the arena gave to this process."""
         maker = f"arena_bot, Python {sys.version.split()[0]}"
         matches, updates = self._bot_class.matches, self._bot_class.updates
         hello = Hello(protocol=PROTOCOL, token=token, matches=matches, updates=updates, sdk=maker)
         return PlayRequest(hello=hello).SerializeToString()
 
     def answer(self, frame: PlayResponse) -> Iterator[bytes]:
-        """Yield every choice that `frame` asks for, in one frame or in several, each of which is to be sent at once.
+        """Yield frames with all choices that `frame` asks for; the caller sends each frame as soon as it is yielded.
 
-        Yield nothing if it asks for nothing. The bots are called as the iterator is read, so read it to its end.
+        Nothing is yielded if nothing is asked. The bots are called while the iterator is read, so read it to its end.
         """
         began = monotonic()
         for start in frame.starts:
@@ -62,7 +68,7 @@ class Table:
             match = decision.match
             bot = bots[match]
             action = bot.choose(Turn(bot, decision))
-            if type(action) is not int or not 0 <= action <= _LARGEST:
+            if type(action) is not int or not 0 <= action <= _LARGEST:  # seldom: this saves calls
                 action = _action(bot, action)
             add(match=match, decision=decision.decision, action=action)
             if (now := monotonic()) >= due:
@@ -74,9 +80,9 @@ class Table:
 
 
 def _action(bot: Bot, choice: SupportsIndex) -> int:
-    """Return a choice as an int that fits into a message; whether it is legal is for the referee to say.
+    """Return a choice as an int that fits into a message; the referee checks later whether the action is legal.
 
-    Raises TypeError and ValueError if it is no such int.
+    Raises TypeError if it is no integer, ValueError if it does not fit.
     """
     try:
         action = index(choice)  # takes the integers of numpy too
