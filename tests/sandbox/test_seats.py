@@ -1,4 +1,4 @@
-"""Who sits at a table sees the same world as everybody else, whatever the operator's own looks like."""
+"""Every bot in a match finds the same environment, whatever the environment of the organiser looks like."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ print(json.dumps([dict(os.environ), os.getuid(), os.getcwd(), platform.node(), c
 
 
 def seen(grade: Grade, folder: Path) -> Any:
-    """What a program that looks about itself finds, with the parts taken out that are its own."""
+    """Run `LOOKS` as a bot in its own folder; return what it printed, with its own paths and token replaced."""
     places = {name: folder / name for name in ("bot", "door", "tmp")}
     for place in places.values():
         place.mkdir(parents=True)
@@ -47,7 +47,7 @@ def seen(grade: Grade, folder: Path) -> Any:
 
 @pytest.mark.parametrize("grade", grades("ABCD"))
 def test_every_seat_finds_the_same_but_for_its_token_and_address(grade: Grade) -> None:
-    """Or a bot could tell who is watching, and behave."""
+    """A bot that saw a difference could tell matches apart, for instance a test from a ladder, and behave otherwise."""
     with run_folder() as scratch:
         for folder in (scratch, scratch / "one", scratch / "two"):
             folder.mkdir(exist_ok=True)
@@ -58,7 +58,7 @@ def test_every_seat_finds_the_same_but_for_its_token_and_address(grade: Grade) -
 @pytest.mark.long
 @pytest.mark.timeout(300)
 def test_whoever_shares_nothing_shares_with_bots(tmp_path: Path) -> None:
-    """Bots run as another user where the arena is root: the operator's umask is no bot's fault."""
+    """Where the arena is root, bots run as another user. A strict umask of the organiser makes no bot forfeit."""
     programs.write(tmp_path, mine=programs.FIRST)
     words = f"umask 077; exec {shlex.quote(str(ARENA))} match ./mine.py random --game birth --json"
     ran = subprocess.run(
