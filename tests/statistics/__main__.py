@@ -1,4 +1,7 @@
-"""`python -m tests.statistics`: everything the statistics promise, on a thousand ladders each; some ten minutes."""
+"""Measures what the statistics promise, on a thousand simulated ladders for each figure: `python -m tests.statistics`.
+
+It takes about ten minutes.
+"""
 
 from __future__ import annotations
 
@@ -12,15 +15,16 @@ from tests.statistics.simulated import Size
 
 LADDERS = 1000
 SPREAD = 2.0
-"""Standard deviation of strengths; that of a match's luck is 3.5 for each bot."""
+"""Standard deviation of the bots' strengths; that of the luck in a match is 3.5 for each bot."""
 STEP = 0.7
+"""Difference in strength between two neighbours, where the order of the bots is tested."""
 GROUPS = 1000
 SIZES = (Size(4, 2, 5), Size(4, 2, 20), Size(6, 2, 20), Size(5, 3, 1), Size(6, 4, 1))
 FEW = (Size(2, 2, 5), Size(4, 2, 1), Size(4, 2, 3))
 
 
 def main() -> None:
-    """Measure and print, a line for each figure."""
+    """Measure and print all figures, one line for each."""
     click.echo(f"{LADDERS:,} simulated ladders or comparisons behind each line")
     for size in SIZES:
         _line(f"95 % intervals hold the truth, {size}", partial(coverage, size, SPREAD, LADDERS))
