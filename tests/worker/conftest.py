@@ -1,4 +1,4 @@
-"""What the workers' tests share: bots that play a small game, and a look at what is left behind."""
+"""What the tests of the worker share: bots and tasks of a small game, and a check that no process is left behind."""
 
 from __future__ import annotations
 
@@ -24,30 +24,30 @@ from tests.referee.toy import Toy
 
 HOSTILE = Path(__file__).parent.parent / "hostile/bot.py"
 PATIENT = Limits(decision=5.0, bank=10.0)
-"""For tests in which nobody is to be late, however busy the machine is."""
+"""Limits for tests in which no bot may be late, however busy the machine is."""
 BUSY = 10.0
-"""Per cent of the time in which something waits for a processor, less than which excuses no judge."""
+"""Percentage of time in which something waits for a processor, above which the machine counts as overloaded."""
 
 
 @pytest.fixture(scope="module", autouse=True)
 def nothing_left_behind() -> Iterator[None]:
-    """No test may leave a process, not even a zombie."""
+    """Fails if the tests of a module leave a process behind, even a zombie."""
     before = children()
     yield
     assert children() <= before
 
 
 def children() -> set[str]:
-    """The processes whose parent we are, by id, name and state.
+    """The child processes of the test run, each as its id, name and state.
 
-    Those of our own session are left out: bots have sessions of their own, Python's helper processes have not.
+    Processes in the session of the test run are left out: Python's helper processes are in it, bots are not.
     """
     found = set()
     for status in Path("/proc").glob("[0-9]*/stat"):
         try:
             pid, name, state, parent = status.read_text().replace(") ", " ").replace("(", "").split()[:4]
         except (OSError, ValueError):
-            continue  # it ended while we looked, or its name has a space: none of ours
+            continue  # it ended meanwhile, or its name has a space: no child of ours has such a name
         with contextlib.suppress(ProcessLookupError):
             if parent == str(os.getpid()) and os.getsid(int(pid)) != os.getsid(0):
                 found.add(f"{pid} {name} {state}")
@@ -55,28 +55,28 @@ def children() -> set[str]:
 
 
 def bot(*arguments: str, name: str = "") -> Entrant:
-    """A version that is the hostile program with these arguments; honest without a misdeed."""
+    """A version that runs the hostile program with these arguments; if they name no misdeed, it is honest."""
     label = name or " ".join(arguments) or "honest"
     return Entrant(label, label, (sys.executable, str(HOSTILE), *arguments), "/tmp")
 
 
 def inside(*arguments: str) -> Entrant:
-    """The hostile program as it is found inside a sandbox."""
+    """The hostile program as a version that a sandbox of any grade can run: with its own folder and little else."""
     command = (sys.executable, HOSTILE.name, *arguments)
     return Entrant(" ".join(arguments), " ".join(arguments), command, str(HOSTILE.parent), {"PATH": os.environ["PATH"]})
 
 
 def task(name: str, *lineup: Entrant, limits: Limits = PATIENT, seed: str = "", **options: Any) -> Task:
-    """A match of the toy game; its seed comes from its name."""
+    """A task for a match of the toy game; its seed follows from `seed` or, without one, from `name`."""
     merged = dict(Toy().options(options))
     digest = sha256((seed or name).encode()).digest()
     return Task(name, "toy", merged, digest, lineup, limits)
 
 
 def judged(worker: Worker, tasks: Sequence[Task]) -> dict[str, Played]:
-    """Results by id; a match for which the machine was too busy is played again by fresh processes, as in a ladder.
+    """Play tasks and return the results by id; matches void for overload are played again, as in a ladder.
 
-    Only where it was: a judge that gives up on a quiet machine is at fault.
+    Fails if a match is void for overload although the machine is not busy.
     """
     results: dict[str, Played] = {}
     for _ in range(ATTEMPTS):
@@ -91,6 +91,6 @@ def judged(worker: Worker, tasks: Sequence[Task]) -> dict[str, Played]:
 
 
 def busy(results: Sequence[Played]) -> bool:
-    """Whether the machine had more to do than it can, now or while these were played."""
+    """Whether the machine is overloaded now, or was while these matches were played."""
     felt = [pressure() or 0.0, *(played.conditions.get("pressure") or 0.0 for played in results)]
     return max(felt) > BUSY or os.getloadavg()[0] > (os.cpu_count() or 1)

@@ -1,4 +1,4 @@
-"""Many matches at once: a fault of one process costs no other match anything, and changes no result."""
+"""Many matches at once: a fault in one match costs no other match anything and changes no other result."""
 
 from __future__ import annotations
 
@@ -28,19 +28,22 @@ FAULTS = [
     "opens_second_stream",
     "leaves_after_match",
 ]
-"""What a bot does in one match of three, as the match's seed has it."""
+"""Misdeeds that a bot commits in one match of three; the seed of a match decides whether it is one of them."""
 
 
 def matches(
     *lineup: Entrant, count: int = MATCHES, series: int = 0, limits: Limits = PATIENT, **options: Any
 ) -> list[Task]:
-    """Matches of one line-up."""
+    """Tasks for `count` matches of one line-up; with another `series` they have other seeds."""
     names = [f"{lineup[0].label} in series {series}, {number}" for number in range(count)]
     return [task(name, *lineup, limits=limits, **options) for name in names]
 
 
 def results(played: Sequence[Played]) -> dict[str, object]:
-    """What must repeat, by match; times and evidence need not."""
+    """The parts of the results that must be equal when the matches are played again, by match id.
+
+    Times and evidence may differ.
+    """
     return {
         result.id: (result.outcome and result.outcome._replace(forfeits=()), forfeits(result), result.choices)
         for result in played
@@ -48,14 +51,14 @@ def results(played: Sequence[Played]) -> dict[str, object]:
 
 
 def forfeits(result: Played) -> list[tuple[int, Forfeit, int]]:
-    """Who lost for what, and when."""
+    """The forfeits of a match: seat, reason and step of each."""
     assert result.outcome is not None
     return [(forfeit.seat, forfeit.reason, forfeit.step) for forfeit in result.outcome.forfeits]
 
 
 @pytest.fixture
 def worker(scratch: Path) -> Iterator[Worker]:
-    """A worker whose processes may hold many matches."""
+    """A worker whose bot processes may play many matches at once."""
     made = Worker(scratch)
     yield made
     made.close()
@@ -64,7 +67,7 @@ def worker(scratch: Path) -> Iterator[Worker]:
 @pytest.mark.long
 @pytest.mark.timeout(300)
 def test_results_do_not_depend_on_how_many_matches_were_in_flight(worker: Worker, scratch: Path) -> None:
-    """Whatever goes wrong in a match: outcomes and choices are the same as if each had been played alone."""
+    """Outcomes and choices are the same as if each match had been played alone, whatever goes wrong in a match."""
     tasks = []
     for series, doing in enumerate(FAULTS):
         hostile, honest = bot(*doing.split(), "--one-in", "3", "--play", "random"), bot("--play", "random")
@@ -81,7 +84,7 @@ def test_results_do_not_depend_on_how_many_matches_were_in_flight(worker: Worker
 
 
 def test_a_crash_among_many_matches_costs_only_the_match_it_happens_in_again(worker: Worker) -> None:
-    """The others are played again in fresh processes, and this one too: alone it is surely to blame."""
+    """The matches of its version are played again, one at a time, so it is clear in which of them it crashes."""
     played = worker.play(matches(bot("exits", "--at", "3", "--one-in", "4"), bot(), count=20))
     crashed = [result for result in played if forfeits(result)]
     assert 2 <= len(crashed) <= 12
@@ -89,13 +92,13 @@ def test_a_crash_among_many_matches_costs_only_the_match_it_happens_in_again(wor
 
 
 def test_a_version_that_crashed_among_many_plays_one_at_a_time(worker: Worker) -> None:
-    """So it gets its second chance once; other versions keep their speed."""
+    """Its second chance is given only once, and other versions still play many matches at once."""
     worker.play(matches(bot("exits", "--at", "3", "--one-in", "4"), bot(), count=20))
     assert worker.trouble.chances.keys() == {"exits --at 3 --one-in 4"}
 
 
 def test_who_is_killed_has_a_second_chance_also_alone(worker: Worker, tmp_path: Path) -> None:
-    """SIGKILL may come from anybody, so the match is played again in fresh processes; a second time it is lost."""
+    """SIGKILL may come from outside, so the match is played again in fresh processes; the second time it is lost."""
     killed = bot("is_killed", "--at", "3", "--code", "9", name="always")
     (lost,) = worker.play(matches(killed, bot(), count=1))
     assert forfeits(lost) == [(0, Forfeit.CRASH, 2)]
@@ -107,7 +110,7 @@ def test_who_is_killed_has_a_second_chance_also_alone(worker: Worker, tmp_path: 
 
 
 def test_a_slow_thinker_loses_nothing_among_many(worker: Worker) -> None:
-    """50 ms a decision are inside a limit of 100 ms, however many matches wait for it."""
+    """A bot that takes 50 ms a decision keeps a limit of 100 ms, however many of its matches wait meanwhile."""
     limits = Limits(decision=0.1, bank=2.0)
     thinker = bot("thinks", "--seconds", "0.05")
     played = worker.play(matches(thinker, bot(), count=8, limits=limits))
@@ -115,7 +118,7 @@ def test_a_slow_thinker_loses_nothing_among_many(worker: Worker) -> None:
 
 
 def test_a_slow_thinker_does_not_keep_others_waiting(worker: Worker) -> None:
-    """One that sleeps 50 ms under a limit of 100 ms loses nothing; matches without it are over long before its own."""
+    """A bot that takes 50 ms of a limit of 100 ms loses nothing, and matches without it end long before its own."""
     limits = Limits(decision=0.1, bank=10.0)
     slow = matches(bot("thinks", "--seconds", "0.05"), bot(), count=8, limits=limits, steps=10)
     fast = matches(bot("--play", "last"), bot(), count=20, steps=10)
@@ -125,7 +128,10 @@ def test_a_slow_thinker_does_not_keep_others_waiting(worker: Worker) -> None:
 
 
 def test_a_bot_that_turns_slow_among_many_loses_nothing_while_its_bank_lasts(worker: Worker) -> None:
-    """Fast decisions have filled its frames, then each takes 0.15 s of a limit of 0.1 s: alone, the bank pays."""
+    """Its frames are full when each decision begins to take 0.15 s of a limit of 0.1 s.
+
+    Its matches are then played one at a time, and the bank pays for the excess.
+    """
     limits = Limits(decision=0.1, bank=3.0)
     slow = bot("thinks", "--seconds", "0.15", "--at", "8")
     played = worker.play(matches(slow, bot(), count=6, limits=limits, steps=10))
@@ -133,7 +139,7 @@ def test_a_bot_that_turns_slow_among_many_loses_nothing_while_its_bank_lasts(wor
 
 
 def test_a_stalled_process_ends_the_match_that_it_stalls_in(worker: Worker) -> None:
-    """The frame is overdue first; played again alone, only the match that stalls is lost."""
+    """At first a whole frame is overdue. Played again one at a time, only the matches that stall are lost."""
     stalls = bot("stalls", "--at", "3", "--one-in", "5")
     played = judged(worker, matches(stalls, bot(), count=20, limits=Limits(decision=0.2, bank=0.3)))
     lost = [forfeits(result) for result in played.values() if forfeits(result)]
@@ -163,7 +169,7 @@ run(Hangs)
 
 
 class Watchful(Worker):
-    """Notes when a process was found to have hung, and how long ago it said so."""
+    """A worker that measures in `waited` how many seconds after a process hung it was found to hang."""
 
     waited: float | None = None
 
@@ -176,7 +182,10 @@ class Watchful(Worker):
 
 
 def test_a_bot_that_hangs_among_many_matches_is_found_in_the_time_of_one_decision(scratch: Path) -> None:
-    """Ten limits for the first one of its fiftieth match, and the bank: 2.5 s here, not the limits of all it owes."""
+    """It is found after the limit of a first decision, ten ordinary limits, and the bank: after 2.5 s here.
+
+    The worker does not wait for the limits of all decisions that the bot owes.
+    """
     hangs = Entrant("hangs", "hangs", (sys.executable, "-c", HANGS), "/tmp")
     worker = Watchful(scratch)
     try:
@@ -206,7 +215,10 @@ run(TurnsSlow)
 
 
 def test_a_bot_that_shows_progress_is_not_taken_for_stopped(worker: Worker) -> None:
-    """Its frames are full when each decision begins to take half of a limit: it says so, and goes on as it was."""
+    """Its frames are full when each decision begins to take half of a limit.
+
+    It sends its answers in pieces, so it is neither punished nor made to play one match at a time.
+    """
     slow = Entrant("turns slow", "turns slow", (sys.executable, "-c", TURNS_SLOW), "/tmp")
     played = worker.play(matches(slow, bot(), count=24, limits=Limits(decision=0.2, bank=0.2), steps=10))
     assert [forfeits(result) for result in played] == [[]] * 24
@@ -214,14 +226,14 @@ def test_a_bot_that_shows_progress_is_not_taken_for_stopped(worker: Worker) -> N
 
 
 def test_frames_are_full_while_many_matches_are_in_play(worker: Worker) -> None:
-    """A frame costs as much as ten decisions: this, and not the machine's speed, is what makes a ladder fast."""
+    """A frame costs as much as ten decisions, so it is full frames that make a ladder fast, on any machine."""
     worker.play(matches(bot("--play", "last"), bot("--play", "random"), count=60, turns=True, steps=60))
     streams = [found.stream for found in worker._pool if found.stream is not None]
     assert sum(stream.decisions for stream in streams) > 8 * sum(stream.frames for stream in streams)
 
 
 def test_others_in_flight_are_unharmed(worker: Worker) -> None:
-    """Matches of two honest bots, in play beside four crashes, are not even played twice."""
+    """Honest bots lose no match that is played at the same time as four matches in which a bot crashes."""
     honest = matches(bot("--play", "last"), bot("--play", "random"), steps=40)
     hostile = matches(bot("is_killed"), bot(), count=4)
     played = {result.id: result for result in worker.play([*honest, *hostile])}
@@ -230,7 +242,7 @@ def test_others_in_flight_are_unharmed(worker: Worker) -> None:
 
 
 def test_a_bot_that_leaves_after_each_match_gets_a_process_for_each(worker: Worker) -> None:
-    """It may have gone before it heard of the next match: that is no forfeit, but it happens only once."""
+    """The bot may exit before it hears of its next match: no forfeit, but then each process gets only one match."""
     leaver = bot("leaves_after_match", "--matches", "1")
     played = worker.play(matches(leaver, bot()))
     assert [forfeits(result) for result in played] == [[]] * MATCHES
@@ -238,9 +250,9 @@ def test_a_bot_that_leaves_after_each_match_gets_a_process_for_each(worker: Work
 
 
 def test_no_process_meets_a_seed_twice(worker: Worker) -> None:
-    """A bot that remembers every roll guesses no more of them than one that remembers none.
+    """A bot that remembers every roll guesses no more rolls than a bot that remembers none.
 
-    Four rotations share each seed, and a neighbour that crashes has matches played again.
+    Four rotations share each seed, and a third bot crashes, so that matches are played again.
     """
     memory = bot("remembers_rolls", "--play", "last")
     forgetful = bot("--play", "last", name="forgetful")
@@ -257,7 +269,7 @@ def test_no_process_meets_a_seed_twice(worker: Worker) -> None:
 
 
 def test_a_batch_that_was_stopped_is_played_again_by_fresh_processes(worker: Worker) -> None:
-    """They may have seen the dice: the processes of the first time are not asked again."""
+    """The processes of the stopped batch may have seen the dice, so they do not play these matches again."""
     memory, forgetful = bot("remembers_rolls", "--play", "last"), bot("--play", "last")
     long = matches(memory, forgetful, count=6, steps=300)
     first = worker.play([task("short", memory, forgetful), *long], stop=lambda: bool(worker._results))
@@ -268,7 +280,7 @@ def test_a_batch_that_was_stopped_is_played_again_by_fresh_processes(worker: Wor
 
 
 def test_a_leaver_is_let_go_when_its_last_match_is_over(worker: Worker) -> None:
-    """Another process of its version may hold several matches; those that go on must not wait for ever."""
+    """A process of a single-use version ends only when it holds no match, and other matches do not wait for ever."""
     holder = bot(name="holder")
     worker.play([task("it is quick enough to be given many", holder, bot("--play", "last"), steps=30)])
     worker.learn(Trouble(single_use=frozenset([holder.digest])))

@@ -1,4 +1,4 @@
-"""A bot's end, whose parts come in any order: the last answer, the end of the stream, the exit of the process."""
+"""The end of a bot: last answer, end of the stream and exit of the process are noticed in any order."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from tests.referee.fakes import LIMITS, VirtualTime
 
 
 class Host:
-    """Takes notes of what it is told of the bot."""
+    """A host that records what it is told about the bot."""
 
     sandbox = UNCONFINED
     copies = Path("/nowhere")
@@ -29,7 +29,7 @@ class Host:
         self.clock = VirtualTime()
         self.ends: list[Fault] = []
         self.answers: list[int] = []
-        """The actions that were chosen."""
+        """Actions that the bot chose."""
         self.over = asyncio.Event()
 
     def joined(self, bot: Bot) -> None:
@@ -57,7 +57,7 @@ class Host:
 
 
 class Process:
-    """Exited, as far as it is asked."""
+    """A stand-in for a process that has exited with code 3."""
 
     excess, never_began, ended_from_outside = None, False, False
 
@@ -70,25 +70,25 @@ class Process:
 
 @pytest.fixture
 def host() -> Host:
-    """Who hears of it."""
+    """The host that is told what becomes of the bot."""
     return Host()
 
 
 @pytest.fixture
 async def bot(host: Host) -> Bot:
-    """A bot whose process is there."""
+    """A bot whose process was started and which has not joined yet."""
     made = Bot(("digest", 0), Entrant("label", "digest", ("command",)), Path("/nowhere"), host)
     made._process = cast(BotProcess, Process())
     return made
 
 
 def join(bot: Bot) -> Receive:
-    """It says Hello."""
+    """Let the bot join with a Hello; return the function that receives its frames."""
     return bot.joined(pb.Hello(protocol=1), lambda _frame: None)
 
 
 async def test_an_answer_that_comes_after_the_exit_is_heard(bot: Bot, host: Host) -> None:
-    """It was given in time; the kernel told of the exit first."""
+    """The answer was sent before the exit; the kernel only reported the exit first."""
     receive, stream = join(bot), bot.playing_stream()
     at = stream.seat(0, 2, LIMITS, b"")
     at.put(Asked(seat=0, number=1, legal=(5,)), b"")
@@ -102,7 +102,7 @@ async def test_an_answer_that_comes_after_the_exit_is_heard(bot: Bot, host: Host
 
 
 async def test_an_exit_that_comes_after_the_end_of_the_stream_is_told(bot: Bot, host: Host) -> None:
-    """It says more than that the stream was closed."""
+    """The exit code says more about the reason than the end of the stream does."""
     join(bot)
     bot.stream_gone()
     assert host.ends == []
@@ -114,7 +114,7 @@ async def test_an_exit_that_comes_after_the_end_of_the_stream_is_told(bot: Bot, 
 async def test_the_other_part_is_not_waited_for_long(
     bot: Bot, host: Host, part: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """A process may live on without a stream, and something else may hold a stream open."""
+    """A process may go on without its stream, and another process may hold the stream open after the exit."""
     monkeypatch.setattr("arena.worker.bot.GRACE", 0.01)
     join(bot)
     getattr(bot, part)()
@@ -123,13 +123,13 @@ async def test_the_other_part_is_not_waited_for_long(
 
 
 async def test_an_exit_before_hello_is_a_failed_start(bot: Bot, host: Host) -> None:
-    """There is no stream to wait for."""
+    """A bot without a stream is judged as soon as its process exits."""
     bot._process_gone()
     assert host.ends == [(Forfeit.START, "the process exited with code 3 before it joined")]
 
 
 async def test_a_bot_ends_once(bot: Bot, host: Host) -> None:
-    """The first reason is the reason."""
+    """Only the first fault counts, whatever happens afterwards."""
     join(bot)
     bot.fault(Forfeit.FLOOD, "first")
     bot.fault(Forfeit.PROTOCOL, "second")
@@ -139,7 +139,7 @@ async def test_a_bot_ends_once(bot: Bot, host: Host) -> None:
 
 
 async def test_the_third_refused_stream_is_a_fault(bot: Bot, host: Host) -> None:
-    """Tokens are not to be guessed."""
+    """A program must not be able to guess the token of another bot by trying."""
     bot.refused(1, "wrong token")
     bot.refused(2, "wrong token")
     assert host.ends == []
@@ -149,7 +149,10 @@ async def test_the_third_refused_stream_is_a_fault(bot: Bot, host: Host) -> None
 
 
 async def test_a_bot_that_was_started_by_hand_has_time_to_hear_goodbye(host: Host) -> None:
-    """Were its socket closed at once it would say that the arena cannot be reached; we see of it but its stream."""
+    """The arena waits until the bot ends its stream, the only part of it that the arena sees.
+
+    If the arena closed its socket at once, the bot would report that the arena cannot be reached.
+    """
     bot = Bot(("digest", 0), Entrant("label", "digest", ()), Path("/nowhere"), host)
     join(bot)
     leaving = asyncio.create_task(bot.leave())

@@ -1,4 +1,4 @@
-"""When frames are sent: a frame costs as much as ten decisions, so it waits for more, but never for nothing."""
+"""When frames are sent: a frame costs as much as ten decisions, so it waits for more of them if more may come."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from tests.referee.fakes import Wire
 
 
 class Loop:
-    """An event loop that only remembers what it is to call, and when."""
+    """An event loop that only records what it should call, and after how many seconds."""
 
     def __init__(self) -> None:
         self.calls: list[tuple[float, Callable[[], None]]] = []
@@ -24,7 +24,7 @@ class Loop:
 
 
 class Dispatch:
-    """A dispatcher with a bot that holds nine matches, none of which has been asked anything yet."""
+    """A dispatcher, and a bot with nine matches that has not been asked anything yet."""
 
     def __init__(self) -> None:
         self.awaits_answers = True
@@ -35,7 +35,7 @@ class Dispatch:
         self.seats = [self.wire.sit() for _ in range(9)]
 
     def ask(self, count: int) -> None:
-        """Put a decision to so many seats."""
+        """Ask a decision in the first `count` matches."""
         for at in self.seats[:count]:
             self.wire.ask(at, 1)
         self.dispatcher.add(self.wire.stream)
@@ -43,24 +43,24 @@ class Dispatch:
 
     @property
     def sent(self) -> int:
-        """How many decisions were sent."""
+        """Number of decisions that were sent."""
         return self.wire.stream.decisions
 
 
 @pytest.fixture
 def dispatch() -> Dispatch:
-    """A bot to send to."""
+    """A fresh dispatcher with its bot."""
     return Dispatch()
 
 
 def test_a_frame_with_its_share_is_sent_at_once(dispatch: Dispatch) -> None:
-    """Of nine matches of two players, five wait for this bot: more will hardly come."""
+    """In nine matches of two players, five wait for this bot, which is more than half: hardly more will come."""
     dispatch.ask(5)
     assert (dispatch.sent, dispatch.loop.calls) == (5, [])
 
 
 def test_a_frame_that_may_fill_waits_for_a_moment(dispatch: Dispatch) -> None:
-    """Answers of other bots may add to it; if they do not come soon, it goes."""
+    """Answers of other bots may soon add decisions to the frame; after a moment it is sent as it is."""
     dispatch.ask(1)
     dispatch.ask(2)
     ((delay, go),) = dispatch.loop.calls
@@ -70,7 +70,7 @@ def test_a_frame_that_may_fill_waits_for_a_moment(dispatch: Dispatch) -> None:
 
 
 def test_nothing_waits_where_nobody_owes_an_answer(dispatch: Dispatch) -> None:
-    """A lone match is never held up."""
+    """If no bot owes an answer, nothing can be added to a frame, so a match that is played alone is never delayed."""
     dispatch.awaits_answers = False
     dispatch.ask(1)
     assert (dispatch.sent, dispatch.loop.calls) == (1, [])

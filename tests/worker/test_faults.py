@@ -1,6 +1,6 @@
-"""Every way to misbehave, by a real process each against an honest one: who pays, for what, and what is kept of it.
+"""Every known misdeed, each by a real process against an honest one: who forfeits, for what, and what is recorded.
 
-All matches are played in one batch, so each also shows that the others are unharmed.
+All matches are played in one batch, so each of them also shows that the others are unharmed.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ SHORT = Limits(decision=0.3, bank=0.5)
 
 
 class Case(NamedTuple):
-    """What a bot does, and what the verdict must say."""
+    """A misdeed, as arguments of the hostile program, and what the forfeit and its evidence must say."""
 
     arguments: str
     reason: Forfeit
@@ -133,7 +133,7 @@ HARMLESS = [
 
 @pytest.fixture(scope="module")
 def notes(scratch: Path) -> Path:
-    """Where bots leave word of the daemons they left."""
+    """The folder where bots write the ids of the daemons that they started."""
     made = scratch / "notes"
     made.mkdir()
     return made
@@ -141,7 +141,7 @@ def notes(scratch: Path) -> Path:
 
 @pytest.fixture(scope="module")
 def played(scratch: Path, notes: Path) -> dict[str, Played]:
-    """The results, by what the first seat does; the second is honest."""
+    """The results of all matches, by what the bot in seat 0 does; the bot in seat 1 is honest."""
     tasks = [
         task(doing, bot(*doing.split(), "--notes", str(notes)), honest, limits=limits)
         for doing, limits, honest in everybody()
@@ -149,18 +149,21 @@ def played(scratch: Path, notes: Path) -> dict[str, Played]:
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr("arena.worker.bot_pool.PROCESSES", 2 * len(tasks))
         patch.setattr("arena.worker.bot_pool.STARTING", 12)
-        patch.setattr("arena.worker.bot.GRACE", 5.0)  # on a busy machine too an exit is seen before the verdict
+        patch.setattr("arena.worker.bot.GRACE", 5.0)  # so an exit is seen before the verdict on a busy machine, too
         worker = Worker(scratch, in_flight=1)
         try:
             worker.play([task("the honest one has all the time to start", bot("--play", "last"), bot())])
             return judged(worker, tasks)
         finally:
-            patch.undo()  # of those that hang at exit nothing is to be learnt
+            patch.undo()  # not 5 s for each bot that hangs at exit
             worker.close()
 
 
 def everybody() -> Iterator[tuple[str, Limits, Entrant]]:
-    """What is done, with which limits and against whom: those who never join meet one honest bot, who is there."""
+    """Yield what the bot in seat 0 does, the limits, and its honest opponent.
+
+    All bots that never join have the same opponent, whose process is there already.
+    """
     for case in CASES:
         yield case.arguments, case.limits, bot(name="" if case.limits is IMPATIENT else f"against {case.arguments}")
     for doing in HARMLESS:
@@ -169,7 +172,7 @@ def everybody() -> Iterator[tuple[str, Limits, Entrant]]:
 
 @pytest.mark.parametrize("case", CASES, ids=lambda case: case.arguments)
 def test_who_misbehaves_forfeits_and_the_other_wins(played: dict[str, Played], case: Case) -> None:
-    """With a detail that says in one line what happened."""
+    """The forfeit has the right reason, and a detail that says in one printable line what happened."""
     outcome = played[case.arguments].outcome
     assert outcome is not None
     assert outcome.ranks == (1, 0)
@@ -181,7 +184,7 @@ def test_who_misbehaves_forfeits_and_the_other_wins(played: dict[str, Played], c
 
 @pytest.mark.parametrize("case", CASES, ids=lambda case: case.arguments)
 def test_what_the_process_did_and_printed_is_kept(played: dict[str, Played], case: Case) -> None:
-    """The author sees how it ended, its last lines and how it was started."""
+    """For its author the evidence has the command, how the process ended, and the last lines that it printed."""
     evidence = played[case.arguments].seats[0].evidence
     assert evidence is not None
     assert evidence["exit"] == case.exit
@@ -193,7 +196,7 @@ def test_what_the_process_did_and_printed_is_kept(played: dict[str, Played], cas
 
 @pytest.mark.parametrize("case", AT_DECISIONS, ids=lambda case: case.arguments)
 def test_what_was_asked_and_answered_is_kept(played: dict[str, Played], case: Case) -> None:
-    """The question as it was sent, with the state, and the answer or that there was none."""
+    """The evidence has the question as it was sent, with the view, and the answer, None if there was none."""
     result = played[case.arguments]
     assert result.outcome is not None
     evidence = result.seats[0].evidence
@@ -208,26 +211,26 @@ def test_what_was_asked_and_answered_is_kept(played: dict[str, Played], case: Ca
 
 @pytest.mark.parametrize("doing", HARMLESS)
 def test_what_does_no_harm_is_not_punished(played: dict[str, Played], doing: str) -> None:
-    """Clumsy, slow inside the limits, gone after its last match: both play alike, so they tie."""
+    """A bot may be clumsy, slow within its limits, or gone after its last match; it ties, as both bots play alike."""
     outcome = played[doing].outcome
     assert outcome is not None
     assert (outcome.ranks, outcome.forfeits) == ((0, 0), ())
 
 
 def test_honest_opponents_are_never_blamed(played: dict[str, Played]) -> None:
-    """Not even by a trace of evidence."""
+    """No evidence at all is recorded against the honest bots."""
     assert all(result.seats[1].evidence is None for result in played.values())
     assert len(played) == len(CASES) + len(HARMLESS)
 
 
 def test_only_the_time_over_the_limit_is_drawn_from_the_bank(played: dict[str, Played]) -> None:
-    """Four decisions of 0.2 s each are free; one of 0.6 s takes 0.3 s of the bank's 0.5 s."""
+    """With a limit of 0.3 s, four decisions of 0.2 s cost nothing; one of 0.6 s takes 0.3 s of a bank of 0.5 s."""
     assert min(played["thinks --seconds 0.2"].seats[0].times) >= 0.2
     assert played["answers_late --at 2 --seconds 0.6"].seats[0].times[1] >= 0.6
 
 
 def test_processes_left_behind_end_with_the_bot(notes: Path, scratch: Path) -> None:
-    """Whatever session and parent they gave themselves, and with an empty environment too."""
+    """Daemons are found in any session, under any parent, and with an empty environment, too."""
     worker = Worker(scratch)
     doings = ("leaves_daemon", "leaves_nameless_daemon")
     worker.play([task(doing, bot(doing, "--notes", str(notes)), bot()) for doing in doings])
@@ -238,7 +241,7 @@ def test_processes_left_behind_end_with_the_bot(notes: Path, scratch: Path) -> N
 
 
 def test_a_bot_that_hangs_at_exit_holds_nobody_up(scratch: Path) -> None:
-    """It has a second after its goodbye; its result stands."""
+    """A bot has one second to exit after the goodbye; then it is killed, and its result stands."""
     worker = Worker(scratch)
     (result,) = worker.play([task("hangs", bot("ignores_sigterm_and_goodbye"), bot())])
     begun = time.monotonic()
@@ -249,7 +252,7 @@ def test_a_bot_that_hangs_at_exit_holds_nobody_up(scratch: Path) -> None:
 
 
 def alive(pid: int) -> bool:
-    """Whether there is such a process."""
+    """Whether a process with this id exists."""
     try:
         os.kill(pid, 0)
     except ProcessLookupError:
@@ -262,7 +265,7 @@ def alive(pid: int) -> bool:
 
 @pytest.mark.parametrize("case", [*CRASHES[:4], TIMEOUTS[1], ILLEGALS[1], BREACHES[0], BREACHES[3], BREACHES[6]])
 def test_at_a_larger_table_the_others_play_on(scratch: Path, case: Case) -> None:
-    """The default is played for whoever forfeited, and nothing it did can put it ahead of the others."""
+    """The default action is played for a bot that forfeited, and whatever its score is, it ranks last."""
     worker = Worker(scratch, in_flight=1)
     try:
         lineup = bot(*case.arguments.split()), bot(name="one"), bot("--play", "last", name="other")

@@ -1,4 +1,4 @@
-"""A worker knows when it stood still itself: then no bot is to be judged."""
+"""A worker notices when it was stopped itself, since it must not blame a bot for that time."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ class Loop(VirtualTime):
 
 
 def test_a_worker_that_runs_never_stood_still() -> None:
-    """However long it takes until somebody asks."""
+    """As long as the beats come regularly, no sleep is reported, however much time passes."""
     loop = Loop()
     begun, heartbeat = loop.now, Heartbeat(cast(asyncio.AbstractEventLoop, loop), "A")
     heartbeat.start()
@@ -27,7 +27,7 @@ def test_a_worker_that_runs_never_stood_still() -> None:
 
 
 def test_a_gap_between_two_beats_is_a_sleep() -> None:
-    """It is known before the next beat, too; what began after it is not concerned."""
+    """A sleep is reported even before the next beat, and only for times before its end."""
     loop = Loop()
     begun, heartbeat = loop.now, Heartbeat(cast(asyncio.AbstractEventLoop, loop), "A")
     heartbeat.start()

@@ -1,4 +1,4 @@
-"""Whoever kills what is around a bot kills what the bot cannot reach: that costs it nothing. Its own end does."""
+"""A bot pays nothing when the sandbox around it is killed, which it cannot have done; it pays for its own end."""
 
 from __future__ import annotations
 
@@ -24,17 +24,17 @@ from tests.needs import grades
 from tests.worker.conftest import inside, task
 
 STALLS = inside("stalls", "--at", "2")
-"""Is in the middle of its matches for as long as it takes to kill it."""
+"""A bot that stops answering in its matches, so that there is time to kill it."""
 HONEST = inside("--play", "last")
 
 
 def kill(process: BotProcess, number: int = signal.SIGKILL) -> None:
-    """From outside, and only what the arena started."""
+    """Send a signal to the process that the arena started: the sandbox around the bot, if there is one."""
     os.kill(process._process.pid, number)
 
 
 def killer(worker: Worker, number: int = signal.SIGKILL) -> Callable[[], bool]:
-    """Something to call now and then that kills every process that stalls, when it has a match, and stops nothing."""
+    """A `stop` callback that never stops a batch, but kills each process of `STALLS` once it is in a match."""
     killed: list[Bot] = []
 
     def look() -> bool:
@@ -49,7 +49,7 @@ def killer(worker: Worker, number: int = signal.SIGKILL) -> Callable[[], bool]:
 
 
 def forfeits(result: Played) -> list[tuple[int, Forfeit]]:
-    """Who lost for what."""
+    """The forfeits of a match: seat and reason of each."""
     assert result.outcome is not None, result.void
     return [(forfeit.seat, forfeit.reason) for forfeit in result.outcome.forfeits]
 
@@ -57,7 +57,7 @@ def forfeits(result: Played) -> list[tuple[int, Forfeit]]:
 @pytest.mark.parametrize(("number", "matches"), [(signal.SIGKILL, 1), (signal.SIGKILL, 6), (signal.SIGTERM, 1)])
 @pytest.mark.parametrize("grade", grades("AB"))
 def test_whose_sandbox_is_killed_loses_nothing(scratch: Path, grade: Grade, number: int, matches: int) -> None:
-    """Neither a match nor its second chance, and other matches go on: what it played is void and comes again."""
+    """Its matches are void, to be played again. It keeps its second chance, and other matches go on."""
     with closing(Worker(scratch, sandbox=probe(grade))) as worker:
         tasks = [task(f"{match}", STALLS, HONEST) for match in range(matches)]
         played = worker.play([*tasks, task("other", HONEST, HONEST)], stop=killer(worker, number))
@@ -72,7 +72,7 @@ def test_whose_sandbox_is_killed_loses_nothing(scratch: Path, grade: Grade, numb
 
 @pytest.mark.parametrize("grade", grades("CD"))
 def test_without_bubblewrap_it_cannot_be_told_who_killed(scratch: Path, grade: Grade) -> None:
-    """The bot is the process that the arena started: it has its second chance, and then loses."""
+    """There the bot itself is the process that the arena started, so it uses its second chance and then loses."""
     with closing(Worker(scratch, sandbox=probe(grade))) as worker:
         (result,) = worker.play([task("one", STALLS, HONEST)], stop=killer(worker))
         assert worker.trouble.chances.keys() == {STALLS.digest}
@@ -81,7 +81,7 @@ def test_without_bubblewrap_it_cannot_be_told_who_killed(scratch: Path, grade: G
 
 @pytest.mark.parametrize("grade", grades("ABCD"))
 def test_who_kills_itself_uses_its_second_chance_and_then_loses(scratch: Path, grade: Grade) -> None:
-    """Bubblewrap ends by itself and only tells of it: it was not killed."""
+    """When the bot inside is killed, bubblewrap is not: it exits and reports the signal, so the bot is to blame."""
     suicide = inside("is_killed", "--code", "9", "--at", "2")
     with closing(Worker(scratch, sandbox=probe(grade))) as worker:
         (result,) = worker.play([task("one", suicide, HONEST)])
@@ -91,7 +91,7 @@ def test_who_kills_itself_uses_its_second_chance_and_then_loses(scratch: Path, g
 
 @pytest.mark.parametrize("grade", grades("AB"))
 def test_who_takes_too_much_memory_loses_whatever_was_killed_for_it(scratch: Path, grade: Grade) -> None:
-    """The kernel kills in the bot's group, the arena what is around the bot: both for what the bot did."""
+    """The kernel kills the bot in its control group, the arena kills the sandbox: both ways the bot is to blame."""
     greedy = inside("hogs_memory", "--at", "2")
     with closing(Worker(scratch, in_flight=1, sandbox=probe(grade))) as worker:
         (result,) = worker.play([task("one", greedy, HONEST)])
@@ -99,7 +99,7 @@ def test_who_takes_too_much_memory_loses_whatever_was_killed_for_it(scratch: Pat
 
 
 class KilledAtOnce(BotProcess):
-    """Its sandbox is killed before it stands."""
+    """A process whose sandbox is killed before it is set up."""
 
     def __init__(self, *arguments: Any, **options: Any) -> None:
         super().__init__(*arguments, **options)
@@ -110,7 +110,7 @@ class KilledAtOnce(BotProcess):
 def test_a_sandbox_that_is_killed_as_it_starts_is_no_start_that_failed(
     scratch: Path, grade: Grade, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """However often: a bot that cannot be started would soon forfeit without another try."""
+    """Such starts are not counted, however many there are; else the bot would soon be disabled and forfeit."""
     monkeypatch.setattr("arena.worker.bot.BotProcess", KilledAtOnce)
     with closing(Worker(scratch, sandbox=probe(grade))) as worker:
         results = [worker.play([task(f"{time}", HONEST, HONEST)])[0] for time in range(2 * FAILED_STARTS)]
@@ -121,7 +121,7 @@ def test_a_sandbox_that_is_killed_as_it_starts_is_no_start_that_failed(
 
 
 async def examine_and_kill() -> None:
-    """And wait for something that an honest bot says unasked, which is nothing."""
+    """Start examining a bot, kill its sandbox, and wait for a frame, which an honest bot does not send unasked."""
     async with examined(HONEST, 60, probe()) as bot:
         assert bot._process is not None
         kill(bot._process)
@@ -132,7 +132,7 @@ async def examine_and_kill() -> None:
 async def test_nothing_is_said_of_a_bot_whose_sandbox_is_killed_while_it_is_examined(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    """Neither in the middle nor at the start: whoever examines it has to try again."""
+    """Killed during the examination or at its start, the bot is not judged: the examination has to be repeated."""
     with pytest.raises(Unjudged, match="the sandbox around --play last was killed by SIGKILL"):
         await examine_and_kill()
     monkeypatch.setattr("arena.worker.bot.BotProcess", KilledAtOnce)

@@ -1,4 +1,4 @@
-"""Which matches may go on: those whose processes have room, oldest first."""
+"""The queues of a worker: matches may begin when their processes have room, the oldest match first."""
 
 from __future__ import annotations
 
@@ -10,24 +10,24 @@ A, B, C = (bot(name=name) for name in "abc")
 
 
 def waits(queues: Queues, name: str, *lineup: Entrant) -> Task:
-    """A match that waits from now on."""
+    """Add a match of this line-up to the queues and return it."""
     one = task(name, *lineup)
     queues.add(one)
     return one
 
 
 def remembered(queues: Queues) -> list[object]:
-    """What is left of anything that ever waited."""
+    """Everything that the queues still hold."""
     return [thing for things in vars(queues).values() if isinstance(things, dict) for thing in things]
 
 
 def process(one: Task, seat: int) -> Key:
-    """What plays a seat."""
+    """The key of the process that plays a seat of a match."""
     return one.keys[seat]
 
 
 def test_the_match_that_waited_longest_is_first() -> None:
-    """Whatever order its processes come in."""
+    """Queues are returned by the age of their oldest match, whatever the order in which their processes wake them."""
     queues = Queues()
     first, second = waits(queues, "1", A, B), waits(queues, "2", A, C)
     queues.ready()
@@ -37,7 +37,7 @@ def test_the_match_that_waited_longest_is_first() -> None:
 
 
 def test_what_may_go_on_is_told_once() -> None:
-    """Until something happens that concerns it."""
+    """A queue that may go on is returned once, and again only when one of its processes wakes it."""
     queues = Queues()
     one, other = waits(queues, "1", A, B), waits(queues, "2", B, C)
     queues.ready()
@@ -49,7 +49,7 @@ def test_what_may_go_on_is_told_once() -> None:
 
 
 def test_room_goes_to_who_has_waited_for_it_longest() -> None:
-    """One after the other, each when the one before has its processes or wants them no more."""
+    """Crowded-out queues are called one after the other: the next when the one before is let in or forgotten."""
     queues = Queues()
     waits(queues, "1", A, B), waits(queues, "2", A, C), waits(queues, "3", B, C)
     first, second, third = queues.ready()
@@ -62,7 +62,7 @@ def test_room_goes_to_who_has_waited_for_it_longest() -> None:
 
 
 def test_a_forgotten_lineup_leaves_nothing() -> None:
-    """A long ladder of many seats has as many line-ups as matches, and each bot's would be looked through each time."""
+    """In a long ladder with many seats most matches have another line-up, so old queues would slow every search."""
     queues = Queues()
     waits(queues, "1", A, B)
     (queue,) = queues.ready()
@@ -74,7 +74,7 @@ def test_a_forgotten_lineup_leaves_nothing() -> None:
 
 
 def test_what_is_removed_was_never_there() -> None:
-    """From whatever queue it is in; the others keep their turn."""
+    """Matches are removed from all queues, and the others keep their turn."""
     queues = Queues()
     first, second, third = waits(queues, "1", A, B), waits(queues, "2", A, C), waits(queues, "3", A, C)
     assert queues.remove(lambda one: one.id in "13") == [first, third]

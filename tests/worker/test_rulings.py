@@ -1,4 +1,4 @@
-"""Who pays for a fault of a process: the rulings alone, without processes."""
+"""Who pays for the fault of a bot's process: the rulings of `FaultPolicy`, tested without processes."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ def rule(
     killed: bool = False,
     played: bool = False,
 ) -> Ruling:
-    """The ruling on a fault of the version "d"."""
+    """The ruling on a fault of the version with the digest "d"."""
     return policy.rule(
         "d",
         fault,
@@ -39,7 +39,7 @@ def rule(
 
 @pytest.fixture
 def held() -> list[BotSeat]:
-    """A seat whose decision was answered."""
+    """A list with one seat, whose decision was answered."""
     wire = Wire()
     at = wire.sit()
     wire.play(at, [1])
@@ -47,14 +47,14 @@ def held() -> list[BotSeat]:
 
 
 def test_one_match_alone_pays(held: list[BotSeat]) -> None:
-    """Nothing else can have caused the fault."""
+    """A process with only one match forfeits it, since nothing else can have caused the fault."""
     policy = FaultPolicy()
     assert rule(policy, held=held) is Ruling.FORFEIT
     assert policy.trouble == Trouble()
 
 
 def test_a_fault_among_several_matches_is_forgiven_once(held: list[BotSeat]) -> None:
-    """With its evidence; from then on the version plays one match at a time, and every fault costs."""
+    """The evidence is recorded. From then on the version plays one match at a time, and pays for every fault."""
     policy = FaultPolicy()
     assert rule(policy, TIMEOUT, held, several=True) is Ruling.REPLAY_ALL_MATCHES
     known: dict[str, Any] = {"reason": "timeout", "detail": "no answer in 1.00 s", "exit": "exited with code 3"}
@@ -64,7 +64,7 @@ def test_a_fault_among_several_matches_is_forgiven_once(held: list[BotSeat]) -> 
 
 
 def test_who_was_killed_alone_is_forgiven_once(held: list[BotSeat]) -> None:
-    """Somebody else may have killed it. A bot that was late is not forgiven for having been killed afterwards."""
+    """The kill may have come from outside. A bot that was late is not forgiven, although it is killed afterwards."""
     policy = FaultPolicy()
     assert rule(policy, TIMEOUT, held, killed=True) is Ruling.FORFEIT
     assert rule(policy, CRASH, held, killed=True) is Ruling.REPLAY_ALL_MATCHES
@@ -72,7 +72,10 @@ def test_who_was_killed_alone_is_forgiven_once(held: list[BotSeat]) -> None:
 
 
 def test_a_process_for_one_match_is_given_one(held: list[BotSeat]) -> None:
-    """It left after a match and has answered nothing in the next: that one is played again, by a new process."""
+    """If it exits after a match and has answered nothing in the next one, that match is played again.
+
+    Each process of the version is then used for a single match.
+    """
     fresh = [Wire().sit()]
     policy = FaultPolicy()
     assert rule(policy, held=held, played=True) is Ruling.FORFEIT
@@ -83,14 +86,14 @@ def test_a_process_for_one_match_is_given_one(held: list[BotSeat]) -> None:
 
 
 def test_who_holds_nothing_loses_nothing() -> None:
-    """Its second chance is still there."""
+    """A process without matches costs its version nothing, not even its second chance."""
     policy = FaultPolicy()
     assert rule(policy, several=True, killed=True, played=True) is Ruling.FORFEIT
     assert policy.trouble == Trouble()
 
 
 def test_starts_that_fail_in_a_row_disable_a_version() -> None:
-    """One that succeeds between them makes them count anew."""
+    """A successful start between them sets the count back to zero."""
     policy = FaultPolicy()
     for _ in range(FAILED_STARTS - 1):
         policy.failed_start("d", {"detail": "one"})
@@ -103,7 +106,7 @@ def test_starts_that_fail_in_a_row_disable_a_version() -> None:
 
 
 def test_only_what_is_new_is_learnt() -> None:
-    """A report is sent again and again; matches are taken back once."""
+    """The same report is sent again and again, but matches are taken back only for what is new in it."""
     policy = FaultPolicy()
     policy.was_slow("s")
     report = Trouble(

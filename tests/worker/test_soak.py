@@ -1,4 +1,4 @@
-"""All misdeeds at once, for long: every match gets its result, and nothing is left behind or used up."""
+"""All misdeeds together in long batches: every match gets a result, and no process or file descriptor leaks."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ MISDEEDS = [case.arguments for case in AT_DECISIONS if case.limits is PATIENT]
 
 
 def lineup(chance: random.Random, notes: Path) -> tuple[Entrant, ...]:
-    """Two to four bots; half of them misbehave, in one match of three."""
+    """Two to four bots, drawn from three honest ones, an odd but harmless one, and two that misbehave now and then."""
     bots = [bot("--play", play) for play in ("first", "last", "random")]
     bots += [bot(*chance.choice(MISDEEDS).split(), "--one-in", "3") for _ in range(2)]
     bots += [bot(*chance.choice(HABITS).split(), "--notes", str(notes))]
@@ -26,7 +26,7 @@ def lineup(chance: random.Random, notes: Path) -> tuple[Entrant, ...]:
 
 
 def batch(chance: random.Random, notes: Path, number: int) -> list[Task]:
-    """Matches of all shapes."""
+    """Forty matches with different line-ups, numbers of steps, and ways to take turns."""
     return [
         task(
             f"{number}.{match}",
@@ -42,7 +42,7 @@ def batch(chance: random.Random, notes: Path, number: int) -> list[Task]:
 @pytest.mark.timeout(600)
 @pytest.mark.parametrize("room", [3, 64])
 def test_a_long_run_of_all_misdeeds(scratch: Path, monkeypatch: pytest.MonkeyPatch, room: int) -> None:
-    """Honest bots lose by nothing but the rules, however few processes there may be at once."""
+    """Bots that do not misbehave never forfeit, however few processes may run at once."""
     monkeypatch.setattr("arena.worker.bot_pool.PROCESSES", room)
     chance = random.Random(room)
     open_files = []

@@ -1,4 +1,4 @@
-"""A worker's life: starts that fail, batches that stop, processes that make room, and the end of it all."""
+"""A worker from beginning to end: failed starts, stopped batches, processes that make room for others, closing."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ from tests.worker.test_queue import remembered
 
 @pytest.fixture
 def worker(scratch: Path) -> Iterator[Worker]:
-    """A worker with a directory of its own."""
+    """A worker whose sockets are in a temporary folder."""
     made = Worker(scratch)
     yield made
     made.close()
@@ -35,7 +35,7 @@ def worker(scratch: Path) -> Iterator[Worker]:
 
 @pytest.fixture
 def started(monkeypatch: pytest.MonkeyPatch) -> list[list[str]]:
-    """The command of every bot process started from now on."""
+    """A list to which the command of every process is added that is started from now on."""
     commands: list[list[str]] = []
     popen = subprocess.Popen.__init__
 
@@ -48,12 +48,12 @@ def started(monkeypatch: pytest.MonkeyPatch) -> list[list[str]]:
 
 
 def program(*command: str) -> Entrant:
-    """A version that is any program."""
+    """A version that runs any command."""
     return Entrant(" ".join(command), " ".join(command), command, "/tmp")
 
 
 def reasons(played: Played) -> list[tuple[int, Forfeit]]:
-    """Who forfeited, for what."""
+    """The forfeits of a match: seat and reason of each."""
     assert played.outcome is not None
     return [(forfeit.seat, forfeit.reason) for forfeit in played.outcome.forfeits]
 
@@ -62,13 +62,13 @@ def reasons(played: Played) -> list[tuple[int, Forfeit]]:
 
 
 def test_a_match_that_nobody_joined_is_void(worker: Worker) -> None:
-    """There is nothing to learn from it."""
+    """If all bots fail to start, nothing is learnt about who plays better."""
     (result,) = worker.play([task("none", bot("exit_at_start"), bot("exit_at_start", "--code", "4"))])
     assert (result.outcome, result.void) == (None, Void(VoidReason.NOBODY))
 
 
 def test_of_three_the_two_who_joined_play(worker: Worker) -> None:
-    """The third is last."""
+    """The bot that did not join forfeits and ranks last."""
     (result,) = worker.play([task("two", bot(), bot("exit_at_start"), bot("--play", "last"))])
     assert result.outcome is not None
     assert reasons(result) == [(1, Forfeit.START)]
@@ -77,7 +77,7 @@ def test_of_three_the_two_who_joined_play(worker: Worker) -> None:
 
 
 def test_the_only_one_who_joined_wins(worker: Worker) -> None:
-    """The others tie."""
+    """The bots that did not join tie for the second place."""
     (result,) = worker.play([task("one", bot("exit_at_start"), bot(), bot("exit_at_start"))])
     assert result.outcome is not None
     assert result.outcome.ranks == (1, 0, 1)
@@ -93,21 +93,21 @@ def test_the_only_one_who_joined_wins(worker: Worker) -> None:
     ],
 )
 def test_a_command_that_does_not_run_forfeits_the_start(worker: Worker, command: Sequence[str], detail: str) -> None:
-    """It is tried twice; however fast it ends, its end is noticed."""
+    """The command is tried twice, and its end is noticed however fast it comes."""
     (result,) = worker.play([task(detail, program(*command), bot())])
     assert result.outcome is not None
     assert result.outcome.forfeits == ((0, Forfeit.START, detail, -1),)
 
 
 def test_a_directory_that_is_gone_forfeits_the_start(worker: Worker) -> None:
-    """The line names it."""
+    """The detail of the forfeit names the directory."""
     (result,) = worker.play([task("cwd", bot()._replace(cwd="/nowhere"), bot("--play", "last"))])
     assert result.outcome is not None
     assert "/nowhere" in result.outcome.forfeits[0].detail
 
 
 def test_a_version_that_fails_to_start_is_not_tried_for_every_match(worker: Worker, started: list[list[str]]) -> None:
-    """Two tries for five thousand matches; its matches of three go on without it."""
+    """Five thousand matches with such a version cost two attempts to start it."""
     broken = bot("exit_at_start")
     played = worker.play([task(f"{number}", broken, bot()) for number in range(5000)])
     assert {reasons(result)[0] for result in played} == {(0, Forfeit.START)}
@@ -116,13 +116,16 @@ def test_a_version_that_fails_to_start_is_not_tried_for_every_match(worker: Work
 
 
 def test_two_that_leave_when_they_are_welcome_come_to_an_end(worker: Worker) -> None:
-    """They may never be there at the same time: to join is no start, to be given a match is."""
+    """Two bots that exit as soon as they have joined may never be there at the same time.
+
+    So only a bot that was given a match has started; otherwise both would be started again for ever.
+    """
     (result,) = worker.play([task("short", bot("leaves_at_welcome"), bot("leaves_at_welcome", "--code", "4"))])
     assert result.outcome is None or result.outcome.forfeits
 
 
 def test_a_worker_learns_from_others_who_cannot_be_started(worker: Worker, started: list[list[str]]) -> None:
-    """The evidence comes with it."""
+    """The report that a version is disabled brings its evidence, and this worker does not try to start it."""
     broken = bot("exit_at_start")
     worker.learn(Trouble(disabled={broken.digest: {"detail": "no such file", "output": ["ouch"]}}))
     (result,) = worker.play([task("learned", broken, bot())])
@@ -133,14 +136,14 @@ def test_a_worker_learns_from_others_who_cannot_be_started(worker: Worker, start
 
 
 def test_a_rest_is_not_forgotten_when_news_come_before_it(worker: Worker) -> None:
-    """Both may lie in the pipe; whoever ordered the rest waits for it."""
+    """A command to rest and later news may both lie in the pipe. Whoever ordered the rest waits for the answer."""
     worker._carry_out(Command(rest=True))
     worker._carry_out(Command(trouble=Trouble(chances={"another": {"detail": "it crashed"}})))
     assert worker._wants_rest
 
 
 def test_a_bot_that_is_started_by_hand_is_waited_for(scratch: Path) -> None:
-    """Its author sees address and token; no clock runs for it."""
+    """The callback gets address and token, with which the author starts the bot. Thinking time is not limited."""
     begun: list[subprocess.Popen[bytes]] = []
 
     def start(label: str, address: str, token: str) -> None:
@@ -162,7 +165,7 @@ def test_a_bot_that_is_started_by_hand_is_waited_for(scratch: Path) -> None:
 
 
 def test_of_four_who_holds_out_longer_is_ahead(worker: Worker) -> None:
-    """A crash in the first step, a stall and an illegal choice in the second, and one who plays on."""
+    """Forfeits in the first step rank below those in the second, which share a rank, and these below who plays on."""
     limits = Limits(decision=0.2, bank=0.3)
     faulty = [bot("exits"), bot("stalls", "--at", "2"), bot("plays_illegal", "--at", "2", "--code", "9")]
     (result,) = judged(worker, [task("four", *faulty, bot(), limits=limits)]).values()
@@ -172,7 +175,7 @@ def test_of_four_who_holds_out_longer_is_ahead(worker: Worker) -> None:
 
 
 def test_others_play_to_the_end_without_who_is_gone(worker: Worker) -> None:
-    """With the default in its place, also for those who watch every step."""
+    """The default action is played in its seat, also when the other bots receive updates of every step."""
     (result,) = worker.play([task("three", bot("is_killed", "--at", "2"), bot("--updates"), bot("--updates"))])
     assert reasons(result) == [(0, Forfeit.CRASH)]
     assert [action for seat, action in result.choices if seat == 0] == [1, 2, 2, 2]
@@ -184,7 +187,7 @@ def test_others_play_to_the_end_without_who_is_gone(worker: Worker) -> None:
 
 @pytest.mark.parametrize("where", ["start", "pending", "apply", "view", "ranks"])
 def test_rules_that_raise_void_their_match_and_no_other(worker: Worker, where: str) -> None:
-    """With a traceback, and nobody is blamed."""
+    """The void has a traceback, no bot is blamed, and other matches are played."""
     broken, good = (
         task("broken", bot(), bot("--play", "last"), raises=where),
         task("good", bot(), bot("--play", "last")),
@@ -199,7 +202,7 @@ def test_rules_that_raise_void_their_match_and_no_other(worker: Worker, where: s
 def test_what_we_raise_while_hearing_a_bot_is_raised_and_not_blamed_on_it(
     worker: Worker, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """No result is made of it; afterwards the worker plays as before."""
+    """An error of the arena gives no result; afterwards the worker can play as before."""
 
     def fails(*_: object) -> None:
         raise LookupError("our bug")
@@ -216,7 +219,7 @@ def test_what_we_raise_while_hearing_a_bot_is_raised_and_not_blamed_on_it(
 def test_a_process_that_we_have_no_room_for_is_not_the_bots_fault(
     worker: Worker, monkeypatch: pytest.MonkeyPatch, number: int, reason: VoidReason
 ) -> None:
-    """The match is void, and the process that was just started does not stay. Later there may be room."""
+    """The match is void and the process that was just started is ended. The match can be played once there is room."""
 
     def full(_: int) -> int:
         raise OSError(number, "no room")
@@ -242,7 +245,7 @@ def test_a_process_that_we_have_no_room_for_is_not_the_bots_fault(
     ],
 )
 def test_a_sandbox_that_cannot_be_set_up_is_not_the_bots_fault(scratch: Path, sandbox: Sandbox, why: str) -> None:
-    """The bot never began: its matches are to be played again."""
+    """The bot never ran, so its match is void, to be played again."""
     with closing(Worker(scratch, sandbox=sandbox)) as worker:
         (void,) = worker.play([task("bare", bot(), bot("--play", "last"))])
     assert (void.outcome, void.is_void_by(VoidReason.SANDBOX)) == (None, True)
@@ -251,7 +254,7 @@ def test_a_sandbox_that_cannot_be_set_up_is_not_the_bots_fault(scratch: Path, sa
 
 @pytest.mark.parametrize("grade", [None, Grade.D])
 def test_a_bot_cannot_end_as_if_its_sandbox_had_failed(scratch: Path, grade: Grade | None) -> None:
-    """Whatever code it leaves with: it began."""
+    """A bot that exits with the code by which the launcher reports a failed sandbox still forfeits, since it ran."""
     with closing(Worker(scratch, sandbox=probe(grade))) as worker:
         fake, honest = (inside("exit_at_start", "--code", str(UNABLE)), inside("--play", "last"))
         (result,) = worker.play([task("fake", fake, honest)])
@@ -262,14 +265,14 @@ def test_a_bot_cannot_end_as_if_its_sandbox_had_failed(scratch: Path, grade: Gra
 
 
 def test_processes_stay_warm_between_batches(worker: Worker, started: list[list[str]]) -> None:
-    """Starting them is what takes time."""
+    """Bot processes are kept for the next batch, since starting them takes most of the time."""
     for batch in range(3):
         worker.play([task(f"{batch}.{number}", bot(), bot("--play", "last")) for number in range(3)])
     assert len(started) == 2
 
 
 def test_a_process_that_ends_between_batches_is_replaced(worker: Worker) -> None:
-    """Nothing listens then, so the next batch finds it dead: no match is lost to that."""
+    """Between batches the worker does not listen. The next batch finds that the process is gone and starts another."""
     leaver = bot("leaves_after_match")
     for batch in range(3):
         (result,) = worker.play([task(f"{batch}", leaver, bot())])
@@ -277,14 +280,14 @@ def test_a_process_that_ends_between_batches_is_replaced(worker: Worker) -> None
 
 
 def test_a_version_may_play_itself(worker: Worker, started: list[list[str]]) -> None:
-    """In two processes: neither knows what the other is shown."""
+    """The two seats are two processes, so neither knows what the other is shown."""
     played = worker.play([task(f"{number}", bot(), bot()) for number in range(4)])
     assert [reasons(result) for result in played] == [[]] * 4
     assert len(started) == 2
 
 
 def test_a_version_that_crashes_against_itself_comes_to_an_end(worker: Worker) -> None:
-    """Its two processes are two: that both ends belong to one match makes them not several matches."""
+    """Each of its two processes has one match, so both crashes count against that match, which both seats forfeit."""
     crash = bot("exits", "--at", "2")
     played = worker.play([task(f"{number}", crash, crash) for number in range(3)])
     assert [reasons(result) for result in played] == [[(0, Forfeit.CRASH), (1, Forfeit.CRASH)]] * 3
@@ -294,7 +297,7 @@ def test_a_version_that_crashes_against_itself_comes_to_an_end(worker: Worker) -
     "room", [1, pytest.param(2, marks=pytest.mark.long), pytest.param(3, marks=pytest.mark.long), 5]
 )
 def test_everything_is_played_with_few_processes(worker: Worker, monkeypatch: pytest.MonkeyPatch, room: int) -> None:
-    """Line-ups give up their processes to one another; none waits for ever, not even for more than there is room."""
+    """Idle processes are ended to make room for others. No line-up waits for ever, even one too large for the room."""
     monkeypatch.setattr("arena.worker.bot_pool.PROCESSES", room)
     bots = [bot(name=f"bot {number}") for number in range(6)]
     lineups = [(0, 1), (2, 3), (1, 2, 3), (3, 4, 5), (5, 0), (4, 1), (0, 2, 4)]
@@ -305,7 +308,7 @@ def test_everything_is_played_with_few_processes(worker: Worker, monkeypatch: py
 
 
 def test_lineups_without_a_bot_in_common_follow_one_another(worker: Worker, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Nobody of the one wakes the other: that there is room now does."""
+    """A line-up that waits for room goes on when there is room, although none of its own bots wakes it."""
     monkeypatch.setattr("arena.worker.bot_pool.PROCESSES", 2)
     bots = [bot(name=f"bot {number}") for number in range(8)]
     tasks = [task(f"{number}", bots[number], bots[number + 1]) for number in range(0, 8, 2)]
@@ -313,7 +316,7 @@ def test_lineups_without_a_bot_in_common_follow_one_another(worker: Worker, monk
 
 
 def test_crashes_come_to_an_end_with_few_processes(worker: Worker, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Starts that fail and processes that end make room, too."""
+    """Failed starts and processes that end make room for others, too."""
     monkeypatch.setattr("arena.worker.bot_pool.PROCESSES", 2)
     faulty = [bot("exits", "--at", "2"), bot("exit_at_start"), bot("is_killed"), bot("leaves_after_match")]
     tasks = [task(f"{one.label} {number}", one, bot(name=f"{number}")) for number in range(3) for one in faulty]
@@ -321,7 +324,7 @@ def test_crashes_come_to_an_end_with_few_processes(worker: Worker, monkeypatch: 
 
 
 def test_lineups_with_nothing_to_play_are_forgotten(worker: Worker, monkeypatch: pytest.MonkeyPatch) -> None:
-    """A long ladder of many seats has as many line-ups as matches, and each bot's would be looked through each time."""
+    """In a long ladder with many seats most matches have another line-up, so old queues would slow every search."""
     left: list[object] = []
     monkeypatch.setattr(worker, "_abandon", lambda: left.extend(remembered(worker._queues)))
     bots = [bot(name=f"bot {number}") for number in range(3)]
@@ -331,12 +334,12 @@ def test_lineups_with_nothing_to_play_are_forgotten(worker: Worker, monkeypatch:
 
 
 def test_a_batch_without_matches_is_over_at_once(worker: Worker) -> None:
-    """Nothing is started for it."""
+    """An empty batch starts no process."""
     assert worker.play([]) == []
 
 
 def test_a_stopped_batch_gives_what_was_finished(worker: Worker) -> None:
-    """And begins nothing more; the next batch is its own."""
+    """After a stop no match begins, and the rest of the batch is not played in the next one."""
     stops = iter([False, True])
     tasks = [task(f"{number}", bot("thinks", "--seconds", "0.02"), bot(), steps=10) for number in range(40)]
     first = worker.play(tasks, stop=lambda: next(stops))
@@ -346,7 +349,7 @@ def test_a_stopped_batch_gives_what_was_finished(worker: Worker) -> None:
 
 
 def test_an_interrupted_batch_ends_in_order(worker: Worker) -> None:
-    """Ctrl-C is heard where it hurts nothing; the worker can still be closed, or used."""
+    """Ctrl-C leaves a worker in a state in which it can still be closed or used."""
 
     def interrupt() -> bool:
         signal.raise_signal(signal.SIGINT)
@@ -362,7 +365,7 @@ def test_an_interrupted_batch_ends_in_order(worker: Worker) -> None:
 
 
 def test_nothing_is_left_on_the_disk(scratch: Path) -> None:
-    """Sockets and their directories go with the worker."""
+    """Closing a worker removes its sockets and their folders."""
     root = scratch / "root"
     root.mkdir()
     worker = Worker(root)
@@ -373,12 +376,12 @@ def test_nothing_is_left_on_the_disk(scratch: Path) -> None:
 
 
 def stop_at_once() -> Iterator[bool]:
-    """Before the loop has run."""
+    """A `stop` that ends a batch before its event loop has run."""
     yield True
 
 
 def stop_later() -> Iterator[bool]:
-    """While processes start."""
+    """A `stop` that ends a batch while processes start."""
     yield False
     yield True
 
@@ -388,7 +391,7 @@ def stop_later() -> Iterator[bool]:
 def test_a_worker_can_be_closed_while_processes_start(
     scratch: Path, stop: Callable[[], Iterator[bool]], doing: str
 ) -> None:
-    """Those that started are ended, those that wait for their turn never start."""
+    """Processes that have started are ended; those that wait for their turn never start."""
     worker = Worker(scratch)
     stops = stop()
     tasks = [
@@ -400,7 +403,7 @@ def test_a_worker_can_be_closed_while_processes_start(
 
 
 def test_workers_can_be_made_and_closed_without_end(scratch: Path) -> None:
-    """No file descriptor is kept, nor anything on the disk."""
+    """No file descriptor stays open, however many workers are made."""
     open_files = []
     for number in range(4):
         worker = Worker(scratch)
