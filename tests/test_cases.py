@@ -1,4 +1,4 @@
-"""The published cases, and the checker that runs them: whoever writes another engine can trust both."""
+"""The published positions, called cases, and their checker; authors of other implementations rely on both."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ def cases(file: Path) -> list[dict[str, Any]]:
 
 
 def altered(value: Any) -> Any:
-    """Another value, as like the first as can be."""
+    """Another value of the same type, as close to the first as possible; 0 for None."""
     match value:
         case bool():
             return not value
@@ -49,7 +49,7 @@ def altered(value: Any) -> Any:
 
 
 def wrong(expected: Any) -> Iterator[Any]:
-    """The expectation with each of its results altered, and made null, in turn."""
+    """Yield wrong variants of an expected result: in each of them one part is altered or replaced by None."""
     if not isinstance(expected, dict):
         yield from (altered(expected), None)
         return
@@ -59,19 +59,19 @@ def wrong(expected: Any) -> Iterator[Any]:
 
 @pytest.mark.parametrize("file", FILES, ids=lambda file: file.stem)
 def test_every_published_case_passes(file: Path) -> None:
-    """The rules are what the cases say."""
+    """The rules of the arena give the result that each case expects."""
     assert [failure(json.dumps(case)) for case in cases(file)] == [None] * len(cases(file))
 
 
 def test_all_published_cases_are_here() -> None:
-    """A case that got lost would pass unnoticed."""
+    """Without the count, a case that got lost would go unnoticed."""
     found = [case["id"] for file in FILES for case in cases(file)]
     assert len(found) == len(set(found)) == 86
 
 
 @pytest.mark.parametrize("file", FILES, ids=lambda file: file.stem)
 def test_every_expected_result_is_compared(file: Path) -> None:
-    """A checker that overlooks a result would pass a wrong engine: whatever is altered, the case fails."""
+    """A checker that overlooks a result would accept wrong rules: whichever result is altered, the case fails."""
     for case in cases(file):
         for expected in wrong(case["expect"]):
             assert failure(json.dumps({**case, "expect": expected})), expected
@@ -95,25 +95,25 @@ def test_every_expected_result_is_compared(file: Path) -> None:
     ],
 )
 def test_what_is_wrong_is_named(change: dict[str, Any], told: str) -> None:
-    """A misspelt name must not pass as a result left out, nor a wrong value as another."""
+    """A misspelt name must not pass as a result that was left out, nor may True pass as 1, or 2.0 as 2."""
     assert told in (failure(json.dumps({**MOVE, **change})) or "passed")
 
 
 @pytest.mark.parametrize("name", ["id", "game", "op", "expect", "pos"])
 def test_a_missing_field_is_named(name: str) -> None:
-    """Half a case checks nothing."""
+    """An incomplete case would check nothing, so the message says which field it lacks."""
     case = {key: value for key, value in MOVE.items() if key != name}
     assert f"missing field '{name}'" in (failure(json.dumps(case)) or "passed")
 
 
 @pytest.mark.parametrize("line", ["{", "[1]", "null", pytest.param("[" * 100_000, id="deep"), '{"id": "x"}'])
 def test_a_line_that_is_no_case_fails_in_one_line(line: str) -> None:
-    """Whatever is in the file, the other cases are still run."""
+    """Such a line counts as a failed case with a message of one line, so the other cases are still run."""
     assert "\n" not in (failure(line) or "\n")
 
 
 def test_markdown_and_lines_are_checked_alike(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    """Cases live among prose; only what lies in json fences is one, and it is found by its line."""
+    """In Markdown only the lines in fenced `json` blocks are cases; a message has the file and the line number."""
     good, bad = json.dumps(MOVE), json.dumps({**MOVE, "face": 1})
     markdown, plain = tmp_path / "rules.md", tmp_path / "rules.jsonl"
     markdown.write_text(f"Prose\n```json\n{good}\n\n{bad}\n```\n```sh\n{bad}\n```\n{bad}\n", "utf-8")
@@ -128,7 +128,7 @@ def test_markdown_and_lines_are_checked_alike(tmp_path: Path, capsys: pytest.Cap
 
 
 def test_passing_cases_are_only_counted(capsys: pytest.CaptureFixture[str]) -> None:
-    """What is printed is what needs looking at."""
+    """Only failed cases are printed, since only these need a look."""
     assert main([str(FILES[0]), str(FILES[0])]) == 0
     assert capsys.readouterr() == (f"{2 * len(cases(FILES[0]))} passed, 0 failed\n", "")
 
@@ -140,7 +140,7 @@ def test_passing_cases_are_only_counted(capsys: pytest.CaptureFixture[str]) -> N
 def test_a_file_that_cannot_be_read_is_told_in_one_line(
     paths: list[str], told: str, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    """The user's mistake is no failed case."""
+    """A mistake on the command line is not a failed case: the exit code is 2, not 3."""
     assert main(paths) == 2
     printed = capsys.readouterr()
     assert (printed.out, printed.err.count("\n")) == ("", 1)
@@ -148,7 +148,7 @@ def test_a_file_that_cannot_be_read_is_told_in_one_line(
 
 
 def test_the_script_works_from_any_directory(tmp_path: Path) -> None:
-    """Paths are the caller's, whose own `tests` package is not mistaken for ours."""
+    """Paths are relative to the caller's directory, and a package `tests` there is not mistaken for the project's."""
     (tmp_path / "tests").mkdir()
     (tmp_path / "tests/__init__.py").write_text("raise ImportError('not this one')")
     (tmp_path / "one.jsonl").write_text(json.dumps(MOVE))

@@ -1,4 +1,4 @@
-"""Which tests may be skipped for want of what is written down, and whatever else is skipped fails the run."""
+"""Only listed tests may be skipped, each for a stated need; any other skipped test fails the run."""
 
 from __future__ import annotations
 
@@ -31,14 +31,17 @@ pytest.main(["--collect-only", "-qqq"], plugins=[Listing()])
 
 
 def test_the_list_has_the_tests_that_say_what_they_need() -> None:
-    """Neither more nor less: who marks a test has its skipping looked at, and who removes the mark takes it back."""
+    """The list in may_skip.toml has exactly the marked tests, so nobody marks a test without a change that is reviewed.
+
+    Whoever removes a mark removes the test from the list, too.
+    """
     listing = subprocess.run([sys.executable, "-c", LISTED], cwd=ROOT, capture_output=True, text=True, check=True)
     (found,) = [json.loads(line) for line in listing.stdout.splitlines() if line.startswith("{")]
     assert found == {need: sorted(tests) for need, tests in needs.may_skip().items()}
 
 
 def test_every_need_is_one_that_can_be_told() -> None:
-    """A name that is misspelt would skip nothing, and one that nobody has is not needed."""
+    """The needs in the list are the same as those that tests/needs.py can look for, so no name is misspelt."""
     assert needs.may_skip().keys() == needs.NEEDS.keys()
 
 
@@ -75,14 +78,14 @@ needs.may_skip = lambda: {"a flying carpet": ["test_suite.py::test_is_listed"]}
 
 @pytest.fixture
 def suite(tmp_path: Path) -> Path:
-    """Tests that are skipped in every way, under the rules of these."""
+    """A folder with tests that are skipped in different ways, under the same rules as the tests here."""
     (tmp_path / "conftest.py").write_text(CONFTEST)
     (tmp_path / "test_suite.py").write_text(SUITE)
     return tmp_path
 
 
 def played(suite: Path, *tests: str, **env: str) -> tuple[int, set[str]]:
-    """The exit code, and the tests that were skipped and should not have been."""
+    """Run the suite, or some tests of it; return the exit code and the tests that were skipped against the rules."""
     command = [sys.executable, "-m", "pytest", f"--config-file={ROOT / 'pyproject.toml'}", f"--rootdir={suite}"]
     kept = {name: value for name, value in os.environ.items() if name not in {"ARENA_NO_SKIP", "PYTEST_ADDOPTS"}}
     env = {**kept, "PYTHONPATH": str(ROOT), **env}
@@ -93,13 +96,13 @@ def played(suite: Path, *tests: str, **env: str) -> tuple[int, set[str]]:
 
 
 def test_what_is_skipped_fails_the_run_unless_it_is_listed(suite: Path) -> None:
-    """However that is done: by its own word, by another mark, with its whole module, or for a need."""
+    """However the test is skipped: by a call, by another mark, with its whole module, or for a need."""
     (suite / "test_module.py").write_text("import pytest\npytest.skip('for luck', allow_module_level=True)\n")
     assert played(suite) == (1, {"skips_itself", "is_skipped", "may_fail", "is_not_listed", "module"})
 
 
 def test_what_is_listed_may_be_skipped_but_where_nothing_may(suite: Path) -> None:
-    """On a machine that lacks nothing a skipped test is a fault of the machine, or of what looks for the need."""
+    """With ARENA_NO_SKIP the machine should lack nothing: a skipped test is a fault of the machine or of the check."""
     few = ("test_is_listed", "test_has_what_it_needs")
     assert played(suite, *few) == (0, set())
     assert played(suite, *few, ARENA_NO_SKIP="1") == (1, {"is_listed"})
