@@ -1,4 +1,4 @@
-"""A place to play ladders in, and proof that nothing stays behind."""
+"""A folder to play ladders in, with a check that no process or file is left behind."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from tests.cli.commands import PATIENCE
 
 @pytest.fixture
 def cwd(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
-    """A folder to type commands in; whatever they do, no process, socket or temporary file of theirs stays."""
+    """A folder to run commands in; fails if they leave a process, a socket or a temporary file behind."""
     temporary = Path(tempfile.mkdtemp(prefix="t", dir="/tmp"))  # short: sockets are made in it
     monkeypatch.setenv("TMPDIR", str(temporary))
     yield tmp_path
@@ -30,12 +30,12 @@ def cwd(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
 
 
 def processes_in(folder: Path) -> list[psutil.Process]:
-    """Commands that were typed there, their workers, and the bots of a home in it."""
+    """The processes whose working directory is in a folder: commands, their workers, and the bots of a home in it."""
     return [process for process in psutil.process_iter() if _cwd(process).startswith(str(folder))]
 
 
 def eventually_gone(folder: Path) -> list[psutil.Process]:
-    """What still runs in a folder when everything should have ended long ago; asks soon and often."""
+    """Wait until no process runs in a folder; return those that still run after a quarter of `PATIENCE`."""
     deadline = time.monotonic() + PATIENCE / 4
     while (left := processes_in(folder)) and time.monotonic() < deadline:
         time.sleep(0.02)

@@ -1,4 +1,4 @@
-"""Ladders of real matches that no process had to play: the rules, and choices that a seed decides."""
+"""Ladders of real matches, played without bots: the rules are real, and a seed decides the choices."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from ladder import store
 
 
 class ByTheRules(Workers):
-    """Plays each match itself; some seats forfeit in some matches."""
+    """Workers that play each match in this process; `forfeits` scales the chance that a seat forfeits."""
 
     def __init__(self, forfeits: float = 0.0) -> None:
         super().__init__(jobs=1)
@@ -29,7 +29,7 @@ class ByTheRules(Workers):
 
 
 def in_phases(workers: Workers, tasks: Sequence[Task]) -> Iterator[Played]:
-    """Results of matches with seeds of their own; those that give none are played again in the next phase."""
+    """Yield the results of tasks of which no two share a seed; those without a result are played in the next phase."""
     left = {task.id: task for task in tasks}
     while left:
         for result in chain.from_iterable(workers.play(list(left.values()))):
@@ -38,7 +38,7 @@ def in_phases(workers: Workers, tasks: Sequence[Task]) -> Iterator[Played]:
 
 
 def played(task: Task, forfeits: float) -> Played:
-    """A match whose every choice, and every forfeit at its chance, is decided by the seed and who sits where."""
+    """Play a match whose choices and forfeits follow from its seed and its id alone."""
     luck = random.Random(task.seed.hex() + task.id)
     game, seats = games.game(task.game), len(task.lineup)
     match = Match(game, seats, task.options, games.KeyedDice(task.seed))
@@ -60,7 +60,7 @@ def played(task: Task, forfeits: float) -> Played:
 def make(
     home: Path, game: str, bots: Sequence[str], rounds: int, *, seats: int = 2, forfeits: float = 0.0
 ) -> store.Ladder:
-    """A ladder played by the rules, its bots entered first; with more bots or rounds it goes on."""
+    """Enter bots and play a ladder with them; called again with more bots or rounds, the ladder goes on."""
     with store.open(home, checkpoints=True) as db:
         for name in bots:
             program = home.with_name(f"{name}.py")

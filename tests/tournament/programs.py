@@ -1,4 +1,4 @@
-"""Bots of a few lines, as their authors would write them; each comes through the qualification of BIRTH."""
+"""Bots of a few lines, as authors write them; each passes the qualification for BIRTH."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ run(Mine)
 
 
 def program(body: str) -> str:
-    """A bot whose class has this body."""
+    """The source of a bot whose class has this body."""
     return _FRAME.format(body.strip().replace("\n", "\n    "))
 
 
@@ -61,7 +61,7 @@ def remember(bot_class, start):
 arena_bot.table.seated = remember
 run(Mine)
 """
-"""Knows the dice of every match that its process ever began, and makes an illegal choice when it meets them again."""
+"""Remembers the dice of every match that its process began, and makes an illegal choice if it meets them again."""
 
 HANGS_IN_A_CROWD = """
 import time
@@ -83,11 +83,11 @@ class Hangs(Bot):
 
 run(Hangs)
 """
-"""Stops for good in its fiftieth match, but plays on if it has one at a time."""
+"""Hangs once more than fifty matches have begun, but only while it plays more than ten at the same time."""
 
 
 def enter(folder: Path, **programs: str) -> None:
-    """Put programs into a folder and, for BIRTH, into the home there, without the qualification that submitting has."""
+    """Write programs into a folder and enter them for BIRTH in its home, without the qualification of a submission."""
     write(folder, **programs)
     with store.open(folder / ".arena") as db:
         for name in programs:
@@ -96,6 +96,6 @@ def enter(folder: Path, **programs: str) -> None:
 
 
 def write(folder: Path, **programs: str) -> None:
-    """Put programs into a folder, as `name.py`."""
+    """Write each program into a folder, as `name.py`."""
     for name, text in programs.items():
         (folder / f"{name}.py").write_text(text)

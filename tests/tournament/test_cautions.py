@@ -1,4 +1,4 @@
-"""A weak sandbox is said once, before the first program runs in it, and not where none does."""
+"""The caution about a weak sandbox is printed once, before the first program runs, and not if none runs."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ CAUTION = "sandbox grade D: limits only"
 
 @pytest.fixture(scope="module")
 def played(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A folder with a finished ladder in its home, and a bot that is built."""
+    """A folder with a finished ladder in its home, and a bot whose manifest has a build."""
     folder = tmp_path_factory.mktemp("played")
     assert weakly(*LADDER, cwd=folder).code == 0
     (folder / "mine").mkdir()
@@ -31,7 +31,7 @@ def played(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture
 def later(played: Path, cwd: Path) -> Path:
-    """A copy of it, for a test to go on from."""
+    """A copy of the folder `played`, which a test may change."""
     return Path(shutil.copytree(played, cwd, dirs_exist_ok=True))
 
 
@@ -51,13 +51,13 @@ RUNS = {
     "submit": ["submit", "mine"],
     "debug": ["debug", "MATCH", "./mine", "--seat", "0"],
 }
-"""A use of every command that runs bots, in a folder where there is a match already."""
+"""A call of every command that runs bots; it is run where a match has been played. MATCH stands for the match's id."""
 
 
 @pytest.mark.timeout(300)
 @pytest.mark.parametrize("name", RUNS)
 def test_who_runs_bots_says_first_how_little_holds_them(name: str, later: Path) -> None:
-    """Once, also where a build runs before the bot does."""
+    """The caution comes first and only once, also if a build runs before the bot."""
     ran = weakly(*(first_match(later) if word == "MATCH" else word for word in RUNS[name]), cwd=later)
     assert ran.code in {0, 3}, ran.err
     assert ran.caution.startswith(CAUTION)
@@ -65,7 +65,7 @@ def test_who_runs_bots_says_first_how_little_holds_them(name: str, later: Path) 
 
 
 def test_every_command_that_runs_bots_is_tried() -> None:
-    """A new one must be put into the table."""
+    """A new command that runs bots must be added to `RUNS`."""
     assert RUNS.keys() == RUN_BOTS
 
 
@@ -81,7 +81,7 @@ QUIET = {
 
 @pytest.mark.parametrize("case", QUIET)
 def test_where_no_program_runs_nothing_need_hold(case: str, later: Path) -> None:
-    """A refusal is one line, and who has nothing to fear is not warned."""
+    """No caution is printed by a command that is refused or runs no program, since nothing can do harm."""
     if "mine" in QUIET[case]:
         assert weakly("submit", "mine", cwd=later).code == 0
     ran = weakly(*QUIET[case], cwd=later)
@@ -89,6 +89,6 @@ def test_where_no_program_runs_nothing_need_hold(case: str, later: Path) -> None
 
 
 def test_who_starts_bots_by_hand_knows_what_holds_them() -> None:
-    """Nothing does, at any grade; of several bots it takes one that the arena starts."""
+    """External bots run in no sandbox at any grade, so the caution is printed only if the arena starts a bot."""
     assert caution(["attach:", "attach:"], UNCONFINED) is None
     assert caution(["attach:", "random"], UNCONFINED) == UNCONFINED.warning

@@ -1,4 +1,4 @@
-"""An archive that gives itself the name of a bot that is entered already is not that bot's next version unawares."""
+"""An archive that claims the name of a bot in the arena does not become its next version without a decision."""
 
 from __future__ import annotations
 
@@ -24,11 +24,11 @@ ARCHIVES = {
     "a folder": ("theirs.zip", "Mine/", ""),
     "a file name": ("mine.zip", "", ""),
 }
-"""Where an archive may say that it is called `mine`: its own name, the folder in it, a line of its manifest."""
+"""Ways in which an archive may claim the name `mine`: each has the file's name, a folder in it, and a manifest line."""
 
 
 def pack(cwd: Path, says: str, *, bot: str = programs.LAST, build: str = "") -> str:
-    """An archive of somebody's; gives its name."""
+    """Write an archive that claims the name `mine` in this way; return the archive's file name."""
     file, folder, line = ARCHIVES[says]
     with zipfile.ZipFile(cwd / file, "w") as archive:
         archive.writestr(f"{folder}bot.toml", f'run = ["python", "bot.py"]\ngames = ["birth"]\n{line}{build}')
@@ -38,7 +38,7 @@ def pack(cwd: Path, says: str, *, bot: str = programs.LAST, build: str = "") -> 
 
 @pytest.fixture
 def entered(cwd: Path) -> Path:
-    """Where `mine@1` is entered, from a file."""
+    """A folder in whose home `mine@1` is entered from a file."""
     programs.enter(cwd, mine=programs.FIRST)
     return cwd
 
@@ -49,16 +49,16 @@ def versions(cwd: Path) -> list[str]:
 
 
 SUBMIT = ("submit", "--i-trust-these-bots")
-"""Archives are refused where nothing holds them, whatever they are called."""
+"""The option is needed because archives are refused if the sandbox is weak, whatever they are called."""
 
 
 def answered(answer: str, *words: str, cwd: Path) -> Ran:
-    """Run a command on a terminal and answer what it asks; `err` is what the terminal shows."""
+    """Run a command on a terminal and answer its question once; `err` is what the terminal shows."""
     ours, theirs = pty.openpty()
     with Popen([ARENA, *words], cwd=cwd, env=environment(), stdin=theirs, stderr=theirs, stdout=PIPE) as process:
         os.close(theirs)
         shown, asked = b"", False
-        with contextlib.suppress(OSError):  # at the end
+        with contextlib.suppress(OSError):  # raised when the command has ended
             while part := os.read(ours, 4096):
                 shown += part
                 if not asked and b"[y/N]" in shown:
@@ -71,7 +71,7 @@ def answered(answer: str, *words: str, cwd: Path) -> Ran:
 
 @pytest.mark.parametrize("says", ARCHIVES)
 def test_an_archive_with_the_name_of_a_bot_is_refused(says: str, entered: Path) -> None:
-    """In one line that says whose name it is and what to say instead, before anything of it is built or run."""
+    """The refusal is one line that says whose name it is and what to type instead; nothing is built or run before."""
     file = pack(entered, says, build='build = [["true"]]\n')
     before = everything_in(entered)
     ran = arena(*SUBMIT, file, cwd=entered)
@@ -84,7 +84,7 @@ def test_an_archive_with_the_name_of_a_bot_is_refused(says: str, entered: Path) 
 
 
 def test_a_program_is_refused_and_not_asked(entered: Path) -> None:
-    """Nobody answers there, terminal or not."""
+    """With --json a program reads the output, so no question is asked, even on a terminal."""
     ran = answered("y", *SUBMIT, pack(entered, "a manifest"), "--json", cwd=entered)
     assert ran.code == 1
     assert "says it is called mine" in json.loads(ran.out)["reason"]
@@ -92,13 +92,13 @@ def test_a_program_is_refused_and_not_asked(entered: Path) -> None:
 
 
 def test_who_says_the_name_means_it(entered: Path) -> None:
-    """`--name` is the word of whoever submits, not of the archive."""
+    """With `--name` the person who submits has decided, not the archive."""
     ran = arena(*SUBMIT, pack(entered, "a manifest"), "--name", "mine", cwd=entered)
     assert (ran.code, versions(entered)) == (0, ["mine@1", "mine@2"])
 
 
 def test_a_name_that_nobody_has_is_free(entered: Path) -> None:
-    """And the same content once more is nothing to ask about."""
+    """A name that no bot has needs no question; nor does an archive whose content is entered already."""
     with zipfile.ZipFile(entered / "other.zip", "w") as archive:
         archive.writestr("bot.toml", 'run = ["python", "bot.py"]\ngames = ["birth"]\n')
         archive.writestr("bot.py", programs.LAST)
@@ -108,7 +108,7 @@ def test_a_name_that_nobody_has_is_free(entered: Path) -> None:
 
 
 def test_on_a_terminal_it_is_asked(entered: Path) -> None:
-    """No is the default, the end of the input an interruption, and yes makes it the next version."""
+    """An empty answer means no, the end of the input interrupts, and yes makes the archive the next version."""
     submit = (*SUBMIT, pack(entered, "a manifest"))
     for answer in ("", "n"):
         refused = answered(answer, *submit, cwd=entered)

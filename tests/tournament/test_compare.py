@@ -1,4 +1,4 @@
-"""Comparing two bots: the same answer however matches come back, and void groups that are not forgotten."""
+"""Comparing two bots: the answer does not depend on the order of results, and void groups are counted."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ STRENGTH = {"strong": 90, "weak": 0, "x": 60, "y": 60, "z": 60}
 EQUAL = programs.program("def choose(self, turn): return self.random.choice(turn.legal)")
 
 BUSY = 4
-"""Processes below a command that plays: a worker, its resource tracker, and two bots or more."""
+"""Number of child processes by which a command is playing: a worker, its resource tracker, and two bots or more."""
 
 
 def question(seats: int = 2, field: int = 0, pair: tuple[Entrant, Entrant] = (STRONG, WEAK)) -> Question:
@@ -44,7 +44,7 @@ def question(seats: int = 2, field: int = 0, pair: tuple[Entrant, Entrant] = (ST
 
 
 class Table:
-    """Workers that play by strength and by dice which a seat shares with itself in every rotation of its group."""
+    """Workers that invent results. A seat scores its bot's strength plus luck, the same luck in all rotations."""
 
     def __init__(self, chance: Random, void: dict[int, int] | None = None, forfeits: bool = False) -> None:
         self.stopped = False
@@ -52,14 +52,14 @@ class Table:
         self.phases = 0
         self._chance = chance
         self._void = Counter(void or {})
-        """How often the second match of a group is void."""
+        """By group, how many times its second match is void."""
         self._forfeits = forfeits
 
     def stop(self) -> None:
         self.stopped = True
 
     def play(self, tasks: Sequence[Task]) -> Iterator[list[Played]]:
-        """Play a phase in some order."""
+        """Yield the results of one phase in an order that `chance` decides."""
         assert len({task.seed for task in tasks}) == len(tasks)
         self.phases += 1
         waiting = iter(tasks)
@@ -91,7 +91,7 @@ def said(answer: Answer) -> tuple[object, ...]:
 
 @pytest.mark.parametrize(("seats", "field"), [(2, 0), (3, 0), (4, 0), (2, 2), (3, 2), (4, 3)])
 def test_the_better_bot_is_found_whoever_is_named_first(seats: int, field: int) -> None:
-    """At every table, alone or in a field, and long before the budget ends."""
+    """For any number of seats, with and without other bots, and long before the budget is used up."""
     one = ask(question(seats, field), Table(Random(1)))
     other = ask(question(seats, field, (WEAK, STRONG)), Table(Random(1)))
     assert one.test.decided
@@ -102,7 +102,7 @@ def test_the_better_bot_is_found_whoever_is_named_first(seats: int, field: int) 
 
 @pytest.mark.parametrize(("seats", "field"), [(2, 0), (3, 0), (5, 0), (3, 2)])
 def test_a_group_is_fair(seats: int, field: int) -> None:
-    """The two bots have every seat equally often, on one seed, and no two matches on it are in one phase."""
+    """In a group both bots have every seat equally often, all matches share a seed, and each is in its own phase."""
     table = Table(Random(1))
     ask(question(seats, field), table, budget=100)
     for group in {task.id.split("/")[0] for task in table.tasks}:
@@ -115,13 +115,13 @@ def test_a_group_is_fair(seats: int, field: int) -> None:
 
 
 def test_the_order_of_finishing_changes_nothing() -> None:
-    """Any number of workers, whichever is quick: what counts is decided by the seed."""
+    """The seed decides which matches count, so the number and the speed of workers do not matter."""
     answers = [said(ask(question(3), Table(Random(seed), void={1: 1, 4: 9}))) for seed in range(5)]
     assert answers == answers[:1] * 5
 
 
 def test_a_void_group_is_played_again_whole() -> None:
-    """Keeping the matches that did not fail would choose among results."""
+    """All matches of the group are repeated: keeping those that did not fail would be a choice among results."""
     table = Table(Random(1), void={2: ATTEMPTS - 1})
     answer = ask(question(), table)
     assert answer.void == 0
@@ -131,41 +131,41 @@ def test_a_void_group_is_played_again_whole() -> None:
 
 
 def test_a_group_that_stays_void_counts_as_undecided() -> None:
-    """Leaving it out could favour whoever makes the arena fail when it loses."""
+    """If such groups were left out, a bot that makes the arena fail when it loses would gain."""
     answer = ask(question(), Table(Random(1), void=dict.fromkeys(range(5), 9)), budget=10)
     assert (answer.test.count, answer.test.mean, answer.void) == (5, 0.5, 5)
     assert not answer.test.decided
 
 
 def test_where_no_group_can_be_played_it_ends() -> None:
-    """Nobody waits for a budget of thousands to be told that a bot does not start."""
+    """The comparison ends after `HOPELESS` groups, not after a budget of thousands, and gives the reason."""
     answer = ask(question(), Table(Random(1), void=dict.fromkeys(range(1000), 9)))
     assert (answer.hopeless, answer.reason, answer.test.count) == (True, "disk: no room", HOPELESS)
 
 
 def test_the_budget_is_kept() -> None:
-    """In whole groups; what has to be played again is not charged."""
+    """The budget is spent in whole groups; matches that are played again are not counted."""
     table = Table(Random(1), void={0: 1})
     answer = ask(question(3, pair=(STRONG, STRONG)), table, budget=20)
     assert (answer.matches, answer.test.count, len(table.tasks)) == (18, 3, 20)
 
 
 def test_nothing_is_asked_of_workers_that_were_stopped() -> None:
-    """Ctrl-C before the first group leaves an answer that knows nothing."""
+    """After a Ctrl-C before the first group, the answer rests on no group."""
     table = Table(Random(1))
     table.stop()
     assert ask(question(), table).test.count == 0
 
 
 def test_forfeits_of_the_two_are_counted() -> None:
-    """A bot that loses because it crashes is not a worse player, and its author wants to know."""
+    """A bot that loses because it crashes need not play worse, so its author wants to know the number."""
     answer = ask(question(), Table(Random(1), forfeits=True))
     assert sum(answer.forfeits) == answer.matches
     assert answer.forfeits[1] > answer.forfeits[0]
 
 
 def test_a_field_too_small_for_the_table_is_refused() -> None:
-    """Before anything is played."""
+    """It is refused before anything is played."""
     with pytest.raises(TooFewBots, match="4 players need 3 bots in the field"):
         ask(question(4, field=2), Table(Random(1)))
 
@@ -173,7 +173,7 @@ def test_a_field_too_small_for_the_table_is_refused() -> None:
 @pytest.mark.long
 @pytest.mark.timeout(300)
 def test_the_command_answers_in_one_sentence(cwd: Path) -> None:
-    """The same one with any number of workers, and with the two exchanged; nothing is stored."""
+    """The sentence is the same with any number of workers, and nothing is stored."""
     one, other = (arena(*ASKED, "--seed", "a", "-j", jobs, cwd=cwd) for jobs in ("1", "2"))
     assert (one.code, one.out) == (other.code, other.out)
     sentence = r"greedy beats random: \d+\.\d % \(\d+\.\d to \d+\.\d\) of the points, \d+ matches; decided\n"
@@ -185,7 +185,7 @@ def test_the_command_answers_in_one_sentence(cwd: Path) -> None:
 @pytest.mark.long
 @pytest.mark.timeout(300)
 def test_a_budget_too_small_says_what_more_would_do(cwd: Path) -> None:
-    """And exits with 3, so that a script knows."""
+    """The sentence estimates how many more matches are needed. The exit code is 3, so that a script can tell."""
     programs.write(cwd, equal=EQUAL)
     ran = arena("compare", "random", "./equal.py", *ASKED[3:], "--budget", "12", "-p", "2", cwd=cwd)
     assert ran.code == 3
@@ -200,7 +200,7 @@ def test_a_budget_too_small_says_what_more_would_do(cwd: Path) -> None:
 @pytest.mark.long
 @pytest.mark.timeout(300)
 def test_ctrl_c_prints_what_is_known(cwd: Path) -> None:
-    """Hours of matches are not thrown away."""
+    """An interrupted comparison prints its answer so far, so hours of matches are not lost."""
     programs.write(cwd, equal=EQUAL)
     words = [str(ARENA), "compare", "random", "./equal.py", *ASKED[3:], "--budget", "9999999", "-j", "1"]
     with subprocess.Popen(words, cwd=cwd, env=environment(), stdout=PIPE, stderr=PIPE, text=True) as process:

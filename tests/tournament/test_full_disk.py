@@ -1,4 +1,4 @@
-"""A disk that fills up: one line, nothing lost, and the ladder goes on when there is room."""
+"""When the disk is full a ladder stops with one line and loses nothing; it goes on when there is room."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ SIZE = 8 << 20
 
 @pytest.fixture
 def disk(tmp_path: Path) -> Iterator[Path]:
-    """A disk of 8 MiB."""
+    """A folder on a disk of its own, of 8 MiB."""
     place = tmp_path / "disk"
     place.mkdir()
     subprocess.run(["mount", "-t", "tmpfs", "-o", f"size={SIZE}", "arena-test", place], check=True)
@@ -33,7 +33,7 @@ def ladder(cwd: Path, rounds: int) -> Ran:
 
 
 def fill(disk: Path, but: int) -> Path:
-    """Leave so many bytes free; gives what takes the room."""
+    """Fill a disk until `but` bytes are free; return the file that takes the room."""
     ballast = disk / "ballast"
     space = os.statvfs(disk)
     ballast.write_bytes(bytes(space.f_bavail * space.f_frsize - but))
@@ -42,7 +42,7 @@ def fill(disk: Path, but: int) -> Path:
 
 @pytest.fixture(scope="module")
 def undisturbed(tmp_path_factory: pytest.TempPathFactory) -> str:
-    """The hash where there is room enough."""
+    """The hash of the same ladder on a disk with enough room."""
     folder = tmp_path_factory.mktemp("undisturbed")
     assert ladder(folder, 1).code == 0
     return str(json.loads(ladder(folder, ROUNDS).out)["hash"])
@@ -56,7 +56,7 @@ def undisturbed(tmp_path_factory: pytest.TempPathFactory) -> str:
 def test_a_full_disk_stops_the_ladder_and_loses_nothing(
     floor: int, free: int, disk: Path, undisturbed: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """In time, if the arena keeps room free; but also where the disk fills up from one write to the next."""
+    """The arena stops in time if it keeps some space free, but also if the disk fills up between two writes."""
     monkeypatch.setenv("ARENA_FREE_SPACE", str(floor))
     assert ladder(disk, 1).code == 0
     ballast = fill(disk, but=free)

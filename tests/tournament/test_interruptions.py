@@ -1,4 +1,4 @@
-"""Whatever ends a ladder in the middle, the next one goes on, and in the end everything is as if nothing had been."""
+"""Whatever interrupts a ladder, the next run continues it, and the final result is as if nothing had happened."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ LADDER = ("ladder", *BIRTH, "--seed", "same", "--rounds", str(ROUNDS), "--bots",
 
 @pytest.fixture(scope="module")
 def entered(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A folder with a home that knows a bot slow enough to be interrupted."""
+    """A folder in whose home a bot is entered that plays slowly enough to be interrupted."""
     folder = tmp_path_factory.mktemp("entered")
     programs.enter(folder, slow=programs.SLOW)
     return folder
@@ -39,7 +39,7 @@ def entered(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture
 def cwd(cwd: Path, entered: Path) -> Path:
-    """A copy of it."""
+    """A copy of the folder `entered`."""
     return Path(shutil.copytree(entered, cwd, dirs_exist_ok=True))
 
 
@@ -51,7 +51,7 @@ def undisturbed(entered: Path, tmp_path_factory: pytest.TempPathFactory) -> str:
 
 
 def finish(cwd: Path) -> str:
-    """Play what is left; gives the hash."""
+    """Play the rest of the ladder; return its hash."""
     ran = arena(*LADDER, "--json", cwd=cwd)
     assert ran.code == 0, ran.err
     board = json.loads(ran.out)
@@ -61,7 +61,7 @@ def finish(cwd: Path) -> str:
 
 @contextmanager
 def in_the_middle(cwd: Path, *before: str, rounds: int = ROUNDS) -> Iterator[subprocess.Popen[str]]:
-    """A ladder that has stored some results, but not all; `before` stands before the command."""
+    """A running ladder that has stored some results, but not all; `before` are words in front of the command."""
     words = [*before, str(ARENA), *LADDER, "--rounds", str(rounds)]
     process = subprocess.Popen(words, cwd=cwd, env=environment(), stdout=PIPE, stderr=PIPE, text=True)
     try:
@@ -87,7 +87,10 @@ others = (pytest.param(number, marks=long) for number in (signal.SIGTERM, signal
 
 @pytest.mark.parametrize("number", [signal.SIGINT, *others])
 def test_an_interrupted_ladder_goes_on(number: signal.Signals, cwd: Path, undisturbed: str) -> None:
-    """It ends soon with what it has, says what is left, and leaves no process; the next run plays just the rest."""
+    """It soon ends with a leaderboard, says how many matches are left, and leaves no process behind.
+
+    The next run plays only those matches.
+    """
     with in_the_middle(cwd) as process:
         process.send_signal(number)
         board, said = process.communicate(timeout=PATIENCE)
@@ -103,7 +106,7 @@ def test_an_interrupted_ladder_goes_on(number: signal.Signals, cwd: Path, undist
 @pytest.mark.long
 @pytest.mark.timeout(300)
 def test_nohup_is_respected(cwd: Path) -> None:
-    """Whoever goes home and closes the terminal finds the ladder finished."""
+    """Under nohup a ladder plays to its end although the terminal is closed."""
     with in_the_middle(cwd, "nohup") as process:
         process.send_signal(signal.SIGHUP)
         process.communicate(timeout=PATIENCE)
@@ -113,7 +116,7 @@ def test_nohup_is_respected(cwd: Path) -> None:
 @pytest.mark.long
 @pytest.mark.timeout(300)
 def test_ctrl_c_in_a_terminal_reaches_every_process_and_is_the_same(cwd: Path, undisturbed: str) -> None:
-    """A terminal sends it to workers too; none of them may say a word."""
+    """A terminal sends SIGINT to the workers, too; they must not print anything."""
     with in_the_middle(cwd) as process:
         for each in [psutil.Process(process.pid), *psutil.Process(process.pid).children()]:
             each.send_signal(signal.SIGINT)
@@ -126,7 +129,7 @@ def test_ctrl_c_in_a_terminal_reaches_every_process_and_is_the_same(cwd: Path, u
 @pytest.mark.long
 @pytest.mark.timeout(300)
 def test_a_worker_that_is_killed_is_replaced(cwd: Path, undisturbed: str) -> None:
-    """For want of memory the kernel kills without asking; the matches it held are played again."""
+    """The kernel may kill a worker for want of memory; the matches that it held are played again."""
     with in_the_middle(cwd) as process:
         workers(process.pid)[0].kill()
         process.communicate(timeout=PATIENCE)
@@ -140,14 +143,17 @@ def workers(ladder: int) -> list[psutil.Process]:
 
 
 def interrupted(cwd: Path) -> set[str]:
-    """What is told of attempts that were void since somebody killed something."""
+    """The reasons of void attempts that were recorded because a process was killed."""
     with store.open_read(cwd / ".arena") as db:
         told = [reason for (voids,) in db.execute("SELECT voids FROM matches") for reason in json.loads(voids)]
     return {reason for reason in told if reason.startswith(VoidReason.INTERRUPTED)}
 
 
 def kill_a_sandbox(ladder: int, cwd: Path) -> None:
-    """From outside, in the middle of what a bot plays: between two phases there is nobody to kill, or to miss."""
+    """Kill sandboxes of bots until the store has recorded that a match was interrupted.
+
+    One kill may not be enough: between two phases there is no bot, or none that plays.
+    """
     deadline = time.monotonic() + PATIENCE
     while not interrupted(cwd):
         with suppress(psutil.NoSuchProcess):
@@ -161,7 +167,7 @@ def kill_a_sandbox(ladder: int, cwd: Path) -> None:
 
 @pytest.mark.needs("grade B")
 def test_a_bot_whose_sandbox_is_killed_pays_nothing(cwd: Path, undisturbed: str) -> None:
-    """It cannot have done that itself: what it played comes again, and its second chance is not used."""
+    """The bot cannot have done that itself: its matches are played again, and it keeps its second chance."""
     with in_the_middle(cwd) as process:
         kill_a_sandbox(process.pid, cwd)
         _, said = process.communicate(timeout=PATIENCE)
@@ -174,7 +180,7 @@ def test_a_bot_whose_sandbox_is_killed_pays_nothing(cwd: Path, undisturbed: str)
 @pytest.mark.long
 @pytest.mark.timeout(300)
 def test_an_arena_that_is_killed_takes_its_bots_along(cwd: Path, undisturbed: str) -> None:
-    """Nobody is left to end them, so the kernel must; what was stored counts, and the next run goes on."""
+    """No process is left to end the bots, so the kernel does. Stored results count, and the next run goes on."""
     with in_the_middle(cwd) as process:
         assert len(processes_in(cwd)) > 3
         os.kill(process.pid, signal.SIGKILL)
@@ -213,7 +219,7 @@ def remove_all(home: Path) -> None:
 def test_a_ladder_whose_database_is_displaced_stops(
     displace: Callable[[Path], None], line: str, afterwards: str, cwd: Path
 ) -> None:
-    """With one line, before it plays on for nothing; the next one does not begin anew as if nothing had been."""
+    """It stops soon, with one line. The next run is refused, too, and does not silently begin a new ladder."""
     shutil.copyfile(cwd / ".arena/arena.db", cwd / "older.db")
     with in_the_middle(cwd, rounds=10_000) as process:
         displace(cwd / ".arena")
@@ -230,7 +236,7 @@ def test_a_ladder_whose_database_is_displaced_stops(
 
 
 def test_a_second_ladder_is_refused_and_a_submission_is_not(cwd: Path) -> None:
-    """One ladder a home; but authors need not wait for it: their bot is in the next."""
+    """Only one ladder can run in a home. Bots can be submitted meanwhile, and play in the next run."""
     programs.write(cwd, late=programs.FIRST)
     with in_the_middle(cwd, rounds=10_000) as process:
         second = arena(*LADDER, cwd=cwd)

@@ -1,4 +1,4 @@
-"""SIGKILL at any moment: nothing that was stored is lost, nothing is left behind, and the ladder ends the same."""
+"""After SIGKILL at any moment no stored result is lost, no process is left, and the ladder ends the same."""
 
 from __future__ import annotations
 
@@ -29,13 +29,13 @@ KILLS = 50
 STARTS = 40
 ROUNDS = 500
 FORGIVEN = ("--forgive", "slow", "--forgive", "random")
-"""A bot that somebody kills, and not the sandbox around it, cannot be told from one that kills itself: its second
-chance has to be given back."""
+"""Options that give second chances back. A bot that is killed, without the sandbox around it, looks like one that
+killed itself, and so uses its second chance."""
 LADDER = ("ladder", "--game", "birth", "--seed", "same", "--bots", "slow,random", "-j", "2", "--rounds", str(ROUNDS))
 
 
 class Ladder:
-    """A ladder that runs in a folder, until somebody kills it."""
+    """A ladder that runs in a folder until the test kills it."""
 
     def __init__(self, cwd: Path) -> None:
         self._home = cwd / ".arena"
@@ -44,12 +44,12 @@ class Ladder:
         )
 
     def done(self) -> int:
-        """Matches that are stored."""
+        """Number of matches whose results are stored."""
         with store.open_read(self._home) as db:
             return sum(store.counts(db, ladder).done for ladder in store.ladders(db))
 
     def play(self, matches: int) -> None:
-        """Until at least so many more are stored."""
+        """Wait until at least so many more matches are stored."""
         wanted, deadline = self.done() + matches, time.monotonic() + PATIENCE
         while self.done() < wanted:
             assert self._process.poll() is None, "the ladder was over before all the kills"
@@ -57,14 +57,14 @@ class Ladder:
             time.sleep(0.005)
 
     def workers(self) -> Iterator[psutil.Process]:
-        """Its worker processes."""
+        """Yield the worker processes."""
         for child in psutil.Process(self._process.pid).children():
             with suppress(psutil.NoSuchProcess):
                 if "spawn_main" in " ".join(child.cmdline()):
                     yield child
 
     def bots(self) -> Iterator[psutil.Process]:
-        """The processes of its bots; not what is around them, since three such kills make a match unplayable."""
+        """Yield the processes of the bots, without the sandboxes: three kills of those make a match unplayable."""
         for worker in self.workers():
             with suppress(psutil.NoSuchProcess):
                 for process in worker.children(recursive=True):
@@ -72,7 +72,7 @@ class Ladder:
                         yield process
 
     def kill(self) -> None:
-        """As for want of memory, or by a user who has lost patience; all that was stored is stored."""
+        """Kill the arena's process, as the kernel does for want of memory; fails if stored results are lost."""
         before = self.done()
         self._process.kill()
         self._process.communicate()
@@ -80,7 +80,7 @@ class Ladder:
 
 
 def kill_one(luck: random.Random, victims: Callable[[], Iterator[psutil.Process]]) -> None:
-    """SIGKILL for one of them that is alive."""
+    """Send SIGKILL to one of these processes that is alive."""
     while True:
         with suppress(psutil.NoSuchProcess, IndexError):
             return luck.choice(list(victims())).kill()
@@ -88,7 +88,7 @@ def kill_one(luck: random.Random, victims: Callable[[], Iterator[psutil.Process]
 
 
 def finish(cwd: Path) -> str:
-    """Play what is left; gives the hash."""
+    """Play the rest of the ladder; return its hash."""
     ran = arena(*LADDER, *FORGIVEN, "--json", cwd=cwd)
     assert ran.code == 0, ran.err
     board = json.loads(ran.out)
@@ -124,7 +124,7 @@ next(_in_order([partial(print, "one", "two")], 2))
 
 @pytest.mark.parametrize("start", [BY_A_LADDER, BY_A_CHECK], ids=["ladder", "verify"])
 def test_a_worker_that_starts_as_the_arena_is_killed_ends_without_a_word(start: str, cwd: Path) -> None:
-    """It has not been told anything yet, and whom would it tell?"""
+    """A worker whose parent dies before it has sent anything ends silently."""
     words = [sys.executable, "-c", STARTING + start, str(cwd)]
     killed = subprocess.run(words, cwd=cwd, env=environment(), capture_output=True, timeout=PATIENCE, check=False)
     assert (killed.returncode, killed.stdout, killed.stderr) == (-signal.SIGKILL, b"", b"")
@@ -132,7 +132,10 @@ def test_a_worker_that_starts_as_the_arena_is_killed_ends_without_a_word(start: 
 
 
 def ended_as_it_begins(*words: str, cwd: Path, after: float, how: signal.Signals) -> str:
-    """What a command and its processes say that get a signal so many seconds after the first of them is there."""
+    """Run a command, and send it a signal `after` seconds after its first child process appears; return its stderr.
+
+    SIGKILL is sent to the command alone, any other signal to all of its processes.
+    """
     process = subprocess.Popen(
         [ARENA, *words], cwd=cwd, env=environment(), stdout=PIPE, stderr=PIPE, text=True, start_new_session=True
     )
@@ -149,7 +152,7 @@ def ended_as_it_begins(*words: str, cwd: Path, after: float, how: signal.Signals
 @pytest.mark.long
 @pytest.mark.timeout(600)
 def test_kills_while_workers_start_leave_no_traceback(cwd: Path) -> None:
-    """At moments spread over the time that a ladder takes to begin."""
+    """The arena is killed at random moments of the time that a ladder takes to begin."""
     seed = random.randrange(1 << 32)
     luck = random.Random(seed)
     for _ in range(STARTS):
@@ -164,7 +167,7 @@ def test_kills_while_workers_start_leave_no_traceback(cwd: Path) -> None:
 @pytest.mark.timeout(600)
 @pytest.mark.parametrize("how", [signal.SIGKILL, signal.SIGINT])
 def test_a_check_of_everything_ends_without_a_word_at_any_moment(cwd: Path, how: signal.Signals) -> None:
-    """Killed, or interrupted as in a terminal, which tells all its processes."""
+    """`arena verify` prints nothing when it is killed, or interrupted by a terminal, which signals all processes."""
     playing.make(cwd / ".arena", "birth", ["ann", "bob"], 2 * CHUNK)
     for moment in range(STARTS):
         said = ended_as_it_begins("verify", "-j", "3", cwd=cwd, after=moment / STARTS, how=how)
@@ -176,7 +179,7 @@ def test_a_check_of_everything_ends_without_a_word_at_any_moment(cwd: Path, how:
 @pytest.mark.long
 @pytest.mark.timeout(1200)
 def test_fifty_kills_change_nothing(cwd: Path, tmp_path_factory: pytest.TempPathFactory) -> None:
-    """The arena, and in turn workers and bots, at moments that a seed chooses: starting, playing, storing."""
+    """The arena, its workers and its bots are killed at moments that a seed chooses: starting, playing, storing."""
     programs.write(cwd, slow=programs.SLOW)
     assert arena("submit", "slow.py", "--game", "birth", cwd=cwd).code == 0
     undisturbed = Path(shutil.copytree(cwd, tmp_path_factory.mktemp("undisturbed"), dirs_exist_ok=True))

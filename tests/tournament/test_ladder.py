@@ -1,4 +1,4 @@
-"""A ladder as people see it: real commands, real bots."""
+"""Ladders as users see them, with real commands and real bots."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ BIRTH = ("--game", "birth")
 
 
 def data(ran: Ran) -> Any:
-    """The JSON of a command that went well."""
+    """The JSON that a command printed; fails if its exit code is not 0."""
     assert ran.code == 0, ran.err
     return json.loads(ran.out)
 
@@ -33,7 +33,7 @@ def labels(board: Any) -> set[str]:
 
 
 def line_ups(cwd: Path, leg: int) -> list[tuple[str, ...]]:
-    """Who met whom in a leg of the only ladder."""
+    """The line-ups of a leg, in a home with one ladder."""
     with store.open_read(cwd / ".arena") as db:
         ids = [id for (id,) in db.execute("SELECT id FROM matches ORDER BY seq")]
         matches = [store.match(db, id) for id in ids]
@@ -42,7 +42,7 @@ def line_ups(cwd: Path, leg: int) -> list[tuple[str, ...]]:
 
 @pytest.fixture(scope="module")
 def played(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A folder with a round of mine@1 against the built-in bots in its home."""
+    """A folder in whose home mine@1 and the built-in bots have played a round."""
     folder = tmp_path_factory.mktemp("played")
     programs.enter(folder, mine=programs.FIRST)
     ladder(folder, "--rounds", "1", "--seed", "played")
@@ -51,12 +51,12 @@ def played(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture
 def later(played: Path, cwd: Path) -> Path:
-    """A copy of it, for a test to go on from."""
+    """A copy of the folder `played`, which a test may change."""
     return Path(shutil.copytree(played, cwd, dirs_exist_ok=True))
 
 
 def test_the_first_command_ends_with_a_leaderboard(cwd: Path) -> None:
-    """On an empty home the built-in bots play; the board goes to stdout, the rest is for people."""
+    """In an empty home the built-in bots play. The leaderboard goes to stdout, everything else to stderr."""
     ran = arena("ladder", *BIRTH, "--rounds", "1", cwd=cwd)
     assert ran.code == 0
     head, columns, _, *rows = ran.out.splitlines()
@@ -67,14 +67,14 @@ def test_the_first_command_ends_with_a_leaderboard(cwd: Path) -> None:
 
 
 def test_a_ladder_without_a_match_that_counts_is_an_error(cwd: Path) -> None:
-    """Else a machine on which no bot can run would look like one on which all went well."""
+    """Otherwise a machine on which no bot can run would look like one on which everything went well."""
     programs.enter(cwd, one="raise SystemExit(1)", two="raise SystemExit(2)")
     ran = arena("ladder", *BIRTH, "--rounds", "1", "--bots", "one,two", cwd=cwd)
     assert (ran.code, ran.err.splitlines()[-1]) == (1, "Error: no match counts: nobody joined")
 
 
 def test_nothing_is_played_twice(later: Path) -> None:
-    """The same command again finds nothing missing, and says the same of everybody, best first."""
+    """The same command plays nothing more and prints the same leaderboard, best bot first."""
     again = ladder(later, "--rounds", "1")
     assert again["played"] == 0
     assert again["matches"] == {"to_play": 0, "done": 12, "rated": 12, "unplayable": 0, "dropped": 0}
@@ -84,14 +84,14 @@ def test_nothing_is_played_twice(later: Path) -> None:
 
 
 def test_a_new_bot_plays_only_its_own_groups(later: Path) -> None:
-    """To enter must not cost everybody else a match."""
+    """Only groups with the new bot are played, so entering a bot costs the others no further matches."""
     programs.enter(later, new=programs.LAST)
     assert ladder(later, "--rounds", "1")["played"] == 8
     assert all("new@1" in line_up for line_up in line_ups(later, leg=1))
 
 
 def test_a_new_version_replaces_the_old_one(later: Path) -> None:
-    """The old one has its place on the board, marked, and plays no more."""
+    """The old version stays on the leaderboard, marked as older, and plays no more."""
     programs.enter(later, mine=programs.LAST)
     shown = arena("ladder", *BIRTH, "--rounds", "1", cwd=later)
     assert "mine@1 (older)" in shown.out
@@ -100,8 +100,9 @@ def test_a_new_version_replaces_the_old_one(later: Path) -> None:
 
 
 def test_a_retired_bot_plays_no_more(later: Path) -> None:
-    """What it played stays, and so does its place on the board. The arena enters its own bots anew each time, which
-    must not bring one back.
+    """Its matches and its place on the leaderboard stay.
+
+    The arena enters the built-in bots at every run, which must not bring a retired one back.
     """
     for name in ("mine", "greedy"):
         assert arena("retire", name, cwd=later).out == f"retired {name}@1\n"
@@ -111,7 +112,9 @@ def test_a_retired_bot_plays_no_more(later: Path) -> None:
 
 
 def test_what_plays_against_expectation_is_said_before(later: Path) -> None:
-    """A retired bot that is named, and what an earlier run left; each in a line of its own, before the bar."""
+    """Before the progress bar, one line each names a retired bot that plays, matches that an earlier run left, and a
+    bot that has used its second chance.
+    """
     arena("retire", "mine", cwd=later)
     with store.open(later / ".arena", checkpoints=True) as db:
         (mine,) = store.ladders(db)
@@ -127,20 +130,20 @@ def test_what_plays_against_expectation_is_said_before(later: Path) -> None:
 
 
 def test_the_field_can_be_named(later: Path) -> None:
-    """By name or version; nobody else plays. What has been played is an asset: three rounds after one are two."""
+    """Only the bots named play, by name or version. Matches played before count: of three rounds two are left."""
     assert ladder(later, "--rounds", "3", "--bots", "mine@1,random")["played"] == 4
     assert set(line_ups(later, leg=1)) == {("mine@1", "random@1"), ("random@1", "mine@1")}
 
 
 def test_every_number_of_players_has_a_ladder_of_its_own(later: Path) -> None:
-    """Who is best at a table of three is another question."""
+    """Being the best of three players at a table is another skill, so it is rated in another ladder."""
     three = arena("ladder", *BIRTH, "--rounds", "1", "--players", "3", "--bots", "mine,random,greedy", cwd=later)
     assert "BIRTH, 3 players" in three.out
     assert len(labels(data(arena("leaderboard", *BIRTH, "--json", cwd=later)))) == 4
 
 
 def test_the_seed_decides_everything(cwd: Path) -> None:
-    """Neither the number of workers, nor that of matches in flight, nor the home changes a bit of the result."""
+    """The hash depends neither on the number of workers, nor on that of matches in flight, nor on the home."""
     ways = [("x", "-j", "1"), ("x", "-j", "2", "--in-flight", "1"), ("y", "-j", "1")]
     of_two = ("--bots", "random,greedy", "--rounds", "6")
     hashes = [
@@ -152,7 +155,7 @@ def test_the_seed_decides_everything(cwd: Path) -> None:
 @pytest.mark.long
 @pytest.mark.timeout(300)
 def test_many_workers_and_a_slow_bot_change_nothing(cwd: Path) -> None:
-    """With more workers than cores, or one match at a time: the same choices, and no time lost by one that sleeps."""
+    """With more workers than cores, or one match at a time, the choices are the same and a slow bot never forfeits."""
     programs.enter(cwd, sleepy=programs.SLEEPS)
     boards = []
     for way in (["-j", "1"], ["-j", "2", "--in-flight", "1"], ["-j", "8"]):
@@ -165,14 +168,14 @@ def test_many_workers_and_a_slow_bot_change_nothing(cwd: Path) -> None:
 
 @pytest.mark.parametrize("players", [pytest.param("2", marks=pytest.mark.long), "3"])
 def test_memory_is_worth_nothing(players: str, cwd: Path) -> None:
-    """All rotations of a group share their dice, so no process of a bot ever sees two of them."""
+    """The rotations of a group share their dice, so no bot process may play two of them."""
     programs.enter(cwd, memory=programs.REMEMBERS)
     board = ladder(cwd, "--players", players, "--rounds", "20", "--bots", "memory,random,greedy")
     assert {bot["bot"]: bot["forfeits"] for bot in board["bots"]} == {"memory@1": 0, "random@1": 0, "greedy@1": 0}
 
 
 def test_a_bot_that_crashes_loses_its_matches_and_stops_nobody(cwd: Path) -> None:
-    """The ladder goes on; the board counts the forfeits, and the evidence waits for the author."""
+    """The ladder goes on, the leaderboard counts the forfeits, and `arena show` has the evidence for the author."""
     programs.enter(cwd, shaky=programs.CRASHES_SECOND)
     board = ladder(cwd, "--rounds", "2", "--bots", "shaky,random")
     assert {bot["bot"]: (bot["matches"], bot["forfeits"]) for bot in board["bots"]} == {
@@ -188,7 +191,7 @@ def test_a_bot_that_crashes_loses_its_matches_and_stops_nobody(cwd: Path) -> Non
 
 @pytest.mark.long
 def test_a_bot_that_hangs_among_many_matches_is_found_at_once(cwd: Path) -> None:
-    """In the time of one first decision and the bank, 2.5 s here, in each of two seats, and not of all it owes."""
+    """It is found in each seat after the time of one first decision and the bank, 2.5 s here, not of all it owes."""
     programs.enter(cwd, hangs=programs.HANGS_IN_A_CROWD)
     begun = time.monotonic()
     board = ladder(cwd, "--rounds", "80", "--bots", "hangs,random", "--limit", "200ms", "--bank", "500ms", "-j", "1")

@@ -1,4 +1,4 @@
-"""Playing without a ladder: nothing is stored, everything is shown."""
+"""Matches without a ladder: nothing is stored, and everything is printed."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ def played(cwd: Path, *words: str) -> Any:
 
 
 def test_bots_play_in_the_seats_as_named_and_nothing_is_stored(cwd: Path) -> None:
-    """A path and a built-in; twenty matches of one line-up."""
+    """Twenty matches of one line-up, between a bot given by its path and a built-in bot."""
     programs.write(cwd, mine=programs.FIRST)
     ran = arena("match", "./mine.py", "random", *BIRTH, "-n", "20", cwd=cwd)
     head, columns, _, mine, other = ran.out.splitlines()
@@ -39,21 +39,21 @@ def test_bots_play_in_the_seats_as_named_and_nothing_is_stored(cwd: Path) -> Non
 
 
 def test_the_seed_repeats_a_match(cwd: Path) -> None:
-    """The one that was shown, too; another seed is another match."""
+    """The seed that was printed repeats the same matches; another seed gives other matches."""
     first = played(cwd, "random", "greedy", "random", "-n", "3")
     assert played(cwd, "random", "greedy", "random", "-n", "3", "--seed", first["seed"]) == first
     assert played(cwd, "random", "greedy", "random", "-n", "3", "--seed", "x")["matches"] != first["matches"]
 
 
 def test_a_submitted_bot_is_named_by_its_name(cwd: Path) -> None:
-    """Or its version, or, if a file lies there that is called the same, still so."""
+    """A name or a version means the submitted bot, even if there is a file of the same name."""
     programs.enter(cwd, mine=programs.FIRST)
     (cwd / "mine").touch()
     assert played(cwd, "mine", "mine@1")["matches"][0]["forfeits"] == []
 
 
 def test_forfeits_are_explained(cwd: Path) -> None:
-    """At length for the first few, which mostly are like all the others."""
+    """Only the first few forfeits are explained in full, since the others are mostly like them."""
     programs.write(cwd, bad=programs.program(r'def choose(self, turn): raise SystemExit("\x1b[31mno")'))
     ran = arena("match", "bad.py", "random", *BIRTH, "-n", "5", cwd=cwd)
     why = "seat 0 (bad.py) forfeited at decision 1: crash: the process exited with code 1"
@@ -65,7 +65,7 @@ def test_forfeits_are_explained(cwd: Path) -> None:
 
 
 def test_a_match_that_nobody_joins_does_not_count(cwd: Path) -> None:
-    """There is no result, so there is no success."""
+    """Without a result the command fails."""
     programs.write(cwd, bad="")
     ran = arena("match", "bad.py", "bad.py", *BIRTH, cwd=cwd)
     assert ran.code == 1
@@ -73,7 +73,7 @@ def test_a_match_that_nobody_joins_does_not_count(cwd: Path) -> None:
 
 
 def test_a_bot_can_be_started_by_hand(cwd: Path) -> None:
-    """In a debugger, say: the arena prints where to dial, and waits."""
+    """The arena prints the variables by which the bot connects, and waits; so it can be started in a debugger."""
     programs.write(cwd, mine=programs.FIRST)
     words = [str(ARENA), "match", "attach:", "random", *BIRTH, "--json"]
     with subprocess.Popen(words, cwd=cwd, env=environment(), stdout=PIPE, stderr=PIPE, text=True) as process:
@@ -91,7 +91,7 @@ def test_a_bot_can_be_started_by_hand(cwd: Path) -> None:
 def test_how_to_start_a_bot_by_hand_can_be_pasted(
     capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Whatever the places are called: to a shell a space ends a word."""
+    """The printed line is quoted for a shell, since paths may contain spaces."""
     monkeypatch.setattr(sys, "executable", "/my arena/python")
     attach("mine", "unix:/my tmp/s", "token")
     _, line = capsys.readouterr().err.splitlines()
@@ -100,7 +100,7 @@ def test_how_to_start_a_bot_by_hand_can_be_pasted(
 
 
 def test_ctrl_c_shows_what_was_played(cwd: Path) -> None:
-    """Whoever waits too long has at least that."""
+    """An interrupted command prints the results so far."""
     programs.write(cwd, slow=programs.SLOW)
     words = [str(ARENA), "match", "attach:", "slow.py", *BIRTH, "-n", "9"]
     with subprocess.Popen(words, cwd=cwd, env=environment(), stdout=PIPE, stderr=PIPE, text=True) as process:

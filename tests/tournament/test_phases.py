@@ -1,4 +1,7 @@
-"""No die is foreseen and no crash pays: real bots that write down what they do, at grade D, where they can."""
+"""No bot knows dice in advance, and no bot gains by crashing.
+
+Real bots write down what they do; they run at grade D, where they can write to any file.
+"""
 
 from __future__ import annotations
 
@@ -56,10 +59,11 @@ def start(bot_class, start):
 arena_bot.table.seated = start
 run(Mine)
 """
-"""Forks before it imports anything that has threads."""
+"""Source of a bot whose daemon notes all the time that it is alive; it forks before it imports anything with threads.
+"""
 
 CRASHES = 'if len(vars(self).setdefault("went", [])) > 1 and self.random.random() < 0.02: note("crash"); os._exit(3)'
-"""Later than at its first answer, before which a bot may have left since the match before was over."""
+"""A rare crash, only after the second answer in a match: before its first answer a bot may leave without a forfeit."""
 
 
 def traced(trace: Path, *, act: str = "pass", is_tracer: bool = False) -> str:
@@ -71,7 +75,7 @@ def lines(trace: Path) -> list[list[str]]:
 
 
 def lifetimes(trace: Path) -> list[tuple[float, float]]:
-    """From when to when some process of a bot was alive."""
+    """The periods, as pairs of times, in which some process of the bot was alive."""
     seen: dict[str, list[float]] = defaultdict(list)
     for what, *more in lines(trace):
         if what == "alive":
@@ -86,7 +90,7 @@ def lifetimes(trace: Path) -> list[tuple[float, float]]:
 
 
 def beginnings(trace: Path) -> dict[str, list[float]]:
-    """When a match began, by the dice's commitment."""
+    """When matches began, by the commitment to their dice, which is equal for equal seeds."""
     found: dict[str, list[float]] = defaultdict(list)
     for what, *more in lines(trace):
         if what == "match":
@@ -98,7 +102,7 @@ LADDER = ("ladder", "--game", "birth", "--seed", "traced", "-j", "2", "--sandbox
 
 
 def kill_some(ladder: Popen[bytes], luck: random.Random, kills: int) -> None:
-    """Workers and bots, at any moment, until there were so many or the ladder is over."""
+    """Kill workers and bots at random moments, `kills` in all, unless the ladder ends before."""
     deadline = time.monotonic() + PATIENCE
     while ladder.poll() is None and kills and time.monotonic() < deadline:
         time.sleep(luck.uniform(0.1, 0.4))
@@ -114,7 +118,10 @@ def kill_some(ladder: Popen[bytes], luck: random.Random, kills: int) -> None:
 @pytest.mark.long
 @pytest.mark.timeout(300)
 def test_between_two_matches_on_one_seed_nobody_is_alive(cwd: Path) -> None:
-    """Rotations, matches taken back after a crash, and those of workers that were killed; daemons of bots included."""
+    """Between two matches with the same dice no process of a bot lives on, not even a daemon.
+
+    This holds for rotations, and for matches played again after a crash or because their worker was killed.
+    """
     trace = cwd / "trace"
     tracer, crasher = traced(trace, is_tracer=True), traced(trace, act=CRASHES)
     programs.enter(cwd, tracer=tracer, crasher=crasher)
@@ -140,7 +147,7 @@ def forfeits_and_crashes(cwd: Path, trace: Path) -> tuple[int, int]:
 @pytest.mark.long
 @pytest.mark.timeout(300)
 def test_a_bot_that_crashes_on_purpose_has_its_matches_taken_back_once(cwd: Path) -> None:
-    """Not once in each process, nor again in the next run: but for that time, each crash costs it a match."""
+    """The second chance is given once, not in each process or run. Apart from it each crash costs the bot a match."""
     trace = cwd / "trace"
     programs.enter(cwd, crasher=traced(trace, act=CRASHES), other=programs.FIRST)
     command = [*LADDER, "--bots", "crasher,other"]
@@ -159,7 +166,7 @@ def test_a_bot_that_crashes_on_purpose_has_its_matches_taken_back_once(cwd: Path
 @pytest.mark.long
 @pytest.mark.timeout(300)
 def test_crashes_change_no_hash_at_any_number_of_workers(cwd: Path) -> None:
-    """For a bot that crashes in the same matches each time."""
+    """A bot that crashes in the same matches each time gives the same hash with any number of workers."""
     programs.enter(cwd, crasher=traced(cwd / "trace", act=CRASHES), other=programs.FIRST)
     ladder = [*LADDER, "--bots", "crasher,other", "--rounds", "60", "--json"]
     homes = [shutil.copytree(cwd / ".arena", cwd / f"home{jobs}") for jobs in (1, 2, 3)]

@@ -1,4 +1,4 @@
-"""A bot that is retired while a ladder plays."""
+"""Retiring a bot while a ladder is running."""
 
 from __future__ import annotations
 
@@ -15,12 +15,13 @@ from tests.tournament import programs
 ROUNDS = 200
 LADDER = ("ladder", "--game", "birth", "--seed", "same", "--bots", "sleeps,random,cautious", "-j", "2")
 SECONDS = 40.0
-"""Within which it is over; with the slow bot to the end it would take minutes."""
+"""Time within which the ladder ends; with the slow bot it would take minutes."""
 
 
 def test_a_bot_that_is_retired_holds_a_ladder_up_no_more(cwd: Path) -> None:
-    """Its matches in play are left within seconds, the others are played to the end, and once it is back, the next
-    run plays what it missed.
+    """Its matches in play are abandoned within seconds, and all other matches are played.
+
+    When the retirement is undone, the next run plays the matches that the bot missed.
     """
     programs.enter(cwd, sleeps=programs.SLEEPS)
     words = [str(ARENA), *LADDER, "--rounds", str(ROUNDS)]
@@ -50,7 +51,7 @@ def test_a_bot_that_is_retired_holds_a_ladder_up_no_more(cwd: Path) -> None:
 
 
 def wait_for_matches(cwd: Path, label: str) -> None:
-    """Until the bot has results, and had to wait for its turn with more."""
+    """Wait until more than two results of the bot are stored."""
     deadline = time.monotonic() + PATIENCE
     while True:
         assert time.monotonic() < deadline

@@ -1,4 +1,4 @@
-"""From the schedule to the store, with workers that only say they played."""
+"""A run plays the scheduled matches and stores their results. The workers here play nothing: they invent results."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from ladder import store
 
 
 class Pretending(Workers):
-    """Every match is void the first so many times, then seat 0 wins it."""
+    """Workers that only return results: the first `voids` attempts at a match are void, then seat 0 wins it."""
 
     def __init__(self, voids: int, why: VoidReason = VoidReason.OVERLOAD) -> None:
         super().__init__(jobs=1)
@@ -68,13 +68,16 @@ def run(db: Database, ladder: store.Ladder, workers: Workers, *, retry: bool = F
 
 
 def test_every_match_is_rated_once(db: Database, ladder: store.Ladder) -> None:
-    """Two rounds of one pair, both ways round."""
+    """Two rounds of one pair, each with both orders of seats, are four matches."""
     assert run(db, ladder, Pretending(voids=0))[:3] == Run(played=4, decisions=8)[:3]
     assert [row.matches for row in store.leaderboard(db, ladder)] == [4, 4]
 
 
 def test_rotations_share_their_dice_and_no_phase(db: Database, ladder: store.Ladder) -> None:
-    """Same luck for both, and nobody is alive who has seen it before; a short leg has a phase for each seat."""
+    """Both orders of seats get the same dice, but no bot process lives long enough to see the same dice twice.
+
+    A short leg has one phase for each seat.
+    """
     workers = Pretending(voids=0)
     run(db, ladder, workers)
     assert [len({task.seed for task in phase}) for phase in workers.phases] == [2, 2]
@@ -82,7 +85,7 @@ def test_rotations_share_their_dice_and_no_phase(db: Database, ladder: store.Lad
 
 
 def test_a_void_match_is_played_again_in_a_phase_of_its_own(db: Database, ladder: store.Ladder) -> None:
-    """It costs nobody anything; whoever watched the first attempt is not alive at the next."""
+    """A void match costs no bot anything. A process that saw the first attempt has ended before the next one."""
     workers = Pretending(voids=2)
     assert run(db, ladder, workers).played == 4
     phases = [sorted(task.id for task in phase) for phase in workers.phases]
@@ -91,7 +94,7 @@ def test_a_void_match_is_played_again_in_a_phase_of_its_own(db: Database, ladder
 
 
 def test_a_match_void_three_times_is_left_until_somebody_asks(db: Database, ladder: store.Ladder) -> None:
-    """The run ends, and says why the last attempt failed; with --retry it is tried again."""
+    """The run ends and says why the last attempt failed. With --retry the match is tried again."""
     ran = run(db, ladder, Pretending(voids=3))
     assert (ran.played, ran.void and ran.void.reason) == (0, "overload: try 3")
     assert store.counts(db, ladder) == store.Counts(scheduled=0, done=0, unplayable=4)
@@ -102,7 +105,7 @@ def test_a_match_void_three_times_is_left_until_somebody_asks(db: Database, ladd
 def test_a_disk_without_room_for_sockets_ends_the_run_and_counts_against_no_match(
     db: Database, ladder: store.Ladder
 ) -> None:
-    """Three voids each would make a whole ladder unplayable within seconds."""
+    """If such voids counted, three for each match would make a whole ladder unplayable within seconds."""
     with pytest.raises(DiskFull, match="disk: try 1: make room in"):
         run(db, ladder, Pretending(voids=1, why=VoidReason.DISK))
     assert store.counts(db, ladder) == store.Counts(scheduled=4, done=0, unplayable=0)
@@ -110,7 +113,7 @@ def test_a_disk_without_room_for_sockets_ends_the_run_and_counts_against_no_matc
 
 
 def test_who_was_told_to_stop_plays_nothing(db: Database, ladder: store.Ladder) -> None:
-    """Nor is anything planned that the next run would have to finish first."""
+    """Workers that were told to stop play nothing, and no matches are planned that the next run must finish first."""
     workers = Pretending(voids=0)
     workers.stop()
     assert run(db, ladder, workers) == Run()
@@ -118,7 +121,7 @@ def test_who_was_told_to_stop_plays_nothing(db: Database, ladder: store.Ladder) 
 
 
 class Retiring(Pretending):
-    """Somebody retires bob after the first match of a phase, and is seen at once."""
+    """Workers during whose phase number `phase`, from 1, bob is retired after a match; the run notices it at once."""
 
     def __init__(self, db: Database, phase: int) -> None:
         super().__init__(voids=0)
@@ -137,7 +140,7 @@ class Retiring(Pretending):
 def test_a_run_ends_once_nobody_is_left_to_play(
     phase: int, played: int, missed: int, db: Database, ladder: store.Ladder, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """What is stored by then is rated. A run that names the retired bot plays the groups that were not complete."""
+    """The matches stored by then are rated. A later run that names the retired bot plays the incomplete groups."""
     monkeypatch.setattr(running, "NEWS", 0.0)
     ran = run(db, ladder, Retiring(db, phase))
     assert (ran.played, ran.retired) == (played, ("bob@1",))
@@ -149,14 +152,14 @@ def test_a_run_ends_once_nobody_is_left_to_play(
 def test_a_retry_waits_for_nobody_who_was_retired(
     db: Database, ladder: store.Ladder, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Its matches are neither played nor asked for again and again."""
+    """With --retry, too, the matches of a retired bot are not played, and the run does not wait for them for ever."""
     monkeypatch.setattr(running, "NEWS", 0.0)
     run(db, ladder, Pretending(voids=3))
     assert run(db, ladder, Retiring(db, 1), retry=True).played == 1
 
 
 def test_a_result_keeps_times_and_evidence_by_seat() -> None:
-    """The sum and the longest of the decisions; evidence only where there is something to prove."""
+    """For each seat the sum and the longest of its decision times are kept; evidence only for a forfeit."""
     forfeit = SeatForfeit(1, Forfeit.CRASH, "it went", 3)
     seats = (SeatRecord((0.5, 1.0)), SeatRecord((), {"exit": "was killed by SIGSEGV"}))
     value = finished(Played("m", Outcome((0, 1), (7, 3), (forfeit,)), None, ((0, 1),), seats))

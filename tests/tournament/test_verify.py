@@ -1,4 +1,4 @@
-"""Whatever is changed in a home that was stored, `arena verify` says that, and where."""
+"""`arena verify` finds every change to the stored data that matters, and says where it is."""
 
 from __future__ import annotations
 
@@ -35,12 +35,15 @@ UNCHECKED = {
     "groups": {"dropped"},
     "chances": {"used", "evidence", "forgiven"},
 }
-"""Columns that say when or why something was, how it came, or who computed it; nothing follows from them."""
+"""Columns that are not checked, since nothing is computed from them: times, reasons, origins, and who computed."""
 
 
 @pytest.fixture(scope="module")
 def played(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Two small ladders: two legs, three seats, forfeits, a match that was void three times, and a bot that went."""
+    """A home with two small ladders: one has two finished legs, the other has three seats and forfeits.
+
+    The first also has a leg that was not played, in which one match was void three times. One bot is retired.
+    """
     home = tmp_path_factory.mktemp("played") / "home"
     playing.make(home, "burning-desire", ["ann", "bob"], 1)
     duel = playing.make(home, "burning-desire", ["ann", "bob", "eve"], 1)
@@ -66,9 +69,9 @@ def verdict(home: Path) -> Verdict:
 
 
 def test_what_was_played_is_as_it_follows(home: Path) -> None:
-    """Forfeits in the middle of a match of three, void matches and unfinished legs are nothing out of the ordinary.
+    """Unchanged data passes, including forfeits in matches of three, void matches and unfinished legs.
 
-    Nobody waits for matches that were never played.
+    Matches that were never played are not counted in the progress.
     """
     told: list[tuple[int, int]] = []
     found = verify(home, jobs=1, report=lambda done, total: told.append((done, total)))
@@ -87,7 +90,7 @@ def columns(home: Path) -> Iterator[tuple[str, str]]:
 
 
 def changed(value: Any, kind: str) -> Any:
-    """Another value, as near as can be."""
+    """Another value for a column of this SQL type, mostly as close to the first as possible."""
     match value:
         case None:
             return {"TEXT": "x", "BLOB": b"x"}.get(kind, 1)
@@ -102,7 +105,7 @@ def changed(value: Any, kind: str) -> Any:
 
 
 def change(home: Path, table: str, column: str, row: int) -> Any:
-    """Change one cell; gives what it was."""
+    """Change one cell of a table; return its value before."""
     with closing(sqlite3.connect(home / "arena.db", isolation_level=None)) as db:
         db.execute("PRAGMA ignore_check_constraints = ON")
         lines = db.execute(f"PRAGMA table_info({table})").fetchall()
@@ -118,7 +121,7 @@ def change(home: Path, table: str, column: str, row: int) -> Any:
 @pytest.mark.long
 @pytest.mark.timeout(300)
 def test_every_column_is_checked(home: Path, tmp_path: Path) -> None:
-    """In the first and the last row of every table: who changes a cell is found out, or it says only when."""
+    """A change in any column, in the first or last row of its table, is found, except in those of `UNCHECKED`."""
     missed = []
     for table, column in columns(home):
         for row in (0, -1):
@@ -132,7 +135,7 @@ def test_every_column_is_checked(home: Path, tmp_path: Path) -> None:
 
 
 def forge(home: Path, change: Callable[[dict[str, Any], list[list[Any]]], None]) -> str:
-    """Change the replay and the seats of a match, and every digest so that it fits; gives what is found."""
+    """Change the replay or the seats of a match and make all digests fit; return the difference that is found."""
     with store.open(home) as db:
         ladder = store.ladders(db, "burning-desire")[0]
         id, voids, finished, packed = db.execute(
@@ -197,12 +200,12 @@ def scored(_record: dict[str, Any], seats: list[list[Any]]) -> None:
 def test_a_forgery_with_all_digests_right_is_found_by_the_rules(
     change: Callable[[dict[str, Any], list[list[Any]]], None], what: str, home: Path
 ) -> None:
-    """Digests only say that nothing was changed by accident."""
+    """Digests only protect from accidents, so the match is also played again by the rules."""
     assert what in forge(home, change)
 
 
 def rated_anew(home: Path, game: str, change: Callable[[sqlite3.Connection, str], object]) -> Verdict:
-    """Change something and have everything that the arena computes follow it: ratings, history, settled ones, hash."""
+    """Change something and compute everything that follows from it again: ratings, history, settled ratings, hash."""
     with store.open(home) as db:
         ladder = store.ladders(db, game, 2 if game == "burning-desire" else 3)[0]
         with store.write(db):
@@ -220,7 +223,7 @@ def draw_often(db: sqlite3.Connection, ladder: str) -> None:
 
 
 def set_back(db: sqlite3.Connection, ladder: str, seq: int = 1, *, voids: str = "[]") -> str:
-    """As if it had never been played, or never could be."""
+    """Make a match look as if it had never been played or, with `voids`, were unplayable; return its id."""
     (id,) = db.execute("SELECT id FROM matches WHERE ladder = ? AND seq = ?", [ladder, seq]).fetchone()
     for table in ("seats", "replays"):
         db.execute(f"DELETE FROM {table} WHERE match = ?", [id])
@@ -236,7 +239,10 @@ THREE_VOIDS = '["a","b","c"]'
 
 
 def test_another_draw_probability_is_no_way_to_other_ratings(home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """All that follows from it was made to fit. Whether it is the game's only an arena with the game can say."""
+    """The difference is found although all ratings fit the other draw probability.
+
+    Only an arena that has this version of the game's rules can find it; another one remarks that it cannot check.
+    """
     found = rated_anew(home, "burning-desire", draw_often)
     assert found.difference is not None
     assert found.difference.what == "its draw probability is 0.5, that of its game 0.001"
@@ -247,7 +253,7 @@ def test_another_draw_probability_is_no_way_to_other_ratings(home: Path, monkeyp
 
 
 def test_a_match_cannot_be_set_back_once_a_later_leg_was_begun(home: Path) -> None:
-    """A leg begins when no match before it is to be played, so a result that displeases cannot be played again."""
+    """A leg begins only when all earlier legs are finished, so nobody can have an unwelcome result played again."""
     found = rated_anew(home, "burning-desire", set_back)
     assert found.difference is not None
     assert found.difference.match
@@ -257,7 +263,7 @@ def test_a_match_cannot_be_set_back_once_a_later_leg_was_begun(home: Path) -> No
 @pytest.mark.parametrize("voids", ["[]", THREE_VOIDS], ids=["scheduled", "unplayable"])
 @pytest.mark.parametrize("folded", ["folded", "0", "1"])
 def test_a_match_that_was_rated_cannot_be_set_back(voids: str, folded: str, home: Path) -> None:
-    """Nor can the ratings of those after it stay as they are, with its own taken out of the history."""
+    """Deleting the match's entry in the history as well does not help."""
     with store.open(home) as db:
         ladder = store.ladders(db, "birth")[0].id
         with store.write(db):
@@ -274,14 +280,14 @@ def test_a_match_that_was_rated_cannot_be_set_back(voids: str, folded: str, home
 
 
 def play(db: Database, ladder: store.Ladder, matches: Iterable[store.ScheduledMatch]) -> None:
-    """Store what comes of them by the rules."""
+    """Play matches by the rules and store the results."""
     nobody = Entrant("nobody", "", ())
     tasks = [task(ladder, match, lambda _label: nobody) for match in matches]
     store.record(db, ladder, [finished(playing.played(each, 0.0)) for each in tasks])
 
 
 def play_all(db: Database, ladder: store.Ladder) -> None:
-    """Phase by phase, in one block."""
+    """Play all scheduled matches, phase by phase, in one block."""
     while (phase := store.next_phase(db, ladder)) is not None:
         matches = list(store.scheduled(db, ladder, phase))
         play(db, ladder, matches)
@@ -290,7 +296,7 @@ def play_all(db: Database, ladder: store.Ladder) -> None:
 
 
 def test_an_unplayable_match_is_no_forgery_whatever_comes_after_it(home: Path) -> None:
-    """It is passed over, later legs go on, and with --retry it may be played after all."""
+    """An unplayable match is skipped, later legs are played, and with --retry it may still be played afterwards."""
     with store.open(home) as db:
         duel = store.ladders(db, "burning-desire", 2)[0]
         unplayable, *_ = store.scheduled(db, duel, retry=True)
@@ -307,7 +313,7 @@ def test_an_unplayable_match_is_no_forgery_whatever_comes_after_it(home: Path) -
 
 
 def test_matches_under_other_rules_are_not_played_again(home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """The rest of them is checked, and a remark says what was not."""
+    """Everything else about these matches is checked, and a remark says what was not."""
     monkeypatch.setattr(BurningDesire, "rules_version", 2)
     found = verdict(home)
     assert found.difference is None
@@ -315,7 +321,7 @@ def test_matches_under_other_rules_are_not_played_again(home: Path, monkeypatch:
 
 
 def test_the_command_names_the_first_difference(home: Path) -> None:
-    """On stderr for people, as JSON for programs; and the exit code says that the check failed, not the command."""
+    """It is printed on stderr, or as JSON with --json. The exit code 3 means that the stored data is wrong."""
     assert typed("verify", "--home", home, "-j", "1").code == 0
     change(home, "seats", "score", 0)
     ran, data = typed("verify", "--home", home), typed("verify", "--home", home, "--json")
@@ -325,7 +331,7 @@ def test_the_command_names_the_first_difference(home: Path) -> None:
 
 
 def test_several_processes_come_to_the_same(home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """The first difference is the first, whoever found it."""
+    """The difference that is reported is the first in the data, whichever process finds one first."""
     monkeypatch.setattr(verifying, "CHUNK", 2)
     change(home, "seats", "score", -1)
     alone = verdict(home)
@@ -334,7 +340,7 @@ def test_several_processes_come_to_the_same(home: Path, monkeypatch: pytest.Monk
 
 
 def without_ratings(home: Path) -> None:
-    """As if nothing had been rated yet."""
+    """Make a home look as if nothing had been rated yet."""
     with closing(sqlite3.connect(home / "arena.db", isolation_level=None)) as db:
         for table in ("history", "ratings", "settled"):
             db.execute(f"DELETE FROM {table}")
@@ -343,14 +349,14 @@ def without_ratings(home: Path) -> None:
 
 @pytest.fixture
 def single(tmp_path: Path) -> Path:
-    """A ladder of one leg, in one block."""
+    """A home with one ladder, which has one leg in one block."""
     home = tmp_path / "single"
     playing.make(home, "birth", ["ann", "bob", "eve"], 3, seats=3)
     return home
 
 
 def test_a_result_cannot_be_taken_back_once_a_later_rotation_was_played(single: Path) -> None:
-    """Whoever did not like it would have it played again, although everybody has seen the dice."""
+    """Otherwise an unwelcome result could be played again although all bots have seen the dice."""
     without_ratings(single)
     assert verdict(single).difference is None
     with store.open(single) as db, store.write(db):
@@ -361,7 +367,7 @@ def test_a_result_cannot_be_taken_back_once_a_later_rotation_was_played(single: 
 
 
 def test_a_match_outside_every_block_was_not_played_in_its_phase(single: Path) -> None:
-    """Else it would do to forget the blocks."""
+    """Otherwise deleting the blocks would hide matches that were played out of turn."""
     with closing(sqlite3.connect(single / "arena.db", isolation_level=None)) as db:
         db.execute("DELETE FROM blocks")
     found = verdict(single).difference
@@ -370,7 +376,7 @@ def test_a_match_outside_every_block_was_not_played_in_its_phase(single: Path) -
 
 
 def test_results_that_came_out_of_turn_are_found_in_a_ladder_that_is_complete(single: Path) -> None:
-    """A second look at the same dice leaves its traces for good, not only until the block is over."""
+    """Matches played out of turn can be seen in a finished ladder, too; only legs of older arenas are not checked."""
     with closing(sqlite3.connect(single / "arena.db", isolation_level=None)) as db:
         db.execute("UPDATE replays SET rowid = rowid + 1000 WHERE match = (SELECT id FROM matches WHERE seq = 3)")
     found = verdict(single).difference
@@ -382,7 +388,7 @@ def test_results_that_came_out_of_turn_are_found_in_a_ladder_that_is_complete(si
 
 
 def test_settled_ratings_of_no_match_are_made_up(home: Path) -> None:
-    """They would be shown."""
+    """Settled ratings that cover no match are a difference, since they would be shown as real."""
     with closing(sqlite3.connect(home / "arena.db", isolation_level=None)) as db:
         db.execute("UPDATE ladders SET settled = 0")
         db.execute("UPDATE settled SET mu = mu + 9")
@@ -392,12 +398,12 @@ def test_settled_ratings_of_no_match_are_made_up(home: Path) -> None:
 
 
 def killed(_link: object) -> None:
-    """A process that checks, and that has no memory left."""
+    """A checking process that is killed, as for want of memory."""
     os.kill(os.getpid(), signal.SIGKILL)
 
 
 def test_a_check_whose_process_is_killed_is_none(home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """It is no difference either; one line says what mostly helps."""
+    """Such a check is neither passed nor a difference: it is an error with advice that mostly helps."""
     monkeypatch.setattr(verifying, "CHUNK", 2)
     monkeypatch.setattr(verifying, "_help", killed)
     ran = typed("verify", "--home", home, "-j", "2")

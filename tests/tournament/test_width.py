@@ -1,4 +1,4 @@
-"""How many workers play on a machine that is now and then too busy; in virtual time."""
+"""How many workers play on a machine that is sometimes too busy, tested in virtual time."""
 
 from __future__ import annotations
 
@@ -22,25 +22,25 @@ TOO_BUSY = Void(VoidReason.OVERLOAD, "too busy")
 
 @pytest.fixture
 def time() -> VirtualTime:
-    """A clock that stands until it is moved."""
+    """A clock that moves only when the test says so."""
     return VirtualTime()
 
 
 @pytest.fixture
 def width(time: VirtualTime) -> Width:
-    """Of four workers."""
+    """The width of a ladder with four workers."""
     return Width(JOBS, time.time)
 
 
 def test_all_play_on_a_machine_that_nobody_complains_of(width: Width, time: VirtualTime) -> None:
-    """And no more than all, however long it is quiet."""
+    """Without complaints all workers play, and never more than there are, however long the machine is quiet."""
     assert width.now == JOBS
     time.pass_by(100 * QUIET)
     assert width.now == JOBS
 
 
 def test_a_worker_stays_away_until_it_was_quiet_for_a_while(width: Width, time: VirtualTime) -> None:
-    """It comes back when that while is over, not before."""
+    """After a complaint one worker gets no matches for exactly `QUIET` seconds."""
     width.narrow()
     assert width.now == JOBS - 1
     time.pass_by(0.99 * QUIET)
@@ -50,7 +50,7 @@ def test_a_worker_stays_away_until_it_was_quiet_for_a_while(width: Width, time: 
 
 
 def test_one_more_comes_back_after_every_quiet_while(width: Width, time: VirtualTime) -> None:
-    """The while begins anew with every complaint."""
+    """One worker comes back after every `QUIET` seconds; a complaint starts that time again."""
     width.narrow()
     time.pass_by(QUIET / 2)
     width.narrow()
@@ -62,7 +62,7 @@ def test_one_more_comes_back_after_every_quiet_while(width: Width, time: Virtual
 
 
 def test_after_a_quiet_while_a_complaint_costs_one_worker_again(width: Width, time: VirtualTime) -> None:
-    """What was complained of before is over and done with."""
+    """Earlier complaints do not count once the machine was quiet."""
     for _ in range(3):
         width.narrow()
         assert width.now == JOBS - 1
@@ -70,7 +70,7 @@ def test_after_a_quiet_while_a_complaint_costs_one_worker_again(width: Width, ti
 
 
 def test_what_several_say_of_one_hiccup_counts_once(width: Width, time: VirtualTime) -> None:
-    """A hiccup touches every worker; what is said later is of another one."""
+    """A short overload affects every worker, so complaints within `HICCUP` seconds count as one, later ones anew."""
     for _ in range(JOBS):
         width.narrow()
         time.pass_by(0.9 * HICCUP / JOBS)
@@ -81,7 +81,7 @@ def test_what_several_say_of_one_hiccup_counts_once(width: Width, time: VirtualT
 
 
 def test_one_always_plays(width: Width, time: VirtualTime) -> None:
-    """Else the ladder would never end; and the others come back from there as from anywhere."""
+    """At least one worker plays, or the ladder would never end; from there the others come back as usual."""
     for _ in range(3 * JOBS):
         width.narrow()
         time.pass_by(HICCUP)
@@ -91,14 +91,14 @@ def test_one_always_plays(width: Width, time: VirtualTime) -> None:
 
 
 def test_who_plays_alone_is_never_sent_away(time: VirtualTime) -> None:
-    """With a single worker there is nothing to be narrowed."""
+    """A single worker keeps playing after a complaint."""
     width = Width(1, time.time)
     width.narrow()
     assert width.now == 1
 
 
 def test_a_run_that_begins_on_a_busy_machine_ends_at_full_width() -> None:
-    """A complaint in the first moment is one like any other, wherever the clock begins."""
+    """A complaint at time 0 counts like any other."""
     time = VirtualTime()
     time.now = 0.0
     width = Width(JOBS, time.time)
@@ -109,7 +109,10 @@ def test_a_run_that_begins_on_a_busy_machine_ends_at_full_width() -> None:
 
 
 def overburdened(link: Link, *_: object) -> None:
-    """A worker without bots for whose matches the machine is too busy if they say so; each tells who played it."""
+    """A worker without bots: matches whose id begins with "busy" are void for overload, the others end in a tie.
+
+    The conditions of a result have the id of the worker's process.
+    """
     while (order := link.recv()) is not None:
         who = {"worker": os.getpid()}
         for task in order.tasks:
@@ -122,13 +125,13 @@ def overburdened(link: Link, *_: object) -> None:
 
 
 def who_plays(workers: Workers, name: str) -> set[int]:
-    """The processes that play a phase in which there is something for everybody."""
+    """The ids of the worker processes that play a phase with enough matches for all workers."""
     tasks = [Task(f"{name} {number}", "birth", {}, bytes(32), (), Limits()) for number in range(JOBS * CHUNK)]
     return {played.conditions["worker"] for played in chain.from_iterable(workers.play(tasks))}
 
 
 def test_workers_that_stay_away_get_no_matches(monkeypatch: pytest.MonkeyPatch, time: VirtualTime) -> None:
-    """The others play all there is, and who comes back plays as before: no process is started anew for that."""
+    """The other workers play all matches. A worker that comes back is the same process as before."""
     monkeypatch.setattr(worker_pool, "_work", overburdened)
     with Workers(2) as workers:
         workers._width = Width(2, time.time)
@@ -146,7 +149,10 @@ def test_workers_that_stay_away_get_no_matches(monkeypatch: pytest.MonkeyPatch, 
 def test_few_matches_of_quick_bots_start_few(
     matches: int, took: float | None, wide: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Each worker starts every bot; that pays if there is enough to play, if a bot is slow, or may be."""
+    """Each worker has to start every bot, so a second worker is used only for many matches or for slow bots.
+
+    A bot of unknown speed (None) may be slow.
+    """
     monkeypatch.setattr(worker_pool, "_work", overburdened)
     entrant = Entrant("ann@1", "digest", ("ann",))
     tasks = [Task(f"{number}", "birth", {}, bytes(32), (entrant,) * 2, Limits()) for number in range(matches)]
@@ -157,7 +163,7 @@ def test_few_matches_of_quick_bots_start_few(
 
 
 def leisurely(link: Link, *_: object) -> None:
-    """A worker that says at first that the machine is too busy, and then takes a while for each match."""
+    """A worker without bots whose first match is void for overload; it takes 0.05 s for each match."""
     waiting: list[Task] = []
     why: Void | None = TOO_BUSY
     while True:
@@ -177,7 +183,7 @@ def leisurely(link: Link, *_: object) -> None:
 
 
 def test_who_is_sent_away_gives_back_what_has_not_begun(monkeypatch: pytest.MonkeyPatch, time: VirtualTime) -> None:
-    """Else it would go on for as long as its matches last, on a machine that is too busy for it."""
+    """Otherwise it would play all matches that it holds, although the machine is too busy for it."""
     monkeypatch.setattr(worker_pool, "_work", leisurely)
     tasks = [Task(f"{number}", "birth", {}, bytes(32), (), Limits()) for number in range(2 * worker_pool.FIRST_BACKLOG)]
     with Workers(2) as workers:

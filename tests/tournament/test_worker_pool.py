@@ -1,4 +1,4 @@
-"""Worker processes that do not do what they should."""
+"""The pool of worker processes when workers die or report late."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ from tests.tournament.playing import in_phases
 
 
 class Doomed(Workers):
-    """Every process is killed as soon as it is there."""
+    """A pool whose worker processes are killed as soon as they are started."""
 
     hired = 0
 
@@ -44,7 +44,7 @@ def tasks(*ids: str) -> Iterator[Task]:
 
 
 def test_workers_that_die_again_and_again_are_not_replaced_for_ever() -> None:
-    """Something is wrong with the machine then; the line says what mostly helps."""
+    """If workers keep dying, something is wrong with the machine: the run ends with advice that mostly helps."""
     workers = Doomed(jobs=1)
     with workers, pytest.raises(WorkersDied, match="a smaller -j"):
         list(in_phases(workers, list(tasks(*map(str, range(2 * DEATHS))))))
@@ -52,7 +52,7 @@ def test_workers_that_die_again_and_again_are_not_replaced_for_ever() -> None:
 
 
 def test_a_worker_that_starts_hears_no_ctrl_c() -> None:
-    """Nor does the first one of a process, with which the tracker of multiprocessing starts too."""
+    """A worker ignores SIGINT while it starts, even the first one, with which multiprocessing starts its tracker."""
     code = """
 import signal
 import subprocess
@@ -68,7 +68,7 @@ raise SystemExit(process.exitcode)
 
 
 def fragile(link: Link, *_: object) -> None:
-    """A worker that plays without bots and referee, and is killed by some matches."""
+    """A worker without bots, whose matches end in a tie; a match whose id begins with "killer" kills the worker."""
     while (order := link.recv()) is not None:
         for task in order.tasks:
             if task.id.startswith("killer"):
@@ -82,7 +82,7 @@ def fragile(link: Link, *_: object) -> None:
 @pytest.mark.long
 @pytest.mark.timeout(300)
 def test_a_match_that_kills_its_worker_is_void_and_costs_no_other(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Whatever else the worker held is played, and once each; so a ladder goes on, and three voids are enough."""
+    """All other matches that the worker held are played, each once, so the ladder goes on."""
     monkeypatch.setattr(worker_pool, "_work", fragile)
     ids = [f"killer {number}" if number in (7, 30) else f"{number}" for number in range(40)]
     with Workers(2) as workers:
@@ -96,7 +96,10 @@ def test_a_match_that_kills_its_worker_is_void_and_costs_no_other(monkeypatch: p
 
 
 def test_a_phase_is_not_over_while_suspects_are_left(monkeypatch: pytest.MonkeyPatch) -> None:
-    """A worker has died, and one bot of what it held is retired: all others are played, and no bot lives on."""
+    """Matches that a dead worker held are suspects. If a bot of one of them is retired, all others are still played.
+
+    Only then is the phase over and the bots are ended.
+    """
     monkeypatch.setattr(worker_pool, "_work", fragile)
     one, other, third, fourth = tasks("one", "other", "third", "fourth")
     left_out = other._replace(lineup=(Entrant("gone@1", "gone", ("bot",)),))
@@ -110,7 +113,7 @@ def test_a_phase_is_not_over_while_suspects_are_left(monkeypatch: pytest.MonkeyP
 
 
 def test_a_worker_that_dies_with_nothing_to_do_costs_no_match(monkeypatch: pytest.MonkeyPatch) -> None:
-    """It cannot have died of the one that it would have been dealt next."""
+    """It cannot have died of a match that it had not been given."""
     monkeypatch.setattr(worker_pool, "_work", fragile)
     with Workers(2) as workers:
         assert len(list(in_phases(workers, list(tasks(*map(str, range(8))))))) == 8
@@ -122,14 +125,14 @@ def test_a_worker_that_dies_with_nothing_to_do_costs_no_match(monkeypatch: pytes
 
 
 def confessing(link: Link, *_: object) -> None:
-    """A worker that says only with its last words who had a second chance."""
+    """A worker that reports a second chance only in its last delivery, when it is closed."""
     while link.recv() is not None:
         pass
     link.send(Delivery([], Trouble(chances={"digest": {"detail": "it went"}}), last=True))
 
 
 def test_last_words_are_heard(monkeypatch: pytest.MonkeyPatch) -> None:
-    """A second chance that was used just before a Ctrl-C is not there again in the next run."""
+    """A second chance that was used just before a Ctrl-C is recorded, so the next run does not give it again."""
     monkeypatch.setattr(worker_pool, "_work", confessing)
     with Workers(1) as workers:
         playing = workers.play(tasks("1"))
@@ -140,7 +143,7 @@ def test_last_words_are_heard(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 class Cursed(Worker):
-    """The sandboxes of its bots are killed as soon as they are in a match."""
+    """A worker that kills the sandboxes of its bots whenever a match begins."""
 
     def _begin(self, task: Task, bots: Mapping[int, Bot]) -> None:
         for bot in bots.values():
@@ -151,7 +154,7 @@ class Cursed(Worker):
 
 
 def curse(link: Link, scratch: str, in_flight: int, sandbox: Sandbox) -> None:
-    """What a worker does, cursed."""
+    """Run a worker process whose worker is `Cursed`."""
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(worker_pool, "Worker", Cursed)
         worker_pool._work(link, scratch, in_flight, sandbox)
@@ -161,7 +164,7 @@ def curse(link: Link, scratch: str, in_flight: int, sandbox: Sandbox) -> None:
 def test_where_sandboxes_are_killed_again_and_again_matches_are_unplayable(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Three times are enough, as for any fault that is not a bot's, and no bot is blamed for one of them."""
+    """After three voids a match is unplayable, as for any fault that is not a bot's, and no second chance is used."""
     monkeypatch.setattr(worker_pool, "_work", curse)
     words = ("--game", "birth", "--bots", "random,greedy", "--home", tmp_path)
     ran = typed("ladder", *words, "--rounds", "3", "-j", "1")
@@ -173,7 +176,7 @@ def test_where_sandboxes_are_killed_again_and_again_matches_are_unplayable(
 
 
 def test_nobody_is_hired_for_nothing() -> None:
-    """A ladder that lacks nothing, or little, is over at once."""
+    """Without tasks no worker process is started, however many are allowed."""
     workers = Doomed(jobs=64)
     with workers:
         assert list(workers.play(iter([]))) == []
