@@ -1,4 +1,4 @@
-"""What the referee's tests share: a game to play, and room for sockets."""
+"""What the tests of the referee share: a small game, and a folder for sockets."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from tests.referee.toy import Toy
 
 @pytest.fixture(scope="session", autouse=True)
 def toy_game() -> Iterator[None]:
-    """Makes the referee know the toy game."""
+    """Makes the toy game known by its name, like an installed game."""
     known = games.game
     toy = Toy()
 
@@ -31,7 +31,7 @@ def toy_game() -> Iterator[None]:
 
 @pytest.fixture(scope="module")
 def scratch() -> Iterator[Path]:
-    """A directory with a path short enough for sockets."""
+    """A folder whose path is short enough for unix sockets."""
     directory = Path(tempfile.mkdtemp(prefix="arena-test-", dir="/tmp"))
     yield directory
     shutil.rmtree(directory)

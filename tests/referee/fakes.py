@@ -1,4 +1,4 @@
-"""A bot's stream without a bot: virtual time, and a process that only takes notes."""
+"""Fakes for the tests of streams and matches: virtual time, and bots that say what a test tells them to."""
 
 from __future__ import annotations
 
@@ -37,12 +37,12 @@ class FakeTimer(NamedTuple):
 
 
 class VirtualTime:
-    """A clock that stands until it is moved."""
+    """A clock that moves only when a test says so; it can also stand for an event loop."""
 
     def __init__(self) -> None:
         self.now = 100.0
         self.asleep = 0.0
-        """When the referee last woke from a sleep of its own."""
+        """Time at which the referee's own process last went on after it was stopped."""
         self._timers: list[FakeTimer] = []
 
     def time(self) -> float:
@@ -56,7 +56,7 @@ class VirtualTime:
         return self.asleep > since
 
     def pass_by(self, seconds: float) -> None:
-        """Let time go by, timers on time."""
+        """Let seconds pass; every timer goes off at its time."""
         until = self.now + seconds
         while due := [timer for timer in self._timers if timer.time <= until]:
             timer = min(due, key=FakeTimer.when)
@@ -65,16 +65,16 @@ class VirtualTime:
         self.now = until
 
     def sleep_through(self, seconds: float) -> None:
-        """Let time go by of which nobody here notices anything: then timers are late."""
+        """Let seconds pass at once, as on a suspended machine; all timers that were due go off late."""
         self.now += seconds
         for timer in [timer for timer in self._timers if timer.time <= self.now]:
             timer.go_off()
 
 
 class Wire:
-    """One bot's stream and all that is around it. It is its own bot process.
+    """The stream of one bot, with fakes for everything around it; it also plays the part of the bot's process.
 
-    The bot has shown that it answers as much at a time as it holds, unless it is `new`.
+    Its frames may have the largest size from the start, as if the bot had shown that it is quick, unless it is `new`.
     """
 
     def __init__(self, *, matches: int = 64, updates: bool = False, new: bool = False) -> None:
@@ -82,11 +82,11 @@ class Wire:
         self.faults: list[Fault] = []
         self.slow = 0
         self.used: Usage | None = None
-        """What the bot's processes had of the machine by now."""
+        """Usage that the next sample of the bot's processes returns."""
         self.overloads: list[str] = []
         self.condition = "is still running"
         self.heard: list[tuple[int, int, int]] = []
-        """What was answered: match, decision, action."""
+        """Answers to owed decisions, in time or not, as (match, decision, action)."""
         self._written: list[pb.PlayResponse] = []
         hello = pb.Hello(protocol=1, matches=matches, updates=updates)
         self.stream = BotStream(hello, self._write, self, self.time)
@@ -115,33 +115,33 @@ class Wire:
     # What a test does
 
     def sent(self) -> list[pb.PlayResponse]:
-        """The frames written since the last look."""
+        """Flush the stream; return the frames written since the last call."""
         self.stream.flush()
         written, self._written = self._written, []
         return written
 
     def sit(self, limits: Limits = LIMITS) -> BotSeat:
-        """The bot gets a seat in a new match."""
+        """Give the bot a seat in a new match of two."""
         return self.stream.seat(0, 2, limits, b"")
 
     def ask(self, at: BotSeat, number: int, legal: Sequence[int] = LEGAL) -> None:
-        """A decision is put to the bot, to be sent when it is its turn."""
+        """Queue a decision for the bot."""
         at.put(Asked(0, number, legal), b"")
         self.stream.ask(at)
 
     def end(self, at: BotSeat) -> None:
-        """The match is over."""
+        """End the match of a seat."""
         self.stream.end(at, Outcome((0, 1), (2, 1)))
 
     def say(self, *choices: tuple[BotSeat | int, int, int]) -> None:
-        """The bot sends a frame of choices: (match, decision, action)."""
+        """Let the bot send a frame of choices, each as (match, decision, action)."""
         frame = pb.PlayRequest()
         for at, decision, action in choices:
             frame.choices.add(match=at if isinstance(at, int) else at.number, decision=decision, action=action)
         self.receive(frame.SerializeToString())
 
     def receive(self, raw: bytes) -> Heard:
-        """The bot sends a frame of bytes; what gathered meanwhile is sent."""
+        """Let the bot send a frame of bytes; then send what is queued for it."""
         heard = self.stream.receive(raw)
         self.slow += heard.slow
         for at, action in heard.answers:
@@ -153,7 +153,7 @@ class Wire:
         return heard
 
     def play(self, at: BotSeat, decisions: Sequence[int], seconds: float = 0.0) -> None:
-        """So many decisions are asked and answered, each after some seconds."""
+        """Ask decisions with these numbers one after the other; the bot answers each after some seconds."""
         for decision in decisions:
             self.ask(at, decision)
             self.stream.flush()
@@ -162,34 +162,34 @@ class Wire:
 
     @property
     def reasons(self) -> list[Forfeit]:
-        """The faults found."""
+        """The reasons of the faults that were found."""
         return [reason for reason, _ in self.faults]
 
 
 class Sitting:
-    """A table with a wire to each seat: every answer is brought to it, and what follows to the wires."""
+    """A match with a wire for each seat: answers go to the table, and its questions and updates to the wires."""
 
     def __init__(self, match: Match, *, updates: bool = False) -> None:
         self.table = Table(match)
         self.errors: list[Exception] = []
-        """What the rules raised."""
+        """Errors that the rules raised."""
         self.wires = [Wire(updates=updates) for _ in range(match.seats)]
         self.at: dict[int, BotSeat] = {}
 
     def begin(self, absent: Sequence[int] = (), limits: Limits = LIMITS) -> None:
-        """Everybody sits down but `absent`."""
+        """Begin the match; the `absent` seats have not joined."""
         joined = [seat for seat in range(len(self.wires)) if seat not in absent]
         self.at = {seat: self.wires[seat].stream.seat(seat, len(self.wires), limits, b"") for seat in joined}
         self._move(self.table.begin, self.at, dict.fromkeys(absent, "did not join"))
 
     def say(self, seat: int, raw: bytes) -> None:
-        """A seat sends a frame."""
+        """Let a seat send a frame."""
         heard = self.wires[seat].receive(raw)
         for at, action in heard.answers:
             self._move(self.table.answered, at, action)
 
     def choose(self, seat: int, action: int, seconds: float = 0.0, *, decision: int | None = None) -> None:
-        """A seat answers what it was asked, or another decision."""
+        """Let a seat answer the decision that it was asked, or, with `decision`, another one."""
         wire = self.wires[seat]
         wire.stream.flush()
         at = self.at[seat]
@@ -200,7 +200,7 @@ class Sitting:
         self.say(seat, pb.PlayRequest(choices=[choice]).SerializeToString())
 
     def go(self, seat: int, fault: Fault) -> None:
-        """A seat's process ends."""
+        """Tell the table that the process of a seat has ended."""
         self._move(self.table.gone, self.at[seat], fault)
 
     def _move(self, move: Callable[..., Outgoing], *args: Any) -> None:

@@ -1,4 +1,4 @@
-"""Frames put together from bytes are the messages of the protocol."""
+"""Frames that the referee builds from bytes are equal to the messages of the protocol."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from tests.games.test_contract import every_game, luck
 
 
 def frame(*parts: bytes) -> pb.PlayResponse:
-    """What a bot reads."""
+    """The message that a bot reads from these parts of a frame."""
     return pb.PlayResponse.FromString(b"".join(parts))
 
 
@@ -22,7 +22,7 @@ def frame(*parts: bytes) -> pb.PlayResponse:
 @pytest.mark.parametrize("legal", [range(5, 300), range(1), range(0, 9, 2), (0, 200, 70000), [3, 9]])
 @pytest.mark.parametrize("left", [0.0, 0.4567, 10.0, float("inf")])
 def test_a_decision_says_what_was_asked(number: int, legal: Sequence[int], left: float) -> None:
-    """Numbers of any length, in protobuf's own encoding and no other."""
+    """Numbers of any size are encoded exactly as protobuf does it, and as short."""
     decision = pb.Decision(match=number, decision=number, bank_ms=int(min(left * 1000, frames.UNLIMITED_MS)))
     if isinstance(legal, range) and legal.step == 1:
         decision.legal_first, decision.legal_count = legal.start, len(legal)
@@ -35,7 +35,7 @@ def test_a_decision_says_what_was_asked(number: int, legal: Sequence[int], left:
 
 @every_game
 def test_a_view_is_the_one_of_the_game(name: str) -> None:
-    """In the field that the game names, in decisions and updates alike."""
+    """The view is in the field that the game names, in decisions and in updates."""
     rules = games.game(name)
     state = rules.start(2, luck(), rules.options({}))
     shown = frames.view(rules.view_field, rules.wire_view(state, 0))
@@ -45,7 +45,7 @@ def test_a_view_is_the_one_of_the_game(name: str) -> None:
 
 
 def test_an_outcome_is_told_to_each_seat_with_its_own_number() -> None:
-    """The rest of it is the same for all."""
+    """Only the number of the match differs, as each bot has its own; the rest is the same for all seats."""
     outcome = Outcome((0, 1), (10**30, -1), (SeatForfeit(1, Forfeit.CRASH, "went", 3),))
     first, second = frame(frames.end(frames.match(7), outcome), frames.end(frames.match(800), outcome)).ends
     assert (first.match, second.match) == (7, 800)
@@ -55,5 +55,5 @@ def test_an_outcome_is_told_to_each_seat_with_its_own_number() -> None:
 
 
 def test_a_void_match_ends_without_an_outcome() -> None:
-    """Nobody is told ranks that do not count."""
+    """A void match has no ranks, so none are sent."""
     assert frame(frames.end(frames.match(5), None)) == pb.PlayResponse(ends=[pb.MatchEnd(match=5, void=True)])

@@ -1,4 +1,4 @@
-"""Ten thousand answers of every game, good, bad and no answers at all: a bot can lose by them, the referee cannot."""
+"""Ten thousand random frames in matches of every game: bots may forfeit by them, but the referee never fails."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ ODD = [0, 1, 2, 127, 128, 255, 2**16, 2**31 - 1, 2**31, 2**32 - 1]
 
 
 class Fuzzed(Sitting):
-    """A match whose seats answer what comes to their minds."""
+    """A match whose seats answer with random frames, most of them legal choices."""
 
     def __init__(self, name: str, luck: random.Random) -> None:
         game = games.game(name)
@@ -28,7 +28,7 @@ class Fuzzed(Sitting):
         self.begin(limits=Limits())
 
     def answer(self) -> None:
-        """One seat that owes a decision sends one frame."""
+        """Let one of the seats that owe a decision send a frame."""
         seat = self.luck.choice(list(self.table.match.pending))
         wire, at = self.wires[seat], self.at[seat]
         wire.stream.flush()
@@ -60,7 +60,7 @@ class Fuzzed(Sitting):
 
 @pytest.mark.parametrize("name", games.names())
 def test_no_answer_upsets_the_referee(name: str) -> None:
-    """Every match ends, by the rules or by forfeits that say what was wrong; nothing raises."""
+    """Every match ends, by the rules or by forfeits with a printable detail, and nothing raises an exception."""
     luck, answers = random.Random(name), 0
     reasons = set[Forfeit]()
     while answers < ANSWERS:

@@ -1,4 +1,4 @@
-"""What a decision is charged."""
+"""How much time a bot is charged for a decision, and what that costs its bank."""
 
 from __future__ import annotations
 
@@ -10,40 +10,40 @@ from arena.sandbox.cpu_usage import Usage
 
 @pytest.fixture
 def bank() -> Bank:
-    """A seat's time at the start of a match, its first decision behind it."""
+    """The bank of a seat, still full, whose first decision is over."""
     full = Bank.full(Limits(decision=1.0, bank=3.0))
     full.charge(0.0)
     return full
 
 
 def test_time_inside_the_limit_costs_nothing(bank: Bank) -> None:
-    """However often: the limit is there to be used."""
+    """A bot may use the whole limit for every decision."""
     assert all(bank.charge(1.0) for _ in range(100))
     assert bank.left == 3.0
 
 
 def test_time_over_the_limit_is_drawn_from_the_bank(bank: Bank) -> None:
-    """Only what is over it, and it does not come back."""
+    """Only the time over the limit is taken, and a faster decision later does not give it back."""
     assert bank.charge(2.5)
     assert bank.charge(0.1)
     assert bank.left == 1.5
 
 
 def test_a_bank_may_be_used_up_but_not_overdrawn(bank: Bank) -> None:
-    """To the very last moment: charged exactly what there is, nobody has lost."""
+    """A bot that uses exactly what is left is in time; with any more it is late."""
     assert bank.charge(4.0)
     assert not bank.charge(1.5)
 
 
 def test_the_longest_decision_is_its_limit_and_all_of_the_bank(bank: Bank) -> None:
-    """The deadline that the referee waits for."""
+    """The allowance, for which the referee waits, is the limit and what is left of the bank."""
     assert bank.allowance == 4.0
     bank.charge(2.0)
     assert bank.allowance == 3.0
 
 
 def test_the_first_decision_has_ten_limits() -> None:
-    """Bots build their tables in it."""
+    """The first decision may take longer, since bots build their tables in it."""
     bank = Bank.full(Limits(decision=1.0, bank=3.0))
     assert (bank.limit, bank.allowance) == (10.0, 13.0)
     assert bank.charge(10.0)
@@ -51,14 +51,14 @@ def test_the_first_decision_has_ten_limits() -> None:
 
 
 def test_a_first_decision_that_is_not_charged_was_the_first_all_the_same() -> None:
-    """Or a bot that plays many matches at once would have ten limits for each of its decisions."""
+    """Otherwise a bot that plays many matches at once, uncharged, would have ten limits for every decision."""
     bank = Bank.full(Limits(decision=1.0, bank=3.0))
     bank.answered()
     assert bank.limit == 1.0
 
 
 def test_a_bot_under_a_debugger_has_no_limits() -> None:
-    """A day is not too long."""
+    """Decisions of a day each cost nothing."""
     bank = Bank.full(NO_LIMITS)
     assert bank.charge(86400.0)
     assert bank.charge(86400.0)
@@ -68,7 +68,7 @@ def test_a_bot_under_a_debugger_has_no_limits() -> None:
 
 
 def used(cpu: float, *waited: float, referee: float = 0.0) -> Usage:
-    """Usage of a bot with so many threads."""
+    """Usage of a bot; `waited` has one number for each of its threads."""
     return Usage(cpu, dict(enumerate(waited)), referee)
 
 
@@ -86,10 +86,10 @@ def used(cpu: float, *waited: float, referee: float = 0.0) -> Usage:
     ],
 )
 def test_a_bot_pays_for_its_thinking_and_not_for_the_load_of_the_machine(after: Usage, charge: float) -> None:
-    """Of one second by the wall."""
+    """The cases show the charge for one second of wall-clock time."""
     assert charged(1.0, used(0.0), after) == pytest.approx(charge)
 
 
 def test_what_was_before_counts_for_nothing() -> None:
-    """Nobody saves up waits."""
+    """Only waiting during the decision is subtracted, not waiting before it."""
     assert charged(1.0, used(5.0, 50.0, 70.0), used(5.5, 50.5, 70.0, 0.1)) == pytest.approx(0.5)

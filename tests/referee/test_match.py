@@ -1,4 +1,4 @@
-"""A match by the rules: steps, forfeits and ranks, without clock, socket or process."""
+"""Matches by the rules alone: steps, forfeits and ranks, without clocks, sockets or processes."""
 
 from __future__ import annotations
 
@@ -12,25 +12,25 @@ CRASH, ILLEGAL = Forfeit.CRASH, Forfeit.ILLEGAL
 
 
 def match(seats: int, rolls: tuple[int, ...] = (6, 6, 6, 6), **options: Any) -> Match:
-    """A match of the toy game on scripted dice."""
+    """A match of the toy game with given rolls."""
     toy = Toy()
     return Match(toy, seats, toy.options(options), ScriptedDice(rolls))
 
 
 def answer_all(played: Match, action: int) -> None:
-    """Every open seat makes the same choice."""
+    """Answer with the same action for every seat that owes a decision."""
     for seat in list(played.pending):
         played.answer(seat, action)
 
 
 def finished(played: Match) -> Outcome:
-    """The outcome, which must be there."""
+    """The outcome of a match; fails if the match is not over."""
     assert played.outcome is not None
     return played.outcome
 
 
 def test_everybody_is_asked_before_anything_is_applied() -> None:
-    """A simultaneous step waits for the last answer: a fast one tells nobody anything."""
+    """A simultaneous step waits for the last answer, so nobody learns what a faster seat chose."""
     played = match(3)
     assert [asked.seat for asked in played.begin()] == [0, 1, 2]
     assert played.answer(2, 6) == ()
@@ -41,7 +41,7 @@ def test_everybody_is_asked_before_anything_is_applied() -> None:
 
 
 def test_choices_are_recorded_in_seat_order() -> None:
-    """So that neither the record nor its hash depends on who was faster."""
+    """So neither the record nor its hash depends on which seat answered first."""
     played = match(3, steps=1)
     played.begin()
     for seat in (2, 0, 1):
@@ -50,7 +50,7 @@ def test_choices_are_recorded_in_seat_order() -> None:
 
 
 def test_a_forfeit_ends_a_match_of_two() -> None:
-    """The other has won, whatever the score says."""
+    """The other seat wins, whatever the scores are."""
     played = match(2)
     played.begin()
     answer_all(played, 6)
@@ -61,7 +61,7 @@ def test_a_forfeit_ends_a_match_of_two() -> None:
 
 
 def test_a_step_is_awaited_before_a_forfeit_in_it_ends_the_match() -> None:
-    """Or the first of two offenders would lose and the second win, as the network pleased."""
+    """Otherwise, of two seats that forfeit in the same step, the one whose fault is noticed later would win."""
     played = match(2)
     played.begin()
     assert played.forfeit(0, CRASH, "") == ()
@@ -71,7 +71,7 @@ def test_a_step_is_awaited_before_a_forfeit_in_it_ends_the_match() -> None:
 
 
 def test_others_play_on_and_the_default_is_played_for_who_forfeited() -> None:
-    """A match of three is not spoilt for two by the third; its default action is on the record."""
+    """In a match of three the other two play on; the default actions of the third are recorded."""
     played = match(3, steps=2)
     played.begin()
     played.forfeit(1, CRASH, "")
@@ -84,7 +84,7 @@ def test_others_play_on_and_the_default_is_played_for_who_forfeited() -> None:
 
 
 def test_a_match_ends_when_one_seat_is_left() -> None:
-    """There is nobody to play against; of those who forfeited, who held out longer is ahead."""
+    """The match ends since nobody is left to play against. Seats that forfeited later rank higher."""
     played = match(4)
     played.begin()
     played.forfeit(2, CRASH, "")
@@ -97,7 +97,7 @@ def test_a_match_ends_when_one_seat_is_left() -> None:
 
 
 def test_a_seat_that_forfeited_ranks_below_all_others() -> None:
-    """Also below those whom it led by points."""
+    """It ranks below the others even if its score is higher."""
     played = match(3, steps=2)
     played.begin()
     played.answer(0, 6)
@@ -110,7 +110,7 @@ def test_a_seat_that_forfeited_ranks_below_all_others() -> None:
 
 
 def test_turns_of_a_seat_that_forfeited_pass_without_anybody_being_asked() -> None:
-    """The referee plays the default and asks the next seat at once."""
+    """The referee plays the default action for it and asks the next seat at once."""
     played = match(3, turns=True)
     assert [asked.seat for asked in played.begin()] == [0]
     assert [asked.seat for asked in played.forfeit(0, CRASH, "")] == [1]
@@ -121,7 +121,7 @@ def test_turns_of_a_seat_that_forfeited_pass_without_anybody_being_asked() -> No
 
 
 def test_who_never_joined_forfeits_before_the_first_step() -> None:
-    """And so below whoever forfeits later."""
+    """It therefore ranks below a seat that forfeits later."""
     played = match(3)
     asked = played.begin([(1, "did not join")])
     assert [ask.seat for ask in asked] == [0, 2]
@@ -132,14 +132,14 @@ def test_who_never_joined_forfeits_before_the_first_step() -> None:
 
 
 def test_a_match_is_over_before_it_began_if_one_seat_joined() -> None:
-    """No dice are rolled for it: the tape is empty."""
+    """No dice are rolled for such a match: the script of its dice is empty."""
     played = match(3, rolls=())
     assert played.begin([(0, ""), (2, "")]) == ()
     assert finished(played).ranks == (1, 0, 1)
 
 
 def test_decisions_are_numbered_through_the_match() -> None:
-    """A late answer to an old decision must not count for the new one."""
+    """Each decision of a match has its own number, so a late answer to an old one cannot count for a new one."""
     played = match(2, steps=2)
     assert played.begin() == [Asked(0, 1, (1, 2, 3, 4, 5, 6)), Asked(1, 2, (1, 2, 3, 4, 5, 6))]
     played.answer(1, 1)

@@ -1,4 +1,4 @@
-"""The service for one bot: who may join, and that nothing is queued for it without bound."""
+"""The gRPC service for one bot: which streams are accepted, and that nothing piles up without limit."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ METHOD = "/arena.v1.RefereeService/Play"
 
 
 class Caller:
-    """Takes notes of connection events."""
+    """Callbacks that record the connection events."""
 
     def __init__(self) -> None:
         self.inside = asyncio.Event()
@@ -45,13 +45,13 @@ class Caller:
 
 @pytest.fixture
 def caller() -> Caller:
-    """Whoever waits for the bot."""
+    """The callbacks of the service."""
     return Caller()
 
 
 @pytest.fixture
 async def service(scratch: Path, caller: Caller) -> AsyncIterator[RefereeService]:
-    """A service that is listening."""
+    """A service that listens on its socket."""
     directory = scratch / "door"
     directory.mkdir()
     made = RefereeService(directory, caller)
@@ -63,18 +63,18 @@ async def service(scratch: Path, caller: Caller) -> AsyncIterator[RefereeService
 
 @pytest.fixture
 async def channel(service: RefereeService) -> AsyncIterator[grpc.aio.Channel]:
-    """A bot's way to it."""
+    """A bot's channel to the service."""
     async with grpc.aio.insecure_channel(service.address) as made:
         yield made
 
 
 def hello(token: str, protocol: int = 1) -> bytes:
-    """The first frame."""
+    """The first frame of a stream, with this token."""
     return pb.PlayRequest(hello=pb.Hello(protocol=protocol, token=token)).SerializeToString()
 
 
 async def enter(channel: grpc.aio.Channel, service: RefereeService, caller: Caller) -> Any:
-    """A stream that is let in."""
+    """Open a stream with the right token and wait until it is accepted."""
     dial: Any = channel.stream_stream(METHOD)
     call = dial()
     await call.write(hello(service.token))
@@ -83,7 +83,7 @@ async def enter(channel: grpc.aio.Channel, service: RefereeService, caller: Call
 
 
 async def knock(channel: grpc.aio.Channel, *frames: bytes) -> grpc.StatusCode:
-    """Open a stream, say something and hang up; gives how the stream ended."""
+    """Open a stream, send frames and close it; return the status with which it ended."""
     dial: Any = channel.stream_stream(METHOD)
     code: grpc.StatusCode = await dial(iter(frames)).code()
     return code
@@ -92,7 +92,7 @@ async def knock(channel: grpc.aio.Channel, *frames: bytes) -> grpc.StatusCode:
 async def test_frames_travel_both_ways_as_they_are(
     service: RefereeService, channel: grpc.aio.Channel, caller: Caller
 ) -> None:
-    """Also what is no message: that is for the stream to judge."""
+    """Bytes that are no message are passed on, too: `BotStream` decides what they cost."""
     call = await enter(channel, service, caller)
     await call.write(b"\xff\xff")
     await call.write(b"last")
@@ -104,7 +104,7 @@ async def test_frames_travel_both_ways_as_they_are(
 async def test_what_is_written_arrives_in_order(
     service: RefereeService, channel: grpc.aio.Channel, caller: Caller
 ) -> None:
-    """Though it is written outside of any coroutine."""
+    """Frames arrive in the order in which they were written, although `write` is no coroutine."""
     call = await enter(channel, service, caller)
     for number in range(100):
         caller.write(b"%d" % number)
@@ -116,7 +116,7 @@ async def test_what_is_written_arrives_in_order(
 async def test_without_the_token_nobody_comes_in(
     channel: grpc.aio.Channel, caller: Caller, frames: list[bytes]
 ) -> None:
-    """Whatever the first frame is instead."""
+    """A stream whose first frame is no Hello with the right token is refused, whatever it is instead."""
     assert await knock(channel, *frames) is grpc.StatusCode.PERMISSION_DENIED
     assert caller.refusals == [(1, "the first frame has no Hello with ARENA_TOKEN")]
     assert not caller.inside.is_set()
@@ -125,7 +125,7 @@ async def test_without_the_token_nobody_comes_in(
 async def test_another_protocol_is_refused_in_words(
     service: RefereeService, channel: grpc.aio.Channel, caller: Caller
 ) -> None:
-    """The author sees both numbers."""
+    """The refusal names both versions of the protocol, for the author of the bot."""
     assert await knock(channel, hello(service.token, protocol=2)) is grpc.StatusCode.FAILED_PRECONDITION
     assert caller.refusals == [(1, "protocol 2 is not spoken here: 1 is")]
 
@@ -133,7 +133,7 @@ async def test_another_protocol_is_refused_in_words(
 async def test_a_token_is_good_for_one_stream(
     service: RefereeService, channel: grpc.aio.Channel, caller: Caller
 ) -> None:
-    """A second one never takes the seat over, whether the first still lives or not."""
+    """A second stream with the same token is refused, whether the first is still open or not."""
     call = await enter(channel, service, caller)
     assert await knock(channel, hello(service.token)) is grpc.StatusCode.ALREADY_EXISTS
     call.cancel()
@@ -145,7 +145,7 @@ async def test_a_token_is_good_for_one_stream(
 async def test_frames_do_not_pile_up_for_a_bot_that_does_not_read(
     service: RefereeService, channel: grpc.aio.Channel, caller: Caller
 ) -> None:
-    """It is told once, when a thousand wait; the referee never blocks on a write."""
+    """When `UNREAD` frames wait, the callback is called, only once. Writing never blocks the referee."""
     call = await enter(channel, service, caller)
     for _ in range(2 * UNREAD):
         caller.write(b"x")
@@ -155,7 +155,7 @@ async def test_frames_do_not_pile_up_for_a_bot_that_does_not_read(
 
 @pytest.mark.parametrize("error", [grpc.aio.UsageError, grpc.aio.InternalError, asyncio.InvalidStateError])
 async def test_the_writer_ends_quietly_when_the_bot_has_gone(error: type[Exception]) -> None:
-    """Whatever gRPC raises then is nobody's to retrieve."""
+    """Errors that gRPC raises then are ignored, since nothing waits for the writer's result."""
 
     class Gone:
         async def write(self, frame: bytes) -> None:
@@ -168,14 +168,14 @@ async def test_the_writer_ends_quietly_when_the_bot_has_gone(error: type[Excepti
 
 
 def test_the_path_of_a_socket_must_fit(caller: Caller) -> None:
-    """Unix takes about a hundred bytes: the error names the path."""
+    """A path of a socket may have about a hundred bytes; for a longer one the error names the path."""
     long = Path("/tmp") / ("d" * 100)
     with pytest.raises(ValueError, match="too long: /tmp/ddd"):
         RefereeService(long, caller)
 
 
 async def test_huge_headers_are_refused(channel: grpc.aio.Channel, caller: Caller) -> None:
-    """They would be held in memory before anybody asked who is there."""
+    """Such headers would fill the memory before the token is checked."""
     play: Any = channel.stream_stream(METHOD)
     call = play(metadata=[("x", "y" * 100_000)])
     with pytest.raises(grpc.aio.AioRpcError) as refused:
@@ -185,7 +185,7 @@ async def test_huge_headers_are_refused(channel: grpc.aio.Channel, caller: Calle
 
 
 async def test_connections_do_not_pile_up(service: RefereeService, channel: grpc.aio.Channel, caller: Caller) -> None:
-    """A bot could use up the referee's open files. Once they are gone it may join all the same."""
+    """A bot must not use up the referee's open files. Once its connections are closed it can join as usual."""
     dialled = [await asyncio.open_unix_connection(service.address.removeprefix("unix:")) for _ in range(40)]
     async with asyncio.timeout(40):
         greeted = await asyncio.gather(*(reader.read(1) for reader, _ in dialled))
@@ -201,7 +201,7 @@ async def test_connections_do_not_pile_up(service: RefereeService, channel: grpc
 
 
 async def test_a_connection_on_which_nothing_is_asked_is_closed(service: RefereeService) -> None:
-    """Whoever hoards connections hoards the referee's open files."""
+    """Each idle connection takes one of the files that the referee may open."""
     reader, writer = await asyncio.open_unix_connection(service.address.removeprefix("unix:"))
     writer.write(b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n" + bytes((0, 0, 0, 4, 0, 0, 0, 0, 0)))
     async with asyncio.timeout(40):

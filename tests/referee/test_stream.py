@@ -1,4 +1,4 @@
-"""What one bot is sent and what becomes of its answers, in virtual time."""
+"""The stream of one bot: which frames it is sent, and what its answers cost, in virtual time."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from tests.referee.fakes import LIMITS, Wire
 
 
 def decisions(frame: pb.PlayResponse) -> list[tuple[int, int]]:
-    """(match, decision) of what a frame asks."""
+    """The decisions that a frame asks, each as (match, decision)."""
     return [(decision.match, decision.decision) for decision in frame.decisions]
 
 
@@ -28,7 +28,7 @@ def decisions(frame: pb.PlayResponse) -> list[tuple[int, int]]:
 
 
 def test_the_first_frame_welcomes() -> None:
-    """It tells which protocol is spoken; a match that is there at once travels with it."""
+    """It has the version of the protocol, and already starts a match if there is one."""
     wire = Wire()
     wire.ask(wire.sit(), 1)
     (frame,) = wire.sent()
@@ -38,7 +38,7 @@ def test_the_first_frame_welcomes() -> None:
 
 
 def test_frames_fill_while_an_answer_is_owed() -> None:
-    """This is where the speed is: what gathers meanwhile goes out together."""
+    """Decisions that arise while an answer is owed are sent together, which is what makes ladders fast."""
     wire = Wire()
     first, second, third = wire.sit(), wire.sit(), wire.sit()
     wire.ask(first, 1)
@@ -52,7 +52,7 @@ def test_frames_fill_while_an_answer_is_owed() -> None:
 
 
 def test_a_frame_may_be_answered_piece_by_piece() -> None:
-    """Nobody is punished for it, but the next questions wait for the last piece."""
+    """A bot may send its answers in several frames; the next decisions are sent after the last of them."""
     wire = Wire()
     first, second = wire.sit(), wire.sit()
     wire.ask(first, 1)
@@ -68,7 +68,7 @@ def test_a_frame_may_be_answered_piece_by_piece() -> None:
 
 
 def test_the_end_of_a_match_is_told_with_ranks_scores_and_forfeits() -> None:
-    """A bot learns why it lost; scores may be larger than any integer of the wire."""
+    """A bot learns why it lost. Scores are text, since they may be larger than any integer of protobuf."""
     wire = Wire()
     at = wire.sit()
     forfeit = SeatForfeit(1, Forfeit.ILLEGAL, "chose 9", 3)
@@ -79,7 +79,7 @@ def test_the_end_of_a_match_is_told_with_ranks_scores_and_forfeits() -> None:
 
 
 def test_a_question_that_was_not_sent_yet_is_taken_back_with_its_match() -> None:
-    """The bot is not asked about a match that is over."""
+    """If a match ends before its queued decision is sent, the decision is dropped."""
     wire = Wire()
     first, second = wire.sit(), wire.sit()
     wire.ask(first, 1)
@@ -92,7 +92,7 @@ def test_a_question_that_was_not_sent_yet_is_taken_back_with_its_match() -> None
 
 
 def test_a_match_that_ends_is_waited_for_no_longer() -> None:
-    """What its answer held up is sent, and its deadline is nobody's."""
+    """The answer that it owes is no longer awaited: queued decisions are sent, and it cannot be late."""
     wire = Wire()
     first, second = wire.sit(), wire.sit()
     wire.ask(first, 1)
@@ -106,7 +106,7 @@ def test_a_match_that_ends_is_waited_for_no_longer() -> None:
 
 
 def test_legal_actions_travel_as_a_range_where_they_are_one() -> None:
-    """Two numbers instead of 128."""
+    """A range takes two numbers instead of up to 128."""
     wire = Wire()
     at, other = wire.sit(), wire.sit()
     wire.ask(at, 1, range(5, 9))
@@ -119,14 +119,14 @@ def test_legal_actions_travel_as_a_range_where_they_are_one() -> None:
 
 
 def test_a_bot_without_limits_is_told_the_largest_bank_there_is() -> None:
-    """And not none at all, which is what an empty field means."""
+    """An empty field would mean that the bank is empty."""
     wire = Wire()
     wire.ask(wire.sit(NO_LIMITS), 1)
     assert wire.sent()[0].decisions[0].bank_ms == 2**32 - 1
 
 
 def test_a_bot_without_limits_may_answer_piece_by_piece() -> None:
-    """Infinity less infinity is no time at which anything is due."""
+    """Infinite limits must not be subtracted from each other, which gives no number."""
     wire = Wire()
     first, second = wire.sit(NO_LIMITS), wire.sit(NO_LIMITS)
     wire.ask(first, 1)
@@ -138,7 +138,7 @@ def test_a_bot_without_limits_may_answer_piece_by_piece() -> None:
 
 
 def test_updates_travel_before_the_question_that_follows_from_them() -> None:
-    """A bot reads a frame from top to bottom."""
+    """Bots read a frame from beginning to end, so updates come before decisions."""
     wire = Wire(updates=True)
     at = wire.sit()
     wire.stream.update(at, frames.update(at.of, [(0, 5), (1, 6)], b""))
@@ -149,7 +149,7 @@ def test_updates_travel_before_the_question_that_follows_from_them() -> None:
 
 
 def test_goodbye_brings_what_had_gathered_and_ends_the_hearing() -> None:
-    """The end of the last match must not be lost."""
+    """What is queued, such as the end of the last match, is sent with the goodbye; later frames are ignored."""
     wire = Wire()
     at = wire.sit()
     wire.sent()
@@ -165,7 +165,7 @@ def test_goodbye_brings_what_had_gathered_and_ends_the_hearing() -> None:
 
 
 def test_a_choice_that_was_not_asked_is_rejected_in_words() -> None:
-    """The author reads what was wrong and what it costs."""
+    """The rejection says what was wrong and how many more cost the match."""
     wire = Wire()
     at = wire.sit()
     wire.sent()
@@ -180,7 +180,7 @@ def test_a_choice_that_was_not_asked_is_rejected_in_words() -> None:
 
 
 def test_a_bot_that_is_ended_by_a_rejection_has_answered_nothing() -> None:
-    """It does not read, and the rejection was one frame too many: the matches are over, and no answer reaches them."""
+    """The bot does not read, and writing the rejection ends it. Its matches are then over, so no answer counts."""
     wire = Wire()
     first, second = wire.sit(), wire.sit()
     wire.ask(first, 1)
@@ -193,7 +193,7 @@ def test_a_bot_that_is_ended_by_a_rejection_has_answered_nothing() -> None:
 
 
 def test_the_third_rejected_choice_is_a_fault() -> None:
-    """Two may be a mistake."""
+    """Two rejected choices may be a mistake."""
     wire = Wire()
     at = wire.sit()
     wire.say((at, 7, 0), (at, 8, 0), (at, 9, 0), (at, 10, 0))
@@ -203,7 +203,7 @@ def test_the_third_rejected_choice_is_a_fault() -> None:
 
 
 def test_what_a_frame_answers_before_its_third_rejected_choice_counts() -> None:
-    """As if it had come in frames of its own; what comes after does not."""
+    """Answers before the third rejected choice count as if they had come in an earlier frame; later ones do not."""
     wire = Wire()
     first, second = wire.sit(), wire.sit()
     wire.ask(first, 1)
@@ -215,7 +215,7 @@ def test_what_a_frame_answers_before_its_third_rejected_choice_counts() -> None:
 
 
 def test_rejections_of_matches_before_are_forgotten() -> None:
-    """Two in each match are two in each match, however many matches a process plays."""
+    """The count starts again with each match, so two in every match are allowed, however many a process plays."""
     wire = Wire()
     for _ in range(10):
         at = wire.sit()
@@ -225,7 +225,7 @@ def test_rejections_of_matches_before_are_forgotten() -> None:
 
 
 def test_the_same_choice_again_is_ignored() -> None:
-    """A bot may be unsure whether it was heard."""
+    """A bot may repeat a choice if it is not sure that the first arrived."""
     wire = Wire()
     at = wire.sit()
     wire.play(at, range(1, 100))
@@ -236,7 +236,7 @@ def test_the_same_choice_again_is_ignored() -> None:
 
 
 def test_a_different_choice_is_rejected_and_the_first_stands() -> None:
-    """Nobody takes a choice back."""
+    """A choice cannot be taken back."""
     wire = Wire()
     at = wire.sit()
     wire.play(at, [1])
@@ -248,7 +248,7 @@ def test_a_different_choice_is_rejected_and_the_first_stands() -> None:
 
 
 def test_a_question_cannot_be_answered_before_it_is_sent() -> None:
-    """Its number can be guessed; the guess is not an answer, and the clock is not fooled by it."""
+    """A bot can guess the number of a decision; such a choice is rejected, and the clock still runs as usual."""
     wire = Wire()
     first, second = wire.sit(), wire.sit()
     wire.ask(first, 1)
@@ -263,7 +263,7 @@ def test_a_question_cannot_be_answered_before_it_is_sent() -> None:
 
 
 def test_a_late_answer_to_a_match_that_ended_is_dropped_and_not_counted() -> None:
-    """It was on its way when the opponent gave up: a thousand times over it is no flood."""
+    """The answer was on its way when the match ended; even a thousand of these are no flood."""
     wire = Wire()
     keeps_it_busy = wire.sit()
     for _ in range(1000):
@@ -278,7 +278,7 @@ def test_a_late_answer_to_a_match_that_ended_is_dropped_and_not_counted() -> Non
 
 
 def test_messages_that_answer_nothing_are_a_flood_at_some_point() -> None:
-    """They cost the others time."""
+    """Such messages cost time that others need."""
     wire = Wire()
     wire.sit()
     for _ in range(NOISE):
@@ -289,7 +289,7 @@ def test_messages_that_answer_nothing_are_a_flood_at_some_point() -> None:
 
 
 def test_talk_about_a_match_that_ended_is_a_flood_at_some_point() -> None:
-    """Dropped is not free."""
+    """Such choices are dropped, but they are counted."""
     wire = Wire()
     wire.end(wire.sit())
     wire.say(*[(1, number, 0) for number in range(NOISE + 1)])
@@ -297,7 +297,7 @@ def test_talk_about_a_match_that_ended_is_a_flood_at_some_point() -> None:
 
 
 def test_repetitions_are_a_flood_when_they_outnumber_the_answers_by_far() -> None:
-    """Answering everything twice is a habit, five thousand times an attack."""
+    """Answering everything twice is harmless; answering five thousand times is an attack."""
     wire = Wire()
     at = wire.sit()
     wire.play(at, [1])
@@ -308,7 +308,7 @@ def test_repetitions_are_a_flood_when_they_outnumber_the_answers_by_far() -> Non
 
 
 def test_bytes_that_are_no_message_are_a_fault() -> None:
-    """In one line, without the bytes."""
+    """The detail is one printable line, without the bytes themselves."""
     wire = Wire()
     wire.sit()
     wire.receive(b"\xff\xff\xff")
@@ -319,7 +319,7 @@ def test_bytes_that_are_no_message_are_a_fault() -> None:
 
 
 def test_a_frame_that_is_too_long_is_not_even_read() -> None:
-    """It would cost the others time; the longest honest one is far shorter."""
+    """Reading it would cost time that others need. The longest frame of an honest bot is far shorter."""
     wire = Wire()
     at = wire.sit()
     wire.ask(at, 1)
@@ -330,7 +330,7 @@ def test_a_frame_that_is_too_long_is_not_even_read() -> None:
 
 
 def test_no_bytes_at_all_raise() -> None:
-    """Whatever a bot sends is heard, dropped or its fault, and never an exception of ours."""
+    """Any frame is an answer, is dropped, or is a fault of the bot; none raises an exception."""
     chance = random.Random(63)
     for _ in range(300):
         wire = Wire()
@@ -348,7 +348,7 @@ def test_no_bytes_at_all_raise() -> None:
 
 
 def any_frame(chance: random.Random) -> bytes:
-    """Noise, a message of choices that may hit, or such a message with a byte changed."""
+    """Random bytes, a message whose choices may match a decision, or such a message with one byte changed."""
     numbers = [0, 1, 2, 3, 4, 2**31, 2**32 - 1]
     frame = pb.PlayRequest()
     for _ in range(chance.randrange(4)):
@@ -363,7 +363,7 @@ def any_frame(chance: random.Random) -> bytes:
 
 
 def test_time_over_the_limit_is_drawn_from_the_bank_of_a_match_alone() -> None:
-    """And what is left is told with the next question."""
+    """What is left of the bank is sent with the next decision."""
     wire = Wire()
     at = wire.sit()
     wire.play(at, [1, 2])
@@ -374,7 +374,7 @@ def test_time_over_the_limit_is_drawn_from_the_bank_of_a_match_alone() -> None:
 
 
 def test_an_answer_is_awaited_for_its_limit_and_all_of_its_bank() -> None:
-    """To the last moment and hardly longer."""
+    """The referee waits for exactly that time and a moment, `PATIENCE`."""
     wire = Wire()
     at = wire.sit()
     wire.play(at, [1])
@@ -387,7 +387,7 @@ def test_an_answer_is_awaited_for_its_limit_and_all_of_its_bank() -> None:
 
 
 def test_an_answer_a_moment_late_is_late() -> None:
-    """Whether the timer or the answer comes first, the verdict is the same."""
+    """A late answer overdraws the bank, so the seat loses even if the answer comes before the timer."""
     wire = Wire()
     at = wire.sit()
     wire.play(at, [1])
@@ -401,7 +401,7 @@ def test_an_answer_a_moment_late_is_late() -> None:
 
 
 def test_the_first_decision_has_ten_limits() -> None:
-    """And the bank besides."""
+    """The bank can be used in addition."""
     wire = Wire()
     wire.ask(wire.sit(), 1)
     wire.stream.flush()
@@ -412,7 +412,7 @@ def test_the_first_decision_has_ten_limits() -> None:
 
 
 def test_nothing_is_charged_for_the_time_of_others() -> None:
-    """The clock stands while the opponent thinks."""
+    """No time is charged while the bot owes no decision."""
     wire = Wire()
     at = wire.sit()
     for number in (1, 2, 3):
@@ -422,7 +422,7 @@ def test_nothing_is_charged_for_the_time_of_others() -> None:
 
 
 def test_time_is_shared_over_what_is_answered_together() -> None:
-    """Who thought how long about which, only the bot knows."""
+    """Answers in one frame share its time equally, since only the bot knows how long it thought about each."""
     wire = Wire()
     seats = [wire.sit() for _ in range(3)]
     for at in seats:
@@ -436,7 +436,7 @@ def test_time_is_shared_over_what_is_answered_together() -> None:
 
 
 def test_a_slow_answer_among_several_matches_is_reported_and_not_charged() -> None:
-    """It may have waited its turn in the bot: from then on one match at a time shows who is slow."""
+    """The decision may have waited inside the bot. Playing one match at a time will show whether the bot is slow."""
     wire = Wire()
     first, second = wire.sit(), wire.sit()
     for at in (first, second):
@@ -451,7 +451,7 @@ def test_a_slow_answer_among_several_matches_is_reported_and_not_charged() -> No
 
 
 def in_a_frame(wire: Wire, count: int, limits: Limits = LIMITS) -> list[BotSeat]:
-    """So many matches, whose second decisions have just been asked in one frame."""
+    """The seats of `count` matches, whose second decisions have just been sent in one frame."""
     seats = [wire.sit(limits) for _ in range(count)]
     for number in (1, 2):
         for at in seats:
@@ -464,7 +464,7 @@ def in_a_frame(wire: Wire, count: int, limits: Limits = LIMITS) -> list[BotSeat]
 
 
 def a_second_and_a_first(wire: Wire) -> tuple[BotSeat, BotSeat]:
-    """Two matches, whose second and first decisions have just been asked in one frame."""
+    """The seats of two matches: one frame has just asked the second decision of one and the first of the other."""
     old, new = wire.sit(), wire.sit()
     wire.play(old, [1])
     wire.ask(old, 2)
@@ -474,12 +474,12 @@ def a_second_and_a_first(wire: Wire) -> tuple[BotSeat, BotSeat]:
 
 
 FOUND = LIMITS.decision + LIMITS.bank + LIMITS.decision / PIECES
-"""Seconds after the last sign of life."""
+"""Seconds of silence after which a bot with several matches is overdue."""
 
 
 @pytest.mark.parametrize("count", [2, 8, 256])
 def test_who_has_stopped_is_found_as_soon_however_much_it_owes(count: int) -> None:
-    """In the time of one decision, not of all: nobody waits for minutes for a bot that hangs."""
+    """A bot that hangs is found after the time of one decision, not of all that it owes."""
     wire = Wire(matches=256)
     in_a_frame(wire, count)
     wire.time.pass_by(FOUND)
@@ -492,7 +492,7 @@ def test_who_has_stopped_is_found_as_soon_however_much_it_owes(count: int) -> No
 
 
 def test_every_answer_is_a_sign_of_life() -> None:
-    """Whoever shows progress may take its limit for each decision of a frame."""
+    """A bot that sends its answers one by one may take the limit for each decision of a frame."""
     wire = Wire()
     for at in in_a_frame(wire, 8):
         wire.time.pass_by(LIMITS.decision)
@@ -501,7 +501,7 @@ def test_every_answer_is_a_sign_of_life() -> None:
 
 
 def test_who_stops_within_a_frame_is_found_after_its_last_answer() -> None:
-    """What it has answered before buys it nothing."""
+    """The answers that it sent before give it no additional time."""
     wire = Wire()
     seats = in_a_frame(wire, 8)
     wire.time.pass_by(0.9)
@@ -513,7 +513,7 @@ def test_who_stops_within_a_frame_is_found_after_its_last_answer() -> None:
 
 
 def test_messages_without_an_answer_are_no_sign_of_life() -> None:
-    """Else a bot that has stopped deciding could go on talking."""
+    """Otherwise a bot that hangs could gain time by sending messages."""
     wire = Wire()
     first, *_ = in_a_frame(wire, 2)
     for _ in range(3):
@@ -524,7 +524,7 @@ def test_messages_without_an_answer_are_no_sign_of_life() -> None:
 
 
 def test_where_first_decisions_are_owed_silence_may_last_for_ten_limits() -> None:
-    """It may be building its tables for any of them."""
+    """The bot may be building tables for any of its first decisions."""
     wire = Wire()
     a_second_and_a_first(wire)
     wire.time.pass_by(FOUND + 9 * LIMITS.decision)
@@ -535,7 +535,7 @@ def test_where_first_decisions_are_owed_silence_may_last_for_ten_limits() -> Non
 
 @pytest.mark.parametrize("patient", [0, 1])
 def test_the_decision_that_may_take_longest_says_how_long_silence_may_last(patient: int) -> None:
-    """Nobody knows which one it is at."""
+    """The bot may be thinking about any decision that it owes, so the longest allowance counts."""
     limits = [Limits(decision=1.0, bank=3.0), Limits(decision=1.0, bank=3.0)]
     limits[patient] = Limits(decision=2.0, bank=5.0)
     wire = Wire()
@@ -553,7 +553,7 @@ def test_the_decision_that_may_take_longest_says_how_long_silence_may_last(patie
 
 
 def test_a_shorter_limit_may_come_while_nothing_is_owed() -> None:
-    """There is nothing to be late with yet; what is asked then is due by its own limit."""
+    """Without an owed decision nothing is late; the decision asked afterwards has its own, shorter limit."""
     wire = Wire()
     wire.play(wire.sit(), [1])
     at = wire.sit(Limits(decision=0.1, bank=0.2))
@@ -567,11 +567,11 @@ def test_a_shorter_limit_may_come_while_nothing_is_owed() -> None:
 
 
 def test_silence_in_which_the_machine_was_busy_is_not_charged() -> None:
-    """Among several matches as in one alone."""
+    """This holds for several matches as for one."""
     wire = Wire()
     wire.used = Usage(0.0, {1: 0.0})
     in_a_frame(wire, 8)
-    wire.time.pass_by(0.2)  # by now it was seen thinking
+    wire.time.pass_by(0.2)  # by now its processes have been sampled
     wire.used = Usage(0.5, {1: FOUND})
     wire.time.pass_by(1.9 * FOUND)
     assert wire.faults == []
@@ -580,7 +580,7 @@ def test_silence_in_which_the_machine_was_busy_is_not_charged() -> None:
 
 
 def test_a_decision_that_empties_its_bank_is_in_time_whatever_else_is_owed() -> None:
-    """Alone it would be: so a bot that says what it has four times in a limit is not blamed for the rest of it."""
+    """Alone it would be in time. So a bot that sends its answers four times in a limit only counts as slow."""
     wire = Wire()
     seats = in_a_frame(wire, 8)
     wire.time.pass_by(LIMITS.decision / PIECES + LIMITS.decision + LIMITS.bank)
@@ -589,7 +589,7 @@ def test_a_decision_that_empties_its_bank_is_in_time_whatever_else_is_owed() -> 
 
 
 def test_part_of_an_answer_moves_the_deadline_even_a_moment_late() -> None:
-    """Among several matches nobody is blamed for one slow answer."""
+    """With several matches in play, a slow answer is no fault, even if it comes just after the deadline."""
     wire = Wire()
     first, _ = in_a_frame(wire, 2)
     wire.time.pass_by(FOUND + 0.01)
@@ -601,7 +601,7 @@ def test_part_of_an_answer_moves_the_deadline_even_a_moment_late() -> None:
 
 
 def test_a_long_first_decision_makes_the_others_of_its_frame_no_slower() -> None:
-    """Shared equally, its ten limits would be more than one for each of the others."""
+    """The time is compared with the mean limit of the frame, since the first decision may take ten limits."""
     wire = Wire()
     old, new = a_second_and_a_first(wire)
     wire.time.pass_by(8.0)
@@ -610,7 +610,7 @@ def test_a_long_first_decision_makes_the_others_of_its_frame_no_slower() -> None
 
 
 def test_nothing_can_be_blamed_on_the_last_of_several_matches() -> None:
-    """What went before may have caused it: only a stream that held none since is blamed again."""
+    """The other matches may have caused its slowness. A match is charged again once the bot held none in between."""
     wire = Wire()
     first, second = wire.sit(), wire.sit()
     wire.end(first)
@@ -623,7 +623,7 @@ def test_nothing_can_be_blamed_on_the_last_of_several_matches() -> None:
 
 
 def test_answers_that_lie_unread_after_a_long_sleep_are_heard() -> None:
-    """A suspended arena finds its timers overdue before it finds what has arrived."""
+    """After the machine was suspended, timers go off before the answers are read; the answers still count."""
     wire = Wire()
     at = wire.sit()
     wire.play(at, [1])
@@ -636,7 +636,7 @@ def test_answers_that_lie_unread_after_a_long_sleep_are_heard() -> None:
 
 
 def test_a_bot_without_limits_is_never_late() -> None:
-    """Somebody sits at a breakpoint."""
+    """Its author may have stopped it in a debugger."""
     wire = Wire()
     at = wire.sit(NO_LIMITS)
     wire.ask(at, 1)
@@ -650,13 +650,13 @@ def test_a_bot_without_limits_is_never_late() -> None:
 
 
 def late(wire: Wire, seconds: float, cpu: float, *, answer: bool = True) -> BotSeat:
-    """Its second decision takes so long, of which the bot had so much processor time and waited for the rest."""
+    """A seat whose second decision takes `seconds`: for `cpu` of them the bot computed, for the rest it waited."""
     at = wire.sit()
     wire.used = Usage(0.0, {1: 0.0})
     wire.play(at, [1])
     wire.ask(at, 2)
     wire.stream.flush()
-    wire.time.pass_by(0.2)  # by now it was seen thinking
+    wire.time.pass_by(0.2)  # by now its processes have been sampled
     wire.used = Usage(cpu, {1: max(0.0, seconds - 0.2 - cpu)})
     wire.time.pass_by(seconds - 0.2)
     if answer:
@@ -665,7 +665,7 @@ def late(wire: Wire, seconds: float, cpu: float, *, answer: bool = True) -> BotS
 
 
 def test_who_had_to_wait_for_a_processor_is_not_late() -> None:
-    """Three times the limit by the wall, less than one of its own doing."""
+    """A decision of three limits by the clock costs nothing if the bot could compute for less than one limit."""
     wire = Wire()
     at = late(wire, 3.0, 0.5)
     assert (wire.heard[-1], at.bank.left, wire.faults) == ((1, 2, 0), 3.0, [])
@@ -674,7 +674,7 @@ def test_who_had_to_wait_for_a_processor_is_not_late() -> None:
 
 
 def test_work_on_several_processors_costs_more_than_the_time_by_the_wall() -> None:
-    """Three of them for less than the limit of a second."""
+    """Three processors busy for 0.9 s are charged as 2.1 s, more than the limit of one second."""
     wire = Wire()
     at = late(wire, 0.9, 2.1)
     assert at.times[1] == pytest.approx(0.9)
@@ -683,7 +683,7 @@ def test_work_on_several_processors_costs_more_than_the_time_by_the_wall() -> No
 
 
 def test_who_starts_processes_meanwhile_waited_for_nothing() -> None:
-    """They are gone when it answers, and what they worked was added to nobody's time."""
+    """The processor time of child processes that are gone cannot be seen, so waiting is not subtracted."""
     wire = Wire()
     at = wire.sit()
     wire.used = Usage(0.0, {1: 0.0}, uncounted=frozenset({1}))
@@ -699,7 +699,7 @@ def test_who_starts_processes_meanwhile_waited_for_nothing() -> None:
 
 
 def test_who_was_overdue_by_the_wall_only_has_what_is_left() -> None:
-    """Then it is over, however busy the machine was meanwhile."""
+    """Time in which it waited is not charged; it forfeits when its limit and its bank are really used up."""
     wire = Wire()
     late(wire, 6.0, 3.5, answer=False)
     assert wire.faults == []
@@ -708,14 +708,14 @@ def test_who_was_overdue_by_the_wall_only_has_what_is_left() -> None:
 
 
 def test_where_the_machine_is_too_busy_nobody_loses() -> None:
-    """Four times what it may: there is no telling any more."""
+    """After four times the allowance nobody can tell whether the bot is slow, so the match is void."""
     wire = Wire()
     late(wire, 17.0, 1.0, answer=False)
     assert (wire.faults, len(wire.overloads)) == ([], 1)
 
 
 def test_a_referee_that_slept_judges_nobody() -> None:
-    """It was stopped, or the whole machine was: the match is to be played again, answered or not."""
+    """If the referee's process or the whole machine was stopped, the match is void, answered or not."""
     for answer in (True, False):
         wire = Wire()
         at = wire.sit()
@@ -731,7 +731,7 @@ def test_a_referee_that_slept_judges_nobody() -> None:
 
 
 def test_who_answers_at_once_is_never_looked_at() -> None:
-    """A look costs more than a fast decision."""
+    """The processes of a bot that answers quickly are never sampled, as a sample costs more than a fast decision."""
     wire = Wire()
     looks: list[float] = []
     wire.usage = lambda: looks.append(wire.time.now)  # type: ignore[method-assign]
@@ -743,7 +743,7 @@ def test_who_answers_at_once_is_never_looked_at() -> None:
 
 
 def test_capacity_doubles_while_answers_are_far_inside_the_limit() -> None:
-    """Up to what the bot offered."""
+    """The capacity doubles up to the number of matches that the bot offered in its Hello."""
     wire = Wire(matches=6, new=True)
     at = wire.sit()
     seen = []
@@ -754,7 +754,7 @@ def test_capacity_doubles_while_answers_are_far_inside_the_limit() -> None:
 
 
 def test_capacity_shrinks_when_a_full_frame_would_take_half_the_limit() -> None:
-    """And does not grow where it would take an eighth."""
+    """The capacity stays the same if a full frame would take more than an eighth of the limit."""
     wire = Wire(new=True)
     at = wire.sit()
     wire.play(at, [1, 2], seconds=0.01)
@@ -766,7 +766,7 @@ def test_capacity_shrinks_when_a_full_frame_would_take_half_the_limit() -> None:
 
 
 def test_a_bot_that_offers_nothing_gets_one_match_at_a_time() -> None:
-    """The field unset is the simplest bot there is."""
+    """A simple bot leaves the field unset."""
     wire = Wire(matches=0, new=True)
     wire.play(wire.sit(Limits()), range(1, 20))
     assert wire.stream.window.size == 1
@@ -774,7 +774,7 @@ def test_a_bot_that_offers_nothing_gets_one_match_at_a_time() -> None:
 
 @pytest.mark.parametrize(("took", "capacity"), [(0.01, 16), (0.24, 8), (0.6, 4)])
 def test_a_frame_answered_in_pieces_shows_what_it_took_as_a_whole(took: float, capacity: int) -> None:
-    """Who decides everything and then says it in many messages has not answered the later ones in no time."""
+    """The time of the whole frame counts, since a bot may decide everything before it sends its first answer."""
     wire = Wire()
     seats = in_a_frame(wire, 8)
     wire.stream.window.size = 8
@@ -785,7 +785,7 @@ def test_a_frame_answered_in_pieces_shows_what_it_took_as_a_whole(took: float, c
 
 
 def test_a_frame_has_no_more_than_the_bot_is_given_at_once() -> None:
-    """Its matches of before may be many; what does not fit is asked when the frame is answered, in its turn."""
+    """If the bot has more matches than the window allows, the other decisions follow in later frames, in order."""
     wire = Wire()
     seats = in_a_frame(wire, 8)
     wire.say(*[(at, 2, 0) for at in seats])
@@ -800,7 +800,7 @@ def test_a_frame_has_no_more_than_the_bot_is_given_at_once() -> None:
 
 
 def test_first_decisions_come_few_at_a_time_at_first() -> None:
-    """A bot that is quick all through its first match may take seconds at the beginning of each."""
+    """A bot that was quick in its first match may still take seconds for the first decision of others."""
     wire = Wire(new=True)
     wire.play(wire.sit(), range(1, 10))
     for at in [wire.sit() for _ in range(60)]:
@@ -816,7 +816,7 @@ def test_first_decisions_come_few_at_a_time_at_first() -> None:
 
 
 def test_one_first_decision_at_a_time_does_not_show_that_many_are_as_quick() -> None:
-    """Each takes a second and more, however many were asked one by one."""
+    """Ten first decisions of 1.2 s, asked one by one, do not show that many in one frame are in time."""
     wire = Wire(new=True)
     held = wire.sit()
     wire.play(held, [1])
@@ -831,7 +831,7 @@ def test_one_first_decision_at_a_time_does_not_show_that_many_are_as_quick() -> 
 
 
 def test_a_frame_that_has_all_it_may_have_is_full() -> None:
-    """It does not wait for more of the matches that the bot holds."""
+    """A frame with as many decisions as the window allows does not wait for more."""
     wire = Wire()
     seats = [wire.sit() for _ in range(9)]
     wire.stream.window.size = 2
@@ -842,7 +842,7 @@ def test_a_frame_that_has_all_it_may_have_is_full() -> None:
 
 
 def test_a_match_among_several_starts_with_its_first_question() -> None:
-    """What a bot prepares at a start takes time of its own; updates and ends come no sooner than the start."""
+    """Preparing for a match takes the bot time, so matches start one by one. Updates and ends come after the start."""
     wire = Wire(updates=True)
     wire.ask(wire.sit(), 1)
     asked, ended = wire.sit(), wire.sit()
@@ -858,7 +858,7 @@ def test_a_match_among_several_starts_with_its_first_question() -> None:
 
 
 class Sitting(NamedTuple):
-    """How a bot fared that answers a frame only at its end."""
+    """Result of a bot that answers a frame only when it has decided everything in it."""
 
     wire: Wire
     longest: float
@@ -868,7 +868,10 @@ class Sitting(NamedTuple):
 
 
 def answers_at_the_end(cost: Callable[[int], float], limits: Limits = LIMITS, matches: int = 60) -> Sitting:
-    """A new bot plays matches of 40 decisions, as many at once as it is given; what each costs, its number says."""
+    """Let a new bot play matches of 40 decisions, as many at once as it is given.
+
+    `cost` gives the seconds that a decision takes, by its number.
+    """
     wire = Wire(matches=256, new=True)
     stream, longest, most = wire.stream, 0.0, 0
     while matches or stream.held:
@@ -896,7 +899,7 @@ PATIENT = [Limits(decision=1.0, bank=10.0), Limits(decision=1.0, bank=0.0)]
 
 @pytest.mark.parametrize("limits", PATIENT, ids=["a bank", "no bank"])
 def test_frames_are_as_large_as_a_bot_has_shown_to_answer_in_time(limits: Limits) -> None:
-    """30 ms a decision, said at the end of the frame: eight of them are well inside a second."""
+    """A bot of 30 ms a decision gets frames of eight, which it answers in a fraction of its limit of one second."""
     played = answers_at_the_end(lambda _: 0.03, limits)
     assert (played.wire.faults, played.wire.slow, played.most) == ([], 0, 8)
     assert played.longest <= limits.decision / 2
@@ -904,14 +907,14 @@ def test_frames_are_as_large_as_a_bot_has_shown_to_answer_in_time(limits: Limits
 
 @pytest.mark.parametrize("limits", PATIENT, ids=["a bank", "no bank"])
 def test_a_bot_may_become_five_times_slower_in_mid_match(limits: Limits) -> None:
-    """The frame in which it happens is still answered in time, and frames shrink after it."""
+    """The frame in which it becomes slower is still answered in time, and later frames are smaller."""
     played = answers_at_the_end(lambda number: 0.03 if number < 20 else 0.15, limits)
     assert (played.wire.faults, played.wire.slow) == ([], 0)
     assert played.longest <= limits.decision * (1 + 1 / PIECES)
 
 
 def test_a_bot_may_become_slower_from_decision_to_decision() -> None:
-    """From a millisecond to more than half a second: it is never asked more than it can answer."""
+    """A bot that slows down from 1 ms to more than half a second is never asked more than it can answer in time."""
     played = answers_at_the_end(lambda number: 0.001 * 1.18**number)
     assert (played.wire.faults, played.wire.slow) == ([], 0)
     assert played.longest <= LIMITS.decision
@@ -919,7 +922,7 @@ def test_a_bot_may_become_slower_from_decision_to_decision() -> None:
 
 @pytest.mark.parametrize("first", [0.03, 0.3, 2.0, 9.0])
 def test_a_bot_may_take_its_time_for_first_decisions(first: float) -> None:
-    """However quick it is afterwards, a frame has only as many of them as it is through with in time."""
+    """A frame has only as many first decisions as the bot can answer in time, however fast its others are."""
     played = answers_at_the_end(lambda number: first if number == 1 else 0.001)
     assert (played.wire.faults, played.wire.slow) == ([], 0)
     assert played.longest <= LIMITS.first

@@ -1,4 +1,4 @@
-"""A match and the streams of its seats brought together: who is asked, told and forfeited when, in virtual time."""
+"""A match with the streams of its seats: who is asked, who is told what, and who forfeits when, in virtual time."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ GONE = Fault(Forfeit.CRASH, "the process exited with code 3")
 
 
 def toy_match(seats: int, *, updates: bool = False, rolls: Sequence[int] = (6,) * 9, **options: Any) -> Sitting:
-    """A match of the toy game, about to begin."""
+    """A match of the toy game that has not begun yet."""
     toy = Toy()
     return Sitting(Match(toy, seats, toy.options(options), ScriptedDice(rolls)), updates=updates)
 
@@ -28,14 +28,14 @@ def asked(sitting: Sitting) -> list[int]:
 
 
 def outcome(sitting: Sitting) -> Outcome:
-    """How the match ended."""
+    """The outcome of the match; fails if the rules raised an error or the match is not over."""
     assert sitting.errors == []
     assert sitting.table.match.outcome is not None
     return sitting.table.match.outcome
 
 
 def test_a_match_is_played_to_its_end() -> None:
-    """And that is told once."""
+    """A match without faults ends with the ranks and scores of the rules."""
     sitting = toy_match(2, steps=2)
     sitting.begin()
     for seat, action in ((1, 6), (0, 1), (0, 6), (1, 1)):
@@ -44,7 +44,7 @@ def test_a_match_is_played_to_its_end() -> None:
 
 
 def test_an_illegal_choice_forfeits_at_once() -> None:
-    """With what was asked and what was answered."""
+    """The evidence has the question, the answer, and the time that it took."""
     sitting = toy_match(2)
     sitting.begin()
     sitting.choose(0, 1)
@@ -56,7 +56,7 @@ def test_an_illegal_choice_forfeits_at_once() -> None:
 
 
 def test_a_game_that_cannot_name_its_actions_blames_as_ever(monkeypatch: pytest.MonkeyPatch) -> None:
-    """An illegal choice is the bot's fault, whatever comes of putting it into words."""
+    """An illegal choice is the bot's fault even if the game fails to name the actions."""
     monkeypatch.setattr(Toy, "action_name", lambda *_: 1 // 0)
     sitting = toy_match(2)
     sitting.begin()
@@ -66,7 +66,7 @@ def test_a_game_that_cannot_name_its_actions_blames_as_ever(monkeypatch: pytest.
 
 
 def test_an_answer_after_its_time_forfeits_and_does_not_count() -> None:
-    """The bank that was told with the question is part of the evidence, not what became of it."""
+    """The evidence has the bank as it was sent with the question, before the time was charged."""
     sitting = toy_match(2)
     sitting.begin()
     sitting.choose(1, 1)
@@ -79,7 +79,7 @@ def test_an_answer_after_its_time_forfeits_and_does_not_count() -> None:
 
 
 def test_a_bot_that_vanishes_while_it_owes_a_decision_forfeits_then() -> None:
-    """The step is awaited all the same."""
+    """It forfeits in the step in which it vanished; the other answers of that step are still awaited."""
     sitting = toy_match(2)
     sitting.begin()
     sitting.go(1, GONE)
@@ -89,7 +89,7 @@ def test_a_bot_that_vanishes_while_it_owes_a_decision_forfeits_then() -> None:
 
 
 def test_a_bot_that_vanishes_when_it_owes_nothing_forfeits_when_it_does() -> None:
-    """What the process was like when it went is kept."""
+    """It forfeits when it is next asked. The evidence describes its process as it was when it vanished."""
     sitting = toy_match(2, turns=True)
     sitting.begin()
     sitting.wires[1].condition = "exited with code 3"
@@ -102,7 +102,7 @@ def test_a_bot_that_vanishes_when_it_owes_nothing_forfeits_when_it_does() -> Non
 
 
 def test_a_bot_that_vanishes_after_its_last_decision_has_done_nothing_wrong() -> None:
-    """Its match ends by the rules."""
+    """Its match ends by the rules, without a forfeit."""
     sitting = toy_match(2, steps=1)
     sitting.begin()
     sitting.choose(0, 6)
@@ -112,7 +112,7 @@ def test_a_bot_that_vanishes_after_its_last_decision_has_done_nothing_wrong() ->
 
 
 def test_bots_that_vanish_in_one_step_tie() -> None:
-    """In whatever order they were noticed, and whether asked yet or not."""
+    """They tie in whatever order their ends are noticed."""
     sitting = toy_match(3)
     sitting.begin()
     sitting.go(2, GONE)
@@ -122,7 +122,7 @@ def test_bots_that_vanish_in_one_step_tie() -> None:
 
 
 def test_turns_of_several_that_are_gone_pass_to_the_next() -> None:
-    """Each forfeits when its turn comes: later is better."""
+    """Each of them forfeits when its turn comes, and a later forfeit ranks higher."""
     sitting = toy_match(4, turns=True)
     sitting.begin()
     for seat in (1, 2):
@@ -134,7 +134,7 @@ def test_turns_of_several_that_are_gone_pass_to_the_next() -> None:
 
 
 def test_a_seat_that_forfeited_is_neither_asked_nor_heard() -> None:
-    """What it sends is dropped; it learns of the end like everybody."""
+    """Its frames are dropped without a rejection, and the default action is played for it."""
     sitting = toy_match(3)
     sitting.begin()
     sitting.choose(0, 9)
@@ -147,7 +147,7 @@ def test_a_seat_that_forfeited_is_neither_asked_nor_heard() -> None:
 
 
 def test_nobody_sees_a_step_before_all_choices_are_in() -> None:
-    """Updates neither; then everybody is shown all of them, in seat order."""
+    """Updates are sent only when all choices of a step are in; then every bot sees all of them, in seat order."""
     sitting = toy_match(3, updates=True)
     sitting.begin()
     sitting.choose(2, 3)
@@ -161,7 +161,7 @@ def test_nobody_sees_a_step_before_all_choices_are_in() -> None:
 
 
 def test_what_others_chose_changes_nothing_that_is_sent_before_all_are_in() -> None:
-    """To the last byte: a length or a field would tell as well."""
+    """All frames are equal to the last byte, since even a length could give away a choice."""
     sent = []
     for choice in (1, 4):
         sitting = toy_match(3, updates=True)
@@ -173,7 +173,7 @@ def test_what_others_chose_changes_nothing_that_is_sent_before_all_are_in() -> N
 
 
 def test_updates_show_the_defaults_of_seats_that_forfeited_and_are_not_for_them() -> None:
-    """They have left the table."""
+    """Bots that forfeited get no more updates; the others see the default actions played for them."""
     sitting = toy_match(3, updates=True, steps=2)
     sitting.begin()
     sitting.choose(0, 9)
@@ -185,7 +185,7 @@ def test_updates_show_the_defaults_of_seats_that_forfeited_and_are_not_for_them(
 
 
 def test_absent_seats_forfeit_and_others_play() -> None:
-    """Who never joined is not waited for."""
+    """A seat that never joined is not waited for and ranks last."""
     sitting = toy_match(3, steps=1)
     sitting.begin(absent=[1])
     sitting.choose(0, 6)
@@ -195,7 +195,7 @@ def test_absent_seats_forfeit_and_others_play() -> None:
 
 @pytest.mark.parametrize("where", ["start", "pending", "view"])
 def test_rules_that_raise_at_the_beginning_break_their_own_table(where: str) -> None:
-    """It is nobody's forfeit."""
+    """The error is reported for this match, and no seat forfeits."""
     sitting = toy_match(2, raises=where)
     sitting.begin()
     assert [str(error) for error in sitting.errors] == [f"the rules of toy in {where}"]
@@ -204,7 +204,7 @@ def test_rules_that_raise_at_the_beginning_break_their_own_table(where: str) -> 
 
 @pytest.mark.parametrize("where", ["apply", "ranks"])
 def test_rules_that_raise_later_break_their_own_table(where: str) -> None:
-    """The answer that set it off was a good one."""
+    """The error is reported for this match, and the bot whose answer led to it is not to blame."""
     sitting = toy_match(2, steps=1, raises=where)
     sitting.begin()
     sitting.choose(0, 1)
@@ -214,7 +214,7 @@ def test_rules_that_raise_later_break_their_own_table(where: str) -> None:
 
 
 def test_legal_actions_are_named_in_a_line() -> None:
-    """Also if there are a thousand, and those that the game does not know."""
+    """The line is short for a thousand actions, too, and has numbers for actions that the game does not name."""
     toy = Toy()
     assert brief(toy, range(1, 1000)) == "1 (guess 1) … 999"
     assert brief(toy, range(5, 7)) == "5 (guess 5), 6 (guess 6)"

@@ -1,4 +1,8 @@
-"""A game for tests: guess the next die. Simultaneous or in turns, two to six seats, and it can be made to raise."""
+"""A game for tests: guess the next die, for two to six seats.
+
+Its options are `steps`, the number of rolls; `turns`, whether seats guess in turn instead of all at once; and `raises`,
+the name of a method that raises an error.
+"""
 
 from __future__ import annotations
 
@@ -13,7 +17,7 @@ from arena.games.rules import Game, Options, Seat, places
 
 
 class State(NamedTuple):
-    """A position; `rolls` are the dice so far, one a step."""
+    """A position; `rolls` has the faces so far, one for each step."""
 
     seats: int
     options: Options
@@ -22,7 +26,7 @@ class State(NamedTuple):
 
 
 class Toy(Game[State]):
-    """Six points for whoever guesses the die of the step, one for a guess that is odd."""
+    """The rules: six points for guessing the die of the step, otherwise one point if the guess is odd."""
 
     name = "toy"
     title = "Guess the die"
