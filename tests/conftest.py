@@ -1,4 +1,4 @@
-"""What holds for every test."""
+"""Hooks for all tests: skip those whose needs are missing, and fail the run if others are skipped."""
 
 from __future__ import annotations
 
@@ -12,17 +12,22 @@ import pytest
 from tests import needs
 
 QUICK = "not long"
-"""The marks that `./scripts/test` asks for without --all."""
+"""The value of pytest's -m that `./scripts/test` uses without --all."""
 NO_SKIP = bool(os.environ.get("ARENA_NO_SKIP"))
+"""Whether every skipped test fails the run, as in `.ci/run`."""
 LACKING = pytest.StashKey[str]()
-"""What a test was skipped for want of."""
+"""The need for which a test was skipped."""
 _skipped: list[str] = []
-"""Tests that should not have been, and why they were."""
+"""Tests that were skipped but may not be, each with the reason of the skip."""
 _left_out: list[str] = []
+"""Long tests that were left out because of `QUICK`."""
 
 
 def pytest_configure() -> None:
-    """Do not pass on what nohup, or a shell's background, has us ignore: tests send it, SIGINT also to themselves."""
+    """Handle signals that nohup or a shell's background job made this process ignore.
+
+    Child processes would ignore them, too, but tests send them these signals, and SIGINT to themselves.
+    """
     heard = {signal.SIGINT: signal.default_int_handler, **dict.fromkeys((signal.SIGHUP, signal.SIGQUIT), _nothing)}
     for number, handler in heard.items():
         if signal.getsignal(number) is signal.SIG_IGN:
@@ -30,7 +35,7 @@ def pytest_configure() -> None:
 
 
 def _nothing(_number: int, _frame: object) -> None:
-    """Unlike SIG_IGN this is not inherited."""
+    """A handler that does nothing; unlike SIG_IGN it is not inherited by child processes."""
 
 
 @pytest.hookimpl(tryfirst=True)
@@ -44,7 +49,7 @@ def pytest_runtest_setup(item: pytest.Item) -> None:
 
 @pytest.hookimpl(wrapper=True)
 def pytest_runtest_makereport(item: pytest.Item) -> Generator[None, pytest.TestReport, pytest.TestReport]:
-    """Note what was skipped and should not have been."""
+    """Record a test that was skipped but may not be."""
     report = yield
     listed = needs.may_skip().get(item.stash.get(LACKING, ""), [])
     if report.skipped and (NO_SKIP or needs.name(item) not in listed):
@@ -53,7 +58,7 @@ def pytest_runtest_makereport(item: pytest.Item) -> Generator[None, pytest.TestR
 
 
 def pytest_collectreport(report: pytest.CollectReport) -> None:
-    """Note what was skipped as a whole: there is no such need."""
+    """Record a module or folder that was skipped as a whole, since no need allows that."""
     if report.skipped:
         _note(report)
 
@@ -63,22 +68,19 @@ def _note(report: pytest.TestReport | pytest.CollectReport) -> None:
 
 
 def pytest_deselected(items: list[pytest.Item]) -> None:
-    """Note what was left out for being long; what was left out by name comes here apart from that."""
+    """Record long tests that were left out. Tests deselected in another way, as by name, come in calls of their own."""
     if items and items[0].config.option.markexpr == QUICK and all(item.get_closest_marker("long") for item in items):
         _left_out.extend(item.nodeid for item in items)
 
 
 def pytest_sessionfinish(session: pytest.Session) -> None:
-    """A skipped test that is not listed fails the run, and with ARENA_NO_SKIP any does.
-
-    What a machine lacks must not look like a success.
-    """
+    """Fail the run if a test was skipped that may not be: what a machine lacks must not look like a success."""
     if _skipped and session.exitstatus in {pytest.ExitCode.OK, pytest.ExitCode.NO_TESTS_COLLECTED}:
         session.exitstatus = pytest.ExitCode.TESTS_FAILED
 
 
 def pytest_terminal_summary(terminalreporter: Any) -> None:
-    """Name what was left out, and what was skipped and should not have been."""
+    """Print the tests that were left out, and those that were skipped but may not be."""
     if _left_out:
         terminalreporter.section("left out, run by ./scripts/test --all")
         for line in _left_out:

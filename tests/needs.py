@@ -1,6 +1,6 @@
-"""What some tests cannot do without: `@pytest.mark.needs("grade B")`. Where it is not, they are skipped.
+"""What some tests need from the machine, as in `@pytest.mark.needs("grade B")`; where it is missing, they are skipped.
 
-Which tests may be skipped for want of what is written in may_skip.toml, and whatever else is skipped fails the run.
+The file may_skip.toml lists, for each need, the tests that may be skipped for it. Any other skipped test fails the run.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ def _program(name: str) -> str:
 
 
 def _tools(*languages: str) -> str:
-    """What their bots are built and run with, libraries included."""
+    """Why bots in these languages cannot be built or run: the tools and libraries that are missing; else empty."""
     manifests = [templates()[language] / "bot.toml" for language in languages]
     missing = [tool for toml in manifests for tool in missing_tools(load(toml, str(toml)))]
     return f"there is no {', '.join(missing)}" if missing else ""
@@ -94,11 +94,14 @@ NEEDS: dict[str, Callable[..., str]] = {
     "libseccomp": _libseccomp,
     "a full run": _full_run,
 }
-"""What tests may need, and what says why it is not there, or nothing; it gets what else stands in the mark."""
+"""By the name of a need, a function that says why it is missing; empty text means that it is there.
+
+The function gets the other arguments of the mark.
+"""
 
 
 def grades(letters: str) -> list[Any]:
-    """Grades as parameters: each is skipped where it is not to be had. Grade D is everywhere."""
+    """Grades as parameters of a test; each is skipped if this machine does not reach it. Every machine has grade D."""
     return [
         pytest.param(grade, marks=() if grade is Grade.D else pytest.mark.needs(f"grade {grade}"), id=grade.value)
         for grade in map(Grade, letters)
@@ -107,21 +110,21 @@ def grades(letters: str) -> list[Any]:
 
 @cache
 def lacking(need: str, *which: str) -> str:
-    """Why this machine does not have it, or nothing."""
+    """Why this machine lacks a need; empty if it does not."""
     return NEEDS[need](*which)
 
 
 @cache
 def may_skip() -> dict[str, list[str]]:
-    """The tests that may be skipped, without their parameters, by what they need."""
+    """By need, the tests that may be skipped for it, without their parameters."""
     return tomllib.loads(LIST.read_text())
 
 
 def of(item: pytest.Item) -> list[tuple[str, ...]]:
-    """What a test needs: the arguments of its marks."""
+    """The needs of a test: the arguments of each of its `needs` marks."""
     return [marker.args for marker in item.iter_markers("needs")]
 
 
 def name(item: pytest.Item) -> str:
-    """A test's as the list has it: of a parametrized one without the parameters."""
+    """The name of a test as may_skip.toml has it, without parameters."""
     return item.nodeid.partition("[")[0]
