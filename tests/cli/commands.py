@@ -1,4 +1,4 @@
-"""The `arena` command as a test types it: inside this process, where no bot is started, or as a process of its own."""
+"""Functions with which tests run the `arena` command: in this process if no bot is started, or as a new process."""
 
 from __future__ import annotations
 
@@ -15,14 +15,14 @@ from click.testing import CliRunner
 from arena.cli import main
 
 ARENA = Path(sys.executable).with_name("arena")
-PATIENCE = 120  # seconds; a command that needs them has failed, slow machine or not
+PATIENCE = 120  # seconds; a command that takes longer has failed, even on a slow machine
 
 RUN_BOTS = {"match", "ladder", "compare", "check", "submit", "debug"}
-"""The commands that have a sandbox for them, and say so if it is weak."""
+"""The commands that run bots in a sandbox, and print a caution if it is weak."""
 
 
 class Ran(NamedTuple):
-    """What a command came to. Whether it began with a caution of a weak sandbox depends on the machine."""
+    """Exit code and output of a command. `caution`, of a weak sandbox, is separate: it depends on the machine."""
 
     code: int
     out: str
@@ -31,14 +31,14 @@ class Ran(NamedTuple):
 
     @classmethod
     def of(cls, code: int, out: str, err: str) -> Ran:
-        """The same, with the caution told from what else was said."""
+        """Create a result from a command's stderr, of which the caution, if any, is the first line."""
         caution = re.match(r"(sandbox grade [CD]: .*\n)?", err)
         assert caution is not None
         return cls(code, out, err[caution.end() :], caution[0])
 
 
 def typed(*words: str | Path) -> Ran:
-    """Run a command that starts no bot, inside this process."""
+    """Run a command that starts no bot, in this process."""
     result = CliRunner().invoke(main, [str(word) for word in words], prog_name="arena")
     if result.exception is not None and not isinstance(result.exception, SystemExit):
         raise result.exception
@@ -46,7 +46,7 @@ def typed(*words: str | Path) -> Ran:
 
 
 def arena(*words: str | Path, cwd: Path, patience: float = PATIENCE) -> Ran:
-    """Run a command to its end as a process of its own."""
+    """Run a command as a new process and wait for its end, for `patience` seconds at most."""
     done = subprocess.run(
         [ARENA, *words], cwd=cwd, env=environment(), capture_output=True, text=True, timeout=patience, check=False
     )
@@ -54,19 +54,19 @@ def arena(*words: str | Path, cwd: Path, patience: float = PATIENCE) -> Ran:
 
 
 def environment() -> dict[str, str]:
-    """A plain terminal's, whoever runs the tests."""
+    """The environment of this process, without the variables that change what commands print or do."""
     said = {"ARENA_HOME", "ARENA_MAX_MEMORY", "ARENA_MAX_TASKS", "FORCE_COLOR", "COLUMNS"}
     return {name: value for name, value in os.environ.items() if name not in said}
 
 
 def everything_in(folder: Path) -> dict[str, str]:
-    """What a folder holds, to be compared with what it holds later: kind and content of everything in it."""
+    """Everything in a folder by path, each with its kind or a digest of its content, to compare it with later."""
     kept = (path for path in sorted(folder.rglob("*")) if not _is_bookkeeping(path))
     return {str(path.relative_to(folder)): _content(path) for path in kept}
 
 
 def _is_bookkeeping(path: Path) -> bool:
-    """What SQLite leaves beside a database that was read, and the lock, which says who had it last."""
+    """Whether a file may change although data is only read: those of SQLite beside the database, and the lock."""
     return path.name in {"arena.db-shm", "arena.db-lock", "arena.lock"} or (
         path.name == "arena.db-wal" and not path.stat().st_size
     )

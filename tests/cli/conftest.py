@@ -1,4 +1,4 @@
-"""A folder to type commands in, and a home in it with a ladder."""
+"""A folder to run commands in, and a home in it with a finished ladder."""
 
 from __future__ import annotations
 
@@ -11,12 +11,12 @@ from arena.referee.limits import Limits
 from ladder import store
 
 ESCAPES = "\x1b[31mred\x1b[0m \u202e \x07"
-"""What a bot may print to play tricks on a terminal."""
+"""Text that a hostile bot may print: escape sequences that change what a terminal shows."""
 
 
 @pytest.fixture
 def cwd(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """An empty folder to be in."""
+    """An empty folder, which is the working directory of the test."""
     monkeypatch.chdir(tmp_path)
     monkeypatch.delenv("ARENA_HOME", raising=False)
     return tmp_path
@@ -24,15 +24,15 @@ def cwd(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 @pytest.fixture
 def home(cwd: Path) -> Path:
-    """The default home, with a finished ladder in it."""
+    """The default home of the working directory, with a finished ladder in it."""
     make_home(cwd / ".arena")
     return cwd / ".arena"
 
 
 def make_home(home: Path) -> None:
-    """A finished ladder of BIRTH between ann and bob, who has a second version, that no process had to play.
+    """Make a home with a finished ladder of BIRTH between ann and bob, without playing it; bob has a second version.
 
-    Bob forfeited the last match, with all the evidence there can be.
+    Bob forfeited the last match, with every kind of evidence.
     """
     with store.open(home, checkpoints=True) as db:
         for name, digest in (("ann", "a"), ("bob", "b"), ("bob", "c")):
