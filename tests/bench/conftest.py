@@ -1,4 +1,4 @@
-"""Room for measurements too short to mean anything."""
+"""A folder and a setting for measurements that are too short to mean anything, to test the benchmark itself."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from arena.bench.cases import Setting
 
 @pytest.fixture
 def scratch(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:  # noqa: ARG001 - made before this
-    """The only place for temporary files from here on."""
+    """A folder that takes all temporary files of the test."""
     folder = Path(tempfile.mkdtemp(prefix="t", dir="/tmp"))  # short: sockets are made in it
     monkeypatch.setenv("TMPDIR", str(folder))
     monkeypatch.setattr(tempfile, "tempdir", str(folder))
@@ -24,5 +24,5 @@ def scratch(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]: 
 
 @pytest.fixture
 def setting(scratch: Path) -> Setting:
-    """One worker, the fewest matches."""
+    """One worker, and as few matches as possible."""
     return Setting(jobs=1, seconds=0.001, scratch=scratch)

@@ -1,4 +1,4 @@
-"""One home for every sandbox: building a bot is expensive."""
+"""One home for each grade of sandbox, shared by all tests, since building the bots takes long."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ LOOP = (*LOWEST, sys.executable, "-c", "while True: pass")
 
 
 class Homes:
-    """The homes of all grades; the first that builds a bot compiles what the others find in its caches."""
+    """The homes of all grades. They share their build caches, so what one has compiled is there for the others."""
 
     def __init__(self, factory: pytest.TempPathFactory) -> None:
         self._factory = factory
@@ -41,13 +41,13 @@ def homes(tmp_path_factory: pytest.TempPathFactory) -> Homes:
 
 @pytest.fixture(scope="session")
 def home(homes: Homes) -> Home:
-    """A home that has the bot of a language once that is asked for, built in the best sandbox."""
+    """The home for the best sandbox of this machine; it builds the bot of a language when it is first asked for."""
     return homes.of(probe().grade)
 
 
 @pytest.fixture
 def busy_machine() -> Iterator[None]:
-    """Two processes that take what time there is for those that have to wait for everybody else's."""
+    """Two busy loops of lowest priority; they compete for processors with bots, which the homes also start so."""
     loops = [subprocess.Popen(LOOP) for _ in range(2)]
     yield
     for loop in loops:

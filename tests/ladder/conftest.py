@@ -1,4 +1,4 @@
-"""An empty store for every test that asks for one."""
+"""An empty database for each test that asks for one."""
 
 from __future__ import annotations
 
