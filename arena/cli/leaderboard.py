@@ -149,36 +149,39 @@ def picture(board: Leaderboard) -> Group:
     head = f"{title(game, board.players)}{settings} (ladder {board.ladder}):"
     apart = " " if len(f"{head} {state}") <= console().width else "\n"
     bots = board.provisional or board.bots
-    rows = [_rows(board, bots)] if bots else []
+    rows = [_rows(bots)] if bots else []
     return Group(Text(f"{head}{apart}{state}", style="bold"), *rows, *_notes(board, bots))
 
 
-def _rows(board: Leaderboard, bots: Sequence[RankedBot]) -> Table:
+def _rows(bots: Sequence[RankedBot]) -> Table:
     width, left_out = console().width, list(LEFT_OUT)
     columns = list(COLUMNS)
-    while measured(made := _table(board, bots, columns)).maximum > width and left_out:
+    while measured(made := _table(bots, columns)).maximum > width and left_out:
         columns.remove(left_out.pop(0))
     return made
 
 
-def _table(board: Leaderboard, bots: Sequence[RankedBot], columns: Sequence[str]) -> Table:
+def _table(bots: Sequence[RankedBot], columns: Sequence[str]) -> Table:
+    from arena.reports.leaderboard import centre, settled_centre
+
+    live, settled = centre(bots), settled_centre(bots)
     rows = table(*columns, right=[column for column in columns if column != "bot"])
     for bot in bots:
-        cells = _cells(board, bot)
+        cells = _cells(bot, live, settled)
         style = None if bot.current and not bot.retired else "dim"
         rows.add_row(*(cells[column] for column in columns), style=style)
     return rows
 
 
-def _cells(board: Leaderboard, bot: RankedBot) -> dict[str, str]:
-    """Return the text of a bot in each of `COLUMNS`."""
+def _cells(bot: RankedBot, centre: float, settled_centre: float) -> dict[str, str]:
+    """Return the text of a bot in each of `COLUMNS`; ratings are relative to the centres."""
     return {
         "rank": f"{bot.rank}" if bot.sure else f"~{bot.rank}",
         "bot": bot.bot + (" (retired)" if bot.retired else "" if bot.current else " (older)"),
-        "rating": f"{bot.shown - board.centre:.2f}",
-        "mu": f"{bot.mu - board.centre:+.2f}",
+        "rating": f"{bot.shown - centre:.2f}",
+        "mu": f"{bot.mu - centre:+.2f}",
         "sigma": f"{bot.sigma:.2f}",
-        "settled": f"{bot.settled.mu - board.settled_centre:+.2f}" if bot.settled else "–",
+        "settled": f"{bot.settled.mu - settled_centre:+.2f}" if bot.settled else "–",
         "points": percent(bot.points),
         "matches": f"{bot.matches:,}",
         "forfeits": str(bot.forfeits),

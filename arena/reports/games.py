@@ -38,7 +38,7 @@ def games() -> Games:
                 players=tuple(game.seats),
                 actions=game.actions,
                 rules_version=game.rules_version,
-                options=game.defaults,
+                options=dict(game.defaults),
             )
             for game in everything
         ]

@@ -148,8 +148,7 @@ def leaderboard(
         counts, settled, evidence = store.counts(db, ladder), store.find_settled(db, ladder), store.evidence(db, ladder)
         waiting = store.waiting(db, ladder)
     key = ladder.key
-    field = [row for row in rows if row.current and not row.retired] or rows
-    known = [settled.ratings[row.label].mu for row in field if row.label in settled.ratings]
+    bots = _ranked(rows, settled, evidence)
     made = Leaderboard(
         game=game.name,
         players=key.seats,
@@ -164,23 +163,39 @@ def leaderboard(
             unplayable=counts.unplayable,
             dropped=counts.dropped,
         ),
-        centre=fmean(row.mu for row in field) if field else 0.0,
-        settled_centre=fmean(known) if known else 0.0,
+        centre=centre(bots),
+        settled_centre=settled_centre(bots),
         settled_matches=settled.matches,
         waiting=waiting,
-        bots=_ranked(rows, settled, evidence),
+        bots=bots,
         provisional=_ranked(provisional, settled, evidence),
     )
     if cross:
         made = msgspec.structs.replace(
             made,
-            cross=head_to_head(evidence, [row.label for row in rows]),
-            places=evidence.places([row.label for row in field]),
+            cross=head_to_head(evidence, [bot.bot for bot in bots]),
+            places=evidence.places([bot.bot for bot in field(bots)]),
         )
     if by_seat:
         seats = [Estimate(**estimate._asdict()) for estimate in evidence.seats()]
         made = msgspec.structs.replace(made, seats=seats, saved=evidence.saved())
     return made
+
+
+def field(bots: Sequence[RankedBot]) -> Sequence[RankedBot]:
+    """Return the bots that would play now, or all of them if none would."""
+    return [bot for bot in bots if bot.current and not bot.retired] or bots
+
+
+def centre(bots: Sequence[RankedBot]) -> float:
+    """Return the mean mu of the field among these bots, which a table shows ratings relative to; 0 without bots."""
+    return fmean(bot.mu for bot in field(bots)) if bots else 0.0
+
+
+def settled_centre(bots: Sequence[RankedBot]) -> float:
+    """Return the mean settled mu of the field among these bots, as far as it has any; else 0."""
+    known = [bot.settled.mu for bot in field(bots) if bot.settled is not None]
+    return fmean(known) if known else 0.0
 
 
 def ladder_run(db: Database, ladder: store.Ladder, game: Game[Any], played: int) -> LadderRun:

@@ -29,10 +29,10 @@ def home(cwd: Path) -> Path:
     return cwd / ".arena"
 
 
-def make_home(home: Path) -> None:
+def make_home(home: Path, *, rated: bool = True) -> None:
     """Make a home with a finished ladder of BIRTH between ann and bob, without playing it; bob has a second version.
 
-    Bob forfeited the last match, with every kind of evidence.
+    Bob forfeited the last match, with every kind of evidence. If not `rated`, the first match is still to be played.
     """
     with store.open(home, checkpoints=True) as db:
         for name, digest in (("ann", "a"), ("bob", "b"), ("bob", "c")):
@@ -42,7 +42,7 @@ def make_home(home: Path) -> None:
         key = store.LadderKey("birth", 2, birth.options({}), Limits().plain(), birth.rules_version)
         ladder = store.ladder(db, key, draw_probability=0.0, seed="known")
         store.plan(db, ladder, ["ann", "bob@1"], rounds=2)
-        *clean, last = store.scheduled(db, ladder)
+        *clean, last = list(store.scheduled(db, ladder))[0 if rated else 1 :]
         store.record(db, ladder, [_won(match.id) for match in clean])
         store.record(db, ladder, [_crashed(last.id, last.line_up.index("bob@1"))])
         store.apply_ratings(db, ladder)

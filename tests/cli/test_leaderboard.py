@@ -90,6 +90,37 @@ def test_an_interrupted_ladder_says_what_is_left_and_what_is_not_rated(
     assert typed(*LEADERBOARD).out.startswith(head.replace(": ", ":\n") + "\n")
 
 
+def mu_column() -> dict[str, float]:
+    """Mu in the table, by bot."""
+    cells = [line.split() for line in typed(*LEADERBOARD).out.splitlines() if "@" in line]
+    return {row[1]: float(row[3 + row[2].startswith("(")]) for row in cells}
+
+
+def test_a_provisional_table_is_centred_on_the_bots_that_it_shows(home: Path) -> None:
+    """Not on the ratings that are there already: ann is the whole field, since bob has a newer version."""
+    with store.open(home, checkpoints=True) as db:
+        (ladder,) = store.ladders(db)
+        store.plan(db, ladder, ["ann", "bob@1"], rounds=4)
+        _, second, *_ = store.scheduled(db, ladder)
+        store.record(db, ladder, [lost_by("ann@1", second)])
+    assert mu_column()["ann@1"] == 0.0
+
+
+def test_a_table_of_provisional_ratings_alone_is_centred(cwd: Path) -> None:
+    """In a first run nothing is rated for long, and --watch shows what will be."""
+    make_home(cwd / ".arena", rated=False)
+    ratings = mu_column()
+    assert ratings.keys() == {"ann@1", "bob@1"}
+    assert ratings["ann@1"] == 0.0
+    assert -20.0 < ratings["bob@1"] < 0.0
+
+
+def lost_by(loser: str, match: store.ScheduledMatch) -> store.FinishedMatch:
+    """The result of a match that a bot has lost."""
+    seats = tuple(store.SeatOutcome(int(bot == loser), 1 - int(bot == loser)) for bot in match.line_up)
+    return store.FinishedMatch(match.id, seats, b"", b"")
+
+
 def test_watch_repaints_until_ctrl_c(cwd: Path) -> None:
     """It may be started before there is anything to see."""
     terminal, end = pty.openpty()
