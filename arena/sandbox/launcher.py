@@ -25,7 +25,8 @@ from typing import Any
 UNABLE = 97
 """Exit code if an order could not be carried out: a fault of the arena."""
 BEGAN = b'"exit-code"'
-"""Text in the report of a command that has begun, as bubblewrap writes it when the command ends."""
+"""Text that bubblewrap writes into its report at the end, and only if the command had begun; without bubblewrap the
+launcher writes the same text itself."""
 NO_PROGRAM = 127
 """Exit code if the command cannot be run: a fault of the bot."""
 
@@ -191,7 +192,7 @@ def landlock_abi() -> int:
 def landlock(
     read: Sequence[str], write: Sequence[str], *, listed: Sequence[str] = (), network: bool, files: bool = True
 ) -> None:
-    """Allow access to these files only (all, without `files`), to TCP with `network` only.
+    """Restrict this process: to these files, unless `files` is False, and to no TCP, unless `network` is True.
 
     Signals and abstract sockets outside are forbidden (ABI 6). In the folders `listed` only the names can be read.
     """
@@ -232,7 +233,10 @@ def seccomp(path: str) -> None:
 
 
 def obey(orders: dict[str, Any]) -> None:
-    """Carry out all orders, in an order that works: some steps take away rights that others need."""
+    """Carry out the orders that `confine._orders` made, in a sequence that works.
+
+    Some steps take away rights that others need, and a change of user resets the signal that `die_with` sets.
+    """
     os.umask(0o022)  # builds and bots have different users, and the one must read what the other made
     join(orders["groups"])
     with open("/proc/self/oom_score_adj", "w") as adjustment:

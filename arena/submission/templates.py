@@ -62,7 +62,10 @@ def _copy(template: Path, folder: Path) -> None:
 
 
 def _saying(toml: str, said: Mapping[str, object]) -> str:
-    """Return a manifest with other values for some keys; a key that is there must be on a line of its own."""
+    """Return a manifest with other values for some keys; a key that is there must be on a line of its own.
+
+    Keys are put at the front: behind a `[table]` they would belong to it.
+    """
     for key, value in said.items():
         toml = re.sub(rf"^{key} = .*\n", "", toml, flags=re.MULTILINE)
         toml = f"{key} = {json.dumps(value)}\n{toml}"

@@ -135,6 +135,7 @@ def ranked(document: dict[str, Any]) -> None:
 
 
 def never_begun(document: dict[str, Any]) -> None:
+    """A seat that the match does not have failed to start, so nothing but the first two rolls happened."""
     document |= {"forfeits": [[7, "start", -1]], "choices": [], "dice": document["dice"][:2]}
     document |= {"ranks": [0, 0], "scores": ["0", "0"]}
 
