@@ -91,6 +91,7 @@ def test_the_page_names_every_field_and_no_other(command: str) -> None:
     assert rows()[command] == expected
 
 
+@pytest.mark.usefixtures("home")
 @pytest.mark.parametrize(
     ("words", "report"),
     [
@@ -102,15 +103,26 @@ def test_the_page_names_every_field_and_no_other(command: str) -> None:
         (["leaderboard", "--game", "buttons"], NoLeaderboard),
         (["show", "ann"], BotCard),
         (["show", "greedy"], BuiltInCard),
-        (["match", "random", "greedy", "--game", "birth", "-n", "2"], Matches),
-        (["ladder", "--game", "birth", "--bots", "random,greedy", "--rounds", "1", "-j", "1"], LadderRun),
-        (["verify", "-j", "1"], Verified),
         (["doctor"], Doctor),
     ],
     ids=lambda each: " ".join(each) if isinstance(each, list) else "",
 )
-def test_json_is_the_report(home: Path, words: list[str], report: type[Report]) -> None:
+def test_json_is_the_report(words: list[str], report: type[Report]) -> None:
     """Every field is there and of its type, and there is no other."""
+    as_report(typed(*words, "--json").out, report)
+
+
+@pytest.mark.parametrize(
+    ("words", "report"),
+    [
+        (["match", "random", "greedy", "--game", "birth", "-n", "2"], Matches),
+        (["ladder", "--game", "birth", "--bots", "random,greedy", "--rounds", "1", "-j", "1"], LadderRun),
+        (["verify", "-j", "1"], Verified),
+    ],
+    ids=lambda each: each[0] if isinstance(each, list) else "",
+)
+def test_json_of_a_command_that_plays_is_the_report(home: Path, words: list[str], report: type[Report]) -> None:
+    """As above, in processes of their own."""
     as_report(arena(*words, "--json", cwd=home.parent).out, report)
 
 
@@ -130,6 +142,7 @@ def test_the_card_of_every_match_is_a_report(home: Path) -> None:
         as_report(typed("show", match, "--json").out, MatchCard)
 
 
+@pytest.mark.long
 def test_judgements_of_a_bot_are_reports(cwd: Path) -> None:
     """Of one that passes, and of one that does not come to play."""
     (cwd / "good.py").write_text(GOOD)
