@@ -31,14 +31,14 @@ def new(bot: Path, language: str, plays: tuple[Game[Any], ...], as_json: bool) -
     Example:
       arena new mybot --language go
     """
-    from arena.reports.bots import NewBot
-
     manifest = make(bot, language, [game.name for game in plays])
     missing = missing_tools(manifest)
     path = shlex.quote(str(bot) if bot.is_absolute() else f"./{bot}")
     game = begin_with(manifest.games or ())
     steps = [f"arena check {path}", f"arena submit {path}", f"arena ladder --game {game}"]
     if as_json:
+        from arena.reports.bots import NewBot  # imported here, because it imports the database
+
         made = NewBot(folder=str(bot), name=manifest.name or "", language=language, missing=missing, next=steps)
         return print_json(made)
     click.echo(f"made {path}, {manifest.about}; its README.md has more")

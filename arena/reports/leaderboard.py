@@ -149,7 +149,7 @@ def leaderboard(
         waiting = store.waiting(db, ladder)
     key = ladder.key
     bots = _ranked(rows, settled, evidence)
-    made = Leaderboard(
+    return Leaderboard(
         game=game.name,
         players=key.seats,
         ladder=ladder.id,
@@ -169,17 +169,11 @@ def leaderboard(
         waiting=waiting,
         bots=bots,
         provisional=_ranked(provisional, settled, evidence),
+        cross=head_to_head(evidence, [bot.bot for bot in bots]) if cross else UNSET,
+        places=evidence.places([bot.bot for bot in field(bots)]) if cross else UNSET,
+        seats=[Estimate(**estimate._asdict()) for estimate in evidence.seats()] if by_seat else UNSET,
+        saved=evidence.saved() if by_seat else UNSET,
     )
-    if cross:
-        made = msgspec.structs.replace(
-            made,
-            cross=head_to_head(evidence, [bot.bot for bot in bots]),
-            places=evidence.places([bot.bot for bot in field(bots)]),
-        )
-    if by_seat:
-        seats = [Estimate(**estimate._asdict()) for estimate in evidence.seats()]
-        made = msgspec.structs.replace(made, seats=seats, saved=evidence.saved())
-    return made
 
 
 def field(bots: Sequence[RankedBot]) -> Sequence[RankedBot]:
@@ -201,8 +195,7 @@ def settled_centre(bots: Sequence[RankedBot]) -> float:
 def ladder_run(db: Database, ladder: store.Ladder, game: Game[Any], played: int) -> LadderRun:
     """Read the leaderboard after a run that played so many matches, and sign it."""
     board = leaderboard(db, ladder, game)
-    fields = {name: getattr(board, name) for name in board.__struct_fields__}
-    return LadderRun(**fields, played=played, hash=store.sign(db, ladder))
+    return LadderRun(**msgspec.structs.asdict(board), played=played, hash=store.sign(db, ladder))
 
 
 def _ranked(rows: Sequence[store.Row], settled: store.Settled, evidence: Evidence) -> list[RankedBot]:

@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import TYPE_CHECKING
 
 from arena.reports.base import Report
 from arena.sandbox import Sandbox
-from arena.sandbox.selftest import Verdict
+
+if TYPE_CHECKING:
+    from arena.sandbox.selftest import Verdict  # imports the attacks, which `arena doctor` does not need
 
 
 class SandboxLayer(Report):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+from collections.abc import Callable
 from typing import cast
 
 from arena.worker.heartbeat import ASLEEP, INTERVAL, Heartbeat
@@ -12,8 +13,8 @@ from tests.referee.fakes import VirtualTime
 class Loop(VirtualTime):
     """Virtual time as an event loop."""
 
-    def call_later(self, delay: float, callback: object) -> object:
-        return self.call_at(self.now + delay, lambda _: callback(), 0.0)  # type: ignore[operator]
+    def call_later(self, delay: float, callback: Callable[[], None]) -> object:
+        return self.call_at(self.now + delay, lambda _: callback(), 0.0)
 
 
 def test_a_worker_that_runs_never_stood_still() -> None:
