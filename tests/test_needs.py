@@ -30,6 +30,7 @@ pytest.main(["--collect-only", "-qqq"], plugins=[Listing()])
 """
 
 
+@pytest.mark.long
 def test_the_list_has_the_tests_that_say_what_they_need() -> None:
     """The list in may_skip.toml has exactly the marked tests, so nobody marks a test without a change that is reviewed.
 
@@ -101,6 +102,7 @@ def test_what_is_skipped_fails_the_run_unless_it_is_listed(suite: Path) -> None:
     assert played(suite) == (1, {"skips_itself", "is_skipped", "may_fail", "is_not_listed", "module"})
 
 
+@pytest.mark.long
 def test_what_is_listed_may_be_skipped_but_where_nothing_may(suite: Path) -> None:
     """With ARENA_NO_SKIP the machine should lack nothing: a skipped test is a fault of the machine or of the check."""
     few = ("test_is_listed", "test_has_what_it_needs")

@@ -21,7 +21,10 @@ Sampler: TypeAlias = Callable[[], Sample]
 SIDES = ("referee", "bots", "coordinator")
 """Groups of processes whose CPU time is measured; the coordinator is the benchmark's own process."""
 PER_MATCH = 0.0005
-"""CPU time that each match is assumed to cost in addition to its decisions, in seconds."""
+"""CPU time that each match is assumed to cost in addition to its decisions, in seconds.
+
+About what the coordinator spends on one: docs/performance.md.
+"""
 
 
 class Part(NamedTuple):
@@ -62,7 +65,7 @@ Ratios: TypeAlias = dict[str, dict[str, float]]
 def spreads(samples: Sequence[Sample]) -> dict[str, Spread]:
     """Return median, least and greatest value of each measure over the samples, to four significant digits."""
     values = {name: [sample[name] for sample in samples] for name in samples[0]}
-    return {name: Spread(*(_digits(of(each)) for of in (median, min, max))) for name, each in values.items()}
+    return {name: Spread(*(_rounded(measure(each)) for measure in (median, min, max))) for name, each in values.items()}
 
 
 def ratios(figures: Figures) -> Ratios:
@@ -71,14 +74,14 @@ def ratios(figures: Figures) -> Ratios:
     A ratio is computed from the medians as they are printed, and left out unless both of its parts were measured.
     """
     found: Ratios = {}
-    for floor in ("raw_grpc", "raw_single", "unbatched"):
+    for simpler in ("raw_grpc", "raw_single", "unbatched"):
         for case, ladder in figures.get("ladder", {}).items():
-            if other := figures.get(floor, {}).get(case):
+            if other := figures.get(simpler, {}).get(case):
                 share = ladder["decisions_per_s"].median / other["decisions_per_s"].median
-                found.setdefault(f"ladder/{floor}", {})[case] = _digits(share)
+                found.setdefault(f"ladder/{simpler}", {})[case] = _rounded(share)
     costs = {case: cost(ladder) for case, ladder in figures.get("ladder", {}).items()}
     if reference := costs.get(str(REFERENCE)):
-        found[f"cost of a decision/{REFERENCE}"] = {case: _digits(own / reference) for case, own in costs.items()}
+        found[f"cost of a decision/{REFERENCE}"] = {case: _rounded(own / reference) for case, own in costs.items()}
     return found
 
 
@@ -97,7 +100,7 @@ def machine() -> dict[str, Any]:
         "system": platform.platform(),
         "python": platform.python_version(),
         "sqlite": sqlite3.sqlite_version,
-        "load_before": _digits(os.getloadavg()[0]),
+        "load_before": _rounded(os.getloadavg()[0]),
         **{name: version(name) for name in packages},
     }
 
@@ -108,5 +111,5 @@ def _processor() -> str:
         return next(names, platform.machine())
 
 
-def _digits(value: float) -> float:
+def _rounded(value: float) -> float:
     return float(f"{value:.4g}")

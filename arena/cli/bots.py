@@ -83,7 +83,8 @@ def submit(
 ) -> None:
     """Enter a bot, if it passes its qualification.
 
-    PATH is a .py file, an executable file, or a folder with bot.toml. To qualify, the bot plays a match of every game
+    PATH is a .py file, an executable file, a folder with bot.toml, or such a folder as an archive. To qualify, the bot
+    plays a match of every game
     and number of players that it claims. A version that fails is not entered; earlier versions stay entered.
 
     \b

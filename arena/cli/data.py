@@ -15,13 +15,13 @@ from arena.cli.options import home_option
 from arena.cli.output import progress
 
 FORMULA = ("=", "+", "-", "@", "\t", "\r")
-"""First characters by which a spreadsheet takes a text for a formula."""
+"""A text that begins with one of these is a formula to a spreadsheet."""
 
 
 @click.command()
 @click.argument("what", type=click.Choice(["matches", "seats", "ratings", "history"]))
 @click.option(
-    "--format", "form", type=click.Choice(["csv", "jsonl"]), default="csv", help="jsonl: a JSON value a line."
+    "--format", "form", type=click.Choice(["csv", "jsonl"]), default="csv", help="jsonl: one JSON object per line."
 )
 @home_option
 def export(what: str, form: str, home: Path) -> None:
@@ -52,7 +52,7 @@ def _write_csv(columns: Iterable[str], rows: Iterable[Mapping[str, Any]]) -> Non
 def cell(value: object) -> object:
     """Return a value as it is written to a CSV file.
 
-    Text that a spreadsheet would take for a formula gets an apostrophe in front; negative numbers do not.
+    Text that a spreadsheet would take for a formula gets an apostrophe in front; a negative whole number does not.
     """
     if isinstance(value, str) and value.startswith(FORMULA) and not _is_number(value):
         return f"'{value}"

@@ -25,7 +25,7 @@ def doctor(as_json: bool) -> None:
     report = reports.doctor(probe())
     if as_json:
         return print_json(report)
-    rows = table("layer", "", "what for, or why not")
+    rows = table("layer", "here", "what for, or why not")
     for layer in report.layers:
         rows.add_row(layer.name, "on" if layer.on else "off", printable(layer.why))
     draw(rows)

@@ -36,7 +36,10 @@ if TYPE_CHECKING:
 @game_option
 @players_option
 @click.option(
-    "--rounds", type=Whole(1, 1_000_000), metavar="N", help="How often each line-up plays.  [default: by players]"
+    "--rounds",
+    type=Whole(1, 1_000_000),
+    metavar="N",
+    help="How often each line-up plays.  [default: 300 matches for a bot, 600 if more than two play]",
 )
 @click.option("--bots", metavar="A,B@1,…", help="Who plays.  [default: built-ins and the newest of each submitted bot]")
 @click.option("--seed", help="Text that decides all dice, to reproduce a ladder; whoever knows it can foresee them.")

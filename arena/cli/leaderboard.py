@@ -61,7 +61,9 @@ def leaderboard(
     """Show who is best, and how sure that is.
 
     Bots are in the order of their rating, which is mu − 3 sigma: what they are almost certainly worth, relative to the
-    average of the field. ~ marks a bot that is not significantly worse than the one above it.
+    average of the field. mu is the estimated skill, sigma its uncertainty; settled is mu computed from all matches at
+    once. points is the percentage of the possible points, with a 95 % interval, or – after too few matches. ~ marks a
+    bot that is not significantly worse than the one above it.
 
     \b
     Example:

@@ -1,10 +1,10 @@
-"""The rules of Burning Desire: up to three rolls score in one of three roles; multiplier dice may raise or burn points.
+"""The rules of Burning Desire: roll up to three times, score the dice in a role; multipliers may raise or burn points.
 
 Seat 0 begins. Once a seat has reached the goal, all others have one more turn. If several seats are then tied for the
 highest total, they continue with one turn each, until one is ahead. docs/games.md has the rules in full.
 
-Each roll has a key, from which its faces follow in a seeded match. S is the seat and T its own turn number; S, T, R and
-M count from 0:
+Each roll has a key, from which its faces follow in a seeded match. S is the seat, T its own turn number, R the
+roll of the turn and M the multiplication; all count from 0:
 `seat/S/turn/T/roll/R`        R = 0: dice 0 … 5, then the bonus die; R = 1, 2: only the rerolled dice, in this order
 `seat/S/turn/T/multiply/M`    the multiplier dice A, then B; faces 1 … 6 stand for the sides in `MULTIPLIERS`
 
@@ -66,9 +66,9 @@ class State(NamedTuple):
     max_turns: int
     stage: Stage = Stage.NORMAL
     trigger: Seat | None = None
-    """Seat that reached the goal first; None in the normal stage."""
+    """Seat that reached the goal first; None while none has, also if `max_turns` ended the match before."""
     queue: tuple[Seat, ...] = ()
-    """Seats that still have a turn in this round, the current seat first; empty in the normal stage."""
+    """Seats that still have a turn in this round, the current seat first; empty in the normal stage and at the end."""
     current: Seat = 0
     phase: Phase = Phase.ROLL
     dice: tuple[int, ...] = ()
@@ -93,7 +93,7 @@ LEGAL = (range(0), range(FIRST_ROLE), range(FIRST_ROLE, BANK), range(BANK, MULTI
 
 
 def may_multiply(stage: Stage, total: int, points: int, goal: int) -> bool:
-    """Tell whether points may be multiplied: if banking them reaches the goal, or after the normal stage."""
+    """Tell whether points may be multiplied: they are not 0, and banking them reaches the goal, or a seat has."""
     return points > 0 and (stage is not Stage.NORMAL or total + points >= goal)
 
 
@@ -157,7 +157,7 @@ def _choose(state: State, action: int, dice: Dice) -> State:
     return _bank(state, points, dice)
 
 
-def _gamble(state: State, action: int, dice: Dice) -> State:
+def _bank_or_multiply(state: State, action: int, dice: Dice) -> State:
     """Return the position after the points are banked or multiplied; a product of 0 ends the turn."""
     if action == BANK:
         return _bank(state, state.score, dice)
@@ -178,9 +178,9 @@ def _bank(state: State, points: int, dice: Dice) -> State:
 
 
 def _next_round(state: State) -> State:
-    """Return the position in the next stage if the turn that just ended was the last of its round, else unchanged.
+    """Return the position with what follows the turn that just ended: final round, tie-break, end, or nothing new.
 
-    Seats in a tie-break were ahead of all others, and no total ever falls, so totals alone decide who leads.
+    Leaders are sought among all seats, also after a tie-break: its seats were ahead of all others, and no total falls.
     """
     seats, seat = len(state.totals), state.current
     if state.trigger is None:
@@ -211,8 +211,8 @@ _TITLES = {
 
 def _seat_line(state: State, seat: Seat) -> str:
     over = state.stage is Stage.OVER
-    pointed = leaders(state.totals) if over else (state.current,)
-    mark = ("*" if over else ">") if seat in pointed else " "
+    marked = leaders(state.totals) if over else (state.current,)
+    mark = ("*" if over else ">") if seat in marked else " "
     note = "reached the goal first" if seat == state.trigger else "to play" if seat in state.queue[1:] else ""
     return f"{mark} seat {seat} {state.totals[seat]:>6}  {note}".rstrip()
 
@@ -229,10 +229,10 @@ def _turn_lines(state: State) -> list[str]:
 
 
 class BurningDesire(Game[State]):
-    """Rules with two options: `goal`, the total that starts the final round, and `max_turns`, a limit for each seat.
+    """Rules with two options: `goal`, the total that starts the final round, and `max_turns`, the most turns of a seat.
 
-    The match is over when the seat whose turn is next has had `max_turns`; the highest total wins, and equal totals
-    share the place.
+    The match also ends when the seat whose turn is next has had `max_turns`: then the highest total wins, and equal
+    totals share the place.
     """
 
     name = "burning-desire"
@@ -268,7 +268,7 @@ class BurningDesire(Game[State]):
         if action not in LEGAL[state.phase]:
             legal = LEGAL[state.phase]
             raise ValueError(f"action {action} is not legal: {legal[0]} … {legal[-1]} are")
-        step = (_keep, _choose, _gamble)[state.phase - 1]
+        step = (_keep, _choose, _bank_or_multiply)[state.phase - 1]
         return step(state, action, dice)
 
     def ranks(self, state: State) -> tuple[int, ...]:
@@ -287,6 +287,7 @@ class BurningDesire(Game[State]):
         return BurningDesireView.FromString(self.wire_view(state, seat))
 
     def wire_view(self, state: State, seat: Seat | None) -> bytes:  # noqa: ARG002 - nothing is hidden
+        # The numbers are those of the fields of BurningDesireView. A face is below 128, so its byte is its varint.
         return b"".join(
             (
                 _shown_match(state.totals, state.turns, state.goal, state.max_turns),
@@ -334,6 +335,8 @@ class BurningDesire(Game[State]):
 
 
 # --- On the wire
+
+# Cached, since these parts of the view stay the same over many decisions.
 
 
 @lru_cache(maxsize=1 << 13)

@@ -1,7 +1,8 @@
-"""Runs untrusted programs safely: finds out what this machine offers, and wraps a command so that it can do no harm.
+"""Confines untrusted programs: finds out what this machine offers, and wraps commands in as much of it as a grade has.
 
 `probe` finds out what there is and returns a `Sandbox`, a value that is passed to workers; `confine` and
-`confine_build` turn a command into one that runs inside it.
+`confine_build` turn a command into one that runs inside it; `user` and `builder` give the ids of
+the users that bots and builds run as.
 """
 
 from arena.sandbox.confine import Confined, builder, confine, confine_build, socket_folder, user

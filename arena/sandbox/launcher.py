@@ -1,12 +1,13 @@
-"""First program in every bot's process: restricts itself as ordered, then becomes the bot or the bubblewrap around it.
+"""First program in the process of every bot and build: restricts itself as ordered, then becomes the command.
 
-The launcher is a program of its own, `python -I -S launcher.py ORDERS COMMAND…`, because its process must not contain
-anything of the arena, and no code can run safely between fork and exec of a process with gRPC's threads in it. It needs
-only the standard library. If an order fails it says so on stderr and ends with UNABLE: nothing is ever started with
-fewer restrictions than ordered.
+The command is the bot's or the build's own or, where there is bubblewrap, `bwrap` with that command inside. The
+launcher is a program of its own, `python -I -S launcher.py ORDERS COMMAND…`, because no code can run safely between
+fork and exec of a process with gRPC's threads in it. It needs only the standard library. If an order fails, it
+ends with UNABLE, mostly with a line on stderr, and does not start the command. Only what an older kernel cannot do is left
+out: rules for TCP (Landlock ABI 4), scopes (ABI 6), access times (Linux 5.12).
 
-Its stdin is one end of a pipe, which the bot never gets: through it the launcher reports to the arena that the command
-has begun, or leaves that to bubblewrap.
+Its stdin is the writing end of a pipe to the arena, which the bot never gets. Through it the launcher reports that the
+command begins; if the command is bubblewrap, it leaves the report to bubblewrap.
 """
 
 from __future__ import annotations
@@ -25,8 +26,11 @@ from typing import Any
 UNABLE = 97
 """Exit code if an order could not be carried out: a fault of the arena."""
 BEGAN = b'"exit-code"'
-"""Text that bubblewrap writes into its report at the end, and only if the command had begun; without bubblewrap the
-launcher writes the same text itself."""
+"""Text in the report from which the arena knows that the command began.
+
+Bubblewrap writes it when a command that began has ended; without bubblewrap the launcher writes it just before it
+becomes the command.
+"""
 NO_PROGRAM = 127
 """Exit code if the command cannot be run: a fault of the bot."""
 
@@ -34,7 +38,10 @@ PR_SET_PDEATHSIG, PR_CAPBSET_DROP, PR_SET_SECUREBITS, PR_SET_SECCOMP, PR_SET_NO_
 CLONE_NEWNS, MS_NOSUID, MS_NODEV, MS_BIND, MS_REC, MS_PRIVATE = 0x20000, 2, 4, 0x1000, 0x4000, 1 << 18
 MOUNT_SETATTR, AT_FDCWD, AT_RECURSIVE, NOATIME, ALL_OF_ATIME = 442, -100, 0x8000, 0x10, 0x70
 SECUREBITS_NO_ROOT = 0b101111
-"""Running a program as root gives no capabilities back, and this setting is locked."""
+"""NOROOT, NO_SETUID_FIXUP, and the locks of these and of KEEP_CAPS.
+
+Neither running a program as root nor a change of user gives capabilities back, for good.
+"""
 SECCOMP_MODE_FILTER = 2
 CREATE_RULESET, ADD_RULE, RESTRICT_SELF = 444, 445, 446
 """System calls of Landlock, the same on every architecture."""
@@ -79,12 +86,12 @@ def stage(places: list[str], folder: str) -> None:
 
 
 def uncover(places: list[str], uid: int, gid: int) -> None:
-    """Make places reachable for another user at their own paths: mount a folder with them over the one that is closed.
+    """Let another user reach places at their own paths: over each closed folder above them, mount one with only these.
 
-    Access times are no longer updated either: a later process could read from them which files were read.
+    Stops updates of access times as well, since those would tell a later process which files were read.
     """
     own_mounts()
-    keep_no_access_times()
+    stop_access_times()
     shut = {place: folder for place in places if (folder := shut_by(place, uid, gid))}
     for place in [place for place in shut if any(place.startswith(f"{other}/") for other in shut)]:
         del shut[place]  # it is shown as part of the place that contains it
@@ -99,7 +106,7 @@ def uncover(places: list[str], uid: int, gid: int) -> None:
 
 
 def shut_by(place: str, uid: int, gid: int) -> str | None:
-    """Return the outermost folder above a place that is closed to this user; None if there is none."""
+    """Return the outermost folder above a place that user `uid` with group `gid` may not enter; None: there is none."""
     for folder in (place[:end] for end in range(1, len(place)) if place[end] == "/"):
         status = os.stat(folder)
         right = 0o100 if status.st_uid == uid else 0o010 if status.st_gid == gid else 0o001
@@ -114,8 +121,11 @@ def own_mounts() -> None:
     mount("none", "/", MS_REC | MS_PRIVATE)
 
 
-def keep_no_access_times() -> None:
-    """Stop all mounts from updating access times, where the kernel can do so for all at once (Linux 5.12)."""
+def stop_access_times() -> None:
+    """Stop all mounts from updating access times, where the kernel can do so for all at once (Linux 5.12).
+
+    Older kernels go on updating them, so the result is not looked at.
+    """
     wanted = struct.pack("QQQQ", NOATIME, ALL_OF_ATIME, 0, 0)
     libc.syscall(MOUNT_SETATTR, AT_FDCWD, b"/", AT_RECURSIVE, wanted, len(wanted))
 
@@ -137,7 +147,10 @@ def mount(source: str, target: str, flags: int, kind: str = "none") -> None:
 
 
 def open_report(number: int, *, kept: bool) -> None:
-    """Move the report pipe from stdin to this number, `kept` open for bubblewrap, and make stdin empty."""
+    """Move the report pipe from stdin to file descriptor `number`, and make stdin empty.
+
+    `kept`: whether the descriptor stays open for the command, which then is bubblewrap.
+    """
     os.dup2(0, number, inheritable=kept)
     nothing = os.open("/dev/null", os.O_RDONLY)
     os.dup2(nothing, 0)
@@ -159,7 +172,7 @@ def become(uid: int, gid: int) -> None:
 
 
 def drop_capabilities() -> None:
-    """Give up all capabilities, so that root may do nothing that others may not."""
+    """Give up all capabilities for good: root then has the rights of an ordinary user, over its own files."""
     prctl(PR_SET_SECUREBITS, SECUREBITS_NO_ROOT)
     with open("/proc/sys/kernel/cap_last_cap") as last:
         for capability in range(int(last.read()) + 1):
@@ -171,12 +184,12 @@ def drop_capabilities() -> None:
 def die_with(parent: int) -> None:
     """Have the kernel end this process when the thread that started it ends."""
     prctl(PR_SET_PDEATHSIG, signal.SIGKILL)
-    if os.getppid() != parent:
+    if os.getppid() != parent:  # it ended before the kernel knew: nobody is left to read a message
         sys.exit(UNABLE)
 
 
 def limit(limits: dict[str, int]) -> None:
-    """Set resource limits, soft and hard; limits that are already lower stay."""
+    """Set resource limits, soft and hard, to these values, or to the present hard limit where that is lower."""
     for name, value in limits.items():
         which = getattr(resource, f"RLIMIT_{name.upper()}")
         hard = resource.getrlimit(which)[1]
@@ -192,9 +205,10 @@ def landlock_abi() -> int:
 def landlock(
     read: Sequence[str], write: Sequence[str], *, listed: Sequence[str] = (), network: bool, files: bool = True
 ) -> None:
-    """Restrict this process: to these files, unless `files` is False, and to no TCP, unless `network` is True.
+    """Restrict this process to these files, unless `files` is False, and forbid TCP, unless `network` is True (ABI 4).
 
-    Signals and abstract sockets outside are forbidden (ABI 6). In the folders `listed` only the names can be read.
+    From ABI 6 on it can neither signal processes that it did not start nor connect to their abstract sockets. Places in
+    `write` can be read too; of the folders `listed` only the names can be read.
     """
     abi = landlock_abi()
     if not abi:
@@ -223,7 +237,7 @@ def _allow(rules: int, place: str, allowed: int) -> None:
 
 
 def seccomp(path: str) -> None:
-    """Install the system call filter: from now on it refuses calls."""
+    """Install the system call filter: from now on the kernel refuses the calls that it names."""
     with open(path, "rb") as file:
         program = file.read()
     buffer = ctypes.create_string_buffer(program, len(program))
@@ -239,6 +253,7 @@ def obey(orders: dict[str, Any]) -> None:
     """
     os.umask(0o022)  # builds and bots have different users, and the one must read what the other made
     join(orders["groups"])
+    # If memory runs out, the kernel shall end bots first.
     with open("/proc/self/oom_score_adj", "w") as adjustment:
         adjustment.write("1000")
     if orders["stage"]:

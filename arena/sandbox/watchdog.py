@@ -19,7 +19,7 @@ ENTRIES = 10_000
 """Largest number of files and folders in a bot's temporary folder, whatever their size."""
 LEVELS = 100
 """Largest number of nested folders that are searched; deeper ones count as too much."""
-OF_SANDBOX = 4
+SANDBOX_TASKS = 4
 """Number of tasks (processes and threads) that the sandbox itself needs; they do not count as the bot's."""
 
 
@@ -44,7 +44,7 @@ def look(processes: Sequence[int], bounds: Bounds, scratch: Path | None) -> tupl
     resident = sum(map(_resident, processes))
     if resident > limit and sum(map(_proportional, processes)) > limit:
         return out_of_memory(bounds), 0.0
-    if sum(map(_tasks, processes)) > bounds.tasks + OF_SANDBOX:
+    if sum(map(_tasks, processes)) > bounds.tasks + SANDBOX_TASKS:
         return Excess(f"had more than {bounds.tasks} processes and threads"), 0.0
     if scratch is not None and hold_more([scratch], bounds.disk_mib * MIB, ENTRIES):
         return Excess(f"wrote more than {bounds.disk_mib} MiB or {ENTRIES:,} temporary files, or hid some"), 0.0

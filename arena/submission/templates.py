@@ -19,16 +19,16 @@ from arena.suggest import unknown
 
 @cache
 def templates() -> dict[str, Path]:
-    """Return the template folder of each language: the language's folder, or `example` in it if there are more bots."""
+    """Return the template folder of each language: its folder in `bots`, or `example` in that if it has several."""
     bots = bots_folder()
     manifests = [*bots.glob("*/bot.toml"), *bots.glob("*/example/bot.toml")]
     return {load(toml, str(toml)).language: toml.parent for toml in manifests}
 
 
 def make(folder: Path, language: str, games: Sequence[str] = ()) -> Manifest:
-    """Make a new folder with a bot in that language, named after the folder.
+    """Make a new folder with a bot in `language`; the bot is named after the folder.
 
-    The bot plays `games`, or all games that its template plays. Raises BadSubmission.
+    It plays `games`, or all games that its template plays. Raises BadSubmission.
     """
     if language not in templates():
         raise BadSubmission(unknown("language", language, sorted(templates())))
@@ -36,17 +36,17 @@ def make(folder: Path, language: str, games: Sequence[str] = ()) -> Manifest:
     name = check_name(folder.name, "name the folder so")
     _copy(templates()[language], folder)
     toml = folder / "bot.toml"
-    said: dict[str, object] = {"name": name}
+    values: dict[str, object] = {"name": name}
     if games:
-        about = load(toml, str(toml)).about.replace("every game", " and ".join(games))
-        said |= {"games": list(games), "about": about}
-    toml.write_text(_saying(toml.read_text(), said))
+        about = load(toml, str(toml)).about.replace("every game", " and ".join(games))  # as every template's ends
+        values |= {"games": list(games), "about": about}
+    toml.write_text(_with_values(toml.read_text(), values))
     return load(toml, str(toml))
 
 
 def _check_is_new(folder: Path) -> None:
     if folder.exists() or folder.is_symlink():
-        raise BadSubmission(f"{str(folder)!r} exists already: name a folder that is to be made")
+        raise BadSubmission(f"{str(folder)!r} exists already: choose a folder that does not exist yet")
     if not folder.parent.is_dir():
         raise BadSubmission(f"no folder {str(folder.parent)!r} to make {folder.name!r} in")
 
@@ -61,12 +61,13 @@ def _copy(template: Path, folder: Path) -> None:
     shutil.copytree(template, folder, ignore=left_out)
 
 
-def _saying(toml: str, said: Mapping[str, object]) -> str:
+def _with_values(toml: str, values: Mapping[str, object]) -> str:
     """Return a manifest with other values for some keys; a key that is there must be on a line of its own.
 
-    Keys are put at the front: behind a `[table]` they would belong to it.
+    Keys are put at the front: behind a `[table]` they would belong to it. Texts and lists of texts are written alike
+    in TOML and JSON.
     """
-    for key, value in said.items():
+    for key, value in values.items():
         toml = re.sub(rf"^{key} = .*\n", "", toml, flags=re.MULTILINE)
         toml = f"{key} = {json.dumps(value)}\n{toml}"
     return toml

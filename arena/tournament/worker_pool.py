@@ -307,7 +307,7 @@ class Workers:
     def _deal(self, stock: Stock, hands: deque[list[Task]]) -> None:
         self._deal_suspects(hands)
         while len(self._processes) < self._wide and (chunk := stock.take(CHUNK, self.trouble)):
-            self._processes.append(self._hire())
+            self._processes.append(self._start_process())
             self._processes[-1].deal(chunk, self.trouble)
         while hungry := [process for process in self._wanted() if process.is_hungry]:
             for process in sorted(hungry, key=lambda process: len(process.holds)):
@@ -326,7 +326,7 @@ class Workers:
 
     def _deal_suspects(self, hands: deque[list[Task]]) -> None:
         while hands and len(self._processes) < self._wide:
-            self._processes.append(self._hire())
+            self._processes.append(self._start_process())
         for process in self._processes:
             if not process.holds and not process.is_resting:
                 hand: list[Task] = []
@@ -420,7 +420,7 @@ class Workers:
         """Start another worker in place of a dead one; return the match it died of, void, if it held no other."""
         dead.end()
         end_orphans()
-        self._processes[self._processes.index(dead)] = self._hire()
+        self._processes[self._processes.index(dead)] = self._start_process()
         held = list(dead.holds.values())
         if len(held) != 1:
             middle = len(held) // 2
@@ -435,7 +435,7 @@ class Workers:
         why = f"the worker process {dead.exit_in_words()}, and it played nothing else"
         return [Played(held[0].id, None, Void(VoidReason.INTERRUPTED, why))]
 
-    def _hire(self) -> WorkerProcess:
+    def _start_process(self) -> WorkerProcess:
         return WorkerProcess(str(self._scratch), self._in_flight, self.sandbox)
 
 

@@ -1,4 +1,4 @@
-"""The clock of a worker: its event loop's time, and whether the worker itself stood still or had a busy machine."""
+"""The clock of a worker: the time of its event loop, whether the worker stood still, and how busy its machine is."""
 
 from __future__ import annotations
 
@@ -11,12 +11,15 @@ from arena.sandbox.cpu_usage import pressure
 
 INTERVAL = 0.25
 """Seconds between two beats."""
-ASLEEP = 1.5
-"""Seconds without a look at the time that show that the worker was asleep: stopped, or on a machine that was."""
+STOOD_STILL = 1.5
+"""If nobody looked at the time for more seconds than this, the worker stood still: it or its machine was stopped."""
 
 
 class Heartbeat:
-    """Looks at the time as long as the loop runs. A gap between two looks is time for which no bot can be judged."""
+    """A clock that from `start` on looks at the time every INTERVAL, as long as the event loop runs.
+
+    If more than STOOD_STILL passed between two looks, no bot can be judged for that time.
+    """
 
     def __init__(self, loop: asyncio.AbstractEventLoop, grade: str) -> None:
         self.time = loop.time
@@ -25,17 +28,17 @@ class Heartbeat:
         """What is stored with a result: the grade of the sandbox, and how busy the machine was at the last beat."""
         self._loop = loop
         self._grade = grade
-        self._woken = -math.inf
-        self._beaten = loop.time()
+        self._gap_seen = -math.inf
+        self._looked = loop.time()
 
     def start(self) -> None:
         """Begin to beat."""
         self._beat()
 
     def stood_still(self, since: float) -> bool:
-        """Whether the worker was asleep for a while since a time."""
+        """Tell whether a gap of more than STOOD_STILL seconds was noticed after `since`, a value of `time`."""
         self._look()
-        return self._woken > since
+        return self._gap_seen > since
 
     def _beat(self) -> None:
         self._look()
@@ -44,6 +47,6 @@ class Heartbeat:
 
     def _look(self) -> None:
         now = self.time()
-        if now - self._beaten > ASLEEP:
-            self._woken = now
-        self._beaten = now
+        if now - self._looked > STOOD_STILL:
+            self._gap_seen = now
+        self._looked = now

@@ -152,6 +152,7 @@ HANGS = FRAME.format(
 """It stops in the fiftieth match of its process, and says when."""
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(
     ("command", "seconds"), [("submit", 10), ("check", 25)]
 )  # `check` goes on with the late question

@@ -79,7 +79,10 @@ def test_an_unknown_option_is_wrong_usage(name: str) -> None:
     assert f"arena {name} --help" in ran.err
 
 
-@pytest.mark.parametrize("name", LISTS)
+@pytest.mark.parametrize(
+    "name",
+    [pytest.param(name, marks=[pytest.mark.long] if name == "selftest" else []) for name in LISTS],  # selftest attacks
+)
 def test_json_is_one_value_and_nothing_else(name: str, empty_folder: Path) -> None:
     """What people read goes elsewhere, so that `| jq` always works, also where there is nothing to list.
 

@@ -127,11 +127,14 @@ def test_watch_repaints_until_ctrl_c(cwd: Path) -> None:
     words = [str(ARENA), *LEADERBOARD, "--watch"]
     environ = environment() | {"TERM": "xterm"}
     with subprocess.Popen(words, cwd=cwd, env=environ, stdin=end, stdout=end, stderr=end) as process:
-        seen = _read_until(terminal, b"waiting for a ladder of BIRTH, 2 players")
-        make_home(cwd / ".arena")
-        seen += _read_until(terminal, b"ann@1")
-        process.send_signal(signal.SIGINT)
-        assert process.wait(PATIENCE) == 130
+        try:
+            seen = _read_until(terminal, b"waiting for a ladder of BIRTH, 2 players")
+            make_home(cwd / ".arena")
+            seen += _read_until(terminal, b"ann@1")
+            process.send_signal(signal.SIGINT)
+            assert process.wait(PATIENCE) == 130
+        finally:
+            process.kill()
     os.close(end)
     os.close(terminal)
     assert b"\x1b[2K" in seen  # the line before was wiped, not left

@@ -62,6 +62,7 @@ def test_a_python_file_needs_no_preparation(cwd: Path) -> None:
     assert (verdict["reason"], verdict["failures"]) == (None, [])
 
 
+@pytest.mark.long
 def test_a_bot_plays_every_game_unless_it_says_otherwise(cwd: Path) -> None:
     """And is told the next thing to type."""
     programs.write(cwd, mine=programs.FIRST)
@@ -76,6 +77,7 @@ def test_a_manifest_says_all_there_is_to_say(cwd: Path) -> None:
     assert r"ann@1     submitted  birth                           plays\x1b" in arena("bots", cwd=cwd).out
 
 
+@pytest.mark.long
 def test_options_go_before_the_manifest(cwd: Path) -> None:
     """One folder may be entered under several names; without any it has that of the folder."""
     folder(cwd, "Folder", 'run = ["python", "bot.py"]')
@@ -100,6 +102,7 @@ def test_a_compiled_program_will_do(cwd: Path) -> None:
     assert accepted(cwd, "compiled")["accepted"] == "compiled@1"
 
 
+@pytest.mark.long
 def test_another_content_is_another_version(cwd: Path) -> None:
     """And the same again is none, tried neither: it is entered already. Which games it plays need not be said again."""
     programs.enter(cwd, mine=programs.FIRST)
@@ -192,6 +195,7 @@ def test_a_script_for_an_interpreter_that_is_not_there_is_not_entered(cwd: Path)
     assert error == "Error: mine is not entered: start"
 
 
+@pytest.mark.long
 def test_a_bot_that_never_joins_is_not_entered(cwd: Path) -> None:
     """It has its time to start and no more, once and not for every game again."""
     (cwd / "mine.py").write_text("import time\ntime.sleep(1000)")

@@ -14,7 +14,7 @@ from arena.tournament.run import run_ladder
 from ladder import store
 from tests.cli.commands import Ran, arena, typed
 from tests.tournament import programs
-from tests.tournament.test_run import Pretending
+from tests.tournament.test_run import FakeWorkers
 
 SMALL = Sandbox(allowed=MOST._replace(memory_mib=256, tasks=48))
 WISHES = {
@@ -93,7 +93,7 @@ def test_an_interrupted_leg_is_looked_through_before_it_goes_on() -> None:
     """A bot that is in no field any more is in matches that are left, if not in the first of them."""
     for name, wish in (("mine", "memory_mib = 600"), ("ann", "tasks = 40"), ("bob", "tasks = 50")):
         enter(wishing(wish, name))
-    workers = Pretending(voids=0)
+    workers = FakeWorkers(voids=0)
     workers.sandbox = Sandbox(allowed=MOST._replace(memory_mib=512))
     with store.open(Path(".arena"), checkpoints=True) as db:
         key = store.LadderKey("birth", 2, {}, Limits().plain(), 1)

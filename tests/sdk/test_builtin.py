@@ -29,21 +29,21 @@ async def test_a_builtin_plays_the_games_of_the_table_to_their_end(name: str) ->
 
 @pytest.mark.parametrize("game", games.names())
 def test_the_table_lists_the_strategies_of_the_game(game: str) -> None:
-    """A strategy nobody can name, or a name nobody plays, would show only in the middle of a ladder."""
+    """Else a strategy might never be played, and a name without a strategy would fail in the middle of a ladder."""
     strategies = import_module(f"builtin.{game.replace('-', '_')}").STRATEGIES
     listed = [name for name, bot in BOTS.items() if game in bot["games"]]
     assert sorted(listed) == sorted(["random", *strategies])
 
 
 def test_every_builtin_says_in_a_line_what_it_does() -> None:
-    """`arena bots` shows it."""
+    """`arena bots` shows the text `about`."""
     for bot in BOTS.values():
         assert {"about", "games"} <= set(bot) <= {"about", "games", "slow"}
         assert 10 < len(bot["about"]) < 80
 
 
 async def test_a_builtin_does_not_play_what_it_does_not_know() -> None:
-    """One line for whoever changed the table."""
+    """It ends with exit code 1 and one line that names the bots that play the game."""
     async with refereed(str(FOLDER / "bot.py"), "stranger") as referee:
         await referee.hello()
         await referee.say(PlayResponse(starts=[start(1, game="burning-desire")]))

@@ -70,8 +70,8 @@ def test_what_builds_made_is_left_behind(cwd: Path, monkeypatch: pytest.MonkeyPa
     [
         (["mine", "--language", "elvish"], "unknown language 'elvish': languages are awk, c, "),
         (["mine", "--language", "pyhton"], "unknown language 'pyhton' (did you mean python?): "),
-        (["."], "'.' exists already: name a folder that is to be made"),
-        (["there"], "'there' exists already: name a folder that is to be made"),
+        (["."], "'.' exists already: choose a folder that does not exist yet"),
+        (["there"], "'there' exists already: choose a folder that does not exist yet"),
         (["My Bot"], f"'My Bot' {NO_NAME}; name the folder so: mybot\n"),
         (["Myc++", "--language", "c++"], f"'Myc++' {NO_NAME}; name the folder so: mycpp\n"),
         (["away/mine"], "no folder 'away'"),

@@ -17,11 +17,11 @@ from tests.cli.commands import PATIENCE
 
 @pytest.fixture
 def cwd(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
-    """A folder to run commands in; fails if they leave a process, a socket or a temporary file behind."""
-    temporary = Path(tempfile.mkdtemp(prefix="t", dir="/tmp"))  # short: sockets are made in it
+    """A folder to run commands in; fails if they leave a file in TMPDIR, or a process that works in the folder."""
+    temporary = Path(tempfile.mkdtemp(prefix="t", dir="/tmp"))  # short: the path of a socket has at most 107 bytes
     monkeypatch.setenv("TMPDIR", str(temporary))
     yield tmp_path
-    left = eventually_gone(tmp_path)
+    left = still_running(tmp_path)
     for process in left:
         process.kill()
     files = list(temporary.iterdir())
@@ -30,11 +30,11 @@ def cwd(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
 
 
 def processes_in(folder: Path) -> list[psutil.Process]:
-    """The processes whose working directory is in a folder: commands, their workers, and the bots of a home in it."""
+    """The processes whose working directory is in a folder: commands, workers, bots without bubblewrap."""
     return [process for process in psutil.process_iter() if _cwd(process).startswith(str(folder))]
 
 
-def eventually_gone(folder: Path) -> list[psutil.Process]:
+def still_running(folder: Path) -> list[psutil.Process]:
     """Wait until no process runs in a folder; return those that still run after a quarter of `PATIENCE`."""
     deadline = time.monotonic() + PATIENCE / 4
     while (left := processes_in(folder)) and time.monotonic() < deadline:

@@ -54,6 +54,7 @@ RUNS = {
 """A call of every command that runs bots; it is run where a match has been played. MATCH stands for the match's id."""
 
 
+@pytest.mark.long
 @pytest.mark.timeout(300)
 @pytest.mark.parametrize("name", RUNS)
 def test_who_runs_bots_says_first_how_little_holds_them(name: str, later: Path) -> None:

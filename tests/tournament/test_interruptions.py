@@ -21,7 +21,7 @@ from arena.referee.match import VoidReason
 from ladder import store
 from tests.cli.commands import ARENA, PATIENCE, arena, environment
 from tests.tournament import programs
-from tests.tournament.conftest import eventually_gone, processes_in
+from tests.tournament.conftest import processes_in, still_running
 
 ROUNDS = 60
 MATCHES = 2 * ROUNDS
@@ -85,6 +85,7 @@ long = (pytest.mark.long, pytest.mark.timeout(300))
 others = (pytest.param(number, marks=long) for number in (signal.SIGTERM, signal.SIGHUP))
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("number", [signal.SIGINT, *others])
 def test_an_interrupted_ladder_goes_on(number: signal.Signals, cwd: Path, undisturbed: str) -> None:
     """It soon ends with a leaderboard, says how many matches are left, and leaves no process behind.
@@ -95,7 +96,7 @@ def test_an_interrupted_ladder_goes_on(number: signal.Signals, cwd: Path, undist
         process.send_signal(number)
         board, said = process.communicate(timeout=PATIENCE)
     assert process.returncode == 130
-    assert eventually_gone(cwd) == []
+    assert still_running(cwd) == []
     kept = done(cwd)
     told = f"interrupted after {kept} matches; the same command plays the other {MATCHES - kept}"
     assert told in said.splitlines()
@@ -165,6 +166,7 @@ def kill_a_sandbox(ladder: int, cwd: Path) -> None:
         assert time.monotonic() < deadline
 
 
+@pytest.mark.long
 @pytest.mark.needs("grade B")
 def test_a_bot_whose_sandbox_is_killed_pays_nothing(cwd: Path, undisturbed: str) -> None:
     """The bot cannot have done that itself: its matches are played again, and it keeps its second chance."""
@@ -185,7 +187,7 @@ def test_an_arena_that_is_killed_takes_its_bots_along(cwd: Path, undisturbed: st
         assert len(processes_in(cwd)) > 3
         os.kill(process.pid, signal.SIGKILL)
         process.communicate(timeout=PATIENCE)
-    assert eventually_gone(cwd) == []
+    assert still_running(cwd) == []
     kept = done(cwd)
     assert 0 < kept < MATCHES
     assert finish(cwd) == undisturbed
@@ -229,12 +231,13 @@ def test_a_ladder_whose_database_is_displaced_stops(
     assert error.startswith("Error: ")
     assert re.search(line, error)
     assert "Traceback" not in said
-    assert eventually_gone(cwd) == []
+    assert still_running(cwd) == []
     again = arena(*LADDER, cwd=cwd)
     assert (again.code, again.out) == (1, "")
     assert re.search(afterwards, again.err)
 
 
+@pytest.mark.long
 def test_a_second_ladder_is_refused_and_a_submission_is_not(cwd: Path) -> None:
     """Only one ladder can run in a home. Bots can be submitted meanwhile, and play in the next run."""
     programs.write(cwd, late=programs.FIRST)

@@ -23,7 +23,7 @@ from arena.tournament.verify import CHUNK
 from ladder import store
 from tests.cli.commands import ARENA, PATIENCE, arena, environment
 from tests.tournament import playing, programs
-from tests.tournament.conftest import eventually_gone
+from tests.tournament.conftest import still_running
 
 KILLS = 50
 STARTS = 40
@@ -128,7 +128,7 @@ def test_a_worker_that_starts_as_the_arena_is_killed_ends_without_a_word(start: 
     words = [sys.executable, "-c", STARTING + start, str(cwd)]
     killed = subprocess.run(words, cwd=cwd, env=environment(), capture_output=True, timeout=PATIENCE, check=False)
     assert (killed.returncode, killed.stdout, killed.stderr) == (-signal.SIGKILL, b"", b"")
-    assert eventually_gone(cwd) == []
+    assert still_running(cwd) == []
 
 
 def ended_as_it_begins(*words: str, cwd: Path, after: float, how: signal.Signals) -> str:
@@ -160,7 +160,7 @@ def test_kills_while_workers_start_leave_no_traceback(cwd: Path) -> None:
         said = ended_as_it_begins(*words, cwd=cwd, after=luck.uniform(0, 0.6), how=signal.SIGKILL)
         assert "Traceback" not in said, (seed, said)
     arena("ladder", "--game", "birth", "--bots", "random,greedy", "--rounds", "1", cwd=cwd)
-    assert eventually_gone(cwd) == []
+    assert still_running(cwd) == []
 
 
 @pytest.mark.long
@@ -172,7 +172,7 @@ def test_a_check_of_everything_ends_without_a_word_at_any_moment(cwd: Path, how:
     for moment in range(STARTS):
         said = ended_as_it_begins("verify", "-j", "3", cwd=cwd, after=moment / STARTS, how=how)
         assert [line for line in said.splitlines() if "verifying" not in line] == [], moment
-    assert eventually_gone(cwd) == []
+    assert still_running(cwd) == []
     assert arena("verify", cwd=cwd).out.startswith(f"{4 * CHUNK:,} matches")
 
 
@@ -198,5 +198,5 @@ def test_fifty_kills_change_nothing(cwd: Path, tmp_path_factory: pytest.TempPath
     assert finish(cwd) == finish(undisturbed)
     checked = arena("verify", "--json", cwd=cwd)
     assert (checked.code, json.loads(checked.out)["matches"]) == (0, 2 * ROUNDS)
-    assert eventually_gone(cwd) == []
+    assert still_running(cwd) == []
     assert list(Path(os.environ["TMPDIR"]).iterdir()) == []

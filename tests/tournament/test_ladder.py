@@ -142,6 +142,7 @@ def test_every_number_of_players_has_a_ladder_of_its_own(later: Path) -> None:
     assert len(labels(data(arena("leaderboard", *BIRTH, "--json", cwd=later)))) == 4
 
 
+@pytest.mark.long
 def test_the_seed_decides_everything(cwd: Path) -> None:
     """The hash depends neither on the number of workers, nor on that of matches in flight, nor on the home."""
     ways = [("x", "-j", "1"), ("x", "-j", "2", "--in-flight", "1"), ("y", "-j", "1")]

@@ -38,6 +38,7 @@ def test_bots_play_in_the_seats_as_named_and_nothing_is_stored(cwd: Path) -> Non
     assert list(cwd.iterdir()) == [cwd / "mine.py"]
 
 
+@pytest.mark.long
 def test_the_seed_repeats_a_match(cwd: Path) -> None:
     """The seed that was printed repeats the same matches; another seed gives other matches."""
     first = played(cwd, "random", "greedy", "random", "-n", "3")

@@ -8,6 +8,8 @@ import time
 from pathlib import Path
 from subprocess import PIPE
 
+import pytest
+
 from ladder import store
 from tests.cli.commands import ARENA, PATIENCE, arena, environment
 from tests.tournament import programs
@@ -18,6 +20,7 @@ SECONDS = 40.0
 """Time within which the ladder ends; with the slow bot it would take minutes."""
 
 
+@pytest.mark.long
 def test_a_bot_that_is_retired_holds_a_ladder_up_no_more(cwd: Path) -> None:
     """Its matches in play are abandoned within seconds, and all other matches are played.
 

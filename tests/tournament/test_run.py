@@ -19,7 +19,7 @@ from arena.worker.jobs import Played, SeatRecord, Task
 from ladder import store
 
 
-class Pretending(Workers):
+class FakeWorkers(Workers):
     """Workers that only return results: the first `voids` attempts at a match are void, then seat 0 wins it."""
 
     def __init__(self, voids: int, why: VoidReason = VoidReason.OVERLOAD) -> None:
@@ -69,7 +69,7 @@ def run(db: Database, ladder: store.Ladder, workers: Workers, *, retry: bool = F
 
 def test_every_match_is_rated_once(db: Database, ladder: store.Ladder) -> None:
     """Two rounds of one pair, each with both orders of seats, are four matches."""
-    assert run(db, ladder, Pretending(voids=0))[:3] == Run(played=4, decisions=8)[:3]
+    assert run(db, ladder, FakeWorkers(voids=0))[:3] == Run(played=4, decisions=8)[:3]
     assert [row.matches for row in store.leaderboard(db, ladder)] == [4, 4]
 
 
@@ -78,7 +78,7 @@ def test_rotations_share_their_dice_and_no_phase(db: Database, ladder: store.Lad
 
     A short leg has one phase for each seat.
     """
-    workers = Pretending(voids=0)
+    workers = FakeWorkers(voids=0)
     run(db, ladder, workers)
     assert [len({task.seed for task in phase}) for phase in workers.phases] == [2, 2]
     assert {task.seed for task in workers.phases[0]} == {task.seed for task in workers.phases[1]}
@@ -86,7 +86,7 @@ def test_rotations_share_their_dice_and_no_phase(db: Database, ladder: store.Lad
 
 def test_a_void_match_is_played_again_in_a_phase_of_its_own(db: Database, ladder: store.Ladder) -> None:
     """A void match costs no bot anything. A process that saw the first attempt has ended before the next one."""
-    workers = Pretending(voids=2)
+    workers = FakeWorkers(voids=2)
     assert run(db, ladder, workers).played == 4
     phases = [sorted(task.id for task in phase) for phase in workers.phases]
     assert phases == [phases[0]] * 3 + [phases[3]] * 3
@@ -95,11 +95,11 @@ def test_a_void_match_is_played_again_in_a_phase_of_its_own(db: Database, ladder
 
 def test_a_match_void_three_times_is_left_until_somebody_asks(db: Database, ladder: store.Ladder) -> None:
     """The run ends and says why the last attempt failed. With --retry the match is tried again."""
-    ran = run(db, ladder, Pretending(voids=3))
+    ran = run(db, ladder, FakeWorkers(voids=3))
     assert (ran.played, ran.void and ran.void.reason) == (0, "overload: try 3")
     assert store.counts(db, ladder) == store.Counts(scheduled=0, done=0, unplayable=4)
-    assert run(db, ladder, Pretending(voids=0)).played == 0
-    assert run(db, ladder, Pretending(voids=0), retry=True).played == 4
+    assert run(db, ladder, FakeWorkers(voids=0)).played == 0
+    assert run(db, ladder, FakeWorkers(voids=0), retry=True).played == 4
 
 
 def test_a_disk_without_room_for_sockets_ends_the_run_and_counts_against_no_match(
@@ -107,20 +107,20 @@ def test_a_disk_without_room_for_sockets_ends_the_run_and_counts_against_no_matc
 ) -> None:
     """If such voids counted, three for each match would make a whole ladder unplayable within seconds."""
     with pytest.raises(DiskFull, match="disk: try 1: make room in"):
-        run(db, ladder, Pretending(voids=1, why=VoidReason.DISK))
+        run(db, ladder, FakeWorkers(voids=1, why=VoidReason.DISK))
     assert store.counts(db, ladder) == store.Counts(scheduled=4, done=0, unplayable=0)
-    assert run(db, ladder, Pretending(voids=0)).played == 4
+    assert run(db, ladder, FakeWorkers(voids=0)).played == 4
 
 
 def test_who_was_told_to_stop_plays_nothing(db: Database, ladder: store.Ladder) -> None:
     """Workers that were told to stop play nothing, and no matches are planned that the next run must finish first."""
-    workers = Pretending(voids=0)
+    workers = FakeWorkers(voids=0)
     workers.stop()
     assert run(db, ladder, workers) == Run()
     assert store.counts(db, ladder) == store.Counts(0, 0, 0)
 
 
-class Retiring(Pretending):
+class Retiring(FakeWorkers):
     """Workers during whose phase number `phase`, from 1, bob is retired after a match; the run notices it at once."""
 
     def __init__(self, db: Database, phase: int) -> None:
@@ -146,7 +146,7 @@ def test_a_run_ends_once_nobody_is_left_to_play(
     assert (ran.played, ran.retired) == (played, ("bob@1",))
     assert store.counts(db, ladder) == store.Counts(0, played, 0, 4 - played)
     assert store.reach(db, ladder) == (4, 4)
-    assert run(db, ladder, Pretending(voids=0)).played == missed
+    assert run(db, ladder, FakeWorkers(voids=0)).played == missed
 
 
 def test_a_retry_waits_for_nobody_who_was_retired(
@@ -154,7 +154,7 @@ def test_a_retry_waits_for_nobody_who_was_retired(
 ) -> None:
     """With --retry, too, the matches of a retired bot are not played, and the run does not wait for them for ever."""
     monkeypatch.setattr(running, "NEWS", 0.0)
-    run(db, ladder, Pretending(voids=3))
+    run(db, ladder, FakeWorkers(voids=3))
     assert run(db, ladder, Retiring(db, 1), retry=True).played == 1
 
 

@@ -182,6 +182,7 @@ def leisurely(link: Link, *_: object) -> None:
         why = None
 
 
+@pytest.mark.long
 def test_who_is_sent_away_gives_back_what_has_not_begun(monkeypatch: pytest.MonkeyPatch, time: VirtualTime) -> None:
     """Otherwise it would play all matches that it holds, although the machine is too busy for it."""
     monkeypatch.setattr(worker_pool, "_work", leisurely)

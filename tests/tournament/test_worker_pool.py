@@ -30,11 +30,11 @@ from tests.tournament.playing import in_phases
 class Doomed(Workers):
     """A pool whose worker processes are killed as soon as they are started."""
 
-    hired = 0
+    started = 0
 
-    def _hire(self) -> WorkerProcess:
-        self.hired += 1
-        process = super()._hire()
+    def _start_process(self) -> WorkerProcess:
+        self.started += 1
+        process = super()._start_process()
         process._process.kill()
         return process
 
@@ -48,7 +48,7 @@ def test_workers_that_die_again_and_again_are_not_replaced_for_ever() -> None:
     workers = Doomed(jobs=1)
     with workers, pytest.raises(WorkersDied, match="a smaller -j"):
         list(in_phases(workers, list(tasks(*map(str, range(2 * DEATHS))))))
-    assert workers.hired < 6 * DEATHS
+    assert workers.started < 6 * DEATHS
 
 
 def test_a_worker_that_starts_hears_no_ctrl_c() -> None:
@@ -142,7 +142,7 @@ def test_last_words_are_heard(monkeypatch: pytest.MonkeyPatch) -> None:
         assert workers.trouble.chances.keys() == {"digest"}
 
 
-class Cursed(Worker):
+class KilledInAMatch(Worker):
     """A worker that kills the sandboxes of its bots whenever a match begins."""
 
     def _begin(self, task: Task, bots: Mapping[int, Bot]) -> None:
@@ -154,12 +154,13 @@ class Cursed(Worker):
 
 
 def curse(link: Link, scratch: str, in_flight: int, sandbox: Sandbox) -> None:
-    """Run a worker process whose worker is `Cursed`."""
+    """Run a worker process whose worker is `KilledInAMatch`."""
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(worker_pool, "Worker", Cursed)
+        patch.setattr(worker_pool, "Worker", KilledInAMatch)
         worker_pool._work(link, scratch, in_flight, sandbox)
 
 
+@pytest.mark.long
 @pytest.mark.needs("grade B")
 def test_where_sandboxes_are_killed_again_and_again_matches_are_unplayable(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
@@ -175,9 +176,9 @@ def test_where_sandboxes_are_killed_again_and_again_matches_are_unplayable(
         assert store.chances(db, store.ladders(db)[0]) == {}
 
 
-def test_nobody_is_hired_for_nothing() -> None:
+def test_nobody_is_start_processd_for_nothing() -> None:
     """Without tasks no worker process is started, however many are allowed."""
     workers = Doomed(jobs=64)
     with workers:
         assert list(workers.play(iter([]))) == []
-    assert workers.hired == 0
+    assert workers.started == 0

@@ -117,6 +117,7 @@ def test_a_slow_thinker_loses_nothing_among_many(worker: Worker) -> None:
     assert [forfeits(result) for result in played] == [[]] * 8
 
 
+@pytest.mark.long
 def test_a_slow_thinker_does_not_keep_others_waiting(worker: Worker) -> None:
     """A bot that takes 50 ms of a limit of 100 ms loses nothing, and matches without it end long before its own."""
     limits = Limits(decision=0.1, bank=10.0)
@@ -127,6 +128,7 @@ def test_a_slow_thinker_does_not_keep_others_waiting(worker: Worker) -> None:
     assert {result.id for result in played[-2:]} < {each.id for each in slow}
 
 
+@pytest.mark.long
 def test_a_bot_that_turns_slow_among_many_loses_nothing_while_its_bank_lasts(worker: Worker) -> None:
     """Its frames are full when each decision begins to take 0.15 s of a limit of 0.1 s.
 
@@ -138,6 +140,7 @@ def test_a_bot_that_turns_slow_among_many_loses_nothing_while_its_bank_lasts(wor
     assert [forfeits(result) for result in played] == [[]] * 6
 
 
+@pytest.mark.long
 def test_a_stalled_process_ends_the_match_that_it_stalls_in(worker: Worker) -> None:
     """At first a whole frame is overdue. Played again one at a time, only the matches that stall are lost."""
     stalls = bot("stalls", "--at", "3", "--one-in", "5")
@@ -181,6 +184,7 @@ class Watchful(Worker):
         super().ended(bot, fault)
 
 
+@pytest.mark.long
 def test_a_bot_that_hangs_among_many_matches_is_found_in_the_time_of_one_decision(scratch: Path) -> None:
     """It is found after the limit of a first decision, ten ordinary limits, and the bank: after 2.5 s here.
 
@@ -214,6 +218,7 @@ run(TurnsSlow)
 """
 
 
+@pytest.mark.long
 def test_a_bot_that_shows_progress_is_not_taken_for_stopped(worker: Worker) -> None:
     """Its frames are full when each decision begins to take half of a limit.
 
@@ -249,6 +254,7 @@ def test_a_bot_that_leaves_after_each_match_gets_a_process_for_each(worker: Work
     assert worker.trouble.single_use == {leaver.digest}
 
 
+@pytest.mark.long
 def test_no_process_meets_a_seed_twice(worker: Worker) -> None:
     """A bot that remembers every roll guesses no more rolls than a bot that remembers none.
 
@@ -279,6 +285,7 @@ def test_a_batch_that_was_stopped_is_played_again_by_fresh_processes(worker: Wor
         assert result.outcome.scores[0] == result.outcome.scores[1]
 
 
+@pytest.mark.long
 def test_a_leaver_is_let_go_when_its_last_match_is_over(worker: Worker) -> None:
     """A process of a single-use version ends only when it holds no match, and other matches do not wait for ever."""
     holder = bot(name="holder")

@@ -6,7 +6,7 @@ import asyncio
 from collections.abc import Callable
 from typing import cast
 
-from arena.worker.heartbeat import ASLEEP, INTERVAL, Heartbeat
+from arena.worker.heartbeat import STOOD_STILL, INTERVAL, Heartbeat
 from tests.referee.fakes import VirtualTime
 
 
@@ -32,7 +32,7 @@ def test_a_gap_between_two_beats_is_a_sleep() -> None:
     loop = Loop()
     begun, heartbeat = loop.now, Heartbeat(cast(asyncio.AbstractEventLoop, loop), "A")
     heartbeat.start()
-    loop.now += ASLEEP + INTERVAL
+    loop.now += STOOD_STILL + INTERVAL
     assert heartbeat.stood_still(begun)
     assert not heartbeat.stood_still(loop.now)
     loop.pass_by(10 * INTERVAL)
