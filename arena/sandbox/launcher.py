@@ -2,8 +2,8 @@
 
 The command is the bot's or the build's own or, where there is bubblewrap, `bwrap` with that command inside. The
 launcher is a program of its own, `python -I -S launcher.py ORDERS COMMAND…`, because no code can run safely between
-fork and exec of a process with gRPC's threads in it. It needs only the standard library. If an order fails, it
-ends with UNABLE, mostly with a line on stderr, and does not start the command. Only what an older kernel cannot do is left
+fork and exec of a process with gRPC's threads in it. It needs only the standard library. If an order fails, it ends
+with UNABLE, mostly with a line on stderr, and does not start the command. Only what an older kernel cannot do is left
 out: rules for TCP (Landlock ABI 4), scopes (ABI 6), access times (Linux 5.12).
 
 Its stdin is the writing end of a pipe to the arena, which the bot never gets. Through it the launcher reports that the

@@ -6,7 +6,7 @@ import asyncio
 from collections.abc import Callable
 from typing import cast
 
-from arena.worker.heartbeat import STOOD_STILL, INTERVAL, Heartbeat
+from arena.worker.heartbeat import INTERVAL, STOOD_STILL, Heartbeat
 from tests.referee.fakes import VirtualTime
 
 
