@@ -5,7 +5,7 @@ from __future__ import annotations
 import shlex
 import sys
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -32,8 +32,10 @@ if TYPE_CHECKING:
     from rich.table import Table
 
     from arena.referee.match import Outcome
+    from arena.replay.document import Document
     from arena.sandbox import Sandbox
-    from arena.worker.jobs import Played
+    from arena.worker.jobs import Played, Task
+    from arena.worker.worker import Worker
 
 EXPLAINED = 3
 """Number of forfeits that are explained at length; the others are only counted."""
@@ -46,6 +48,13 @@ OUTPUT_LINES = 10
 @game_option
 @click.option("-n", "--matches", type=Whole(1, 100_000), metavar="N", default=1, help="How many, in the same seats.")
 @seed_option
+@click.option("--watch", is_flag=True, help="Show the match step by step while it is played.")
+@click.option(
+    "--replay",
+    "file",
+    type=click.Path(path_type=Path, dir_okay=False),
+    help="Write the match, or the last of several, to this file for `arena replay`.",
+)
 @setting_options
 @sandbox_options
 @home_option
@@ -55,6 +64,8 @@ def match(
     setting: Setting,
     matches: int,
     seed: str,
+    watch: bool,
+    file: Path | None,
     sandbox: Sandbox,
     home: Path,
     as_json: bool,
@@ -62,25 +73,35 @@ def match(
     """Play bots against each other, unrated, in the order given.
 
     A BOT is a built-in (see `arena bots`), a submitted name (greedy, mine@2), a path (./mine.py), or `attach:`,
-    which prints an address and waits, without a time limit, for a bot that you start by hand.
+    which prints an address and waits, without a time limit, for a bot that you start by hand. The last 200 matches are
+    kept in the home: `arena replay last` shows the latest step by step.
 
     \b
     Example:
       arena match ./mine.py random --game buttons -n 20
     """
+    import msgspec
+
     from arena.reports import played as reports
 
     check_players(setting.game, len(bots))
-    played, interrupted = _play(bots, setting, matches, seed, home, sandbox)
+    if watch and (matches > 1 or as_json):
+        raise click.UsageError("--watch shows one match to people: use it without -n and without --json")
+    tasks, played, interrupted = _play(bots, setting, matches, seed, home, sandbox, watch=watch)
+    kept = _keep(home, bots, tasks, played)
+    if file is not None and kept:
+        file.write_bytes(msgspec.json.encode(kept[-1]))
     if as_json:
-        print_json(reports.matches(setting.game, bots, seed, played))
+        print_json(reports.matches(setting.game, bots, seed, played, kept))
     else:
         _explain(bots, played)
         count = f"{len(played):,} of {matches:,} matches"
-        click.echo(f"{setting.game.title}: {count}; with the same dice: --seed {printable(seed)}")
+        click.echo(f"{setting.game.title}: {count}; --seed {printable(seed)} gives the same dice again")
         outcomes = [result.outcome for result in played if result.outcome is not None]
         draw(_tally(bots, outcomes))
         _remark(setting, outcomes)
+        if kept:
+            click.echo(_how_to_watch(kept))
     if interrupted:
         raise SystemExit(INTERRUPTED)
     if all(result.outcome is None for result in played):
@@ -88,9 +109,9 @@ def match(
 
 
 def _play(
-    bots: Sequence[str], setting: Setting, matches: int, seed: str, home: Path, sandbox: Sandbox
-) -> tuple[Sequence[Played], bool]:
-    """Play the matches; return the results, and whether a signal interrupted play."""
+    bots: Sequence[str], setting: Setting, matches: int, seed: str, home: Path, sandbox: Sandbox, *, watch: bool
+) -> tuple[Sequence[Task], Sequence[Played], bool]:
+    """Play the matches; return them all, the results of those played, and whether a signal interrupted play."""
     from arena import roster
     from arena.sandbox.run_folder import run_folder
     from arena.submission.build import Building
@@ -98,17 +119,55 @@ def _play(
     from ladder import store
 
     game, options, limits = setting
-    with (
-        run_folder() as scratch,
-        unrated.own_worker(waiting=attach, sandbox=sandbox) as worker,
-        progress(game.title, caution=caution(bots, sandbox)) as report,
-    ):
-        with store.open_read(home) as db:
-            workshop = roster.Workshop(scratch, sandbox, Building(report.announce, report.passing))
-            lineup = [roster.find(db, home, bot, game, workshop) for bot in bots]
-        wanted = unrated.tasks(game, lineup, options=options, limits=limits, seed=seed_bytes(seed), count=matches)
+    with run_folder() as scratch, unrated.own_worker(waiting=attach, sandbox=sandbox) as worker:
+        with progress(game.title, caution=caution(bots, sandbox)) as report:
+            with store.open_read(home) as db:
+                workshop = roster.Workshop(scratch, sandbox, Building(report.announce, report.passing))
+                lineup = [roster.find(db, home, bot, game, workshop) for bot in bots]
+            wanted = unrated.tasks(game, lineup, options=options, limits=limits, seed=seed_bytes(seed), count=matches)
+            if not watch:
+                with stop_on_signals(lambda: None) as stopped:
+                    return wanted, unrated.play(worker, wanted, stop=stopped, report=report), stopped()
+            report.announce(f"watching a match of {game.title}")
         with stop_on_signals(lambda: None) as stopped:
-            return unrated.play(worker, wanted, stop=stopped, report=report), stopped()
+            return wanted, _watched(worker, wanted[0], bots, stopped), stopped()
+
+
+def _watched(worker: Worker, task: Task, bots: Sequence[str], stopped: Callable[[], bool]) -> Sequence[Played]:
+    """Play a match while its steps are shown, and return its result, if it was not interrupted."""
+    from arena.cli.watching import Watching
+    from arena.replay import document
+
+    watching = Watching(bots, stop=stopped)
+
+    def look() -> bool:
+        watching.look(worker.in_play())
+        return stopped()
+
+    played = worker.play([task], stop=look)
+    for result in played:
+        if result.outcome is not None:
+            watching.finish(document.unrated(task, bots, result))
+    return played
+
+
+def _keep(home: Path, bots: Sequence[str], tasks: Sequence[Task], played: Sequence[Played]) -> Sequence[Document]:
+    """Keep the last matches in the home and return them; if that fails, say so and return none."""
+    from arena.replay import document, kept
+
+    by_id = {task.id: task for task in tasks}
+    there = [result for result in played if result.outcome is not None]
+    matches = [document.unrated(by_id[result.id], bots, result) for result in there[-kept.MOST :]]
+    try:
+        return kept.keep(home, matches) if matches else []
+    except OSError as error:
+        say(f"the matches are not kept for arena replay: {error}")
+        return []
+
+
+def _how_to_watch(kept: Sequence[Document]) -> str:
+    names = kept[-1].match if len(kept) == 1 else f"{kept[0].match} … {kept[-1].match}"
+    return f"kept as {names}; step by step: arena replay last"
 
 
 def caution(bots: Sequence[str], sandbox: Sandbox) -> str | None:

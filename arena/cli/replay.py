@@ -30,12 +30,13 @@ KEYS = "n or → next, p or ← back, g first, G last, q quit"
 def replay(what: str, home: Path, as_json: bool) -> None:
     """Show a match step by step: board, dice, choices and times.
 
-    MATCH is the id of a match or the beginning of it; FILE holds what --json printed. On a terminal, n and p or the
-    arrow keys step through the match, and q quits; elsewhere the whole match is printed.
+    MATCH is the id of a ladder's match or the beginning of it, `unrated-7` for a match that `arena match` played, or
+    `last` for the one that it played last; FILE holds what --json printed, here or in `arena match`. On a terminal, n
+    and p or the arrow keys step through the match, and q quits; elsewhere the whole match is printed.
 
     \b
     Example:
-      arena replay mw6vrh
+      arena replay last
     """
     import msgspec
 
@@ -45,18 +46,20 @@ def replay(what: str, home: Path, as_json: bool) -> None:
     document.check(shown)
     if as_json:
         return click.echo(msgspec.json.format(msgspec.json.encode(shown), indent=0))
-    frames = list(_frames(shown))
+    every = list(frames(shown))
     if sys.stdin.isatty() and sys.stdout.isatty():
-        return step_through(frames)
-    return click.echo("\n\n".join(frames))
+        return step_through(every)
+    return click.echo("\n\n".join(every))
 
 
 def _found(what: str, home: Path) -> Document:
-    from arena.replay import document
+    from arena.replay import document, kept
     from ladder import store
 
-    if what.endswith(".json"):
+    if what.endswith(".json") or Path(what).is_file():
         return document.opened(Path(what).read_bytes())
+    if kept.is_name(what):
+        return kept.find(home, what)
     with store.open_read(home) as db:
         return document.document(store.match(db, what))
 
@@ -75,15 +78,16 @@ def step_through(frames: Sequence[str]) -> None:
         at = max(0, min(last, wanted))
 
 
-def _frames(shown: Document) -> Iterator[str]:
-    """Yield a text for every step; the first also says who plays, the last how the match ended."""
+def frames(shown: Document) -> Iterator[str]:
+    """Yield a text for every step; the first also says who plays, the last how the match ended, if it has."""
     from arena import games
     from arena.replay import document
 
     game = games.game(shown.game)
     teller = _Teller(shown, game)
     *most, last = [teller.tell(step) for step in document.steps(shown)]
-    for frame in (*most, "\n".join([last, *_end(shown)])):
+    end = _end(shown) if shown.ranks else ()
+    for frame in (*most, "\n".join([last, *end])):
         yield "\n".join(map(printable, frame.split("\n")))  # a file may hold anybody's text
 
 
@@ -105,7 +109,8 @@ class _Teller:
     def _head(self) -> list[str]:
         shown = self._shown
         seats = [f"  seat {seat}: {bot}" for seat, bot in enumerate(shown.bots)]
-        return [f"{self._game.title}, match {shown.match} of ladder {shown.ladder}", *seats]
+        ladder = f" of ladder {shown.ladder}" if shown.ladder else ""
+        return [f"{self._game.title}, match {shown.match}{ladder}", *seats]
 
     def _choice(self, seat: int, action: int) -> str:
         name = self._game.action_name(action)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Iterator, Sequence
 from itertools import islice
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -12,9 +13,11 @@ from arena import games
 from arena.games.dice import Dice, KeyedDice, commitment
 from arena.games.rules import BadOption, Game
 from arena.referee.match import Match
-from arena.replay.record import Breach, Choice, Forfeited, Replay, Unreadable, replayed, unpack
+from arena.replay.record import Breach, Choice, Forfeited, Replay, Unreadable, pack, replayed, unpack
 
 if TYPE_CHECKING:
+    from arena.referee.table import Table
+    from arena.worker.jobs import Played, Task
     from ladder import store
 
 FORMAT = 1
@@ -51,6 +54,7 @@ class Document(msgspec.Struct, frozen=True, kw_only=True):
     format: int
     match: str
     ladder: str
+    """Id of the ladder; empty for a match that is not rated."""
     game: str
     rules_version: int
     options: dict[str, Any]
@@ -86,31 +90,76 @@ def document(match: store.Match) -> Document:
     if match.seed is None:
         raise Unreadable(f"match {match.id} is shown when every match of its group is done: they share its dice")
     record, key = unpack(match.replay), match.ladder.key
-    made = Document(
+    return _with_dice(
+        Document(
+            format=FORMAT,
+            match=match.id,
+            ladder=match.ladder.id,
+            game=key.game,
+            rules_version=key.rules_version,
+            options=dict(key.options),
+            seed=match.seed.hex(),
+            commitment=commitment(match.seed).hex(),
+            bots=match.line_up,
+            choices=record.choices,
+            forfeits=record.forfeits,
+            times_ms=record.times_ms,
+            dice=(),
+            ranks=tuple(seat.rank for seat in match.seats),
+            scores=tuple(str(seat.score) for seat in match.seats),
+            finished=match.finished,
+        )
+    )
+
+
+def unrated(task: Task, bots: Sequence[str], played: Played) -> Document:
+    """Return a match of no ladder, which has an outcome, as a document; `bots` are their names by seat."""
+    assert played.outcome is not None
+    record, outcome = unpack(pack(played)), played.outcome
+    ended = _of_task(task, bots, record, outcome.ranks, tuple(map(str, outcome.scores)))
+    return _with_dice(ended)
+
+
+def so_far(task: Task, bots: Sequence[str], table: Table) -> Document:
+    """Return as much of a match as was played by now: a document without dice, ranks and scores."""
+    forfeits = tuple(Forfeited(each.seat, each.reason, each.step) for each in table.match.forfeits.values())
+    seats = [table.at.get(seat) for seat in range(len(bots))]
+    times = tuple(tuple(1000 * seconds for seconds in at.times) if at else () for at in seats)
+    return _of_task(task, bots, Replay(tuple(table.match.choices), forfeits, times), (), ())
+
+
+def _of_task(task: Task, bots: Sequence[str], record: Replay, ranks: Sequence[int], scores: Sequence[str]) -> Document:
+    return Document(
         format=FORMAT,
-        match=match.id,
-        ladder=match.ladder.id,
-        game=key.game,
-        rules_version=key.rules_version,
-        options=dict(key.options),
-        seed=match.seed.hex(),
-        commitment=commitment(match.seed).hex(),
-        bots=match.line_up,
+        match=task.id,
+        ladder="",
+        game=task.game,
+        rules_version=games.game(task.game).rules_version,
+        options=dict(task.options),
+        seed=task.seed.hex(),
+        commitment=commitment(task.seed).hex(),
+        bots=tuple(bots),
         choices=record.choices,
         forfeits=record.forfeits,
         times_ms=record.times_ms,
         dice=(),
-        ranks=tuple(seat.rank for seat in match.seats),
-        scores=tuple(str(seat.score) for seat in match.seats),
-        finished=match.finished,
+        ranks=tuple(ranks),
+        scores=tuple(scores),
+        finished=time.time(),
     )
+
+
+def _with_dice(made: Document) -> Document:
+    """Return a document with all rolls. Raises Unreadable and Breach."""
     _played(made)
     return msgspec.structs.replace(made, dice=_rolls(made))
 
 
 def opened(text: bytes) -> Document:
-    """Read a document from its JSON text, as it was exported. Raises Unreadable."""
+    """Read a document from its JSON text, as it was exported, or that of `arena match --json`. Raises Unreadable."""
     try:
+        if inner := bytes(msgspec.json.decode(text, type=_Matches).replay):
+            text = inner
         if (number := msgspec.json.decode(text, type=_Format).format) > FORMAT:
             raise Unreadable(f"it is of format {number}, this arena knows {FORMAT}: update the arena")
         return msgspec.json.decode(text, type=Document)
@@ -120,6 +169,10 @@ def opened(text: bytes) -> Document:
 
 class _Format(msgspec.Struct):
     format: int
+
+
+class _Matches(msgspec.Struct):
+    replay: msgspec.Raw = msgspec.Raw()
 
 
 def check(shown: Document) -> None:

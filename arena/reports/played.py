@@ -5,9 +5,11 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+import msgspec
 from msgspec import UNSET, UnsetType
 
 from arena.games.rules import Game
+from arena.replay.document import Document
 from arena.reports.base import Report
 from arena.worker.jobs import Played
 
@@ -42,11 +44,24 @@ class Matches(Report):
     seed: str
     """With it the same matches can be played again."""
     matches: Sequence[PlayedMatch]
+    kept: Sequence[str]
+    """Names under which the home keeps matches, the last one last."""
+    replay: Mapping[str, Any] | None
+    """The last match that is kept, as a document."""
 
 
-def matches(game: Game[Any], bots: Sequence[str], seed: str, played: Sequence[Played]) -> Matches:
+def matches(
+    game: Game[Any], bots: Sequence[str], seed: str, played: Sequence[Played], kept: Sequence[Document]
+) -> Matches:
     """Report on matches of one line-up."""
-    return Matches(game=game.name, bots=bots, seed=seed, matches=[_match(each) for each in played])
+    return Matches(
+        game=game.name,
+        bots=bots,
+        seed=seed,
+        matches=[_match(each) for each in played],
+        kept=[each.match for each in kept],
+        replay=msgspec.to_builtins(kept[-1]) if kept else None,
+    )
 
 
 def _match(played: Played) -> PlayedMatch:

@@ -74,6 +74,10 @@ class Worker:
         """What befell versions here and, as far as it was told, in other workers."""
         return self._policy.trouble
 
+    def in_play(self) -> list[MatchInPlay]:
+        """Return the matches in play, to look at them."""
+        return self._matches.where(lambda _: True)
+
     # The batch
 
     def play(self, tasks: Sequence[Task], *, stop: Callable[[], bool] = lambda: False) -> list[Played]:

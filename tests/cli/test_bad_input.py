@@ -70,6 +70,7 @@ USAGE: dict[str, tuple[list[str], list[str]]] = {
     ),
     "an argument too many": (["games", "x"], ["x"]),
     "a bot beside itself": (["compare", "random", "random", *BIRTH], ["'random'", "two that differ"]),
+    "several matches to watch": (["match", "random", "random", *BIRTH, "--watch", "-n", "2"], ["--watch", "one match"]),
     "nothing to repaint": (["leaderboard", *BIRTH, "--watch"], ["--watch", "terminal"]),
 }
 

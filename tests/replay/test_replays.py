@@ -1,4 +1,4 @@
-"""Replays that were exported once keep opening, and another language comes to the same."""
+"""Replays that were exported once keep opening, and a verifier in JavaScript comes to the same results."""
 
 from __future__ import annotations
 
@@ -157,7 +157,7 @@ def test_a_replay_that_was_changed_is_refused(changed: Path) -> None:
 
 @pytest.mark.needs("node")
 def test_another_language_refuses_a_changed_replay(changed: Path) -> None:
-    """The verifier in JavaScript refuses every replay that the arena refuses."""
+    """The verifier in JavaScript refuses a match of BIRTH after each of these changes, as the arena does."""
     checked = node(changed)
     assert (checked.returncode, checked.stdout) == (3, "")
     assert len(checked.stderr.splitlines()) == 1

@@ -31,7 +31,7 @@ def cwd(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
 
 def processes_in(folder: Path) -> list[psutil.Process]:
     """The processes whose working directory is in a folder: commands, workers, bots without bubblewrap."""
-    return [process for process in psutil.process_iter() if _cwd(process).startswith(str(folder))]
+    return [process for process in psutil.process_iter() if Path(_cwd(process)).is_relative_to(folder)]
 
 
 def still_running(folder: Path) -> list[psutil.Process]:

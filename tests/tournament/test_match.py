@@ -1,4 +1,4 @@
-"""Matches without a ladder: nothing is stored, and everything is printed."""
+"""Matches without a ladder: nobody is rated, everything is printed, and the last ones are kept for replays."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ import re
 import shlex
 import subprocess
 import sys
+import time
 from pathlib import Path
 from subprocess import PIPE
 from typing import Any
@@ -26,23 +27,28 @@ def played(cwd: Path, *words: str) -> Any:
     return json.loads(ran.out)
 
 
-def test_bots_play_in_the_seats_as_named_and_nothing_is_stored(cwd: Path) -> None:
+def test_bots_play_in_the_seats_as_named(cwd: Path) -> None:
     """Twenty matches of one line-up, between a bot given by its path and a built-in bot."""
     programs.write(cwd, mine=programs.FIRST)
     ran = arena("match", "./mine.py", "random", *BIRTH, "-n", "20", cwd=cwd)
-    head, columns, _, mine, other = ran.out.splitlines()
-    assert re.fullmatch(r"BIRTH: 20 of 20 matches; with the same dice: --seed [0-9a-f]{32}", head)
+    head, columns, _, mine, other, _ = ran.out.splitlines()
+    assert re.fullmatch(r"BIRTH: 20 of 20 matches; --seed [0-9a-f]{32} gives the same dice again", head)
     assert columns.split() == ["seat", "bot", "wins", "ties", "forfeits", "mean", "score"]
     assert (mine.split()[:2], other.split()[:2]) == (["0", "./mine.py"], ["1", "random"])
     assert sum(int(row.split()[2]) + int(row.split()[3]) / 2 for row in (mine, other)) == 20
-    assert list(cwd.iterdir()) == [cwd / "mine.py"]
+    assert {path.name for path in cwd.rglob("*") if not path.match("unrated/*.json")} == {
+        "mine.py",
+        ".arena",
+        "unrated",
+    }
 
 
 @pytest.mark.long
 def test_the_seed_repeats_a_match(cwd: Path) -> None:
     """The seed that was printed repeats the same matches; another seed gives other matches."""
     first = played(cwd, "random", "greedy", "random", "-n", "3")
-    assert played(cwd, "random", "greedy", "random", "-n", "3", "--seed", first["seed"]) == first
+    again = played(cwd, "random", "greedy", "random", "-n", "3", "--seed", first["seed"])
+    assert again["matches"] == first["matches"]
     assert played(cwd, "random", "greedy", "random", "-n", "3", "--seed", "x")["matches"] != first["matches"]
 
 
@@ -111,3 +117,58 @@ def test_ctrl_c_shows_what_was_played(cwd: Path) -> None:
         out, _ = process.communicate(timeout=PATIENCE)
     assert process.returncode == 130
     assert out.startswith("BIRTH: 0 of 9 matches;")
+
+
+def replayed(cwd: Path, what: str) -> str:
+    return arena("replay", what, cwd=cwd).out
+
+
+def test_a_match_just_played_can_be_watched(cwd: Path) -> None:
+    """From the home that was made for it, and from all that the command wrote."""
+    words = ("match", "greedy", "random", "--game", "birth", "-n", "2", "--seed", "watch")
+    first = arena(*words, "--replay", "mine.json", cwd=cwd)
+    assert first.code == 0, first.err
+    assert first.out.splitlines()[-1] == "kept as unrated-1 … unrated-2; step by step: arena replay last"
+    shown = replayed(cwd, "last")
+    assert shown.startswith("BIRTH, match unrated-2\n  seat 0: greedy\n  seat 1: random\n")
+    assert replayed(cwd, "mine.json") == shown
+    assert replayed(cwd, "unrated-2") == shown
+    assert replayed(cwd, "unrated-1") != shown
+    again = arena(*words, "--json", cwd=cwd).out
+    (cwd / "again.json").write_text(again)
+    assert json.loads(again)["kept"] == ["unrated-3", "unrated-4"]
+    steps = [re.sub(r"\d+\.\d ms|unrated-\d", "…", text) for text in (shown, replayed(cwd, "again.json"))]
+    assert steps[0] == steps[1]
+
+
+def test_a_match_that_cannot_be_kept_is_played_all_the_same(cwd: Path) -> None:
+    """What was asked for was the match; one line says what is missing."""
+    (cwd / "file").touch()
+    ran = arena("match", "greedy", "random", "--game", "birth", "--home", "file/home", cwd=cwd)
+    assert ran.code == 0, ran.err
+    assert "the matches are not kept for arena replay: " in ran.err
+    assert "kept as" not in ran.out
+
+
+def test_a_match_is_shown_while_it_is_played(cwd: Path) -> None:
+    """A step does not wait for what follows, and in the end nothing is missing of what a replay shows."""
+    programs.write(
+        cwd,
+        slow=programs.program("""
+def choose(self, turn):
+    time.sleep(3 if turn.number == 4 else 0)
+    return turn.legal[0]
+"""),
+    )
+    words = [str(ARENA), "match", "slow.py", "slow.py", *BIRTH, "--watch"]
+    with subprocess.Popen(words, cwd=cwd, env=environment(), stdout=PIPE, stderr=PIPE, text=True) as process:
+        assert process.stdout is not None
+        lines, seen = [], {}
+        for line in process.stdout:
+            lines.append(line)
+            seen[line.partition(":")[0]] = time.monotonic()
+        assert process.wait(PATIENCE) == 0
+    assert seen["step 4"] - seen["step 1"] > 1
+    blocks = "".join(lines).partition("BIRTH: 1 of 1 matches")[0].strip().split("\n\n")
+    shown = replayed(cwd, "last").strip().split("\n\n")
+    assert blocks[1:] == shown[1:]  # the first names the match, which has its name only when it is kept

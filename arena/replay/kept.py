@@ -1,0 +1,78 @@
+"""Unrated matches that a home keeps: the latest ones, each as the document that `arena replay` shows."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from pathlib import Path
+
+import msgspec
+
+from arena.replay.document import Document, opened
+from arena.replay.record import Unreadable
+from ladder.store.home import make_file, make_home
+
+MOST = 200
+"""Number of matches that are kept; the oldest ones go first."""
+LAST = "last"
+"""Stands for the name of the match that was played last."""
+_NAME = re.compile(r"unrated-([1-9][0-9]*)")
+
+
+def is_name(what: str) -> bool:
+    """Tell whether a text is the name of a kept match, or `LAST`."""
+    return what == LAST or _NAME.fullmatch(what) is not None
+
+
+def keep(home: Path, matches: Sequence[Document]) -> list[Document]:
+    """Store the last `MOST` of these matches, and remove older ones; return those stored, with their names as `match`.
+
+    A home that is missing is made. Raises OSError.
+    """
+    make_home(home)
+    folder = _folder(home)
+    folder.mkdir(mode=0o700, exist_ok=True)
+    stored = [_store(folder, each) for each in matches[-MOST:]]
+    for number in _numbers(folder)[:-MOST]:
+        _file(folder, number).unlink(missing_ok=True)  # another process may remove it, too
+    return stored
+
+
+def _store(folder: Path, match: Document) -> Document:
+    number = max(_numbers(folder), default=0)
+    while True:
+        number += 1
+        try:
+            make_file(_file(folder, number))
+        except FileExistsError:  # another process was faster
+            continue
+        named = msgspec.structs.replace(match, match=f"unrated-{number}")
+        _file(folder, number).write_bytes(msgspec.json.encode(named))
+        return named
+
+
+def find(home: Path, name: str) -> Document:
+    """Return a kept match by its name, or the one played last. Raises Unreadable."""
+    folder = _folder(home)
+    numbers = _numbers(folder)
+    if not numbers:
+        raise Unreadable(f"{str(home)!r} keeps no unrated match yet: play one with arena match")
+    found = _NAME.fullmatch(name)
+    number = int(found[1]) if found else numbers[-1]
+    if number not in numbers:
+        raise Unreadable(
+            f"{name} is not kept in {str(home)!r}: there are unrated-{numbers[0]} to unrated-{numbers[-1]}"
+        )
+    return opened(_file(folder, number).read_bytes())
+
+
+def _folder(home: Path) -> Path:
+    return home / "unrated"
+
+
+def _file(folder: Path, number: int) -> Path:
+    return folder / f"{number}.json"
+
+
+def _numbers(folder: Path) -> list[int]:
+    return sorted(int(file.stem) for file in folder.glob("*.json") if file.stem.isdecimal())
