@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import re
+import shutil
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 from arena.referee.match import Forfeit
-
-if TYPE_CHECKING:
-    from arena.submission import Program
+from arena.submission.machine_code import built_for
+from arena.submission.program import Program, environment, is_executable
 
 ADVICE = {
     Forfeit.TIMEOUT: "think less: `turn.bank` says what is left beside the limit of a decision; look for endless loops",
@@ -24,6 +24,8 @@ ADVICE = {
 """Advice for each reason of a forfeit; `{game}` stands for the name of the game."""
 _NO_MORE_TASKS = re.compile(r"pthread_create failed|can't start new thread|Resource temporarily unavailable")
 """What runtimes print when they are refused a thread or a process."""
+_NOT_FOUND = re.compile(r"ModuleNotFoundError: No module named '([^'.]+)|FileNotFoundError: .*: '([^'/]+)'")
+"""What Python prints when it does not find a module, or a file in the bot's own folder."""
 _NOT_RUN = re.compile(r"cannot be run|exited with code 12[67]")
 """Matches the detail of a program that never began: shells, and others that start programs, exit with 126 or 127."""
 
@@ -34,6 +36,8 @@ def advise(program: Program, game: str, reason: Forfeit, detail: str, output: Se
     if reason in {Forfeit.TIMEOUT, Forfeit.CRASH, Forfeit.START} and _NO_MORE_TASKS.search(printed):
         fewer = "use fewer, or ask for more: `tasks` in `[limits]` of bot.toml"
         return f"its output says that it could not start threads or processes: {fewer}"
+    if reason in {Forfeit.CRASH, Forfeit.START} and program.is_python and (found := _NOT_FOUND.search(printed)):
+        return _not_found(program, found[1] or found[2])
     if reason is Forfeit.START:
         return _start(program, detail, printed)
     return ADVICE[reason].format(game=game)
@@ -42,12 +46,58 @@ def advise(program: Program, game: str, reason: Forfeit, detail: str, output: Se
 def _start(program: Program, detail: str, printed: str) -> str:
     """Return advice for a bot that did not join: most such programs never get as far as dialling."""
     if not program.is_python and _NOT_RUN.search(detail):
-        needed = "has to be there and executable (`chmod +x`)"
-        return f"{program.run[0]} {needed}; a script's first line names its interpreter: #!/usr/bin/env …"
+        return _not_run(program)
     if program.is_python and "Error" in printed:
         return "the last line of what it printed says what is wrong"
-    if program.is_python:
-        return "end it with run(YourBot), and do before that only what the start limit leaves time for"
     if program.protocol == "stdio":
         return "does it run by itself? It has to read lines until there are no more: see docs/plain-programs.md"
-    return ADVICE[Forfeit.START]
+    if program.is_python:
+        advice = "end it with run(YourBot), and do before that only what the start limit leaves time for"
+    else:
+        advice = ADVICE[Forfeit.START]
+    how = "`--protocol stdio`" if _is_lone_file(program) else '`protocol = "stdio"` in bot.toml'
+    return f"{advice}. If it reads and prints lines instead: {how}"
+
+
+def _not_run(program: Program) -> str:
+    """Return advice for a program that could not be started at all, or that could not start another."""
+    first = program.run[0]
+    path = program.root / first
+    if "/" not in first:
+        if shutil.which(first, path=environment()["PATH"]) is None:
+            return f"this machine has no program {first}: install it, or put it into the folder and run ./{first}"
+    elif not path.is_file():
+        return f"there is no file {first} in what was handed in: `run` in bot.toml names it"
+    elif not is_executable(path):
+        return f"{first} has to be executable (`chmod +x`)"
+    elif other := built_for(path):
+        return f"{first} was {other}: build it for this one"
+    elif (interpreter := _interpreter(path)) is None:
+        script = "the first line of a script has to name its interpreter: #!/usr/bin/env …"
+        return f"the system cannot start {first}: {script}"
+    elif shutil.which(interpreter, path=environment()["PATH"]) is None:
+        return f"the first line of {first} names {interpreter}, which is not on this machine"
+    return "what it printed says what could not be started; a bot finds only what its own folder and the system have"
+
+
+def _interpreter(path: Path) -> str | None:
+    """Return the interpreter that the first line of a script names; None for any other file."""
+    with path.open("rb") as file:
+        first = file.readline(200)
+    words = first.removeprefix(b"#!").decode(errors="replace").split()
+    if not (first.startswith(b"#!") and words):
+        return None
+    return words[1] if words[0] == "/usr/bin/env" and len(words) > 1 else words[0]
+
+
+def _not_found(program: Program, name: str) -> str:
+    """Return advice for a program in Python that did not find a module or a file."""
+    if _is_lone_file(program):
+        both = f"put {program.run[1]} and all that it needs into a folder, with a bot.toml"
+        line = f'run = ["python", "{program.run[1]}"]'
+        return f"{name} was not handed in with {program.run[1]}: {both} that says {line}, and hand in the folder"
+    return f"put {name} into the bot's folder: beside that there are only Python's own modules and the arena's"
+
+
+def _is_lone_file(program: Program) -> bool:
+    return len(program.files) == 1

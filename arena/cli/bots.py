@@ -17,9 +17,10 @@ from arena.cli.options import (
     json_option,
     limit_options,
     plays_option,
+    protocol_option,
     sandbox_options,
 )
-from arena.cli.output import draw, print_json, printable, progress, say_if_empty, table
+from arena.cli.output import draw, print_json, printable, progress, say, say_if_empty, table
 from arena.games.rules import Game
 from arena.referee.limits import Limits
 
@@ -28,6 +29,7 @@ if TYPE_CHECKING:
     from arena.reports.bots import ListedBot
     from arena.sandbox import Sandbox
     from arena.submission import Program
+    from arena.submission.manifest import Protocol
     from ladder.store import Version
 
 
@@ -60,7 +62,7 @@ def bots(game: Game[Any] | None, home: Path, as_json: bool) -> None:
 
 def _about(entry: ListedBot) -> str:
     language = f"({entry.language})" if entry.language else ""
-    rarely = f"({', '.join(entry.only_named)}: only when named)" if entry.only_named else ""
+    rarely = f"(slow in {', '.join(entry.only_named)}: in a ladder only with --bots)" if entry.only_named else ""
     return " ".join(filter(None, [entry.about, language, rarely]))
 
 
@@ -68,6 +70,7 @@ def _about(entry: ListedBot) -> str:
 @click.argument("path", type=click.Path(path_type=Path))
 @click.option("--name", help="What it is called.  [default: what bot.toml says, or the name of the file or folder]")
 @plays_option
+@protocol_option
 @limit_options
 @sandbox_options
 @home_option
@@ -76,6 +79,7 @@ def submit(
     path: Path,
     name: str | None,
     plays: tuple[Game[Any], ...],
+    protocol: Protocol | None,
     limits: Limits,
     sandbox: Sandbox,
     home: Path,
@@ -84,8 +88,8 @@ def submit(
     """Enter a bot, if it passes its qualification.
 
     PATH is a .py file, an executable file, a folder with bot.toml, or such a folder as an archive. To qualify, the bot
-    plays a match of every game
-    and number of players that it claims. A version that fails is not entered; earlier versions stay entered.
+    plays a match of every game and number of players that it claims. A version that fails is not entered; earlier
+    versions stay entered.
 
     \b
     Example:
@@ -107,6 +111,7 @@ def submit(
                 limits,
                 name=name,
                 plays=games,
+                protocol=protocol,
                 report=report,
                 building=Building(report.announce, report.passing),
                 sandbox=sandbox,
@@ -119,9 +124,11 @@ def submit(
     program, version = admitted.taken.program, admitted.version
     refusal = None if version else _refusal(path, games, program, admitted.failures, told=not as_json)
     if as_json:
-        print_json(submission(version, admitted.news, refusal, admitted.failures))
+        print_json(submission(version, admitted.news, refusal, admitted.failures, admitted.twins))
     else:
         warn(program, admitted.taken.left_out)
+        if admitted.twins:
+            say(f"note: {', '.join(admitted.twins)} has the same content")
     if version is None:
         if not as_json:
             explain(admitted.failures[0], to_stderr=True)

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from arena.cli.options import home_option, json_option, limit_options, plays_option, sandbox_options
+from arena.cli.options import home_option, json_option, limit_options, plays_option, protocol_option, sandbox_options
 from arena.cli.output import draw, print_json, printable, progress, say, table
 from arena.games.rules import Game
 from arena.referee.limits import Limits
@@ -19,11 +19,14 @@ if TYPE_CHECKING:
     from arena.check.trials import Forecast, Times
     from arena.sandbox import Sandbox
     from arena.submission import Program
+    from arena.submission.manifest import Protocol
 
 FAILED = 3
 """The exit code when the bot fails a check."""
 OUTPUT_LINES = 20
 """Number of lines shown of a bot's last output."""
+SHOWN_LEFT_OUT = 3
+"""Number of paths shown of what was left out of a submission."""
 FRAME_CHARACTERS = 600
 """Number of characters shown of a frame in a transcript."""
 
@@ -31,12 +34,19 @@ FRAME_CHARACTERS = 600
 @click.command()
 @click.argument("path", type=click.Path(path_type=Path))
 @plays_option
+@protocol_option
 @limit_options
 @sandbox_options
 @home_option
 @json_option
 def check(
-    path: Path, plays: tuple[Game[Any], ...], limits: Limits, sandbox: Sandbox, home: Path, as_json: bool
+    path: Path,
+    plays: tuple[Game[Any], ...],
+    protocol: Protocol | None,
+    limits: Limits,
+    sandbox: Sandbox,
+    home: Path,
+    as_json: bool,
 ) -> None:
     """Check a bot under the conditions of a ladder.
 
@@ -56,7 +66,9 @@ def check(
     games = [game.name for game in plays]
     with run_folder() as scratch, progress("checking", "steps", caution=sandbox.warning) as report:
         building = Building(report.announce, report.passing)
-        taken = admission.prepare(home, path, scratch, plays=games, building=building, sandbox=sandbox)
+        taken = admission.prepare(
+            home, path, scratch, plays=games, protocol=protocol, building=building, sandbox=sandbox
+        )
         checked = run.check(taken.program, limits, sandbox, report)
     if as_json:
         print_json(reports.check(taken.program.name, checked))
@@ -70,7 +82,9 @@ def check(
 def warn(program: Program, left_out: Sequence[str]) -> None:
     """Print what may surprise the author: files that were left out, and hints about the program."""
     if left_out:
-        say(f"left out: {printable(', '.join(left_out))}")
+        some = ", ".join(left_out[:SHOWN_LEFT_OUT])
+        more = f" and {len(left_out) - SHOWN_LEFT_OUT:,} more" if len(left_out) > SHOWN_LEFT_OUT else ""
+        say(f"left out as no part of a bot: {printable(some)}{more}")
     for hint in program.hints():
         say(f"hint: {printable(hint)}")
 
@@ -102,7 +116,7 @@ def _times(times: Sequence[Times]) -> Any:
 def _forecast(forecast: Forecast) -> str:
     from arena.check.trials import LOAD
 
-    busy = f"were every decision {LOAD} times as long, as on a busy machine"
+    busy = f"if every decision took {LOAD} times as long, as on a busy machine"
     return f"{busy}, time would run out in {forecast.lost} of {forecast.matches} matches"
 
 

@@ -106,6 +106,11 @@ plays_option = click.option(
     metavar="GAME",
     help="A game it plays; may be repeated.  [default: what bot.toml says, or every game]",
 )
+protocol_option = click.option(
+    "--protocol",
+    type=click.Choice(["grpc", "stdio"]),
+    help="How a lone file talks: in lines (stdio) or by gRPC.",
+)
 players_option = click.option(
     "-p", "--players", type=Whole(1), metavar="N", help="Players of a match.  [default: the game's fewest]"
 )

@@ -77,6 +77,8 @@ class Submission(Report):
     """Why it was refused."""
     games: Sequence[str]
     failures: Sequence[CheckFinding]
+    twins: Sequence[str]
+    """Labels of the versions of other bots that have the same content."""
 
 
 def check(name: str, checked: Checked) -> Check:
@@ -91,7 +93,11 @@ def check(name: str, checked: Checked) -> Check:
 
 
 def submission(
-    version: store.Version | None, news: News, reason: str | None, failures: Sequence[Finding] = ()
+    version: store.Version | None,
+    news: News,
+    reason: str | None,
+    failures: Sequence[Finding] = (),
+    twins: Sequence[str] = (),
 ) -> Submission:
     """Report on a submission."""
     return Submission(
@@ -100,6 +106,7 @@ def submission(
         reason=reason,
         games=version.games if version else (),
         failures=[_finding(finding) for finding in failures],
+        twins=twins,
     )
 
 

@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from arena.referee.limits import Limits
     from arena.sandbox import Sandbox
     from arena.submission.build import Building
+    from arena.submission.manifest import Protocol
 
 
 Agree: TypeAlias = Callable[[str], bool]
@@ -37,6 +38,8 @@ class Admission(NamedTuple):
     news: Literal["entered", "unchanged", "returned", "refused"]
     """`returned`: the content was entered before and retired; now it is back in the field."""
     failures: Sequence[Finding] = ()
+    twins: Sequence[str] = ()
+    """Labels of the versions of other bots that have the same content."""
 
 
 def admit(
@@ -46,6 +49,7 @@ def admit(
     *,
     name: str | None = None,
     plays: Sequence[str] = (),
+    protocol: Protocol | None = None,
     report: Progress,
     building: Building,
     sandbox: Sandbox,
@@ -54,11 +58,11 @@ def admit(
     """Take what is at a path, build and check it, and enter it as a version.
 
     Content that is the newest version of its name already is not checked again. An archive that claims the name of a
-    bot already entered becomes its next version only if `agree` says so or the submitter gives that `name`. Raises
-    BadSubmission and StoreError.
+    bot already entered becomes its next version only if `agree` says so or the submitter gives that `name`. `protocol`
+    is that of a lone file, which has no manifest. Raises BadSubmission and StoreError.
     """
     with run_folder() as scratch:
-        taken, newest = _take(home, path, scratch, name, plays)
+        taken, newest = _take(home, path, scratch, name, plays, protocol)
         known = newest is not None and newest.digest == taken.program.digest
         roster.check_wishes(taken.program, sandbox)
         if newest is not None and not known and taken.program.packed and name is None:
@@ -74,20 +78,36 @@ def admit(
             return Admission(taken, None, "refused", failures)
         with store.open(home) as db:
             version, new = roster.enter(db, home, program, "submitted")
+            others = [each for each in store.versions(db) if each.name != version.name]
+    twins = [other.label for other in others if other.digest == version.digest]
     was_retired = newest is not None and newest.retired is not None
-    return Admission(taken, version, "entered" if new else "returned" if was_retired else "unchanged")
+    return Admission(taken, version, "entered" if new else "returned" if was_retired else "unchanged", twins=twins)
 
 
 def prepare(
-    home: Path, path: Path, scratch: Path, *, plays: Sequence[str], building: Building, sandbox: Sandbox
+    home: Path,
+    path: Path,
+    scratch: Path,
+    *,
+    plays: Sequence[str],
+    protocol: Protocol | None,
+    building: Building,
+    sandbox: Sandbox,
 ) -> Taken:
     """Copy what is at a path into an empty folder and build it, as if it were submitted. Raises BadSubmission."""
-    taken, _ = _take(home, path, scratch, None, plays, strict=False)
+    taken, _ = _take(home, path, scratch, None, plays, protocol, strict=False)
     return taken._replace(program=roster.built(home, taken.program, sandbox, building))
 
 
 def _take(
-    home: Path, path: Path, scratch: Path, name: str | None, plays: Sequence[str], *, strict: bool = True
+    home: Path,
+    path: Path,
+    scratch: Path,
+    name: str | None,
+    plays: Sequence[str],
+    protocol: Protocol | None,
+    *,
+    strict: bool = True,
 ) -> tuple[Taken, store.Version | None]:
     """Copy a submission; return it, and the newest version of its name if there is one.
 
@@ -95,7 +115,7 @@ def _take(
     """
     with store.open_read(home) as db:
         _check_is_path(db, path)
-        taken = take(path, scratch, name=name, plays=plays)
+        taken = take(path, scratch, name=name, plays=plays, protocol=protocol)
         called = taken.program.name
         if strict:
             _check_free(db, called)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import re
 import stat
@@ -14,7 +15,7 @@ from arena.sandbox.run_folder import open_up
 from arena.submission.archive import kind, unpack
 from arena.submission.budget import Budget, write_file
 from arena.submission.kept import manifest
-from arena.submission.manifest import BadSubmission
+from arena.submission.manifest import BadSubmission, Protocol
 from arena.submission.program import LEFT_OUT, Program, missing, read, read_folder, walk
 
 
@@ -25,17 +26,27 @@ class Taken(NamedTuple):
     left_out: tuple[str, ...] = ()
 
 
-def take(path: Path, scratch: Path, *, name: str | None = None, plays: Sequence[str] = ()) -> Taken:
+def take(
+    path: Path,
+    scratch: Path,
+    *,
+    name: str | None = None,
+    plays: Sequence[str] = (),
+    protocol: Protocol | None = None,
+) -> Taken:
     """Copy or unpack what is at a path into an empty folder, and read it there.
 
-    `name` and `plays` override the manifest. Raises BadSubmission.
+    `name` and `plays` override the manifest; `protocol` is for a lone file, which has none. Raises
+    BadSubmission.
     """
-    taken = _taken(path, scratch, name, plays)
+    taken = _taken(path, scratch, name, plays, protocol)
     open_up(scratch / "bot")  # despite the umask: bots may run as another user
     return taken
 
 
-def _taken(path: Path, scratch: Path, name: str | None, plays: Sequence[str]) -> Taken:
+def _taken(path: Path, scratch: Path, name: str | None, plays: Sequence[str], protocol: Protocol | None) -> Taken:
+    if protocol and (path.is_dir() or kind(path)):
+        raise BadSubmission(f'{str(path)!r} is more than a lone file: say protocol = "{protocol}" in its bot.toml')
     if path.is_dir():
         root = scratch / "bot" / (path.resolve().name or "bot")
         made = made_by_builds(path)
@@ -46,11 +57,15 @@ def _taken(path: Path, scratch: Path, name: str | None, plays: Sequence[str]) ->
         raise missing(path)
     if ending := kind(path):
         return _unpacked(path, scratch / "bot", name, plays, called=path.name[: -len(ending)].lower())
-    read(path)  # only for the errors that it raises
+    lone = read(path, name=name, plays=plays)  # also for the errors that it raises
     copy = scratch / "bot" / path.name
     with _open(path.resolve()) as source:
         write_file(source, copy, _executable(source), Budget(str(path)))
-    return Taken(read(copy, name=name, plays=plays))
+    if protocol is None:
+        return Taken(read(copy, name=name, plays=plays))
+    manifest = f"run = {json.dumps(lone.run)}\nprotocol = {json.dumps(protocol)}\n"
+    (copy.parent / "bot.toml").write_text(manifest)
+    return Taken(read_folder(copy.parent, lone.name, plays, str(path)))
 
 
 def _unpacked(path: Path, folder: Path, name: str | None, plays: Sequence[str], *, called: str) -> Taken:

@@ -12,6 +12,7 @@ from pathlib import Path
 
 from arena import games
 from arena.submission.budget import MAX_BYTES, Budget, too_large
+from arena.submission.machine_code import built_for
 from arena.submission.manifest import DEFAULT_NEEDS, BadSubmission, Manifest, Needs, Protocol, check_name, load
 from arena.suggest import short
 from arena.worker.jobs import Entrant
@@ -113,17 +114,35 @@ def read_folder(root: Path, name: str | None, plays: Sequence[str], shown: str, 
     """
     toml = root / "bot.toml"
     if not toml.is_file() or toml.is_symlink():
-        raise BadSubmission(f'{shown!r} has no bot.toml; it needs at least: run = ["python", "bot.py"]')
+        raise _no_manifest(root, shown)
     manifest = load(toml, f"{shown}/bot.toml")
+    if not manifest.build:
+        _check_machine(root / manifest.run[0], f"{shown}/{manifest.run[0].removeprefix('./')}")
     if name is None:
         name = manifest.name if manifest.name is not None else (called or root.name.lower())
     return program(name, plays or manifest.games or (), tuple(manifest.run), root, files_in(root, shown), manifest)
+
+
+def _no_manifest(root: Path, shown: str) -> BadSubmission:
+    """Return the error for a folder without a manifest, which says where there is one a folder deeper."""
+    deeper = sorted(path.parent.name for path in root.glob("*/bot.toml"))
+    if deeper:
+        where = " and in ".join(repr(f"{shown}/{name}") for name in deeper[:3])
+        return BadSubmission(f"{shown!r} has no bot.toml, but there is one in {where}: hand in that folder")
+    return BadSubmission(f'{shown!r} has no bot.toml; it needs at least: run = ["python", "bot.py"]')
+
+
+def _check_machine(program: Path, shown: str) -> None:
+    """Raise BadSubmission for a program that was built for another machine; one without a file here passes."""
+    if program.is_file() and (other := built_for(program)):
+        raise BadSubmission(f"{shown!r} was {other}: build it for this one")
 
 
 def _single_file(path: Path, name: str | None, plays: Sequence[str]) -> Program:
     if path.suffix == ".py":
         run: tuple[str, ...] = ("python", path.name)
     elif os.access(path, os.X_OK):
+        _check_machine(path, str(path))
         run = (f"./{path.name}",)
     else:
         raise no_program(path)

@@ -19,7 +19,7 @@ from arena.suggest import unknown
 
 @cache
 def templates() -> dict[str, Path]:
-    """Return the template folder of each language: its folder in `bots`, or `example` in that if it has several."""
+    """Return the template folder of each language: its folder in `bots`, or `example` in a folder of several bots."""
     bots = bots_folder()
     manifests = [*bots.glob("*/bot.toml"), *bots.glob("*/example/bot.toml")]
     return {load(toml, str(toml)).language: toml.parent for toml in manifests}
@@ -31,14 +31,16 @@ def make(folder: Path, language: str, games: Sequence[str] = ()) -> Manifest:
     It plays `games`, or all games that its template plays. Raises BadSubmission.
     """
     if language not in templates():
-        raise BadSubmission(unknown("language", language, sorted(templates())))
+        others = "; any other is a plain program, which reads and writes lines: see docs/plain-programs.md"
+        raise BadSubmission(unknown("language", language, sorted(templates())) + others)
     _check_is_new(folder)
     name = check_name(folder.name, "name the folder so")
     _copy(templates()[language], folder)
     toml = folder / "bot.toml"
     values: dict[str, object] = {"name": name}
     if games:
-        about = load(toml, str(toml)).about.replace("every game", " and ".join(games))  # as every template's ends
+        # The text of every template ends with "every game".
+        about = load(toml, str(toml)).about.replace("every game", " and ".join(games))
         values |= {"games": list(games), "about": about}
     toml.write_text(_with_values(toml.read_text(), values))
     return load(toml, str(toml))

@@ -198,7 +198,28 @@ TRACEBACK = ["Traceback (most recent call last):", "SyntaxError: invalid syntax"
             [],
             r"\./bot has .*`chmod \+x`",
         ),
-        ("./bot", Forfeit.START, "did not join within 30 s", [], ".* dial ARENA_ADDR"),
+        ("./none", Forfeit.START, "the process exited with code 127", [], r"there is no file \./none in what"),
+        ("./runs", Forfeit.START, "the process exited with code 127", [], "what it printed says"),
+        (
+            "./script",
+            Forfeit.START,
+            "the process exited with code 127",
+            [],
+            r".*names /no/interpreter, which",
+        ),
+        ("./env", Forfeit.START, "the process exited with code 127", [], ".* names nonesuch, which is not on"),
+        (
+            "./text",
+            Forfeit.START,
+            "the process exited with code 127",
+            [],
+            r"the system cannot start \./text: the",
+        ),
+        ("nonesuch", Forfeit.START, "the process exited with code 127", [], "this machine has no program nonesuch"),
+        ("sh", Forfeit.START, "the process exited with code 127", [], "what it printed says"),
+        ("python", Forfeit.CRASH, "", ["ModuleNotFoundError: No module named 'a.b'"], "put a into the bot's folder"),
+        ("python", Forfeit.CRASH, "", ["FileNotFoundError: [Errno 2] No such: 'w.npy'"], r"put w\.npy into the bot's"),
+        ("./bot", Forfeit.START, "did not join within 30 s", [], ".* dial ARENA_ADDR.* lines instead: .protocol = "),
         ("./bot", Forfeit.TIMEOUT, "", ["pthread_create failed"], ".* not start threads .* ask for more: `tasks`"),
         ("./bot", Forfeit.TIMEOUT, "", ["I think"], "think less"),
         ("./bot", Forfeit.CRASH, "", [], ".*`arena match attach: random --game birth`"),
@@ -209,8 +230,30 @@ def test_advice_is_by_cause(
 ) -> None:
     """Few who wrote a syntax error, or forgot to make a file executable, need to hear of addresses and tokens."""
     (tmp_path / "bot.toml").write_text(f'run = ["{run}"]')
+    lines = {
+        "bot": "",
+        "runs": "#!/bin/sh",
+        "script": "#!/no/interpreter",
+        "env": "#!/usr/bin/env nonesuch",
+        "text": "hello",
+    }
+    for name, line in lines.items():
+        (tmp_path / name).write_text(f"{line}\n")
+        (tmp_path / name).chmod(0o644 if name == "bot" else 0o755)
     program = submission.read(tmp_path, name="mine")
     assert re.match(advice, advise(program, "birth", reason, detail, output))
+
+
+def test_a_file_that_needs_another_is_told_to_become_a_folder(tmp_path: Path) -> None:
+    """With what its bot.toml has to say; and lines are spoken with an option, since there is no bot.toml."""
+    (tmp_path / "lone.py").write_text("import helper")
+    program = submission.read(tmp_path / "lone.py")
+    printed = ["ModuleNotFoundError: No module named 'helper'"]
+    told = advise(program, "birth", Forfeit.START, "the process exited with code 1", printed)
+    assert told.startswith("helper was not handed in with lone.py: put lone.py and all that it needs into a folder")
+    assert 'says run = ["python", "lone.py"]' in told
+    told = advise(program, "birth", Forfeit.START, "the process exited with code 0", [])
+    assert told.endswith("lines instead: `--protocol stdio`")
 
 
 LIMITS = Limits(decision=1.0, bank=2.0)

@@ -42,8 +42,8 @@ def test_a_built_in_bot_that_searches_long_plays_only_when_it_is_named(tmp_path:
     assert "searcher" not in field(tmp_path)
     assert roster.check_field(tmp_path, BIRTH, 2, ["searcher", "random"]) == ["searcher", "random"]
     listed = {line.split()[0]: line for line in typed("bots", "--home", tmp_path).out.splitlines()}
-    assert listed["searcher"].endswith("(birth: only when named)")
-    assert "only when named" not in listed["greedy"]
+    assert listed["searcher"].endswith("(slow in birth: in a ladder only with --bots)")
+    assert "slow in" not in listed["greedy"]
 
 
 def test_of_every_submitted_bot_the_newest_version_plays(db: Database, tmp_path: Path) -> None:

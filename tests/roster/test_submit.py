@@ -70,6 +70,34 @@ def test_a_bot_plays_every_game_unless_it_says_otherwise(cwd: Path) -> None:
     assert said == "accepted as mine@1 for birth, burning-desire, buttons; next: arena ladder --game buttons\n"
 
 
+LINES = """
+import json, sys
+for line in sys.stdin:
+    if json.loads(line)["type"] == "decision":
+        print(json.loads(line)["legal"][0], flush=True)
+"""
+
+
+def test_a_lone_file_may_read_and_print_lines(cwd: Path) -> None:
+    """An option stands in for the manifest that it does not have; what has one says it there."""
+    programs.write(cwd, lines=LINES)
+    assert accepted(cwd, "lines.py", "--protocol", "stdio")["accepted"] == "lines@1"
+    won = arena("match", "lines", "random", *BIRTH, "--json", cwd=cwd)
+    assert won.code == 0, won.err
+    folder(cwd, "more", 'run = ["python", "bot.py"]')
+    assert 'say protocol = "stdio" in its bot.toml' in refused(cwd, "more", "--protocol", "stdio")
+
+
+def test_content_that_is_there_under_another_name_is_noted(cwd: Path) -> None:
+    """Two names for one program split its evidence, and rarely on purpose."""
+    programs.write(cwd, mine=programs.FIRST)
+    assert accepted(cwd, "mine.py")["twins"] == []
+    assert (
+        submit(cwd, "mine.py", "--name", "second", *BIRTH).err.splitlines()[-1] == "note: mine@1 has the same content"
+    )
+    assert accepted(cwd, "mine.py", "--name", "third")["twins"] == ["mine@1", "second@1"]
+
+
 def test_a_manifest_says_all_there_is_to_say(cwd: Path) -> None:
     """Name, games and the line for `arena bots` come from it."""
     folder(cwd, "f", 'name = "ann"\nabout = "plays\\u001b"\ngames = ["birth"]\nrun = ["python", "bot.py"]')
@@ -182,7 +210,7 @@ def test_garbage_that_may_be_executed_is_not_entered(cwd: Path) -> None:
     """Only trying shows whether the kernel takes a file; what it says is passed on."""
     executable(cwd / "mine", "\x7fELF of some other machine\x00")
     *_, advice, error = refused(cwd, "mine").splitlines()
-    assert advice.startswith("advice: ./mine has to be there and executable (`chmod +x`); a script's first line")
+    assert advice.startswith("advice: the system cannot start ./mine: the first line of a script has to name")
     assert error == "Error: mine is not entered: start"
 
 

@@ -15,7 +15,7 @@ from arena.v1.buttons_pb2 import ButtonsView
 from arena.v1.referee_pb2 import Decision, Limits, MatchEnd, PlayRequest, PlayResponse, Update
 from arena_bot import Bot, Turn
 from arena_bot.bot import seated
-from arena_bot.table import Table
+from arena_bot.table import NoAction, Table
 from tests.sdk.referee import decision, start
 
 
@@ -186,14 +186,20 @@ def test_every_integer_travels(choice: Any) -> None:
 @pytest.mark.parametrize("choice", [None, "3", 3.0])
 def test_a_choice_that_is_no_integer_is_named(choice: Any) -> None:
     """A forgotten return is the commonest bug of a first bot."""
-    with pytest.raises(TypeError, match=f"Stubborn.choose returned {choice!r}: an action is an int"):
+    with pytest.raises(NoAction, match=f"Stubborn.choose returned {choice!r}: return one of turn.legal"):
         answers(choosing(choice), PlayResponse(decisions=[decision(1, 0)]))
+
+
+def test_the_name_of_an_action_is_recognised() -> None:
+    """Who returns the name of an action is told how to make an action of it."""
+    with pytest.raises(NoAction, match=r"returned 'place 1,5': an action is a number, return turn.action"):
+        answers(choosing("place 1,5"), PlayResponse(decisions=[decision(1, 0)]))
 
 
 @pytest.mark.parametrize("choice", [-1, 2**32])
 def test_a_number_that_cannot_travel_is_named(choice: int) -> None:
     """-1 for "nothing found" is a bug of the bot; the wire has no sign."""
-    with pytest.raises(ValueError, match=f"Stubborn.choose returned {choice}: actions are 0 … 4294967295"):
+    with pytest.raises(NoAction, match=f"Stubborn.choose returned {choice}: actions are 0 … 4294967295"):
         answers(choosing(choice), PlayResponse(decisions=[decision(1, 0)]))
 
 

@@ -42,7 +42,7 @@ def test_every_builtin_says_in_a_line_what_it_does() -> None:
         assert 10 < len(bot["about"]) < 80
 
 
-async def test_a_builtin_does_not_play_what_it_does_not_know() -> None:
+async def test_the_program_refuses_a_name_that_does_not_play_the_game() -> None:
     """It ends with exit code 1 and one line that names the bots that play the game."""
     async with refereed(str(FOLDER / "bot.py"), "stranger") as referee:
         await referee.hello()

@@ -405,7 +405,10 @@ def test_a_compiled_bot_from_its_source_to_the_leaderboard(mine: Path) -> None:
     """Built once, played as built; a source that does not compile leaves the version before it where it is."""
     first = submit(mine)
     assert (first.code, first.out) == (0, "accepted as mine@1 for birth; next: arena ladder --game birth\n"), first.err
-    assert first.err.splitlines()[-2:] == ["building mine: cc -o bot bot.c", "left out: node_modules"]
+    assert first.err.splitlines()[-2:] == [
+        "building mine: cc -o bot bot.c",
+        "left out as no part of a bot: node_modules",
+    ]
     again = submit(mine)
     assert (again.out, "building" in again.err) == ("mine@1 has just this content already: nothing to do\n", False)
     (mine / "bot.c").write_text(SOURCE.replace(";", "", 1))

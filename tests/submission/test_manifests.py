@@ -134,3 +134,11 @@ def test_names_that_look_alike_share_a_skeleton(one: str, other: str) -> None:
 def test_names_that_differ_do_not() -> None:
     """Nobody should have to look for a name for long."""
     assert all(skeleton(one) != skeleton(other) for one, other in itertools.combinations(UNLIKE, 2))
+
+
+def test_a_manifest_one_folder_too_deep_is_found(tmp_path: Path) -> None:
+    """As archives and clones often have it; the folder to hand in is named."""
+    (tmp_path / "mine/inner").mkdir(parents=True)
+    (tmp_path / "mine/inner/bot.toml").write_bytes(RUN)
+    with pytest.raises(BadSubmission, match=r"mine' has no bot.toml, but there is one in .*mine/inner': hand in that"):
+        read(tmp_path / "mine")

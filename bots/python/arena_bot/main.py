@@ -13,19 +13,21 @@ def run(bot_class: type[Bot]) -> None:
     """Play every match that the arena sends this process; return when the arena says Goodbye.
 
     An exception of the bot's own code is raised again once the stream is closed. Raises SystemExit, with one line for
-    people, if there is no arena or it breaks off.
+    people, if there is no arena, if it breaks off, or if `choose` returns what is no action.
     """
     address = os.environ.get("ARENA_ADDR") or _no_arena()
 
     import asyncio
 
     from arena_bot.stream import StreamBroken, play
-    from arena_bot.table import Table
+    from arena_bot.table import NoAction, Table
 
     try:
         asyncio.run(play(address, os.environ.get("ARENA_TOKEN", ""), Table(bot_class)))
     except StreamBroken as broken:
         raise SystemExit(f"the arena at {address} {broken}") from None
+    except NoAction as error:
+        raise SystemExit(str(error)) from None
     except KeyboardInterrupt:
         raise SystemExit(130) from None  # whoever pressed Ctrl-C wants no traceback of each bot
     except Exception as error:

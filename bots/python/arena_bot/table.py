@@ -8,6 +8,7 @@ from __future__ import annotations
 import math
 import sys
 from collections.abc import Iterable, Iterator
+from contextlib import suppress
 from operator import index
 from time import monotonic
 from typing import SupportsIndex
@@ -22,6 +23,10 @@ PIECES = 4
 The referee would take a bot that is silent for much longer for one that hangs.
 """
 _LARGEST = 2**32 - 1  # an action is a uint32 on the wire
+
+
+class NoAction(Exception):
+    """A bot's `choose` returned something that cannot be an action; the message is one line for the author."""
 
 
 class Table:
@@ -82,15 +87,24 @@ class Table:
 def _action(bot: Bot, choice: SupportsIndex) -> int:
     """Return a choice as an int that fits into a message; the referee checks later whether the action is legal.
 
-    Raises TypeError if it is no integer, ValueError if it does not fit.
+    Raises NoAction if it is no integer or does not fit.
     """
     try:
         action = index(choice)  # takes the integers of numpy too
     except TypeError:
-        raise TypeError(f"{type(bot).__name__}.choose returned {choice!r}: an action is an int") from None
+        raise NoAction(f"{type(bot).__name__}.choose returned {choice!r}: {_expected(bot, choice)}") from None
     if not 0 <= action <= _LARGEST:
-        raise ValueError(f"{type(bot).__name__}.choose returned {action}: actions are 0 … {_LARGEST}")
+        raise NoAction(f"{type(bot).__name__}.choose returned {action}: actions are 0 … {_LARGEST}")
     return action
+
+
+def _expected(bot: Bot, choice: object) -> str:
+    """Return what `choose` should have returned instead of something that is no integer."""
+    with suppress(ValueError):
+        if isinstance(choice, str):
+            bot.rules.action(choice)
+            return f"an action is a number, return turn.action({choice!r})"
+    return "return one of turn.legal" + (", at the end of every branch" if choice is None else "")
 
 
 def _complain(rejected: Rejected) -> None:

@@ -1,0 +1,43 @@
+"""For which machine a program was built, from the first bytes of its file."""
+
+from __future__ import annotations
+
+import platform
+import struct
+from pathlib import Path
+
+_ELF_MACHINES = {
+    0x03: "i686", 0x15: "ppc64le", 0x16: "s390x", 0x28: "arm", 0x3E: "x86_64", 0xB7: "aarch64", 0xF3: "riscv64",
+}  # fmt: skip
+"""Names of machines as `platform.machine()` gives them, by the number in the header of an ELF file."""
+_ELF_HEADER = 20
+"""Bytes of an ELF file up to the end of the machine's number."""
+_MACH_O = {b"\xcf\xfa\xed\xfe", b"\xce\xfa\xed\xfe", b"\xfe\xed\xfa\xcf", b"\xfe\xed\xfa\xce"}
+_UNIVERSAL = b"\xca\xfe\xba\xbe"
+"""First bytes of a Mach-O file for several machines, and of a Java class: a count below 40 tells the first."""
+_EMULATORS = Path("/proc/sys/fs/binfmt_misc")
+"""Where the kernel lists the programs that run files of other kinds."""
+_ALSO_RUN = {("x86_64", "i686"), ("aarch64", "arm")}
+"""A machine, and another whose programs it may run as well."""
+
+
+def built_for(path: Path) -> str | None:
+    """Return "built for aarch64, this machine is x86_64" if a program was built for another machine or system.
+
+    None for scripts, for programs of this machine, for what is unknown, and wherever emulators are registered, since
+    one of them may run it. Source: the ELF, PE and Mach-O formats.
+    """
+    if any(each.name not in {"register", "status"} for each in _EMULATORS.glob("*")):
+        return None
+    with path.open("rb") as file:
+        head = file.read(_ELF_HEADER)
+    this = platform.machine()
+    if head[:2] == b"MZ":
+        return "built for Windows, this machine has Linux"
+    if head[:4] in _MACH_O or (head[:4] == _UNIVERSAL and int.from_bytes(head[4:8]) < 40):
+        return "built for macOS, this machine has Linux"
+    if head[:4] != b"\x7fELF" or len(head) < _ELF_HEADER:
+        return None
+    (number,) = struct.unpack_from("<H" if head[5] == 1 else ">H", head, 18)
+    machine = _ELF_MACHINES.get(number, this)
+    return None if machine == this or (this, machine) in _ALSO_RUN else f"built for {machine}, this machine is {this}"
