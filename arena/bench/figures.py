@@ -44,7 +44,7 @@ class Part(NamedTuple):
 
     @property
     def name(self) -> str:
-        """The name that `--only` takes."""
+        """The name that `--only` takes, whole or up to a slash."""
         return f"{self.kind}/{self.case}"
 
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from google.protobuf.json_format import MessageToDict
 
 from arena import replay
-from arena.check.examined import Examined, Misbehaved, Waiting, examined
+from arena.check.examined import Examined, Misbehaved, Question, Waiting, examined
 from arena.games.rules import Seat
 from arena.referee import frames
 from arena.referee.limits import Limits
@@ -48,7 +48,10 @@ async def compare(
     at: int | None = None,
     waiting: Waiting | None = None,
 ) -> list[Compared]:
-    """Put a seat's decisions, up to number `at`, to a bot as they were asked. Raises Misbehaved and Unreadable."""
+    """Put a seat's decisions, up to number `at`, to a bot as they were asked.
+
+    Raises Unreadable, and Misbehaved, with the question if it was asked one.
+    """
     setup, record = recorded(match)
     limits = Limits(**match.ladder.key.limits)
     own = [asked.number for _, asked, _ in setup.replayed(record) if asked.seat == seat]
@@ -89,11 +92,16 @@ def _forfeited_with(match: store.Match, seat: Seat) -> int | None:
 
 
 async def _ask(bot: Examined, question: bytes, match: Match, asked: Asked, then: int | None) -> Compared:
-    bot.say(question)
-    choices = (await bot.hear(PATIENCE)).choices
-    if [(choice.match, choice.decision) for choice in choices] != [(1, asked.number)]:
-        raise Misbehaved(f"was asked decision {asked.number}, answered {[choice.decision for choice in choices]}")
     (request,) = pb.PlayResponse.FromString(question).decisions
     plain = MessageToDict(request, preserving_proto_field_name=True)
-    picture = match.game.picture(match.state)
-    return Compared(asked.number, then, choices[0].action, list(asked.legal), plain, picture)
+    what = Question(asked.number, list(asked.legal), plain, match.game.picture(match.state))
+    try:
+        bot.say(question)
+        choices = (await bot.hear(PATIENCE)).choices
+        if [(choice.match, choice.decision) for choice in choices] != [(1, asked.number)]:
+            answered = [choice.decision for choice in choices]
+            raise Misbehaved(f"was asked decision {asked.number}, answered {answered}")
+    except Misbehaved as fault:
+        fault.question = what
+        raise
+    return Compared(asked.number, then, choices[0].action, what.legal, plain, what.picture)

@@ -31,6 +31,15 @@ Waiting = Callable[[str, str, str], None]
 """Called with the label, address and token of an external bot, which somebody else is to start."""
 
 
+class Question(NamedTuple):
+    """One decision as a bot was asked it."""
+
+    decision: int
+    legal: list[int]
+    request: dict[str, Any]
+    picture: str
+
+
 class Misbehaved(Exception):
     """The bot did something else than it should have; the message is one line."""
 
@@ -42,6 +51,8 @@ class Misbehaved(Exception):
         """What the bot printed last."""
         self.transcript: list[Line] = []
         """The last frames, both ways."""
+        self.question: Question | None = None
+        """The decision of a match that it was asked last, where that is known."""
 
 
 class Line(NamedTuple):

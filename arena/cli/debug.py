@@ -16,6 +16,7 @@ from arena.cli.output import draw, print_json, printable, progress, say, table
 
 if TYPE_CHECKING:
     from arena.check.debug import Compared
+    from arena.check.examined import Question
     from arena.games import Game
     from arena.sandbox import Sandbox
     from ladder.store import Match
@@ -117,9 +118,20 @@ def _compare(
                 )
             )
         except Misbehaved as fault:
+            where = "before its first decision"
+            if fault.question is not None:
+                _say_where(games.game(match.ladder.key.game), fault.question)
+                where = f"at decision {fault.question.decision}"
             for line in fault.output[-OUTPUT_LINES:]:
                 say(f"  | {printable(line)}")
-            raise OneLine(f"it did not come through: {fault}", DIFFERS) from fault
+            raise OneLine(f"it failed {where}: {fault}", DIFFERS) from fault
+
+
+def _say_where(game: Game[Any], question: Question) -> None:
+    """Print the decision that a build failed at, as it was asked."""
+    say(printable(question.picture))
+    say(f"decision {question.decision}: {', '.join(game.action_name(action) for action in question.legal)}")
+    say(f"it was asked: {printable(json.dumps(question.request))}")
 
 
 def _list(game: Game[Any], differing: Sequence[Compared], asked: int) -> None:

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from functools import partial
 from typing import TYPE_CHECKING
 
 from arena.cli.output import console, measured, table
@@ -26,37 +27,61 @@ def percent(estimate: Estimate | HeadToHead | None) -> str:
     if math.isclose(high - mean, mean - low, abs_tol=0.05):
         return f"{mean:.1f}±{high - mean:.1f}"
     digits = 0 if high - low > 1 else 1  # with none, 99.8 would seem to lie between 100 and 100
-    return f"{mean:.1f} ({low:.{digits}f}–{high:.{digits}f})"
+    return f"{mean:.1f} ({low:z.{digits}f}–{high:.{digits}f})"  # z: an end just below 0 is 0, not -0
 
 
 def cross_picture(
     met: Sequence[HeadToHead], bots: Sequence[str], places: Mapping[str, Sequence[float]]
 ) -> list[RenderableType]:
     """Make two tables: points that the row's bot took from the column's, in percent; and the chances of each place."""
-    columns = [str(place) for place in range(1, len(bots) + 1)]
-    cells = {(each.bot, each.other): f"{percent(each)} of {each.groups:,}" for each in met}
-    cross = _cross(cells, bots, columns)
-    if measured(cross).maximum > console().width:
-        cross = _cross({pair: _stacked(cell) for pair, cell in cells.items()}, bots, columns)
-    most = max(map(len, places.values()), default=0)
-    chances = table("bot", *columns[:most], right=columns)
+    cells = {(each.bot, each.other): f"{percent(each)} in {each.groups:,}" for each in met}
+    cross = [_cross(cells, bots, range(len(bots)))]
+    if measured(cross[0]).maximum > console().width:
+        stacked = {pair: _stacked(cell) for pair, cell in cells.items()}
+        cross = _pages(partial(_cross, stacked, bots), len(bots))
+    title = (
+        "\n% of the points that each bot took from the bot of each rank,"
+        "\nwith a 95 % interval, in how many groups of matches on the same dice"
+    )
+    pictures: list[RenderableType] = [title, *cross]
+    if places:
+        most = max(map(len, places.values()))
+        pictures += ["\n% chance of each place in the field, by points", *_pages(partial(_chances, places), most)]
+    return pictures
+
+
+def _pages(make: Callable[[range], Table], columns: int) -> list[Table]:
+    """Make as few tables, one below the other, as hold so many columns within the width of the terminal."""
+    for count in range(1, columns + 1):
+        width = math.ceil(columns / count)
+        pages = [make(range(columns)[begin : begin + width]) for begin in range(0, columns, width)]
+        if all(measured(page).maximum <= console().width for page in pages):
+            break
+    return pages
+
+
+def _chances(places: Mapping[str, Sequence[float]], columns: range) -> Table:
+    """Make the table of some places, by their indexes."""
+    heads = [str(column + 1) for column in columns]
+    chances = table("bot", *heads, right=heads)
     for bot, own in places.items():
-        chances.add_row(bot, *(f"{100 * chance:.0f}" if chance >= 0.005 else "" for chance in own))
-    pictures: list[RenderableType] = ["\n% of the points taken from the bot of each rank, of how many groups", cross]
-    return [*pictures, "\n% chance of each place in the field, by points", chances] if chances.rows else pictures
+        chances.add_row(bot, *(f"{100 * own[column]:.0f}" if own[column] >= 0.005 else "" for column in columns))
+    return chances
 
 
-def _cross(cells: Mapping[tuple[str, str], str], bots: Sequence[str], columns: Sequence[str]) -> Table:
-    cross = table("rank", "bot", *columns, right=["rank", *columns])
+def _cross(cells: Mapping[tuple[str, str], str], bots: Sequence[str], columns: range) -> Table:
+    """Make the table of some columns, by the indexes of their bots."""
+    heads = [str(column + 1) for column in columns]
+    cross = table("rank", "bot", *heads, right=["rank", *heads])
     for place, bot in enumerate(bots, 1):
-        row = [cells.get((bot, other), "–") if other != bot else "" for other in bots]
+        row = [cells.get((bot, bots[other]), "–") if bots[other] != bot else "" for other in columns]
         cross.add_row(str(place), bot, *row)
     return cross
 
 
 def _stacked(cell: str) -> str:
     """Break a cell into three lines, for a narrow terminal."""
-    for part in ("±", " (", " of"):
+    for part in ("±", " (", " in"):
         cell = cell.replace(part, "\n" + part.strip())
     return cell
 

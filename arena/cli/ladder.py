@@ -41,7 +41,11 @@ if TYPE_CHECKING:
     metavar="N",
     help="How often each line-up plays.  [default: 300 matches for a bot, 600 if more than two play]",
 )
-@click.option("--bots", metavar="A,B@1,…", help="Who plays.  [default: built-ins and the newest of each submitted bot]")
+@click.option(
+    "--bots",
+    metavar="A,B@1,…",
+    help="Who plays.  [default: built-ins, but for slow ones, and the newest of each submitted bot]",
+)
 @click.option("--seed", help="Text that decides all dice, to reproduce a ladder; whoever knows it can foresee them.")
 @jobs_option
 @click.option(

@@ -180,7 +180,7 @@ def _cells(bot: RankedBot, centre: float, settled_centre: float) -> dict[str, st
     return {
         "rank": f"{bot.rank}" if bot.sure else f"~{bot.rank}",
         "bot": bot.bot + (" (retired)" if bot.retired else "" if bot.current else " (older)"),
-        "rating": f"{bot.shown - centre:.2f}",
+        "rating": f"{bot.rating:.2f}",
         "mu": f"{bot.mu - centre:+.2f}",
         "sigma": f"{bot.sigma:.2f}",
         "settled": f"{bot.settled.mu - settled_centre:+.2f}" if bot.settled else "–",

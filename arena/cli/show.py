@@ -76,7 +76,7 @@ def _show_bot(label: str, card: BotCard, limit: int) -> None:
     if not card.matches:
         return click.echo("no matches yet")
     more = "; more with -n" if len(card.matches) == limit else ""
-    click.echo(f"{len(card.matches):,} matches, forfeited ones first, then the latest{more}:")
+    click.echo(f"{len(card.matches):,} of its matches, forfeited ones first, then the latest{more}:")
     return draw(_matches(card.matches))
 
 
@@ -91,7 +91,7 @@ def _second_chance(label: str, chance: SecondChance) -> str:
 def _faults(faults: Sequence[BotFaults]) -> Any:
     """Return a table of matches and faults by version, with a column for each cause that occurred."""
     reasons = sorted({reason for each in faults for reason in each.forfeits})
-    columns = ["matches", *reasons, "void attempts"]
+    columns = ["matches", *reasons, "void"]
     rows = table("version", *columns, right=columns)
     for each in faults:
         counts = [each.matches, *[each.forfeits.get(reason, 0) for reason in reasons], each.voids]
@@ -114,8 +114,7 @@ def _show_match(match: Match, card: MatchCard) -> None:
     if conditions := card.conditions:
         click.echo(f"sandbox grade {conditions['sandbox']}")
         if (busy := conditions["pressure"]) is not None:
-            waited = "something waited for a processor, which no bot pays for"
-            click.echo(f"the machine was busy {busy:.0f} % of the time ({waited})")
+            click.echo(f"the machine was busy {busy:.0f} % of the time: something waited for a processor")
     for reason in match.voids:
         click.echo(f"was void: {last_line(reason)}")
     click.echo(f"seed {card.seed or 'shown when every match of its group is done'}")

@@ -44,7 +44,8 @@ def verify(jobs: int, home: Path, as_json: bool) -> None:
         say(f"{_where(verdict.difference)}: {printable(verdict.difference.what)}")
         raise SystemExit(DIFFERS)
     if not as_json:
-        click.echo(f"{verdict.matches:,} matches, their schedule and ratings: all as it follows from seeds and choices")
+        what = f"{verdict.matches:,} matches, their schedule and ratings"
+        click.echo(f"{what}: all agree with what follows from seeds and choices")
 
 
 def _where(difference: Difference) -> str:

@@ -93,7 +93,7 @@ LEGAL = (range(0), range(FIRST_ROLE), range(FIRST_ROLE, BANK), range(BANK, MULTI
 
 
 def may_multiply(stage: Stage, total: int, points: int, goal: int) -> bool:
-    """Tell whether points may be multiplied: they are not 0, and banking them reaches the goal, or a seat has."""
+    """Tell whether points may be multiplied: if they are not 0, and banking reaches the goal or a seat has."""
     return points > 0 and (stage is not Stage.NORMAL or total + points >= goal)
 
 

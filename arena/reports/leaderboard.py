@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from statistics import fmean
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import msgspec
 from msgspec import UNSET, UnsetType
@@ -44,6 +44,8 @@ class RankedBot(Report):
     """Label of the version."""
     name: str
     number: int
+    rating: float
+    """`shown` relative to the mean mu of the field, as tables show it."""
     shown: float
     """mu − 3 sigma, by which the leaderboard is sorted."""
     mu: float
@@ -176,12 +178,15 @@ def leaderboard(
     )
 
 
-def field(bots: Sequence[RankedBot]) -> Sequence[RankedBot]:
+_Rated = TypeVar("_Rated", RankedBot, store.Row)
+
+
+def field(bots: Sequence[_Rated]) -> Sequence[_Rated]:
     """Return the bots that would play now, or all of them if none would."""
     return [bot for bot in bots if bot.current and not bot.retired] or bots
 
 
-def centre(bots: Sequence[RankedBot]) -> float:
+def centre(bots: Sequence[_Rated]) -> float:
     """Return the mean mu of the field among these bots, which a table shows ratings relative to; 0 without bots."""
     return fmean(bot.mu for bot in field(bots)) if bots else 0.0
 
@@ -200,12 +205,14 @@ def ladder_run(db: Database, ladder: store.Ladder, game: Game[Any], played: int)
 
 def _ranked(rows: Sequence[store.Row], settled: store.Settled, evidence: Evidence) -> list[RankedBot]:
     ranked = []
+    middle = centre(rows)
     for place, row in enumerate(rows):
         rating, points = settled.ratings.get(row.label), evidence.score(row.label)
         numbers = {name: value for name, value in row._asdict().items() if name not in ("place", "label")}
         bot = RankedBot(
             rank=row.place,
             bot=row.label,
+            rating=row.shown - middle,
             **numbers,
             settled=rating and Rating(**rating._asdict()),
             points=points and Estimate(**points._asdict()),

@@ -3,8 +3,9 @@
 The command is the bot's or the build's own or, where there is bubblewrap, `bwrap` with that command inside. The
 launcher is a program of its own, `python -I -S launcher.py ORDERS COMMAND…`, because no code can run safely between
 fork and exec of a process with gRPC's threads in it. It needs only the standard library. If an order fails, it ends
-with UNABLE, mostly with a line on stderr, and does not start the command. Only what an older kernel cannot do is left
-out: rules for TCP (Landlock ABI 4), scopes (ABI 6), access times (Linux 5.12).
+with UNABLE, mostly with a line on stderr, and does not start the command. What an older kernel cannot do is left
+out: rights over files that its Landlock does not know (moving: ABI 2, truncating: ABI 3, ioctl: ABI 5), rules for TCP
+(ABI 4), scopes (ABI 6), access times (Linux 5.12). Landlock gives no right to a place that does not exist.
 
 Its stdin is the writing end of a pipe to the arena, which the bot never gets. Through it the launcher reports that the
 command begins; if the command is bubblewrap, it leaves the report to bubblewrap.
@@ -86,9 +87,10 @@ def stage(places: list[str], folder: str) -> None:
 
 
 def uncover(places: list[str], uid: int, gid: int) -> None:
-    """Let another user reach places at their own paths: over each closed folder above them, mount one with only these.
+    """Let another user reach places at their own paths: each closed folder above them is hidden behind an open one.
 
-    Stops updates of access times as well, since those would tell a later process which files were read.
+    The open one has nothing but these places. Stops updates of access times as well, since those would tell a later
+    process which files were read.
     """
     own_mounts()
     stop_access_times()
@@ -172,7 +174,7 @@ def become(uid: int, gid: int) -> None:
 
 
 def drop_capabilities() -> None:
-    """Give up all capabilities for good: root then has the rights of an ordinary user, over its own files."""
+    """Give up all capabilities for good: root then has only the rights of an ordinary user, over its own files."""
     prctl(PR_SET_SECUREBITS, SECUREBITS_NO_ROOT)
     with open("/proc/sys/kernel/cap_last_cap") as last:
         for capability in range(int(last.read()) + 1):

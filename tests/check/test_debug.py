@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import shutil
 from pathlib import Path
 from typing import Any
@@ -64,16 +65,17 @@ def test_another_build_shows_where_it_differs(played: Path) -> None:
 
 
 def test_a_fault_comes_again(played: Path) -> None:
-    """By the very command that the fault card names."""
+    """By the very command that the fault card names, with the decision at which it comes and the position."""
     match = first(played, "fails")
     card = arena("show", match["id"], cwd=played).out.splitlines()
     (again,) = [line.removeprefix("  again: arena ") for line in card if line.startswith("  again:")]
     ran = arena(*again.split(), cwd=played)
     assert (ran.code, ran.out) == (3, "")
-    assert ran.err.splitlines()[-2:] == [
-        r"  | \x1b[31mred\x1b[0m",
-        "Error: it did not come through: the process exited with code 7",
-    ]
+    *_, decision, asked, printed, error = ran.err.splitlines()
+    (number,) = re.findall(r"^decision (\d+): play ", decision)
+    assert asked.startswith('it was asked: {"match": 1, "decision": ' + number + ', "legal": [')
+    assert printed == r"  | \x1b[31mred\x1b[0m"
+    assert error == f"Error: it failed at decision {number}: the process exited with code 7"
 
 
 def test_the_seat_may_be_left_out_where_one_forfeited(played: Path) -> None:

@@ -64,7 +64,7 @@ def test_a_ladder_of_others_is_named() -> None:
     elsewhere, typo = typed(*LEADERBOARD, "-p", "3"), typed(*LEADERBOARD, "--home", "typo")
     assert "there is one of 2 players: arena leaderboard --game birth --players 2\n" in elsewhere.err
     assert "there is no arena" not in elsewhere.err
-    assert typo.err.startswith("there is no arena in 'typo': ")
+    assert typo.err.startswith("nothing was played or submitted in 'typo' yet")
 
 
 def test_an_interrupted_ladder_says_what_is_left_and_what_is_not_rated(
@@ -155,6 +155,8 @@ def test_mu_is_above_the_average_of_the_field() -> None:
     ann, bob = board["bots"]
     assert board["centre"] == ann["mu"]  # the only one without a newer version
     _, _, _, first, second, *_ = typed(*LEADERBOARD).out.splitlines()
+    assert first.split()[2] == f"{ann['rating']:.2f}"
+    assert second.split()[3] == f"{bob['rating']:.2f}"
     assert first.split()[3] == "+0.00"
     assert second.split()[4] == f"{bob['mu'] - ann['mu']:+.2f}"
 
@@ -180,7 +182,7 @@ def test_the_cross_table_has_both_sides_of_every_pair() -> None:
     assert 0 < ann["low"] < 0.75 < ann["high"] < 1
     assert told["places"] == {}  # bob has a newer version, and nobody else is there
     shown = typed(*LEADERBOARD, "--cross").out
-    assert re.search(r"1 +ann@1 +75\.0 \(\d+–\d+\) of 2", shown)
+    assert re.search(r"1 +ann@1 +75\.0 \(\d+–\d+\) in 2", shown)
 
 
 def test_the_cross_table_of_six_fits_a_terminal(
@@ -199,7 +201,28 @@ def test_the_cross_table_of_six_fits_a_terminal(
     draw(cross, wide=True)
     shown = re.sub("\x1b.*?m", "", capsys.readouterr().out)
     assert max(map(len, shown.splitlines())) <= 80
-    assert [shown.count(text) for text in (" 75.4", " 24.6", " of 1,234")] == [15, 15, 30]
+    assert [shown.count(text) for text in (" 75.4", " 24.6", " in 1,234")] == [15, 15, 30]
+
+
+def test_the_cross_table_of_forty_goes_on_below(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """In as many tables as the width takes, with a line for each bot in each: no row is broken into several."""
+    for name, value in {"FORCE_COLOR": "1", "TERM": "xterm", "COLUMNS": "100"}.items():
+        monkeypatch.setenv(name, value)
+    bots = [f"student{number}@1" for number in range(40)]
+    won: dict[Group, int] = {(pair, ((0, 1), (1, 0))): 9 for pair in combinations(bots, 2)}
+    evidence = Evidence(won)
+    for picture in cross_picture(head_to_head(evidence, bots), bots, evidence.places(bots)):
+        draw(picture)
+    lines = re.sub("\x1b.*?m", "", capsys.readouterr().out).splitlines()
+    assert max(map(len, lines)) <= 100
+    heads = [line.split()[2:] for line in lines if line.startswith("rank")]
+    assert len(heads) > 1
+    assert [int(head) for each in heads for head in each] == list(range(1, 41))
+    chances = [line.split()[1:] for line in lines if line.startswith("bot ")]
+    assert [int(head) for each in chances for head in each] == list(range(1, 41))
+    assert sum("student39@1" in line for line in lines) == len(heads) + len(chances)
 
 
 @pytest.mark.usefixtures("home")
@@ -241,6 +264,7 @@ def test_a_narrow_terminal_has_fewer_columns_but_cuts_nothing(width: int, monkey
 def test_an_interval_stays_between_none_and_all() -> None:
     """What cannot be is not shown, and neither is what says nothing."""
     known = ((0.5, 0.4, 0.6), (1.0, 0.964, 1.0), (0.998, 0.995, 1.0), (0.744, 0.0, 1.0))
+    assert percent(Estimate(0.05, -0.004, 0.11, 9)) == "5.0 (0–11)"
     assert [percent(Estimate(*each, 9)) for each in known] == ["50.0±10.0", "100.0 (96–100)", "99.8 (99.5–100.0)", "–"]
 
 
