@@ -23,7 +23,7 @@ MAY_IMPORT = {
     "arena.sandbox": set(),
     "arena.referee": {"arena.sandbox", "arena.games", "arena.v1"},
     "arena.worker": {"arena.referee", "arena.sandbox", "arena.games", "arena.v1"},
-    "arena.submission": {"arena.worker", "arena.sandbox", "arena.games", "arena.suggest"},
+    "arena.submission": {"arena.worker", "arena.sandbox", "arena_bot", "arena.games", "arena.suggest"},
     "arena.replay": {"arena.worker", "arena.referee", "arena.games", "ladder"},
     "arena.check": {
         "arena.replay",

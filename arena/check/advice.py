@@ -93,10 +93,10 @@ def _interpreter(path: Path) -> str | None:
 def _not_found(program: Program, name: str) -> str:
     """Return advice for a program in Python that did not find a module or a file."""
     if _is_lone_file(program):
-        both = f"put {program.run[1]} and all that it needs into a folder, with a bot.toml"
+        both = f"put {program.run[1]} and its files into a folder, with a requirements.txt if it needs packages"
         line = f'run = ["python", "{program.run[1]}"]'
-        return f"{name} was not handed in with {program.run[1]}: {both} that says {line}, and hand in the folder"
-    return f"put {name} into the bot's folder: beside that there are only Python's own modules and the arena's"
+        return f"{name} was not handed in with {program.run[1]}: {both}, and a bot.toml that says {line}"
+    return f"put {name} into the bot's folder or, if it is of a package, name that in requirements.txt beside bot.toml"
 
 
 def _is_lone_file(program: Program) -> bool:

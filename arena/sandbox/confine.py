@@ -85,7 +85,8 @@ def confine(
     if sandbox.bwrap is None:
         env["JAVA_TOOL_OPTIONS"] += f" -Djava.io.tmpdir={scratch}"  # Java ignores TMPDIR
         if sandbox.grade is Grade.C:
-            env["PYTHONPATH"] = str(places.link_packages(scratch))
+            own = [env["PYTHONPATH"]] if "PYTHONPATH" in env else []
+            env["PYTHONPATH"] = os.pathsep.join([*own, str(places.link_packages(scratch))])
             orders |= _bare(sandbox, [str(root), str(socket_folder)], [str(scratch)])
         group = _group(sandbox, orders, bounds)
         return Confined(_launch(orders, command), env, str(root), group, False, bounds, scratch)

@@ -16,14 +16,16 @@ from arena.submission.machine_code import built_for
 from arena.submission.manifest import DEFAULT_NEEDS, BadSubmission, Manifest, Needs, Protocol, check_name, load
 from arena.suggest import short
 from arena.worker.jobs import Entrant
+from arena_bot import packages
 
 LEFT_OUT = {
-    "__pycache__", "__MACOSX", ".git", ".venv", ".arena", "node_modules", "target",
+    "__pycache__", "__MACOSX", ".git", ".venv", ".arena", ".packages", "node_modules", "target",
     ".mypy_cache", ".ruff_cache", ".pytest_cache",
 }  # fmt: skip
 """Folders that are no part of a bot.
 
-`.arena` is a data directory ("home"), which grows with every submission; `target` is where Cargo and Maven build.
+`.arena` is a data directory ("home"), which grows with every submission; in `.packages` a build installs packages;
+`target` is where Cargo and Maven build.
 """
 _OWN_MODULES = sys.stdlib_module_names | {"arena", "arena_bot", "google", "grpc"}
 
@@ -63,8 +65,10 @@ class Program:
         One that speaks in lines is started by its bridge.
         """
         run = (*(_BRIDGE if self.protocol == "stdio" else ()), *command(self.run))
-        needs = self.needs
-        return Entrant(self.name, self.digest, run, str(self.root), environment(), needs.memory_mib, needs.tasks)
+        variables = environment()
+        if (self.root / packages.FOLDER).is_dir():
+            variables["PYTHONPATH"] = packages.FOLDER
+        return Entrant(self.name, self.digest, run, str(self.root), variables, self.needs.memory_mib, self.needs.tasks)
 
     @property
     def is_python(self) -> bool:
@@ -182,9 +186,18 @@ def program(
 
 
 def _as_asked(made: Program, manifest: Manifest) -> Program:
-    build = tuple(map(tuple, manifest.build))
+    build = tuple(map(tuple, manifest.build)) or _packages(made)
     made = replace(made, about=manifest.about, language=manifest.language, build=build)
     return replace(made, needs=manifest.limits, protocol=manifest.protocol)
+
+
+def _packages(made: Program) -> tuple[tuple[str, ...], ...]:
+    """Return the build of a bot in Python that names packages and has no build of its own; empty for any other."""
+    try:
+        wants = made.is_python and packages.wanted(made.root)
+    except ValueError as error:
+        raise BadSubmission(f"the packages of {made.name} cannot be read: {error}") from error
+    return (("python", "-P", "-m", "arena_bot.packages"),) if wants else ()
 
 
 def playing(made: Program, plays: Sequence[str]) -> Program:

@@ -250,7 +250,7 @@ def test_a_file_that_needs_another_is_told_to_become_a_folder(tmp_path: Path) ->
     program = submission.read(tmp_path / "lone.py")
     printed = ["ModuleNotFoundError: No module named 'helper'"]
     told = advise(program, "birth", Forfeit.START, "the process exited with code 1", printed)
-    assert told.startswith("helper was not handed in with lone.py: put lone.py and all that it needs into a folder")
+    assert told.startswith("helper was not handed in with lone.py: put lone.py and its files into a folder")
     assert 'says run = ["python", "lone.py"]' in told
     told = advise(program, "birth", Forfeit.START, "the process exited with code 0", [])
     assert told.endswith("lines instead: `--protocol stdio`")

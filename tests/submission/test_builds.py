@@ -27,6 +27,7 @@ from arena.submission.build import BuildFailed, Building, build
 from arena.submission.intake import take
 from tests.cli.commands import ARENA, PATIENCE, Ran, arena, environment, everything_in
 from tests.needs import grades
+from tests.sdk.test_packages import wheel
 from tests.tournament import programs
 
 
@@ -508,3 +509,28 @@ def _arguments(pid: int) -> list[str]:
         return psutil.Process(pid).cmdline()
     except psutil.Error:
         return []
+
+
+WANTS_A_PACKAGE = """
+import tiny
+from arena_bot import Bot, run
+class Mine(Bot):
+    def choose(self, turn):
+        return turn.legal[tiny.NAME == "other"]
+run(Mine)
+"""
+
+
+@pytest.mark.long
+@pytest.mark.parametrize("grade", grades("ABC"))
+def test_a_bot_in_python_names_its_packages(grade: Grade, tmp_path: Path) -> None:
+    """In requirements.txt, without a word in bot.toml; here a wheel in the bot's own folder."""
+    wheel(tmp_path / "mine", "tiny")
+    (tmp_path / "mine/bot.toml").write_text('run = ["python", "bot.py"]')
+    (tmp_path / "mine/bot.py").write_text(WANTS_A_PACKAGE)
+    (tmp_path / "mine/requirements.txt").write_text("./tiny-1.0-py3-none-any.whl\n")
+    ran = arena("submit", "mine", "--game", "birth", "--sandbox", grade, cwd=tmp_path)
+    assert ran.code == 0, ran.err
+    assert "building mine: python -P -m arena_bot.packages" in ran.err
+    again = arena("match", "mine", "random", "--game", "birth", "--sandbox", grade, "--json", cwd=tmp_path)
+    assert json.loads(again.out)["matches"][0]["forfeits"] == []
