@@ -10,10 +10,10 @@ def short(text: str) -> str:
     return ascii(text if len(text) <= 40 else text[:40] + "…")
 
 
-def unknown(what: str, given: str, known: Iterable[str]) -> str:
-    """Return the error message for an unknown name: a suggestion, and all known names."""
+def unknown(what: str, given: str, known: Iterable[str], where: str = "") -> str:
+    """Return the error message for an unknown name: where it was sought, a suggestion, and all known names."""
     names = list(known)
-    return f"unknown {what} {short(given)}{meant(given, names)}: {what}s are {', '.join(names)}"
+    return f"unknown {what} {short(given)}{where}{meant(given, names)}: {what}s are {', '.join(names)}"
 
 
 def meant(given: str, known: Iterable[str]) -> str:

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import os
 import signal
+import tempfile
 from collections.abc import Generator
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -32,6 +34,14 @@ def pytest_configure() -> None:
     for number, handler in heard.items():
         if signal.getsignal(number) is signal.SIG_IGN:
             signal.signal(number, handler)
+
+
+def pytest_sessionstart() -> None:
+    """Refuse to run below a home: commands in the folders of tests would find it, as people's commands should."""
+    folder = Path(tempfile.gettempdir()).resolve()
+    for home in (each / ".arena" for each in (folder, *folder.parents)):
+        if home.exists():
+            raise pytest.UsageError(f"tests would use {home} as their home: move it away, or set TMPDIR")
 
 
 def _nothing(_number: int, _frame: object) -> None:

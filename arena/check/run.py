@@ -61,30 +61,40 @@ def check(program: Program, limits: Limits, sandbox: Sandbox, report: Progress, 
     entrant, plays = program.entrant(), program.games
     probes = [probe for probe in PROBES if not quick or probe.name != LATE]
     matches = [trial for name in plays for trial in trials(entrant, name, limits)]
-    steps = Steps(report, len(matches) + len(probes))
-    played, failures = _play(matches, sandbox, steps)
-    findings = list(_of_matches(program, failures))
-    able = [name for name in plays if name not in {failed.game for failed in failures}]
-    if not able or findings[0].detail is not None:
-        return Checked(findings)
-    start = partial(examined, entrant, limits.start, sandbox)
-    findings += asyncio.run(_probe(start, able[0], limits, probes, steps))
-    return Checked(findings, times(played), forecast(played))
+    with Steps(report, len(matches) + len(probes)) as steps:
+        played, failures = _play(matches, sandbox, steps)
+        findings = list(_of_matches(program, failures))
+        able = [name for name in plays if name not in {failed.game for failed in failures}]
+        if not able or findings[0].detail is not None:
+            return Checked(findings)
+        start = partial(examined, entrant, limits.start, sandbox)
+        findings += asyncio.run(_probe(start, able[0], limits, probes, steps))
+        return Checked(findings, times(played), forecast(played))
 
 
 class Steps:
-    """Counts and reports the steps of a check that are done."""
+    """Counts and reports the steps of a check that are done; as a context, says at Ctrl-C how far the check came."""
 
     def __init__(self, report: Progress, total: int) -> None:
         self._report = report
         self._total = total
         self._done = 0
+        self._failed: list[str] = []
         report(0, total)
 
-    def done(self) -> None:
-        """Count one more step as done."""
+    def done(self, failed: str | None = None) -> None:
+        """Count one more step as done; `failed` is the name of the check that the bot failed with it."""
         self._done += 1
+        self._failed += [failed] if failed is not None else []
         self._report(self._done, self._total)
+
+    def __enter__(self) -> Steps:
+        return self
+
+    def __exit__(self, kind: type[BaseException] | None, *_: object) -> None:
+        if kind is not None and issubclass(kind, KeyboardInterrupt):
+            found = f"it failed {', '.join(self._failed)}" if self._failed else "nothing was found wrong so far"
+            raise KeyboardInterrupt(f"stopped after {self._done} of {self._total} steps: {found}") from None
 
 
 def _play(matches: Sequence[Trial], sandbox: Sandbox, steps: Steps) -> tuple[list[tuple[Trial, Played]], list[Failure]]:
@@ -94,8 +104,9 @@ def _play(matches: Sequence[Trial], sandbox: Sandbox, steps: Steps) -> tuple[lis
         for _, of_game in groupby(matches, key=attrgetter("game")):
             for trial in of_game:
                 result = _played(worker, trial)
-                steps.done()
-                if (failed := failure(trial, result)) is not None:
+                failed = failure(trial, result)
+                steps.done(None if failed is None else f"play {trial.game}")
+                if failed is not None:
                     failures.append(failed)
                     break
                 played.append((trial, result))
@@ -160,7 +171,7 @@ async def _probe(
         except Misbehaved as fault:
             probe = left.popleft()
             findings.append(_of_probe(probe, fault))
-            steps.done()
+            steps.done(probe.name)
     return findings
 
 

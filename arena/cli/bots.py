@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from arena.cli import homes
 from arena.cli.options import (
     GameName,
     begin_with,
@@ -133,13 +134,17 @@ def submit(
         if not as_json:
             explain(admitted.failures[0], to_stderr=True)
         raise click.ClickException(refusal or "")
+    homes.say_if_above(home)
     if not as_json:
         click.echo(_news(version, admitted.news))
 
 
 def _ask(question: str) -> bool:
     """Ask a yes-or-no question on the terminal; an empty answer means no."""
-    return click.confirm(printable(question), err=True)
+    try:
+        return click.confirm(printable(question), err=True)
+    except click.Abort:
+        raise KeyboardInterrupt from None
 
 
 def _news(version: Version, news: str) -> str:
@@ -184,6 +189,7 @@ def retire(name: str, undo: bool, home: Path) -> None:
     from arena import roster
 
     versions, dropped = roster.retire(home, name, undo=undo)
+    homes.say_if_above(home)
     labels = ", ".join(version.label for version in versions) or name
     left = f"; {dropped:,} matches that it was to play are dropped" if dropped else ""
     if versions or dropped:

@@ -12,7 +12,7 @@ from types import FrameType
 
 import click
 
-from arena.cli.output import printable
+from arena.cli.output import printable, say
 
 INTERRUPTED = 130
 
@@ -34,7 +34,9 @@ def one_line_errors() -> Iterator[None]:
         raise
     except click.UsageError as error:
         raise OneLine(_usage(error), error.exit_code) from error
-    except (KeyboardInterrupt, click.Abort):  # Abort: interrupted at a prompt
+    except (KeyboardInterrupt, click.Abort) as stopped:  # Abort: interrupted at a prompt
+        if str(stopped):  # what was done until then, and what was not
+            say(printable(str(stopped)))
         raise SystemExit(INTERRUPTED) from None
     except BrokenPipeError:
         raise  # as in `arena … | head`; click then exits quietly

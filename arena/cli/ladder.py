@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 import click
 
+from arena.cli import homes
 from arena.cli.failures import INTERRUPTED, stop_on_signals
 from arena.cli.options import (
     Setting,
@@ -95,6 +96,7 @@ def ladder(
     key = store.LadderKey(game.name, seats, setting.options, setting.limits.plain(), game.rules_version)
     field = roster.check_field(home, game, seats, bots.split(",") if bots is not None else None)
     with store.exclusive(home), store.open(home, checkpoints=True) as db:
+        homes.say_if_above(home)
         mine = store.ladder(db, key, draw_probability=game.draw_probability, seed=seed)
         roster.enter_built_ins(db, home)
         for bot in forgive:

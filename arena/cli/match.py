@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 
 import click
 
+from arena.cli import homes
 from arena.cli.failures import INTERRUPTED, stop_on_signals
 from arena.cli.fault_card import decision
 from arena.cli.options import (
@@ -89,6 +90,8 @@ def match(
         raise click.UsageError("--watch shows one match to people: use it without -n and without --json")
     tasks, played, interrupted = _play(bots, setting, matches, seed, home, sandbox, watch=watch)
     kept = _keep(home, bots, tasks, played)
+    if kept:
+        homes.say_if_above(home)
     if file is not None and kept:
         file.write_bytes(msgspec.json.encode(kept[-1]))
     if as_json:

@@ -13,9 +13,11 @@ from pathlib import Path
 from typing import Any, NamedTuple, NoReturn, TypeVar, cast
 
 import click
+from click.core import ParameterSource
 from click.shell_completion import CompletionItem
 
 from arena import games, suggest
+from arena.cli import homes
 from arena.games.rules import BadOption, Game, Options
 from arena.referee.limits import Limits
 from arena.sandbox.grades import LEAST, MOST, Grade, NoSandbox, Sandbox
@@ -87,12 +89,20 @@ class Seconds(click.ParamType[float]):
         return seconds
 
 
+def _home(ctx: click.Context, _param: click.Parameter, home: Path) -> Path:
+    """Return the home that was named or, if none was, the one that is found."""
+    named = ctx.get_parameter_source("home") is not ParameterSource.DEFAULT
+    return home if named or ctx.resilient_parsing else homes.found()
+
+
 home_option = click.option(
     "--home",
     type=click.Path(path_type=Path, file_okay=False),
-    default=Path(".arena"),
+    default=homes.HERE,
+    show_default=".arena here, or the nearest in a folder above",
     envvar="ARENA_HOME",
     show_envvar=True,
+    callback=_home,
     help="Where bots, matches and ratings are kept.",
 )
 json_option = click.option("--json", "as_json", is_flag=True, help="Print JSON for programs.")
@@ -217,8 +227,8 @@ def _sandbox(wanted: str, least: str | None, home: Path) -> Sandbox:
     sandbox = probe(None if wanted == "auto" else Grade(wanted))
     if least is not None and not sandbox.grade.at_least(Grade(least)):
         raise NoSandbox(f"--require-sandbox={least}: this is grade {sandbox.grade}, {sandbox.grade.promise}")
-    homes = {home, Path(".arena"), Path(os.environ.get("ARENA_HOME", ".arena"))}
-    return sandbox.hide(*(str(each.resolve()) for each in homes))
+    hidden = {home, homes.HERE, Path(os.environ.get("ARENA_HOME") or homes.HERE), *homes.homes_above()}
+    return sandbox.hide(*(str(each.resolve()) for each in hidden))
 
 
 def seed_bytes(text: str) -> bytes:

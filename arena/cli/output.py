@@ -166,10 +166,10 @@ def progress(
     if not canvas.is_terminal:
         yield Announcer(_Log(what, unit, begun, begins=begins, at_most=at_most), caution)
         return
-    from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn
+    from rich.progress import BarColumn, Progress, TextColumn
     from rich.table import Column
 
-    number = MofNCompleteColumn(table_column=Column(no_wrap=True))  # where it is narrow, the bar shrinks instead
+    number = TextColumn("{task.fields[number]}", table_column=Column(no_wrap=True))  # rather than this, the bar shrinks
     # shorter than 80 columns: at the right edge, the ^C that a terminal shows would break the line
     columns = (TextColumn("{task.description}"), BarColumn(bar_width=16), number)
     bar = Progress(
@@ -179,7 +179,7 @@ def progress(
         console=canvas,
         transient=True,
     )
-    line = bar.add_task(what, total=None, pace="", note="")
+    line = bar.add_task(what, total=None, number="", pace="", note="")
     try:
         yield Announcer(_Bar(bar, line, begun, at_most=at_most), caution)
     finally:
@@ -198,7 +198,8 @@ class _Bar:
     def __call__(self, done: int, total: int, note: str = "") -> None:
         pace = _pace(done, total, self._begun, at_most=self._at_most)
         self._bar.start()
-        self._bar.update(self._line, completed=done, total=total, pace=pace, note=note)
+        number = f"{done:{len(str(total))}}/{total}"
+        self._bar.update(self._line, completed=done, total=total, number=number, pace=pace, note=note)
 
     def passing(self, note: str) -> None:
         self._bar.start()

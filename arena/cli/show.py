@@ -55,7 +55,7 @@ def show(what: str, matches: int, game: Game[Any] | None, home: Path, as_json: b
             found = store.match(db, what)
         except store.NotFound as error:
             meant = suggest.meant(what, names | submission.built_ins().keys())
-            raise store.NotFound(f"{error}, and no bot is called so{meant}") from error
+            raise store.NotFound(f"{error}, and no bot in {str(home)!r} is called so{meant}") from error
         return print_json(match_card(found)) if as_json else _show_match(found, match_card(found))
 
 

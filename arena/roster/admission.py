@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal, NamedTuple, TypeAlias
@@ -11,7 +12,7 @@ from typing import TYPE_CHECKING, Literal, NamedTuple, TypeAlias
 from arena import roster, submission
 from arena.check.run import Finding, check
 from arena.sandbox.run_folder import run_folder
-from arena.submission import BadSubmission
+from arena.submission import BadSubmission, Program
 from arena.submission.intake import Taken, take
 from arena.worker.progress import Progress
 from ladder import store
@@ -59,10 +60,12 @@ def admit(
 
     Content that is the newest version of its name already is not checked again. An archive that claims the name of a
     bot already entered becomes its next version only if `agree` says so or the submitter gives that `name`. `protocol`
-    is that of a lone file, which has no manifest. Raises BadSubmission and StoreError.
+    is that of a lone file, which has no manifest. Raises BadSubmission and StoreError, and KeyboardInterrupt with what
+    was done until then.
     """
-    with run_folder() as scratch:
+    with run_folder() as scratch, told_if_stopped(home, path) as reached:
         taken, newest = _take(home, path, scratch, name, plays, protocol)
+        reached(taken.program)
         known = newest is not None and newest.digest == taken.program.digest
         roster.check_wishes(taken.program, sandbox)
         if newest is not None and not known and taken.program.packed and name is None:
@@ -76,6 +79,7 @@ def admit(
             known = known and newest is not None and newest.built == program.built
         if not known and (failures := check(program, limits, sandbox, report, quick=True).failed):
             return Admission(taken, None, "refused", failures)
+        reached(program)
         with store.open(home) as db:
             version, new = roster.enter(db, home, program, "submitted")
             others = [each for each in store.versions(db) if each.name != version.name]
@@ -94,9 +98,34 @@ def prepare(
     building: Building,
     sandbox: Sandbox,
 ) -> Taken:
-    """Copy what is at a path into an empty folder and build it, as if it were submitted. Raises BadSubmission."""
-    taken, _ = _take(home, path, scratch, None, plays, protocol, strict=False)
-    return taken._replace(program=roster.built(home, taken.program, sandbox, building))
+    """Copy what is at a path into an empty folder and build it, as if it were submitted.
+
+    Raises BadSubmission, and KeyboardInterrupt with what was done until then.
+    """
+    try:
+        taken, _ = _take(home, path, scratch, None, plays, protocol, strict=False)
+        return taken._replace(program=roster.built(home, taken.program, sandbox, building))
+    except KeyboardInterrupt:
+        raise KeyboardInterrupt("stopped before the first step: nothing was checked") from None
+
+
+@contextmanager
+def told_if_stopped(home: Path, path: Path) -> Iterator[Callable[[Program], None]]:
+    """At Ctrl-C, say whether the bot was entered; yield a function to call with the program once there is one."""
+    programs: list[Program] = []
+    try:
+        yield programs.append
+    except KeyboardInterrupt:
+        name = programs[-1].name if programs else str(path)
+        newest = _newest(home, name) if programs else None
+        if newest and (newest.digest, newest.built) == (programs[-1].digest, programs[-1].built) and not newest.retired:
+            raise KeyboardInterrupt(f"stopped: {newest.label} is entered") from None
+        raise KeyboardInterrupt(f"stopped: {name} was not entered") from None
+
+
+def _newest(home: Path, name: str) -> store.Version | None:
+    with store.open_read(home) as db:
+        return next(reversed(store.versions(db, name)), None)
 
 
 def _take(

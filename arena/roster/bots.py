@@ -58,7 +58,7 @@ def retire(home: Path, name: str, *, undo: bool = False) -> store.Retired:
     with store.open_read(home) as db:
         built_in = name in built_ins(db)
         if not built_in:
-            _known(db, name)
+            _known(db, home, name)
     with store.open(home) as db:
         if built_in:  # one that never played may have no version yet
             enter_built_ins(db, home)
@@ -131,7 +131,7 @@ def check_field(home: Path, game: Game[Any], seats: int, wanted: Sequence[str] |
     version of every submitted bot. Raises BadSubmission for a bot that cannot be in the field, and TooFewBots.
     """
     with store.open_read(home) as db:
-        field = _everybody(db, game) if wanted is None else _checked(db, game, wanted)
+        field = _everybody(db, game) if wanted is None else _checked(db, home, game, wanted)
     if len(field) < seats:
         there = ", ".join(field) or "none"
         raise TooFewBots(f"{seats} players need {seats} bots that play {game.name}; the field has only {there}")
@@ -145,11 +145,11 @@ def _everybody(db: Database, game: Game[Any]) -> list[str]:
     return built_in + [version.label for version in store.field(db, game.name) if version.origin == "submitted"]
 
 
-def _checked(db: Database, game: Game[Any], wanted: Sequence[str]) -> list[str]:
+def _checked(db: Database, home: Path, game: Game[Any], wanted: Sequence[str]) -> list[str]:
     own = built_ins(db)
     met: Counter[tuple[str, str]] = Counter()
     for name in wanted:
-        bot = own[name] if name in own else _known(db, name)
+        bot = own[name] if name in own else _known(db, home, name)
         _check_plays(name, bot.games, game)
         met[bot.name, bot.digest] += 1
         if met[bot.name, bot.digest] > 1:
@@ -242,7 +242,7 @@ def find(db: Database, home: Path, text: str, game: Game[Any], workshop: Worksho
         _check_plays(text, program.games, game)
         program = built(home, program, workshop.sandbox, workshop.building)
     else:
-        version = _known(db, text, ", or a path such as ./mine.py")
+        version = _known(db, home, text, ", or a path such as ./mine.py")
         _check_plays(text, version.games, game)
         return starter(db, home, workshop.sandbox)(version.label)
     _check_plays(text, program.games, game)
@@ -280,10 +280,11 @@ def _is_known(db: Database, text: str) -> bool:
     return any(text in (version.name, version.label) for version in store.versions(db))
 
 
-def _known(db: Database, name: str, or_else: str = "") -> store.Version:
+def _known(db: Database, home: Path, name: str, or_else: str = "") -> store.Version:
     try:
         return store.version(db, name)
     except store.NotFound as error:
         if name.partition("@")[0] in {version.name for version in store.versions(db)}:
             raise BadSubmission(str(error)) from None
-        raise BadSubmission(suggest.unknown("bot", name, sorted(names(db))) + or_else) from None
+        where = f" in {str(home)!r}"
+        raise BadSubmission(suggest.unknown("bot", name, sorted(names(db)), where) + or_else) from None

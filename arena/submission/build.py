@@ -69,7 +69,7 @@ def build(program: Program, log: Path, sandbox: Sandbox, building: Building, cac
             building.say(f"building {program.name}: {shlex.join(words)}")
             notes.write(f"$ {shlex.join(words)}\n".encode())
             notes.flush()
-            show = _Showing(building.show, shlex.join(words), log)
+            show = _Showing(building.show, f"building {program.name}: {_cut(shlex.join(words), COMMAND)}", log)
             if problem := _problem(words, place, show):
                 for line in _last_lines(log):
                     building.say(f"  | {line}")
@@ -79,13 +79,18 @@ def build(program: Program, log: Path, sandbox: Sandbox, building: Building, cac
         return replace(program, built=tree_digest(program.root))
 
 
-class _Showing:
-    """Shows people from time to time what a command is doing."""
+def _cut(text: str, most: int) -> str:
+    return text if len(text) <= most else f"{text[:most]}…"
 
-    def __init__(self, show: Callable[[str], None], command: str, log: Path) -> None:
+
+class _Showing:
+    """Shows people from time to time how long a command has run and, if it prints anything, its latest line."""
+
+    def __init__(self, show: Callable[[str], None], what: str, log: Path) -> None:
         self._show = show
-        self._command = command if len(command) <= COMMAND else f"{command[:COMMAND]}…"
+        self._what = what
         self._log = log
+        self._before = log.stat().st_size
         self._begun = time.monotonic()
         self._next = self._begun + SHOWN
 
@@ -94,8 +99,13 @@ class _Showing:
         now = time.monotonic()
         if now >= self._next:
             self._next = now + LOOK
-            latest = next((line.strip() for line in reversed(_last_lines(self._log)) if line.strip()), "")
-            self._show(f"{self._command}, {now - self._begun:.0f} s: {latest[:LINE]}")
+            self._show(f"{self._what}, {now - self._begun:.0f} s{self._latest()}")
+
+    def _latest(self) -> str:
+        if self._log.stat().st_size == self._before:
+            return ""
+        latest = next((line.strip() for line in reversed(_last_lines(self._log)) if line.strip()), "")
+        return f": {_cut(latest, LINE)}"
 
 
 def _last_lines(log: Path) -> list[str]:

@@ -119,6 +119,11 @@ def is_stored(db: Database) -> bool:
     return bool(db.execute("PRAGMA database_list").fetchone()[2])
 
 
+def where(db: Database) -> str:
+    """Return for a message in which home the database is; empty for one in memory."""
+    return f" in {str(_path(db).parent)!r}" if is_stored(db) else ""
+
+
 @contextmanager
 def write(db: Database) -> Iterator[None]:
     """Run the block as one transaction: all of it is stored when the block ends, none of it if it raises.

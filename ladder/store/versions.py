@@ -9,7 +9,7 @@ from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from ladder.schedule import canonical_json
-from ladder.store.database import NotFound, StoreError, write
+from ladder.store.database import NotFound, StoreError, where, write
 from ladder.store.records import Version
 
 if TYPE_CHECKING:
@@ -72,10 +72,10 @@ def named(db: Database, name: str) -> tuple[Version, ...]:
     known = versions(db, bot)
     if not known:
         names = ", ".join(sorted({each.name for each in versions(db)})) or "none yet"
-        raise NotFound(f"no bot {bot!r}: bots are {names}")
+        raise NotFound(f"no bot {bot!r}{where(db)}: bots are {names}")
     named = tuple(each for each in known if not at or each.label == name)
     if not named:
-        raise NotFound(f"no version {name!r}: there is {', '.join(each.label for each in known)}")
+        raise NotFound(f"no version {name!r}{where(db)}: there is {', '.join(each.label for each in known)}")
     return named
 
 

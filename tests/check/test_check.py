@@ -104,6 +104,23 @@ def test_a_bot_fails_what_it_does_wrong_and_nothing_else(name: str, tmp_path: Pa
     assert failed.output or failed.transcript
 
 
+@pytest.mark.parametrize(
+    ("name", "steps", "found"),
+    [("unknown fields", 2, "nothing was found wrong so far"), ("play birth", 2, "it failed play birth")],
+)
+def test_a_check_that_is_stopped_says_how_far_it_came(name: str, steps: int, found: str, tmp_path: Path) -> None:
+    """Who stops it after a minute wants to know what the minute was good for."""
+    (tmp_path / "mine.py").write_text(FLAWS[name])
+
+    def stop(done: int, _total: int) -> None:
+        if done == steps:
+            raise KeyboardInterrupt
+
+    program = submission.read(tmp_path / "mine.py", plays=["birth"])
+    with pytest.raises(KeyboardInterrupt, match=rf"^stopped after {steps} of \d+ steps: {found}$"):
+        check(program, USUAL, UNCONFINED, stop, quick=True)
+
+
 @pytest.mark.long
 def test_a_bot_that_waits_for_nobody_fails_the_late_question(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Others may think for long; a bot that gives up meanwhile loses."""

@@ -85,7 +85,10 @@ def test_wrong_usage_is_one_line_and_changes_nothing(case: str) -> None:
 
 ERRORS: dict[str, tuple[list[str], list[str]]] = {
     "no such bot": (["match", "carl", "ann", *BIRTH], ["'carl'", "ann, bob", "./mine.py"]),
-    "nearly a bot": (["match", "gredy", "ann", *BIRTH], ["'gredy' (did you mean greedy?)", "ann, bob", "./mine.py"]),
+    "nearly a bot": (
+        ["match", "gredy", "ann", *BIRTH],
+        ["'gredy' in '.arena' (did you mean greedy?)", "ann, bob", "./mine.py"],
+    ),
     "no such version": (["match", "bob@7", "ann", *BIRTH], ["'bob@7'", "bob@1, bob@2"]),
     "a path to nothing": (["match", "./carl.py", "ann", *BIRTH], ["'carl.py'"]),
     "a bot that plays other games": (["match", "ann", "random", "-g", "buttons"], ["'ann'", "birth"]),
@@ -103,7 +106,7 @@ ERRORS: dict[str, tuple[list[str], list[str]]] = {
     "nobody to retire": (["retire", "carl"], ["'carl'", "ann, bob"]),
     "no such version to retire": (["retire", "ann@9"], ["'ann@9'", "ann@1"]),
     "nothing to show": (["show", "zzz"], ["'zzz'", "no bot"]),
-    "nearly a bot to show": (["show", "gredy"], ["'gredy'", "no bot is called so (did you mean greedy?)"]),
+    "nearly a bot to show": (["show", "gredy"], ["'gredy'", "no bot in '.arena' is called so (did you mean greedy?)"]),
     "no such version to show": (["show", "bob@9"], ["'bob@9'", "bob@1, bob@2"]),
     "too many to show": (["show", ""], ["several", "''"]),
     "no such ladder": (["leaderboard", *BIRTH, "--ladder", "xyz"], ["'xyz'", "BIRTH"]),

@@ -44,10 +44,10 @@ def test_a_name_means_its_newest_version(db: Database) -> None:
 @pytest.mark.parametrize(
     ("name", "line"),
     [
-        ("gredy", "no bot 'gredy': bots are greedy, other"),
-        ("greedy@3", "no version 'greedy@3': there is greedy@1, greedy@2"),
-        ("greedy@x", "no version 'greedy@x': there is greedy@1, greedy@2"),
-        ("greedy@", "no version 'greedy@': there is greedy@1, greedy@2"),
+        ("gredy", "no bot 'gredy' in .*: bots are greedy, other"),
+        ("greedy@3", "no version 'greedy@3' in .*: there is greedy@1, greedy@2"),
+        ("greedy@x", "no version 'greedy@x' in .*: there is greedy@1, greedy@2"),
+        ("greedy@", "no version 'greedy@' in .*: there is greedy@1, greedy@2"),
     ],
 )
 def test_an_unknown_bot_is_answered_with_those_there_are(db: Database, name: str, line: str) -> None:

@@ -16,6 +16,9 @@ from typing import Any
 import psutil
 import pytest
 
+from arena import roster, submission
+from arena.roster import admission
+from ladder import store
 from tests.cli.commands import ARENA, PATIENCE, Ran, arena, environment, everything_in
 from tests.tournament import programs
 
@@ -260,7 +263,7 @@ others = (pytest.param(number, marks=pytest.mark.long) for number in (signal.SIG
 
 @pytest.mark.parametrize("number", [signal.SIGINT, *others])
 def test_an_interrupted_qualification_leaves_nothing(number: signal.Signals, cwd: Path) -> None:
-    """Neither a process nor a file, nor a word."""
+    """Neither a process nor a file; one line says so."""
     program = f"begun-{os.getpid()}-{number}.py"
     (cwd / program).write_text("import time\ntime.sleep(1000)")
     before = everything_in(cwd)
@@ -269,8 +272,24 @@ def test_an_interrupted_qualification_leaves_nothing(number: signal.Signals, cwd
         wait_for_program(program)
         process.send_signal(number)
         ran = Ran.of(process.wait(PATIENCE), *process.communicate(timeout=PATIENCE))
-    assert (ran.code, ran.out, ran.err) == (130, "", "")
+    assert (ran.code, ran.out, ran.err) == (130, "", "stopped: mine was not entered\n")
     assert everything_in(cwd) == before
+
+
+def test_an_interruption_after_the_entry_does_not_deny_it(cwd: Path) -> None:
+    """What is said is what is stored, at whatever moment Ctrl-C came."""
+    programs.write(cwd, mine=programs.FIRST)
+    program = submission.read(cwd / "mine.py", plays=["birth"])
+    home = cwd / ".arena"
+
+    def interrupted() -> None:
+        with admission.told_if_stopped(home, cwd / "mine.py") as reached, store.open(home) as db:
+            reached(program)
+            roster.enter(db, home, program, "submitted")
+            raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt, match="stopped: mine@1 is entered"):
+        interrupted()
 
 
 def test_a_home_that_cannot_be_made_is_said(cwd: Path) -> None:

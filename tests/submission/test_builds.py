@@ -212,7 +212,21 @@ def test_people_see_what_a_long_command_does(tmp_path: Path, monkeypatch: pytest
             (program.root / "seen").touch()
 
     build(program, tmp_path / "log", UNCONFINED, Building(lambda _: None, show))
-    assert re.fullmatch(r"sh -c 'echo first; p…, \d+ s: now 0{76}", shown[-1])
+    assert re.fullmatch(r"building mine: sh -c 'echo first; p…, \d+ s: now 0{76}…", shown[-1])
+
+
+def test_people_see_that_a_silent_command_goes_on(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A compiler that downloads for minutes prints nothing, and neither does the log's own line count as its output."""
+    monkeypatch.setattr(building, "SHOWN", 0.0)
+    program = handed_in(tmp_path, ["sh", "-c", "until test -e seen; do :; done"])
+    shown: list[str] = []
+
+    def show(line: str) -> None:
+        shown.append(line)
+        (program.root / "seen").touch()
+
+    build(program, tmp_path / "log", UNCONFINED, Building(lambda _: None, show))
+    assert re.fullmatch(r"building mine: sh -c 'until test -e…, \d+ s", shown[0])
 
 
 def test_what_is_over_soon_is_not_shown(tmp_path: Path) -> None:
@@ -471,8 +485,8 @@ def test_an_interrupted_build_leaves_nothing(number: signal.Signals, mine: Path)
     with subprocess.Popen(words, env=environment(), stdout=PIPE, stderr=PIPE, text=True) as process:
         wait_until(lambda: running(marker))
         process.send_signal(number)
-        out, _ = process.communicate(timeout=PATIENCE)
-    assert (process.returncode, out) == (130, "")
+        out, err = process.communicate(timeout=PATIENCE)
+    assert (process.returncode, out, err.splitlines()[-1]) == (130, "", "stopped: mine was not entered")
     wait_until(lambda: not running(marker))
     assert everything_in(mine.parent) == before
 

@@ -31,6 +31,10 @@ THREATS: dict[str, tuple[str, ...]] = {
         "ladder/test_home.py::test_an_open_home_is_closed_by_who_writes_next",
         "ladder/test_home.py::test_a_backup_is_closed",
     ),
+    "a home of somebody else lies in wait": (
+        "cli/test_homes.py::test_a_strangers_home_is_used_only_by_name",
+        "cli/test_homes.py::test_the_owner_of_a_link_counts_too",
+    ),
     "reaches the network": ("attack: reach_the_network", "attack: send_datagrams"),
     "reaches services of the machine": ("attack: reach_the_network",),
     "abstract, vsock and netlink sockets": ("attack: reach_abstract_sockets", "attack: open_strange_sockets"),
