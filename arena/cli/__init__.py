@@ -29,6 +29,7 @@ COMMANDS = {
     "verify": "verify",
     "export": "data",
     "backup": "data",
+    "restore": "data",
     "doctor": "doctor",
     "selftest": "selftest",
     "bench": "bench",

@@ -1,19 +1,26 @@
-"""The commands `arena export` and `arena backup`."""
+"""The commands `arena export`, `arena backup` and `arena restore`."""
 
 from __future__ import annotations
 
 import csv
 import json
+import shlex
 import sys
 from collections.abc import Iterable, Mapping
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
 
+from arena.cli import homes
 from arena.cli.options import home_option
-from arena.cli.output import progress
+from arena.cli.output import progress, say
 
+if TYPE_CHECKING:
+    from arena.roster.backup import Copied
+
+SHOWN_LACKING = 5
+"""Number of versions named whose programs could not be copied."""
 FORMULA = ("=", "+", "-", "@", "\t", "\r")
 """A text that begins with one of these is a formula to a spreadsheet."""
 
@@ -64,20 +71,64 @@ def _is_number(text: str) -> bool:
 
 
 @click.command()
-@click.argument("file", type=click.Path(path_type=Path))
+@click.argument("target", metavar="DIR", type=click.Path(path_type=Path))
 @home_option
-def backup(file: Path, home: Path) -> None:
-    """Copy the database of a home to FILE.
+def backup(target: Path, home: Path) -> None:
+    """Copy a home to DIR: its database, and the programs of all bots.
 
-    The home is the data directory, see --home. FILE must not exist yet, and a ladder may run meanwhile. The bots'
-    programs, in the home's folder `bots`, are not in FILE: copy that folder too.
+    The home is the data directory, see --home. DIR must not exist yet, and a ladder may run meanwhile. `arena restore`
+    makes a home of it again. If the name ends in .db, only the database is copied, to a file.
 
     \b
     Example:
-      arena backup monday.db
+      arena backup monday
     """
+    from arena.roster import backup as backups
     from ladder import store
 
-    with store.open_read(home) as db, progress("copying", "pages") as report:
-        store.backup(db, file, report)
-    click.echo(f"copied to {file}")
+    if target.suffix == ".db":
+        with store.open_read(home) as db, progress("copying", "pages") as report:
+            store.backup(db, target, report)
+        return click.echo(f"copied to {target}, without the bots' programs")
+    with progress("copying", "parts") as report:
+        copied = backups.backup(home, target, report)
+    _say_lacking(copied)
+    return click.echo(f"copied to {target}: {_what(copied)}; to get it back: {_command('restore', target)}")
+
+
+@click.command()
+@click.argument("source", metavar="DIR", type=click.Path(path_type=Path, exists=True))
+@home_option
+def restore(source: Path, home: Path) -> None:
+    """Make a home from DIR, which `arena backup` made.
+
+    The home, see --home, must be missing or empty. DIR stays as it is; every program in it is compared with what was
+    entered. A copy of a database alone will do as well, but then the programs have to be submitted again.
+
+    \b
+    Example:
+      arena restore monday
+    """
+    from arena.roster import backup as backups
+
+    with progress("restoring", "parts") as report:
+        copied = backups.restore(source, home, report)
+    _say_lacking(copied)
+    named = ("--home", home) if home != homes.HERE else ()
+    click.echo(f"restored to {home}: {_what(copied)}; to check every match: {_command('verify', *named)}")
+
+
+def _what(copied: Copied) -> str:
+    return f"the database and {copied.programs:,} program{'s' * (copied.programs != 1)}"
+
+
+def _command(*words: str | Path) -> str:
+    return shlex.join(["arena", *map(str, words)])
+
+
+def _say_lacking(copied: Copied) -> None:
+    if copied.lacking:
+        some = ", ".join(copied.lacking[:SHOWN_LACKING])
+        more = f" and {len(copied.lacking) - SHOWN_LACKING:,} more" if len(copied.lacking) > SHOWN_LACKING else ""
+        why = "they were gone, or not what was entered"
+        say(f"not in the copy are the programs of {some}{more}: {why}; submit them again before they play")

@@ -10,7 +10,7 @@ import msgspec
 
 from arena.replay.document import Document, opened
 from arena.replay.record import Unreadable
-from ladder.store.home import make_file, make_home
+from ladder.store.home import UNRATED, make_file, make_home
 
 MOST = 200
 """Number of matches that are kept; the oldest ones go first."""
@@ -67,7 +67,7 @@ def find(home: Path, name: str) -> Document:
 
 
 def _folder(home: Path) -> Path:
-    return home / "unrated"
+    return home / UNRATED
 
 
 def _file(folder: Path, number: int) -> Path:

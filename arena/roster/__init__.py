@@ -2,6 +2,7 @@
 
 from arena.roster.bots import (
     Workshop,
+    build_log,
     built,
     built_ins,
     check_field,
@@ -19,6 +20,7 @@ from arena.roster.bots import (
 
 __all__ = [
     "Workshop",
+    "build_log",
     "built",
     "built_ins",
     "check_field",

@@ -75,6 +75,11 @@ def folder(home: Path) -> Path:
     return home / "bots"
 
 
+def build_log(home: Path, digest: str) -> Path:
+    """Return the file where a home keeps the output of the latest build of a submission with this digest."""
+    return home / "builds" / f"{digest}.log"
+
+
 def built_ins(db: Database) -> dict[str, Program]:
     """Return the built-in bots by name, except those whose name a submitted bot took before the arena had them."""
     taken = {version.name for version in store.versions(db) if version.origin == "submitted"}
@@ -221,7 +226,7 @@ def built(home: Path, program: Program, sandbox: Sandbox, building: Building, *,
         store.make_home(home)
         store.close_home(home)
     cache = home / "caches" / program.name if cached else None
-    return build(program, home / "builds" / f"{program.digest}.log", sandbox, building, cache)
+    return build(program, build_log(home, program.digest), sandbox, building, cache)
 
 
 def find(db: Database, home: Path, text: str, game: Game[Any], workshop: Workshop) -> Entrant:

@@ -7,7 +7,17 @@ and what a function has written survives kill -9 and power loss as soon as it re
 from ladder.store.board import apply_ratings, ladder_hash, leaderboard, provisional, reach, sign
 from ladder.store.chances import Chance, chances, chances_of, forgive, use_chance
 from ladder.store.checks import Mismatch
-from ladder.store.database import NotFound, StoreError, exclusive, is_stored, one_state, open, open_read, write
+from ladder.store.database import (
+    NotFound,
+    StoreError,
+    exclusive,
+    is_stored,
+    one_state,
+    open,
+    open_copy,
+    open_read,
+    write,
+)
 from ladder.store.evidence import Settled, evidence, find_settled, settle
 from ladder.store.export import backup
 from ladder.store.home import close_home, make_home
@@ -81,6 +91,7 @@ __all__ = [
     "next_phase",
     "one_state",
     "open",
+    "open_copy",
     "open_read",
     "plan",
     "provisional",

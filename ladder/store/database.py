@@ -107,6 +107,19 @@ def open_read(home: Path, *, must_exist: bool = False) -> Database:
         return db
 
 
+def open_copy(path: Path) -> Database:
+    """Open a copy of a database, to which nobody writes, for reading; it is not brought up to date.
+
+    It is checked for damage. Raises StoreError.
+    """
+    with one_line(path), ExitStack() as on_error:
+        db = _connect(path, "mode=ro" + _alone(path))
+        on_error.callback(db.close)
+        _check(db, path, locks.noted(path), thorough=True)
+        on_error.pop_all()
+        return db
+
+
 def in_memory() -> Database:
     """Return an empty store in memory, which ends with its connection."""
     db = _prepared(sqlite3.connect(":memory:", isolation_level=None))
@@ -300,11 +313,16 @@ def _without(*modules: str) -> Iterator[None]:
 
 
 def _immutable(path: Path) -> str:
-    """Return the option that reads a database on a read-only or full disk, unless a write-ahead log is left there."""
+    """Return the option that reads a database on a read-only or full disk."""
+    writable = os.access(path.parent, os.W_OK, effective_ids=True) and _free(path) >= BOOKKEEPING
+    return "" if writable else _alone(path)
+
+
+def _alone(path: Path) -> str:
+    """Return the option that reads a database without making files beside it, unless a write-ahead log is there."""
     log = path.with_name(path.name + "-wal")
     left = log.exists() and log.stat().st_size
-    writable = os.access(path.parent, os.W_OK, effective_ids=True) and _free(path) >= BOOKKEEPING
-    return "" if writable or left else "&immutable=1"
+    return "" if left else "&immutable=1"
 
 
 def _check(db: Database, path: Path, noted: int, *, thorough: bool = False) -> None:

@@ -83,7 +83,8 @@ def backup(db: Database, file: Path, report: Callable[[int, int], None]) -> None
 def _copy(db: Database, file: Path, report: Callable[[int, int], None]) -> None:
     file.unlink(missing_ok=True)
     make_file(file)
-    db.execute("BEGIN")  # hides what others write from now on; each write would restart the copy
+    db.execute("BEGIN")
+    db.execute("SELECT count(*) FROM sqlite_master").fetchone()  # hides later writes; each would restart the copy
     with closing(sqlite3.connect(file)) as copy:
         db.conn.backup(copy, pages=PAGES, progress=lambda _, left, total: report(total - left, total))
     db.execute("COMMIT")

@@ -13,7 +13,8 @@ from contextlib import suppress
 from pathlib import Path
 
 FILES = ("arena.db", "arena.db-wal", "arena.db-shm", "arena.db-lock", "arena.lock")
-FOLDERS = ("bots", "builds", "caches", "unrated")
+UNRATED = "unrated"
+FOLDERS = ("bots", "builds", "caches", UNRATED)
 OTHERS = stat.S_IRWXG | stat.S_IRWXO
 
 _log = logging.getLogger(__name__)
