@@ -84,6 +84,7 @@ NEEDS: dict[str, Callable[..., str]] = {
     "bash": partial(_program, "bash"),
     "cc": partial(_program, "cc"),
     "node": partial(_program, "node"),
+    "protoc": partial(_program, "protoc"),
     "control groups": _control_groups,
     "control groups of version 1": _version_1,
     "a processor share": _processor_share,

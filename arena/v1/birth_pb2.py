@@ -24,13 +24,14 @@ _sym_db = _symbol_database.Default()
 
 
 
-DESCRIPTOR = _descriptor_pool.Default().AddSerializedFile(b'\n\x14\x61rena/v1/birth.proto\x12\x08\x61rena.v1\"l\n\tBirthView\x12\x0f\n\x07\x63urrent\x18\x01 \x01(\r\x12\x0c\n\x04turn\x18\x02 \x01(\r\x12\r\n\x05\x61reas\x18\x03 \x03(\r\x12\r\n\x05start\x18\x04 \x01(\r\x12\"\n\x05seats\x18\x05 \x03(\x0b\x32\x13.arena.v1.BirthSeat\"7\n\tBirthSeat\x12\x0c\n\x04pawn\x18\x01 \x01(\r\x12\x0c\n\x04hand\x18\x02 \x03(\r\x12\x0e\n\x06placed\x18\x03 \x03(\rb\x06proto3')
+DESCRIPTOR = _descriptor_pool.Default().AddSerializedFile(b'\n\x14\x61rena/v1/birth.proto\x12\x08\x61rena.v1\"l\n\tBirthView\x12\x0f\n\x07\x63urrent\x18\x01 \x01(\r\x12\x0c\n\x04turn\x18\x02 \x01(\r\x12\r\n\x05\x61reas\x18\x03 \x03(\r\x12\r\n\x05start\x18\x04 \x01(\r\x12\"\n\x05seats\x18\x05 \x03(\x0b\x32\x13.arena.v1.BirthSeat\"7\n\tBirthSeat\x12\x0c\n\x04pawn\x18\x01 \x01(\r\x12\x0c\n\x04hand\x18\x02 \x03(\r\x12\x0e\n\x06placed\x18\x03 \x03(\rB9\n\x08\x61rena.v1P\x01Z\t./arenav1\xaa\x02\x08\x41rena.V1\xca\x02\x08\x41rena\\V1\xea\x02\tArena::V1b\x06proto3')
 
 _globals = globals()
 _builder.BuildMessageAndEnumDescriptors(DESCRIPTOR, _globals)
 _builder.BuildTopDescriptorsAndMessages(DESCRIPTOR, 'arena.v1.birth_pb2', _globals)
 if not _descriptor._USE_C_DESCRIPTORS:
-  DESCRIPTOR._loaded_options = None
+  _globals['DESCRIPTOR']._loaded_options = None
+  _globals['DESCRIPTOR']._serialized_options = b'\n\010arena.v1P\001Z\t./arenav1\252\002\010Arena.V1\312\002\010Arena\\V1\352\002\tArena::V1'
   _globals['_BIRTHVIEW']._serialized_start=34
   _globals['_BIRTHVIEW']._serialized_end=142
   _globals['_BIRTHSEAT']._serialized_start=144

@@ -24,13 +24,14 @@ _sym_db = _symbol_database.Default()
 
 
 
-DESCRIPTOR = _descriptor_pool.Default().AddSerializedFile(b'\n\x1d\x61rena/v1/burning_desire.proto\x12\x08\x61rena.v1\"\xc3\x02\n\x11\x42urningDesireView\x12\x0f\n\x07\x63urrent\x18\x01 \x01(\r\x12+\n\x05phase\x18\x02 \x01(\x0e\x32\x1c.arena.v1.BurningDesirePhase\x12+\n\x05stage\x18\x03 \x01(\x0e\x32\x1c.arena.v1.BurningDesireStage\x12\x0c\n\x04\x64ice\x18\x04 \x03(\r\x12\r\n\x05\x62onus\x18\x05 \x01(\r\x12\r\n\x05rolls\x18\x06 \x01(\r\x12\r\n\x05score\x18\x07 \x01(\t\x12\x17\n\x0fmultiplications\x18\x08 \x01(\r\x12\x0e\n\x06totals\x18\t \x03(\t\x12\x14\n\x07trigger\x18\n \x01(\rH\x00\x88\x01\x01\x12\r\n\x05queue\x18\x0b \x03(\r\x12\r\n\x05turns\x18\x0c \x03(\r\x12\x0c\n\x04goal\x18\r \x01(\r\x12\x11\n\tmax_turns\x18\x0e \x01(\rB\n\n\x08_trigger*\x9b\x01\n\x12\x42urningDesirePhase\x12$\n BURNING_DESIRE_PHASE_UNSPECIFIED\x10\x00\x12\x1d\n\x19\x42URNING_DESIRE_PHASE_ROLL\x10\x01\x12\x1d\n\x19\x42URNING_DESIRE_PHASE_ROLE\x10\x02\x12!\n\x1d\x42URNING_DESIRE_PHASE_MULTIPLY\x10\x03*\xbd\x01\n\x12\x42urningDesireStage\x12$\n BURNING_DESIRE_STAGE_UNSPECIFIED\x10\x00\x12\x1f\n\x1b\x42URNING_DESIRE_STAGE_NORMAL\x10\x01\x12\x1e\n\x1a\x42URNING_DESIRE_STAGE_FINAL\x10\x02\x12!\n\x1d\x42URNING_DESIRE_STAGE_TIEBREAK\x10\x03\x12\x1d\n\x19\x42URNING_DESIRE_STAGE_OVER\x10\x04\x62\x06proto3')
+DESCRIPTOR = _descriptor_pool.Default().AddSerializedFile(b'\n\x1d\x61rena/v1/burning_desire.proto\x12\x08\x61rena.v1\"\xc3\x02\n\x11\x42urningDesireView\x12\x0f\n\x07\x63urrent\x18\x01 \x01(\r\x12+\n\x05phase\x18\x02 \x01(\x0e\x32\x1c.arena.v1.BurningDesirePhase\x12+\n\x05stage\x18\x03 \x01(\x0e\x32\x1c.arena.v1.BurningDesireStage\x12\x0c\n\x04\x64ice\x18\x04 \x03(\r\x12\r\n\x05\x62onus\x18\x05 \x01(\r\x12\r\n\x05rolls\x18\x06 \x01(\r\x12\r\n\x05score\x18\x07 \x01(\t\x12\x17\n\x0fmultiplications\x18\x08 \x01(\r\x12\x0e\n\x06totals\x18\t \x03(\t\x12\x14\n\x07trigger\x18\n \x01(\rH\x00\x88\x01\x01\x12\r\n\x05queue\x18\x0b \x03(\r\x12\r\n\x05turns\x18\x0c \x03(\r\x12\x0c\n\x04goal\x18\r \x01(\r\x12\x11\n\tmax_turns\x18\x0e \x01(\rB\n\n\x08_trigger*\x9b\x01\n\x12\x42urningDesirePhase\x12$\n BURNING_DESIRE_PHASE_UNSPECIFIED\x10\x00\x12\x1d\n\x19\x42URNING_DESIRE_PHASE_ROLL\x10\x01\x12\x1d\n\x19\x42URNING_DESIRE_PHASE_ROLE\x10\x02\x12!\n\x1d\x42URNING_DESIRE_PHASE_MULTIPLY\x10\x03*\xbd\x01\n\x12\x42urningDesireStage\x12$\n BURNING_DESIRE_STAGE_UNSPECIFIED\x10\x00\x12\x1f\n\x1b\x42URNING_DESIRE_STAGE_NORMAL\x10\x01\x12\x1e\n\x1a\x42URNING_DESIRE_STAGE_FINAL\x10\x02\x12!\n\x1d\x42URNING_DESIRE_STAGE_TIEBREAK\x10\x03\x12\x1d\n\x19\x42URNING_DESIRE_STAGE_OVER\x10\x04\x42\x39\n\x08\x61rena.v1P\x01Z\t./arenav1\xaa\x02\x08\x41rena.V1\xca\x02\x08\x41rena\\V1\xea\x02\tArena::V1b\x06proto3')
 
 _globals = globals()
 _builder.BuildMessageAndEnumDescriptors(DESCRIPTOR, _globals)
 _builder.BuildTopDescriptorsAndMessages(DESCRIPTOR, 'arena.v1.burning_desire_pb2', _globals)
 if not _descriptor._USE_C_DESCRIPTORS:
-  DESCRIPTOR._loaded_options = None
+  _globals['DESCRIPTOR']._loaded_options = None
+  _globals['DESCRIPTOR']._serialized_options = b'\n\010arena.v1P\001Z\t./arenav1\252\002\010Arena.V1\312\002\010Arena\\V1\352\002\tArena::V1'
   _globals['_BURNINGDESIREPHASE']._serialized_start=370
   _globals['_BURNINGDESIREPHASE']._serialized_end=525
   _globals['_BURNINGDESIRESTAGE']._serialized_start=528

@@ -1,8 +1,8 @@
 package arena;
 
-import arena.v1.Referee.Hello;
-import arena.v1.Referee.MatchStart;
-import arena.v1.Referee.PlayRequest;
+import arena.v1.Hello;
+import arena.v1.MatchStart;
+import arena.v1.PlayRequest;
 import arena.v1.RefereeServiceGrpc;
 import io.grpc.Grpc;
 import io.grpc.InsecureChannelCredentials;

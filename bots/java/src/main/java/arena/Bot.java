@@ -1,7 +1,7 @@
 package arena;
 
-import arena.v1.Referee.Decision;
-import arena.v1.Referee.MatchEnd;
+import arena.v1.Decision;
+import arena.v1.MatchEnd;
 
 /** One seat of one match: every match has a bot of its own, so matches never mix. */
 public interface Bot {

@@ -1,10 +1,10 @@
 package arena;
 
-import arena.v1.Referee.Choice;
-import arena.v1.Referee.Decision;
-import arena.v1.Referee.MatchStart;
-import arena.v1.Referee.PlayRequest;
-import arena.v1.Referee.PlayResponse;
+import arena.v1.Choice;
+import arena.v1.Decision;
+import arena.v1.MatchStart;
+import arena.v1.PlayRequest;
+import arena.v1.PlayResponse;
 import io.grpc.StatusException;
 import java.util.HashMap;
 import java.util.Map;

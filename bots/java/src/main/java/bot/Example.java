@@ -2,12 +2,12 @@ package bot;
 
 import arena.Arena;
 import arena.Bot;
-import arena.v1.Birth.BirthView;
-import arena.v1.BurningDesire.BurningDesireView;
-import arena.v1.Buttons.ButtonsSeat;
-import arena.v1.Buttons.ButtonsView;
-import arena.v1.Referee.Decision;
-import arena.v1.Referee.MatchStart;
+import arena.v1.BirthView;
+import arena.v1.BurningDesireView;
+import arena.v1.ButtonsSeat;
+import arena.v1.ButtonsView;
+import arena.v1.Decision;
+import arena.v1.MatchStart;
 import java.util.Arrays;
 import java.util.function.IntUnaryOperator;
 import java.util.random.RandomGenerator;
