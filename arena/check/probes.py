@@ -26,6 +26,8 @@ MORE = 0.5
 """Seconds granted for messages to travel, since here nothing measures how busy the machine is."""
 FAREWELL = 5.0
 """Seconds that a bot has to end after Goodbye; in a ladder the arena waits one second, then ends it."""
+ROUNDS = 3
+"""Decisions of each match that the bot plays at the same time as others."""
 _TEXT = b"from a later version"
 _UNKNOWN = varint(1000 << 3) + varint(1) + varint(1001 << 3 | 2) + varint(len(_TEXT)) + _TEXT
 """Encoded number and text, in fields that no message has."""
@@ -48,6 +50,11 @@ class Examiner:
         self._game = games.game(game)
         self._begun: set[int] = set()
         """Numbers of the matches in which the bot has made a decision."""
+
+    @property
+    def claimed(self) -> int:
+        """How many matches at once the bot claims to hold."""
+        return max(1, min(self.bot.hello.matches, IN_FLIGHT))
 
     def sit(self) -> Sitting:
         """Return a new match with the fewest players; the bot has not been told of it yet."""
@@ -103,9 +110,8 @@ def check(sitting: Sitting, choice: pb.Choice) -> None:
 
 async def _holds(examiner: Examiner) -> None:
     """Play as many matches at once as the bot claims to hold, a few decisions of each."""
-    claimed = max(1, min(examiner.bot.hello.matches, IN_FLIGHT))
-    sittings = [examiner.sit() for _ in range(claimed)]
-    for _ in range(3):
+    sittings = [examiner.sit() for _ in range(examiner.claimed)]
+    for _ in range(ROUNDS):
         await examiner.in_frames([sitting for sitting in sittings if sitting.asked is not None])
     examiner.bot.say(*[sitting.end() for sitting in sittings])
 
@@ -168,9 +174,10 @@ async def _ends_when_told(examiner: Examiner) -> None:
 
 
 LATE = "late question"
+AT_ONCE = "matches at once"
 PROBES = (
     Probe(
-        "matches at once",
+        AT_ONCE,
         _holds,
         "hold fewer (`matches = 1` in the class, or in Hello), and keep nothing of a match outside of it",
     ),

@@ -3,26 +3,43 @@
 from __future__ import annotations
 
 import asyncio
+import time
 from collections import deque
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import AbstractAsyncContextManager
 from functools import partial
-from itertools import groupby
-from operator import attrgetter
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, TypeAlias
 
 from arena.check.advice import ADVICE, advise
 from arena.check.examined import Examined, Line, Misbehaved, examined
-from arena.check.probes import LATE, PROBES, Examiner, Probe
-from arena.check.trials import Failure, Forecast, Times, Trial, failure, forecast, is_overload, times, trials
+from arena.check.extent import FULL, NOT_ASKED, Course, Extent, Untried
+from arena.check.probes import AT_ONCE, LATE, PAUSE, PROBES, ROUNDS, Examiner, Probe
+from arena.check.trials import (
+    Failure,
+    Forecast,
+    Times,
+    Trial,
+    failure,
+    forecast,
+    is_overload,
+    times,
+    trials,
+    typical,
+)
 from arena.referee.limits import Limits
 from arena.referee.match import Forfeit
 from arena.sandbox import Sandbox
 from arena.submission import Program
 from arena.worker import unrated
 from arena.worker.jobs import Played
-from arena.worker.progress import Progress
-from arena.worker.worker import Worker
+from arena.worker.worker import IN_FLIGHT, Worker
+
+Report: TypeAlias = Callable[[int, int, float, bool], None]
+"""Called with how many steps are done, of how many, and about how many seconds the others last.
+
+The last argument says whether that is by the pace of the bot; if not, it is how long they last for a fast one.
+"""
+NOT_STARTED = "it did not start"
 
 
 class Finding(NamedTuple):
@@ -45,6 +62,9 @@ class Checked(NamedTuple):
     findings: Sequence[Finding]
     times: Sequence[Times] = ()
     forecast: Forecast | None = None
+    typical: float | None = None
+    """Milliseconds that half of all decisions took at most."""
+    untried: Sequence[Untried] = ()
 
     @property
     def failed(self) -> list[Finding]:
@@ -52,41 +72,69 @@ class Checked(NamedTuple):
         return [finding for finding in self.findings if finding.detail is not None]
 
 
-def check(program: Program, limits: Limits, sandbox: Sandbox, report: Progress, *, quick: bool = False) -> Checked:
+def check(program: Program, limits: Limits, sandbox: Sandbox, report: Report, extent: Extent = FULL) -> Checked:
     """Start a bot, have it play every game and number of players that it claims, and put it through the probes.
 
-    A bot that does not join, or fails in every game, is spared the probes. `quick` leaves out the probe that takes
-    long. Raises Unjudged if the arena itself failed.
+    A bot that does not join, or fails in every game, is spared the probes. Raises Unjudged if the arena itself failed.
     """
-    entrant, plays = program.entrant(), program.games
-    probes = [probe for probe in PROBES if not quick or probe.name != LATE]
-    matches = [trial for name in plays for trial in trials(entrant, name, limits)]
-    with Steps(report, len(matches) + len(probes)) as steps:
-        played, failures = _play(matches, sandbox, steps)
-        findings = list(_of_matches(program, failures))
-        able = [name for name in plays if name not in {failed.game for failed in failures}]
+    entrant = program.entrant()
+    course = Course([trial for name in program.games for trial in trials(entrant, name, limits)], extent)
+    with Steps(report, course, [probe for probe in PROBES if extent.late or probe.name != LATE]) as steps:
+        played, failures = _play(course, sandbox, steps)
+        findings = list(_of_matches(program, played, failures))
+        untried = list(course.untried())
+        if not extent.late:
+            untried.append(Untried(LATE, NOT_ASKED))
+        failed = {failure.game for failure in failures}
+        able = [trial.game for trial, _ in played if trial.game not in failed]
         if not able or findings[0].detail is not None:
-            return Checked(findings)
+            why = NOT_STARTED if findings[0].detail is not None else "there is no game that it can play"
+            untried += [Untried(probe.name, why) for probe in steps.probes]
+            return Checked(findings, untried=untried)
         start = partial(examined, entrant, limits.start, sandbox)
-        findings += asyncio.run(_probe(start, able[0], limits, probes, steps))
-        return Checked(findings, times(played), forecast(played))
+        found, skipped = asyncio.run(_probe(start, able[0], limits, steps))
+        return Checked([*findings, *found], times(played), forecast(played), typical(played), [*untried, *skipped])
 
 
 class Steps:
-    """Counts and reports the steps of a check that are done; as a context, says at Ctrl-C how far the check came."""
+    """The steps of a check: reports how many are done, and about how long the others last.
 
-    def __init__(self, report: Progress, total: int) -> None:
+    As a context, it says at Ctrl-C how far the check came.
+    """
+
+    def __init__(self, report: Report, course: Course, probes: Sequence[Probe]) -> None:
+        self.course = course
+        self.probes = deque(probes)
+        """Those that are left."""
         self._report = report
-        self._total = total
         self._done = 0
         self._failed: list[str] = []
-        report(0, total)
+        self._begun = time.monotonic()
+        self.show()
 
     def done(self, failed: str | None = None) -> None:
         """Count one more step as done; `failed` is the name of the check that the bot failed with it."""
         self._done += 1
         self._failed += [failed] if failed is not None else []
-        self._report(self._done, self._total)
+        self._begun = time.monotonic()
+        self.show()
+
+    def show(self) -> None:
+        """Report again how long the rest lasts: time has passed."""
+        elapsed = time.monotonic() - self._begun if self.course.pace else 0.0
+        seconds = self.course.seconds + self._probing() - elapsed
+        self._report(self._done, self._total, max(0.0, seconds), bool(self.course.pace))
+
+    @property
+    def _total(self) -> int:
+        return self._done + len(self.course.left) + len(self.probes)
+
+    def _probing(self) -> float:
+        """Return how long the probes last that are left; the bot is taken to hold as many matches as a bot can."""
+        pace = self.course.pace
+        at_once = IN_FLIGHT * pace.match("", ROUNDS)
+        lasts = {LATE: PAUSE, AT_ONCE: 0 if self.course.too_long(at_once) else at_once}
+        return sum(lasts.get(probe.name, 0) + pace.decision() for probe in self.probes)
 
     def __enter__(self) -> Steps:
         return self
@@ -97,33 +145,56 @@ class Steps:
             raise KeyboardInterrupt(f"stopped after {self._done} of {self._total} steps: {found}") from None
 
 
-def _play(matches: Sequence[Trial], sandbox: Sandbox, steps: Steps) -> tuple[list[tuple[Trial, Played]], list[Failure]]:
-    """Play matches; after a failure leave out the rest of that game, or everything if the bot does not even start."""
-    played, failures = [], []
+def _play(course: Course, sandbox: Sandbox, steps: Steps) -> tuple[list[tuple[Trial, Played]], list[Failure]]:
+    """Play matches; after a failure leave out the rest of that game, or everything if no better is to be expected."""
+    played: list[tuple[Trial, Played]] = []
+    failures: list[Failure] = []
     with unrated.own_worker(sandbox=sandbox) as worker:
-        for _, of_game in groupby(matches, key=attrgetter("game")):
-            for trial in of_game:
-                result = _played(worker, trial)
-                failed = failure(trial, result)
-                steps.done(None if failed is None else f"play {trial.game}")
-                if failed is not None:
-                    failures.append(failed)
-                    break
+        while course.left:
+            trial = course.left[0]
+            result = _played(worker, trial, steps)
+            course.left.remove(trial)
+            if (failed := failure(trial, result)) is None:
                 played.append((trial, result))
-            if failures and failures[-1].reason is Forfeit.START:
-                break
+                course.pace.learn(trial, result.seats[trial.seat].times)
+                course.fit()
+            else:
+                failures.append(failed)
+                if why := _hopeless(failures, played):
+                    course.leave_out(course.left, why)
+                of_game = [each for each in course.left if each.game == trial.game]
+                course.leave_out(of_game, f"it failed {trial.game}")
+            steps.done(None if failed is None else f"play {trial.game}")
     return played, failures
 
 
-def _played(worker: Worker, trial: Trial) -> Played:
+def _hopeless(failures: Sequence[Failure], played: Sequence[tuple[Trial, Played]]) -> str:
+    """Return why a bot that failed need not play other games; empty if it may do better there."""
+    if failures[-1].reason is Forfeit.START:
+        return NOT_STARTED
+    if not played and len(failures) > 1 and len({failed.reason for failed in failures}) == 1:
+        return f"it failed {len(failures)} games for the same reason"
+    return ""
+
+
+def _played(worker: Worker, trial: Trial, steps: Steps) -> Played:
     """Play a match and return its result; if the machine was too busy, play it once more."""
-    (result,) = worker.play([trial.task])
+
+    def never() -> bool:
+        if times := worker.times(trial.task, trial.seat):
+            steps.course.pace.learn(trial, times)
+        steps.show()
+        return False
+
+    (result,) = worker.play([trial.task], stop=never)
     if is_overload(result):
-        (result,) = worker.play([trial.task])
+        (result,) = worker.play([trial.task], stop=never)
     return result
 
 
-def _of_matches(program: Program, failures: Sequence[Failure]) -> Iterator[Finding]:
+def _of_matches(
+    program: Program, played: Sequence[tuple[Trial, Played]], failures: Sequence[Failure]
+) -> Iterator[Finding]:
     of_game = {failed.game: failed for failed in failures}
     started = not failures or failures[0].reason is not Forfeit.START
     if not started:
@@ -131,8 +202,10 @@ def _of_matches(program: Program, failures: Sequence[Failure]) -> Iterator[Findi
         return
     yield Finding("start")
     for game in program.games:
-        name = f"play {game}"
-        yield _finding(name, program, of_game[game]) if game in of_game else Finding(name)
+        if game in of_game:
+            yield _finding(f"play {game}", program, of_game[game])
+        elif any(trial.game == game for trial, _ in played):
+            yield Finding(f"play {game}")
 
 
 def _finding(name: str, program: Program, failed: Failure) -> Finding:
@@ -152,27 +225,34 @@ def _choice(evidence: dict[str, Any]) -> dict[str, Any]:
 
 
 async def _probe(
-    start: Callable[[], AbstractAsyncContextManager[Examined]],
-    game: str,
-    limits: Limits,
-    probes: Sequence[Probe],
-    steps: Steps,
-) -> list[Finding]:
+    start: Callable[[], AbstractAsyncContextManager[Examined]], game: str, limits: Limits, steps: Steps
+) -> tuple[list[Finding], list[Untried]]:
     """Put one process through the probes; after a probe that it fails, go on with a new process."""
-    findings, left = [], deque(probes)
-    while left:
+    findings: list[Finding] = []
+    untried: list[Untried] = []
+    while steps.probes:
         try:
             async with start() as bot:
                 examiner = Examiner(bot, game, limits)
-                while left:
-                    await left[0].run(examiner)
-                    findings.append(Finding(left.popleft().name))
+                while steps.probes:
+                    probe = steps.probes[0]
+                    if probe.name == AT_ONCE and (why := _too_long(examiner, game, steps.course)):
+                        untried.append(Untried(probe.name, why))
+                    else:
+                        await probe.run(examiner)
+                        findings.append(Finding(probe.name))
+                    steps.probes.popleft()
                     steps.done()
         except Misbehaved as fault:
-            probe = left.popleft()
+            probe = steps.probes.popleft()
             findings.append(_of_probe(probe, fault))
             steps.done(probe.name)
-    return findings
+    return findings, untried
+
+
+def _too_long(examiner: Examiner, game: str, course: Course) -> str:
+    """Return why the bot cannot be asked about as many matches at once as it claims; empty if there is time."""
+    return course.too_long(examiner.claimed * course.pace.match(game, ROUNDS))
 
 
 def _of_probe(probe: Probe, fault: Misbehaved) -> Finding:

@@ -6,13 +6,14 @@ import hmac
 import tempfile
 from collections import defaultdict
 from collections.abc import Iterator, Sequence
+from random import Random
 from typing import Any, NamedTuple
 
 from arena import games, submission
 from arena.check import Unjudged
 from arena.referee.limits import Bank, Limits
 from arena.referee.match import Forfeit, VoidReason
-from arena.replay.questions import Setup
+from arena.replay.questions import Setup, Sitting
 from arena.replay.record import Forfeited, Replay
 from arena.sandbox import NoSandbox
 from arena.worker import unrated
@@ -29,6 +30,8 @@ class Trial(NamedTuple):
     players: int
     seat: int
     task: Task
+    decisions: int
+    """How many decisions the bot has in this match if everybody plays at random."""
 
     @property
     def setup(self) -> Setup:
@@ -77,7 +80,17 @@ def trials(entrant: Entrant, name: str, limits: Limits) -> Iterator[Trial]:
         lineup[seat] = entrant
         seed = hmac.digest(b"qualification", f"{name}/{players}".encode(), "sha256")
         (task,) = unrated.tasks(game, lineup, options=game.options({}), limits=limits, seed=seed, count=1)
-        yield Trial(name, players, seat, task)
+        sitting = Sitting(Setup(name, players, task.options, seed), 1, seat, limits)
+        yield Trial(name, players, seat, task, _at_random(sitting, Random(seed)))
+
+
+def _at_random(sitting: Sitting, luck: Random) -> int:
+    """Play a match to its end; return the number of decisions."""
+    decisions = 0
+    while (asked := sitting.asked) is not None:
+        sitting.answer(luck.choice(asked.legal))
+        decisions += 1
+    return decisions
 
 
 def failure(trial: Trial, result: Played) -> Failure | None:
@@ -118,6 +131,12 @@ def times(matches: Sequence[tuple[Trial, Played]]) -> list[Times]:
         for kind, seconds in zip(_kinds(trial, result), result.seats[trial.seat].times, strict=False):
             taken[trial.game, kind].append(1000 * seconds)
     return [Times(*key, len(values), *_summary(sorted(values))) for key, values in sorted(taken.items())]
+
+
+def typical(matches: Sequence[tuple[Trial, Played]]) -> float | None:
+    """Return how many milliseconds half of all decisions took at most; None if there was none."""
+    taken = sorted(1000 * seconds for trial, result in matches for seconds in result.seats[trial.seat].times)
+    return _summary(taken)[0] if taken else None
 
 
 def _kinds(trial: Trial, result: Played) -> Iterator[str]:

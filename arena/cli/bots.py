@@ -96,7 +96,7 @@ def submit(
     Example:
       arena submit mybot.py --game buttons
     """
-    from arena.cli.check import explain, warn
+    from arena.cli.check import explain, steps, warn
     from arena.reports.check import submission
     from arena.roster import admission
     from arena.submission import BadSubmission
@@ -104,7 +104,7 @@ def submit(
 
     games = [game.name for game in plays]
     asks = not as_json and sys.stdin.isatty() and sys.stderr.isatty()
-    with progress("checking", "steps", caution=sandbox.warning) as report:
+    with progress("checking", "steps", paced=False, caution=sandbox.warning) as report:
         try:
             admitted = admission.admit(
                 home,
@@ -113,7 +113,7 @@ def submit(
                 name=name,
                 plays=games,
                 protocol=protocol,
-                report=report,
+                report=steps(report, limits),
                 building=Building(report.announce, report.passing),
                 sandbox=sandbox,
                 agree=_ask if asks else None,

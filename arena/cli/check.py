@@ -4,18 +4,20 @@ from __future__ import annotations
 
 import json
 from collections.abc import Sequence
+from itertools import groupby
+from operator import attrgetter
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
 
 from arena.cli.options import home_option, json_option, limit_options, plays_option, protocol_option, sandbox_options
-from arena.cli.output import draw, print_json, printable, progress, say, table
+from arena.cli.output import Announcer, draw, print_json, printable, progress, say, span, table
 from arena.games.rules import Game
 from arena.referee.limits import Limits
 
 if TYPE_CHECKING:
-    from arena.check.run import Checked, Finding
+    from arena.check.run import Checked, Finding, Report
     from arena.check.trials import Forecast, Times
     from arena.sandbox import Sandbox
     from arena.submission import Program
@@ -35,6 +37,7 @@ FRAME_CHARACTERS = 600
 @click.argument("path", type=click.Path(path_type=Path))
 @plays_option
 @protocol_option
+@click.option("--quick", is_flag=True, help="Only one match of each game, and no question that comes late.")
 @limit_options
 @sandbox_options
 @home_option
@@ -43,6 +46,7 @@ def check(
     path: Path,
     plays: tuple[Game[Any], ...],
     protocol: Protocol | None,
+    quick: bool,
     limits: Limits,
     sandbox: Sandbox,
     home: Path,
@@ -51,25 +55,29 @@ def check(
     """Check a bot under the conditions of a ladder.
 
     PATH is whatever `arena submit` takes. The bot is built, plays every game and number of players that it claims, and
-    is tested in situations that are rare in matches. Exits with 3 if it fails anything.
+    is tested in situations that are rare in matches. What would last longer than five minutes, because the bot thinks
+    for long, is left out, and named. Exits with 3 if the bot fails anything.
 
     \b
     Example:
       arena check ./mine.py --game buttons
+      arena check ./mine.py --quick
     """
     from arena.check import run
+    from arena.check.extent import FULL, QUICK
     from arena.reports import check as reports
     from arena.roster import admission
     from arena.sandbox.run_folder import run_folder
     from arena.submission.build import Building
 
     games = [game.name for game in plays]
-    with run_folder() as scratch, progress("checking", "steps", caution=sandbox.warning) as report:
+    shown = progress("checking", "steps", begins=True, paced=False, caution=sandbox.warning)
+    with run_folder() as scratch, shown as report:
         building = Building(report.announce, report.passing)
         taken = admission.prepare(
             home, path, scratch, plays=games, protocol=protocol, building=building, sandbox=sandbox
         )
-        checked = run.check(taken.program, limits, sandbox, report)
+        checked = run.check(taken.program, limits, sandbox, steps(report, limits), QUICK if quick else FULL)
     if as_json:
         print_json(reports.check(taken.program.name, checked))
     else:
@@ -77,6 +85,16 @@ def check(
         _show(checked)
     if checked.failed:
         raise SystemExit(FAILED)
+
+
+def steps(report: Announcer, limits: Limits) -> Report:
+    """Return what shows the steps of a check, with how long the rest lasts."""
+    unknown = f"for a fast bot; it has {span(limits.start)} to join"
+
+    def show(done: int, total: int, seconds: float, known: bool) -> None:
+        report(done, total, f"about {span(seconds)} {'left' if known else unknown}")
+
+    return show
 
 
 def warn(program: Program, left_out: Sequence[str]) -> None:
@@ -94,9 +112,16 @@ def _show(checked: Checked) -> None:
     for finding in checked.findings:
         rows.add_row(finding.name, "ok" if finding.detail is None else "FAILED", printable(finding.detail or ""))
     draw(rows)
+    if checked.untried:
+        click.echo()
+    for why, untried in groupby(checked.untried, key=attrgetter("why")):
+        click.echo(f"not tried, since {why}: {'; '.join(each.check for each in untried)}")
     if checked.times:
         click.echo()
         draw(_times(checked.times))
+    if checked.typical is not None:
+        shown = f"{checked.typical:,.0f}" if checked.typical >= 10 else f"{checked.typical:.2f}"
+        click.echo(f"\nabout {shown} ms a decision: half of them took less")
     if checked.forecast is not None and checked.forecast.matches:
         click.echo(f"\n{_forecast(checked.forecast)}")
     if checked.failed:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import sys
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol
@@ -153,18 +153,29 @@ def last_line(text: str) -> str:
 
 @contextmanager
 def progress(
-    what: str, unit: str = "matches", *, begins: bool = False, at_most: bool = False, caution: str | None = None
+    what: str,
+    unit: str = "matches",
+    *,
+    begins: bool = False,
+    at_most: bool = False,
+    paced: bool = True,
+    caution: str | None = None,
 ) -> Iterator[Announcer]:
     """Show progress on stderr: a bar with rate and time left or, where that is no terminal, a line now and then.
 
     Nothing is shown before the first report. With `begins`, the lines also say at the start how much there is to do.
-    `at_most` means that less than the total may be enough. `caution` is printed when anything begins, not before: a
+    `at_most` means that less than the total may be enough. Unless `paced`, only the notes say how long the rest lasts:
+    for steps of which some are much longer than others. `caution` is printed when anything begins, not before: a
     command that is refused, or finds nothing to do, runs nobody's program.
     """
     begun = time.monotonic()
+
+    def pace(done: int, total: int) -> str:
+        return _pace(done, total, begun, at_most=at_most) if paced else ""
+
     canvas = console(stderr=True)
     if not canvas.is_terminal:
-        yield Announcer(_Log(what, unit, begun, begins=begins, at_most=at_most), caution)
+        yield Announcer(_Log(what, unit, pace, begins=begins, at_most=at_most), caution)
         return
     from rich.progress import BarColumn, Progress, TextColumn
     from rich.table import Column
@@ -181,7 +192,7 @@ def progress(
     )
     line = bar.add_task(what, total=None, number="", pace="", note="")
     try:
-        yield Announcer(_Bar(bar, line, begun, at_most=at_most), caution)
+        yield Announcer(_Bar(bar, line, pace), caution)
     finally:
         bar.stop()
 
@@ -189,16 +200,15 @@ def progress(
 class _Bar:
     """A progress bar. It appears with the first report, since something may have to be asked before."""
 
-    def __init__(self, bar: Progress, line: TaskID, begun: float, *, at_most: bool) -> None:
+    def __init__(self, bar: Progress, line: TaskID, pace: Callable[[int, int], str]) -> None:
         self._bar = bar
         self._line = line
-        self._begun = begun
-        self._at_most = at_most
+        self._pace = pace
 
     def __call__(self, done: int, total: int, note: str = "") -> None:
-        pace = _pace(done, total, self._begun, at_most=self._at_most)
         self._bar.start()
         number = f"{done:{len(str(total))}}/{total}"
+        pace = self._pace(done, total)
         self._bar.update(self._line, completed=done, total=total, number=number, pace=pace, note=note)
 
     def passing(self, note: str) -> None:
@@ -209,19 +219,20 @@ class _Bar:
 class _Log:
     """Progress as lines of text, at least `LOG_SECONDS` apart after the first."""
 
-    def __init__(self, what: str, unit: str, begun: float, *, begins: bool, at_most: bool) -> None:
+    def __init__(self, what: str, unit: str, pace: Callable[[int, int], str], *, begins: bool, at_most: bool) -> None:
         self._what = what
         self._unit = unit
-        self._begun = self._last = begun
+        self._pace = pace
+        self._last = time.monotonic()
         self._begins = begins
         self._at_most = at_most
 
     def __call__(self, done: int, total: int, note: str = "") -> None:
         if self._begins and not done:
             self._begins = False
-            say(f"{self._what}: {total:,} {self._unit} to go")
+            say(f"{self._what}: {total:,} {self._unit} to go{note and f'; {note}'}")
         elif self._is_time():
-            pace = _pace(done, total, self._begun, at_most=self._at_most)
+            pace = self._pace(done, total)
             counted = f"{self._what}: {done:,} of {'at most ' * self._at_most}{total:,} {self._unit}"
             say("".join([counted, pace and f", {pace}", note and f"; {note}"]))
 
@@ -243,10 +254,11 @@ def _pace(done: int, total: int, begun: float, *, at_most: bool) -> str:
         return ""
     each = (time.monotonic() - begun) / done
     pace = f"{1 / each:,.1f}/s" if each < 10 else f"one in {each:.0f} s"
-    return f"{pace}, {'at most ' * at_most}{_span(each * (total - done))} left"
+    return f"{pace}, {'at most ' * at_most}{span(each * (total - done))} left"
 
 
-def _span(seconds: float) -> str:
+def span(seconds: float) -> str:
+    """Return a duration in the unit that suits it."""
     if seconds < 120:
         return f"{seconds:.0f} s"
     return f"{seconds / 60:.0f} min" if seconds < 7200 else f"{seconds / 3600:.1f} h"

@@ -54,13 +54,23 @@ class BusyForecast(Report):
     """Seconds of the longest decision, as it was played."""
 
 
+class Untried(Report):
+    """A check that was left out, as `play birth` or `birth with 3 players`."""
+
+    check: str
+    why: str
+
+
 class Check(Report):
     """The result of all checks of a bot."""
 
     name: str
     passed: bool
     checks: Sequence[CheckFinding]
+    not_tried: Sequence[Untried]
     times_ms: Sequence[DecisionTimes]
+    decision_ms: float | None
+    """What half of all decisions took at most."""
     forecast: BusyForecast | None
 
 
@@ -87,7 +97,9 @@ def check(name: str, checked: Checked) -> Check:
         name=name,
         passed=not checked.failed,
         checks=[_finding(finding) for finding in checked.findings],
+        not_tried=[Untried(**untried._asdict()) for untried in checked.untried],
         times_ms=[DecisionTimes(**times._asdict()) for times in checked.times],
+        decision_ms=checked.typical,
         forecast=None if checked.forecast is None else BusyForecast(**checked.forecast._asdict()),
     )
 

@@ -10,11 +10,11 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Literal, NamedTuple, TypeAlias
 
 from arena import roster, submission
-from arena.check.run import Finding, check
+from arena.check.extent import SUBMISSION
+from arena.check.run import Finding, Report, check
 from arena.sandbox.run_folder import run_folder
 from arena.submission import BadSubmission, Program
 from arena.submission.intake import Taken, take
-from arena.worker.progress import Progress
 from ladder import store
 
 if TYPE_CHECKING:
@@ -51,7 +51,7 @@ def admit(
     name: str | None = None,
     plays: Sequence[str] = (),
     protocol: Protocol | None = None,
-    report: Progress,
+    report: Report,
     building: Building,
     sandbox: Sandbox,
     agree: Agree | None = None,
@@ -77,7 +77,7 @@ def admit(
             own = newest is not None or not taken.program.packed
             program = roster.built(home, taken.program, sandbox, building, cached=own)
             known = known and newest is not None and newest.built == program.built
-        if not known and (failures := check(program, limits, sandbox, report, quick=True).failed):
+        if not known and (failures := check(program, limits, sandbox, report, SUBMISSION).failed):
             return Admission(taken, None, "refused", failures)
         reached(program)
         with store.open(home) as db:

@@ -108,7 +108,7 @@ class BurningDesireView(_message.Message):
     multiplications: _builtins.int
     """How often the multiplier dice were rolled in this turn."""
     trigger: _builtins.int
-    """The seat that reached the goal first; unset in the normal stage."""
+    """The seat that reached the goal first; unset while none has."""
     goal: _builtins.int
     """The total at which the final round starts."""
     max_turns: _builtins.int
@@ -123,7 +123,7 @@ class BurningDesireView(_message.Message):
 
     @_builtins.property
     def queue(self) -> _containers.RepeatedScalarFieldContainer[_builtins.int]:
-        """The seats still to have a turn in this round, the current one first; empty in the normal stage."""
+        """The seats still to have a turn in this round, the current one first; empty in the normal stage and at the end."""
 
     @_builtins.property
     def turns(self) -> _containers.RepeatedScalarFieldContainer[_builtins.int]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import traceback
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any, TypeVarTuple
 
 from arena import games
@@ -98,6 +98,11 @@ class Matches:
     def where(self, is_meant: Callable[[Task], bool]) -> list[MatchInPlay]:
         """Find the matches whose task fulfils a condition."""
         return [playing for playing in self._playing if is_meant(playing.task)]
+
+    def times(self, task: Task, seat: Seat) -> Sequence[float]:
+        """Give how many seconds the decisions of a seat took so far; nothing if the match is not in play."""
+        tables = [playing.table for playing in self.where(lambda each: each is task)]
+        return [seconds for table in tables if seat in table.at for seconds in table.at[seat].times]
 
     def of_seats(self, seats: Iterable[BotSeat]) -> list[MatchInPlay]:
         """Find the match of each of these seats."""

@@ -5,15 +5,18 @@ from __future__ import annotations
 import json
 import re
 import time
+from collections.abc import Sequence
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from arena import games, submission
 from arena.check import probes
 from arena.check.advice import advise
+from arena.check.extent import FULL, QUICK, SUBMISSION, Course, Extent
 from arena.check.probes import PROBES
-from arena.check.run import Checked, check
+from arena.check.run import Checked, Report, check
 from arena.check.trials import Trial, forecast, times, trials
 from arena.referee.limits import Limits
 from arena.referee.match import Forfeit, Outcome, Void, VoidReason
@@ -78,10 +81,18 @@ IMPATIENT = complaint(
 USUAL = Limits()
 
 
-def checked(folder: Path, program: str, *, limits: Limits = USUAL, quick: bool = True) -> Checked:
+def checked(
+    folder: Path,
+    program: str,
+    *,
+    plays: Sequence[str] = ("birth",),
+    limits: Limits = USUAL,
+    extent: Extent = SUBMISSION,
+    report: Report = lambda *_: None,
+) -> Checked:
     (folder / "mine.py").write_text(program)
-    program_there = submission.read(folder / "mine.py", plays=["birth"])
-    return check(program_there, limits, UNCONFINED, lambda _done, _total: None, quick=quick)
+    program_there = submission.read(folder / "mine.py", plays=plays)
+    return check(program_there, limits, UNCONFINED, report, extent)
 
 
 def test_an_honest_bot_comes_through(tmp_path: Path) -> None:
@@ -89,6 +100,7 @@ def test_an_honest_bot_comes_through(tmp_path: Path) -> None:
     found = checked(tmp_path, HONEST)
     assert found.failed == []
     assert {probe.name for probe in PROBES} - {finding.name for finding in found.findings} == {"late question"}
+    assert untried(found) == {"late question": "it was not asked for"}
     assert {kind.kind for kind in found.times} == {"play", "the first of a match"}
     assert found.forecast is not None
     assert (found.forecast.matches, found.forecast.lost) == (2, 0)
@@ -112,20 +124,20 @@ def test_a_check_that_is_stopped_says_how_far_it_came(name: str, steps: int, fou
     """Who stops it after a minute wants to know what the minute was good for."""
     (tmp_path / "mine.py").write_text(FLAWS[name])
 
-    def stop(done: int, _total: int) -> None:
+    def stop(done: int, *_: object) -> None:
         if done == steps:
             raise KeyboardInterrupt
 
     program = submission.read(tmp_path / "mine.py", plays=["birth"])
     with pytest.raises(KeyboardInterrupt, match=rf"^stopped after {steps} of \d+ steps: {found}$"):
-        check(program, USUAL, UNCONFINED, stop, quick=True)
+        check(program, USUAL, UNCONFINED, stop, SUBMISSION)
 
 
 @pytest.mark.long
 def test_a_bot_that_waits_for_nobody_fails_the_late_question(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Others may think for long; a bot that gives up meanwhile loses."""
     monkeypatch.setattr(probes, "PAUSE", 8.0)
-    (failed,) = checked(tmp_path, IMPATIENT, quick=False).failed
+    (failed,) = checked(tmp_path, IMPATIENT, extent=FULL).failed
     assert failed.name == "late question"
 
 
@@ -198,6 +210,113 @@ def test_a_frame_of_questions_is_as_large_as_a_bot_has_shown_to_answer(tmp_path:
     )
     quick = Limits(decision=0.2, bank=0.2)
     assert checked(tmp_path, FRAME.format(at_the_end, ""), limits=quick).failed == []
+
+
+SLOW = FRAME.format("Mine.matches = 2\nMine.choose = lambda self, turn: time.sleep(0.05) or turn.legal[0]", "")
+"""It holds two matches at once, which is heard only when it has joined for the probes."""
+
+
+def untried(found: Checked) -> dict[str, str]:
+    return {each.check: each.why for each in found.untried}
+
+
+def test_a_quick_check_plays_one_match_of_each_game(tmp_path: Path) -> None:
+    """Enough to say that the bot runs; what was not asked for is named."""
+    found = checked(tmp_path, HONEST, plays=["birth", "buttons"], extent=QUICK)
+    assert (found.failed, found.forecast and found.forecast.matches) == ([], 2)
+    assert [finding.name for finding in found.findings][:3] == ["start", "play birth", "play buttons"]
+    assert untried(found).keys() == {"birth with 3 players", "buttons with 2, 3 players", "late question"}
+
+
+def course(*times: float, plays: Sequence[str] = ("birth", "buttons"), extent: Extent = FULL) -> Course:
+    """What is left of a check when its first match took these times."""
+    entrant = submission.built_ins()["random"].entrant()
+    made = Course([trial for name in plays for trial in trials(entrant, name, USUAL)], extent)
+    made.pace.learn(made.left.pop(0), times)
+    made.fit()
+    return made
+
+
+def named(left: Sequence[Trial]) -> list[str]:
+    return [f"{trial.game} with {trial.players}" for trial in left]
+
+
+def test_the_shortest_match_of_each_game_comes_first() -> None:
+    """A bot of usual speed plays all, and one that cannot play a game is found out soon."""
+    assert named(course(0.01).left) == ["buttons with 4", "birth with 3", "buttons with 2", "buttons with 3"]
+
+
+def test_a_bot_too_slow_for_everything_plays_the_shortest_match_of_the_longest_game() -> None:
+    """Its first match shows what all would last; what is left out is named."""
+    left = course(0.5, 3.0)
+    assert named(left.left) == ["buttons with 4", "birth with 3"]
+    (one,) = left.untried()
+    assert one.check == "buttons with 2, 3 players"
+    assert re.fullmatch(r"a decision takes about 3,000 ms, and the rest would last 1\d min", one.why)
+
+
+def test_a_bot_too_slow_for_any_other_game_is_not_asked_to_play_it() -> None:
+    """Nothing is begun that would not end in time."""
+    left = course(1.0, 30.0)
+    assert left.left == []
+    assert [each.check for each in left.untried()] == ["birth with 3 players", "play buttons"]
+
+
+def test_a_submission_is_checked_whatever_it_lasts() -> None:
+    """What is entered has been tried."""
+    assert len(course(1.0, 30.0, extent=SUBMISSION).left) == 4
+
+
+def test_as_many_matches_at_once_as_would_last_too_long_are_left_out(tmp_path: Path) -> None:
+    """A bot that thinks for long may claim to hold 256, and all else is tried still."""
+    thinks = FRAME.format("Mine.choose = lambda self, turn: time.sleep(0.01) or turn.legal[0]", "")
+    found = checked(tmp_path, thinks, extent=Extent(late=False, seconds=4.0))
+    assert found.failed == []
+    assert "matches at once" in untried(found)
+    assert "end when told" in {finding.name for finding in found.findings}
+
+
+def test_how_long_the_rest_lasts_is_said_from_the_first_decisions_on(tmp_path: Path) -> None:
+    """Before that for a fast bot, afterwards by the bot's own pace; at the end nothing is left."""
+    told = list[tuple[int, int, float, bool]]()
+    checked(tmp_path, SLOW, report=lambda *step: told.append(step))
+    done, total, seconds, known = told[0]
+    assert (done, total, known) == (0, 7, False)
+    assert seconds < 3
+    assert any(done == 0 for done, _, _, known in told if known)
+    assert next(seconds for done, _, seconds, _ in told if done == 1) > 256 * 3 * 0.05
+    assert told[-1] == (7, 7, 0.0, True)
+
+
+def test_a_bot_that_fails_game_after_game_in_the_same_way_is_not_asked_on(tmp_path: Path) -> None:
+    """The third game would tell nothing new; each is named, with the reason why it was left out."""
+    crash = FRAME.format("Mine.choose = lambda self, turn: sys.exit('no')", "")
+    found = checked(tmp_path, crash, plays=games.names())
+    assert [finding.name for finding in found.failed] == ["play birth", "play burning-desire"]
+    why = untried(found)
+    assert why["play buttons"] == "it failed 2 games for the same reason"
+    assert why["doubled question"] == "there is no game that it can play"
+
+
+def test_a_bot_that_fails_one_game_plays_the_others(tmp_path: Path) -> None:
+    """Also the number of players that were not tried is named."""
+    crash = FRAME.format("Mine.choose = lambda self, turn: 999 if self.rules.name == 'birth' else turn.legal[0]", "")
+    found = checked(tmp_path, crash, plays=["birth", "buttons"])
+    assert [finding.name for finding in found.failed] == ["play birth"]
+    assert untried(found) == {"birth with 3 players": "it failed birth", "late question": "it was not asked for"}
+
+
+def test_the_answer_says_what_was_not_tried_and_what_a_decision_takes(cwd: Path) -> None:
+    """In the table as in the JSON."""
+    (cwd / "mine.py").write_text(HONEST)
+    ran = typed("check", "mine.py", "--game", "birth", "--quick")
+    assert ran.code == 0
+    assert re.match(r"checking: 6 steps to go; about \d s for a fast bot; it has 30 s to join\n", ran.err)
+    assert "\nnot tried, since it was not asked for: birth with 3 players; late question\n" in ran.out
+    assert re.search(r"^about \S+ ms a decision: half of them took less$", ran.out, re.MULTILINE)
+    data = json.loads(typed("check", "mine.py", "--game", "birth", "--quick", "--json").out)
+    assert {each["check"] for each in data["not_tried"]} == {"birth with 3 players", "late question"}
+    assert 0 < data["decision_ms"] < 1000
 
 
 TRACEBACK = ["Traceback (most recent call last):", "SyntaxError: invalid syntax"]
@@ -344,7 +463,7 @@ def test_a_machine_that_cannot_judge_says_so_in_one_line(
 ) -> None:
     """A void match is nothing against the bot, and nothing that anybody reads a traceback for."""
     (tmp_path / "mine.py").write_text(HONEST)
-    monkeypatch.setattr(Worker, "play", lambda _worker, tasks: [Played(task.id, None, void) for task in tasks])
+    monkeypatch.setattr(Worker, "play", lambda _worker, tasks, **_: [Played(task.id, None, void) for task in tasks])
     ran = typed(command, tmp_path / "mine.py", "--game", "birth", "--home", tmp_path / "home")
     assert (ran.code, ran.out) == (1, "")
     *_, said = ran.err.splitlines()
@@ -358,8 +477,8 @@ def test_a_machine_that_was_busy_for_a_moment_gets_another_chance(
     """As in a ladder, where such a match is played again."""
     play, busy = Worker.play, [Void(VoidReason.OVERLOAD, "for a moment")]
 
-    def played(worker: Worker, tasks: list[Task]) -> list[Played]:
-        return [Played(tasks[0].id, None, busy.pop())] if busy else play(worker, tasks)
+    def played(worker: Worker, tasks: list[Task], **stop: Any) -> list[Played]:
+        return [Played(tasks[0].id, None, busy.pop())] if busy else play(worker, tasks, **stop)
 
     monkeypatch.setattr(Worker, "play", played)
     assert checked(tmp_path, HONEST).failed == []

@@ -70,6 +70,19 @@ def test_a_ladder_says_how_much_it_begins(capsys: pytest.CaptureFixture[str]) ->
     assert capsys.readouterr().err == "BIRTH, 2 players: 600 matches to go\n"
 
 
+def test_only_the_notes_say_how_long_steps_last_of_which_some_are_long(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """From how many are done nothing follows for the others."""
+    with output.progress("checking", "steps", begins=True, paced=False) as report:
+        report(0, 15, "about 7 s for a fast bot")
+        monkeypatch.setattr(output, "LOG_SECONDS", 0.0)
+        report(14, 15, "about 4 s left")
+    first, second = capsys.readouterr().err.splitlines()
+    assert first == "checking: 15 steps to go; about 7 s for a fast bot"
+    assert second == "checking: 14 of 15 steps; about 4 s left"
+
+
 def test_what_is_over_soon_leaves_no_line(capsys: pytest.CaptureFixture[str]) -> None:
     """Most commands say just their result."""
     with output.progress("BIRTH, 2 players") as report:

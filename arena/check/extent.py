@@ -1,0 +1,129 @@
+"""How much a check asks of a bot, and how long that lasts by what is known of the bot's pace."""
+
+from __future__ import annotations
+
+import math
+import time
+from collections.abc import Iterator, Sequence
+from itertools import groupby
+from operator import attrgetter
+from statistics import fmean
+from typing import NamedTuple
+
+from arena.check.trials import Trial
+
+SENSIBLE = 300.0
+"""Seconds that `arena check` may last by its own forecast; what would last longer is left out."""
+FAST = 0.001
+"""Seconds that a decision is taken to last before the bot has made any."""
+OVERHEAD = 0.001
+"""Seconds of the arena's own for each decision of the bot, about: the rules, the frames and the other seats."""
+NOT_ASKED = "it was not asked for"
+"""Why a check is left out that does not belong to its extent."""
+
+
+class Extent(NamedTuple):
+    """How much a check asks."""
+
+    one_match: bool = False
+    """Whether one match of each game is enough."""
+    late: bool = True
+    """Whether the question that comes late is put, which takes seconds."""
+    seconds: float = math.inf
+    """How long the check may last by its forecast."""
+
+
+FULL = Extent(seconds=SENSIBLE)
+QUICK = Extent(one_match=True, late=False, seconds=SENSIBLE)
+SUBMISSION = Extent(late=False)
+
+
+class Untried(NamedTuple):
+    """A check that was left out, as `play birth` or `birth with 3 players`, and why."""
+
+    check: str
+    why: str
+
+
+class Pace:
+    """How many seconds the bot takes for a decision: for the first of a match, and for others by game."""
+
+    def __init__(self) -> None:
+        self._times: dict[tuple[str, int], Sequence[float]] = {}
+
+    def learn(self, trial: Trial, times: Sequence[float]) -> None:
+        """Take in the times of the decisions of a match, all or those so far."""
+        self._times[trial.game, trial.players] = times
+
+    def __bool__(self) -> bool:
+        return any(len(times) > 1 for times in self._times.values())
+
+    def decision(self, game: str = "") -> float:
+        """Return the mean in a game, or in all games if none is known there."""
+        others = {key: times[1:] for key, times in self._times.items()}
+        known = [each for (where, _), times in others.items() if where == game for each in times]
+        return fmean(known or [each for times in others.values() for each in times] or [FAST])
+
+    def match(self, game: str, decisions: int) -> float:
+        """Return how long a match with so many decisions of the bot lasts."""
+        first = fmean([times[0] for times in self._times.values() if times] or [FAST])
+        return first + (decisions - 1) * self.decision(game) + decisions * OVERHEAD
+
+
+class Course:
+    """The matches of a check that are left to play, the shortest of each game first; keeps why others were left out."""
+
+    def __init__(self, matches: Sequence[Trial], extent: Extent) -> None:
+        shortest = [
+            min(of_game, key=attrgetter("decisions")) for _, of_game in groupby(matches, key=attrgetter("game"))
+        ]
+        others = [trial for trial in matches if trial not in shortest]
+        self._all = matches
+        self._others = others
+        self._why: dict[tuple[str, int], str] = {}
+        self._seconds = extent.seconds
+        self._begun = time.monotonic()
+        self.pace = Pace()
+        self.left = shortest + others
+        if extent.one_match:
+            self.leave_out(others, NOT_ASKED)
+
+    @property
+    def seconds(self) -> float:
+        """How long the matches that are left last, about."""
+        return self._lasts(self.left)
+
+    def _lasts(self, trials: Sequence[Trial]) -> float:
+        return sum(self.pace.match(trial.game, trial.decisions) for trial in trials)
+
+    def leave_out(self, trials: Sequence[Trial], why: str) -> None:
+        """Play none of these matches."""
+        self._why |= {(trial.game, trial.players): why for trial in trials}
+        self.left = [trial for trial in self.left if (trial.game, trial.players) not in self._why]
+
+    def fit(self) -> None:
+        """Leave out what would last too long: game by game all but the shortest match, then whole games."""
+        why = self.too_long(self.seconds)
+        while self.left and self.too_long(self.seconds):
+            spared = [trial for trial in self.left if trial in self._others] or self.left
+            of_games = [
+                [each for each in spared if each.game == game] for game in sorted({trial.game for trial in spared})
+            ]
+            self.leave_out(max(of_games, key=self._lasts), why)
+
+    def too_long(self, seconds: float) -> str:
+        """Return why there is no time left for what lasts so many seconds; empty if there is."""
+        if not self.pace or time.monotonic() - self._begun + seconds <= self._seconds:
+            return ""
+        lasts = f"{seconds / 60:.0f} min" if seconds >= 120 else f"{seconds:.0f} s"
+        return f"a decision takes about {1000 * self.pace.decision():,.0f} ms, and the rest would last {lasts}"
+
+    def untried(self) -> Iterator[Untried]:
+        """Yield what was left out, game by game."""
+        for game, of_game in groupby(self._all, key=attrgetter("game")):
+            trials = list(of_game)
+            left_out = [trial for trial in trials if (game, trial.players) in self._why]
+            for why, group in groupby(left_out, key=lambda trial: self._why[trial.game, trial.players]):
+                players = [str(trial.players) for trial in group]
+                some = f"{game} with {', '.join(players)} players"
+                yield Untried(f"play {game}" if len(players) == len(trials) else some, why)
