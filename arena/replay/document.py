@@ -124,7 +124,7 @@ def so_far(task: Task, bots: Sequence[str], table: Table) -> Document:
     """Return as much of a match as was played by now: a document without dice, ranks and scores."""
     forfeits = tuple(Forfeited(each.seat, each.reason, each.step) for each in table.match.forfeits.values())
     seats = [table.at.get(seat) for seat in range(len(bots))]
-    times = tuple(tuple(1000 * seconds for seconds in at.times) if at else () for at in seats)
+    times = tuple(tuple(round(1000 * seconds, 2) for seconds in at.times) if at else () for at in seats)
     return _of_task(task, bots, Replay(tuple(table.match.choices), forfeits, times), (), ())
 
 
