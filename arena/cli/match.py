@@ -88,14 +88,17 @@ def match(
     check_players(setting.game, len(bots))
     if watch and (matches > 1 or as_json):
         raise click.UsageError("--watch shows one match to people: use it without -n and without --json")
+    if file is not None and not file.parent.is_dir():
+        raise click.UsageError(f"--replay {str(file)!r}: there is no folder {str(file.parent)!r}")
     tasks, played, interrupted = _play(bots, setting, matches, seed, home, sandbox, watch=watch)
-    kept = _keep(home, bots, tasks, played)
+    documents = _documents(bots, tasks, played)
+    kept = _keep(home, documents)
+    counted = kept or documents
+    last = counted[-1] if counted else None
     if kept:
         homes.say_if_above(home)
-    if file is not None and kept:
-        file.write_bytes(msgspec.json.encode(kept[-1]))
     if as_json:
-        print_json(reports.matches(setting.game, bots, seed, played, kept))
+        print_json(reports.matches(setting.game, bots, seed, played, [each.match for each in kept], last))
     else:
         _explain(bots, played)
         count = f"{len(played):,} of {matches:,} matches"
@@ -105,6 +108,8 @@ def match(
         _remark(setting, outcomes)
         if kept:
             click.echo(_how_to_watch(kept))
+    if file is not None and last is not None:
+        file.write_bytes(msgspec.json.encode(last))
     if interrupted:
         raise SystemExit(INTERRUPTED)
     if all(result.outcome is None for result in played):
@@ -141,7 +146,7 @@ def _watched(worker: Worker, task: Task, bots: Sequence[str], stopped: Callable[
     from arena.cli.watching import Watching
     from arena.replay import document
 
-    watching = Watching(bots, stop=stopped)
+    watching = Watching(task, bots, stop=stopped)
 
     def look() -> bool:
         watching.look(worker.in_play())
@@ -154,13 +159,19 @@ def _watched(worker: Worker, task: Task, bots: Sequence[str], stopped: Callable[
     return played
 
 
-def _keep(home: Path, bots: Sequence[str], tasks: Sequence[Task], played: Sequence[Played]) -> Sequence[Document]:
-    """Keep the last matches in the home and return them; if that fails, say so and return none."""
+def _documents(bots: Sequence[str], tasks: Sequence[Task], played: Sequence[Played]) -> Sequence[Document]:
+    """Return the last matches that count as documents, as many as a home keeps."""
     from arena.replay import document, kept
 
     by_id = {task.id: task for task in tasks}
     there = [result for result in played if result.outcome is not None]
-    matches = [document.unrated(by_id[result.id], bots, result) for result in there[-kept.MOST :]]
+    return [document.unrated(by_id[result.id], bots, result) for result in there[-kept.MOST :]]
+
+
+def _keep(home: Path, matches: Sequence[Document]) -> Sequence[Document]:
+    """Keep matches in the home and return them with their names; if that fails, say so and return none."""
+    from arena.replay import kept
+
     try:
         return kept.keep(home, matches) if matches else []
     except OSError as error:

@@ -97,7 +97,7 @@ def _home(ctx: click.Context, _param: click.Parameter, home: Path) -> Path:
 
 home_option = click.option(
     "--home",
-    type=click.Path(path_type=Path, file_okay=False),
+    type=click.Path(path_type=Path, file_okay=False, readable=False),  # whose it is, is looked at below
     default=homes.HERE,
     show_default=".arena here, or the nearest in a folder above",
     envvar="ARENA_HOME",

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import math
+import os
 import sys
 from collections.abc import Iterator, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import click
 
@@ -13,7 +15,6 @@ from arena.cli.options import home_option, json_option
 from arena.cli.output import printable
 
 if TYPE_CHECKING:
-    from arena.games import Game
     from arena.replay.document import Document, Roll, Step
 
 FORWARD = {"n", " ", "\r", "\n", "\x1b[C", "\x1b[B"}
@@ -46,7 +47,7 @@ def replay(what: str, home: Path, as_json: bool) -> None:
     document.check(shown)
     if as_json:
         return click.echo(msgspec.json.format(msgspec.json.encode(shown), indent=0))
-    every = list(frames(shown))
+    every = frames(shown)
     if sys.stdin.isatty() and sys.stdout.isatty():
         return step_through(every)
     return click.echo("\n\n".join(every))
@@ -56,10 +57,10 @@ def _found(what: str, home: Path) -> Document:
     from arena.replay import document, kept
     from ladder import store
 
-    if what.endswith(".json") or Path(what).is_file():
-        return document.opened(Path(what).read_bytes())
     if kept.is_name(what):
         return kept.find(home, what)
+    if what.endswith(".json") or os.path.isfile(what):
+        return document.opened(Path(what).read_bytes())
     with store.open_read(home) as db:
         return document.document(store.match(db, what))
 
@@ -78,33 +79,36 @@ def step_through(frames: Sequence[str]) -> None:
         at = max(0, min(last, wanted))
 
 
-def frames(shown: Document) -> Iterator[str]:
-    """Yield a text for every step; the first also says who plays, the last how the match ended, if it has."""
-    from arena import games
+def frames(shown: Document) -> list[str]:
+    """Return a text for every step; the first also says who plays, the last how the match ended."""
     from arena.replay import document
 
-    game = games.game(shown.game)
-    teller = _Teller(shown, game)
+    teller = Teller(shown)
     *most, last = [teller.tell(step) for step in document.steps(shown)]
-    end = _end(shown) if shown.ranks else ()
-    for frame in (*most, "\n".join([last, *end])):
-        yield "\n".join(map(printable, frame.split("\n")))  # a file may hold anybody's text
+    return [*most, "\n".join([last, *map(printable, _end(shown))])]
 
 
-class _Teller:
+class Teller:
     """Describes the steps of a match in words; expects them in order, each once."""
 
-    def __init__(self, shown: Document, game: Game[Any]) -> None:
-        self._shown, self._game = shown, game
-        self._times = [iter(times) for times in shown.times_ms]
-        self._forfeited = {forfeit.seat: forfeit for forfeit in shown.forfeits}
+    def __init__(self, shown: Document) -> None:
+        from arena import games
+
+        self._shown, self._game = shown, games.game(shown.game)
+        self.times: Sequence[Iterator[float]] = [iter(times) for times in shown.times_ms]
+        """By seat: the milliseconds of each decision that is still to be told."""
+        self.forfeited = {forfeit.seat: forfeit.step for forfeit in shown.forfeits}
+        """The step in which each seat forfeited."""
+        self._reasons = {forfeit.seat: f" ({forfeit.reason})" for forfeit in shown.forfeits}
         self._steps = 0
 
     def tell(self, step: Step) -> str:
+        """Return the choices, rolls and board of the next step, without any character that moves the cursor."""
         lines = [self._choice(seat, action) for seat, action in step.choices] or self._head()
         lines += [_roll(roll) for roll in step.rolls]
         self._steps += bool(step.choices)
-        return "\n".join([*lines, "", self._game.picture(step.state)])
+        picture = self._game.picture(step.state).split("\n")
+        return "\n".join(map(printable, [*lines, "", *picture]))  # a file may hold anybody's text
 
     def _head(self) -> list[str]:
         shown = self._shown
@@ -115,10 +119,9 @@ class _Teller:
     def _choice(self, seat: int, action: int) -> str:
         name = self._game.action_name(action)
         who = f"step {self._steps + 1}: seat {seat} ({self._shown.bots[seat]})"
-        forfeit = self._forfeited.get(seat)
-        if forfeit is not None and self._steps >= forfeit.step:
-            return f"{who} has forfeited ({forfeit.reason}), for it: {name}"
-        return f"{who}: {name}   {next(self._times[seat], 0.0):.1f} ms"
+        if self._steps >= self.forfeited.get(seat, math.inf):
+            return f"{who} has forfeited{self._reasons.get(seat, '')}, for it: {name}"
+        return f"{who}: {name}   {next(self.times[seat], 0.0):.1f} ms"
 
 
 def _roll(roll: Roll) -> str:

@@ -4,15 +4,17 @@ from __future__ import annotations
 
 import sys
 import time
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from typing import TYPE_CHECKING
 
 import click
 
-from arena.cli.replay import frames
+from arena.cli.replay import Teller, frames
 
 if TYPE_CHECKING:
+    from arena.referee.table import Table
     from arena.replay.document import Document
+    from arena.worker.jobs import Task
     from arena.worker.matches import MatchInPlay
 
 PACE = 0.3
@@ -22,36 +24,49 @@ PACE = 0.3
 class Watching:
     """Shows the steps of one match, each once and in their order; on a terminal each in the place of the one before."""
 
-    def __init__(self, bots: Sequence[str], *, stop: Callable[[], bool]) -> None:
-        self._bots = bots
+    def __init__(self, task: Task, bots: Sequence[str], *, stop: Callable[[], bool]) -> None:
+        from arena.replay import document
+
+        begun = document.begun(task, bots)
+        self._steps, self._teller = document.Steps(begun), Teller(begun)
         self._stop = stop
         self._shown = 0
         self._due = time.monotonic()
         self._paced = sys.stdout.isatty()
 
-    def look(self, in_play: Iterable[MatchInPlay]) -> None:
-        """Show the next step of the match in play, if it has one and the step before was shown for long enough."""
-        from arena.replay import document
+    def look(self, in_play: Sequence[MatchInPlay]) -> None:
+        """Show the next step of the match in play, if it has one and the step before was shown for long enough.
 
-        if time.monotonic() >= self._due:
-            for playing in in_play:
-                so_far = document.so_far(playing.task, self._bots, playing.table)
-                self._show(list(frames(so_far))[self._shown : self._shown + 1])
+        This runs between two frames of the referee, so it does no more than one step at a time.
+        """
+        if in_play and time.monotonic() >= self._due:
+            table = in_play[0].table
+            if not self._shown:
+                self._teller.times = [_times(table, seat) for seat in range(table.match.seats)]
+            if (step := self._steps.next(table.match.choices)) is not None:
+                self._teller.forfeited = {seat: forfeit.step for seat, forfeit in table.match.forfeits.items()}
+                self._show(self._teller.tell(step))
 
     def finish(self, match: Document) -> None:
         """Show what is left of the match, which is over, up to how it ended; or until `stop` says so."""
-        every = list(frames(match))
+        every = frames(match)
         for frame in every[min(self._shown, len(every) - 1) :]:
             while (left := self._due - time.monotonic()) > 0 and not self._stop():
                 time.sleep(min(left, 0.05))
             if self._stop():
                 return
-            self._show([frame])
+            self._show(frame)
 
-    def _show(self, some: Sequence[str]) -> None:
-        for frame in some:
-            if self._paced:
-                click.clear()
-            click.echo(f"{frame}\n")
-            self._shown += 1
-            self._due = time.monotonic() + (PACE if self._paced else 0.0)
+    def _show(self, frame: str) -> None:
+        if self._paced:
+            click.clear()
+        click.echo(f"{frame}\n")
+        self._shown += 1
+        self._due = time.monotonic() + (PACE if self._paced else 0.0)
+
+
+def _times(table: Table, seat: int) -> Iterator[float]:
+    """Yield the milliseconds of each decision of a seat in play; there is one by the time that its choice is there."""
+    if seat in table.at:
+        for seconds in table.at[seat].times:
+            yield round(1000 * seconds, 2)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import time
 from collections.abc import Iterator, Sequence
-from itertools import islice
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import msgspec
@@ -16,7 +15,6 @@ from arena.referee.match import Match
 from arena.replay.record import Breach, Choice, Forfeited, Replay, Unreadable, pack, replayed, unpack
 
 if TYPE_CHECKING:
-    from arena.referee.table import Table
     from arena.worker.jobs import Played, Task
     from ladder import store
 
@@ -120,12 +118,9 @@ def unrated(task: Task, bots: Sequence[str], played: Played) -> Document:
     return _with_dice(ended)
 
 
-def so_far(task: Task, bots: Sequence[str], table: Table) -> Document:
-    """Return as much of a match as was played by now: a document without dice, ranks and scores."""
-    forfeits = tuple(Forfeited(each.seat, each.reason, each.step) for each in table.match.forfeits.values())
-    seats = [table.at.get(seat) for seat in range(len(bots))]
-    times = tuple(tuple(round(1000 * seconds, 2) for seconds in at.times) if at else () for at in seats)
-    return _of_task(task, bots, Replay(tuple(table.match.choices), forfeits, times), (), ())
+def begun(task: Task, bots: Sequence[str]) -> Document:
+    """Return a match of no ladder as it begins: a document without choices, dice, ranks and scores."""
+    return _of_task(task, bots, Replay((), (), ()), (), ())
 
 
 def _of_task(task: Task, bots: Sequence[str], record: Replay, ranks: Sequence[int], scores: Sequence[str]) -> Document:
@@ -138,7 +133,7 @@ def _of_task(task: Task, bots: Sequence[str], record: Replay, ranks: Sequence[in
         options=dict(task.options),
         seed=task.seed.hex(),
         commitment=commitment(task.seed).hex(),
-        bots=tuple(bots),
+        bots=tuple(map(_readable, bots)),
         choices=record.choices,
         forfeits=record.forfeits,
         times_ms=record.times_ms,
@@ -147,6 +142,11 @@ def _of_task(task: Task, bots: Sequence[str], record: Replay, ranks: Sequence[in
         scores=tuple(scores),
         finished=time.time(),
     )
+
+
+def _readable(name: str) -> str:
+    """Return a name without bytes of a path that are no text."""
+    return name.encode(errors="backslashreplace").decode()
 
 
 def _with_dice(made: Document) -> Document:
@@ -163,7 +163,7 @@ def opened(text: bytes) -> Document:
         if (number := msgspec.json.decode(text, type=_Format).format) > FORMAT:
             raise Unreadable(f"it is of format {number}, this arena knows {FORMAT}: update the arena")
         return msgspec.json.decode(text, type=Document)
-    except msgspec.MsgspecError as error:
+    except (msgspec.MsgspecError, RecursionError) as error:
         raise Unreadable(f"it is no replay: {error}") from error
 
 
@@ -221,13 +221,38 @@ def _rolls(shown: Document) -> tuple[Roll, ...]:
     return tuple(roll for step in steps(shown) for roll in step.rolls)
 
 
+class Steps:
+    """The steps of a match one after the other, also while it is still played."""
+
+    def __init__(self, shown: Document) -> None:
+        self._game = games.game(shown.game)
+        self._dice = NotedDice(bytes.fromhex(shown.seed))
+        self._state = self._game.start(len(shown.bots), self._dice, shown.options)
+        self._told = 0
+        """Number of rolls that belong to earlier steps."""
+        self._at: int | None = None
+        """Number of choices that belong to earlier steps; None before the first step."""
+
+    def next(self, choices: Sequence[Choice]) -> Step | None:
+        """Return the next step, made of the match's choices so far; None if these are not enough."""
+        if self._at is None:
+            self._at = 0
+            return Step((), self._new_rolls(), self._state)
+        chosen = tuple(choices[self._at : self._at + len(self._game.pending(self._state))])
+        if not chosen:
+            return None
+        self._at += len(chosen)
+        self._state = self._game.apply(self._state, dict(chosen), self._dice)
+        return Step(chosen, self._new_rolls(), self._state)
+
+    def _new_rolls(self) -> tuple[Roll, ...]:
+        rolls = tuple(self._dice.rolls[self._told :])
+        self._told += len(rolls)
+        return rolls
+
+
 def steps(shown: Document) -> Iterator[Step]:
     """Yield the steps of the match, from its start to the end of its choices."""
-    game, dice = games.game(shown.game), NotedDice(bytes.fromhex(shown.seed))
-    state = game.start(len(shown.bots), dice, shown.options)
-    yield Step((), tuple(dice.rolls), state)
-    choices = iter(shown.choices)
-    while (pending := game.pending(state)) and (chosen := tuple(islice(choices, len(pending)))):
-        before = len(dice.rolls)
-        state = game.apply(state, dict(chosen), dice)
-        yield Step(chosen, tuple(dice.rolls[before:]), state)
+    every = Steps(shown)
+    while (step := every.next(shown.choices)) is not None:
+        yield step

@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
+import os
 import re
+import tempfile
 from collections.abc import Sequence
+from contextlib import suppress
 from pathlib import Path
 
 import msgspec
 
 from arena.replay.document import Document, opened
 from arena.replay.record import Unreadable
-from ladder.store.home import UNRATED, make_file, make_home
+from ladder.store.home import UNRATED, make_home
 
 MOST = 200
 """Number of matches that are kept; the oldest ones go first."""
@@ -32,6 +35,7 @@ def keep(home: Path, matches: Sequence[Document]) -> list[Document]:
     make_home(home)
     folder = _folder(home)
     folder.mkdir(mode=0o700, exist_ok=True)
+    _give_to_owner(folder, home)
     stored = [_store(folder, each) for each in matches[-MOST:]]
     for number in _numbers(folder)[:-MOST]:
         _file(folder, number).unlink(missing_ok=True)  # another process may remove it, too
@@ -39,30 +43,39 @@ def keep(home: Path, matches: Sequence[Document]) -> list[Document]:
 
 
 def _store(folder: Path, match: Document) -> Document:
-    number = max(_numbers(folder), default=0)
-    while True:
-        number += 1
-        try:
-            make_file(_file(folder, number))
-        except FileExistsError:  # another process was faster
-            continue
-        named = msgspec.structs.replace(match, match=f"unrated-{number}")
-        _file(folder, number).write_bytes(msgspec.json.encode(named))
-        return named
+    """Store a match under the next number; it appears completely or not at all."""
+    with tempfile.NamedTemporaryFile(dir=folder, prefix=".new-") as file:
+        _give_to_owner(Path(file.name), folder)
+        while True:
+            number = max(_numbers(folder), default=0) + 1
+            named = msgspec.structs.replace(match, match=f"unrated-{number}")
+            file.seek(0)
+            file.truncate()
+            file.write(msgspec.json.encode(named))
+            file.flush()
+            with suppress(FileExistsError):  # another process was faster
+                os.link(file.name, _file(folder, number))
+                return named
+
+
+def _give_to_owner(path: Path, folder: Path) -> None:
+    """Give a path to the owner of a folder, if this is root: under sudo, what it makes is to stay the user's."""
+    if os.geteuid() == 0:
+        status = folder.stat()
+        os.chown(path, status.st_uid, status.st_gid)
 
 
 def find(home: Path, name: str) -> Document:
-    """Return a kept match by its name, or the one played last. Raises Unreadable."""
+    """Return a kept match by its name, or the one played last. Raises Unreadable and OSError."""
     folder = _folder(home)
-    numbers = _numbers(folder)
+    numbers = _numbers(folder) if folder.exists() else []
     if not numbers:
         raise Unreadable(f"{str(home)!r} keeps no unrated match yet: play one with arena match")
     found = _NAME.fullmatch(name)
     number = int(found[1]) if found else numbers[-1]
     if number not in numbers:
-        raise Unreadable(
-            f"{name} is not kept in {str(home)!r}: there are unrated-{numbers[0]} to unrated-{numbers[-1]}"
-        )
+        there = f"unrated-{numbers[0]} to unrated-{numbers[-1]}"
+        raise Unreadable(f"{name} is not kept in {str(home)!r}: there are {there}")
     return opened(_file(folder, number).read_bytes())
 
 
@@ -75,4 +88,5 @@ def _file(folder: Path, number: int) -> Path:
 
 
 def _numbers(folder: Path) -> list[int]:
-    return sorted(int(file.stem) for file in folder.glob("*.json") if file.stem.isdecimal())
+    """Return the numbers of the matches in the folder, in ascending order. Raises OSError."""
+    return sorted(int(found[1]) for name in os.listdir(folder) if (found := re.fullmatch(r"([0-9]{1,18})\.json", name)))

@@ -47,11 +47,16 @@ class Matches(Report):
     kept: Sequence[str]
     """Names under which the home keeps matches, the last one last."""
     replay: Mapping[str, Any] | None
-    """The last match that is kept, as a document."""
+    """The last match that counts, as a document."""
 
 
 def matches(
-    game: Game[Any], bots: Sequence[str], seed: str, played: Sequence[Played], kept: Sequence[Document]
+    game: Game[Any],
+    bots: Sequence[str],
+    seed: str,
+    played: Sequence[Played],
+    kept: Sequence[str],
+    last: Document | None,
 ) -> Matches:
     """Report on matches of one line-up."""
     return Matches(
@@ -59,8 +64,8 @@ def matches(
         bots=bots,
         seed=seed,
         matches=[_match(each) for each in played],
-        kept=[each.match for each in kept],
-        replay=msgspec.to_builtins(kept[-1]) if kept else None,
+        kept=kept,
+        replay=None if last is None else msgspec.to_builtins(last),
     )
 
 

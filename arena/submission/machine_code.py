@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import platform
+import re
 import struct
 from pathlib import Path
 
@@ -31,7 +32,7 @@ def built_for(path: Path) -> str | None:
         return None
     with path.open("rb") as file:
         head = file.read(_ELF_HEADER)
-    this = platform.machine()
+    this = re.sub(r"^arm.*", "arm", re.sub(r"^i\d86$", "i686", platform.machine()))
     if head[:2] == b"MZ":
         return "built for Windows, this machine has Linux"
     if head[:4] in _MACH_O or (head[:4] == _UNIVERSAL and int.from_bytes(head[4:8]) < 40):

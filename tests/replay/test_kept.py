@@ -44,7 +44,8 @@ def test_the_oldest_go_first(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) ->
 def test_another_process_that_keeps_matches_takes_no_name(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Whoever finds a name taken takes the next one."""
     keep(tmp_path, 1)
-    monkeypatch.setattr(kept, "_numbers", lambda _folder: [])  # as seen before the other wrote
+    seen = iter([[], [1], [1, 2]])  # first as before the other wrote
+    monkeypatch.setattr(kept, "_numbers", lambda _folder: next(seen))
     assert keep(tmp_path, 1) == ["unrated-2"]
 
 

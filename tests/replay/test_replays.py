@@ -254,3 +254,5 @@ def test_what_is_no_replay_is_named(tmp_path: Path) -> None:
     assert "it is no replay" in typed("replay", tmp_path / "no.json").err
     assert "of format 2, this arena knows 1: update the arena" in typed("replay", tmp_path / "newer.json").err
     assert "No such file" in typed("replay", tmp_path / "none.json").err
+    (tmp_path / "deep.json").write_text('{"replay":' * 200_000)
+    assert "it is no replay" in typed("replay", tmp_path / "deep.json").err

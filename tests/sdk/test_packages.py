@@ -31,11 +31,29 @@ def test_what_a_folder_wants(files: dict[str, str], lines: list[str], tmp_path: 
     assert wanted(tmp_path) == lines
 
 
-@pytest.mark.parametrize("text", ["no toml", "[project]\ndependencies = 1", "[project]\ndependencies = [1]"])
+@pytest.mark.parametrize(
+    "text",
+    [
+        "no toml",
+        "project = 3",
+        "[[project]]",
+        "[project]\ndependencies = 1",
+        "[project]\ndependencies = [1]",
+        f"x = {'[' * 50_000}",
+    ],
+)
 def test_what_cannot_be_read_is_said(text: str, tmp_path: Path) -> None:
     """As an error of the author, not as a build without packages."""
     (tmp_path / "pyproject.toml").write_text(text)
-    with pytest.raises(ValueError, match=r"dependencies|Expected"):
+    with pytest.raises(ValueError, match=r"dependencies|Expected|deeply|Invalid"):
+        wanted(tmp_path)
+
+
+@pytest.mark.parametrize("line", ["arena", "arena_bot==1", "Arena-Bot ; python_version > '3'"])
+def test_the_sdk_is_no_package_to_install(line: str, tmp_path: Path) -> None:
+    """An index has something else under its name, which would come before it."""
+    (tmp_path / "requirements.txt").write_text(f"six\n{line}\n")
+    with pytest.raises(ValueError, match="the SDK is there without being named"):
         wanted(tmp_path)
 
 

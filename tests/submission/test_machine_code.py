@@ -58,6 +58,15 @@ def test_a_program_for_another_processor_is_refused(tmp_path: Path) -> None:
         submission.read(tmp_path, name="mine")
 
 
+@pytest.mark.parametrize(("name", "number"), [("armv7l", 0x28), ("i386", 0x03), ("aarch64", 0x28)])
+def test_machines_with_several_names_run_their_own(
+    name: str, number: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Of 32 bits there are many kinds, and 64-bit machines run them as well."""
+    monkeypatch.setattr(platform, "machine", lambda: name)
+    assert submission.read(program(tmp_path, elf(number))).name == "mine"
+
+
 def test_where_an_emulator_may_run_it_nothing_is_refused(without_emulators: Path, tmp_path: Path) -> None:
     """With qemu registered, programs of other machines do run."""
     without_emulators.mkdir()

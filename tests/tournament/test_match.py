@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import re
 import shlex
 import subprocess
@@ -144,8 +145,10 @@ def test_a_match_just_played_can_be_watched(cwd: Path) -> None:
 def test_a_match_that_cannot_be_kept_is_played_all_the_same(cwd: Path) -> None:
     """What was asked for was the match; one line says what is missing."""
     (cwd / "file").touch()
-    ran = arena("match", "greedy", "random", "--game", "birth", "--home", "file/home", cwd=cwd)
+    words = ("match", "greedy", "random", "--game", "birth", "--home", "file/home")
+    ran = arena(*words, "--replay", "mine.json", cwd=cwd)
     assert ran.code == 0, ran.err
+    assert replayed(cwd, "mine.json").startswith("BIRTH, match 1\n")
     assert "the matches are not kept for arena replay: " in ran.err
     assert "kept as" not in ran.out
 
@@ -172,3 +175,20 @@ def choose(self, turn):
     blocks = "".join(lines).partition("BIRTH: 1 of 1 matches")[0].strip().split("\n\n")
     shown = replayed(cwd, "last").strip().split("\n\n")
     assert blocks[1:] == shown[1:]  # the first names the match, which has its name only when it is kept
+
+
+def test_a_path_that_is_no_text_is_kept_as_what_can_be_read(cwd: Path) -> None:
+    """The match counts, whatever somebody called a folder."""
+    folder = cwd / os.fsdecode(b"d\xff")
+    folder.mkdir()
+    programs.write(folder, mine=programs.FIRST)
+    ran = arena("match", os.fsdecode(b"./d\xff/mine.py"), "random", *BIRTH, cwd=cwd)
+    assert ran.code == 0, ran.err
+    assert "  seat 0: ./d\\udcff/mine.py\n" in replayed(cwd, "last")
+
+
+def test_a_file_that_cannot_be_written_is_said_before_anything_is_played(cwd: Path) -> None:
+    """Not after ten thousand matches."""
+    ran = arena("match", "greedy", "random", *BIRTH, "--replay", "none/mine.json", cwd=cwd)
+    assert (ran.code, ran.out) == (2, "")
+    assert "there is no folder 'none'" in ran.err

@@ -7,52 +7,76 @@ keeps for the next version: what they satisfy is installed without the network.
 
 from __future__ import annotations
 
-import compileall
-import subprocess
+import re
 import sys
-import tempfile
 import tomllib
 from pathlib import Path
-from py_compile import PycInvalidationMode
 
 FOLDER = ".packages"
 """Where the packages are installed; the arena has Python look there for modules."""
-_WHEELS = Path.home() / "wheels"
+_SHARED = ("protobuf", "grpcio")
+"""Packages that the SDK itself uses. Those of a bot come first, so they have to be of the same version."""
+_OWN = re.compile(r"arena(?:[-_.]bot)?", re.IGNORECASE)
+"""Matches names of the SDK, which is there anyway: an index has other packages under these names."""
 
 
 def wanted(folder: Path) -> list[str]:
     """Return the lines of a bot's requirements: of `requirements.txt` or, without one, of `[project] dependencies`.
 
-    Empty if it has none. Raises ValueError for a pyproject.toml that is no TOML or says something else.
+    Empty if it has none. Raises ValueError for what cannot be read, and for a line that names the SDK.
     """
     requirements, project = folder / "requirements.txt", folder / "pyproject.toml"
     if requirements.is_file():
         lines = [line.partition("#")[0].strip() for line in requirements.read_text(encoding="utf-8").splitlines()]
-        return [line for line in lines if line]
-    if not project.is_file():
-        return []
-    dependencies = tomllib.loads(project.read_text(encoding="utf-8")).get("project", {}).get("dependencies", [])
-    if not (isinstance(dependencies, list) and all(isinstance(each, str) for each in dependencies)):
+        lines = [line for line in lines if line]
+    elif project.is_file():
+        lines = _dependencies(project)
+    else:
+        lines = []
+    for line in lines:
+        if _OWN.fullmatch(re.split(r"[\s\[<>=!~;@]", line, maxsplit=1)[0]):
+            raise ValueError(f"{line!r} is no package to install: the SDK is there without being named")
+    return lines
+
+
+def _dependencies(project: Path) -> list[str]:
+    try:
+        table = tomllib.loads(project.read_text(encoding="utf-8")).get("project", {})
+    except RecursionError:
+        raise ValueError("pyproject.toml is nested too deeply") from None
+    found = table.get("dependencies", []) if isinstance(table, dict) else None
+    if not (isinstance(found, list) and all(isinstance(each, str) for each in found)):
         raise ValueError("[project] dependencies in pyproject.toml is no list of texts")
-    return dependencies
+    return found
 
 
 def main() -> int:
     """Install the packages in the working directory; return pip's exit code."""
+    import compileall
+    import subprocess
+    import tempfile
+    from importlib.metadata import version
+    from py_compile import PycInvalidationMode
+
+    wheels = Path.home() / "wheels"
+    wheels.mkdir(parents=True, exist_ok=True)
     with tempfile.TemporaryDirectory() as scratch:
-        listed = Path("requirements.txt")  # itself, since what it names may be relative to it
+        listed, limits = Path("requirements.txt"), Path(scratch) / "constraints.txt"
         if not listed.is_file():
             listed = Path(scratch) / "requirements.txt"
             listed.write_text("\n".join(wanted(Path())), encoding="utf-8")
-        _WHEELS.mkdir(parents=True, exist_ok=True)
-        asked = [sys.executable, "-m", "pip", "--disable-pip-version-check", "--no-input"]
-        install = [*asked, "install", "--no-index", "--find-links", str(_WHEELS), "--no-compile", "--target", FOLDER]
-        fetch = [*asked, "wheel", "--find-links", str(_WHEELS), "--wheel-dir", str(_WHEELS)]
-        quiet = subprocess.run([*install, "-r", str(listed)], capture_output=True, check=False)
-        if quiet.returncode:  # some of it was never fetched
-            for command in (fetch, install):
-                if code := subprocess.run([*command, "-r", str(listed)], check=False).returncode:
-                    return code
+        limits.write_text("".join(f"{name}=={version(name)}\n" for name in _SHARED), encoding="utf-8")
+
+        def pip(command: str, *options: str, shown: bool) -> int:
+            words = [sys.executable, "-m", "pip", command, "--disable-pip-version-check", "--no-input", *options]
+            words += ["--find-links", str(wheels), "--constraint", str(limits), "--requirement", str(listed)]
+            return subprocess.run(words, capture_output=not shown, check=False).returncode
+
+        install = ("--no-compile", "--target", FOLDER)
+        if pip("install", *install, "--no-index", shown=False):  # some of it was never fetched
+            if code := pip("install", *install, shown=True):
+                return code
+            pip("wheel", "--wheel-dir", str(wheels), shown=False)  # for the next version; from pip's own cache
     for note in Path(FOLDER).glob("*.dist-info/direct_url.json"):
         note.unlink()  # names a temporary folder, and the same requirements are to make the same files
     compileall.compile_dir(FOLDER, quiet=2, invalidation_mode=PycInvalidationMode.UNCHECKED_HASH)
