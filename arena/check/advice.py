@@ -47,6 +47,9 @@ def _start(program: Program, detail: str, printed: str) -> str:
     """Return advice for a bot that did not join: most such programs never get as far as dialling."""
     if not program.is_python and _NOT_RUN.search(detail):
         return _not_run(program)
+    reads_lines = f"if it reads and prints lines: {_stdio(program)}"
+    if program.is_python and "EOFError" in printed and program.protocol == "grpc":
+        return f"it reads lines, and there are none: {reads_lines}"
     if program.is_python and "Error" in printed:
         return "the last line of what it printed says what is wrong"
     if program.protocol == "stdio":
@@ -55,8 +58,20 @@ def _start(program: Program, detail: str, printed: str) -> str:
         advice = "end it with run(YourBot), and do before that only what the start limit leaves time for"
     else:
         advice = ADVICE[Forfeit.START]
-    how = "`--protocol stdio`" if _is_lone_file(program) else '`protocol = "stdio"` in bot.toml'
-    return f"{advice}. If it reads and prints lines instead: {how}"
+        path = program.root / program.run[0]
+        if "/" in program.run[0] and path.is_file() and _is_text(path) and _interpreter(path) is None:
+            advice = f"a shell ran it, since its first line names no interpreter (#!/usr/bin/env …); {advice}"
+    return f"{advice}; {reads_lines}"
+
+
+def _stdio(program: Program) -> str:
+    return "`--protocol stdio`" if _is_lone_file(program) else '`protocol = "stdio"` in bot.toml'
+
+
+def _is_text(path: Path) -> bool:
+    """Tell whether a file begins without the bytes that programs of a machine have."""
+    with path.open("rb") as file:
+        return b"\0" not in file.read(512)
 
 
 def _not_run(program: Program) -> str:

@@ -63,7 +63,7 @@ def bots(game: Game[Any] | None, home: Path, as_json: bool) -> None:
 
 def _about(entry: ListedBot) -> str:
     language = f"({entry.language})" if entry.language else ""
-    rarely = f"(slow in {', '.join(entry.only_named)}: in a ladder only with --bots)" if entry.only_named else ""
+    rarely = f"(slow in {', '.join(entry.only_named)}: only with --bots)" if entry.only_named else ""
     return " ".join(filter(None, [entry.about, language, rarely]))
 
 

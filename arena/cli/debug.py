@@ -49,29 +49,38 @@ def debug(
     """Ask another build of a bot what it was asked in a match.
 
     MATCH is a match of a ladder, by its id or the beginning of it. BOT is a path, a submitted name, or `attach:` for
-    a bot that you start yourself, in a debugger. There is no time limit. Exits with 3 if its choices differ.
+    a bot that you start yourself, in a debugger. There is no time limit. Exits with 3 if its choices differ or
+    one is not legal.
 
     \b
     Example:
       arena debug mw6vrh --seat 1 --at 17 ./mine.py
     """
     from arena import games
+    from arena.replay import kept
+    from arena.reports.debug import action_name
     from arena.reports.debug import debug as debug_report
     from ladder import store
 
+    if kept.is_name(match):
+        raise OneLine(f"{match} is an unrated match, which arena replay {match} shows: debug needs a ladder's match")
     with store.open_read(home) as db:
         found = store.match(db, match)
     seat = _check_seat(found, seat)
     game = games.game(found.ladder.key.game)
     compared = _compare(found, seat, at, bot, start_limit, sandbox, home)
     differing = [each for each in compared if each.now != each.then]
+    illegal = [each for each in compared if each.now not in each.legal]
     if as_json:
         print_json(debug_report(found, seat, game, compared))
     elif at is not None:
         _show(game, compared[-1])
     else:
         _list(game, differing, len(compared))
-    if differing:
+    if illegal and not as_json:
+        chosen = f"this build chooses {action_name(game, illegal[0].now)}"
+        click.echo(f"decision {illegal[0].decision}: {chosen}, which is not legal")
+    if differing or illegal:
         raise SystemExit(DIFFERS)
 
 
@@ -129,7 +138,8 @@ def _compare(
 
 def _say_where(game: Game[Any], question: Question) -> None:
     """Print the decision that a build failed at, as it was asked."""
-    say(printable(question.picture))
+    for line in question.picture.split("\n"):
+        say(printable(line))
     say(f"decision {question.decision}: {', '.join(game.action_name(action) for action in question.legal)}")
     say(f"it was asked: {printable(json.dumps(question.request))}")
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import partial
 from typing import TYPE_CHECKING
 
@@ -43,11 +43,20 @@ def cross_picture(
         "\n% of the points that each bot took from the bot of each rank,"
         "\nwith a 95 % interval, in how many groups of matches on the same dice"
     )
-    pictures: list[RenderableType] = [title, *cross]
+    pictures: list[RenderableType] = [title, *_apart(cross)]
     if places:
         most = max(map(len, places.values()))
-        pictures += ["\n% chance of each place in the field, by points", *_pages(partial(_chances, places), most)]
+        chances = _pages(partial(_chances, places), most)
+        pictures += ["\n% chance of each place in the field, by points", *_apart(chances)]
     return pictures
+
+
+def _apart(tables: Sequence[Table]) -> Iterator[RenderableType]:
+    """Yield the tables with an empty line between them."""
+    for number, each in enumerate(tables):
+        if number:
+            yield ""
+        yield each
 
 
 def _pages(make: Callable[[range], Table], columns: int) -> list[Table]:

@@ -111,6 +111,7 @@ def match(
     if file is not None and last is not None:
         file.write_bytes(msgspec.json.encode(last))
     if interrupted:
+        say("stopped watching" if watch and played else f"stopped after {len(played):,} of {matches:,} matches")
         raise SystemExit(INTERRUPTED)
     if all(result.outcome is None for result in played):
         raise click.ClickException(f"no match counts: {_why_void(played[0])}")
@@ -235,6 +236,9 @@ def _explain(bots: Sequence[str], played: Sequence[Played]) -> None:
             say(f"  | {printable(line)}")
     if len(lost) > EXPLAINED:
         say(f"… and {len(lost) - EXPLAINED:,} more forfeits: --json has all of them")
+    paths = dict.fromkeys(bots[forfeit.seat] for _, forfeit in lost if Path(bots[forfeit.seat]).exists())
+    for path in paths:
+        say(f"what to do about it: arena check {printable(shlex.quote(path))}")
 
 
 def _why_void(played: Played) -> str:

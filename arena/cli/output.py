@@ -90,7 +90,7 @@ def say_if_empty(db: Database, home: Path) -> None:
     from ladder import store
 
     if not store.is_stored(db):
-        say(f"nothing was played or submitted in {str(home)!r} yet")
+        say(f"no bot was submitted and no ladder played in {str(home)!r} yet")
 
 
 def print_json(report: Any) -> None:

@@ -54,13 +54,16 @@ def replay(what: str, home: Path, as_json: bool) -> None:
 
 
 def _found(what: str, home: Path) -> Document:
-    from arena.replay import document, kept
+    from arena.replay import Unreadable, document, kept
     from ladder import store
 
     if kept.is_name(what):
         return kept.find(home, what)
     if what.endswith(".json") or os.path.isfile(what):
-        return document.opened(Path(what).read_bytes())
+        try:
+            return document.opened(Path(what).read_bytes())
+        except Unreadable as error:
+            raise Unreadable(f"{what}: {error}") from error
     with store.open_read(home) as db:
         return document.document(store.match(db, what))
 

@@ -38,6 +38,7 @@ def show(what: str, matches: int, game: Game[Any] | None, home: Path, as_json: b
       arena show mybot
     """
     from arena import submission, suggest
+    from arena.replay import kept
     from arena.reports import bots as reports
     from arena.reports.match_card import match_card
     from ladder import store
@@ -54,6 +55,8 @@ def show(what: str, matches: int, game: Game[Any] | None, home: Path, as_json: b
         try:
             found = store.match(db, what)
         except store.NotFound as error:
+            if kept.is_name(what):
+                raise store.NotFound(f"{what} is an unrated match: arena replay {what} shows it") from error
             meant = suggest.meant(what, names | submission.built_ins().keys())
             raise store.NotFound(f"{error}, and no bot in {str(home)!r} is called so{meant}") from error
         return print_json(match_card(found)) if as_json else _show_match(found, match_card(found))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import filecmp
 import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
@@ -83,9 +84,23 @@ def admit(
         with store.open(home) as db:
             version, new = roster.enter(db, home, program, "submitted")
             others = [each for each in store.versions(db) if each.name != version.name]
-    twins = [other.label for other in others if other.digest == version.digest]
+    twins = [other.label for other in others if _is_same(home, other, version)]
     was_retired = newest is not None and newest.retired is not None
     return Admission(taken, version, "entered" if new else "returned" if was_retired else "unchanged", twins=twins)
+
+
+def _is_same(home: Path, one: store.Version, other: store.Version) -> bool:
+    """Tell whether two versions have the same content, whatever a file that is all of it is called."""
+    if one.digest == other.digest:
+        return True
+    one_file, other_file = (_only_file(roster.program_of(home, each).root) for each in (one, other))
+    return one_file is not None and other_file is not None and filecmp.cmp(one_file, other_file, shallow=False)
+
+
+def _only_file(folder: Path) -> Path | None:
+    """Return the only file in a stored program's folder; None if it has more, or is gone."""
+    files = list(folder.iterdir()) if folder.is_dir() else []
+    return files[0] if len(files) == 1 and files[0].is_file() else None
 
 
 def prepare(

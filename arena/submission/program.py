@@ -129,7 +129,8 @@ def read_folder(root: Path, name: str | None, plays: Sequence[str], shown: str, 
 
 def _no_manifest(root: Path, shown: str) -> BadSubmission:
     """Return the error for a folder without a manifest, which says where there is one a folder deeper."""
-    deeper = sorted(path.parent.name for path in root.glob("*/bot.toml"))
+    found = [*root.glob("*/bot.toml"), *root.glob("*/*/bot.toml")]
+    deeper = sorted(path.parent.relative_to(root).as_posix() for path in found)
     if deeper:
         where = " and in ".join(repr(f"{shown}/{name}") for name in deeper[:3])
         return BadSubmission(f"{shown!r} has no bot.toml, but there is one in {where}: hand in that folder")
@@ -152,7 +153,7 @@ def _single_file(path: Path, name: str | None, plays: Sequence[str]) -> Program:
         raise no_program(path)
     if path.stat().st_size > MAX_BYTES:
         raise too_large(str(path))
-    stem = path.name.partition(".")[0].lower()
+    stem = path.stem.lower()
     return program(stem if name is None else name, plays, run, path.parent.resolve(), (Path(path.name),))
 
 

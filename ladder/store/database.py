@@ -96,7 +96,7 @@ def open_read(home: Path, *, must_exist: bool = False) -> Database:
         if not _is_there(path):
             _check_new(path, noted)
             if must_exist:
-                raise StoreError(f"nothing was played or submitted in {str(home)!r} yet")
+                raise StoreError(f"no bot was submitted and no ladder played in {str(home)!r} yet")
             return in_memory()
         db = _connect(path, "mode=ro" + _immutable(path))
         on_error.callback(db.close)

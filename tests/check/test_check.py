@@ -334,6 +334,14 @@ TRACEBACK = ["Traceback (most recent call last):", "SyntaxError: invalid syntax"
             [],
             r"\./bot has .*`chmod \+x`",
         ),
+        (
+            "python",
+            Forfeit.START,
+            "the process exited with code 1",
+            ["EOFError: EOF"],
+            "it reads lines",
+        ),
+        ("./text", Forfeit.START, "the process exited with code 0 before", [], "a shell ran it, since its first line"),
         ("./none", Forfeit.START, "the process exited with code 127", [], r"there is no file \./none in what"),
         ("./runs", Forfeit.START, "the process exited with code 127", [], "what it printed says"),
         (
@@ -355,7 +363,7 @@ TRACEBACK = ["Traceback (most recent call last):", "SyntaxError: invalid syntax"
         ("sh", Forfeit.START, "the process exited with code 127", [], "what it printed says"),
         ("python", Forfeit.CRASH, "", ["ModuleNotFoundError: No module named 'a.b'"], "put a into the bot's folder"),
         ("python", Forfeit.CRASH, "", ["FileNotFoundError: [Errno 2] No such: 'w.npy'"], r"put w\.npy into the bot's"),
-        ("./bot", Forfeit.START, "did not join within 30 s", [], ".* dial ARENA_ADDR.* lines instead: .protocol = "),
+        ("./bot", Forfeit.START, "did not join within 30 s", [], ".* dial ARENA_ADDR.* lines: .protocol = "),
         ("./bot", Forfeit.TIMEOUT, "", ["pthread_create failed"], ".* not start threads .* ask for more: `tasks`"),
         ("./bot", Forfeit.TIMEOUT, "", ["I think"], "think less"),
         ("./bot", Forfeit.CRASH, "", [], ".*`arena match attach: random --game birth`"),
@@ -389,7 +397,7 @@ def test_a_file_that_needs_another_is_told_to_become_a_folder(tmp_path: Path) ->
     assert told.startswith("helper was not handed in with lone.py: put lone.py and its files into a folder")
     assert 'says run = ["python", "lone.py"]' in told
     told = advise(program, "birth", Forfeit.START, "the process exited with code 0", [])
-    assert told.endswith("lines instead: `--protocol stdio`")
+    assert told.endswith("if it reads and prints lines: `--protocol stdio`")
 
 
 LIMITS = Limits(decision=1.0, bank=2.0)

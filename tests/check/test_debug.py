@@ -64,6 +64,14 @@ def test_another_build_shows_where_it_differs(played: Path) -> None:
     assert last.endswith("decisions differ")
 
 
+def test_a_choice_that_is_not_legal_is_said(played: Path) -> None:
+    """Even if the match had the same one: that nothing differs does not mean that it is mended."""
+    programs.write(played, illegal=programs.program("def choose(self, turn): return 999"))
+    ran = debug(played, first(played, "mine"), "./illegal.py")
+    assert ran.code == 3
+    assert re.fullmatch(r"decision \d+: this build chooses 999.*, which is not legal", ran.out.splitlines()[-1])
+
+
 def test_a_fault_comes_again(played: Path) -> None:
     """By the very command that the fault card names, with the decision at which it comes and the position."""
     match = first(played, "fails")

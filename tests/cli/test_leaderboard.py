@@ -64,7 +64,7 @@ def test_a_ladder_of_others_is_named() -> None:
     elsewhere, typo = typed(*LEADERBOARD, "-p", "3"), typed(*LEADERBOARD, "--home", "typo")
     assert "there is one of 2 players: arena leaderboard --game birth --players 2\n" in elsewhere.err
     assert "there is no arena" not in elsewhere.err
-    assert typo.err.startswith("nothing was played or submitted in 'typo' yet")
+    assert typo.err.startswith("no bot was submitted and no ladder played in 'typo' yet")
 
 
 def test_an_interrupted_ladder_says_what_is_left_and_what_is_not_rated(

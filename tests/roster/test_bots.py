@@ -42,7 +42,7 @@ def test_a_built_in_bot_that_searches_long_plays_only_when_it_is_named(tmp_path:
     assert "searcher" not in field(tmp_path)
     assert roster.check_field(tmp_path, BIRTH, 2, ["searcher", "random"]) == ["searcher", "random"]
     listed = {line.split()[0]: line for line in typed("bots", "--home", tmp_path).out.splitlines()}
-    assert listed["searcher"].endswith("(slow in birth: in a ladder only with --bots)")
+    assert listed["searcher"].endswith("(slow in birth: only with --bots)")
     assert "slow in" not in listed["greedy"]
 
 

@@ -98,7 +98,15 @@ def test_content_that_is_there_under_another_name_is_noted(cwd: Path) -> None:
     assert (
         submit(cwd, "mine.py", "--name", "second", *BIRTH).err.splitlines()[-1] == "note: mine@1 has the same content"
     )
-    assert accepted(cwd, "mine.py", "--name", "third")["twins"] == ["mine@1", "second@1"]
+    programs.write(cwd, yours=programs.FIRST)
+    assert accepted(cwd, "yours.py")["twins"] == ["mine@1", "second@1"]
+
+
+def test_only_the_ending_of_a_file_is_no_part_of_the_name(cwd: Path) -> None:
+    """team.alpha and team.beta are two bots: none may take the other's place."""
+    programs.write(cwd, **{"team.alpha": programs.FIRST, "team.beta": programs.LAST})
+    assert accepted(cwd, "team.alpha.py")["accepted"] == "team.alpha@1"
+    assert accepted(cwd, "team.beta.py")["accepted"] == "team.beta@1"
 
 
 def test_a_manifest_says_all_there_is_to_say(cwd: Path) -> None:

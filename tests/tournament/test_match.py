@@ -68,6 +68,7 @@ def test_forfeits_are_explained(cwd: Path) -> None:
     assert ran.err.splitlines() == [
         *(line for match in (1, 2, 3) for line in (f"match {match}, {why}", r"  | \x1b[31mno")),
         "… and 2 more forfeits: --json has all of them",
+        "what to do about it: arena check bad.py",
     ]
     assert ran.out.splitlines()[3].split()[:5] == ["0", "bad.py", "0", "0", "5"]
 
