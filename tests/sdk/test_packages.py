@@ -70,7 +70,8 @@ def wheel(folder: Path, name: str) -> None:
 
 def install(bot: Path, home: Path, index: Path) -> int:
     """Install a bot's packages from an index on disk; return the exit code."""
-    environment = {"PATH": os.environ["PATH"], "HOME": str(home), "PIP_INDEX_URL": index.as_uri()}
+    environment = {"PATH": os.environ["PATH"], "HOME": str(home)}
+    environment |= {"PIP_INDEX_URL": index.as_uri(), "PIP_CONFIG_FILE": os.devnull}
     command = [sys.executable, "-P", "-m", "arena_bot.packages"]
     return subprocess.run(command, cwd=bot, env=environment, check=False, timeout=120).returncode
 
