@@ -6,7 +6,7 @@ import csv
 import json
 import shlex
 import sys
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -14,13 +14,13 @@ import click
 
 from arena.cli import homes
 from arena.cli.options import home_option
-from arena.cli.output import progress, say
+from arena.cli.output import printable, progress, say
 
 if TYPE_CHECKING:
     from arena.roster.backup import Copied
 
 SHOWN_LACKING = 5
-"""Number of versions named whose programs could not be copied."""
+"""Number of versions named whose programs could not be copied, and of files."""
 FORMULA = ("=", "+", "-", "@", "\t", "\r")
 """A text that begins with one of these is a formula to a spreadsheet."""
 
@@ -87,6 +87,7 @@ def backup(target: Path, home: Path) -> None:
     from ladder import store
 
     if target.suffix == ".db":
+        backups.check_unseen(target)
         with store.open_read(home) as db, progress("copying", "pages") as report:
             store.backup(db, target, report)
         return click.echo(f"copied to {target}, without the bots' programs")
@@ -128,7 +129,13 @@ def _command(*words: str | Path) -> str:
 
 def _say_lacking(copied: Copied) -> None:
     if copied.lacking:
-        some = ", ".join(copied.lacking[:SHOWN_LACKING])
-        more = f" and {len(copied.lacking) - SHOWN_LACKING:,} more" if len(copied.lacking) > SHOWN_LACKING else ""
-        why = "they were gone, or not what was entered"
-        say(f"not in the copy are the programs of {some}{more}: {why}; submit them again before they play")
+        why = "they were gone, unreadable, or not what was entered; submit them again before they play"
+        say(f"not in the copy are the programs of {_some(copied.lacking)}: {why}")
+    if copied.unreadable:
+        say(f"not in the copy: {_some(copied.unreadable)}, which cannot be read, or is no ordinary file")
+
+
+def _some(names: Sequence[str]) -> str:
+    """Return the first names and how many more there are; they may come from outside the arena."""
+    more = f" and {len(names) - SHOWN_LACKING:,} more" if len(names) > SHOWN_LACKING else ""
+    return printable(", ".join(names[:SHOWN_LACKING])) + more

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import json
 import os
 import shutil
@@ -15,6 +16,7 @@ from sqlite_utils import Database
 
 from arena import roster
 from arena.roster import backup as backups
+from arena.sandbox import places
 from ladder import store
 from ladder.store.database import APPLICATION_ID
 from ladder.store.export import PAGES
@@ -23,6 +25,7 @@ from tests.cli.commands import Ran, arena, environment, everything_in, typed
 from tests.tournament import programs
 from tests.tournament.test_interruptions import finish, in_the_middle
 
+ROOT = Path(__file__).parents[2]
 CUT = """
 import os, sys
 from pathlib import Path
@@ -178,7 +181,7 @@ def test_a_program_that_is_gone_or_changed_is_named(home: Path) -> None:
     ran = typed("backup", "monday")
     assert ran.code == 0
     assert "not in the copy are the programs of one@1, two@1" in ran.err
-    assert os.listdir("monday/bots") == []
+    assert not Path("monday/bots").exists()
     shutil.rmtree(program_of(Path("whole"), "two"))
     assert "programs of two@1:" in typed("restore", "whole", "--home", "new").err
 
@@ -223,6 +226,145 @@ def test_an_old_backup_is_brought_up_to_date_in_the_new_home_only(home: Path) ->
     assert (ran.code, "programs of ann@1:" in ran.err) == (0, True)
     assert everything_in(old) == before
     assert "ann@1" in typed("bots", "--home", "new").out
+
+
+HOSTILE = {
+    "digest": "digest = 'd1/../../../victim'",
+    "built": "built = '/etc'",
+    "name": "name = '..', label = '..@1'",
+    "run": f"run = '{'[' * 100_000}'",
+}
+"""Changes of a version to what leads elsewhere, or to what no arena writes."""
+
+
+@pytest.mark.parametrize("change", HOSTILE.values(), ids=HOSTILE)
+def test_a_database_that_leads_elsewhere_is_refused(home: Path, change: str) -> None:
+    """A stranger's backup cannot make the arena write outside the new home, or take other folders for programs."""
+    assert typed("backup", "monday").code == 0
+    with closing(Database("monday/arena.db")) as db:
+        db.execute("PRAGMA journal_mode = DELETE")
+        db.execute(f"UPDATE versions SET {change} WHERE name = 'one'")
+        db.conn.commit()
+    (home.parent / "victim.log").write_text("mine")
+    (home.parent / "monday/builds").mkdir()
+    (home.parent / "monday/builds/d1").symlink_to(home.parent / "monday/bots")
+    (home.parent / "monday/victim.log").write_text("theirs")
+    assert "has a version with a name or digest that no arena gives" in refused("restore", "monday", "--home", "new")
+
+
+@pytest.mark.parametrize("name", ["arena.db", "arena.db-wal", "arena.db-lock"])
+def test_a_database_that_is_a_link_or_pipe_is_refused(home: Path, name: str) -> None:
+    """It is not opened: a pipe would make the command wait for ever."""
+    assert typed("backup", "monday").code == 0
+    link = home.parent / "monday" / name
+    link.unlink(missing_ok=True)
+    if name == "arena.db":
+        link.symlink_to(home / name)
+    else:
+        os.mkfifo(link)
+    assert f"{name} is a link, a pipe or the like" in refused("restore", "monday", "--home", "new")
+
+
+def test_what_cannot_be_read_is_named_and_the_rest_is_saved(home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Pipes, links and folders in place of files, JSON that is nested too deep, and faults of the disk."""
+    with store.open(home) as db:
+        store.add_version(db, "built", "a" * 64, games=["birth"], run=["./run"], origin="submitted", built="b" * 64)
+    (home / "bots" / ("b" * 64)).mkdir()
+    os.mkfifo(home / "bots" / ("b" * 64) / "pipe")
+    (home / "builds").mkdir()
+    os.mkfifo(home / "builds" / f"{'a' * 64}.log")
+    (home / "unrated").mkdir()
+    (home / "unrated" / "1.json").write_text("{}")
+    (home / "unrated" / "2.json").write_text("[" * 100_000)
+    os.mkfifo(home / "unrated" / "7.json")
+    (home / "unrated" / "8.json").symlink_to("1.json")
+    (home / "unrated" / "9.json").mkdir()
+    broken, read = program_of(home, "one"), Path.read_bytes
+
+    def fail(path: Path) -> bytes:
+        if path.parent.name == broken.name:
+            raise OSError(errno.EIO, os.strerror(errno.EIO), str(path))
+        return read(path)
+
+    monkeypatch.setattr(Path, "read_bytes", fail)
+    for command in (["backup", "monday"], ["restore", home, "--home", "new"]):
+        ran = typed(*command)
+        programs_line, files_line = ran.err.splitlines()
+        assert ran.code == 0
+        assert "the programs of built@1, one@1:" in programs_line
+        assert f"not in the copy: builds/{'a' * 64}.log, unrated/7.json, unrated/8.json, unrated/9.json," in files_line
+    for copy in (Path("monday"), Path("new")):
+        assert os.listdir(copy / "unrated") == ["1.json"]
+        assert program_of(copy, "two").is_dir()
+
+
+@pytest.mark.usefixtures("home")
+def test_an_empty_folder_is_filled_where_it_is(monkeypatch: pytest.MonkeyPatch) -> None:
+    """It may be a mount point, which cannot be replaced, or the folder in which the command runs."""
+    assert typed("backup", "monday").code == 0
+    Path("new").mkdir(mode=0o755)
+    monkeypatch.chdir("new")
+    before = os.stat(".").st_ino
+    ran = typed("restore", "../monday", "--home", ".")
+    assert (ran.code, ran.err) == (0, "")
+    assert (os.stat("../new").st_ino, os.stat(".").st_mode & 0o777) == (before, 0o700)
+    assert not list(Path().glob("*.part"))
+    assert "one@1" in typed("bots", "--home", ".").out
+
+
+@pytest.mark.parametrize("when", ["copying", "moving"])
+def test_an_empty_folder_stays_empty_if_that_fails(home: Path, when: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Nothing of the copy is left in it."""
+    assert typed("backup", "monday").code == 0
+    Path("new").mkdir()
+    rename = Path.rename
+
+    def fail(done: int, *_: object) -> None:
+        if done and when == "copying":
+            raise OSError(errno.ENOSPC, "No space left on device")
+
+    def rename_all_but_the_database(path: Path, target: Path) -> Path:
+        if path.name == "arena.db":
+            raise OSError(errno.EIO, "Input/output error")
+        return rename(path, target)
+
+    monkeypatch.setattr(Path, "rename", rename_all_but_the_database)
+    with pytest.raises(store.StoreError, match=r"cannot make .*new: "):
+        backups.restore(home.parent / "monday", home.parent / "new", fail)
+    assert os.listdir("new") == []
+
+
+@pytest.mark.usefixtures("home")
+def test_what_came_into_an_empty_folder_meanwhile_stays() -> None:
+    """Another command may have made a home there."""
+    assert typed("backup", "monday").code == 0
+    Path("new").mkdir()
+    with pytest.raises(store.StoreError, match=r"something was put into .*new meanwhile"):
+        backups.restore(Path("monday"), Path("new"), lambda *_: Path("new/arena.db").touch())
+    assert os.listdir("new") == ["arena.db"]
+    assert Path("new/arena.db").stat().st_size == 0
+
+
+@pytest.mark.usefixtures("home")
+def test_an_incomplete_backup_is_one_by_whatever_path(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Also from within, as its database, or by a link."""
+    assert typed("backup", "monday").code == 0
+    Path("monday").rename("monday.part")
+    Path("link").symlink_to("monday.part")
+    for path in ("monday.part/arena.db", "link"):
+        assert f"{path} was never completed" in refused("restore", path, "--home", "new")
+    monkeypatch.chdir("monday.part")
+    assert ". was never completed" in refused("restore", ".", "--home", "../new")
+
+
+def test_a_backup_is_not_made_where_bots_may_read_it(home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """It has the seeds of future dice. The folder of a clone is not such a place, only the packages in it are."""
+    backups.check_unseen(ROOT / "monday")
+    monkeypatch.setattr(places, "python", lambda: (str(home.parent / "venv"),))
+    Path("venv").mkdir()
+    Path("link").symlink_to("venv")
+    for target in ("venv/monday", "venv/monday.db", "link/monday"):
+        assert "where bots may read it: choose a folder elsewhere" in refused("backup", target)
 
 
 def refused(*words: str) -> str:
