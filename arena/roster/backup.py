@@ -64,6 +64,8 @@ def backup(home: Path, target: Path, report: Report) -> Copied:
     """
     if os.path.lexists(target):
         raise store.StoreError(f"{target} is there already and stays as it is: choose another name")
+    if not target.parent.is_dir():  # perhaps a disk that is not mounted
+        raise store.StoreError(f"there is no folder {target.parent} to make {target.name} in")
     check_unseen(target)
     with store.open_read(home, must_exist=True) as db, _appearing(target) as part:
         store.backup(db, part / "arena.db", _of_database(db, report))

@@ -171,6 +171,15 @@ def test_nothing_is_overwritten() -> None:
     assert "new is there already" in refused("restore", "monday", "--home", "new")
 
 
+@pytest.mark.usefixtures("home")
+def test_a_backup_goes_into_a_folder_that_is_there(tmp_path: Path) -> None:
+    """A path to a disk that is not mounted is not made on another disk."""
+    ran = typed("backup", "disk/monday")
+    assert (ran.code, ran.out) == (1, "")
+    assert ran.err == "Error: there is no folder disk to make monday in\n"
+    assert not (tmp_path / "disk").exists()
+
+
 def test_a_program_that_is_gone_or_changed_is_named(home: Path) -> None:
     """The rest is saved all the same; the arena runs nothing that was not entered."""
     assert typed("backup", "whole").code == 0
