@@ -64,6 +64,7 @@ def replayed(seed: bytes, choices: Mapping[SeatOf, Sequence[int]]) -> Outcome:
     return match.outcome
 
 
+@pytest.mark.long
 def test_a_tape_is_what_a_ladder_sent(setting: Setting, tmp_path: Path) -> None:
     """Answers to it, given by the same bot, are matches of the schedule and end as the tape says they ended."""
     since = ladders.record(setting, Case("birth", 2), 64, tmp_path)

@@ -276,6 +276,7 @@ def test_as_many_matches_at_once_as_would_last_too_long_are_left_out(tmp_path: P
     assert "end when told" in {finding.name for finding in found.findings}
 
 
+@pytest.mark.long
 def test_how_long_the_rest_lasts_is_said_from_the_first_decisions_on(tmp_path: Path) -> None:
     """Before that for a fast bot, afterwards by the bot's own pace; at the end nothing is left."""
     told = list[tuple[int, int, float, bool]]()
@@ -306,6 +307,7 @@ def test_a_bot_that_fails_one_game_plays_the_others(tmp_path: Path) -> None:
     assert untried(found) == {"birth with 3 players": "it failed birth", "late question": "it was not asked for"}
 
 
+@pytest.mark.long
 def test_the_answer_says_what_was_not_tried_and_what_a_decision_takes(cwd: Path) -> None:
     """In the table as in the JSON."""
     (cwd / "mine.py").write_text(HONEST)

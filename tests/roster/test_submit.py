@@ -81,6 +81,7 @@ for line in sys.stdin:
 """
 
 
+@pytest.mark.long
 def test_a_lone_file_may_read_and_print_lines(cwd: Path) -> None:
     """An option stands in for the manifest that it does not have; what has one says it there."""
     programs.write(cwd, lines=LINES)
@@ -91,6 +92,7 @@ def test_a_lone_file_may_read_and_print_lines(cwd: Path) -> None:
     assert 'say protocol = "stdio" in its bot.toml' in refused(cwd, "more", "--protocol", "stdio")
 
 
+@pytest.mark.long
 def test_content_that_is_there_under_another_name_is_noted(cwd: Path) -> None:
     """Two names for one program split its evidence, and rarely on purpose."""
     programs.write(cwd, mine=programs.FIRST)
@@ -321,6 +323,7 @@ def _arguments(process: psutil.Process) -> list[str]:
     return []
 
 
+@pytest.mark.long
 def test_a_program_that_is_lost_can_be_submitted_again(cwd: Path) -> None:
     """Nobody must lose a match because a file of the arena's is gone."""
     programs.enter(cwd, mine=programs.FIRST)

@@ -107,6 +107,7 @@ def test_a_name_that_nobody_has_is_free(entered: Path) -> None:
     assert (again.code, again.out) == (0, "other@1 has just this content already: nothing to do\n")
 
 
+@pytest.mark.long
 def test_on_a_terminal_it_is_asked(entered: Path) -> None:
     """An empty answer means no, the end of the input interrupts, and yes makes the archive the next version."""
     submit = (*SUBMIT, pack(entered, "a manifest"))

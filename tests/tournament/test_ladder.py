@@ -135,6 +135,7 @@ def test_the_field_can_be_named(later: Path) -> None:
     assert set(line_ups(later, leg=1)) == {("mine@1", "random@1"), ("random@1", "mine@1")}
 
 
+@pytest.mark.long
 def test_every_number_of_players_has_a_ladder_of_its_own(later: Path) -> None:
     """Being the best of three players at a table is another skill, so it is rated in another ladder."""
     three = arena("ladder", *BIRTH, "--rounds", "1", "--players", "3", "--bots", "mine,random,greedy", cwd=later)

@@ -154,6 +154,7 @@ def test_a_match_that_cannot_be_kept_is_played_all_the_same(cwd: Path) -> None:
     assert "kept as" not in ran.out
 
 
+@pytest.mark.long
 def test_a_match_is_shown_while_it_is_played(cwd: Path) -> None:
     """A step does not wait for what follows, and in the end nothing is missing of what a replay shows."""
     programs.write(
