@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from arena.roster.backup import Copied
 
 SHOWN_LACKING = 5
-"""Number of versions named whose programs could not be copied, and of files."""
+"""How many a message names at most: of the versions whose programs, and of the files, that are not in the copy."""
 FORMULA = ("=", "+", "-", "@", "\t", "\r")
 """A text that begins with one of these is a formula to a spreadsheet."""
 
@@ -87,7 +87,7 @@ def backup(target: Path, home: Path) -> None:
     from ladder import store
 
     if target.suffix == ".db":
-        backups.check_unseen(target)
+        backups.check_unseen(target)  # bots must not read it; `backups.backup` below checks this itself
         with store.open_read(home) as db, progress("copying", "pages") as report:
             store.backup(db, target, report)
         return click.echo(f"copied to {target}, without the bots' programs")

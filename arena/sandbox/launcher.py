@@ -249,7 +249,7 @@ def seccomp(path: str) -> None:
 
 
 def obey(orders: dict[str, Any]) -> None:
-    """Carry out the orders that `confine._orders` made, in a sequence that works.
+    """Carry out the orders that `arena.sandbox.confine` made, in a sequence that works.
 
     Some steps take away rights that others need, and a change of user resets the signal that `die_with` sets.
     """
