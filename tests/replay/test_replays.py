@@ -47,7 +47,7 @@ def test_a_golden_replay_opens(path: Path) -> None:
 
 
 def test_every_stored_format_opens() -> None:
-    """Format 1 is found in old homes: it had no steps of forfeits. Exported documents count their formats separately."""
+    """Format 1 is found in old homes: it had no steps of forfeits. Exported documents have formats of their own."""
     first = replay.packed_json({"format": 1, "choices": [[0, 5], [1, 2]], "times_ms": [[1.5], [0.25]]})
     assert replay.unpack(first) == replay.Replay(((0, 5), (1, 2)), (), ((1.5,), (0.25,)))
     second = replay.packed_json(
