@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
-from typing import TYPE_CHECKING, Any, NamedTuple
+from collections.abc import Callable
+from typing import TYPE_CHECKING, NamedTuple
 
 from google.protobuf.json_format import MessageToDict
 
@@ -29,12 +29,9 @@ PATIENCE = 7 * 86400.0
 class Compared(NamedTuple):
     """One decision: `then` is the choice in the match (None: no answer), `now` the choice of this build."""
 
-    decision: int
+    question: Question
     then: int | None
     now: int
-    legal: list[int]
-    request: Mapping[str, Any]
-    picture: str
 
 
 async def compare(
@@ -94,7 +91,7 @@ def _forfeited_with(match: store.Match, seat: Seat) -> int | None:
 async def _ask(bot: Examined, question: bytes, match: Match, asked: Asked, then: int | None) -> Compared:
     (request,) = pb.PlayResponse.FromString(question).decisions
     plain = MessageToDict(request, preserving_proto_field_name=True)
-    what = Question(asked.number, list(asked.legal), plain, match.game.picture(match.state))
+    asked_as = Question(asked.number, list(asked.legal), plain, match.game.picture(match.state))
     try:
         bot.say(question)
         choices = (await bot.hear(PATIENCE)).choices
@@ -102,6 +99,6 @@ async def _ask(bot: Examined, question: bytes, match: Match, asked: Asked, then:
             answered = [choice.decision for choice in choices]
             raise Misbehaved(f"was asked decision {asked.number}, answered {answered}")
     except Misbehaved as fault:
-        fault.question = what
+        fault.question = asked_as
         raise
-    return Compared(asked.number, then, choices[0].action, what.legal, plain, what.picture)
+    return Compared(asked_as, then, choices[0].action)

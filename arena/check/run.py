@@ -181,8 +181,9 @@ def _played(worker: Worker, trial: Trial, steps: Steps) -> Played:
     """Play a match and return its result; if the machine was too busy, play it once more."""
 
     def never() -> bool:
-        if times := worker.times(trial.task, trial.seat):
-            steps.course.pace.learn(trial, times)
+        for playing in worker.in_play():
+            if times := playing.times(trial.seat):
+                steps.course.pace.learn(trial, list(times))
         steps.show()
         return False
 

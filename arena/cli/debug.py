@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -70,7 +70,7 @@ def debug(
     game = games.game(found.ladder.key.game)
     compared = _compare(found, seat, at, bot, start_limit, sandbox, home)
     differing = [each for each in compared if each.now != each.then]
-    illegal = [each for each in compared if each.now not in each.legal]
+    illegal = [each for each in compared if each.now not in each.question.legal]
     if as_json:
         print_json(debug_report(found, seat, game, compared))
     elif at is not None:
@@ -79,7 +79,7 @@ def debug(
         _list(game, differing, len(compared))
     if illegal and not as_json:
         chosen = f"this build chooses {action_name(game, illegal[0].now)}"
-        click.echo(f"decision {illegal[0].decision}: {chosen}, which is not legal")
+        click.echo(f"decision {illegal[0].question.decision}: {chosen}, which is not legal")
     if differing or illegal:
         raise SystemExit(DIFFERS)
 
@@ -129,19 +129,20 @@ def _compare(
         except Misbehaved as fault:
             where = "before its first decision"
             if fault.question is not None:
-                _say_where(games.game(match.ladder.key.game), fault.question)
+                for line in _asked(games.game(match.ladder.key.game), fault.question):
+                    say(printable(line))
                 where = f"at decision {fault.question.decision}"
             for line in fault.output[-OUTPUT_LINES:]:
                 say(f"  | {printable(line)}")
             raise OneLine(f"it failed {where}: {fault}", DIFFERS) from fault
 
 
-def _say_where(game: Game[Any], question: Question) -> None:
-    """Print the decision that a build failed at, as it was asked."""
-    for line in question.picture.split("\n"):
-        say(printable(line))
-    say(f"decision {question.decision}: {', '.join(game.action_name(action) for action in question.legal)}")
-    say(f"it was asked: {printable(json.dumps(question.request))}")
+def _asked(game: Game[Any], question: Question, *answers: str) -> Iterator[str]:
+    """Yield lines that show a decision as a bot was asked it, with lines about its answers."""
+    yield from question.picture.split("\n")
+    yield f"decision {question.decision}: {', '.join(game.action_name(action) for action in question.legal)}"
+    yield from answers
+    yield f"it was asked: {printable(json.dumps(question.request))}"
 
 
 def _list(game: Game[Any], differing: Sequence[Compared], asked: int) -> None:
@@ -150,7 +151,7 @@ def _list(game: Game[Any], differing: Sequence[Compared], asked: int) -> None:
     if differing:
         rows = table("decision", "in the match", "this build", right=["decision"])
         for each in differing:
-            rows.add_row(str(each.decision), action_name(game, each.then), action_name(game, each.now))
+            rows.add_row(str(each.question.decision), action_name(game, each.then), action_name(game, each.now))
         draw(rows)
     click.echo(f"{len(differing):,} of {asked:,} decisions differ")
 
@@ -158,7 +159,6 @@ def _list(game: Game[Any], differing: Sequence[Compared], asked: int) -> None:
 def _show(game: Game[Any], compared: Compared) -> None:
     from arena.reports.debug import action_name
 
-    click.echo(compared.picture)
-    click.echo(f"decision {compared.decision}: {', '.join(game.action_name(action) for action in compared.legal)}")
-    click.echo(f"in the match: {action_name(game, compared.then)}; this build: {action_name(game, compared.now)}")
-    click.echo(f"it was asked: {printable(json.dumps(compared.request))}")
+    answers = f"in the match: {action_name(game, compared.then)}; this build: {action_name(game, compared.now)}"
+    for line in _asked(game, compared.question, answers):
+        click.echo(line)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sys
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING
 
 import click
@@ -12,7 +12,6 @@ import click
 from arena.cli.replay import Teller, frames
 
 if TYPE_CHECKING:
-    from arena.referee.table import Table
     from arena.replay.document import Document
     from arena.worker.jobs import Task
     from arena.worker.matches import MatchInPlay
@@ -40,9 +39,12 @@ class Watching:
         This runs between two frames of the referee, so it does no more than one step at a time.
         """
         if in_play and time.monotonic() >= self._due:
-            table = in_play[0].table
+            playing = in_play[0]
+            table = playing.table
             if not self._shown:
-                self._teller.times = [_times(table, seat) for seat in range(table.match.seats)]
+                from arena.replay.record import milliseconds
+
+                self._teller.times = [map(milliseconds, playing.times(seat)) for seat in range(table.match.seats)]
             if (step := self._steps.next(table.match.choices)) is not None:
                 self._teller.forfeited = {seat: forfeit.step for seat, forfeit in table.match.forfeits.items()}
                 self._show(self._teller.tell(step))
@@ -63,10 +65,3 @@ class Watching:
         click.echo(f"{frame}\n")
         self._shown += 1
         self._due = time.monotonic() + (PACE if self._paced else 0.0)
-
-
-def _times(table: Table, seat: int) -> Iterator[float]:
-    """Yield the milliseconds of each decision of a seat in play; there is one by the time that its choice is there."""
-    if seat in table.at:
-        for seconds in table.at[seat].times:
-            yield round(1000 * seconds, 2)

@@ -12,7 +12,7 @@ from arena import games
 from arena.games.dice import Dice, KeyedDice, commitment
 from arena.games.rules import BadOption, Game
 from arena.referee.match import Match
-from arena.replay.record import Breach, Choice, Forfeited, Replay, Unreadable, pack, replayed, unpack
+from arena.replay.record import Breach, Choice, Forfeited, Replay, Unreadable, recorded, replayed, unpack
 
 if TYPE_CHECKING:
     from arena.worker.jobs import Played, Task
@@ -87,35 +87,28 @@ def document(match: store.Match) -> Document:
         raise Unreadable(f"match {match.id} is {match.status}: there is nothing to show")
     if match.seed is None:
         raise Unreadable(f"match {match.id} is shown when every match of its group is done: they share its dice")
-    record, key = unpack(match.replay), match.ladder.key
-    return _with_dice(
-        Document(
-            format=FORMAT,
-            match=match.id,
-            ladder=match.ladder.id,
-            game=key.game,
-            rules_version=key.rules_version,
-            options=dict(key.options),
-            seed=match.seed.hex(),
-            commitment=commitment(match.seed).hex(),
-            bots=match.line_up,
-            choices=record.choices,
-            forfeits=record.forfeits,
-            times_ms=record.times_ms,
-            dice=(),
-            ranks=tuple(seat.rank for seat in match.seats),
-            scores=tuple(str(seat.score) for seat in match.seats),
-            finished=match.finished,
-        )
+    key = match.ladder.key
+    made = _made(
+        unpack(match.replay),
+        match.seed,
+        match=match.id,
+        ladder=match.ladder.id,
+        game=key.game,
+        rules_version=key.rules_version,
+        options=dict(key.options),
+        bots=match.line_up,
+        ranks=tuple(seat.rank for seat in match.seats),
+        scores=tuple(str(seat.score) for seat in match.seats),
+        finished=match.finished,
     )
+    return _with_dice(made)
 
 
 def unrated(task: Task, bots: Sequence[str], played: Played) -> Document:
     """Return a match of no ladder, which has an outcome, as a document; `bots` are their names by seat."""
     assert played.outcome is not None
-    record, outcome = unpack(pack(played)), played.outcome
-    ended = _of_task(task, bots, record, outcome.ranks, tuple(map(str, outcome.scores)))
-    return _with_dice(ended)
+    ranks, scores, _ = played.outcome
+    return _with_dice(_of_task(task, bots, recorded(played), ranks, tuple(map(str, scores))))
 
 
 def begun(task: Task, bots: Sequence[str]) -> Document:
@@ -124,23 +117,32 @@ def begun(task: Task, bots: Sequence[str]) -> Document:
 
 
 def _of_task(task: Task, bots: Sequence[str], record: Replay, ranks: Sequence[int], scores: Sequence[str]) -> Document:
-    return Document(
-        format=FORMAT,
+    return _made(
+        record,
+        task.seed,
         match=task.id,
         ladder="",
         game=task.game,
         rules_version=games.game(task.game).rules_version,
         options=dict(task.options),
-        seed=task.seed.hex(),
-        commitment=commitment(task.seed).hex(),
         bots=tuple(map(_readable, bots)),
+        ranks=tuple(ranks),
+        scores=tuple(scores),
+        finished=time.time(),
+    )
+
+
+def _made(record: Replay, seed: bytes, **others: Any) -> Document:
+    """Return a document without dice; `others` are the fields that neither the record nor the seed has."""
+    return Document(
+        format=FORMAT,
+        seed=seed.hex(),
+        commitment=commitment(seed).hex(),
         choices=record.choices,
         forfeits=record.forfeits,
         times_ms=record.times_ms,
         dice=(),
-        ranks=tuple(ranks),
-        scores=tuple(scores),
-        finished=time.time(),
+        **others,
     )
 
 

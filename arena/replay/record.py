@@ -57,20 +57,28 @@ def plain(choices: Sequence[Choice]) -> bytes:
     return msgspec.json.encode(choices)
 
 
+def recorded(played: Played) -> Replay:
+    """Return what is kept of how a match went that has an outcome."""
+    assert played.outcome is not None
+    return Replay(
+        tuple(played.choices),
+        tuple([Forfeited(forfeit.seat, forfeit.reason, forfeit.step) for forfeit in played.outcome.forfeits]),
+        tuple([tuple(map(milliseconds, seat.times)) for seat in played.seats]),
+        tuple(
+            [{decision: milliseconds(seconds) for decision, seconds in seat.charged.items()} for seat in played.seats]
+        ),
+        played.conditions,
+    )
+
+
+def milliseconds(seconds: float) -> float:
+    """Return a time as a replay has it: in milliseconds, to two decimals."""
+    return round(seconds * 1000, 2)
+
+
 def pack(played: Played) -> bytes:
     """Return the replay as it is stored: gzipped JSON."""
-    assert played.outcome is not None
-    record = {
-        "format": FORMAT,
-        "choices": played.choices,
-        "forfeits": [(forfeit.seat, forfeit.reason, forfeit.step) for forfeit in played.outcome.forfeits],
-        "times_ms": [[round(seconds * 1000, 2) for seconds in seat.times] for seat in played.seats],
-        "charged_ms": [
-            {decision: round(seconds * 1000, 2) for decision, seconds in seat.charged.items()} for seat in played.seats
-        ],
-        "conditions": played.conditions,
-    }
-    return packed_json(record)
+    return packed_json({"format": FORMAT, **recorded(played)._asdict()})
 
 
 def packed_json(record: Mapping[str, Any]) -> bytes:

@@ -42,7 +42,10 @@ def debug(match: store.Match, seat: int, game: Game[Any], compared: Sequence[Com
     """Report on a seat's decisions."""
     decisions = [
         ComparedDecision(
-            **each._asdict(), names=ActionNames(then=action_name(game, each.then), now=action_name(game, each.now))
+            **each.question._asdict(),
+            then=each.then,
+            now=each.now,
+            names=ActionNames(then=action_name(game, each.then), now=action_name(game, each.now)),
         )
         for each in compared
     ]

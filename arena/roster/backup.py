@@ -26,6 +26,7 @@ from arena.roster.bots import build_log, folder, program_of
 from arena.sandbox import places
 from arena.sandbox.run_folder import remove
 from arena.submission import BadSubmission
+from arena.submission.budget import open_ordinary
 from arena.submission.program import files_in
 from ladder import store
 from ladder.store.home import UNRATED, make_file
@@ -257,16 +258,11 @@ def _in_home(file: Path) -> str:
 
 
 def _read(file: Path) -> bytes:
-    """Return the content of an ordinary file; raise OSError for all else, which may lead elsewhere or never end."""
-    opened = os.open(file, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK)
-    try:
-        status = os.fstat(opened)
-        if not stat.S_ISREG(status.st_mode) or status.st_size > LARGEST:
-            raise OSError(errno.EINVAL, "no ordinary file, or too large", str(file))
-        with open(opened, "rb", closefd=False) as stream:
-            return stream.read(LARGEST)
-    finally:
-        os.close(opened)
+    """Return the content of an ordinary file. Raises OSError for all else, and for one larger than `LARGEST`."""
+    with open_ordinary(file) as stream:
+        if os.fstat(stream.fileno()).st_size > LARGEST:
+            raise OSError(errno.EFBIG, "too large", str(file))
+        return stream.read(LARGEST)
 
 
 def _of_database(db: Database, report: Report) -> Callable[[int, int], None]:

@@ -1,8 +1,10 @@
-"""Limits the size of a submission, counted while it is written."""
+"""Copies files of a submission: only ordinary ones are opened, and their size is counted while they are written."""
 
 from __future__ import annotations
 
+import errno
 import os
+import stat
 from pathlib import Path
 from typing import IO
 
@@ -32,6 +34,27 @@ class Budget:
 def too_large(shown: str) -> BadSubmission:
     """Return the error for a submission, or a part of it, that is too large."""
     return BadSubmission(f"{shown!r} is too large: {MAX_FILES} files and {MAX_BYTES // 2**20} MiB are allowed")
+
+
+class NotOrdinary(OSError):
+    """Error for a path that leads to anything but an ordinary file."""
+
+
+def open_ordinary(path: Path) -> IO[bytes]:
+    """Open an ordinary file for reading, safely even if it was replaced a moment ago.
+
+    Raises NotOrdinary for a link, a pipe or the like, which may lead elsewhere or never end, and OSError.
+    """
+    try:
+        file = os.fdopen(os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK), "rb")
+    except OSError:
+        if not stat.S_ISREG(path.lstat().st_mode):
+            raise NotOrdinary(errno.EINVAL, "no ordinary file", str(path)) from None
+        raise
+    if not stat.S_ISREG(os.fstat(file.fileno()).st_mode):
+        file.close()
+        raise NotOrdinary(errno.EINVAL, "no ordinary file", str(path))
+    return file
 
 
 def write_file(source: IO[bytes], target: Path, executable: bool, budget: Budget) -> None:

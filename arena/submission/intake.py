@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import os
 import re
-import stat
 from collections.abc import Sequence, Set
 from dataclasses import replace
 from pathlib import Path
@@ -13,7 +12,7 @@ from typing import IO, NamedTuple
 
 from arena.sandbox.run_folder import open_up
 from arena.submission.archive import kind, unpack
-from arena.submission.budget import Budget, write_file
+from arena.submission.budget import Budget, NotOrdinary, open_ordinary, write_file
 from arena.submission.kept import manifest
 from arena.submission.manifest import BadSubmission, Protocol
 from arena.submission.program import LEFT_OUT, Program, missing, read, read_folder, walk
@@ -59,7 +58,7 @@ def _taken(path: Path, scratch: Path, name: str | None, plays: Sequence[str], pr
         return _unpacked(path, scratch / "bot", name, plays, called=path.name[: -len(ending)].lower())
     lone = read(path, name=name, plays=plays)  # also for the errors that it raises
     copy = scratch / "bot" / path.name
-    with _open(path.resolve()) as source:
+    with _opened(path.resolve()) as source:
         write_file(source, copy, _executable(source), Budget(str(path)))
     if protocol is None:
         return Taken(read(copy, name=name, plays=plays))
@@ -97,26 +96,15 @@ def _copy_folder(folder: Path, target: Path, without: Set[str]) -> None:
     for path in walk(folder):
         if path.relative_to(folder).parts[0] in without:
             continue
-        with _open(path) as source:
+        with _opened(path) as source:
             write_file(source, target / path.relative_to(folder), _executable(source), budget)
 
 
-def _open(path: Path) -> IO[bytes]:
-    """Open an ordinary file for reading, safely even if it was replaced a moment ago; refuse everything else."""
+def _opened(path: Path) -> IO[bytes]:
     try:
-        file = os.fdopen(os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK), "rb")
-    except OSError:
-        if not stat.S_ISREG(path.lstat().st_mode):
-            raise _no_file(path) from None
-        raise
-    if not stat.S_ISREG(os.fstat(file.fileno()).st_mode):
-        file.close()
-        raise _no_file(path)
-    return file
-
-
-def _no_file(path: Path) -> BadSubmission:
-    return BadSubmission(f"{str(path)!r} is a link, socket or the like: a bot is made of ordinary files")
+        return open_ordinary(path)
+    except NotOrdinary:
+        raise BadSubmission(f"{str(path)!r} is a link, socket or the like: a bot is made of ordinary files") from None
 
 
 def _executable(file: IO[bytes]) -> bool:

@@ -34,6 +34,10 @@ class MatchInPlay:
         """The streams of these bots, which have all joined."""
         self.table = table
 
+    def times(self, seat: Seat) -> Sequence[float]:
+        """Give the seconds of a seat's decisions, which grow while it plays; none if its bot never joined."""
+        return self.table.at[seat].times if seat in self.table.at else ()
+
 
 class Matches:
     """All matches in play. `ended` is called for each that ends with its result, None if it was taken back."""
@@ -98,11 +102,6 @@ class Matches:
     def where(self, is_meant: Callable[[Task], bool]) -> list[MatchInPlay]:
         """Find the matches whose task fulfils a condition."""
         return [playing for playing in self._playing if is_meant(playing.task)]
-
-    def times(self, task: Task, seat: Seat) -> Sequence[float]:
-        """Give how many seconds the decisions of a seat took so far; nothing if the match is not in play."""
-        tables = [playing.table for playing in self.where(lambda each: each is task)]
-        return [seconds for table in tables if seat in table.at for seconds in table.at[seat].times]
 
     def of_seats(self, seats: Iterable[BotSeat]) -> list[MatchInPlay]:
         """Find the match of each of these seats."""

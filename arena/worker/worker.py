@@ -12,7 +12,6 @@ import tempfile
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
 
-from arena.games.rules import Seat
 from arena.referee.match import Fault, Void
 from arena.referee.stream import Heard
 from arena.sandbox import UNCONFINED, Sandbox
@@ -101,10 +100,6 @@ class Worker:
         finally:
             self._abandon()
         return self._take_results()
-
-    def times(self, task: Task, seat: Seat) -> Sequence[float]:
-        """Give how many seconds the decisions of a seat took so far; nothing if the match is not in play."""
-        return self._matches.times(task, seat)
 
     def serve(self, link: Link) -> None:
         """Carry out the orders that come over a link until None comes; results go back as they come."""

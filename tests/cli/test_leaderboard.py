@@ -24,6 +24,12 @@ from tests.cli.conftest import make_home
 LEADERBOARD = ("leaderboard", "--game", "birth")
 
 
+def use_terminal(monkeypatch: pytest.MonkeyPatch, columns: int) -> None:
+    """Have the arena draw for a terminal that is so many columns wide."""
+    for name, value in {"FORCE_COLOR": "1", "TERM": "xterm", "COLUMNS": str(columns)}.items():
+        monkeypatch.setenv(name, value)
+
+
 @pytest.mark.usefixtures("home")
 def test_people_see_a_table_without_a_space_too_many() -> None:
     """Names to the left, numbers to the right, and at 80 columns nothing is folded."""
@@ -85,8 +91,7 @@ def test_an_interrupted_ladder_says_what_is_left_and_what_is_not_rated(
     )
     data = json.loads(typed(*LEADERBOARD, "--json").out)
     assert [sum(row["matches"] for row in data[rows]) for rows in ("bots", "provisional")] == [8, 10]
-    for name, value in {"FORCE_COLOR": "1", "TERM": "xterm", "COLUMNS": str(len(head) - 1)}.items():
-        monkeypatch.setenv(name, value)
+    use_terminal(monkeypatch, len(head) - 1)
     assert typed(*LEADERBOARD).out.startswith(head.replace(": ", ":\n") + "\n")
 
 
@@ -189,8 +194,7 @@ def test_the_cross_table_of_six_fits_a_terminal(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     """With every digit of it: each share and its count are there for either side of all 15 pairs."""
-    for name, value in {"FORCE_COLOR": "1", "TERM": "xterm", "COLUMNS": "80"}.items():
-        monkeypatch.setenv(name, value)
+    use_terminal(monkeypatch, 80)
     bots = [f"cautious@{number}" for number in range(6)]
     won: dict[Group, int] = {
         (pair, (ranks, ranks[::-1])): count
@@ -208,8 +212,7 @@ def test_the_cross_table_of_forty_goes_on_below(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     """In as many tables as the width takes, with a line for each bot in each: no row is broken into several."""
-    for name, value in {"FORCE_COLOR": "1", "TERM": "xterm", "COLUMNS": "100"}.items():
-        monkeypatch.setenv(name, value)
+    use_terminal(monkeypatch, 100)
     bots = [f"student{number}@1" for number in range(40)]
     won: dict[Group, int] = {(pair, ((0, 1), (1, 0))): 9 for pair in combinations(bots, 2)}
     evidence = Evidence(won)
@@ -252,8 +255,7 @@ def test_dice_that_decide_everything_are_put_into_words() -> None:
 def test_a_narrow_terminal_has_fewer_columns_but_cuts_nothing(width: int, monkeypatch: pytest.MonkeyPatch) -> None:
     """Half a number is another number, and a row without a name is nobody's."""
     board = json.loads(typed(*LEADERBOARD, "--settle", "--json").out)
-    for name, value in {"FORCE_COLOR": "1", "TERM": "xterm", "COLUMNS": str(width)}.items():
-        monkeypatch.setenv(name, value)
+    use_terminal(monkeypatch, width)
     shown = typed(*LEADERBOARD).out
     assert "settled" not in shown
     for bot in board["bots"]:
