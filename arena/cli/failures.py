@@ -6,8 +6,10 @@ Exit codes: 1 for an error, 2 for wrong usage, 130 after Ctrl-C, SIGTERM or SIGH
 from __future__ import annotations
 
 import signal
+import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from threading import Timer, get_ident
 from types import FrameType
 
 import click
@@ -15,6 +17,9 @@ import click
 from arena.cli.output import printable, say
 
 INTERRUPTED = 130
+
+AGAIN = 0.01
+"""Seconds after which an interruption that could not be raised is tried again."""
 
 
 class OneLine(click.ClickException):
@@ -72,8 +77,31 @@ def _expected() -> tuple[type[Exception], ...]:
 @contextmanager
 def interruptible() -> Iterator[None]:
     """Treat SIGTERM and SIGHUP like Ctrl-C, so that a command cleans up what it began before it ends."""
-    with _handling(signal.default_int_handler):
+    with _handling(signal.default_int_handler), _heard_in_finalizers():
         yield
+
+
+@contextmanager
+def _heard_in_finalizers() -> Iterator[None]:
+    """Interrupt again what was interrupted while Python disposed of an object.
+
+    Nothing can be raised from there: Python would print the interruption as a traceback and go on as if it had not
+    been.
+    """
+    before = sys.unraisablehook
+
+    def hook(unraisable: sys.UnraisableHookArgs) -> None:
+        if issubclass(unraisable.exc_type, KeyboardInterrupt):
+            # not at once: this, too, is where nothing can be raised; to this thread, which may sleep
+            Timer(AGAIN, signal.pthread_kill, (get_ident(), signal.SIGINT)).start()
+        else:
+            before(unraisable)
+
+    sys.unraisablehook = hook
+    try:
+        yield
+    finally:
+        sys.unraisablehook = before
 
 
 @contextmanager
