@@ -23,6 +23,10 @@ GROUPS_PER_ROUND = 24
 """Groups that a bot plays in a round with more than two seats, if there are more possible groups than that."""
 
 
+AHEAD = 100
+"""Groups among which the next is chosen, so that bots stay even: all of a small field, and enough of a large one."""
+
+
 class TooFewBots(ValueError):
     """Error for a field that cannot fill the seats."""
 
@@ -63,19 +67,32 @@ def missing(
     have: Callable[[int], Collection[Order]],
     event_seed: bytes,
     leg: int,
+    *,
+    even: bool = True,
 ) -> Iterator[Group]:
-    """Yield the groups that rounds 0 … `rounds` − 1 still lack, round by round, shuffled inside each round.
+    """Yield the groups that rounds 0 … `rounds` − 1 still lack, round by round.
 
-    `have(round)` returns the orders of a round that earlier legs have. One round at a time is in memory. Raises
-    TooFewBots at the first group.
+    Inside a round the order is one in which, wherever it ends, all bots have played about equally often; without `even`
+    it is shuffled, as in legs of older arenas. `have(round)` returns the orders of a round that earlier legs have. One
+    round at a time is in memory. Raises TooFewBots at the first group.
     """
     bots = sorted(set(field))
     if len(bots) < seats:
         raise TooFewBots(f"{seats} seats need {seats} bots, the field has {len(bots)}: {', '.join(bots) or 'none'}")
     orders = _every_order(bots, seats) if _affordable(len(bots), seats) else _Draws(bots, seats, event_seed)
     for number in range(rounds):
-        groups = [Group(number, order) for order in orders(number, have(number))]
-        yield from sorted(groups, key=lambda group: _digest(event_seed, f"shuffle/{leg}/{_text(group)}"))
+        there = have(number)
+        groups = [Group(number, order) for order in orders(number, there)]
+        shuffled = sorted(groups, key=lambda group: _digest(event_seed, f"shuffle/{leg}/{_text(group)}"))
+        if not even:
+            yield from shuffled
+        elif seats == 2:
+            lacking = {group.order for group in groups}
+            # without the leg: what an earlier one left of a round goes on where it ended
+            ring = sorted(bots, key=lambda bot: _digest(event_seed, f"turn/{number}/{bot}"))
+            yield from (Group(number, pair) for pair in _pairs(ring) if pair in lacking)
+        else:
+            yield from _evenly(shuffled, there)
 
 
 def _affordable(bots: int, seats: int) -> bool:
@@ -86,6 +103,31 @@ def _affordable(bots: int, seats: int) -> bool:
 def _every_order(bots: Sequence[str], seats: int) -> Callable[[int, Collection[Order]], list[Order]]:
     orders = [(chosen[0], *rest) for chosen in combinations(bots, seats) for rest in permutations(chosen[1:])]
     return lambda _round, there: [order for order in orders if order not in there]
+
+
+def _pairs(ring: Sequence[str]) -> Iterator[Order]:
+    """Yield each pair once: all bots play (but one, if their number is odd) before any plays again.
+
+    This is the circle method of round robins: one bot stays in its place, the others move on by one place.
+    """
+    places: list[str | None] = [*ring, *([None] if len(ring) % 2 else [])]
+    half = len(places) // 2
+    for _ in range(len(places) - 1):
+        for one, other in zip(places[:half], reversed(places[half:]), strict=True):
+            if one is not None and other is not None:
+                yield canonical((one, other))
+        places.insert(1, places.pop())
+
+
+def _evenly(groups: Sequence[Group], there: Iterable[Order]) -> Iterator[Group]:
+    """Yield each time, of the next `AHEAD` groups, the one whose bots have played least, in what is there as well."""
+    played = Counter(bot for order in there for bot in order)
+    left = list(groups)
+    while left:
+        group = min(left[:AHEAD], key=lambda group: sum(map(played.__getitem__, group.order)))
+        left.remove(group)
+        played.update(group.order)
+        yield group
 
 
 class _Draws:

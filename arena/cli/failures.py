@@ -5,11 +5,13 @@ Exit codes: 1 for an error, 2 for wrong usage, 130 after Ctrl-C, SIGTERM or SIGH
 
 from __future__ import annotations
 
+import _thread
+import contextlib
 import signal
 import sys
+import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from threading import Timer, get_ident
 from types import FrameType
 
 import click
@@ -18,7 +20,7 @@ from arena.cli.output import printable, say
 
 INTERRUPTED = 130
 
-AGAIN = 0.01
+AGAIN = 0.05
 """Seconds after which an interruption that could not be raised is tried again."""
 
 
@@ -89,17 +91,28 @@ def _heard_in_finalizers() -> Iterator[None]:
     been.
     """
     before = sys.unraisablehook
+    pending: list[None] = []
+
+    def interrupt(thread: int) -> None:
+        time.sleep(AGAIN)
+        pending.pop()
+        signal.pthread_kill(thread, signal.SIGINT)  # to this thread, which may sleep
 
     def hook(unraisable: sys.UnraisableHookArgs) -> None:
-        if issubclass(unraisable.exc_type, KeyboardInterrupt):
-            # not at once: this, too, is where nothing can be raised; to this thread, which may sleep
-            Timer(AGAIN, signal.pthread_kill, (get_ident(), signal.SIGINT)).start()
-        else:
+        if not issubclass(unraisable.exc_type, KeyboardInterrupt):
             before(unraisable)
+            return
+        pending.append(None)
+        while True:
+            with contextlib.suppress(KeyboardInterrupt):  # not at once: this, too, is where nothing can be raised
+                _thread.start_new_thread(interrupt, (_thread.get_ident(),))
+                return
 
     sys.unraisablehook = hook
     try:
         yield
+        while pending:
+            time.sleep(AGAIN)
     finally:
         sys.unraisablehook = before
 

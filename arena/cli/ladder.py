@@ -12,6 +12,7 @@ import click
 from arena.cli import homes
 from arena.cli.failures import INTERRUPTED, stop_on_signals
 from arena.cli.options import (
+    Seconds,
     Setting,
     Whole,
     check_players,
@@ -23,14 +24,18 @@ from arena.cli.options import (
     sandbox_options,
     setting_options,
 )
-from arena.cli.output import draw, last_line, print_json, progress, say
+from arena.cli.output import draw, last_line, print_json, progress, say, span
 
 if TYPE_CHECKING:
     from sqlite_utils import Database
 
     from arena.sandbox import Sandbox
+    from arena.tournament.budget import Budget
     from arena.tournament.run import Run
     from ladder.store import Ladder
+
+WORTH_SAYING = 10.0
+"""Seconds from which a forecast is printed."""
 
 
 @click.command()
@@ -42,6 +47,13 @@ if TYPE_CHECKING:
     metavar="N",
     help="How often each line-up plays.  [default: 300 matches for a bot, 600 if more than two play]",
 )
+@click.option(
+    "--matches",
+    type=Whole(1),
+    metavar="N",
+    help="How many matches to play at most, after those of groups begun earlier.",
+)
+@click.option("--for", "seconds", type=Seconds(), metavar="TIME", help="About how long to play: 90s, 30m, 2h.")
 @click.option(
     "--bots",
     metavar="A,B@1,…",
@@ -62,6 +74,8 @@ def ladder(
     setting: Setting,
     players: int | None,
     rounds: int | None,
+    matches: int | None,
+    seconds: float | None,
     bots: str | None,
     seed: str | None,
     jobs: int,
@@ -76,7 +90,8 @@ def ladder(
 
     The ladder is a round robin: every line-up is played in all rotations of its seats, on the same dice. Run the
     command again after an interruption to go on, after `arena submit` to play the new bot's matches, or with more
-    --rounds to play more.
+    --rounds to play more. With --matches or --for it ends early, with every group of matches complete and all bots
+    about even.
 
     \b
     Example:
@@ -85,14 +100,18 @@ def ladder(
     from arena import roster
     from arena.cli import leaderboard
     from arena.reports import leaderboard as reports
+    from arena.tournament.budget import Budget
     from arena.tournament.run import run_ladder
     from arena.tournament.worker_pool import Workers
     from ladder import store
-    from ladder.schedule import default_rounds
 
     begun, since = time.monotonic(), time.time()
     game = setting.game
     seats = check_players(game, players)
+    if matches is not None and matches < seats:
+        raise click.BadParameter(
+            f"a group is {seats} matches, one for each rotation of the seats", param_hint="--matches"
+        )
     key = store.LadderKey(game.name, seats, setting.options, setting.limits.plain(), game.rules_version)
     field = roster.check_field(home, game, seats, bots.split(",") if bots is not None else None)
     with store.exclusive(home), store.open(home, checkpoints=True) as db:
@@ -101,16 +120,30 @@ def ladder(
         roster.enter_built_ins(db, home)
         for bot in forgive:
             say(_forgiven(bot, store.forgive(db, mine, bot)))
+        budget = Budget(matches, seconds)
+        if budget.is_limited:
+            store.end_leg(db, mine)  # so that a bot that came meanwhile does not wait for what was not begun
         for line in _beforehand(db, mine, field):
             say(line)
         with (
             Workers(jobs, in_flight=in_flight, sandbox=sandbox) as workers,
             stop_on_signals(workers.stop) as stopped,
-            progress(leaderboard.title(game, seats), begins=True, caution=sandbox.warning) as report,
+            progress(leaderboard.title(game, seats), begins=seconds is None, caution=sandbox.warning) as report,
         ):
-            rounds = rounds or default_rounds(len(field), seats)
-            run = run_ladder(db, home, mine, field, rounds, workers=workers, report=report, retry=retry, since=since)
-        say(_summary(db, mine, run, time.monotonic() - begun, interrupted=stopped()))
+            run = run_ladder(
+                db,
+                home,
+                mine,
+                field,
+                rounds,
+                workers=workers,
+                report=report,
+                retry=retry,
+                since=since,
+                budget=budget,
+                planned=lambda: _foretell(db, mine, budget, jobs),
+            )
+        say(_summary(db, mine, run, time.monotonic() - begun, budget, interrupted=stopped()))
         if not stopped():
             leaderboard.settle(db, mine)
         if as_json:
@@ -141,13 +174,34 @@ def _beforehand(db: Database, ladder: Ladder, field: Sequence[str]) -> Iterator[
         yield f"{label} had its second chance, and plays one match at a time; --forgive {label} gives it back"
 
 
+def _foretell(db: Database, ladder: Ladder, budget: Budget, jobs: int) -> None:
+    """Print how long the matches take that are planned, or how many there is time for; nothing if that is short."""
+    from arena.tournament.forecast import forecast
+
+    found = forecast(db, ladder, jobs)
+    if found is None:
+        return
+    share = 1.0 if budget.matches is None else min(1.0, budget.matches / found.matches)
+    if budget.seconds is not None and budget.seconds < found.seconds * share:
+        share = budget.seconds / found.seconds
+    seconds = found.seconds * share
+    if seconds < WORTH_SAYING:
+        return
+    line = f"about {span(seconds)} for {found.matches * share:,.0f} matches"
+    if found.slowest_seconds > found.seconds / 2:
+        line += f", of which {found.slowest} takes {span(found.slowest_seconds * share)}"
+    if found.unknown:
+        line += f"; not counting {', '.join(found.unknown)}, of which nothing is known yet"
+    say(line)
+
+
 def _forgiven(bot: str, was_used: bool) -> str:
     if was_used:
         return f"{bot} has its second chance again, and may play several matches at once"
     return f"{bot} has its second chance in this ladder: there is nothing to forgive"
 
 
-def _summary(db: Database, ladder: Ladder, run: Run, seconds: float, *, interrupted: bool) -> str:
+def _summary(db: Database, ladder: Ladder, run: Run, seconds: float, budget: Budget, *, interrupted: bool) -> str:
     """Return what the run did, in a few lines of text."""
     from ladder import store
 
@@ -165,11 +219,15 @@ def _summary(db: Database, ladder: Ladder, run: Run, seconds: float, *, interrup
     if run.retired:
         lines.append(f"retired meanwhile: {', '.join(run.retired)}; what they were to play is dropped")
     if interrupted:
-        left = f"the same command plays the other {counts.scheduled:,}"
-        lines.append(f"interrupted after {run.played:,} matches; {left}")
+        left = "goes on" if budget.is_limited else f"plays the other {counts.scheduled:,}"
+        lines.append(f"interrupted after {run.played:,} matches; the same command {left}")
     elif run.played:
         rates = f"{run.played / seconds:,.1f} matches/s, {run.decisions / seconds:,.0f} decisions/s"
         lines += [f"played {run.played:,} matches in {seconds:.1f} s: {rates}", run.health.line]
+        if budget.is_spent:
+            lines.append("every group that was begun is complete; the same command plays more")
+    elif budget.is_spent:
+        lines.append("there was no time for a group of matches: try a longer --for")
     elif not run.retired:
         lines.append("nothing is missing: every match of these rounds has been played; more with --rounds")
     if counts.unplayable:

@@ -69,7 +69,7 @@ class Whole(click.IntRange):
 
 
 class Seconds(click.ParamType[float]):
-    """Type of an option that is a duration: "1s", "250ms", "2m" or plain seconds; its value is in seconds."""
+    """Type of an option that is a duration: "1s", "250ms", "2m", "1h" or plain seconds; its value is in seconds."""
 
     name = "duration"
 
@@ -79,10 +79,10 @@ class Seconds(click.ParamType[float]):
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> float:
         if isinstance(value, float):
             return value
-        parts = re.fullmatch(r"([0-9]+(?:\.[0-9]+)?|\.[0-9]+)(ms|s|m|)", str(value).strip())
+        parts = re.fullmatch(r"([0-9]+(?:\.[0-9]+)?|\.[0-9]+)(ms|s|m|h|)", str(value).strip())
         if parts is None:
-            self.fail(f"{value!r} is no duration: write 250ms, 1s or 2m", param, ctx)
-        seconds = float(parts[1]) * {"": 1.0, "s": 1.0, "ms": 0.001, "m": 60.0}[parts[2]]
+            self.fail(f"{value!r} is no duration: write 250ms, 1s, 2m or 1h", param, ctx)
+        seconds = float(parts[1]) * {"": 1.0, "s": 1.0, "ms": 0.001, "m": 60.0, "h": 3600.0}[parts[2]]
         if seconds > DAY or not (seconds or self._zero):
             allowed = f"{'at least' if self._zero else 'more than'} 0 and at most a day"
             self.fail(f"{value!r} is out of range: it must be {allowed}", param, ctx)

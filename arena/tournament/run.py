@@ -9,6 +9,7 @@ from __future__ import annotations
 import tempfile
 import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -16,10 +17,12 @@ from arena import replay, roster
 from arena.referee.limits import Limits
 from arena.referee.match import SeatForfeit, VoidReason
 from arena.tournament import DiskFull
+from arena.tournament.budget import Budget
 from arena.tournament.worker_pool import Workers
 from arena.worker.jobs import Entrant, Played, SeatRecord, Task, Trouble
 from arena.worker.progress import Progress
 from ladder import store
+from ladder.schedule import default_rounds
 
 if TYPE_CHECKING:
     from sqlite_utils import Database
@@ -86,34 +89,52 @@ def run_ladder(
     home: Path,
     ladder: store.Ladder,
     field: Sequence[str],
-    rounds: int,
+    rounds: int | None = None,
     *,
     workers: Workers,
     report: Progress,
     retry: bool = False,
     since: float | None = None,
+    budget: Budget | None = None,
+    planned: Callable[[], object] = lambda: None,
 ) -> Run:
     """Finish an interrupted leg, then play what the rounds of the field still lack.
 
-    Bots that are retired after the field was chosen leave it. `since` is when it was chosen, in seconds since 1970;
-    None means now.
+    Without `rounds` these are the default number or, with a budget, as many as it allows. What is scheduled already is
+    played in any case; groups that the budget leaves unplayed are taken out of the leg, and a later run finds them
+    missing again. `planned` is called before the first match is played. Bots that are retired after the field was
+    chosen leave it. `since` is when it was chosen, in seconds since 1970; None means now.
     """
+    budget = budget or Budget()
     entrant = roster.starter(db, home, workers.sandbox)
     labels = [store.version(db, name).label for name in field]
     awaited = store.awaited(db, ladder, retry=retry)
     entrants = [entrant(label) for label in (*awaited, *labels)]  # before anything is played or planned
-    player = _Player(db, ladder, workers, entrant, report, time.time() if since is None else since)
+    player = _Player(db, ladder, workers, entrant, report, budget, time.time() if since is None else since)
     player.know(entrants)
     store.apply_ratings(db, ladder)  # rate what waited for matches that were dropped since
     player.see_retired()
     if retry:
         player.play_unplayable()
-    while True:  # once, unless bots are retired: what the others then lack is played without those
-        player.play_scheduled()
-        player.see_retired()
+    if budget.is_limited:
+        player.play_scheduled(Budget())
+    step = rounds or default_rounds(len(labels), ladder.key.seats)
+    due, grows = step, rounds is None and budget.is_limited
+    while not workers.stopped and not budget.is_spent:
         field = [label for label in labels if label not in player.run.retired]
-        if workers.stopped or len(field) < ladder.key.seats or not store.plan(db, ladder, field, rounds):
-            return player.run
+        fits = len(field) >= ladder.key.seats
+        if store.counts(db, ladder).scheduled or (fits and store.plan(db, ladder, field, due)):
+            if not player.run.played:
+                planned()
+            player.play_scheduled(budget)
+            player.see_retired()
+        elif grows and fits:
+            due += step
+        else:
+            break
+    if budget.is_limited:
+        store.end_leg(db, ladder)
+    return player.run
 
 
 class _Player:
@@ -126,6 +147,7 @@ class _Player:
         workers: Workers,
         entrant: Callable[[str], Entrant],
         report: Progress,
+        budget: Budget,
         since: float,
     ) -> None:
         self.run = Run()
@@ -134,7 +156,10 @@ class _Player:
         self._workers = workers
         self._entrant = entrant
         self._report = report
+        self._budget = budget
         self._total = 0
+        self._thought = 0.0
+        """Seconds for which bots have thought in this block."""
         self._labels: dict[str, set[str]] = {}
         """By digest, the labels of the bots that have it."""
         self._playing: set[str] = set()
@@ -152,33 +177,49 @@ class _Player:
                 chances[entrant.digest] = used[entrant.label]
         self._workers.learn(Trouble(chances=chances))
 
-    def play_scheduled(self) -> None:
-        """Play every scheduled match, block by block. A void match is tried again until it is unplayable."""
-        self._count()
-        while not self._workers.stopped and (phase := store.next_phase(self._db, self._ladder)) is not None:
-            if phase.end is None:
-                self._open_block(phase)
-            else:
-                self._play(self._workers.slowest_first(map(self._task, self._scheduled(phase))))
+    def play_scheduled(self, budget: Budget) -> None:
+        """Play every scheduled match, block by block, while there is room in the budget.
 
-    def _open_block(self, phase: store.Phase) -> None:
-        """Play the first phase of a new block, and end the block where this phase ends after `PHASE_SECONDS` or so."""
+        A void match is tried again until it is unplayable.
+        """
+        self._count()
+        begun, groups = 0.0, 0
+        while not self._workers.stopped:
+            phase = store.next_phase(self._db, self._ladder)
+            if phase is not None and phase.end is not None:
+                self._play(self._workers.slowest_first(map(self._task, self._scheduled(phase))))
+                continue
+            budget.learn(groups, time.monotonic() - begun, self._thought, self._workers.jobs)
+            if phase is None:
+                return
+            room = budget.room(self.run.played, self._ladder.key.seats, len(self._playing))
+            if not room:
+                return
+            begun, self._thought = time.monotonic(), 0.0
+            groups = self._open_block(phase, room)
+
+    def _open_block(self, phase: store.Phase, room: int) -> int:
+        """Play the first phase of a new block; return how many groups the block has, at most `room`.
+
+        It ends where this phase ends after `PHASE_SECONDS` or so.
+        """
         seats = self._ladder.key.seats
         left = store.matches_left(self._db, self._ladder, phase)
-        begun, end = time.monotonic(), phase.begin
+        begun, end, groups = time.monotonic(), phase.begin, 0
 
         def tasks() -> Iterator[Task]:
-            nonlocal end
-            for number, match in enumerate(self._scheduled(phase)):
+            nonlocal end, groups
+            for number, match in enumerate(islice(self._scheduled(phase), room)):
                 is_long = number * seats >= SMALL and time.monotonic() - begun > PHASE_SECONDS
                 if is_long and left - number > number / 2:  # what is left is worth a block of its own
                     return
-                end = match.seq + seats
+                end, groups = match.seq + seats, number + 1
                 yield self._task(match)
 
         self._play(tasks())
         if not self._workers.stopped:
             store.close_block(self._db, self._ladder, phase.begin, end)
+        return groups
 
     def play_unplayable(self) -> None:
         """Try each unplayable match, void too often before, once more."""
@@ -198,13 +239,13 @@ class _Player:
         return task(self._ladder, match, self._entrant)
 
     def _count(self) -> None:
-        """Update the number of matches that there will be in the end, for progress."""
+        """Update the number of matches that there will be in the end, for progress, but for the budget."""
         self._total = self.run.played + store.counts(self._db, self._ladder).scheduled
 
     def _play(self, tasks: Iterable[Task]) -> set[str]:
         """Play a phase and store its results; return the ids of the matches that have a result, void ones included."""
         tried = set()
-        self._report(self.run.played, self._total)
+        self._tell()
         for results in self._workers.play(tasks):
             if time.monotonic() - self._looked > NEWS:
                 self.see_retired()
@@ -212,9 +253,13 @@ class _Player:
             if not results:
                 continue
             self.run = _record(self.run, self._db, self._ladder, results)
-            self._report(self.run.played, self._total)
+            self._tell()
+            self._thought += sum(sum(seat.times) for result in results for seat in result.seats)
             tried |= {result.id for result in results}
         return tried
+
+    def _tell(self) -> None:
+        self._report(self.run.played, self._budget.total(self.run.played, self._total))
 
     def see_retired(self) -> None:
         """Stop playing bots that somebody has retired meanwhile; the matches that they were to play are dropped."""
@@ -228,7 +273,7 @@ class _Player:
         self.run = self.run._replace(retired=tuple(sorted({*self.run.retired, *new})))
         store.apply_ratings(self._db, self._ladder)
         self._count()
-        self._report(self.run.played, self._total)
+        self._tell()
 
     def _keep_chances(self) -> None:
         """Store which bots have used their second chance, before any of their matches is played again."""

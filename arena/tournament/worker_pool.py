@@ -201,7 +201,7 @@ class Workers:
         all_play: bool = False,
     ) -> None:
         """Prepare up to `jobs` workers; with `all_play` all play every phase, however short, as `arena bench` needs."""
-        self._jobs = jobs
+        self.jobs = jobs
         self._all_play = all_play
         self._width = Width(jobs)
         self._enough = jobs
@@ -254,7 +254,7 @@ class Workers:
         """
         self._bury()
         end_orphans()
-        self._enough = self._worth(tasks) if isinstance(tasks, Sequence) else self._jobs
+        self._enough = self._worth(tasks) if isinstance(tasks, Sequence) else self.jobs
         stock, hands = self._apart(tasks)
         while not self._stopped:
             self._deal(stock, hands)
@@ -401,9 +401,9 @@ class Workers:
         """
         count = Counter(entrant.digest for task in tasks for entrant in task.lineup)
         if self._all_play or not count or not count.keys() <= self._pace.keys() or any(map(self._lasts, tasks)):
-            return self._jobs
+            return self.jobs
         thinking = max(self._pace[digest] * matches for digest, matches in count.items())
-        best = math.sqrt(thinking * self._jobs / (START * len(count)))
+        best = math.sqrt(thinking * self.jobs / (START * len(count)))
         return max(1, len(tasks) // WORTH, int(best))
 
     def learn(self, trouble: Trouble) -> None:

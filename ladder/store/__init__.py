@@ -21,7 +21,18 @@ from ladder.store.database import (
 from ladder.store.evidence import Settled, evidence, find_settled, settle
 from ladder.store.export import backup
 from ladder.store.home import close_home, make_home
-from ladder.store.ladders import awaited, counts, find_ladder, ladder, ladders, plan, scheduled, waiting
+from ladder.store.ladders import (
+    awaited,
+    counts,
+    end_leg,
+    find_ladder,
+    ladder,
+    ladders,
+    plan,
+    scheduled,
+    to_play,
+    waiting,
+)
 from ladder.store.phases import Phase, close_block, matches_left, next_phase
 from ladder.store.records import (
     Counts,
@@ -31,13 +42,14 @@ from ladder.store.records import (
     LadderKey,
     Match,
     MatchLine,
+    Pace,
     Row,
     ScheduledMatch,
     SeatOutcome,
     Version,
     VoidMatch,
 )
-from ladder.store.results import ATTEMPTS, faults, match, matches_of, record
+from ladder.store.results import ATTEMPTS, faults, match, matches_of, pace, record
 from ladder.store.retirement import Retired, drop, reinstate, retire, retirements
 from ladder.store.versions import add_version, field, version, versions
 
@@ -53,6 +65,7 @@ __all__ = [
     "MatchLine",
     "Mismatch",
     "NotFound",
+    "Pace",
     "Phase",
     "Retired",
     "Row",
@@ -72,6 +85,7 @@ __all__ = [
     "close_home",
     "counts",
     "drop",
+    "end_leg",
     "evidence",
     "exclusive",
     "faults",
@@ -93,6 +107,7 @@ __all__ = [
     "open",
     "open_copy",
     "open_read",
+    "pace",
     "plan",
     "provisional",
     "reach",
@@ -103,6 +118,7 @@ __all__ = [
     "scheduled",
     "settle",
     "sign",
+    "to_play",
     "use_chance",
     "version",
     "versions",

@@ -8,6 +8,7 @@ from __future__ import annotations
 import json
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
+from functools import partial
 from hashlib import sha256
 from itertools import groupby, islice, zip_longest
 from operator import itemgetter
@@ -132,10 +133,12 @@ def _check_arrival(db: Database, ladder: Ladder) -> None:
 
 
 def _check_legs(db: Database, ladder: Ladder) -> None:
-    """Check that legs played in phases follow all legs that were not: an arena never stops using phases."""
-    phased = [row[0] for row in db.execute("SELECT phased FROM legs WHERE ladder = ? ORDER BY leg", [ladder.id])]
-    if phased != sorted(phased) or not {*phased} <= {0, 1}:
-        raise Mismatch(f"of its legs these were played in phases, which cannot be: {phased}")
+    """Check that legs played in phases, or even, follow all legs that were not: an arena never stops doing so."""
+    for column, what in (("phased", "played in phases"), ("even", "even wherever they end")):
+        rows = db.execute(f"SELECT {column} FROM legs WHERE ladder = ? ORDER BY leg", [ladder.id])
+        values = [value for (value,) in rows]
+        if values != sorted(values) or not {*values} <= {0, 1}:
+            raise Mismatch(f"of its legs these were {what}, which cannot be: {values}")
 
 
 def _none_tried(db: Database, ladder: Ladder, where: str, values: Sequence[object], why: str) -> None:
@@ -432,19 +435,25 @@ class _Known:
         return len(self._of_round.get(round_number, {}).get(order, ()))
 
 
-_Field: TypeAlias = tuple[list[str], int]
+class _Field(NamedTuple):
+    """What a leg was planned for."""
+
+    bots: list[str]
+    rounds: int
+    even: bool
+    most: int | None
 
 
 def _fields(db: Database, ladder: Ladder) -> Iterator[tuple[int, _Field]]:
     """Yield for each leg the bots and rounds that it was planned for; first legs of an old home have none."""
     before = None
-    for leg, field, rounds in db.execute(
-        "SELECT leg, field, rounds FROM legs WHERE ladder = ? ORDER BY leg", [ladder.id]
+    for leg, field, *others in db.execute(
+        "SELECT leg, field, rounds, even, most FROM legs WHERE ladder = ? ORDER BY leg", [ladder.id]
     ):
         if before not in (None, leg - 1):
             raise Mismatch(f"leg {leg - 1} has no field")
         before = leg
-        yield leg, (json.loads(field), rounds)
+        yield leg, _Field(json.loads(field), *others)
 
 
 def _check_leg(ladder: Ladder, leg: int, groups: Sequence[_Group], field: _Field | None, known: _Known) -> None:
@@ -459,9 +468,9 @@ def _check_leg(ladder: Ladder, leg: int, groups: Sequence[_Group], field: _Field
             raise Mismatch(f"leg {leg}, group {position}: it was dropped before leg {group.absent}")
     if field is None:
         return
-    bots, rounds = field
-    due = missing(bots, ladder.key.seats, rounds, lambda round: known.there(round, leg), ladder.event_seed, leg)
-    for position, (found, group) in enumerate(zip_longest(due, groups)):
+    there = partial(known.there, leg=leg)
+    due = missing(field.bots, ladder.key.seats, field.rounds, there, ladder.event_seed, leg, even=bool(field.even))
+    for position, (found, group) in enumerate(zip_longest(islice(due, field.most), groups)):
         planned = found and found._replace(again=known.count(*found[:2]))
         if group is None or planned != group.group:
             found = group and group.group

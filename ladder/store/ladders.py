@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from ladder.schedule import Group, Order, canonical_json, match_id, match_seed, missing, rotations
 from ladder.store.database import StoreError, write
-from ladder.store.phases import Phase
+from ladder.store.phases import Phase, behind_tried
 from ladder.store.records import Counts, Ladder, LadderKey, ScheduledMatch
 from ladder.store.versions import version
 
@@ -77,6 +77,38 @@ def plan(db: Database, ladder: Ladder, field: Iterable[str], rounds: int) -> int
     return planned * ladder.key.seats
 
 
+def end_leg(db: Database, ladder: Ladder) -> int:
+    """Take out what was not begun of the last leg, the groups after its last block; return how many matches they had.
+
+    A later plan finds them missing again, if they still are. Call it between two blocks.
+    """
+    with write(db):
+        (leg,) = db.execute("SELECT max(leg) FROM legs WHERE ladder = ?", [ladder.id]).fetchone()
+        (end,) = db.execute("SELECT coalesce(max(end), 0) FROM blocks WHERE ladder = ?", [ladder.id]).fetchone()
+        begin = behind_tried(db, ladder, end)  # an older arena played without blocks
+        found = {"ladder": ladder.id, "leg": leg, "begin": begin}
+        beyond = (
+            "SELECT g.id FROM groups g JOIN matches m ON m.group_id = g.id"
+            " WHERE g.ladder = :ladder AND g.leg = :leg AND m.seq >= :begin"
+        )
+        counted = f"SELECT min(position), count(*) FROM groups WHERE id IN ({beyond})"
+        first, groups = db.execute(counted, found).fetchone()
+        if not groups:
+            return 0
+        db.execute(f"CREATE TEMP TABLE beyond AS {beyond} GROUP BY g.id", found)
+        db.execute("DELETE FROM matches WHERE group_id IN (SELECT id FROM beyond)")
+        db.execute("DELETE FROM groups WHERE id IN (SELECT id FROM beyond)")
+        db.execute("DROP TABLE beyond")
+        # Dropped ones at its end were passed over by the ratings: their places are free again.
+        db.execute("UPDATE ladders SET folded = min(folded, :begin) WHERE id = :ladder", found)
+        if first:
+            db.execute("UPDATE legs SET most = :first WHERE ladder = :ladder AND leg = :leg", {**found, "first": first})
+        else:
+            db.execute("DELETE FROM legs WHERE ladder = :ladder AND leg = :leg", found)
+            db.execute("UPDATE groups SET absent = :leg WHERE ladder = :ladder AND absent > :leg", found)
+    return int(groups) * ladder.key.seats
+
+
 def scheduled(
     db: Database, ladder: Ladder, phase: Phase | None = None, *, retry: bool = False
 ) -> Iterator[ScheduledMatch]:
@@ -104,6 +136,16 @@ def awaited(db: Database, ladder: Ladder, *, retry: bool = False) -> tuple[str, 
         [ladder.id, "unplayable" if retry else "scheduled"],
     )
     return tuple(label for (label,) in rows)
+
+
+def to_play(db: Database, ladder: Ladder) -> dict[str, int]:
+    """Return by label how many matches each bot is still to play."""
+    rows = db.execute(
+        "SELECT bot.value, count(*) FROM matches m JOIN groups g ON g.id = m.group_id, json_each(g.bots) bot"
+        " WHERE m.ladder = ? AND m.status = 'scheduled' GROUP BY bot.value",
+        [ladder.id],
+    )
+    return dict(rows)
 
 
 def waiting(db: Database, ladder: Ladder) -> int:
@@ -158,9 +200,12 @@ def _start(db: Database, ladder: Ladder) -> _Start:
 
 
 def _is_planned(db: Database, ladder: Ladder, bots: Iterable[str], rounds: int) -> bool:
-    """Tell whether a leg was planned for this field and at least these rounds, with no group dropped since."""
+    """Tell whether a leg was planned for this field and at least these rounds, and played to its end.
+
+    One that was ended early does not count, nor one of which a group was dropped since.
+    """
     known = (
-        "SELECT 1 FROM legs WHERE ladder = :ladder AND field = :field AND rounds >= :rounds"
+        "SELECT 1 FROM legs WHERE ladder = :ladder AND field = :field AND rounds >= :rounds AND most IS NULL"
         " AND leg >= (SELECT coalesce(max(absent), 0) FROM groups WHERE ladder = :ladder)"
     )
     values = {"ladder": ladder.id, "field": _field(bots), "rounds": rounds}
@@ -175,7 +220,7 @@ def _field(bots: Iterable[str]) -> str:
 def _insert_leg(db: Database, ladder: Ladder, leg: int, bots: Sequence[str], rounds: int) -> None:
     """Store the field and rounds that a leg was planned for."""
     values = [ladder.id, leg, _field(bots), rounds]
-    db.execute("INSERT INTO legs (ladder, leg, field, rounds, phased) VALUES (?, ?, ?, ?, 1)", values)
+    db.execute("INSERT INTO legs (ladder, leg, field, rounds, phased, even) VALUES (?, ?, ?, ?, 1, 1)", values)
 
 
 def _orders(db: Database, ladder: Ladder, round_number: int) -> set[Order]:

@@ -57,10 +57,15 @@ def matches_left(db: Database, ladder: Ladder, phase: Phase) -> int:
 def close_block(db: Database, ladder: Ladder, begin: int, end: int) -> None:
     """Store that a block ends before seq `end`, or later if matches after that were tried already."""
     with write(db):
-        (tried,) = db.execute(
-            "SELECT coalesce(max(seq - rotation + ?), 0) FROM matches WHERE ladder = ? AND seq >= ?"
-            " AND (status = 'done' OR voids != '[]')",
-            [ladder.key.seats, ladder.id, end],
-        ).fetchone()
-        if (end := max(end, tried)) > begin:  # otherwise the whole block was dropped meanwhile
+        if (end := behind_tried(db, ladder, end)) > begin:  # otherwise the whole block was dropped meanwhile
             db.execute("INSERT INTO blocks (ladder, begin, end) VALUES (?, ?, ?)", [ladder.id, begin, end])
+
+
+def behind_tried(db: Database, ladder: Ladder, seq: int) -> int:
+    """Return the first seq, from this one on, of a group of which nothing was tried, nor of any group behind it."""
+    (behind,) = db.execute(
+        "SELECT max(seq - rotation + ?) FROM matches WHERE ladder = ? AND seq >= ?"
+        " AND (status = 'done' OR voids != '[]')",
+        [ladder.key.seats, ladder.id, seq],
+    ).fetchone()
+    return max(seq, behind or 0)

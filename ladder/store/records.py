@@ -175,3 +175,10 @@ class Row(NamedTuple):
     forfeits: int
     current: bool
     retired: bool
+
+
+class Pace(NamedTuple):
+    """How much a bot plays in a match, on average: seconds for which it thinks, and decisions."""
+
+    seconds: float
+    decisions: float

@@ -13,7 +13,7 @@ from ladder.ratings import Rating
 from ladder.schedule import canonical_json
 from ladder.store.database import NotFound, write
 from ladder.store.ladders import find_ladder, line_up
-from ladder.store.records import Faults, FinishedMatch, Ladder, Match, MatchLine, SeatOutcome, VoidMatch
+from ladder.store.records import Faults, FinishedMatch, Ladder, Match, MatchLine, Pace, SeatOutcome, VoidMatch
 from ladder.store.versions import version, versions
 
 if TYPE_CHECKING:
@@ -21,6 +21,8 @@ if TYPE_CHECKING:
 
 ATTEMPTS = 3
 """Void attempts after which a match is unplayable."""
+PACED = 200
+"""Number of matches that say how long a bot thinks."""
 
 
 def record(db: Database, ladder: Ladder, results: Sequence[FinishedMatch | VoidMatch]) -> int:
@@ -201,3 +203,18 @@ def _outcomes(db: Database, match_id: str) -> tuple[SeatOutcome, ...]:
 def _unpacked(row: dict[str, Any]) -> SeatOutcome:
     evidence = None if row["evidence"] is None else json.loads(row["evidence"])
     return SeatOutcome(**row | {"score": int(row["score"]), "evidence": evidence})
+
+
+def pace(db: Database, ladder: Ladder, label: str) -> Pace | None:
+    """Return how long a bot thinks in matches like those of a ladder; None if it has played none.
+
+    It is computed from `PACED` of its matches of the same game and number of seats, in any ladder.
+    """
+    key = ladder.key
+    (matches, seconds, decisions) = db.execute(
+        "SELECT count(*), sum(think_total), sum(decisions) FROM (SELECT s.think_total, s.decisions"
+        " FROM seats s JOIN matches m ON m.id = s.match JOIN ladders l ON l.id = m.ladder"
+        " WHERE s.version = ? AND l.game = ? AND l.seats = ? LIMIT ?)",
+        [label, key.game, key.seats, PACED],
+    ).fetchone()
+    return Pace(seconds / matches, decisions / matches) if matches else None

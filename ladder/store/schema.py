@@ -238,6 +238,15 @@ def _8_dropped(db: Database) -> None:
     )
 
 
+def _9_even_legs(db: Database) -> None:
+    db.executescript(
+        """
+        ALTER TABLE legs ADD COLUMN even INTEGER NOT NULL DEFAULT 0;  -- whether its order keeps all bots even
+        ALTER TABLE legs ADD COLUMN most INTEGER;  -- how many groups it has, if it was ended before it had all
+        """
+    )
+
+
 MIGRATIONS: list[Callable[[Database], None]] = [
     _1_everything,
     _2_builds,
@@ -247,4 +256,5 @@ MIGRATIONS: list[Callable[[Database], None]] = [
     _6_packed,
     _7_phases_and_chances,
     _8_dropped,
+    _9_even_legs,
 ]

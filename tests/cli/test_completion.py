@@ -22,7 +22,7 @@ printf '%s\\n' "${COMPREPLY[@]}"
     ("words", "proposed"),
     [
         (["leader"], ["leaderboard"]),
-        (["ladder", "--for"], ["--forgive"]),
+        (["ladder", "--forg"], ["--forgive"]),
         (["ladder", "--game", "b"], ["birth", "burning-desire", "buttons"]),
     ],
 )

@@ -23,16 +23,29 @@ def test_an_interruption_is_heard_even_while_python_disposes_of_an_object(
     number: signal.Signals, capsys: pytest.CaptureFixture[str]
 ) -> None:
     """Where nothing can be raised, it is raised a moment later, and nothing is printed."""
-    thing = Thing()
-    watched = weakref.ref(thing, lambda _: signal.raise_signal(number))
+    things = [Thing()]
+    watched = weakref.ref(things[0], lambda _: signal.raise_signal(number))
+
+    def dispose_and_wait() -> None:
+        things.clear()
+        time.sleep(PATIENCE)
+
     with interruptible():
         begun = time.monotonic()
-        del thing
         with pytest.raises(KeyboardInterrupt):
-            time.sleep(PATIENCE)
+            dispose_and_wait()
         assert time.monotonic() - begun < PATIENCE / 2
     assert watched() is None
     assert capsys.readouterr() == ("", "")
+
+
+def test_an_interruption_that_is_repeated_comes_before_the_command_has_ended() -> None:
+    """Afterwards nobody would expect it."""
+    things = [Thing()]
+    watched = weakref.ref(things[0], lambda _: signal.raise_signal(signal.SIGINT))
+    with pytest.raises(KeyboardInterrupt), interruptible():
+        things.clear()
+    assert watched() is None
 
 
 def test_other_errors_in_finalizers_are_reported_as_ever(monkeypatch: pytest.MonkeyPatch) -> None:

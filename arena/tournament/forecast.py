@@ -1,0 +1,42 @@
+"""About how long what is to be played takes, from how long bots thought in matches of the same game."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, NamedTuple
+
+from ladder import store
+
+if TYPE_CHECKING:
+    from sqlite_utils import Database
+
+OURS = 40e-6
+"""Seconds of a core that a decision costs the arena itself: see `arena bench`."""
+
+
+class Forecast(NamedTuple):
+    """About how many seconds the matches take that are to be played, with so many workers."""
+
+    matches: int
+    seconds: float
+    slowest: str
+    """Label of the bot for which the workers wait longest."""
+    slowest_seconds: float
+    unknown: tuple[str, ...]
+    """Labels of bots that have not played the game with so many seats yet; their time is not in the forecast."""
+
+
+def forecast(db: Database, ladder: store.Ladder, workers: int) -> Forecast | None:
+    """Return how long the scheduled matches take; None if nobody who plays them has played before.
+
+    While a worker waits for one bot, the others of its matches rest: the thinking of all is added.
+    """
+    load = store.to_play(db, ladder)
+    paces = {label: pace for label in load if (pace := store.pace(db, ladder, label)) is not None}
+    if not paces:
+        return None
+    lasts = {label: load[label] * pace.seconds / workers for label, pace in paces.items()}
+    ours = OURS * sum(load[label] * pace.decisions for label, pace in paces.items()) / workers
+    slowest = max(lasts, key=lasts.__getitem__)
+    matches = sum(load.values()) // ladder.key.seats
+    unknown = tuple(sorted(load.keys() - paces))
+    return Forecast(matches, sum(lasts.values()) + ours, slowest, lasts[slowest], unknown)

@@ -1,0 +1,258 @@
+"""A run ends after some matches or some time, with every group complete and all bots even."""
+
+from __future__ import annotations
+
+import sys
+from collections import Counter
+from pathlib import Path
+
+import pytest
+
+from arena.tournament.budget import GROWTH, Budget
+from arena.tournament.forecast import OURS, Forecast, forecast
+from arena.tournament.run import run_ladder
+from arena.tournament.verify import Verdict, verify
+from ladder import store
+from tests.cli.commands import arena
+from tests.tournament import playing
+
+BOTS = ["ann", "bob", "cid", "dan", "eve"]
+ROUND = 20
+"""Matches that five bots play in a round of two players."""
+
+
+class Clock:
+    """A clock that a test sets."""
+
+    def __init__(self) -> None:
+        self.now = 1000.0
+
+    def __call__(self) -> float:
+        return self.now
+
+
+@pytest.fixture
+def clock() -> Clock:
+    return Clock()
+
+
+@pytest.fixture
+def home(tmp_path: Path) -> Path:
+    """A home in which five bots have played one round."""
+    playing.make(tmp_path / ".arena", "birth", BOTS, 1)
+    return tmp_path / ".arena"
+
+
+def played(home: Path, budget: Budget | None, rounds: int | None = None, bots: list[str] = BOTS) -> Counter[str]:
+    """Run the one ladder of a home; return how many matches each bot played in this run. All groups are complete."""
+    with store.open(home, checkpoints=True) as db, playing.ByTheRules() as workers:
+        (ladder,) = store.ladders(db)
+        before = matches_by_bot(home)
+        run = run_ladder(
+            db, home, ladder, bots, rounds, workers=workers, report=lambda _done, _total: None, budget=budget
+        )
+        assert store.counts(db, ladder).scheduled == 0
+    after = matches_by_bot(home)
+    after.subtract(before)
+    assert sum(after.values()) == 2 * run.played
+    return after
+
+
+def matches_by_bot(home: Path) -> Counter[str]:
+    with store.open_read(home) as db:
+        return Counter(dict(db.execute("SELECT version, count(*) FROM seats GROUP BY version").fetchall()))
+
+
+def check(home: Path) -> int:
+    """Check everything stored; return the number of matches."""
+    found = verdict(home)
+    assert found.difference is None, found.difference
+    return found.matches
+
+
+def verdict(home: Path) -> Verdict:
+    return verify(home, jobs=1, report=lambda _done, _total: None)
+
+
+@pytest.mark.parametrize("matches", [2, 11, ROUND, 3 * ROUND + 8])
+def test_a_run_of_some_matches_plays_whole_groups_and_is_even(home: Path, matches: int) -> None:
+    """At most as many as it was given; of a round that is not whole, all bots play about equally many."""
+    groups = matches // 2
+    counts = played(home, Budget(matches=matches))
+    assert sum(counts.values()) == 4 * groups
+    assert max(counts.values()) - min(counts.values()) <= 4
+    assert check(home) == ROUND + 2 * groups
+
+
+def test_what_a_run_left_is_played_by_the_next(home: Path) -> None:
+    """However it was divided, the matches are those of the rounds, each once, with the same results."""
+    for matches in (10, 2, 30):
+        played(home, Budget(matches=matches))
+    played(home, None, rounds=4)
+    assert check(home) == 4 * ROUND
+    with store.open_read(home) as db:
+        divided = db.execute("SELECT id, choices_digest FROM matches ORDER BY id").fetchall()
+    whole = home.parent / "whole" / ".arena"
+    whole.parent.mkdir()
+    playing.make(whole, "birth", BOTS, 4)
+    with store.open_read(whole) as db:
+        assert divided == db.execute("SELECT id, choices_digest FROM matches ORDER BY id").fetchall()
+
+
+def test_rounds_are_a_limit_of_their_own(home: Path) -> None:
+    """With both, a run ends when the first of the two is reached."""
+    assert sum(played(home, Budget(matches=1000), rounds=2).values()) == 2 * ROUND
+    assert sum(played(home, Budget(matches=6), rounds=4).values()) == 12
+
+
+def test_a_new_bot_does_not_wait_for_what_a_run_left(home: Path) -> None:
+    """It is in the groups that the next run begins with."""
+    played(home, Budget(matches=2))
+    with store.open(home) as db:
+        program = store.version(db, "eve")
+        store.add_version(db, "new", program.digest, games=program.games, run=program.run, origin="submitted")
+    assert played(home, Budget(matches=60), bots=[*BOTS, "new"])["new@1"] >= 18
+
+
+def test_a_leg_that_was_ended_cannot_be_made_longer_or_shorter(home: Path) -> None:
+    """The groups of a leg are the first of those that its field and rounds ask for, as many as are stored."""
+    played(home, Budget(matches=6))
+    for most in (2, 4, None):
+        with store.open(home) as db:
+            assert db.execute("SELECT most FROM legs WHERE leg = 1").fetchone() == (3,)
+            db.execute("UPDATE legs SET most = ? WHERE leg = 1", [most])
+        found = verdict(home).difference
+        assert found is not None
+        assert "leg 1, group" in found.what
+        with store.open(home) as db:
+            db.execute("UPDATE legs SET most = 3 WHERE leg = 1")
+    check(home)
+
+
+def test_what_was_tried_stays_in_its_leg(home: Path) -> None:
+    """Also in a leg that an arena began which played no blocks; a leg of which nothing was tried is gone."""
+    with store.open(home) as db:
+        (ladder,) = store.ladders(db)
+        assert store.plan(db, ladder, BOTS, 2) == store.end_leg(db, ladder) == ROUND
+        store.plan(db, ladder, BOTS, 2)
+        match = list(store.scheduled(db, ladder))[5]
+        store.record(db, ladder, [store.VoidMatch(match.id, "for no reason")])
+        assert store.end_leg(db, ladder) == ROUND - 6
+        assert store.counts(db, ladder).scheduled == 6
+        assert store.end_leg(db, ladder) == 0
+
+
+def test_the_places_of_dropped_groups_are_free_again(home: Path) -> None:
+    """The ratings had passed over them: what is planned in their places is rated all the same."""
+    with store.open(home) as db:
+        (ladder,) = store.ladders(db)
+        store.plan(db, ladder, BOTS, 2)
+        store.retire(db, "eve")
+        store.retire(db, "dan")
+        store.retire(db, "cid")
+        store.apply_ratings(db, ladder)
+        store.end_leg(db, ladder)
+    for matches in (2, 4, 6):
+        played(home, Budget(matches=matches), bots=["ann", "bob"])
+        check(home)
+
+
+def test_without_a_budget_there_is_always_room(clock: Clock) -> None:
+    """Blocks are then as long as they ever were."""
+    assert Budget(clock=clock).room(10**6, 2, 4) == sys.maxsize
+
+
+def test_matches_bound_the_next_block() -> None:
+    """Only whole groups fit."""
+    budget = Budget(matches=100)
+    assert (budget.room(0, 3, 9), budget.is_spent) == (33, False)
+    assert (budget.room(98, 3, 9), budget.is_spent) == (0, True)
+
+
+def test_the_first_block_by_time_has_every_bot_once(clock: Clock) -> None:
+    """So no bot that is slow stays unknown, and one that is costs as little as possible."""
+    assert Budget(seconds=60, clock=clock).room(0, 2, 9) == 5
+    assert Budget(seconds=60, clock=clock).room(0, 3, 2) == 1
+
+
+def test_blocks_by_time_fit_into_what_is_left(clock: Clock) -> None:
+    """Ten seconds to start the bots, two to think for a group with two workers, so one second a group."""
+    budget = Budget(seconds=100, clock=clock)
+    clock.now += 14
+    budget.learn(groups=5, seconds=14, thought=8, workers=2)
+    assert budget.room(10, 2, 8) == 80
+    clock.now += 50
+    budget.learn(groups=40, seconds=50, thought=80, workers=2)
+    assert budget.room(88, 2, 8) == 26
+    clock.now += 36
+    assert (budget.room(140, 2, 8), budget.is_spent) == (0, True)
+
+
+def test_blocks_by_time_grow_step_by_step(clock: Clock) -> None:
+    """How long a group takes is known from a few only."""
+    budget = Budget(seconds=10_000, clock=clock)
+    budget.learn(groups=2, seconds=1, thought=0.01, workers=2)
+    assert budget.room(4, 2, 4) == 2 * GROWTH
+
+
+def test_progress_counts_what_the_budget_allows(clock: Clock) -> None:
+    """Of the matches that are planned, or as many as there will be time for at this rate."""
+    assert Budget(matches=50).total(10, 1000) == 50
+    budget = Budget(seconds=100, clock=clock)
+    clock.now += 10
+    assert budget.total(0, 1000) == 1000
+    assert budget.total(30, 1000) == 300
+    assert budget.total(30, 200) == 200
+    clock.now += 95
+    assert budget.total(400, 1000) == 400
+
+
+@pytest.mark.long
+def test_a_run_of_some_seconds_ends_then(cwd: Path) -> None:
+    """With real bots, however busy the machine is: it plays something, and no group that it began is incomplete."""
+    ran = arena("ladder", "--game", "birth", "--bots", "random,greedy", "--for", "8s", "--json", cwd=cwd)
+    assert ran.code == 0, ran.err
+    with store.open_read(cwd / ".arena") as db:
+        counts = store.counts(db, store.ladders(db)[0])
+    assert counts.scheduled == 0
+    assert counts.done >= 2
+    assert counts.done % 2 == 0
+    assert "every group that was begun is complete; the same command plays more" in ran.err
+    assert check(cwd / ".arena") == counts.done
+
+
+def test_less_than_a_group_is_refused(cwd: Path) -> None:
+    """One line says what a group is."""
+    ran = arena("ladder", "--game", "birth", "--players", "3", "--matches", "2", cwd=cwd)
+    assert ran.code == 2
+    assert "a group is 3 matches, one for each rotation of the seats" in ran.err
+
+
+def test_a_forecast_adds_what_bots_think(home: Path) -> None:
+    """From their matches of the same game; a bot that has played none is named, and not counted."""
+    with store.open(home) as db:
+        (ladder,) = store.ladders(db)
+        assert forecast(db, ladder, 2) is None  # nothing is to be played
+        program = store.version(db, "ann")
+        store.add_version(db, "new", program.digest, games=program.games, run=program.run, origin="submitted")
+        db.execute("UPDATE seats SET think_total = 0.0, decisions = 10")
+        db.execute("UPDATE seats SET think_total = 6.0 WHERE version = 'eve@1'")
+        store.plan(db, ladder, [*BOTS, "new"], 2)
+        found = forecast(db, ladder, 2)
+    matches = 2 * 5 + 30  # the new bot's of the first round, and all of the second
+    ours = 10 * OURS * (2 * matches - 20) / 2
+    assert found is not None
+    assert found == Forecast(matches, found.seconds, "eve@1", 36.0, ("new@1",))
+    assert found.seconds == pytest.approx(36.0 + ours)
+
+
+@pytest.mark.long
+def test_a_ladder_says_how_long_it_takes(cwd: Path) -> None:
+    """Before it plays; with a budget, what there is time for."""
+    words = ("ladder", "--game", "birth", "--bots", "random,greedy")
+    assert arena(*words, "--rounds", "1", cwd=cwd).code == 0
+    with store.open(cwd / ".arena") as db:
+        db.execute("UPDATE seats SET think_total = 30.0 WHERE version = 'greedy@1'")
+        db.execute("UPDATE seats SET think_total = 0.0 WHERE version = 'random@1'")
+    ran = arena(*words, "--rounds", "20", "-j", "1", cwd=cwd)
+    assert "about 19 min for 38 matches, of which greedy@1 takes 19 min" in ran.err
