@@ -1,4 +1,4 @@
-"""Error messages for unknown names, with suggestions."""
+"""Text from users and bots in messages: made harmless and, if it is an unknown name, with a suggestion."""
 
 from __future__ import annotations
 
@@ -8,6 +8,11 @@ from collections.abc import Iterable
 def short(text: str) -> str:
     """Quote and escape text from a user for a message; a long one is cut."""
     return ascii(text if len(text) <= 40 else text[:40] + "…")
+
+
+def printable(text: str) -> str:
+    """Escape everything in a text from outside the arena that could move the cursor or change colours."""
+    return "".join(char if char.isprintable() else char.encode("unicode_escape").decode() for char in text)
 
 
 def unknown(what: str, given: str, known: Iterable[str], where: str = "") -> str:

@@ -16,6 +16,7 @@ MAY_IMPORT = {
     "ladder": set[str](),
     "arena.v1": set(),
     "arena.suggest": set(),
+    "arena.homes": set(),
     "arena.games": {"arena.suggest", "arena.v1"},
     "arena.rl": {"arena.games"},
     "arena_bot": {"arena.games", "arena.v1"},
@@ -24,7 +25,7 @@ MAY_IMPORT = {
     "arena.referee": {"arena.sandbox", "arena.games", "arena.v1"},
     "arena.worker": {"arena.referee", "arena.sandbox", "arena.games", "arena.v1"},
     "arena.submission": {"arena.worker", "arena.sandbox", "arena_bot", "arena.games", "arena.suggest"},
-    "arena.replay": {"arena.worker", "arena.referee", "arena.games", "ladder"},
+    "arena.replay": {"arena.worker", "arena.referee", "arena.games", "arena.suggest", "ladder"},
     "arena.check": {
         "arena.replay",
         "arena.submission",
@@ -79,6 +80,7 @@ MAY_IMPORT = {
         "ladder",
     },
     "arena.cli": {
+        "arena.homes",
         "arena.reports",
         "arena.bench",
         "arena.tournament",

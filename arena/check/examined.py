@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+from collections import deque
 from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
 from pathlib import Path
@@ -63,17 +64,22 @@ class Line(NamedTuple):
 
 
 class Examined(Bot):
-    """A bot that has joined, or is to. `transcript` has every frame after the first, both ways."""
+    """A bot that has joined, or is to. `transcript` has its last frames, both ways."""
 
     hello: pb.Hello
 
     def __init__(self, entrant: Entrant, directory: Path, desk: _Desk) -> None:
         super().__init__(("examined", 0), entrant, directory, desk)
-        self.transcript: list[Line] = []
+        self._frames: deque[tuple[str, bytes]] = deque(maxlen=SHOWN)
         self.matches = 0
         """How many matches were begun on this stream."""
         self._desk = desk
         self._heard: asyncio.Queue[pb.PlayRequest] = asyncio.Queue()
+
+    @property
+    def transcript(self) -> list[Line]:
+        """The last frames after the Hello."""
+        return [Line(who, _plain(who, frame)) for who, frame in self._frames]
 
     def joined(self, hello: pb.Hello, write: Write) -> Receive:
         """Take over after the bot's Hello: its stream stays silent, and the examiner writes the frames."""
@@ -84,7 +90,7 @@ class Examined(Bot):
     def say(self, *parts: bytes) -> None:
         """Send a frame, made of parts as `arena.referee.frames` makes them."""
         frame = b"".join(parts)
-        self.transcript.append(Line("referee", _plain(pb.PlayResponse.FromString(frame))))
+        self._frames.append(("referee", frame))
         self._say(frame)
 
     async def hear(self, seconds: float) -> pb.PlayRequest:
@@ -105,7 +111,7 @@ class Examined(Bot):
         except DecodeError as error:
             self.fault(Forfeit.PROTOCOL, f"sent a frame that is no PlayRequest: {error}")
             return
-        self.transcript.append(Line("bot", _plain(frame)))
+        self._frames.append(("bot", raw))
         self._heard.put_nowait(frame)
 
     async def ended(self, seconds: float) -> bool:
@@ -174,11 +180,12 @@ async def examined(
             yield bot
         except Misbehaved as fault:
             fault.output = bot.evidence().get("output", [])
-            fault.transcript = bot.transcript[-SHOWN:]
+            fault.transcript = bot.transcript
             raise
         finally:
             await bot.close()
 
 
-def _plain(frame: pb.PlayRequest | pb.PlayResponse) -> dict[str, Any]:
-    return MessageToDict(frame, preserving_proto_field_name=True)
+def _plain(who: str, frame: bytes) -> dict[str, Any]:
+    read = pb.PlayRequest if who == "bot" else pb.PlayResponse
+    return MessageToDict(read.FromString(frame), preserving_proto_field_name=True)

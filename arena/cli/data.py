@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from arena.cli import homes
+from arena import homes
 from arena.cli.options import home_option
 from arena.cli.output import printable, progress, say
 

@@ -65,6 +65,7 @@ def _usage(error: click.UsageError) -> str:
 def _expected() -> tuple[type[Exception], ...]:
     from arena.check import Unjudged
     from arena.games import UnknownGame
+    from arena.homes import ForeignHome
     from arena.replay.record import Breach, Unreadable
     from arena.sandbox.grades import NoSandbox
     from arena.submission import BadSubmission
@@ -73,7 +74,7 @@ def _expected() -> tuple[type[Exception], ...]:
     from ladder.store import StoreError
 
     of_the_machine = DiskFull, NoSandbox, StoreError, Unjudged, WorkersDied
-    return BadSubmission, Breach, TooFewBots, UnknownGame, Unreadable, *of_the_machine
+    return BadSubmission, Breach, ForeignHome, TooFewBots, UnknownGame, Unreadable, *of_the_machine
 
 
 @contextmanager

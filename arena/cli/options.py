@@ -16,8 +16,7 @@ import click
 from click.core import ParameterSource
 from click.shell_completion import CompletionItem
 
-from arena import games, suggest
-from arena.cli import homes
+from arena import games, homes, suggest
 from arena.games.rules import BadOption, Game, Options
 from arena.referee.limits import Limits
 from arena.sandbox.grades import LEAST, MOST, Grade, NoSandbox, Sandbox
@@ -227,8 +226,7 @@ def _sandbox(wanted: str, least: str | None, home: Path) -> Sandbox:
     sandbox = probe(None if wanted == "auto" else Grade(wanted))
     if least is not None and not sandbox.grade.at_least(Grade(least)):
         raise NoSandbox(f"--require-sandbox={least}: this is grade {sandbox.grade}, {sandbox.grade.promise}")
-    hidden = {home, homes.HERE, Path(os.environ.get("ARENA_HOME") or homes.HERE), *homes.homes_above()}
-    return sandbox.hide(*(str(each.resolve()) for each in hidden))
+    return sandbox.hide(*homes.hidden(home))
 
 
 def seed_bytes(text: str) -> bytes:

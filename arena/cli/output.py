@@ -13,6 +13,8 @@ from typing import TYPE_CHECKING, Any, Protocol
 import click
 import msgspec
 
+from arena.suggest import printable as printable
+
 if TYPE_CHECKING:
     from rich.console import Console, RenderableType
     from rich.measure import Measurement
@@ -139,11 +141,6 @@ def table(*columns: str, right: Sequence[str] = ()) -> Table:
         number = column in right
         made.add_column(column, justify="right" if number else "left", no_wrap=number, overflow="fold")
     return made
-
-
-def printable(text: str) -> str:
-    """Escape everything in a text from outside the arena that could move the cursor or change colours."""
-    return "".join(char if char.isprintable() else char.encode("unicode_escape").decode() for char in text)
 
 
 def last_line(text: str) -> str:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from arena.cli.replay import Teller, frames
+from arena.replay.told import Teller, frames
 
 if TYPE_CHECKING:
     from arena.replay.document import Document

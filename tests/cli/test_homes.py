@@ -5,10 +5,9 @@ from __future__ import annotations
 import os
 from pathlib import Path
 
-import click
 import pytest
 
-from arena.cli import homes
+from arena import homes
 from tests.cli.commands import everything_in, typed
 
 
@@ -68,7 +67,7 @@ def test_the_owner_of_a_link_counts_too(tmp_path: Path) -> None:
     (tmp_path / ".arena").symlink_to("/proc")
     homes.check_owner(tmp_path / ".arena", {Path("/proc").stat().st_uid, os.geteuid()})
     homes.check_owner(tmp_path / "missing", set())
-    with pytest.raises(click.ClickException, match="belongs to another user"):
+    with pytest.raises(homes.ForeignHome, match="belongs to another user"):
         homes.check_owner(tmp_path / ".arena", {os.geteuid() + 1})
 
 
