@@ -97,6 +97,11 @@ class Turn:
         return f"<Turn {self.number} of {self._bot.game}, legal {self.legal!r}>"
 
     @property
+    def bot(self) -> Bot:
+        """The bot that is asked, with its `seat`, `random`, `rules` and all else that a match has set."""
+        return self._bot
+
+    @property
     def number(self) -> int:
         """The number of the decision, unique in its match."""
         return self._decision.decision

@@ -1,0 +1,23 @@
+"""The games for learners: as environments of PettingZoo and Gymnasium, and matches in a notebook.
+
+    from arena.rl import Environment
+
+    env = Environment("buttons", opponents=["planner", None])
+
+It needs `pip install 'arena[rl]'`; nothing else in the arena does. docs/learning.md explains how to turn what was
+learnt into a bot.
+"""
+
+try:
+    import gymnasium  # noqa: F401
+    import numpy  # noqa: F401
+    import pettingzoo  # noqa: F401
+except ImportError as error:
+    raise ImportError(f"arena.rl needs PettingZoo ({error}): pip install 'arena[rl]'") from error
+
+from arena.rl.environment import Environment, rewards
+from arena.rl.notebook import Matches, Replay, matches
+from arena.rl.opponents import BadOpponent
+from arena.rl.single_agent import SingleAgent
+
+__all__ = ["BadOpponent", "Environment", "Matches", "Replay", "SingleAgent", "matches", "rewards"]

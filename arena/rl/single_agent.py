@@ -1,0 +1,87 @@
+"""A game as an environment of Gymnasium, in which one seat learns, for trainers that know nothing of other players."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any, TypeAlias
+
+import gymnasium
+import numpy as np
+from gymnasium import spaces
+
+from arena.games import Options
+from arena.rl.environment import Environment
+from arena.rl.players import Player
+
+Seen: TypeAlias = "np.ndarray[Any, np.dtype[np.float32]]"
+Mask: TypeAlias = "np.ndarray[Any, np.dtype[np.bool_]]"
+
+
+class SingleAgent(gymnasium.Env[Seen, np.int64]):
+    """Environment of one seat: the one for which `opponents` has None; the others are played within `step`.
+
+    An observation is a flat array of numbers from 0 to 1. `action_masks`, which MaskablePPO of sb3-contrib asks for,
+    says which actions are legal, and so does `info["action_mask"]`. An action that is not legal ends the episode with
+    the reward -1, as it would forfeit a match, and `info["illegal"]` is set.
+    """
+
+    metadata = {"render_modes": ["ansi", "human"], "render_fps": 4}  # noqa: RUF012
+
+    def __init__(
+        self,
+        game: str,
+        opponents: Sequence[Player | None] = (None, "random"),
+        *,
+        options: Options | None = None,
+        render_mode: str | None = None,
+    ):
+        self._env = Environment(game, opponents=opponents, options=options, render_mode=render_mode)
+        if len(self._env.possible_agents) > 1:
+            several = ", ".join(self._env.possible_agents)
+            self._env.close()
+            raise ValueError(f"one seat learns, not {several}: put a player in place of every other None")
+        (self._agent,) = self._env.possible_agents
+        self.render_mode = render_mode
+        self.observation_space: spaces.Box = self._env.observation_space(self._agent)["observation"]  # type: ignore[assignment]
+        self.action_space = self._env.action_space(self._agent)
+
+    @property
+    def position(self) -> Any:
+        """State of the game, as in `arena.games`, from which a learner can search."""
+        return self._env.position
+
+    def reset(self, *, seed: int | None = None, options: dict[str, Any] | None = None) -> tuple[Seen, dict[str, Any]]:
+        """Begin a match and play it to the first decision of the learner.
+
+        A seed determines this match and all matches after it, the luck of opponents included. Gymnasium's `options` are
+        ignored.
+        """
+        super().reset(seed=seed, options=options)
+        # What the learner draws from `np_random` changes no die of later matches.
+        self._env.reset(seed=seed)
+        return self._seen()
+
+    def step(self, action: np.int64 | int) -> tuple[Seen, float, bool, bool, dict[str, Any]]:
+        """Choose an action, and play on to the learner's next decision or to the end of the match."""
+        if not self.action_masks()[action]:
+            seen, info = self._seen()
+            return seen, -1.0, True, False, {**info, "illegal": True}
+        self._env.step(int(action))
+        seen, info = self._seen()
+        return seen, self._env.rewards[self._agent], self._env.terminations[self._agent], False, info
+
+    def action_masks(self) -> Mask:
+        """Return for every action whether it is legal now."""
+        return self._env.action_mask(self._agent).astype(bool)
+
+    def render(self) -> str | None:
+        """Return the position as text if `render_mode` is `ansi`; print it if the mode is `human`."""
+        return self._env.render()
+
+    def close(self) -> None:
+        """End the processes of opponents."""
+        self._env.close()
+
+    def _seen(self) -> tuple[Seen, dict[str, Any]]:
+        observed = self._env.observe(self._agent)
+        return observed["observation"], {"action_mask": observed["action_mask"]}
