@@ -11,6 +11,7 @@ from typing import Any, TypeAlias
 
 import numpy as np
 from gymnasium import spaces
+from gymnasium.error import ResetNeeded
 from pettingzoo import AECEnv
 
 from arena import games
@@ -47,6 +48,7 @@ class Environment(AECEnv):
     ):
         self._opponents: dict[Seat, Opponent] = {}
         self._met = False
+        self._whole = False  # whether the last reset or step came to its end
         self.game = games.game(game)
         seats = _seats(self.game, seats, opponents)
         name = f"{game}_v{self.game.rules_version}"
@@ -71,7 +73,7 @@ class Environment(AECEnv):
             for seat, player in enumerate(players):
                 if player is not None:
                     self._opponents[seat] = opponent(self.game, player)
-        except Exception:
+        except BaseException:  # as by Ctrl-C: a process that was started would stay
             self.close()
             raise
         self._updated = [each for each in self._opponents.values() if each.updates]
@@ -91,6 +93,7 @@ class Environment(AECEnv):
         """
         if seed is not None:
             self._luck = np.random.default_rng(seed)
+        self._whole = False
         self._begin()
         self._meet()
         self.agents = list(self.possible_agents)
@@ -103,6 +106,7 @@ class Environment(AECEnv):
         if self._opponents:
             self._play_others()
         self._ask()
+        self._whole = True
 
     def observe(self, agent: Agent) -> Observed:
         """Return what an agent sees, with the mask of its legal actions: all 0 unless the agent has to decide."""
@@ -120,8 +124,11 @@ class Environment(AECEnv):
     def step(self, action: int | None) -> None:
         """Choose an action for the agent in `agent_selection`. Raises ValueError if it is not legal.
 
-        When the match is over, the action must be None, as PettingZoo demands.
+        When the match is over, the action must be None, as PettingZoo demands. What an opponent raises breaks the match
+        off: from then on gymnasium.error.ResetNeeded is raised.
         """
+        if not self._whole:
+            raise ResetNeeded("the match was broken off, or none was begun: call reset()")
         agent = self.agent_selection
         if self.terminations[agent]:
             self._was_dead_step(action)
@@ -129,6 +136,7 @@ class Environment(AECEnv):
         seat = self._seats[agent]
         if action is None or action not in self._pending[seat]:
             raise ValueError(f"{agent} chose {action}, legal: {', '.join(map(str, self._pending[seat]))}")
+        self._whole = False
         self._cumulative_rewards[agent] = 0.0
         self._decisions[seat] = int(action)
         if len(self._decisions) == len(self._pending):
@@ -137,6 +145,7 @@ class Environment(AECEnv):
                 self._play_others()
         self._ask()
         self._accumulate_rewards()
+        self._whole = True
         if self.render_mode == "human":
             self.render()
 

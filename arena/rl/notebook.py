@@ -10,6 +10,7 @@ from collections.abc import Iterator, Sequence
 from functools import cached_property
 from hashlib import sha256
 from html import escape
+from numbers import Integral
 from random import Random
 from statistics import fmean
 from typing import Any, NamedTuple, TypeAlias
@@ -73,13 +74,14 @@ def matches(
 
     A player is a bot by its name or path, a function of a turn, or a class derived from `arena_bot.Bot`. They play in
     groups: the same dice once with each player in each seat, so `n` is rounded up to whole groups. There are no time
-    limits. A seed, a text or a number, repeats the matches of players that use no other luck. Raises BadOpponent.
+    limits. A seed, a text or a number, repeats the matches of players that use no other luck. Raises BadOpponent for a
+    player, arena.games.UnknownGame, and ValueError for the rest.
     """
     rules = games.game(game)
     if isinstance(players, str) or len(players) not in rules.seats:
         raise ValueError(f"{game} needs a list of {rules.seats[0]} … {rules.seats[-1]} players, not {players!r}")
-    if n < 1:
-        raise ValueError(f"n is the number of matches, at least 1, not {n}")
+    if not isinstance(n, Integral) or n < 1:
+        raise ValueError(f"n is the number of matches, at least 1, not {n!r}")
     text = secrets.token_hex(16) if seed is None else str(seed)
     whole = rules.options(options or {})
     opponents: list[Opponent] = []

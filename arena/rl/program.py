@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import weakref
 from contextlib import suppress
 from typing import Any
@@ -16,6 +17,8 @@ from arena.suggest import printable
 
 PATIENCE = LIMITS.first + LIMITS.bank
 """Seconds after which a bot that does not answer is taken to hang: the most that a decision may last in a ladder."""
+FORKED = "it plays for the process that this one was forked from: make an environment here"
+"""What is told in a fork: two processes on one link would get each other's answers."""
 
 
 class Program(Opponent):
@@ -28,7 +31,8 @@ class Program(Opponent):
 
     def _hire(self) -> None:
         process, self._link = hire(self.name, self._game.name, LIMITS)
-        self._dismiss = weakref.finalize(self, dismiss, process, self._link)
+        self._owner = os.getpid()
+        self._dismiss = weakref.finalize(self, dismiss, process, self._link, self._owner)
         joined = self._told()
         assert isinstance(joined, Joined)
         self.updates = joined.updates
@@ -59,16 +63,17 @@ class Program(Opponent):
         self._dismiss()
 
     def _order(self, order: Order) -> None:
-        """Send an order; that the process has ended is noticed when an answer is awaited."""
-        with suppress(OSError):
-            self._link.send(order)
+        """Send an order; that the process has ended, or is another's, is noticed when an answer is awaited."""
+        if os.getpid() == self._owner:
+            with suppress(OSError):
+                self._link.send(order)
 
     def _told(self, order: Order | None = None) -> object:
         """Return what the process tells, to an order if there is one. Raises BadOpponent if that is a text."""
         try:
             if order is not None:
                 self._order(order)
-            told = self._link.recv()
+            told = self._link.recv() if os.getpid() == self._owner else FORKED
         except (EOFError, OSError):
             told = "its process has ended"
         except BaseException:  # as by Ctrl-C: an answer that nobody waited for would be taken for the next one

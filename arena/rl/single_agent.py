@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from operator import index
 from typing import Any, TypeAlias
 
 import gymnasium
 import numpy as np
 from gymnasium import spaces
+from gymnasium.error import ResetNeeded
 
 from arena.games import Options
 from arena.rl.environment import Environment
@@ -21,8 +23,8 @@ class SingleAgent(gymnasium.Env[Seen, np.int64]):
     """Environment of one seat: the one for which `opponents` has None; the others are played within `step`.
 
     An observation is a flat array of numbers from 0 to 1. `action_masks`, which MaskablePPO of sb3-contrib asks for,
-    says which actions are legal, and so does `info["action_mask"]`. An action that is not legal ends the episode with
-    the reward -1, as it would forfeit a match, and `info["illegal"]` is set.
+    says which actions are legal, and so does `info["action_mask"]`. Any other number ends the episode with the reward
+    -1, as it would forfeit a match, and `info["illegal"]` is set.
     """
 
     metadata = {"render_modes": ["ansi", "human"], "render_fps": 4}  # noqa: RUF012
@@ -41,6 +43,7 @@ class SingleAgent(gymnasium.Env[Seen, np.int64]):
             self._env.close()
             raise ValueError(f"one seat learns, not {several}: put a player in place of every other None")
         (self._agent,) = self._env.possible_agents
+        self._over = True
         self.render_mode = render_mode
         self.observation_space: spaces.Box = self._env.observation_space(self._agent)["observation"]  # type: ignore[assignment]
         self.action_space = self._env.action_space(self._agent)
@@ -57,18 +60,28 @@ class SingleAgent(gymnasium.Env[Seen, np.int64]):
         ignored.
         """
         super().reset(seed=seed, options=options)
+        self._over = True  # until a match has begun: an opponent may raise something
         # What the learner draws from `np_random` changes no die of later matches.
         self._env.reset(seed=seed)
+        self._over = False
         return self._seen()
 
     def step(self, action: np.int64 | int) -> tuple[Seen, float, bool, bool, dict[str, Any]]:
-        """Choose an action, and play on to the learner's next decision or to the end of the match."""
-        if not self.action_masks()[action]:
+        """Choose an action, and play on to the learner's next decision or to the end of the match.
+
+        Raises gymnasium.error.ResetNeeded after the end.
+        """
+        if self._over:
+            raise ResetNeeded("the episode is over, or none was begun: call reset()")
+        number, mask = index(action), self.action_masks()
+        self._over = True  # also if an opponent raises something
+        if not (0 <= number < len(mask) and mask[number]):
             seen, info = self._seen()
             return seen, -1.0, True, False, {**info, "illegal": True}
-        self._env.step(int(action))
+        self._env.step(number)
+        self._over = self._env.terminations[self._agent]
         seen, info = self._seen()
-        return seen, self._env.rewards[self._agent], self._env.terminations[self._agent], False, info
+        return seen, self._env.rewards[self._agent], self._over, False, info
 
     def action_masks(self) -> Mask:
         """Return for every action whether it is legal now."""

@@ -22,6 +22,7 @@ from arena.check.examined import Examined, Misbehaved, examined
 from arena.referee.limits import Limits
 from arena.roster.bots import Workshop, find
 from arena.sandbox import NoSandbox, Sandbox, probe
+from arena.sandbox.process import adopt_orphans, end_orphans
 from arena.sandbox.run_folder import run_folder
 from arena.submission import BadSubmission
 from arena.submission.build import Building
@@ -64,8 +65,11 @@ def hire(name: str, game: str, limits: Limits) -> tuple[subprocess.Popen[bytes],
     return process, ours
 
 
-def dismiss(process: subprocess.Popen[bytes], link: Connection[Order | None, object]) -> None:
-    """Close the link and wait until the process has ended."""
+def dismiss(process: subprocess.Popen[bytes], link: Connection[Order | None, object], owner: int) -> None:
+    """Close the link and wait until the process has ended; a fork of its owner, a process id, only closes the link."""
+    if os.getpid() != owner:
+        link.close()
+        return
     with suppress(OSError):
         link.send(None)
     link.close()
@@ -79,14 +83,18 @@ def dismiss(process: subprocess.Popen[bytes], link: Connection[Order | None, obj
 def main(descriptor: str, game: str, name: str, start_limit: str) -> None:
     """Serve one bot over the link of this file descriptor."""
     link: Connection[object, Order | None] = Connection(int(descriptor))
-    with suppress(BrokenPipeError):
-        try:
-            _serve(link, game, name, float(start_limit))
-        except Misbehaved as fault:
-            printed = f"; it printed last: {fault.output[-1]}" if fault.output else ""
-            link.send(f"{fault}{printed}")
-        except (BadSubmission, NoSandbox, Unjudged, homes.ForeignHome, store.StoreError) as error:
-            link.send(str(error))
+    adopt_orphans()  # before the first sandbox is tried, which may leave a process, too
+    try:
+        with suppress(BrokenPipeError):
+            try:
+                _serve(link, game, name, float(start_limit))
+            except Misbehaved as fault:
+                printed = f"; it printed last: {fault.output[-1]}" if fault.output else ""
+                link.send(f"{fault}{printed}")
+            except (BadSubmission, NoSandbox, Unjudged, homes.ForeignHome, store.StoreError) as error:
+                link.send(str(error))
+    finally:
+        end_orphans()  # they would be left to the user of the link
 
 
 def _serve(link: Connection[object, Order | None], game: str, name: str, start_limit: float) -> None:

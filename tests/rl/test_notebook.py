@@ -9,6 +9,7 @@ from typing import Any
 import msgspec
 import pytest
 
+from arena import games
 from arena.replay import document
 from arena.rl import BadOpponent, matches
 from arena_bot import Turn
@@ -114,6 +115,11 @@ def test_mistakes_are_named() -> None:
         matches("birth", "greedy")
     with pytest.raises(ValueError, match=r"^n is the number of matches, at least 1, not 0$"):
         matches("birth", [first, "greedy"], n=0)
+    for n in 2.5, "a":
+        with pytest.raises(ValueError, match=rf"^n is the number of matches, at least 1, not {n!r}$"):
+            matches("birth", [first, "greedy"], n=n)  # type: ignore[arg-type]
+    with pytest.raises(games.UnknownGame, match=r"^unknown game 'go': "):
+        matches("go", [first, "greedy"])
     with pytest.raises(BadOpponent, match=r"^<lambda> chose -1, legal: "):
         matches("birth", [lambda _: -1, "greedy"])
     with pytest.raises(ZeroDivisionError):

@@ -14,9 +14,13 @@ from typing import Any
 import numpy as np
 import psutil
 import pytest
+from gymnasium.error import ResetNeeded
 
 from arena import games, submission
 from arena.rl import BadOpponent, Environment, SingleAgent
+from arena.rl.opponents import BuiltIn, Opponent, uniform
+from arena.sandbox import cpu_usage
+from arena.sandbox.process import adopt_orphans
 from arena.v1.referee_pb2 import MatchEnd, Update
 from arena_bot import Bot, Turn
 from tests.cli.commands import arena
@@ -62,8 +66,9 @@ def last(turn: Turn) -> int:
 
 
 def spawned() -> list[psutil.Process]:
-    """The processes that this one has started."""
-    return psutil.Process().children(recursive=True)
+    """The processes that this one has started, without those that have ended: whoever is to reap them may be busy."""
+    found = psutil.Process().children(recursive=True)
+    return [each for each in found if each.is_running() and each.status() != psutil.STATUS_ZOMBIE]
 
 
 @pytest.mark.parametrize(("game", "name"), BUILT_INS)
@@ -132,6 +137,90 @@ def test_nothing_is_left_of_a_bot(cwd: Path) -> None:
     del env
     gc.collect()
     assert not set(spawned()) - before
+
+
+def test_the_process_of_a_bot_reaps_what_it_started(cwd: Path) -> None:
+    """Trials of sandboxes leave processes that have ended: a container's first process would keep them."""
+    programs.write(cwd, mine=programs.FIRST)
+    adopt_orphans()
+    before = set(cpu_usage.children(os.getpid()))
+    env = Environment("birth", opponents=["./mine.py", None])
+    env.close()
+    assert set(cpu_usage.children(os.getpid())) <= before
+
+
+@pytest.mark.long
+def test_a_fork_leaves_the_bot_to_its_owner(cwd: Path) -> None:
+    """It may forget or close the environment, and cannot play in it: both would read from one link."""
+    programs.write(cwd, mine=programs.FIRST)
+    script = (
+        "import os\n"
+        "from arena.rl import BadOpponent, Environment\n"
+        "env, forgotten = (Environment('birth', opponents=['./mine.py', None]) for _ in range(2))\n"
+        "if not (child := os.fork()):\n"
+        "    del forgotten\n"
+        "    try:\n"
+        "        env.reset()\n"
+        "    except BadOpponent as error:\n"
+        "        print(error, flush=True)\n"
+        "    env.close()\n"
+        "    os._exit(0)\n"
+        "os.waitpid(child, 0)\n"
+        "for each in (env, forgotten):\n"
+        "    each.reset(seed=1)\n"
+        "    each.close()\n"
+        "    print(each.agent_selection)\n"
+    )
+    told = subprocess.run([sys.executable, "-c", script], stdout=subprocess.PIPE, text=True, check=True, timeout=100)
+    error, *played = told.stdout.splitlines()
+    assert error == "./mine.py: it plays for the process that this one was forked from: make an environment here"
+    assert played == ["seat_1", "seat_1"]
+
+
+def test_who_gives_up_while_players_are_fetched_leaves_none(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Building a bot may take a while, and Ctrl-C is how one stops it."""
+    closed = []
+
+    class Fetched(BuiltIn):
+        def close(self) -> None:
+            closed.append(self.name)
+
+    def fetch(_game: Any, player: Any) -> Opponent:
+        if player == "slow":
+            raise KeyboardInterrupt
+        return Fetched(player, uniform)
+
+    monkeypatch.setattr("arena.rl.environment.opponent", fetch)
+    with pytest.raises(KeyboardInterrupt):
+        Environment("birth", opponents=["quick", "slow", None])
+    assert closed == ["quick"]
+
+
+@pytest.mark.parametrize("error", [ZeroDivisionError, KeyboardInterrupt])
+def test_what_a_function_raises_breaks_the_match_off(error: type[BaseException]) -> None:
+    """Half a step was made: only a new match goes on from there."""
+
+    def fails(turn: Turn) -> int:
+        if faulty:
+            raise error
+        return turn.legal[0]
+
+    faulty = True
+    env = Environment("birth", opponents=[None, fails])
+    with pytest.raises(ResetNeeded, match=r"^the match was broken off, or none was begun: call reset\(\)$"):
+        env.step(0)
+    with pytest.raises(error):
+        course(env, 1)
+    with pytest.raises(ResetNeeded, match=r"^the match was broken off, "):
+        env.step(0)
+    single = SingleAgent("birth", [None, fails])
+    single.reset(seed=1)
+    with pytest.raises(error):
+        single.step(np.flatnonzero(single.action_masks())[0])
+    with pytest.raises(ResetNeeded, match=r"^the episode is over, or none was begun: call reset\(\)$"):
+        single.step(0)
+    faulty = False
+    assert course(env, 1) == course(Environment("birth", opponents=[None, fails]), 1)
 
 
 @pytest.mark.long

@@ -11,6 +11,7 @@ import gymnasium
 import numpy as np
 import pytest
 from gymnasium.envs.registration import EnvSpec
+from gymnasium.error import ResetNeeded
 from gymnasium.utils.env_checker import check_env
 
 from arena import games
@@ -60,6 +61,31 @@ def test_what_is_not_legal_loses() -> None:
         _, _, _, _, info = env.step(np.int64(0))
     _, reward, over, _, info = env.step(np.flatnonzero(info["action_mask"] == 0)[0])
     assert (reward, over, info["illegal"]) == (-1, True, True)
+
+
+@pytest.mark.parametrize("action", [-6, -1, 6, 99])
+def test_a_number_that_is_no_action_is_not_legal_either(action: int) -> None:
+    """Whether the last action is legal or not."""
+    env = SingleAgent("birth")
+    env.reset(seed=1)
+    assert len(env.action_masks()) == 6
+    for seed in range(3):
+        env.reset(seed=seed)
+        _, reward, over, _, info = env.step(action)
+        assert (reward, over, info["illegal"]) == (-1, True, True)
+
+
+@pytest.mark.parametrize("illegal", [False, True])
+def test_after_the_end_comes_a_reset(illegal: bool) -> None:
+    """A step more would take a reward for nothing, -1 even after a win."""
+    env = SingleAgent("birth")
+    for _ in range(2):
+        with pytest.raises(ResetNeeded, match=r"^the episode is over, or none was begun: call reset\(\)$"):
+            env.step(0)
+        env.reset(seed=1)
+        over = False
+        while not over:
+            _, _, over, _, _ = env.step(99 if illegal else np.flatnonzero(env.action_masks())[0])
 
 
 def test_one_seat_learns() -> None:
