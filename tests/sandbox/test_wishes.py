@@ -97,7 +97,7 @@ def test_an_interrupted_leg_is_looked_through_before_it_goes_on() -> None:
     workers.sandbox = Sandbox(allowed=MOST._replace(memory_mib=512))
     with store.open(Path(".arena"), checkpoints=True) as db:
         key = store.LadderKey("birth", 2, {}, Limits().plain(), 1)
-        ladder = store.ladder(db, key, draw_probability=0.0, seed="y")
+        ladder = store.ladder(db, key, draw_probability=0.0, seed="z")
         store.plan(db, ladder, ["mine", "ann", "bob"], rounds=1)
         assert "mine@1" not in next(store.scheduled(db, ladder)).line_up
         with workers, pytest.raises(BadSubmission, match="mine@1 wishes for memory_mib = 600"):
