@@ -155,7 +155,7 @@ def test_bots_are_even_over_many_short_legs(field: int, seats: int, groups: int)
     there: list[Group] = []
     played = Counter(dict.fromkeys(bots(field), 0))
     for leg in range(40):
-        new = groups_of(bots(field), seats, 20, there, leg)[:groups]
+        new = groups_of(bots(field), seats, 20 if field < 11 else 3, there, leg)[:groups]
         there += new
         played.update(bot for group in new for bot in group.order)
         assert spread(played.values()) <= (2 if seats == 2 else 4)
