@@ -96,8 +96,8 @@ def _heard_in_finalizers() -> Iterator[None]:
 
     def interrupt(thread: int) -> None:
         time.sleep(AGAIN)
-        pending.pop()
         signal.pthread_kill(thread, signal.SIGINT)  # to this thread, which may sleep
+        pending.pop()  # not before: whoever waits for this would be gone
 
     def hook(unraisable: sys.UnraisableHookArgs) -> None:
         if not issubclass(unraisable.exc_type, KeyboardInterrupt):
