@@ -82,17 +82,14 @@ def missing(
     orders = _every_order(bots, seats) if _affordable(len(bots), seats) else _Draws(bots, seats, event_seed)
     for number in range(rounds):
         there = have(number)
-        groups = [Group(number, order) for order in orders(number, there)]
-        shuffled = sorted(groups, key=lambda group: _digest(event_seed, f"shuffle/{leg}/{_text(group)}"))
-        if not even:
-            yield from shuffled
-        elif seats == 2:
-            lacking = {group.order for group in groups}
+        if even and seats == 2:
             # without the leg: what an earlier one left of a round goes on where it ended
             ring = sorted(bots, key=lambda bot: _digest(event_seed, f"turn/{number}/{bot}"))
-            yield from (Group(number, pair) for pair in _pairs(ring) if pair in lacking)
-        else:
-            yield from _evenly(shuffled, there)
+            yield from (Group(number, pair) for pair in _pairs(ring) if pair not in there)
+            continue
+        groups = [Group(number, order) for order in orders(number, there)]
+        shuffled = sorted(groups, key=lambda group: _digest(event_seed, f"shuffle/{leg}/{_text(group)}"))
+        yield from _evenly(shuffled, there) if even else shuffled
 
 
 def _affordable(bots: int, seats: int) -> bool:

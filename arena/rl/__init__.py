@@ -9,9 +9,9 @@ learnt into a bot.
 """
 
 try:
-    import gymnasium  # noqa: F401
-    import numpy  # noqa: F401
-    import pettingzoo  # noqa: F401
+    import gymnasium  # noqa: F401 - only to tell whether it is there
+    import numpy  # noqa: F401 - only to tell whether it is there
+    import pettingzoo  # noqa: F401 - only to tell whether it is there
 except ImportError as error:
     raise ImportError(f"arena.rl needs PettingZoo ({error}): pip install 'arena[rl]'") from error
 

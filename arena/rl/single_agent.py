@@ -27,7 +27,7 @@ class SingleAgent(gymnasium.Env[Seen, np.int64]):
     -1, as it would forfeit a match, and `info["illegal"]` is set.
     """
 
-    metadata = {"render_modes": ["ansi", "human"], "render_fps": 4}  # noqa: RUF012
+    metadata = {"render_modes": ["ansi", "human"], "render_fps": 4}  # noqa: RUF012 - an attribute of objects in Gymnasium
 
     def __init__(
         self,
@@ -45,7 +45,9 @@ class SingleAgent(gymnasium.Env[Seen, np.int64]):
         (self._agent,) = self._env.possible_agents
         self._over = True
         self.render_mode = render_mode
-        self.observation_space: spaces.Box = self._env.observation_space(self._agent)["observation"]  # type: ignore[assignment]
+        space = self._env.observation_space(self._agent)["observation"]
+        assert isinstance(space, spaces.Box)
+        self.observation_space = space
         self.action_space = self._env.action_space(self._agent)
 
     @property

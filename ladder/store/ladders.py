@@ -86,27 +86,26 @@ def end_leg(db: Database, ladder: Ladder) -> int:
         (leg,) = db.execute("SELECT max(leg) FROM legs WHERE ladder = ?", [ladder.id]).fetchone()
         (end,) = db.execute("SELECT coalesce(max(end), 0) FROM blocks WHERE ladder = ?", [ladder.id]).fetchone()
         begin = behind_tried(db, ladder, end)  # an older arena played without blocks
-        found = {"ladder": ladder.id, "leg": leg, "begin": begin}
-        beyond = (
-            "SELECT g.id FROM groups g JOIN matches m ON m.group_id = g.id"
-            " WHERE g.ladder = :ladder AND g.leg = :leg AND m.seq >= :begin"
-        )
-        counted = f"SELECT min(position), count(*) FROM groups WHERE id IN ({beyond})"
-        first, groups = db.execute(counted, found).fetchone()
-        if not groups:
+        (first,) = db.execute(
+            "SELECT min(position) FROM groups g JOIN matches m ON m.group_id = g.id"
+            " WHERE m.ladder = ? AND m.seq >= ? AND g.leg = ?",
+            [ladder.id, begin, leg],
+        ).fetchone()
+        if first is None:
             return 0
-        db.execute(f"CREATE TEMP TABLE beyond AS {beyond} GROUP BY g.id", found)
-        db.execute("DELETE FROM matches WHERE group_id IN (SELECT id FROM beyond)")
-        db.execute("DELETE FROM groups WHERE id IN (SELECT id FROM beyond)")
-        db.execute("DROP TABLE beyond")
+        found = {"ladder": ladder.id, "leg": leg, "begin": begin, "first": first}
+        beyond = "ladder = :ladder AND leg = :leg AND position >= :first"
+        matches = f"DELETE FROM matches WHERE group_id IN (SELECT id FROM groups WHERE {beyond})"
+        taken = db.execute(matches, found).rowcount
+        db.execute(f"DELETE FROM groups WHERE {beyond}", found)
         # Dropped ones at its end were passed over by the ratings: their places are free again.
         db.execute("UPDATE ladders SET folded = min(folded, :begin) WHERE id = :ladder", found)
         if first:
-            db.execute("UPDATE legs SET most = :first WHERE ladder = :ladder AND leg = :leg", {**found, "first": first})
+            db.execute("UPDATE legs SET most = :first WHERE ladder = :ladder AND leg = :leg", found)
         else:
             db.execute("DELETE FROM legs WHERE ladder = :ladder AND leg = :leg", found)
             db.execute("UPDATE groups SET absent = :leg WHERE ladder = :ladder AND absent > :leg", found)
-    return int(groups) * ladder.key.seats
+    return int(taken)
 
 
 def scheduled(

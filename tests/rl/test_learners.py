@@ -26,19 +26,26 @@ COMMANDS = re.findall(r"^```sh\n((?s:.*?))^```$", (ROOT / "docs/learning.md").re
 """The blocks of commands on the page: those of the learner, and those of PPO."""
 
 
+ARENA = str(Path(sys.executable).with_name("arena"))
+
+
+def trained(cwd: Path, example: str, folder: str, *words: str, seconds: float) -> Any:
+    """Copy an example to a folder and train it for at most so many seconds; return how its bot compares with luck."""
+    shutil.copytree(ROOT / "bots/python" / example, cwd / folder)
+    subprocess.run([sys.executable, f"{folder}/train.py", *words], cwd=cwd, check=True, timeout=seconds)
+    compared = [ARENA, "compare", f"./{folder}/bot", "random", "--game=birth", "--seed=1", "--json"]
+    return json.loads(subprocess.check_output(compared, cwd=cwd, timeout=400))
+
+
 @pytest.mark.long
 @pytest.mark.timeout(900)
 def test_the_learner_learns_to_beat_luck(tmp_path: Path) -> None:
     """As on the page: trained, compared and submitted; 95 % certain, however often one looks."""
-    arena = str(Path(sys.executable).with_name("arena"))
-    shutil.copytree(ROOT / "bots/python/learner", tmp_path / "mine")
     assert ".venv/bin/python mine/train.py" in COMMANDS[0]
-    subprocess.run([sys.executable, "mine/train.py"], cwd=tmp_path, check=True, timeout=500)
-    compared = [arena, "compare", "./mine/bot", "random", "--game=birth", "--seed=1", "--json"]
-    found = json.loads(subprocess.check_output(compared, cwd=tmp_path, timeout=400))
+    found = trained(tmp_path, "learner", "mine", seconds=500)
     assert found["low"] > 0.5
     assert found["better"] == found["bots"][0]
-    subprocess.run([arena, "submit", "./mine/bot"], cwd=tmp_path, check=True, timeout=200)
+    subprocess.run([ARENA, "submit", "./mine/bot"], cwd=tmp_path, check=True, timeout=200)
 
 
 @pytest.mark.long
@@ -71,10 +78,6 @@ if find_spec("sb3_contrib"):  # it needs some gigabytes, so it is no requirement
     @pytest.mark.timeout(1800)
     def test_ppo_learns_to_beat_luck(tmp_path: Path) -> None:
         """As on the page, with fewer decisions: 95 % certain, however often one looks."""
-        arena = str(Path(sys.executable).with_name("arena"))
-        shutil.copytree(ROOT / "bots/python/ppo", tmp_path / "deep")
         assert ".venv/bin/python deep/train.py" in COMMANDS[1]
-        subprocess.run([sys.executable, "deep/train.py", "--steps=50000"], cwd=tmp_path, check=True, timeout=1200)
-        compared = [arena, "compare", "./deep/bot", "random", "--game=birth", "--seed=1", "--json"]
-        found = json.loads(subprocess.check_output(compared, cwd=tmp_path, timeout=400))
+        found = trained(tmp_path, "ppo", "deep", "--steps=50000", seconds=1200)
         assert found["better"] == found["bots"][0]
