@@ -29,6 +29,8 @@ class Rating(NamedTuple):
 
 
 NEW = Rating(25.0, 25 / 3)
+BETA = NEW.sigma / 2
+"""Standard deviation of how well a bot plays in one match."""
 
 
 def rate(ratings: Sequence[Rating], ranks: Sequence[int], draw_probability: float) -> tuple[Rating, ...]:
@@ -67,4 +69,4 @@ def _trueskill(draw_probability: float) -> Any:
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # "invalid escape sequence" in trueskill 0.4.5, until it is compiled
         import trueskill  # imported here, because only rating matches needs it
-    return trueskill.TrueSkill(*NEW, beta=NEW.sigma / 2, tau=0.0, draw_probability=draw_probability)
+    return trueskill.TrueSkill(*NEW, beta=BETA, tau=0.0, draw_probability=draw_probability)

@@ -11,6 +11,7 @@ import math
 from base64 import b32encode
 from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from functools import lru_cache
 from hashlib import sha256
 from itertools import combinations, permutations
 from typing import Any, NamedTuple, TypeAlias, TypeVar
@@ -49,6 +50,12 @@ def canonical(order: Order) -> Order:
 def rotations(order: tuple[Label, ...]) -> tuple[tuple[Label, ...], ...]:
     """Return the line-ups of a group: in rotation r, seat s has bot (s + r) modulo seats."""
     return tuple(order[r:] + order[:r] for r in range(len(order)))
+
+
+@lru_cache(maxsize=1 << 13)  # called for every match, and most line-ups repeat
+def line_up(bots: str, rotation: int) -> Order:
+    """Return the labels by seat for a rotation of a stored group."""
+    return rotations(tuple(json.loads(bots)))[rotation]
 
 
 def default_rounds(bots: int, seats: int) -> int:

@@ -8,8 +8,8 @@ from __future__ import annotations
 
 import math
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from functools import cached_property
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from functools import cached_property, lru_cache
 from itertools import combinations
 from random import Random
 from statistics import fmean
@@ -49,6 +49,28 @@ class Estimate(NamedTuple):
     groups: int
 
 
+class PairSums(NamedTuple):
+    """Of the groups of two bots: how many, half points that the first took from the second, and their squares."""
+
+    groups: int
+    halves: int
+    squares: int
+
+    @property
+    def spread(self) -> int:
+        """Sum of squares of what the first took, less its mean; times the number of groups, to be a whole number."""
+        return self.groups * self.squares - self.halves * self.halves
+
+
+class JointSums(NamedTuple):
+    """Of the groups that two pairs have in common: how many, half points in each pair, and their products."""
+
+    groups: int
+    halves: int
+    other_halves: int
+    products: int
+
+
 class _Pairing(NamedTuple):
     """The groups of two bots: how many, the first one's mean share of points, and its variance from group to group."""
 
@@ -63,20 +85,27 @@ class _Pairing(NamedTuple):
         return guarded * (1 - guarded)
 
 
-class Evidence:
-    """The complete groups of a ladder, counted by their results."""
+class Shares:
+    """What bots took from each other in complete groups, and how the shares of pairs go together.
 
-    def __init__(self, groups: Mapping[Group, int]) -> None:
-        self._groups = groups
-        self._shares = [(_shares(group), count) for group, count in sorted(groups.items())]
-        self._pairings = _pairings(self._shares)
-        self._played = Counter[str]()
+    It is computed from sums of whole numbers, so it is the same wherever these come from. `joint` returns those of any
+    two pairs that were in the same groups. Where it leaves out some pairs of a bot, only the bot's figures against a
+    single other one are right.
+    """
+
+    def __init__(
+        self, seats: int, pairs: Mapping[Pair, PairSums], joint: Callable[[], Mapping[tuple[Pair, Pair], JointSums]]
+    ) -> None:
+        self._pairs = dict(sorted(pairs.items()))  # in one order, since sums of fractions depend on it
+        self._joint = joint
+        self._pairings = {pair: _pairing(sums, seats) for pair, sums in self._pairs.items()}
         self._opponents: dict[str, set[str]] = defaultdict(set)
-        for one, other in self._pairings:
+        met = Counter[str]()
+        for one, other in self._pairs:
             self._opponents[one].add(other)
             self._opponents[other].add(one)
-        for (order, _), count in groups.items():
-            self._played.update(dict.fromkeys(order, count))
+            met.update(dict.fromkeys((one, other), pairs[one, other].groups))
+        self._played = {bot: count // (seats - 1) for bot, count in met.items()}  # each group has all other seats
 
     @property
     def bots(self) -> list[str]:
@@ -88,7 +117,7 @@ class Evidence:
 
         Wilson's interval for as many matches as the groups are worth, given their variance (L. Kish's effective size).
         """
-        pair, sign = _pair(one, other)
+        pair, sign = as_pair(one, other)
         if pair not in self._pairings:
             return None
         groups, share, variance = pairing = self._pairings[pair]
@@ -106,7 +135,7 @@ class Evidence:
         """
         if bot not in self._played:
             return None
-        often = {other for other in self._opponents[bot] if self._pairings[_pair(bot, other)[0]].groups > 1}
+        often = {other for other in self._opponents[bot] if self._pairings[as_pair(bot, other)[0]].groups > 1}
         lead = self._estimate(_score(bot, often or self._opponents[bot]), self._played[bot])
         return lead._replace(mean=lead.mean + 0.5, low=max(0.0, lead.low + 0.5), high=min(1.0, lead.high + 0.5))
 
@@ -159,45 +188,6 @@ class Evidence:
         chances = ([count[place] / DRAWS for place in range(len(field))] for count in places)
         return dict(zip(field, chances, strict=True))
 
-    def seats(self) -> list[Estimate]:
-        """Return by seat the share of points of whoever sits there.
-
-        In every group all its bots sit there equally often.
-        """
-        return [self._seat(seat) for seat in range(max((len(order) for order, _ in self._groups), default=0))]
-
-    def _seat(self, seat: int) -> Estimate:
-        """Estimate the share of points of one seat.
-
-        A group that is split evenly says nothing about the variance, so it counts as no degree of freedom.
-        """
-        values = Counter[float]()
-        for (_, rotations), count in self._groups.items():
-            values[fmean(points(ranks)[seat] for ranks in rotations)] += count
-        groups, mean, variance = moments(values)
-        freedom = max(1, groups - values[0.5] - 1)
-        half = quantile(freedom) * math.sqrt(variance / groups) if groups > 1 else 1.0
-        return Estimate(mean, max(0.0, mean - half), min(1.0, mean + half), groups)
-
-    def saved(self) -> float | None:
-        """Return the part of a group's variance that shared dice remove; below 0 if they add to it.
-
-        The comparison is with as many matches with independent dice, and so independent results. None if nothing
-        varies.
-        """
-        together = alone = 0.0
-        for pair, by_seats in _by_seats(self._groups).items():
-            freedom = sum(many - 1 for many, _, _ in by_seats)
-            if freedom:
-                one_match = sum((many - 1) * variance for many, _, variance in by_seats) / freedom
-                together += self._pairings[pair].groups * self._pairings[pair].variance
-                alone += self._pairings[pair].groups * one_match / self._size
-        return 1 - together / alone if alone else None
-
-    @property
-    def _size(self) -> int:
-        return len(next(iter(self._groups))[0])
-
     def _lead(self, one: str, other: str) -> dict[Pair, float]:
         """Return the weights of `lead`; empty if the two never met.
 
@@ -218,7 +208,7 @@ class Evidence:
 
     def _either(self, one: str, other: str) -> int:
         """Count the groups that have either of two bots that met."""
-        return self._played[one] + self._played[other] - self._pairings[_pair(one, other)[0]].groups
+        return self._played[one] + self._played[other] - self._pairings[as_pair(one, other)[0]].groups
 
     def _error(self, weights: Weights) -> float:
         """Return the standard error of a figure, never 0: that pairs balance each other in few groups is no proof."""
@@ -228,9 +218,10 @@ class Evidence:
     def _covariance(self, one: Weights, other: Weights) -> float:
         """Return the covariance of two figures. Pairs that were in the same groups are correlated."""
         return sum(
-            weight * other[pair_] * self._correlations[pair].get(pair_, 0.0) * self._spread(pair) * self._spread(pair_)
+            weight * other[pair_] * self._correlations[pair][pair_] * self._spread(pair) * self._spread(pair_)
             for pair, weight in one.items()
-            for pair_ in (self._correlations[pair].keys() & other.keys())
+            for pair_ in other
+            if pair_ in self._correlations[pair]
         )
 
     def _spread(self, pair: Pair) -> float:
@@ -268,32 +259,102 @@ class Evidence:
 
     @cached_property
     def _correlations(self) -> dict[Pair, dict[Pair, float]]:
-        """Correlations of the shares of pairs that were in the same groups."""
-        products: defaultdict[Pair, defaultdict[Pair, float]] = defaultdict(lambda: defaultdict(float))
-        for shares, count in self._shares:
-            off = {pair: share - self._pairings[pair].share for pair, share in shares.items()}
-            for pair, value in off.items():
-                for other, value_ in off.items():
-                    products[pair][other] += count * value * value_
-        root = {pair: math.sqrt(row[pair]) for pair, row in products.items()}
-        return {
-            pair: {
-                other: 1.0 if other == pair else product / (root[pair] * root[other])
-                for other, product in row.items()
-                if other == pair or (root[pair] and root[other])
-            }
-            for pair, row in products.items()
-        }
+        """Correlations of the shares of pairs that were in the same groups; none where a share never changed."""
+        found: dict[Pair, dict[Pair, float]] = {pair: {pair: 1.0} for pair in self._pairs}
+        for (pair, pair_), joint in self._joint().items():
+            one, other = self._pairs[pair], self._pairs[pair_]
+            if spreads := one.groups * other.groups * one.spread * other.spread:
+                together = one.groups * (other.groups * joint.products - other.halves * joint.halves) - one.halves * (
+                    other.groups * joint.other_halves - other.halves * joint.groups
+                )
+                found[pair][pair_] = found[pair_][pair] = together / math.sqrt(spreads)
+        return found
 
 
-def _pair(one: str, other: str) -> tuple[Pair, int]:
+class Evidence(Shares):
+    """The complete groups of a ladder, counted by their results."""
+
+    def __init__(self, groups: Mapping[Group, int]) -> None:
+        self._groups = groups
+        self._size = len(next(iter(groups))[0]) if groups else 2
+        sums: defaultdict[Pair, list[int]] = defaultdict(lambda: [0] * 3)
+        for group, count in groups.items():
+            for pair, halves in taken(group).items():
+                add(sums[pair], (1, halves, halves * halves), count)
+        super().__init__(self._size, {pair: PairSums(*each) for pair, each in sums.items()}, self._all_joint)
+
+    def seats(self) -> list[Estimate]:
+        """Return by seat the share of points of whoever sits there.
+
+        In every group all its bots sit there equally often.
+        """
+        return [self._seat(seat) for seat in range(self._size if self._groups else 0)]
+
+    def _seat(self, seat: int) -> Estimate:
+        """Estimate the share of points of one seat.
+
+        A group that is split evenly says nothing about the variance, so it counts as no degree of freedom.
+        """
+        values = Counter[float]()
+        for (_, rotations), count in self._groups.items():
+            values[fmean(points(ranks)[seat] for ranks in rotations)] += count
+        groups, mean, variance = moments(values)
+        freedom = max(1, groups - values[0.5] - 1)
+        half = quantile(freedom) * math.sqrt(variance / groups) if groups > 1 else 1.0
+        return Estimate(mean, max(0.0, mean - half), min(1.0, mean + half), groups)
+
+    def saved(self) -> float | None:
+        """Return the part of a group's variance that shared dice remove; below 0 if they add to it.
+
+        The comparison is with as many matches with independent dice, and so independent results. None if nothing
+        varies.
+        """
+        together = alone = 0.0
+        for pair, by_seats in _by_seats(self._groups).items():
+            freedom = sum(many - 1 for many, _, _ in by_seats)
+            if freedom:
+                one_match = sum((many - 1) * variance for many, _, variance in by_seats) / freedom
+                together += self._pairings[pair].groups * self._pairings[pair].variance
+                alone += self._pairings[pair].groups * one_match / self._size
+        return 1 - together / alone if alone else None
+
+    def _all_joint(self) -> dict[tuple[Pair, Pair], JointSums]:
+        found: defaultdict[tuple[Pair, Pair], list[int]] = defaultdict(lambda: [0] * 4)
+        for group, count in self._groups.items():
+            for (pair, halves), (pair_, halves_) in combinations(sorted(taken(group).items()), 2):
+                add(found[pair, pair_], (1, halves, halves_, halves * halves_), count)
+        return {pairs: JointSums(*each) for pairs, each in found.items()}
+
+
+def add(sums: list[int], values: Sequence[int], count: int) -> None:
+    """Add values to sums as often as this."""
+    for number, value in enumerate(values):
+        sums[number] += value * count
+
+
+@lru_cache(maxsize=1 << 10)  # with few bots most groups repeat a result
+def taken(group: Group) -> Mapping[Pair, int]:
+    """Return the half points that the first bot of each pair took from the second over the matches of a group."""
+    found: defaultdict[Pair, int] = defaultdict(int)
+    for pair, _, won in _meetings(group):
+        found[pair] += int(2 * won)
+    return found
+
+
+def _pairing(sums: PairSums, seats: int) -> _Pairing:
+    groups, unit = sums.groups, 2 * seats  # half points of a pair in a group
+    variance = sums.spread / (groups * (groups - 1) * unit * unit) if groups > 1 else 0.0
+    return _Pairing(groups, sums.halves / (unit * groups), variance)
+
+
+def as_pair(one: str, other: str) -> tuple[Pair, int]:
     """Return the two labels as a pair, and -1 if it begins with the other one, else 1."""
     return ((one, other), 1) if one < other else ((other, one), -1)
 
 
 def _score(bot: str, opponents: set[str]) -> dict[Pair, float]:
     """Return the weights of a bot's share of points, the same weight for every opponent."""
-    pairs = (_pair(bot, other) for other in sorted(opponents))
+    pairs = (as_pair(bot, other) for other in sorted(opponents))
     return {pair: sign / len(opponents) for pair, sign in pairs}
 
 
@@ -305,22 +366,6 @@ def _meetings(group: Group) -> Iterator[tuple[Pair, tuple[int, int], float]]:
         for first, second in pairs:
             seats = (first - rotation) % len(order), (second - rotation) % len(order)
             yield (order[first], order[second]), seats, point(ranks[seats[0]], ranks[seats[1]])
-
-
-def _shares(group: Group) -> dict[Pair, float]:
-    """Return for every two bots of a group the first one's share of their points over all its matches."""
-    shares: defaultdict[Pair, float] = defaultdict(float)
-    for pair, _, won in _meetings(group):
-        shares[pair] += won / len(group[0])
-    return shares
-
-
-def _pairings(shares: Iterable[tuple[Mapping[Pair, float], int]]) -> dict[Pair, _Pairing]:
-    values: defaultdict[Pair, Counter[float]] = defaultdict(Counter)
-    for of_group, count in shares:
-        for pair, share in of_group.items():
-            values[pair][share] += count
-    return {pair: _Pairing(*moments(counts)) for pair, counts in values.items()}
 
 
 def _by_seats(groups: Mapping[Group, int]) -> dict[Pair, list[tuple[int, float, float]]]:

@@ -98,7 +98,7 @@ def ladder(
       arena ladder --game buttons
     """
     from arena import roster
-    from arena.cli import leaderboard
+    from arena.cli import bot_card, leaderboard
     from arena.reports import leaderboard as reports
     from arena.tournament.budget import Budget
     from arena.tournament.run import run_ladder
@@ -146,6 +146,7 @@ def ladder(
         say(_summary(db, mine, run, time.monotonic() - begun, budget, interrupted=stopped()))
         if not stopped():
             leaderboard.settle(db, mine)
+            bot_card.complete(db)
         if as_json:
             print_json(reports.ladder_run(db, mine, game, run.played))
         else:

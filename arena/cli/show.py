@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import datetime
 from collections.abc import Sequence
+from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -16,42 +17,54 @@ from arena.cli.output import draw, last_line, print_json, printable, table
 from arena.games.rules import Game, remark
 
 if TYPE_CHECKING:
-    from arena.reports.bots import BotCard, BotFaults, BotMatch, BuiltIn, SecondChance
+    from arena.reports.bot_card import BotCard
+    from arena.reports.bots import BotFaults, BotMatch, BuiltIn, SecondChance
     from arena.reports.match_card import MatchCard
     from ladder.store import Match
+
+LISTED = 10
+"""Matches of a bot in --json, unless -n says how many."""
 
 
 @click.command()
 @click.argument("what", metavar="MATCH|BOT")
-@click.option("-n", "--matches", type=click.IntRange(1), metavar="N", default=10, help="Matches of a bot to list.")
-@click.option("-g", "--game", type=GameName(), metavar="GAME", help="Only matches of it.")
+@click.option("-n", "--matches", type=click.IntRange(1), metavar="N", help="Also list so many matches of a bot.")
+@click.option("-g", "--game", type=GameName(), metavar="GAME", help="Only ladders and matches of it.")
 @home_option
 @json_option
-def show(what: str, matches: int, game: Game[Any] | None, home: Path, as_json: bool) -> None:
+def show(what: str, matches: int | None, game: Game[Any] | None, home: Path, as_json: bool) -> None:
     """Show what happened in a match, or how a bot did.
 
-    MATCH is the id of a match or the beginning of it. Forfeits are shown with their evidence. Of a bot's matches,
-    those that it forfeited are listed first, then the latest.
+    MATCH is the id of a match or the beginning of it. Forfeits are shown with their evidence. BOT is a version, or a
+    name for the newest one: what it reached in each ladder, against whom, from which seat, how long it thought, and
+    which of its matches are worth a look. -n lists others, those that it forfeited first, then the latest.
 
     \b
     Example:
       arena show mybot
     """
     from arena import submission, suggest
-    from arena.replay import kept
-    from arena.reports import bots as reports
-    from arena.reports.match_card import match_card
+    from arena.cli import bot_card
+    from arena.reports import bot_card as reports
+    from arena.reports.bots import built_in_card
     from ladder import store
 
     with store.open_read(home) as db:
         names = {version.name for version in store.versions(db)}
         if what.partition("@")[0] in names:
             version = store.version(db, what)
-            card = reports.bot_card(db, version, matches, game.name if game else None)
-            return print_json(card) if as_json else _show_bot(version.label, card, matches)
+            if store.lacking(db):
+                with suppress(store.StoreError), store.open(home) as writable:  # else the card says what it lacks
+                    bot_card.complete(writable)
+            most = matches if matches is not None else LISTED * as_json
+            card = reports.bot_card(db, version, most, game.name if game else None)
+            return print_json(card) if as_json else _show_bot(card)
         if what in submission.built_ins():
-            own = reports.built_in_card(submission.built_ins()[what])
+            own = built_in_card(submission.built_ins()[what])
             return print_json(own) if as_json else _show_built_in(own.bot)
+        from arena.replay import kept
+        from arena.reports.match_card import match_card
+
         try:
             found = store.match(db, what)
         except store.NotFound as error:
@@ -67,20 +80,26 @@ def _show_built_in(bot: BuiltIn) -> None:
     click.echo(f"{bot.name}: built-in, plays {', '.join(bot.games)}; no matches yet")
 
 
-def _show_bot(label: str, card: BotCard, limit: int) -> None:
+def _show_bot(card: BotCard) -> None:
     bot = card.bot
+    label = f"{bot.name}@{bot.number}"
     retired = ", retired" if bot.retired is not None else ""
     click.echo(f"{label}: {bot.origin}{retired}, plays {', '.join(bot.games)}")
     click.echo(f"entered {when(bot.created)}, run as {printable(' '.join(bot.run))}")
     click.echo(f"sha256 {bot.digest}" + (f", built {bot.built}" if bot.built else ""))
     for chance in card.chances:
         click.echo(_second_chance(label, chance))
-    draw(_faults(card.faults))
-    if not card.matches:
-        return click.echo("no matches yet")
-    more = "; more with -n" if len(card.matches) == limit else ""
-    click.echo(f"{len(card.matches):,} of its matches, forfeited ones first, then the latest{more}:")
-    return draw(_matches(card.matches))
+    draw("\nfinished matches in all ladders, and how many of them it forfeited", _faults(card.faults))
+    from arena.cli.bot_card import in_ladder
+
+    for ladder in card.ladders:
+        draw(*in_ladder(label, ladder))
+    if card.matches:
+        draw(f"\n{len(card.matches):,} of its matches, forfeited ones first, then the latest", _matches(card.matches))
+    elif not any(each.matches for each in card.faults if each.label == label):
+        click.echo(f"no matches yet: arena ladder --game {bot.games[0]} plays them")
+    elif not card.ladders:
+        click.echo(f"none of its matches is rated here yet: arena show {label} -n 10 lists the latest")
 
 
 def _second_chance(label: str, chance: SecondChance) -> str:

@@ -63,7 +63,7 @@ def recorded(played: Played) -> Replay:
     return Replay(
         tuple(played.choices),
         tuple([Forfeited(forfeit.seat, forfeit.reason, forfeit.step) for forfeit in played.outcome.forfeits]),
-        tuple([tuple(map(milliseconds, seat.times)) for seat in played.seats]),
+        tuple([tuple([round(time * 1000, 2) for time in seat.times]) for seat in played.seats]),  # as `milliseconds`
         tuple(
             [{decision: milliseconds(seconds) for decision, seconds in seat.charged.items()} for seat in played.seats]
         ),
@@ -76,9 +76,9 @@ def milliseconds(seconds: float) -> float:
     return round(seconds * 1000, 2)
 
 
-def pack(played: Played) -> bytes:
+def pack(replay: Replay) -> bytes:
     """Return the replay as it is stored: gzipped JSON."""
-    return packed_json({"format": FORMAT, **recorded(played)._asdict()})
+    return packed_json({"format": FORMAT, **replay._asdict()})
 
 
 def packed_json(record: Mapping[str, Any]) -> bytes:
@@ -108,6 +108,17 @@ def unpack(packed: bytes) -> Replay:
         raise Unreadable(f"is of format {record.format}, this arena knows {FORMAT}: update the arena")
     forfeits = tuple(Forfeited(*forfeit) for forfeit in record.forfeits)
     return Replay(record.choices, forfeits, record.times_ms, record.charged_ms, record.conditions)
+
+
+def times_of(packed: bytes) -> Sequence[Sequence[float]]:
+    """Return the times of each seat's decisions, in milliseconds; none of a replay that cannot be read.
+
+    `arena verify` says what is wrong with that one.
+    """
+    try:
+        return unpack(packed).times_ms
+    except Unreadable:
+        return ()
 
 
 def replayed(game: Game[Any], seats: int, options: Options, dice: Dice, replay: Replay) -> Match:

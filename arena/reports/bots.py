@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING
 from arena import roster
 from arena.reports.base import Report
 from arena.submission import Program
-from ladder import store
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -87,17 +86,6 @@ class BotMatch(Report):
     finished: float
 
 
-class BotCard(Report):
-    """What became of a bot that was entered."""
-
-    bot: BotVersion
-    faults: Sequence[BotFaults]
-    """By version."""
-    chances: Sequence[SecondChance]
-    matches: Sequence[BotMatch]
-    """Those with its forfeits first, then the latest."""
-
-
 class BuiltIn(Report):
     """A built-in bot that has not played yet."""
 
@@ -129,16 +117,6 @@ def bots(db: Database, home: Path, game: str | None = None) -> Bots:
     """List all bots, or those that play a game."""
     listed = [ListedBot(**entry._asdict()) for entry in roster.listed(db, home)]
     return Bots(bots=[bot for bot in listed if game is None or game in bot.games])
-
-
-def bot_card(db: Database, version: store.Version, most: int, game: str | None = None) -> BotCard:
-    """Read the card of a version, with at most so many of its matches, or of those of one game."""
-    return BotCard(
-        bot=BotVersion(**version._asdict()),
-        faults=[BotFaults(**each._asdict()) for each in store.faults(db, version.name)],
-        chances=[SecondChance(**each._asdict()) for each in store.chances_of(db, version.label)],
-        matches=[BotMatch(**line._asdict()) for line in store.matches_of(db, version.label, most, game)],
-    )
 
 
 def built_in_card(program: Program) -> BuiltInCard:

@@ -291,6 +291,7 @@ def _record(run: Run, db: Database, ladder: store.Ladder, results: Sequence[Play
     values = [finished(result) for result in results if result.id not in full]
     played = store.record(db, ladder, values)
     store.apply_ratings(db, ladder)
+    store.add_rated(db, ladder, least=store.ADDED_AT_ONCE)
     for void in full.values():
         raise DiskFull(f"{void}: make room in {tempfile.gettempdir()} and run the command again")
     voids = [value for value in values if isinstance(value, store.VoidMatch)]
@@ -324,7 +325,10 @@ def finished(played: Played) -> store.FinishedMatch | store.VoidMatch:
     seats = tuple(
         seat_outcome(ranks[seat], scores[seat], record, of_seat.get(seat)) for seat, record in enumerate(played.seats)
     )
-    return store.FinishedMatch(played.id, seats, replay.plain(played.choices), replay.pack(played))
+    record = replay.recorded(played)
+    return store.FinishedMatch(
+        played.id, seats, replay.plain(played.choices), replay.pack(record), times_ms=record.times_ms
+    )
 
 
 def seat_outcome(rank: int, score: int, record: SeatRecord, forfeit: SeatForfeit | None) -> store.SeatOutcome:

@@ -208,6 +208,12 @@ def _settled(db: Database, ladder: Ladder) -> Verdict:
     return Verdict(remarks=tuple(checks.check_settled(db, ladder)))
 
 
+def _cards(db: Database, ladder: Ladder) -> Verdict:
+    checks.check_sums(db, ladder)
+    checks.check_times(db, ladder, replay.times_of)
+    return Verdict()
+
+
 def _results(db: Database, ladder: Ladder, begin: int) -> Verdict:
     """Replay a chunk of matches by the rules, if this arena has them, and compare the results."""
     playable = _is_playable(ladder)
@@ -221,7 +227,7 @@ def _results(db: Database, ladder: Ladder, begin: int) -> Verdict:
     return Verdict(matches)
 
 
-LONG = (_ratings, _settled)
+LONG = (_ratings, _settled, _cards)
 """Parts that a single process does for a whole ladder; they take longest, so they begin first."""
 
 

@@ -5,6 +5,7 @@ and what a function has written survives kill -9 and power loss as soon as it re
 """
 
 from ladder.store.board import apply_ratings, ladder_hash, leaderboard, provisional, reach, sign
+from ladder.store.cards import Notable, SeatSums, complete, lacking, notable, seat_sums, shares, unrated
 from ladder.store.chances import Chance, chances, chances_of, forgive, use_chance
 from ladder.store.checks import Mismatch
 from ladder.store.database import (
@@ -51,12 +52,16 @@ from ladder.store.records import (
 )
 from ladder.store.results import ATTEMPTS, faults, match, matches_of, pace, record
 from ladder.store.retirement import Retired, drop, reinstate, retire, retirements
+from ladder.store.sums import ADDED_AT_ONCE, add_rated
+from ladder.store.times import DecisionTimes, decision_times
 from ladder.store.versions import add_version, field, version, versions
 
 __all__ = [
+    "ADDED_AT_ONCE",
     "ATTEMPTS",
     "Chance",
     "Counts",
+    "DecisionTimes",
     "Faults",
     "FinishedMatch",
     "Ladder",
@@ -65,16 +70,19 @@ __all__ = [
     "MatchLine",
     "Mismatch",
     "NotFound",
+    "Notable",
     "Pace",
     "Phase",
     "Retired",
     "Row",
     "ScheduledMatch",
     "SeatOutcome",
+    "SeatSums",
     "Settled",
     "StoreError",
     "Version",
     "VoidMatch",
+    "add_rated",
     "add_version",
     "apply_ratings",
     "awaited",
@@ -83,7 +91,9 @@ __all__ = [
     "chances_of",
     "close_block",
     "close_home",
+    "complete",
     "counts",
+    "decision_times",
     "drop",
     "end_leg",
     "evidence",
@@ -94,6 +104,7 @@ __all__ = [
     "find_settled",
     "forgive",
     "is_stored",
+    "lacking",
     "ladder",
     "ladder_hash",
     "ladders",
@@ -103,6 +114,7 @@ __all__ = [
     "matches_left",
     "matches_of",
     "next_phase",
+    "notable",
     "one_state",
     "open",
     "open_copy",
@@ -116,9 +128,12 @@ __all__ = [
     "retire",
     "retirements",
     "scheduled",
+    "seat_sums",
     "settle",
+    "shares",
     "sign",
     "to_play",
+    "unrated",
     "use_chance",
     "version",
     "versions",

@@ -124,10 +124,11 @@ def _apply_some(db: Database, ladder: Ladder) -> int:
 def _apply_between(db: Database, ladder: Ladder, begin: int, end: int) -> None:
     if begin == 0:  # at the start, or after an unplayable match was played after all
         _forget(db, ladder)
-    now = standings(db, ladder)
+    now, history = standings(db, ladder), list[tuple[str, int, str]]()
     for seq, _, after in rated_matches(db, ladder, begin, end, now):
         ratings = canonical_json({version: standing.rating for version, standing in after.items()})
-        db.execute("INSERT INTO history (ladder, seq, ratings) VALUES (?, ?, ?)", [ladder.id, seq, ratings])
+        history.append((ladder.id, seq, ratings))
+    db.conn.executemany("INSERT INTO history (ladder, seq, ratings) VALUES (?, ?, ?)", history)
     _save(db, ladder, now)
     db.execute("UPDATE ladders SET folded = ?, hash = NULL WHERE id = ?", [end, ladder.id])
     note_arithmetic(db, ladder)

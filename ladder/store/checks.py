@@ -16,10 +16,9 @@ from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
 
 from ladder import settled
 from ladder.ratings import arithmetic
-from ladder.schedule import Group, Order, canonical_json, match_id, match_seed, missing
-from ladder.store import board
+from ladder.schedule import Group, Order, canonical_json, line_up, match_id, match_seed, missing
+from ladder.store import board, sums, times
 from ladder.store.evidence import find_settled, rated_matches, settled_by
-from ladder.store.ladders import line_up
 from ladder.store.phases import next_phase
 from ladder.store.records import Ladder
 from ladder.store.results import ATTEMPTS, digest
@@ -226,6 +225,32 @@ def check_ratings(db: Database, ladder: Ladder) -> list[str]:
     if board.kept_hash(db, ladder) not in (None, board.ladder_hash(db, ladder)):
         raise Mismatch("its hash is not that of its results and ratings")
     return compare.remarks(rated_by, arithmetic())
+
+
+def check_sums(db: Database, ladder: Ladder) -> None:
+    """Compute the sums of rated matches anew, as far as they reach, and compare. Raises Mismatch."""
+    end, rated = sums.reach(db, ladder)
+    if end > rated:
+        raise Mismatch(f"the sums for cards reach to seq {end}, the ratings to {rated}")
+    computed = sums.Sums()
+    for match in sums.rated(db, ladder, 0, end):
+        computed.add(*match)
+    for table, rows in computed.rows():
+        _compare_rows(table, sums.stored_rows(db, ladder.id, table), rows)
+
+
+def check_times(db: Database, ladder: Ladder, times_of: times.TimesOf) -> None:
+    """Compute the sums of times anew from the replays, which `times_of` reads, and compare. Raises Mismatch."""
+    if times.unread(db) < 0:
+        raise Mismatch("the times of more replays are known than there are")
+    stored = db.execute("SELECT version, counts, longest_ms FROM time_sums WHERE ladder = ?", [ladder.id]).fetchall()
+    _compare_rows("time_sums", sorted(stored), times.rows_of_replays(db, ladder, times_of))
+
+
+def _compare_rows(table: str, known: Sequence[sums.Row], computed: Sequence[sums.Row]) -> None:
+    for stored, own in zip_longest(known, computed):
+        if stored != own:
+            raise Mismatch(f"the table {table} has {stored or 'nothing'}, the matches give {own or 'nothing'}")
 
 
 def _check_set_back(db: Database, ladder: Ladder) -> None:

@@ -10,10 +10,10 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from ladder import settled
 from ladder.ratings import Rating, arithmetic
+from ladder.schedule import line_up
 from ladder.statistics import Evidence, Group
 from ladder.store.board import note_arithmetic, rated_by
 from ladder.store.database import one_state, write
-from ladder.store.ladders import line_up
 from ladder.store.records import Ladder
 
 if TYPE_CHECKING:

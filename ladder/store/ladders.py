@@ -7,12 +7,12 @@ import os
 import sys
 import time
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from functools import lru_cache, partial
+from functools import partial
 from hashlib import sha256
 from itertools import islice
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from ladder.schedule import Group, Order, canonical_json, match_id, match_seed, missing, rotations
+from ladder.schedule import Group, Order, canonical_json, line_up, match_id, match_seed, missing
 from ladder.store.database import StoreError, write
 from ladder.store.phases import Phase, behind_tried
 from ladder.store.records import Counts, Ladder, LadderKey, ScheduledMatch
@@ -276,9 +276,3 @@ def _page(
         ScheduledMatch(id, seed, rotation, line_up(bots, rotation), attempts, seq)
         for id, seed, rotation, bots, attempts, seq in rows
     ]
-
-
-@lru_cache(maxsize=1 << 13)  # called for every match, and most line-ups repeat
-def line_up(bots: str, rotation: int) -> Order:
-    """Return the labels by seat for a rotation of a stored group."""
-    return rotations(tuple(json.loads(bots)))[rotation]

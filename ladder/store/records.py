@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
 from ladder.ratings import Rating
@@ -97,6 +97,8 @@ class FinishedMatch(NamedTuple):
     seats: tuple[SeatOutcome, ...]
     choices: bytes
     replay: bytes
+    times_ms: Sequence[Sequence[float]] = ()
+    """By seat, the times of its decisions in milliseconds, as its replay has them."""
 
 
 class VoidMatch(NamedTuple):

@@ -3,17 +3,19 @@
 from __future__ import annotations
 
 import json
+import sys
 import time
 from collections import Counter
 from collections.abc import Sequence
 from hashlib import sha256
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from ladder.ratings import Rating
-from ladder.schedule import canonical_json
+from ladder.schedule import canonical_json, line_up
 from ladder.store.database import NotFound, write
-from ladder.store.ladders import find_ladder, line_up
+from ladder.store.ladders import find_ladder, ladders
 from ladder.store.records import Faults, FinishedMatch, Ladder, Match, MatchLine, Pace, SeatOutcome, VoidMatch
+from ladder.store.times import NewTimes, last_replay, store_times
 from ladder.store.versions import version, versions
 
 if TYPE_CHECKING:
@@ -33,14 +35,35 @@ def record(db: Database, ladder: Ladder, results: Sequence[FinishedMatch | VoidM
     nothing.
     """
     now = time.time()
+    new = _New([], [], NewTimes())
     with write(db):
-        done = sum(_record(db, ladder, result, now) for result in results)
+        before = last_replay(db)
+        done = sum(_record(db, ladder, result, now, new) for result in results)
+        new.save(db, before)
         db.execute("UPDATE ladders SET last_played = ?, hash = NULL WHERE id = ?", [now, ladder.id])
     return done
 
 
-def _record(db: Database, ladder: Ladder, result: FinishedMatch | VoidMatch, now: float) -> bool:
-    row = db.execute(
+class _New(NamedTuple):
+    """What a transaction adds: rows of tables, which are faster to write all at once, and times."""
+
+    replays: list[tuple[str, bytes]]
+    seats: list[tuple[object, ...]]
+    times: NewTimes
+
+    def save(self, db: Database, before: int) -> None:
+        db.conn.executemany("INSERT INTO replays (match, replay) VALUES (?, ?)", self.replays)
+        db.conn.executemany(
+            "INSERT INTO seats"
+            " (match, seat, version, rank, score, forfeit, evidence, decisions, think_total, think_max)"
+            " VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
+            self.seats,
+        )
+        store_times(db, self.times, before)
+
+
+def _record(db: Database, ladder: Ladder, result: FinishedMatch | VoidMatch, now: float, new: _New) -> bool:
+    row = db.conn.execute(
         "SELECT m.status, g.bots, m.rotation, m.seq, m.voids FROM matches m JOIN groups g ON g.id = m.group_id"
         " WHERE m.id = ? AND m.ladder = ?",
         [result.id, ladder.id],
@@ -53,7 +76,7 @@ def _record(db: Database, ladder: Ladder, result: FinishedMatch | VoidMatch, now
     if isinstance(result, VoidMatch):
         _void(db, result, json.loads(voids))
         return False
-    _finish(db, result, line_up(bots, rotation), voids, now)
+    _finish(db, ladder, result, line_up(bots, rotation), voids, now, new)
     if status == "unplayable":  # ratings may have skipped it already: then all are computed anew
         db.execute("UPDATE ladders SET folded = 0, settled = 0 WHERE id = ? AND folded > ?", [ladder.id, seq])
         db.execute(
@@ -69,22 +92,20 @@ def _void(db: Database, result: VoidMatch, voids: list[str]) -> None:
     db.execute("UPDATE matches SET voids = ?, status = ?, digest = ? WHERE id = ?", values)
 
 
-def _finish(db: Database, result: FinishedMatch, bots: Sequence[str], voids: str, now: float) -> None:
+def _finish(
+    db: Database, ladder: Ladder, result: FinishedMatch, bots: Sequence[str], voids: str, now: float, new: _New
+) -> None:
     seats = [(label, *_packed(outcome)) for label, outcome in zip(bots, result.seats, strict=True)]
     digests = sha256(result.choices).digest(), sha256(result.replay).digest()
     whole = digest(result.id, voids, now, *digests, seats)
-    db.execute(
+    db.conn.execute(
         "UPDATE matches SET status = 'done', finished = ?, choices_digest = ?, replay_digest = ?, digest = ?"
         " WHERE id = ?",
         [now, *digests, whole, result.id],
     )
-    db.execute("INSERT INTO replays (match, replay) VALUES (?, ?)", [result.id, result.replay])
-    db.conn.executemany(
-        "INSERT INTO seats"
-        " (match, seat, version, rank, score, forfeit, evidence, decisions, think_total, think_max)"
-        " VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
-        [(result.id, number, *seat) for number, seat in enumerate(seats)],
-    )
+    new.replays.append((result.id, result.replay))
+    new.seats.extend([(result.id, number, *seat) for number, seat in enumerate(seats)])
+    new.times.add(ladder.id, bots, result.times_ms)
 
 
 def digest(
@@ -141,19 +162,45 @@ def match(db: Database, prefix: str) -> Match:
 def matches_of(db: Database, name: str, limit: int, game: str | None = None) -> tuple[MatchLine, ...]:
     """Return finished matches of a version, forfeited ones first, then the latest; of one game if it is named.
 
-    A label ("greedy@2") means that version, a name ("greedy") the newest one. Raises NotFound.
+    A label ("greedy@2") means that version, a name ("greedy") the newest one. The latest are those that come last in
+    the schedule of their ladder. Raises NotFound.
     """
+    label = version(db, name).label
+    lines = [line for ladder in ladders(db, game) for line in _latest(db, ladder, label, limit, forfeited=True)]
+    if len(lines) < limit:
+        lines += [line for ladder in ladders(db, game) for line in _latest(db, ladder, label, limit, forfeited=False)]
+    lines.sort(key=lambda line: (line.forfeit is None, -line.finished))  # stable: of a ladder the last comes first
+    return tuple(lines[:limit])
+
+
+def _latest(db: Database, ladder: Ladder, label: str, limit: int, *, forfeited: bool) -> list[MatchLine]:
+    """Return the last matches of a version in a ladder, which are found without looking at all of them."""
+    forfeits, every = "seats s INDEXED BY seats_forfeited CROSS JOIN matches m", "matches m CROSS JOIN seats s"
+    found = (
+        f"SELECT s.match, s.seat, m.seq FROM {forfeits if forfeited else every} WHERE s.match = m.id AND m.ladder = ?"
+        f" AND m.status = 'done' AND s.version = ? AND s.forfeit IS {'NOT ' * forfeited}NULL AND m.seq <= ?"
+        " ORDER BY m.seq DESC LIMIT ?"
+    )
     rows = db.execute(
-        "SELECT m.id, m.ladder, l.game, g.bots, m.rotation, s.seat, s.rank, s.score, s.forfeit, m.finished"
-        " FROM seats s JOIN matches m ON m.id = s.match JOIN groups g ON g.id = m.group_id"
-        " JOIN ladders l ON l.id = m.ladder WHERE s.version = ? AND l.game = coalesce(?, l.game)"
-        " ORDER BY s.forfeit IS NULL, m.finished DESC, m.seq DESC LIMIT ?",
-        [version(db, name).label, game, limit],
+        "SELECT m.id, g.bots, m.rotation, s.seat, s.rank, s.score, s.forfeit, m.finished"
+        f" FROM ({found}) f JOIN seats s ON s.match = f.match AND s.seat = f.seat JOIN matches m ON m.id = f.match"
+        " JOIN groups g ON g.id = m.group_id ORDER BY f.seq DESC",
+        [ladder.id, label, _last_seq(db, ladder, label), limit],
     )
-    return tuple(
-        MatchLine(id, ladder, game, line_up(bots, rotation), seat, rank, int(score), forfeit, finished)
-        for id, ladder, game, bots, rotation, seat, rank, score, forfeit, finished in rows
-    )
+    return [
+        MatchLine(id, ladder.id, ladder.key.game, line_up(bots, rotation), seat, rank, int(score), forfeit, finished)
+        for id, bots, rotation, seat, rank, score, forfeit, finished in rows
+    ]
+
+
+def _last_seq(db: Database, ladder: Ladder, label: str) -> int:
+    """Return a seq after which a version has no match that is done: its last one, if the sums have every such match."""
+    early, last = db.execute(
+        "SELECT EXISTS (SELECT 1 FROM matches WHERE ladder = l.id AND status = 'done' AND seq >= l.summed),"
+        " (SELECT max(last) FROM seat_sums WHERE ladder = l.id AND version = ?) FROM ladders l WHERE l.id = ?",
+        [label, ladder.id],
+    ).fetchone()
+    return sys.maxsize if early else -1 if last is None else int(last)
 
 
 def faults(db: Database, name: str) -> tuple[Faults, ...]:
@@ -164,9 +211,18 @@ def faults(db: Database, name: str) -> tuple[Faults, ...]:
 
 
 def _faults(db: Database, label: str, voids: int) -> Faults:
-    rows = db.execute("SELECT forfeit, count(*) FROM seats WHERE version = ? GROUP BY forfeit", [label]).fetchall()
-    by_reason = {reason: count for reason, count in rows if reason is not None}
-    return Faults(label, sum(count for _, count in rows), by_reason, voids)
+    summed = "SELECT sum(matches) FROM seat_sums WHERE ladder = l.id AND version = :label"
+    early = (
+        "SELECT count(*) FROM matches m JOIN seats s ON s.match = m.id AND s.version = :label"
+        " WHERE m.ladder = l.id AND m.status = 'done' AND m.seq >= l.summed"
+    )
+    (matches,) = db.execute(
+        f"SELECT coalesce(sum(coalesce(({summed}), 0) + ({early})), 0) FROM ladders l", {"label": label}
+    ).fetchone()
+    by_reason = db.execute(
+        "SELECT forfeit, count(*) FROM seats WHERE version = ? AND forfeit IS NOT NULL GROUP BY forfeit", [label]
+    )
+    return Faults(label, matches, dict(by_reason.fetchall()), voids)
 
 
 def _voids(db: Database) -> Counter[str]:

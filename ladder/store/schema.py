@@ -247,6 +247,86 @@ def _9_even_legs(db: Database) -> None:
     )
 
 
+def _10_sums(db: Database) -> None:
+    # Sums that ladder/store/sums.py computes of every match that is rated, and times.py of every match that is done.
+    db.executescript(
+        """
+        CREATE TABLE seat_sums (        -- rated matches of a version in a seat
+            ladder TEXT NOT NULL REFERENCES ladders,
+            version TEXT NOT NULL REFERENCES versions,
+            seat INTEGER NOT NULL,
+            matches INTEGER NOT NULL,
+            wins INTEGER NOT NULL,
+            ties INTEGER NOT NULL,
+            losses INTEGER NOT NULL,
+            rank_sum INTEGER NOT NULL,
+            halves INTEGER NOT NULL,    -- half points: 2 for each seat that it finished before, 1 for a tie with one
+            last INTEGER NOT NULL,      -- the seq of its last match there
+            PRIMARY KEY (ladder, version, seat)
+        ) STRICT, WITHOUT ROWID;
+
+        CREATE TABLE pair_sums (        -- groups of two versions of which every match is rated; the first is the lesser
+            ladder TEXT NOT NULL REFERENCES ladders,
+            version TEXT NOT NULL REFERENCES versions,
+            opponent TEXT NOT NULL REFERENCES versions,
+            groups INTEGER NOT NULL,
+            halves INTEGER NOT NULL,    -- half points that the first took from the second, summed over the groups
+            squares INTEGER NOT NULL,   -- and the sum of their squares
+            PRIMARY KEY (ladder, version, opponent)
+        ) STRICT, WITHOUT ROWID;
+
+        CREATE TABLE triple_sums (      -- the same of groups in which a version met two others
+            ladder TEXT NOT NULL REFERENCES ladders,
+            version TEXT NOT NULL REFERENCES versions,
+            opponent TEXT NOT NULL REFERENCES versions,
+            other TEXT NOT NULL REFERENCES versions,
+            groups INTEGER NOT NULL,
+            halves INTEGER NOT NULL,    -- half points that the lesser of version and opponent took from the greater
+            other_halves INTEGER NOT NULL,  -- the same of version and other
+            products INTEGER NOT NULL,  -- the sum of the products of both
+            PRIMARY KEY (ladder, version, opponent, other)
+        ) STRICT, WITHOUT ROWID;
+
+        CREATE TABLE notable (          -- the few rated matches of a version that are worth looking at first
+            ladder TEXT NOT NULL REFERENCES ladders,
+            version TEXT NOT NULL REFERENCES versions,
+            kind TEXT NOT NULL,
+            seq INTEGER NOT NULL,
+            value REAL NOT NULL,        -- the larger, the more notable
+            other TEXT REFERENCES versions,  -- to whom it lost, or against whom it won
+            PRIMARY KEY (ladder, version, kind, seq)
+        ) STRICT, WITHOUT ROWID;
+
+        CREATE TABLE time_sums (        -- times of all decisions of a version, as replays have them
+            ladder TEXT NOT NULL REFERENCES ladders,
+            version TEXT NOT NULL REFERENCES versions,
+            counts TEXT NOT NULL,       -- JSON: [bucket, number of decisions] for each bucket that has any
+            longest_ms REAL NOT NULL,
+            PRIMARY KEY (ladder, version)
+        ) STRICT, WITHOUT ROWID;
+
+        CREATE TABLE times_known (      -- one row: the rowid of the last replay that is in time_sums
+            replay INTEGER PRIMARY KEY
+        ) STRICT;
+        INSERT INTO times_known VALUES (0);
+
+        ALTER TABLE ladders ADD COLUMN summed INTEGER NOT NULL DEFAULT 0;  -- the seq of the first match in no sum
+
+        -- An older arena may rate anew, too, while this one reads.
+        CREATE TRIGGER sums_follow_ratings AFTER UPDATE OF folded ON ladders WHEN new.folded < new.summed BEGIN
+            UPDATE ladders SET summed = new.folded WHERE id = new.id;
+            DELETE FROM seat_sums WHERE ladder = new.id AND new.folded = 0;
+            DELETE FROM pair_sums WHERE ladder = new.id AND new.folded = 0;
+            DELETE FROM triple_sums WHERE ladder = new.id AND new.folded = 0;
+            DELETE FROM notable WHERE ladder = new.id AND new.folded = 0;
+        END;
+
+        CREATE INDEX seats_forfeited ON seats (version, forfeit) WHERE forfeit IS NOT NULL;
+        CREATE INDEX matches_void ON matches (id) WHERE voids != '[]';
+        """
+    )
+
+
 MIGRATIONS: list[Callable[[Database], None]] = [
     _1_everything,
     _2_builds,
@@ -257,4 +337,5 @@ MIGRATIONS: list[Callable[[Database], None]] = [
     _7_phases_and_chances,
     _8_dropped,
     _9_even_legs,
+    _10_sums,
 ]

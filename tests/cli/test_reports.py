@@ -14,7 +14,8 @@ import pytest
 from arena.cli import COMMANDS, main
 from arena.reports import Report
 from arena.reports.bench import Bench
-from arena.reports.bots import BotCard, Bots, BuiltInCard, NewBot
+from arena.reports.bot_card import BotCard
+from arena.reports.bots import Bots, BuiltInCard, NewBot
 from arena.reports.check import Check, Submission
 from arena.reports.comparison import Comparison
 from arena.reports.debug import Debug

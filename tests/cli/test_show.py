@@ -12,6 +12,7 @@ from arena.cli.fault_card import _answer
 from ladder import store
 from tests.cli.commands import typed
 from tests.cli.conftest import ESCAPES
+from tests.cli.test_leaderboard import use_terminal
 
 
 @pytest.fixture
@@ -23,12 +24,95 @@ def forfeited(home: Path) -> store.Match:
 
 def test_a_bot_is_shown_with_its_forfeits_first(forfeited: store.Match) -> None:
     """Who looks a bot up mostly wants to know what went wrong."""
-    head, _, sha, *_, columns, _, first, one, two, three = typed("show", "bob@1").out.splitlines()
+    head, _, sha, *_, columns, _, first, one, two, three = typed("show", "bob@1", "-n", "10").out.splitlines()
     assert head == "bob@1: submitted, plays birth"
     assert sha == "sha256 " + 64 * "b"
     assert columns.split() == ["match", "game", "bots", "by", "seat", "seat", "place", "score", "forfeit"]
     assert (first.split()[0], first.split()[-1]) == (forfeited.id, "crash")
     assert not any(line.endswith("crash") for line in (one, two, three))
+
+
+def test_the_card_tells_how_a_bot_did_in_a_ladder(forfeited: store.Match) -> None:
+    """What it reached, against whom, from which seat, and which matches to look at first."""
+    told = [line.split() for line in typed("show", "bob@1").out.splitlines()]
+    for line in (
+        f"birth, 2 players (ladder {forfeited.ladder.id})",
+        "rank 2 of 2, rating -21.80, points –",
+        "bob@1 2 -21.80 – 4 1 0 3 1",
+        "ann@1 -14.55 25.0 (0–99) 2",
+        "0 50.0±49.8 2 1 0 1",
+        "1 0.0 (0–99) 2 0 0 2",
+        f"{forfeited.id} forfeit: crash 0 2 0",
+    ):
+        assert line.split() in told, line
+
+
+def test_times_are_told_with_the_limit_and_as_shares_of_frames(home: Path) -> None:
+    """Whoever reads a time must know of what it is, how exact it is, and how much was allowed."""
+    with store.open(home, checkpoints=True) as db:
+        (ladder,) = store.ladders(db)
+        store.plan(db, ladder, ["ann", "bob@1"], rounds=3)
+        first = next(store.scheduled(db, ladder))
+        seats = (store.SeatOutcome(0, 7), store.SeatOutcome(1, 3))
+        times = [[0.1] * 98 + [3.0, 1250.5] if label == "bob@1" else [0.1] for label in first.line_up]
+        store.record(db, ladder, [store.FinishedMatch(first.id, seats, b"", b"", times)])
+    told = typed("show", "bob@1").out
+    assert "\ntime per decision (limit 1 s, the first of a match ten times that, bank 10 s)\n" in told
+    assert ["bob@1", "100", "0.11", "ms", "3.04", "ms", "1.25", "s"] in [line.split() for line in told.splitlines()]
+    assert "where several decisions shared a frame, each counts an equal share of its time" in told
+    assert "\n1 match of the ladder is done and not rated yet: only times include it\n" in told
+
+
+@pytest.fixture
+def crowded(home: Path) -> Path:
+    """A home in which five bots with long names have played at one table, with times."""
+    names = [f"the-bot-of-team-{letter}" for letter in "abcde"]
+    key = store.LadderKey("burning-desire", 5, {}, {"decision": 1.0, "bank": 10.0, "start": 30.0}, 1)
+    with store.open(home, checkpoints=True) as db:
+        for name in names:
+            store.add_version(db, name, digest=64 * name[-1], games=["burning-desire"], run=["x"], origin="submitted")
+        ladder = store.ladder(db, key, draw_probability=0.1)
+        store.plan(db, ladder, names, rounds=4)
+        for match in list(store.scheduled(db, ladder)):
+            ranks = [names.index(label.partition("@")[0]) for label in match.line_up]
+            seats = tuple(store.SeatOutcome(rank, 1_000_000 - rank) for rank in ranks)
+            times = [[0.5, 1250.5]] * 5
+            store.record(db, ladder, [store.FinishedMatch(match.id, seats, b"", b"", times)])
+        store.apply_ratings(db, ladder)
+    return home
+
+
+@pytest.mark.parametrize("width", [80, 100])
+def test_a_card_fits_a_terminal(crowded: Path, width: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    """No line is folded: it has as many as where nothing is."""
+    lines = len(typed("show", "the-bot-of-team-b", "--home", crowded).out.splitlines())
+    use_terminal(monkeypatch, width)
+    told = typed("show", "the-bot-of-team-b", "--home", crowded).out.splitlines()
+    assert (len(told), max(map(len, told)) <= width) == (lines, True)
+
+
+def test_matches_worth_a_look_tell_who_the_other_was(crowded: Path) -> None:
+    """With five at a table nobody could guess it."""
+    told = typed("show", "the-bot-of-team-c", "--home", crowded).out
+    assert re.search(r"lost to the-bot-of-team-a@1 by 2 +\d +3 +999998\n", told)
+
+
+def test_a_new_version_does_not_hide_the_older_ones(crowded: Path) -> None:
+    """Whoever has just submitted wants to see what there is to beat."""
+    with store.open(crowded, checkpoints=True) as db:
+        name = "the-bot-of-team-a"
+        store.add_version(db, name, digest=64 * "0", games=["burning-desire"], run=["x"], origin="submitted")
+    told = typed("show", name, "--home", crowded).out
+    assert f"{name}@2 has no rated match in it; of {name}@1:\nrank 1 of 5," in told
+
+
+def test_a_card_has_all_matches_of_an_older_home(crowded: Path) -> None:
+    """The first card after an update adds them up; a home that cannot be written shows what it has, and says so."""
+    with store.open(crowded, checkpoints=True) as db:
+        assert store.lacking(db)
+    assert "not rated yet" not in typed("show", "the-bot-of-team-a", "--home", crowded).out
+    with store.open_read(crowded) as db:
+        assert not store.lacking(db)
 
 
 @pytest.mark.usefixtures("home")

@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 from hashlib import sha256
+from pathlib import Path
 
+import pytest
 from sqlite_utils import Database
 
 from ladder import store
+from ladder.store import database, schema
 
 KEY = store.LadderKey("dice", 2, {"sides": 6}, {"limit": 1.0, "bank": 10.0}, rules_version=1)
 
@@ -45,6 +48,19 @@ def void(match: store.ScheduledMatch, times: int = 1) -> list[store.VoidMatch]:
 
 
 def play(db: Database, ladder: store.Ladder) -> None:
-    """Play all that is scheduled and rate it."""
+    """Play all that is scheduled, rate it, and add it to the sums for cards."""
     store.record(db, ladder, [finished(match) for match in store.scheduled(db, ladder)])
     store.apply_ratings(db, ladder)
+    store.add_rated(db, ladder)
+
+
+def older(home: Path, new: Path) -> None:
+    """Make a home as an arena without sums would have left it, from one with them."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(database, "MIGRATIONS", schema.MIGRATIONS[: schema.MIGRATIONS.index(schema._10_sums)])
+        with store.open(home) as db:
+            db.execute("PRAGMA foreign_keys = OFF")  # tables are copied in any order
+            db.execute("ATTACH ? AS new", [str(new / "arena.db")])
+            for table in db.table_names():
+                columns = ", ".join(column.name for column in db[table].columns)
+                db.execute(f"INSERT INTO {table} ({columns}) SELECT {columns} FROM new.{table}")

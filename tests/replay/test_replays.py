@@ -75,7 +75,9 @@ def test_a_match_with_forfeits_is_played_again_to_the_same_end(name: str, seats:
                 asked += played.answer(seat, chance.choice(legal))
         outcome = played.outcome
         assert outcome is not None
-        packed = replay.pack(Played("", outcome, None, tuple(played.choices), (SeatRecord(()),) * seats))
+        packed = replay.pack(
+            replay.recorded(Played("", outcome, None, tuple(played.choices), (SeatRecord(()),) * seats))
+        )
         again = replay.replayed(rules, seats, rules.options({}), KeyedDice(seed), replay.unpack(packed))
         assert again.outcome is not None
         assert (again.outcome.ranks, again.outcome.scores) == (outcome.ranks, outcome.scores)

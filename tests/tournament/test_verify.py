@@ -27,6 +27,7 @@ from arena.worker.jobs import Entrant
 from ladder import store
 from ladder.store import results
 from tests.cli.commands import typed
+from tests.ladder.fakes import older
 from tests.tournament import playing
 
 UNCHECKED = {
@@ -56,6 +57,7 @@ def played(tmp_path_factory: pytest.TempPathFactory) -> Path:
         store.use_chance(db, duel, "eve@1", {"detail": "the process exited with code 3"})
         store.apply_ratings(db, duel)
         store.settle(db, duel)
+        store.complete(db, replays.times_of)
     return home
 
 
@@ -312,6 +314,18 @@ def test_an_unplayable_match_is_no_forgery_whatever_comes_after_it(home: Path) -
     assert "an unplayable match was played after all" in found.remarks[0]
 
 
+def test_an_older_home_gets_sums_that_follow_from_its_matches(home: Path, tmp_path: Path) -> None:
+    """Those of times are read from the replays; everything is as if the sums had been there from the start."""
+    older(old := tmp_path / "old", home)
+    shutil.copytree(home / "bots", old / "bots")
+    with store.open(home) as db, store.open(old) as other:
+        for each in (db, other):
+            store.complete(each, replays.times_of)
+        assert sorted(other.conn.iterdump()) == sorted(db.conn.iterdump())
+        assert db.execute("SELECT count(*) FROM time_sums").fetchone() == (6,)
+    assert verdict(old).difference is None
+
+
 def test_matches_under_other_rules_are_not_played_again(home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Everything else about these matches is checked, and a remark says what was not."""
     monkeypatch.setattr(BurningDesire, "rules_version", 2)
@@ -384,6 +398,7 @@ def test_results_that_came_out_of_turn_are_found_in_a_ladder_that_is_complete(si
     assert "of the block from seq 0, rotation 1 was begun before all that comes before it" in found.what
     with closing(sqlite3.connect(single / "arena.db", isolation_level=None)) as db:
         db.execute("UPDATE legs SET phased = 0")  # an older arena began it
+        db.execute("UPDATE times_known SET replay = (SELECT max(rowid) FROM replays)")
     assert verdict(single).difference is None
 
 

@@ -1,0 +1,132 @@
+"""Tables of a bot's card in one ladder."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import TYPE_CHECKING
+
+from arena.cli.evidence import percent
+from arena.cli.output import progress, table
+from ladder import store
+
+if TYPE_CHECKING:
+    from rich.console import RenderableType
+    from rich.table import Table
+    from sqlite_utils import Database
+
+    from arena.reports.bot_card import BotInLadder, NotableMatch, SeatCard, VersionCard
+
+BUCKET = "a fifth"
+"""How much too large p50 and p99 can be: `ladder.store.times.EDGES`."""
+
+
+def complete(db: Database) -> None:
+    """Bring what cards are made from up to date, with progress."""
+    if store.lacking(db):
+        from arena import replay  # imported here, because a card that lacks nothing is there sooner without it
+
+        with progress("cards of bots", "steps") as report:
+            store.complete(db, replay.times_of, report)
+
+
+def in_ladder(label: str, card: BotInLadder) -> Iterator[RenderableType]:
+    """Yield the tables of a bot's card in one ladder, with the lines that explain them."""
+    (own,) = [version for version in card.versions if version.bot == card.bot]
+    yield f"\n{card.game}, {card.players} players (ladder {card.ladder})"
+    if card.bot != label:
+        yield f"{label} has no rated match in it; of {card.bot}:"
+    yield f"rank {own.rank} of {card.bots}, rating {own.rating:.2f}, points {_with_unit(percent(own.points))}"
+    if card.unrated:
+        one = card.unrated == 1
+        early = "1 match of the ladder is" if one else f"{card.unrated:,} matches of the ladder are"
+        yield f"{early} done and not rated yet: only times include {'it' if one else 'them'}"
+    yield ""
+    yield _versions(card)
+    yield "\npoints from each opponent, in how many groups of matches on the same dice"
+    yield _opponents(card)
+    yield "\nby seat"
+    yield _seats(card)
+    if any(version.times for version in card.versions):
+        yield f"\ntime per decision ({_limits(card)})"
+        yield _times(card)
+        yield "where several decisions shared a frame, each counts an equal share of its time;"
+        yield f"half took at most p50, 99 % at most p99; both are too large by {BUCKET} at most"
+    if card.worth_a_look:
+        yield "\nworth a look first"
+        yield _notable(card)
+
+
+def _with_unit(points: str) -> str:
+    return points if points == "–" else f"{points} %"
+
+
+def _versions(card: BotInLadder) -> Table:
+    columns = ["rank", "rating", "points %", "matches", *_results(card), "forfeits"]
+    rows = table("version", *columns, right=columns)
+    for each in card.versions:
+        numbers = [f"{each.rank}", f"{each.rating:.2f}", percent(each.points), f"{each.matches:,}"]
+        rows.add_row(each.bot, *numbers, *_counts(card, each), f"{each.forfeits:,}")
+    return rows
+
+
+def _results(card: BotInLadder) -> list[str]:
+    return ["wins", "ties", "losses"] if card.players == 2 else ["wins", "mean place"]
+
+
+def _counts(card: BotInLadder, each: VersionCard | SeatCard) -> list[str]:
+    if card.players == 2:
+        return [f"{count:,}" for count in (each.wins, each.ties, each.losses)]
+    return [f"{each.wins:,}", f"{each.mean_rank:.2f}"]
+
+
+def _opponents(card: BotInLadder) -> Table:
+    rows = table("opponent", "rating", "points %", "groups", right=["rating", "points %", "groups"])
+    for each in card.opponents:
+        rows.add_row(each.bot, f"{each.rating:.2f}", percent(each.points), f"{each.points.groups:,}")
+    return rows
+
+
+def _seats(card: BotInLadder) -> Table:
+    columns = ["seat", "points %", "matches", *_results(card)]
+    rows = table(*columns, right=columns)
+    for each in card.seats:
+        rows.add_row(str(each.seat), percent(each.points), f"{each.matches:,}", *_counts(card, each))
+    return rows
+
+
+def _times(card: BotInLadder) -> Table:
+    columns = ["decisions", "p50", "p99", "longest"]
+    rows = table("version", *columns, right=columns)
+    for each in card.versions:
+        if (times := each.times) is not None:
+            spans = map(_span, (times.p50_ms, times.p99_ms, times.max_ms))
+            rows.add_row(each.bot, f"{times.decisions:,}", *spans)
+    return rows
+
+
+def _limits(card: BotInLadder) -> str:
+    """Return the limits of decisions as text; whoever takes longer takes it from the bank."""
+    decision, bank = card.limits["decision"], card.limits["bank"]
+    return f"limit {decision:g} s, the first of a match ten times that, bank {bank:g} s"
+
+
+def _span(milliseconds: float) -> str:
+    if milliseconds >= 1000:
+        return f"{milliseconds / 1000:.2f} s"
+    return f"{milliseconds:.{1 if milliseconds >= 10 else 2}f} ms"
+
+
+def _notable(card: BotInLadder) -> Table:
+    rows = table("match", "why", "seat", "place", "score", right=["seat", "place", "score"])
+    for each in card.worth_a_look:
+        rows.add_row(each.id, _why(each), str(each.seat), str(each.rank + 1), str(each.score))
+    return rows
+
+
+def _why(match: NotableMatch) -> str:
+    if match.why == "forfeit":
+        return f"forfeit: {match.forfeit}"
+    if match.expected is not None:
+        result = "lost to" if match.why == "lost" else "won against"
+        return f"{result} {match.other}, {100 * match.expected:.0f} % likely to win"
+    return f"lost to {match.other} " + (f"by {match.margin:,}" if match.margin else "with the same score")

@@ -1,0 +1,234 @@
+"""The card of a bot: how it did in each ladder, and the matches worth looking at first."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from statistics import NormalDist
+from typing import TYPE_CHECKING
+
+from arena.reports.base import Report
+from arena.reports.bots import BotFaults, BotMatch, BotVersion, SecondChance
+from arena.reports.leaderboard import Estimate, centre
+from ladder import store
+from ladder.student import quantile, wilson
+
+if TYPE_CHECKING:
+    from sqlite_utils import Database
+
+    from ladder.statistics import Shares
+
+
+class DecisionTimes(Report):
+    """How long a version took for its decisions; of a frame with several decisions each has an equal share."""
+
+    decisions: int
+    p50_ms: float
+    """Half of all took at most this; it is the end of a bucket, so it is too large by a fifth at most."""
+    p99_ms: float
+    """99 % of all took at most this, as exactly as `p50_ms`."""
+    max_ms: float
+
+
+class VersionCard(Report):
+    """How a version did in a ladder."""
+
+    bot: str
+    rank: int
+    """Place on the leaderboard; the best bot has 1."""
+    rating: float
+    """mu − 3 sigma relative to the mean mu of the field, as tables show it."""
+    mu: float
+    """As it is stored, as is `sigma`."""
+    sigma: float
+    points: Estimate | None
+    """Share of the points, 0 to 1; None if nothing is known."""
+    matches: int
+    """Rated matches."""
+    wins: int
+    ties: int
+    losses: int
+    mean_rank: float
+    """Mean of the places, which count from 1."""
+    forfeits: int
+    times: DecisionTimes | None
+    """Of all matches that are done; None if there was no decision."""
+
+
+class OpponentCard(Report):
+    """What a bot took of the points from an opponent in complete groups."""
+
+    bot: str
+    rating: float
+    points: Estimate
+
+
+class SeatCard(Report):
+    """How a bot did in one seat."""
+
+    seat: int
+    matches: int
+    wins: int
+    ties: int
+    losses: int
+    mean_rank: float
+    points: Estimate
+    """Its `groups` are the matches: each is of another group, so they are independent."""
+
+
+class NotableMatch(Report):
+    """A match worth looking at first, as seen by the bot."""
+
+    id: str
+    why: str
+    """"forfeit", "lost" to a weaker bot, "won" against a stronger one, or "narrow": lost by little."""
+    forfeit: str | None
+    """The reason of its forfeit."""
+    other: str | None
+    """To whom it lost or against whom it won; of several that one by whom the result surprises most."""
+    expected: float | None
+    """Probability of being placed before that bot, by the ratings right after the match; only if lost or won."""
+    margin: int | None
+    """Difference of the scores; only if narrow."""
+    line_up: Sequence[str]
+    seat: int
+    rank: int
+    """From 0."""
+    score: int
+
+
+class BotInLadder(Report):
+    """A version's card in one ladder."""
+
+    game: str
+    players: int
+    ladder: str
+    limits: Mapping[str, float]
+    """Seconds, by name."""
+    bots: int
+    """Number of versions on the leaderboard."""
+    unrated: int
+    """Number of matches of the ladder that are done and not in these figures yet, but for times."""
+    versions: Sequence[VersionCard]
+    """Of the bot, those that were rated, by number."""
+    bot: str
+    """The version that all below is of: the one that was asked for or, if it was not rated here, the newest rated."""
+    opponents: Sequence[OpponentCard]
+    """The best first."""
+    seats: Sequence[SeatCard]
+    worth_a_look: Sequence[NotableMatch]
+    """Forfeits, the latest first; upsets, the largest first; narrow losses, the narrowest first."""
+
+
+class BotCard(Report):
+    """What became of a bot that was entered."""
+
+    bot: BotVersion
+    faults: Sequence[BotFaults]
+    """By version."""
+    chances: Sequence[SecondChance]
+    ladders: Sequence[BotInLadder]
+    """Those in which it or another version of it has a rated match, the one played last first."""
+    matches: Sequence[BotMatch]
+    """Those with its forfeits first, then the latest."""
+
+
+def bot_card(db: Database, version: store.Version, most: int, game: str | None = None) -> BotCard:
+    """Read the card of a version, with at most so many of its matches; of all games or one."""
+    with store.one_state(db):
+        ladders = [_in_ladder(db, ladder, version) for ladder in store.ladders(db, game)]
+        return BotCard(
+            bot=BotVersion(**version._asdict()),
+            faults=[BotFaults(**each._asdict()) for each in store.faults(db, version.name)],
+            chances=[SecondChance(**each._asdict()) for each in store.chances_of(db, version.label)],
+            ladders=[each for each in ladders if each is not None],
+            matches=[BotMatch(**line._asdict()) for line in store.matches_of(db, version.label, most, game)],
+        )
+
+
+def _in_ladder(db: Database, ladder: store.Ladder, version: store.Version) -> BotInLadder | None:
+    rows = store.leaderboard(db, ladder)
+    own = sorted([row for row in rows if row.name == version.name], key=lambda row: row.number)
+    if not own:
+        return None
+    label = version.label if version.label in [row.label for row in own] else own[-1].label
+    shares, middle = store.shares(db, ladder, [row.label for row in own]), centre(rows)
+    return BotInLadder(
+        game=ladder.key.game,
+        players=ladder.key.seats,
+        ladder=ladder.id,
+        limits=ladder.key.limits,
+        bots=len(rows),
+        unrated=store.unrated(db, ladder),
+        versions=[_version(db, ladder, row, shares, middle) for row in own],
+        bot=label,
+        opponents=_opponents(label, rows, shares, middle),
+        seats=[_seat(each, ladder.key.seats) for each in store.seat_sums(db, ladder, label)],
+        worth_a_look=_distinct([_notable(each) for each in store.notable(db, ladder, label)]),
+    )
+
+
+def _version(db: Database, ladder: store.Ladder, row: store.Row, shares: Shares, middle: float) -> VersionCard:
+    points = shares.score(row.label)
+    same = ("mu", "sigma", "matches", "wins", "ties", "losses", "mean_rank", "forfeits")
+    return VersionCard(
+        bot=row.label,
+        rank=row.place,
+        rating=row.shown - middle,
+        points=points and Estimate(**points._asdict()),
+        times=_times(store.decision_times(db, ladder, row.label)),
+        **{name: getattr(row, name) for name in same},
+    )
+
+
+def _times(times: store.DecisionTimes | None) -> DecisionTimes | None:
+    return times and DecisionTimes(
+        decisions=times.decisions, p50_ms=times.at_most(0.5), p99_ms=times.at_most(0.99), max_ms=times.longest_ms
+    )
+
+
+def _opponents(label: str, rows: Sequence[store.Row], shares: Shares, middle: float) -> list[OpponentCard]:
+    met = [(row, shares.head_to_head(label, row.label)) for row in rows if row.label != label]
+    return [
+        OpponentCard(bot=row.label, rating=row.shown - middle, points=Estimate(**points._asdict()))
+        for row, points in met
+        if points is not None
+    ]
+
+
+def _seat(sums: store.SeatSums, players: int) -> SeatCard:
+    matches = sums.matches
+    share = sums.halves / (2 * (players - 1) * matches)
+    low, high = wilson(share, matches, quantile(max(1, matches - 1)))
+    return SeatCard(
+        seat=sums.seat,
+        matches=matches,
+        wins=sums.wins,
+        ties=sums.ties,
+        losses=sums.losses,
+        mean_rank=1 + sums.rank_sum / matches,
+        points=Estimate(mean=share, low=low, high=high, groups=matches),
+    )
+
+
+def _notable(match: store.Notable) -> NotableMatch:
+    better = NormalDist().cdf(match.value)
+    return NotableMatch(
+        id=match.id,
+        why=match.kind,
+        forfeit=match.forfeits[match.seat],
+        other=match.other,
+        expected={"lost": better, "won": 1 - better}.get(match.kind),
+        margin=round(-match.value) if match.kind == "narrow" else None,
+        line_up=match.line_up,
+        seat=match.seat,
+        rank=match.ranks[match.seat],
+        score=match.scores[match.seat],
+    )
+
+
+def _distinct(matches: Sequence[NotableMatch]) -> list[NotableMatch]:
+    """Return each match once, for the first of its reasons."""
+    found: dict[str, NotableMatch] = {}
+    for match in matches:
+        found.setdefault(match.id, match)
+    return list(found.values())

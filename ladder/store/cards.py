@@ -1,0 +1,132 @@
+"""Reads what is known of a version in a ladder, from the sums that are stored."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from typing import TYPE_CHECKING, NamedTuple, TypeAlias
+
+from ladder.schedule import line_up
+from ladder.statistics import JointSums, PairSums, Shares, as_pair
+from ladder.store.ladders import ladders
+from ladder.store.records import Ladder
+from ladder.store.sums import FORFEIT, LOST, NARROW, WON, add_rated, reach
+from ladder.store.times import TimesOf, read_times, unread
+
+if TYPE_CHECKING:
+    from sqlite_utils import Database
+
+KINDS = (FORFEIT, LOST, WON, NARROW)
+"""Kinds of notable matches, in the order in which they are returned."""
+
+
+class SeatSums(NamedTuple):
+    """Rated matches of a version in one seat; `halves` are half points: 2 for each seat it finished before, 1 a tie."""
+
+    seat: int
+    matches: int
+    wins: int
+    ties: int
+    losses: int
+    rank_sum: int
+    halves: int
+
+
+class Notable(NamedTuple):
+    """A match of a version that is worth looking at first; `value` and `other` are explained in `ladder.store.sums`."""
+
+    kind: str
+    value: float
+    other: str | None
+    id: str
+    line_up: tuple[str, ...]
+    seat: int
+    ranks: tuple[int, ...]
+    scores: tuple[int, ...]
+    forfeits: tuple[str | None, ...]
+
+
+Progress: TypeAlias = Callable[[int, int], None]
+"""Function that is told how many steps are done, of how many."""
+
+
+def lacking(db: Database) -> int:
+    """Return how many steps `complete` has to do: matches whose result or times are not in the sums yet."""
+    return unread(db) + sum(end - begin for begin, end in (reach(db, ladder) for ladder in ladders(db)))
+
+
+def complete(db: Database, times_of: TimesOf, report: Progress = lambda _done, _total: None) -> None:
+    """Bring the sums of all ladders up to date.
+
+    Others may write meanwhile: each transaction is short, and what it stored stays, whenever the process ends.
+    """
+    total, done = lacking(db), 0
+
+    def tell(steps: int) -> None:
+        nonlocal done
+        done += steps
+        report(done, max(done, total))
+
+    for ladder in ladders(db):
+        add_rated(db, ladder, tell)
+    read_times(db, times_of, tell)
+
+
+def shares(db: Database, ladder: Ladder, labels: Iterable[str]) -> Shares:
+    """Return what bots took from each other, with all that the points of these versions need."""
+    pairs = db.execute(
+        "SELECT version, opponent, groups, halves, squares FROM pair_sums WHERE ladder = ?", [ladder.id]
+    ).fetchall()
+    triples = [
+        row
+        for label in labels
+        for row in db.execute(
+            "SELECT version, opponent, other, groups, halves, other_halves, products FROM triple_sums"
+            " WHERE ladder = ? AND version = ?",
+            [ladder.id, label],
+        )
+    ]
+    joint = {
+        (as_pair(version, opponent)[0], as_pair(version, other)[0]): JointSums(*sums)
+        for version, opponent, other, *sums in triples
+    }
+    return Shares(ladder.key.seats, {row[:2]: PairSums(*row[2:]) for row in pairs}, lambda: joint)
+
+
+def seat_sums(db: Database, ladder: Ladder, label: str) -> list[SeatSums]:
+    """Return the sums of a version's rated matches by seat."""
+    columns = ", ".join(SeatSums._fields)
+    rows = db.execute(
+        f"SELECT {columns} FROM seat_sums WHERE ladder = ? AND version = ? ORDER BY seat", [ladder.id, label]
+    )
+    return [SeatSums(*row) for row in rows]
+
+
+def unrated(db: Database, ladder: Ladder) -> int:
+    """Count the matches of a ladder that are done and in no sum of results yet, most of them not being rated."""
+    (matches,) = db.execute(
+        "SELECT count(*) FROM ladders l JOIN matches m ON m.ladder = l.id AND m.status = 'done' AND m.seq >= l.summed"
+        " WHERE l.id = ?",
+        [ladder.id],
+    ).fetchone()
+    return int(matches)
+
+
+def notable(db: Database, ladder: Ladder, label: str) -> list[Notable]:
+    """Return the matches of a version to look at first: by kind, and of each kind the most notable first."""
+    rows = db.execute(
+        "SELECT n.kind, n.value, n.other, m.id, g.bots, m.rotation FROM notable n"
+        " JOIN matches m ON m.ladder = n.ladder AND m.seq = n.seq JOIN groups g ON g.id = m.group_id"
+        " WHERE n.ladder = ? AND n.version = ? ORDER BY n.value DESC, n.seq DESC",
+        [ladder.id, label],
+    ).fetchall()
+    rows.sort(key=lambda row: KINDS.index(row[0]))
+    return [_notable(db, label, *row) for row in rows]
+
+
+def _notable(
+    db: Database, label: str, kind: str, value: float, other: str | None, match: str, bots: str, rotation: int
+) -> Notable:
+    seated = line_up(bots, rotation)
+    seats = db.execute("SELECT rank, score, forfeit FROM seats WHERE match = ? ORDER BY seat", [match])
+    ranks, scores, forfeits = zip(*seats, strict=True)
+    return Notable(kind, value, other, match, seated, seated.index(label), ranks, tuple(map(int, scores)), forfeits)

@@ -1,0 +1,86 @@
+"""Times of decisions: those of every match that is done, whoever stored it, known to a fifth."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from random import Random
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from sqlite_utils import Database
+
+from ladder import store
+from ladder.store import checks, times
+from tests.ladder.fakes import begin, finished
+
+
+def timed(match: store.ScheduledMatch) -> store.FinishedMatch:
+    """The result of a match, with times that follow from its seed and are in its replay."""
+    chance = Random(match.seed + bytes([match.rotation]))
+    times_ms = [[round(chance.random() * 10, 2) for _ in range(5)] for _ in match.line_up]
+    return finished(match)._replace(times_ms=times_ms, replay=json.dumps(times_ms).encode())
+
+
+def times_of(replay: bytes) -> Sequence[Sequence[float]]:
+    """The times in such a replay."""
+    found: list[list[float]] = json.loads(replay)
+    return found
+
+
+@settings(deadline=None)
+@given(st.lists(st.integers(0, 3_000_000_000), min_size=1), st.sampled_from([0.5, 0.99]))
+def test_times_are_known_to_a_fifth(hundredths: list[int], part: float) -> None:
+    """From counts in buckets: what so many did not exceed is never told too small, and too large by a fifth at most."""
+    distinct = sorted({round(each / 100, 2) for each in hundredths})
+    summed = times.DecisionTimes({}, 0.0).merge(dict.fromkeys(distinct, 1))
+    assert (summed.longest_ms, summed.decisions) == (distinct[-1], len(distinct))
+    exact = next(each for number, each in enumerate(distinct, 1) if number >= part * len(distinct))
+    assert exact <= summed.at_most(part) <= max(0.01, exact * 1.19)
+
+
+def test_times_are_of_every_match_that_is_done(db: Database) -> None:
+    """They need no group and no rating; a result that comes twice counts once."""
+    ladder = begin(db, "a", "b")
+    _, last = store.scheduled(db, ladder)
+    for _ in range(2):
+        store.record(db, ladder, [timed(last)])
+    store.apply_ratings(db, ladder)
+    known = store.decision_times(db, ladder, "b@1")
+    assert known is not None
+    assert (known.decisions, known.longest_ms) == (5, max(timed(last).times_ms[last.line_up.index("b@1")]))
+    assert store.unrated(db, ladder) == 1
+    checks.check_times(db, ladder, times_of)
+
+
+@pytest.mark.parametrize("at_once", [1, 4, 1000])
+def test_what_an_older_arena_stored_is_read_from_replays(
+    db: Database, at_once: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """It stores no times, before an update or while this arena is used, too; no match is counted twice."""
+    monkeypatch.setattr(times, "READ_AT_ONCE", at_once)
+    ladder = begin(db, "a", "b", "c", rounds=4)
+    matches = list(store.scheduled(db, ladder))
+    store.record(db, ladder, [timed(match) for match in matches[:3]])
+    with monkeypatch.context() as older:
+        older.setattr("ladder.store.results.store_times", lambda *_: None)
+        store.record(db, ladder, [timed(match) for match in matches[3:10]])
+    store.record(db, ladder, [timed(match) for match in matches[10:]])
+    checks.check_times(db, ladder, times_of)
+    assert store.lacking(db) == len(matches) - 3
+    told: list[tuple[int, int]] = []
+    store.complete(db, times_of, lambda *steps: told.append(steps))
+    checks.check_times(db, ladder, times_of)
+    counted = [store.decision_times(db, ladder, label) for label in ("a@1", "b@1", "c@1")]
+    assert sum(each.decisions for each in counted if each) == 2 * 5 * len(matches)
+    assert told[-1] == (len(matches) - 3,) * 2
+
+
+def test_times_cannot_be_made_up(db: Database) -> None:
+    """`arena verify` reads them from the replays again."""
+    ladder = begin(db, "a", "b")
+    store.record(db, ladder, [timed(match) for match in store.scheduled(db, ladder)])
+    db.execute("UPDATE time_sums SET longest_ms = longest_ms / 2 WHERE version = 'b@1'")
+    with pytest.raises(checks.Mismatch, match="the table time_sums has"):
+        checks.check_times(db, ladder, times_of)
