@@ -106,8 +106,9 @@ def _times(card: BotInLadder) -> Table:
 
 def _limits(card: BotInLadder) -> str:
     """Return the limits of decisions as text; whoever takes longer takes it from the bank."""
-    decision, bank = card.limits["decision"], card.limits["bank"]
-    return f"limit {decision:g} s, the first of a match ten times that, bank {bank:g} s"
+    decision, bank, cpu = card.limits["decision"], card.limits["bank"], card.limits.get("cpu")
+    more = "" if cpu is None else f", cpu {cpu:g} s"
+    return f"limit {decision:g} s, ten times that at first, bank {bank:g} s{more}"
 
 
 def _span(milliseconds: float) -> str:

@@ -218,7 +218,7 @@ def unusual(game: Game[Any], limits: Mapping[str, float], options: Mapping[str, 
     """Return limits and options with unusual values, as text: they tell ladders of one game apart."""
     usual = Limits().plain()
     normal = json.loads(json.dumps(game.options({})))
-    return [f"{name} {value:g} s" for name, value in limits.items() if value != usual[name]] + [
+    return [f"{name} {value:g} s" for name, value in limits.items() if value != usual.get(name)] + [
         f"own {name}" for name, value in options.items() if value != normal.get(name)
     ]
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 import os
 import re
 import secrets
@@ -145,10 +146,18 @@ def limit_options(command: Command) -> Command:
     """Add the options for how long bots may think, and pass them to the command as `limits`."""
 
     @wraps(command)
-    def with_limits(*args: Any, limit: float, bank: float, start_limit: float, **others: Any) -> Any:
-        return command(*args, limits=Limits(limit, bank, start_limit), **others)
+    def with_limits(
+        *args: Any, limit: float, bank: float, start_limit: float, cpu_limit: float | None, **others: Any
+    ) -> Any:
+        cpu = math.inf if cpu_limit is None else cpu_limit
+        return command(*args, limits=Limits(limit, bank, start_limit, cpu), **others)
 
     for option in (
+        click.option(
+            "--cpu-limit",
+            type=Seconds(),
+            help="For a match, processor time of all its processes.  [default: any]",
+        ),
         click.option("--start-limit", type=Seconds(), default="30s", help="For a bot to start and connect."),
         click.option(
             "--bank", type=Seconds(zero=True), default="10s", help="Thinking time beyond limits, for a match."

@@ -20,6 +20,8 @@ class Limits(NamedTuple):
     bank: float = 10.0
     start: float = 30.0
     """From the start of the process to its Hello."""
+    cpu: float = math.inf
+    """Processor time of all its processes for a match; what the start of the process took is not part of it."""
 
     @property
     def first(self) -> float:
@@ -27,8 +29,12 @@ class Limits(NamedTuple):
         return 10 * self.decision
 
     def plain(self) -> dict[str, Any]:
-        """Convert to a dictionary, as stored with a ladder and shown in JSON."""
-        return {"decision": self.decision, "bank": self.bank, "start": self.start}
+        """Convert to a dictionary, as stored with a ladder and shown in JSON.
+
+        `cpu` is left out where it is not limited: a ladder's id follows from all of them, and once there was no `cpu`.
+        """
+        given = {"decision": self.decision, "bank": self.bank, "start": self.start}
+        return given if self.cpu == math.inf else {**given, "cpu": self.cpu}
 
 
 OVERLOAD = 4

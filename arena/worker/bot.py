@@ -14,6 +14,7 @@ from functools import wraps
 from pathlib import Path
 from typing import Any, Concatenate, ParamSpec, Protocol
 
+from arena.referee.limits import Limits
 from arena.referee.match import Fault, Forfeit, Verdict, Void, VoidReason
 from arena.referee.service import GRPC_FRAME_BYTES, REFUSALS, Receive, RefereeService, Write
 from arena.referee.stream import BotStream, Heard
@@ -25,6 +26,7 @@ from arena.sandbox.run_folder import remove
 from arena.sandbox.shown import shown
 from arena.sandbox.watchdog import out_of_memory
 from arena.v1 import referee_pb2 as pb
+from arena.worker.cpu_watch import CpuWatch
 from arena.worker.jobs import Entrant, Key
 
 Args = ParamSpec("Args")
@@ -111,6 +113,7 @@ class Bot:
         self._loop = asyncio.get_running_loop()
         self._stream_over = False
         self._exited = asyncio.Event()
+        self._cpu = CpuWatch(self._loop, self.usage, self.overdue)
 
     async def start(self, limit: float) -> None:
         """Open the socket and start the process, which has `limit` seconds to say Hello."""
@@ -184,6 +187,17 @@ class Bot:
         """Whether answers of it are awaited."""
         return self.stream is not None and self.stream.owes
 
+    def given(self, limits: Limits) -> None:
+        """Count a match that it is about to be given."""
+        self.matches += 1
+        self.used = self._loop.time()
+        self._cpu.given(limits.cpu, first=self.idle)
+
+    def rested(self) -> None:
+        """Handle the end of a match: if it was the last that it held, its processor time is watched no more."""
+        if self.idle:
+            self._cpu.stop()
+
     def playing_stream(self) -> BotStream:
         """Return the stream of a bot that has joined."""
         assert self.stream is not None
@@ -218,6 +232,7 @@ class Bot:
     async def close(self) -> None:
         """End the process and all it started, close its socket, remove its directory."""
         self.over = True
+        self._cpu.stop()
         self.started.set()
         if self._deadline is not None:
             self._deadline.cancel()
@@ -327,7 +342,7 @@ class Bot:
 
     @_ours
     def overdue(self, verdict: Verdict) -> None:
-        """Handle an answer that did not come in time."""
+        """Handle an answer that did not come in time, or took too much processor time."""
         self.judge(verdict)
 
     def judge(self, verdict: Verdict) -> None:

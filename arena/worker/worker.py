@@ -255,8 +255,7 @@ class Worker:
         self._met.add(task.seed)
         for bot in bots.values():
             self._policy.started(bot.entrant.digest)
-            bot.matches += 1
-            bot.used = self._loop.time()
+            bot.given(task.limits)
         disabled = self.trouble.disabled
         absent = {seat: entrant.digest for seat, entrant in enumerate(task.lineup) if seat not in bots}
         self._matches.begin(task, bots, {seat: disabled[digest] for seat, digest in absent.items()})
@@ -264,6 +263,7 @@ class Worker:
     def _match_ended(self, playing: MatchInPlay, played: Played | None) -> None:
         """Handle the end of a match: its bots have room again."""
         for bot in playing.bots.values():
+            bot.rested()
             if bot.entrant.digest in self.trouble.single_use and bot.idle and self._pool.has(bot):
                 self._pool.let_go(bot)
             self._queues.wake(bot.key)

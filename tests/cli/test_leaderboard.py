@@ -13,8 +13,11 @@ from pathlib import Path
 
 import pytest
 
+from arena import games
+from arena.cli import leaderboard
 from arena.cli.evidence import cross_picture, percent, seat_picture
 from arena.cli.output import draw
+from arena.referee.limits import Limits
 from arena.reports.leaderboard import Estimate, head_to_head
 from ladder import store
 from ladder.statistics import Evidence, Group
@@ -302,3 +305,17 @@ def test_bots_without_a_rated_match_are_counted(home: Path) -> None:
     assert "1 more bot has no rated match yet" in typed(*LEADERBOARD).out.splitlines()
     _, *below = typed(*LEADERBOARD, "-p", "3").out.splitlines()
     assert below == ["3 bots have no rated match yet"]
+
+
+@pytest.mark.parametrize(
+    ("limits", "told"),
+    [
+        (Limits(), []),
+        (Limits(decision=0.25, cpu=2.0), ["decision 0.25 s", "cpu 2 s"]),
+        (Limits(bank=0.0), ["bank 0 s"]),
+    ],
+)
+def test_unusual_limits_tell_ladders_of_a_game_apart(limits: Limits, told: list[str]) -> None:
+    """Those that nobody set are not told, nor the one on processor time, which is not there unless it is set."""
+    birth = games.game("birth")
+    assert leaderboard.unusual(birth, limits.plain(), birth.options({})) == told

@@ -57,7 +57,7 @@ def test_times_are_told_with_the_limit_and_as_shares_of_frames(home: Path) -> No
         times = [[0.1] * 98 + [3.0, 1250.5] if label == "bob@1" else [0.1] for label in first.line_up]
         store.record(db, ladder, [store.FinishedMatch(first.id, seats, b"", b"", times)])
     told = typed("show", "bob@1").out
-    assert "\ntime per decision (limit 1 s, the first of a match ten times that, bank 10 s)\n" in told
+    assert "\ntime per decision (limit 1 s, ten times that at first, bank 10 s)\n" in told
     assert ["bob@1", "100", "0.11", "ms", "3.04", "ms", "1.25", "s"] in [line.split() for line in told.splitlines()]
     assert "where several decisions shared a frame, each counts an equal share of its time" in told
     assert "\n1 match of the ladder is done and not rated yet: only times include it\n" in told
@@ -67,7 +67,7 @@ def test_times_are_told_with_the_limit_and_as_shares_of_frames(home: Path) -> No
 def crowded(home: Path) -> Path:
     """A home in which five bots with long names have played at one table, with times."""
     names = [f"the-bot-of-team-{letter}" for letter in "abcde"]
-    key = store.LadderKey("burning-desire", 5, {}, {"decision": 1.0, "bank": 10.0, "start": 30.0}, 1)
+    key = store.LadderKey("burning-desire", 5, {}, {"decision": 1.0, "bank": 10.0, "start": 30.0, "cpu": 60.0}, 1)
     with store.open(home, checkpoints=True) as db:
         for name in names:
             store.add_version(db, name, digest=64 * name[-1], games=["burning-desire"], run=["x"], origin="submitted")

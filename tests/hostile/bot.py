@@ -257,6 +257,13 @@ def thinks(player: Player, _: Decision) -> None:
 
 
 @at_decision
+def works(player: Player, _: Decision) -> None:
+    begun = time.process_time()
+    while time.process_time() - begun < player.options.seconds:
+        pass
+
+
+@at_decision
 def plays_illegal(player: Player, decision: Decision) -> list[Choice]:
     return [player.choice(decision, player.options.code)]
 

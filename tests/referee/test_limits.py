@@ -93,3 +93,11 @@ def test_a_bot_pays_for_its_thinking_and_not_for_the_load_of_the_machine(after: 
 def test_what_was_before_counts_for_nothing() -> None:
     """Only waiting during the decision is subtracted, not waiting before it."""
     assert charged(1.0, used(5.0, 50.0, 70.0), used(5.5, 50.5, 70.0, 0.1)) == pytest.approx(0.5)
+
+
+def test_limits_that_are_not_set_are_not_stored() -> None:
+    """A ladder's id follows from its limits, and it must stay as it was before there was one on processor time."""
+    assert Limits(1.0, 10.0, 30.0).plain() == {"decision": 1.0, "bank": 10.0, "start": 30.0}
+    limited = Limits(1.0, 10.0, 30.0, cpu=5.0)
+    assert Limits(**limited.plain()) == limited
+    assert Limits(**Limits().plain()) == Limits()
