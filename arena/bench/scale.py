@@ -59,7 +59,7 @@ def play(db: Database, ladder: store.Ladder, field: list[str], matches: int, cha
     while batch := [finished(played(match.id, chance.randrange(2))) for match in islice(waiting, BATCH)]:
         store.record(db, ladder, batch)
         store.apply_ratings(db, ladder)
-        store.add_rated(db, ladder, least=store.ADDED_AT_ONCE)
+        store.add_rated(db, ladder, least=store.GATHERED)
 
 
 @contextmanager

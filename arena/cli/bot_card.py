@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from contextlib import suppress
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from arena.cli.evidence import percent
@@ -18,6 +20,15 @@ if TYPE_CHECKING:
 
 BUCKET = "a fifth"
 """How much too large p50 and p99 can be: `ladder.store.times.EDGES`."""
+
+
+def complete_home(home: Path) -> None:
+    """Bring what cards are made from up to date, with progress, if nothing hinders that.
+
+    A ladder that runs does so by itself; a home that cannot be written stays as it is. Cards say what they lack.
+    """
+    with suppress(store.StoreError), store.exclusive(home), store.open(home, checkpoints=True) as db:
+        complete(db)
 
 
 def complete(db: Database) -> None:
@@ -37,15 +48,17 @@ def in_ladder(label: str, card: BotInLadder) -> Iterator[RenderableType]:
         yield f"{label} has no rated match in it; of {card.bot}:"
     yield f"rank {own.rank} of {card.bots}, rating {own.rating:.2f}, points {_with_unit(percent(own.points))}"
     if card.unrated:
-        one = card.unrated == 1
-        early = "1 match of the ladder is" if one else f"{card.unrated:,} matches of the ladder are"
-        yield f"{early} done and not rated yet: only times include {'it' if one else 'them'}"
+        yield f"done and not rated yet, so that only times include them: {card.unrated:,} of the ladder's matches"
+    if card.unsummed:
+        yield f"rated and not in points, by opponent and by seat yet: {card.unsummed:,} of the ladder's matches"
     yield ""
     yield _versions(card)
-    yield "\npoints from each opponent, in how many groups of matches on the same dice"
-    yield _opponents(card)
-    yield "\nby seat"
-    yield _seats(card)
+    if card.opponents:
+        yield "\npoints from each opponent, in how many groups of matches on the same dice"
+        yield _opponents(card)
+    if card.seats:
+        yield "\nby seat"
+        yield _seats(card)
     if any(version.times for version in card.versions):
         yield f"\ntime per decision ({_limits(card)})"
         yield _times(card)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import datetime
 from collections.abc import Sequence
-from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -50,15 +49,16 @@ def show(what: str, matches: int | None, game: Game[Any] | None, home: Path, as_
     from ladder import store
 
     with store.open_read(home) as db:
+        lacks = what.partition("@")[0] in {version.name for version in store.versions(db)} and store.lacking(db)
+    if lacks:
+        bot_card.complete_home(home)
+    with store.open_read(home) as db:
         names = {version.name for version in store.versions(db)}
         if what.partition("@")[0] in names:
             version = store.version(db, what)
-            if store.lacking(db):
-                with suppress(store.StoreError), store.open(home) as writable:  # else the card says what it lacks
-                    bot_card.complete(writable)
             most = matches if matches is not None else LISTED * as_json
             card = reports.bot_card(db, version, most, game.name if game else None)
-            return print_json(card) if as_json else _show_bot(card)
+            return print_json(card) if as_json else _show_bot(card, game)
         if what in submission.built_ins():
             own = built_in_card(submission.built_ins()[what])
             return print_json(own) if as_json else _show_built_in(own.bot)
@@ -80,7 +80,7 @@ def _show_built_in(bot: BuiltIn) -> None:
     click.echo(f"{bot.name}: built-in, plays {', '.join(bot.games)}; no matches yet")
 
 
-def _show_bot(card: BotCard) -> None:
+def _show_bot(card: BotCard, game: Game[Any] | None) -> None:
     bot = card.bot
     label = f"{bot.name}@{bot.number}"
     retired = ", retired" if bot.retired is not None else ""
@@ -96,10 +96,19 @@ def _show_bot(card: BotCard) -> None:
         draw(*in_ladder(label, ladder))
     if card.matches:
         draw(f"\n{len(card.matches):,} of its matches, forfeited ones first, then the latest", _matches(card.matches))
-    elif not any(each.matches for each in card.faults if each.label == label):
-        click.echo(f"no matches yet: arena ladder --game {bot.games[0]} plays them")
     elif not card.ladders:
-        click.echo(f"none of its matches is rated here yet: arena show {label} -n 10 lists the latest")
+        click.echo(_nothing(card, label, game))
+
+
+def _nothing(card: BotCard, label: str, game: Game[Any] | None) -> str:
+    """Say why there is no ladder to show."""
+    if game is not None:
+        return f"no version of it has a rated match of {game.title}"
+    if any(each.matches for each in card.faults if each.label == label):
+        return f"none of its matches is rated yet: arena show {label} -n 10 lists the latest"
+    if card.bot.retired is not None:
+        return "no matches"
+    return f"no matches yet: arena ladder --game {card.bot.games[0]} plays them"
 
 
 def _second_chance(label: str, chance: SecondChance) -> str:

@@ -17,7 +17,8 @@ from arena.referee.match import Asked, Forfeit, Match
 from arena.worker.jobs import Played
 
 FORMAT = 2
-"""Number of the record's format; format 1 had no forfeits."""
+"""Number of the record's format; format 1 had no forfeits. To raise it also takes a step in `ladder/store/schema.py`
+that sets `times_known` to 0: an older arena cannot read the times in newer replays."""
 
 Choice: TypeAlias = tuple[Seat, int]
 """A seat, and the action that it chose."""

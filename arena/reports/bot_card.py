@@ -107,7 +107,9 @@ class BotInLadder(Report):
     bots: int
     """Number of versions on the leaderboard."""
     unrated: int
-    """Number of matches of the ladder that are done and not in these figures yet, but for times."""
+    """Number of matches of the ladder that are done and not rated yet; only faults and times include them."""
+    unsummed: int
+    """Number of rated matches that are not in what follows `versions` yet, as they are not while a ladder runs."""
     versions: Sequence[VersionCard]
     """Of the bot, those that were rated, by number."""
     bot: str
@@ -159,6 +161,7 @@ def _in_ladder(db: Database, ladder: store.Ladder, version: store.Version) -> Bo
         limits=ladder.key.limits,
         bots=len(rows),
         unrated=store.unrated(db, ladder),
+        unsummed=store.unsummed(db, ladder),
         versions=[_version(db, ladder, row, shares, middle) for row in own],
         bot=label,
         opponents=_opponents(label, rows, shares, middle),

@@ -291,7 +291,7 @@ def _record(run: Run, db: Database, ladder: store.Ladder, results: Sequence[Play
     values = [finished(result) for result in results if result.id not in full]
     played = store.record(db, ladder, values)
     store.apply_ratings(db, ladder)
-    store.add_rated(db, ladder, least=store.ADDED_AT_ONCE)
+    store.add_rated(db, ladder, least=store.GATHERED)
     for void in full.values():
         raise DiskFull(f"{void}: make room in {tempfile.gettempdir()} and run the command again")
     voids = [value for value in values if isinstance(value, store.VoidMatch)]

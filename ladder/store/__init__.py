@@ -5,7 +5,7 @@ and what a function has written survives kill -9 and power loss as soon as it re
 """
 
 from ladder.store.board import apply_ratings, ladder_hash, leaderboard, provisional, reach, sign
-from ladder.store.cards import Notable, SeatSums, complete, lacking, notable, seat_sums, shares, unrated
+from ladder.store.cards import Notable, SeatSums, complete, lacking, notable, seat_sums, shares, unrated, unsummed
 from ladder.store.chances import Chance, chances, chances_of, forgive, use_chance
 from ladder.store.checks import Mismatch
 from ladder.store.database import (
@@ -52,13 +52,13 @@ from ladder.store.records import (
 )
 from ladder.store.results import ATTEMPTS, faults, match, matches_of, pace, record
 from ladder.store.retirement import Retired, drop, reinstate, retire, retirements
-from ladder.store.sums import ADDED_AT_ONCE, add_rated
+from ladder.store.sums import GATHERED, add_rated
 from ladder.store.times import DecisionTimes, decision_times
 from ladder.store.versions import add_version, field, version, versions
 
 __all__ = [
-    "ADDED_AT_ONCE",
     "ATTEMPTS",
+    "GATHERED",
     "Chance",
     "Counts",
     "DecisionTimes",
@@ -134,6 +134,7 @@ __all__ = [
     "sign",
     "to_play",
     "unrated",
+    "unsummed",
     "use_chance",
     "version",
     "versions",

@@ -9,7 +9,7 @@ from ladder.schedule import line_up
 from ladder.statistics import JointSums, PairSums, Shares, as_pair
 from ladder.store.ladders import ladders
 from ladder.store.records import Ladder
-from ladder.store.sums import FORFEIT, LOST, NARROW, WON, add_rated, reach
+from ladder.store.sums import FORFEIT, LOST, NARROW, WON, add_rated, gap
 from ladder.store.times import TimesOf, read_times, unread
 
 if TYPE_CHECKING:
@@ -51,7 +51,7 @@ Progress: TypeAlias = Callable[[int, int], None]
 
 def lacking(db: Database) -> int:
     """Return how many steps `complete` has to do: matches whose result or times are not in the sums yet."""
-    return unread(db) + sum(end - begin for begin, end in (reach(db, ladder) for ladder in ladders(db)))
+    return unread(db) + sum(end - begin for begin, end in (gap(db, ladder) for ladder in ladders(db)))
 
 
 def complete(db: Database, times_of: TimesOf, report: Progress = lambda _done, _total: None) -> None:
@@ -102,10 +102,19 @@ def seat_sums(db: Database, ladder: Ladder, label: str) -> list[SeatSums]:
 
 
 def unrated(db: Database, ladder: Ladder) -> int:
-    """Count the matches of a ladder that are done and in no sum of results yet, most of them not being rated."""
+    """Count the matches of a ladder that are done and not rated yet."""
+    return _done(db, ladder, "m.seq >= l.folded")
+
+
+def unsummed(db: Database, ladder: Ladder) -> int:
+    """Count the rated matches of a ladder that are in no sum yet."""
+    return _done(db, ladder, "m.seq >= l.summed AND m.seq < l.folded")
+
+
+def _done(db: Database, ladder: Ladder, where: str) -> int:
     (matches,) = db.execute(
-        "SELECT count(*) FROM ladders l JOIN matches m ON m.ladder = l.id AND m.status = 'done' AND m.seq >= l.summed"
-        " WHERE l.id = ?",
+        "SELECT count(*) FROM ladders l JOIN matches m ON m.ladder = l.id AND m.status = 'done'"
+        f" WHERE l.id = ? AND {where}",
         [ladder.id],
     ).fetchone()
     return int(matches)

@@ -229,7 +229,7 @@ def check_ratings(db: Database, ladder: Ladder) -> list[str]:
 
 def check_sums(db: Database, ladder: Ladder) -> None:
     """Compute the sums of rated matches anew, as far as they reach, and compare. Raises Mismatch."""
-    end, rated = sums.reach(db, ladder)
+    end, rated = sums.gap(db, ladder)
     if end > rated:
         raise Mismatch(f"the sums for cards reach to seq {end}, the ratings to {rated}")
     computed = sums.Sums()

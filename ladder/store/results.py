@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import sys
 import time
 from collections import Counter
 from collections.abc import Sequence
@@ -13,7 +12,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from ladder.ratings import Rating
 from ladder.schedule import canonical_json, line_up
 from ladder.store.database import NotFound, write
-from ladder.store.ladders import find_ladder, ladders
+from ladder.store.ladders import find_ladder
 from ladder.store.records import Faults, FinishedMatch, Ladder, Match, MatchLine, Pace, SeatOutcome, VoidMatch
 from ladder.store.times import NewTimes, last_replay, store_times
 from ladder.store.versions import version, versions
@@ -162,45 +161,23 @@ def match(db: Database, prefix: str) -> Match:
 def matches_of(db: Database, name: str, limit: int, game: str | None = None) -> tuple[MatchLine, ...]:
     """Return finished matches of a version, forfeited ones first, then the latest; of one game if it is named.
 
-    A label ("greedy@2") means that version, a name ("greedy") the newest one. The latest are those that come last in
-    the schedule of their ladder. Raises NotFound.
+    A label ("greedy@2") means that version, a name ("greedy") the newest one. Raises NotFound.
     """
-    label = version(db, name).label
-    lines = [line for ladder in ladders(db, game) for line in _latest(db, ladder, label, limit, forfeited=True)]
-    if len(lines) < limit:
-        lines += [line for ladder in ladders(db, game) for line in _latest(db, ladder, label, limit, forfeited=False)]
-    lines.sort(key=lambda line: (line.forfeit is None, -line.finished))  # stable: of a ladder the last comes first
-    return tuple(lines[:limit])
-
-
-def _latest(db: Database, ladder: Ladder, label: str, limit: int, *, forfeited: bool) -> list[MatchLine]:
-    """Return the last matches of a version in a ladder, which are found without looking at all of them."""
-    forfeits, every = "seats s INDEXED BY seats_forfeited CROSS JOIN matches m", "matches m CROSS JOIN seats s"
-    found = (
-        f"SELECT s.match, s.seat, m.seq FROM {forfeits if forfeited else every} WHERE s.match = m.id AND m.ladder = ?"
-        f" AND m.status = 'done' AND s.version = ? AND s.forfeit IS {'NOT ' * forfeited}NULL AND m.seq <= ?"
-        " ORDER BY m.seq DESC LIMIT ?"
+    chosen = (
+        "SELECT s.match, s.seat, l.game FROM seats s JOIN matches m ON m.id = s.match JOIN ladders l ON l.id = m.ladder"
+        " WHERE s.version = ? AND l.game = coalesce(?, l.game)"
+        " ORDER BY s.forfeit IS NULL, m.finished DESC, m.seq DESC LIMIT ?"
     )
     rows = db.execute(
-        "SELECT m.id, g.bots, m.rotation, s.seat, s.rank, s.score, s.forfeit, m.finished"
-        f" FROM ({found}) f JOIN seats s ON s.match = f.match AND s.seat = f.seat JOIN matches m ON m.id = f.match"
-        " JOIN groups g ON g.id = m.group_id ORDER BY f.seq DESC",
-        [ladder.id, label, _last_seq(db, ladder, label), limit],
+        "SELECT m.id, m.ladder, c.game, g.bots, m.rotation, s.seat, s.rank, s.score, s.forfeit, m.finished"
+        f" FROM ({chosen}) c JOIN seats s ON s.match = c.match AND s.seat = c.seat JOIN matches m ON m.id = c.match"
+        " JOIN groups g ON g.id = m.group_id ORDER BY s.forfeit IS NULL, m.finished DESC, m.seq DESC",
+        [version(db, name).label, game, limit],
     )
-    return [
-        MatchLine(id, ladder.id, ladder.key.game, line_up(bots, rotation), seat, rank, int(score), forfeit, finished)
-        for id, bots, rotation, seat, rank, score, forfeit, finished in rows
-    ]
-
-
-def _last_seq(db: Database, ladder: Ladder, label: str) -> int:
-    """Return a seq after which a version has no match that is done: its last one, if the sums have every such match."""
-    early, last = db.execute(
-        "SELECT EXISTS (SELECT 1 FROM matches WHERE ladder = l.id AND status = 'done' AND seq >= l.summed),"
-        " (SELECT max(last) FROM seat_sums WHERE ladder = l.id AND version = ?) FROM ladders l WHERE l.id = ?",
-        [label, ladder.id],
-    ).fetchone()
-    return sys.maxsize if early else -1 if last is None else int(last)
+    return tuple(
+        MatchLine(id, ladder, game, line_up(bots, rotation), seat, rank, int(score), forfeit, finished)
+        for id, ladder, game, bots, rotation, seat, rank, score, forfeit, finished in rows
+    )
 
 
 def faults(db: Database, name: str) -> tuple[Faults, ...]:

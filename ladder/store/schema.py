@@ -312,13 +312,16 @@ def _10_sums(db: Database) -> None:
 
         ALTER TABLE ladders ADD COLUMN summed INTEGER NOT NULL DEFAULT 0;  -- the seq of the first match in no sum
 
-        -- An older arena may rate anew, too, while this one reads.
+        -- If matches are rated anew, sums begin anew, too, whichever arena does it. Where the ratings only go back over
+        -- matches that were never played, whose places are free again, the sums do the same.
         CREATE TRIGGER sums_follow_ratings AFTER UPDATE OF folded ON ladders WHEN new.folded < new.summed BEGIN
-            UPDATE ladders SET summed = new.folded WHERE id = new.id;
-            DELETE FROM seat_sums WHERE ladder = new.id AND new.folded = 0;
-            DELETE FROM pair_sums WHERE ladder = new.id AND new.folded = 0;
-            DELETE FROM triple_sums WHERE ladder = new.id AND new.folded = 0;
-            DELETE FROM notable WHERE ladder = new.id AND new.folded = 0;
+            UPDATE ladders SET summed = CASE WHEN EXISTS (
+                SELECT 1 FROM history WHERE ladder = new.id AND (seq >= new.folded OR new.folded = 0)
+            ) THEN 0 ELSE new.folded END WHERE id = new.id;
+            DELETE FROM seat_sums WHERE ladder = new.id AND (SELECT summed FROM ladders WHERE id = new.id) = 0;
+            DELETE FROM pair_sums WHERE ladder = new.id AND (SELECT summed FROM ladders WHERE id = new.id) = 0;
+            DELETE FROM triple_sums WHERE ladder = new.id AND (SELECT summed FROM ladders WHERE id = new.id) = 0;
+            DELETE FROM notable WHERE ladder = new.id AND (SELECT summed FROM ladders WHERE id = new.id) = 0;
         END;
 
         CREATE INDEX seats_forfeited ON seats (version, forfeit) WHERE forfeit IS NOT NULL;

@@ -35,8 +35,10 @@ tell (the value is how many standard deviations that was off); lost by little (l
 (the later, the more notable)."""
 DIGITS = 15
 """Longest score, in characters, that can be part of a narrow loss: longer ones are not exact as a `value`."""
-ADDED_AT_ONCE = 1000
-"""Matches that a run adds together, and at most that many in a transaction."""
+GATHERED = 200
+"""Rated matches that a run lets gather before it adds them: many together cost less."""
+ADDED_AT_ONCE = 10_000
+"""Matches that one transaction adds at most, so that others who write do not wait long."""
 
 COLUMNS = {
     "seat_sums": ("version", "seat", "matches", "wins", "ties", "losses", "rank_sum", "halves", "last"),
@@ -76,11 +78,11 @@ def add_rated(
 
 
 def _lag(db: Database, ladder: Ladder) -> int:
-    begin, end = reach(db, ladder)
+    begin, end = gap(db, ladder)
     return end - begin
 
 
-def reach(db: Database, ladder: Ladder) -> tuple[int, int]:
+def gap(db: Database, ladder: Ladder) -> tuple[int, int]:
     """Return the first seq that the sums of a ladder do not have, and the first that is not rated."""
     begin, end = db.execute("SELECT summed, folded FROM ladders WHERE id = ?", [ladder.id]).fetchone()
     return begin, end
@@ -88,7 +90,7 @@ def reach(db: Database, ladder: Ladder) -> tuple[int, int]:
 
 def _add_some(db: Database, ladder: Ladder) -> int:
     with write(db):
-        begin, end = reach(db, ladder)
+        begin, end = gap(db, ladder)
         end = min(end, begin + ADDED_AT_ONCE)
         if begin < end:
             sums = Sums()

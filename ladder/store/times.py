@@ -20,7 +20,7 @@ SMALLEST_MS, BUCKETS = 0.01, 128
 has everything from 8 hours on."""
 EDGES = [SMALLEST_MS * 2 ** (number / 4) for number in range(BUCKETS - 1)]
 """Where buckets end, in milliseconds."""
-READ_AT_ONCE = 5000
+READ_AT_ONCE = 1000
 """Replays that one transaction reads, so that others who write do not wait long."""
 
 TimesOf: TypeAlias = Callable[[bytes], Sequence[Sequence[float]]]

@@ -60,7 +60,7 @@ def test_times_are_told_with_the_limit_and_as_shares_of_frames(home: Path) -> No
     assert "\ntime per decision (limit 1 s, ten times that at first, bank 10 s)\n" in told
     assert ["bob@1", "100", "0.11", "ms", "3.04", "ms", "1.25", "s"] in [line.split() for line in told.splitlines()]
     assert "where several decisions shared a frame, each counts an equal share of its time" in told
-    assert "\n1 match of the ladder is done and not rated yet: only times include it\n" in told
+    assert "\ndone and not rated yet, so that only times include them: 1 of the ladder's matches\n" in told
 
 
 @pytest.fixture
@@ -73,11 +73,12 @@ def crowded(home: Path) -> Path:
             store.add_version(db, name, digest=64 * name[-1], games=["burning-desire"], run=["x"], origin="submitted")
         ladder = store.ladder(db, key, draw_probability=0.1)
         store.plan(db, ladder, names, rounds=4)
-        for match in list(store.scheduled(db, ladder)):
+        results = []
+        for match in store.scheduled(db, ladder):
             ranks = [names.index(label.partition("@")[0]) for label in match.line_up]
             seats = tuple(store.SeatOutcome(rank, 1_000_000 - rank) for rank in ranks)
-            times = [[0.5, 1250.5]] * 5
-            store.record(db, ladder, [store.FinishedMatch(match.id, seats, b"", b"", times)])
+            results.append(store.FinishedMatch(match.id, seats, b"", b"", [[0.5, 1250.5]] * 5))
+        store.record(db, ladder, results)
         store.apply_ratings(db, ladder)
     return home
 
@@ -107,12 +108,37 @@ def test_a_new_version_does_not_hide_the_older_ones(crowded: Path) -> None:
 
 
 def test_a_card_has_all_matches_of_an_older_home(crowded: Path) -> None:
-    """The first card after an update adds them up; a home that cannot be written shows what it has, and says so."""
-    with store.open(crowded, checkpoints=True) as db:
-        assert store.lacking(db)
-    assert "not rated yet" not in typed("show", "the-bot-of-team-a", "--home", crowded).out
+    """The first card after an update adds them up, and leaves nothing in the write-ahead log."""
+    with store.open_read(crowded) as db:
+        assert store.lacking(db) == 480 + 4
+    assert "by seat" in typed("show", "the-bot-of-team-a", "--home", crowded).out
     with store.open_read(crowded) as db:
         assert not store.lacking(db)
+    log = crowded / "arena.db-wal"
+    assert not log.exists() or log.stat().st_size == 0
+
+
+def test_a_card_that_lacks_something_says_so(crowded: Path) -> None:
+    """While a ladder runs, which adds matches to the sums itself, and where nothing can be written."""
+    with store.exclusive(crowded):
+        told = typed("show", "the-bot-of-team-a", "--home", crowded).out
+    assert "\nrated and not in points, by opponent and by seat yet: 480 of the ladder's matches\n" in told
+    assert "by seat\n" not in told
+    assert "rank 1 of 5" in told
+
+
+def test_a_bot_without_a_ladder_is_told_why(crowded: Path) -> None:
+    """That it has not played, or not this game; one that is retired is not sent to a ladder."""
+    with store.open(crowded, checkpoints=True) as db:
+        store.add_version(db, "new", digest=64 * "0", games=["birth"], run=["x"], origin="submitted")
+    assert typed("show", "new", "--home", crowded).out.endswith(
+        "\nno matches yet: arena ladder --game birth plays them\n"
+    )
+    with store.open(crowded, checkpoints=True) as db:
+        store.retire(db, "new")
+    assert typed("show", "new", "--home", crowded).out.endswith("\nno matches\n")
+    told = typed("show", "the-bot-of-team-a", "--game", "birth", "--home", crowded).out
+    assert told.endswith("\nno version of it has a rated match of BIRTH\n")
 
 
 @pytest.mark.usefixtures("home")
@@ -156,7 +182,7 @@ def test_a_second_chance_is_told_with_the_way_to_give_it_back(home: Path) -> Non
 def test_a_name_means_the_newest_version() -> None:
     """As everywhere."""
     assert typed("show", "bob").out.splitlines()[0].startswith("bob@2: ")
-    assert "no matches yet" in typed("show", "bob").out
+    assert "\nbob@2 has no rated match in it; of bob@1:\n" in typed("show", "bob").out
 
 
 @pytest.mark.usefixtures("home")

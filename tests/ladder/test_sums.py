@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from itertools import islice
 from pathlib import Path
 from random import Random
 
@@ -150,6 +151,21 @@ def test_an_older_arena_may_go_on_meanwhile(db: Database) -> None:
     assert sum(row[2] for row in stored(db, ladder)["seat_sums"]) == 2 * len([first, *rest])
 
 
+def test_sums_go_back_with_the_ratings(db: Database) -> None:
+    """Over matches that were never played they lose nothing; if any is rated anew, they begin anew."""
+    ladder = begin(db, "a", "b", "c", "d")
+    store.record(db, ladder, [finished(match) for match in islice(store.scheduled(db, ladder), 6)])
+    store.apply_ratings(db, ladder)
+    store.add_rated(db, ladder)
+    db.execute("UPDATE ladders SET folded = 8, summed = 8")
+    db.execute("UPDATE ladders SET folded = 6")
+    assert sums.gap(db, ladder) == (6, 6)
+    checks.check_sums(db, ladder)
+    db.execute("UPDATE ladders SET folded = 5")
+    assert sums.gap(db, ladder) == (0, 5)
+    assert not any(stored(db, ladder).values())
+
+
 @pytest.mark.parametrize(
     "forgery",
     [
@@ -186,7 +202,6 @@ def steps(db: Database, ladder: store.Ladder) -> int:
     store.notable(db, ladder, "a@1")
     store.unrated(db, ladder)
     store.faults(db, "a")
-    store.matches_of(db, "a", 10)
     db.conn.set_progress_handler(None, 0)
     return taken
 
