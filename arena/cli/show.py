@@ -49,13 +49,13 @@ def show(what: str, matches: int | None, game: Game[Any] | None, home: Path, as_
     from ladder import store
 
     with store.open_read(home) as db:
-        lacks = what.partition("@")[0] in {version.name for version in store.versions(db)} and store.lacking(db)
+        names = {version.name for version in store.versions(db)}
+        version = store.version(db, what) if what.partition("@")[0] in names else None
+        lacks = version is not None and store.lacking(db)
     if lacks:
         bot_card.complete_home(home)
     with store.open_read(home) as db:
-        names = {version.name for version in store.versions(db)}
-        if what.partition("@")[0] in names:
-            version = store.version(db, what)
+        if version is not None:
             most = matches if matches is not None else LISTED * as_json
             card = reports.bot_card(db, version, most, game.name if game else None)
             return print_json(card) if as_json else _show_bot(card, game)

@@ -152,6 +152,7 @@ def cwd(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return tmp_path
 
 
+@pytest.mark.long
 def test_the_first_fault_is_told_at_length(cwd: Path) -> None:
     """What fails, the frames, the bot's words, what to do; exit code 3; and a file that hides a module is noticed."""
     (cwd / "turtle.py").write_text(FLAWS["play birth"])

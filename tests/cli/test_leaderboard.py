@@ -211,6 +211,7 @@ def test_the_cross_table_of_six_fits_a_terminal(
     assert [shown.count(text) for text in (" 75.4", " 24.6", " in 1,234")] == [15, 15, 30]
 
 
+@pytest.mark.long
 def test_the_cross_table_of_forty_goes_on_below(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:

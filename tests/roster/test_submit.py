@@ -104,6 +104,7 @@ def test_content_that_is_there_under_another_name_is_noted(cwd: Path) -> None:
     assert accepted(cwd, "yours.py")["twins"] == ["mine@1", "second@1"]
 
 
+@pytest.mark.long
 def test_only_the_ending_of_a_file_is_no_part_of_the_name(cwd: Path) -> None:
     """team.alpha and team.beta are two bots: none may take the other's place."""
     programs.write(cwd, **{"team.alpha": programs.FIRST, "team.beta": programs.LAST})

@@ -111,6 +111,7 @@ def test_a_retired_bot_plays_no_more(later: Path) -> None:
     assert set(line_ups(later, leg=1)) == {("cautious@1", "random@1"), ("random@1", "cautious@1")}
 
 
+@pytest.mark.long
 def test_what_plays_against_expectation_is_said_before(later: Path) -> None:
     """Before the progress bar, one line each names a retired bot that plays, matches that an earlier run left, and a
     bot that has used its second chance.

@@ -125,6 +125,7 @@ def replayed(cwd: Path, what: str) -> str:
     return arena("replay", what, cwd=cwd).out
 
 
+@pytest.mark.long
 def test_a_match_just_played_can_be_watched(cwd: Path) -> None:
     """From the home that was made for it, and from all that the command wrote."""
     words = ("match", "greedy", "random", "--game", "birth", "-n", "2", "--seed", "watch")

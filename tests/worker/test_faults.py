@@ -21,6 +21,8 @@ from arena.worker.jobs import Entrant, Played
 from arena.worker.worker import Worker
 from tests.worker.conftest import PATIENT, bot, judged, task
 
+pytestmark = pytest.mark.long  # all of them together take twenty seconds
+
 SHORT = Limits(decision=0.3, bank=0.5)
 
 

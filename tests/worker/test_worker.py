@@ -315,6 +315,7 @@ def test_lineups_without_a_bot_in_common_follow_one_another(worker: Worker, monk
     assert len(worker.play(tasks)) == 4
 
 
+@pytest.mark.long
 def test_crashes_come_to_an_end_with_few_processes(worker: Worker, monkeypatch: pytest.MonkeyPatch) -> None:
     """Failed starts and processes that end make room for others, too."""
     monkeypatch.setattr("arena.worker.bot_pool.PROCESSES", 2)
