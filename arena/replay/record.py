@@ -64,7 +64,7 @@ def recorded(played: Played) -> Replay:
     return Replay(
         tuple(played.choices),
         tuple([Forfeited(forfeit.seat, forfeit.reason, forfeit.step) for forfeit in played.outcome.forfeits]),
-        tuple([tuple([round(time * 1000, 2) for time in seat.times]) for seat in played.seats]),  # as `milliseconds`
+        tuple([tuple(map(milliseconds, seat.times)) for seat in played.seats]),
         tuple(
             [{decision: milliseconds(seconds) for decision, seconds in seat.charged.items()} for seat in played.seats]
         ),

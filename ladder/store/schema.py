@@ -261,7 +261,6 @@ def _10_sums(db: Database) -> None:
             losses INTEGER NOT NULL,
             rank_sum INTEGER NOT NULL,
             halves INTEGER NOT NULL,    -- half points: 2 for each seat that it finished before, 1 for a tie with one
-            last INTEGER NOT NULL,      -- the seq of its last match there
             PRIMARY KEY (ladder, version, seat)
         ) STRICT, WITHOUT ROWID;
 
@@ -316,7 +315,7 @@ def _10_sums(db: Database) -> None:
         -- matches that were never played, whose places are free again, the sums do the same.
         CREATE TRIGGER sums_follow_ratings AFTER UPDATE OF folded ON ladders WHEN new.folded < new.summed BEGIN
             UPDATE ladders SET summed = CASE WHEN EXISTS (
-                SELECT 1 FROM history WHERE ladder = new.id AND (seq >= new.folded OR new.folded = 0)
+                SELECT 1 FROM history WHERE ladder = new.id AND seq >= new.folded
             ) THEN 0 ELSE new.folded END WHERE id = new.id;
             DELETE FROM seat_sums WHERE ladder = new.id AND (SELECT summed FROM ladders WHERE id = new.id) = 0;
             DELETE FROM pair_sums WHERE ladder = new.id AND (SELECT summed FROM ladders WHERE id = new.id) = 0;

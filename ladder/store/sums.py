@@ -41,7 +41,7 @@ ADDED_AT_ONCE = 10_000
 """Matches that one transaction adds at most, so that others who write do not wait long."""
 
 COLUMNS = {
-    "seat_sums": ("version", "seat", "matches", "wins", "ties", "losses", "rank_sum", "halves", "last"),
+    "seat_sums": ("version", "seat", "matches", "wins", "ties", "losses", "rank_sum", "halves"),
     "pair_sums": ("version", "opponent", "groups", "halves", "squares"),
     "triple_sums": ("version", "opponent", "other", "groups", "halves", "other_halves", "products"),
     "notable": ("version", "kind", "seq", "value", "other"),
@@ -131,7 +131,6 @@ class Sums:
 
     def __init__(self) -> None:
         self._seated: defaultdict[tuple[str, int, Ranks], int] = defaultdict(int)
-        self._last: dict[tuple[str, int], int] = {}
         self._groups: defaultdict[Group, int] = defaultdict(int)
         self._notable: defaultdict[tuple[str, str], list[_Noted]] = defaultdict(list)
         self._number, self._rotations = -1, list[Ranks]()
@@ -141,9 +140,7 @@ class Sums:
         """Add a rated match."""
         ranks = self.add_to_group(seq, seats, ratings)
         for number, seat in enumerate(seats):
-            key = seat.version, number
-            self._seated[*key, ranks] += 1
-            self._last[key] = seq
+            self._seated[seat.version, number, ranks] += 1
         fair = [seat for seat in seats if not seat.forfeit]
         if len(fair) < len(seats):
             for seat in seats:
@@ -196,7 +193,8 @@ class Sums:
         for table, sums in self._tables().items():
             if sums:
                 columns = COLUMNS[table]
-                updates = ", ".join(map(_update, columns[len(next(iter(sums))) :]))
+                added = columns[len(next(iter(sums))) :]
+                updates = ", ".join(f"{column} = {column} + excluded.{column}" for column in added)
                 db.conn.executemany(
                     f"INSERT INTO {table} (ladder, {', '.join(columns)}) VALUES (?{', ?' * len(columns)})"
                     f" ON CONFLICT DO UPDATE SET {updates}",
@@ -235,8 +233,7 @@ class Sums:
             for triple in _triples(group[0]):
                 one, other = (halves[as_pair(triple[0], opponent)[0]] for opponent in triple[1:])
                 add(triples[triple], (1, one, other, one * other), count)
-        by_seat = {key: [*sums, self._last[key]] for key, sums in seats.items()}
-        return {"seat_sums": by_seat, "pair_sums": pairs, "triple_sums": triples}
+        return {"seat_sums": seats, "pair_sums": pairs, "triple_sums": triples}
 
 
 @lru_cache(maxsize=1 << 12)
@@ -253,11 +250,6 @@ def _triples(order: tuple[str, ...]) -> Iterator[tuple[str, str, str]]:
     for version in order:
         for one, other in combinations(sorted([each for each in order if each != version]), 2):
             yield version, one, other
-
-
-def _update(column: str) -> str:
-    """Return the SQL that adds to a column; matches come in the order of the schedule."""
-    return f"{column} = excluded.{column}" if column == "last" else f"{column} = {column} + excluded.{column}"
 
 
 def _spread(sigma: float, sigma_: float) -> float:
