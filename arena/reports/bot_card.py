@@ -218,14 +218,14 @@ def _notable(match: store.Notable) -> NotableMatch:
     return NotableMatch(
         id=match.id,
         why=match.kind,
-        forfeit=match.forfeits[match.seat],
+        forfeit=match.forfeit,
         other=match.other,
         expected={"lost": better, "won": 1 - better}.get(match.kind),
         margin=round(-match.value) if match.kind == "narrow" else None,
         line_up=match.line_up,
         seat=match.seat,
-        rank=match.ranks[match.seat],
-        score=match.scores[match.seat],
+        rank=match.rank,
+        score=match.score,
     )
 
 

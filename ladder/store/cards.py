@@ -40,9 +40,9 @@ class Notable(NamedTuple):
     id: str
     line_up: tuple[str, ...]
     seat: int
-    ranks: tuple[int, ...]
-    scores: tuple[int, ...]
-    forfeits: tuple[str | None, ...]
+    rank: int
+    score: int
+    forfeit: str | None
 
 
 Progress: TypeAlias = Callable[[int, int], None]
@@ -123,19 +123,14 @@ def _done(db: Database, ladder: Ladder, where: str) -> int:
 def notable(db: Database, ladder: Ladder, label: str) -> list[Notable]:
     """Return the matches of a version to look at first: by kind, and of each kind the most notable first."""
     rows = db.execute(
-        "SELECT n.kind, n.value, n.other, m.id, g.bots, m.rotation FROM notable n"
+        "SELECT n.kind, n.value, n.other, m.id, g.bots, m.rotation, s.seat, s.rank, s.score, s.forfeit FROM notable n"
         " JOIN matches m ON m.ladder = n.ladder AND m.seq = n.seq JOIN groups g ON g.id = m.group_id"
+        " JOIN seats s ON s.match = m.id AND s.version = n.version"
         " WHERE n.ladder = ? AND n.version = ? ORDER BY n.value DESC, n.seq DESC",
         [ladder.id, label],
     ).fetchall()
     rows.sort(key=lambda row: KINDS.index(row[0]))
-    return [_notable(db, label, *row) for row in rows]
-
-
-def _notable(
-    db: Database, label: str, kind: str, value: float, other: str | None, match: str, bots: str, rotation: int
-) -> Notable:
-    seated = line_up(bots, rotation)
-    seats = db.execute("SELECT rank, score, forfeit FROM seats WHERE match = ? ORDER BY seat", [match])
-    ranks, scores, forfeits = zip(*seats, strict=True)
-    return Notable(kind, value, other, match, seated, seated.index(label), ranks, tuple(map(int, scores)), forfeits)
+    return [
+        Notable(kind, value, other, match, line_up(bots, rotation), seat, rank, int(score), forfeit)
+        for kind, value, other, match, bots, rotation, seat, rank, score, forfeit in rows
+    ]

@@ -113,7 +113,7 @@ def test_matches_worth_a_look_are_few_and_the_most_notable(db: Database) -> None
     ]
     (upset,) = [each for each in found["b@1"] if each.kind == "won"]
     assert upset.line_up[upset.seat] == "b@1"
-    assert upset.ranks[upset.seat] == 0
+    assert upset.rank == 0
 
 
 @pytest.mark.parametrize("seats", [2, 3])
