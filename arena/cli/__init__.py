@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import signal
 import sys
 from importlib import import_module
 from io import TextIOWrapper
@@ -84,3 +85,14 @@ def main() -> None:
       arena ladder --game buttons   play the built-in bots, see who leads
       arena submit mybot.py         enter your own, then run the ladder again
     """
+
+
+def run() -> None:
+    """Be the process of an `arena` command.
+
+    Before a command begins and after it has ended, Ctrl-C ends the process at once. Python would raise it wherever it
+    is, also where nobody can catch it any more, and print a traceback.
+    """
+    if signal.getsignal(signal.SIGINT) is not signal.SIG_IGN:
+        signal.signal(signal.SIGINT, signal.SIG_DFL)
+    main()

@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 import signal
+import subprocess
 import sys
 import time
 import weakref
+from pathlib import Path
 
 import pytest
 
 from arena.cli.failures import interruptible
+from tests.cli.commands import environment
 
 PATIENCE = 30
 
@@ -57,3 +60,26 @@ def test_other_errors_in_finalizers_are_reported_as_ever(monkeypatch: pytest.Mon
     with interruptible():
         del thing
     assert (watched(), reported) == (None, [ZeroDivisionError])
+
+
+AS_PYTHON_ENDS = """
+import os, signal, sys, threading
+from arena.cli import run
+threading._register_atexit(os.kill, os.getpid(), signal.SIGINT)
+sys.argv = ["arena", "games"]
+run()
+"""
+BEFORE_IT_BEGINS = """
+import os, signal, sys
+from arena.cli import Commands, run
+Commands.make_context = lambda *_arguments, **_extra: os.kill(os.getpid(), signal.SIGINT)
+run()
+"""
+
+
+@pytest.mark.parametrize("program", [AS_PYTHON_ENDS, BEFORE_IT_BEGINS], ids=["after", "before"])
+def test_an_interruption_before_or_after_a_command_ends_it_without_a_word(program: str, tmp_path: Path) -> None:
+    """Where no command runs that has something to clean up, Python's traceback would be all that one sees."""
+    words = [sys.executable, "-c", program]
+    done = subprocess.run(words, cwd=tmp_path, env=environment(), capture_output=True, text=True, check=False)
+    assert (done.returncode, done.stderr) == (-signal.SIGINT, "")

@@ -129,6 +129,7 @@ def lost_by(loser: str, match: store.ScheduledMatch) -> store.FinishedMatch:
     return store.FinishedMatch(match.id, seats, b"", b"")
 
 
+@pytest.mark.long
 def test_watch_repaints_until_ctrl_c(cwd: Path) -> None:
     """It may be started before there is anything to see."""
     terminal, end = pty.openpty()

@@ -82,6 +82,7 @@ def test_its_stars_complete_a_line_that_needs_two() -> None:
     assert {first, choice(state)} == {cell(2, 4), cell(2, 6)}
 
 
+@pytest.mark.long
 def test_it_hardly_ever_loses_to_uniform_choices() -> None:
     """Half of the matches at two seats, half at four; it is too slow for as many as the others play."""
     seats = (2, 4) * 5

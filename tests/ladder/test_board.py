@@ -51,6 +51,7 @@ def test_ratings_are_those_of_the_schedule_order(db: Database, seats: int) -> No
         assert store.match(db, matches[number].id).ratings == {bot: after[bot] for bot in matches[number].line_up}
 
 
+@pytest.mark.long
 @settings(max_examples=15, deadline=None)
 @given(st.randoms(use_true_random=False), st.sampled_from([2, 3]))
 def test_the_order_of_finishing_changes_nothing(chance: Random, seats: int) -> None:

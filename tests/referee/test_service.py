@@ -200,6 +200,7 @@ async def test_connections_do_not_pile_up(service: RefereeService, channel: grpc
     call.cancel()
 
 
+@pytest.mark.long
 async def test_a_connection_on_which_nothing_is_asked_is_closed(service: RefereeService) -> None:
     """Each idle connection takes one of the files that the referee may open."""
     reader, writer = await asyncio.open_unix_connection(service.address.removeprefix("unix:"))

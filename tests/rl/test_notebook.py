@@ -57,6 +57,7 @@ def test_one_player_may_sit_in_several_seats() -> None:
     assert [each.player for each in played.results] == ["random", "random (2)"]
 
 
+@pytest.mark.long
 def test_a_program_meets_no_dice_twice(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """It is ended between two matches on the same dice, as in a ladder: else it could play by what it saw."""
     monkeypatch.chdir(tmp_path)

@@ -123,6 +123,7 @@ def test_a_submitted_bot_plays_by_its_name(cwd: Path) -> None:
         env.close()
 
 
+@pytest.mark.long
 def test_nothing_is_left_of_a_bot(cwd: Path) -> None:
     """Neither after `close`, which may be called twice, nor of an environment that was forgotten."""
     programs.write(cwd, mine=programs.FIRST)

@@ -112,6 +112,7 @@ def test_only_the_ending_of_a_file_is_no_part_of_the_name(cwd: Path) -> None:
     assert accepted(cwd, "team.beta.py")["accepted"] == "team.beta@1"
 
 
+@pytest.mark.long
 def test_a_manifest_says_all_there_is_to_say(cwd: Path) -> None:
     """Name, games and the line for `arena bots` come from it."""
     folder(cwd, "f", 'name = "ann"\nabout = "plays\\u001b"\ngames = ["birth"]\nrun = ["python", "bot.py"]')
@@ -155,6 +156,7 @@ def test_another_content_is_another_version(cwd: Path) -> None:
     assert submit(cwd, "mine.py").out.startswith("accepted as mine@2 for birth;")
 
 
+@pytest.mark.long
 def test_other_games_are_another_version(cwd: Path) -> None:
     """A version never changes, and what it claims to play belongs to it."""
     programs.enter(cwd, mine=programs.FIRST)
@@ -169,6 +171,7 @@ def test_a_name_that_looks_like_anothers_is_refused(cwd: Path) -> None:
     assert "'p1anner' could be taken for 'planner'" in refused(cwd, "p1anner.py")
 
 
+@pytest.mark.long
 def test_a_retired_bot_returns_when_it_is_submitted_again(cwd: Path) -> None:
     """There is no other way back, and none is needed."""
     programs.enter(cwd, mine=programs.FIRST)
@@ -189,6 +192,7 @@ def test_a_bot_that_crashes_is_not_entered(cwd: Path) -> None:
     assert error == "Error: mine is not entered: play birth"
 
 
+@pytest.mark.long
 def test_a_bot_that_plays_some_games_is_told_how_to_say_so(cwd: Path) -> None:
     """Every game that it failed in is named."""
     programs.write(
@@ -303,6 +307,7 @@ def test_an_interruption_after_the_entry_does_not_deny_it(cwd: Path) -> None:
         interrupted()
 
 
+@pytest.mark.long
 def test_a_home_that_cannot_be_made_is_said(cwd: Path) -> None:
     """In one line, as by every command."""
     programs.write(cwd, mine=programs.FIRST)

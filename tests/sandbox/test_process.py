@@ -242,6 +242,7 @@ time.sleep(1000)
 """
 
 
+@pytest.mark.long
 def test_a_long_chain_of_orphans_ends_at_once() -> None:
     """Each in a session of its own: level by level it would take as many looks as there are levels."""
     before = children()
@@ -282,6 +283,7 @@ while True:
 """
 
 
+@pytest.mark.long
 def test_orphans_may_end_while_we_look_at_them() -> None:
     """What has ended between two looks is no error: here there is always something that just ends."""
     before = children()

@@ -182,6 +182,7 @@ def test_a_build_that_waits_pays_nothing(tmp_path: Path, monkeypatch: pytest.Mon
     built(handed_in(tmp_path, ["sleep", "5"]), tmp_path)
 
 
+@pytest.mark.long
 def test_a_build_may_not_stand_still(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Nothing more is to come of it, and people wait."""
     monkeypatch.setattr(allowance, "IDLE", 1.0)

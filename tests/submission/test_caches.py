@@ -54,6 +54,7 @@ def test_what_is_built_does_not_depend_on_a_cache(cache: Path) -> None:
     assert built(cache, WORN, 1).built == built(cache, WORN, 2).built
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("script", ["touch $HOME/once; exit 1", "touch $HOME/once; sleep 1000"])
 def test_it_is_kept_if_the_build_fails_or_is_stopped(script: str, cache: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """The next goes on from there."""

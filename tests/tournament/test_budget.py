@@ -74,6 +74,7 @@ def verdict(home: Path) -> Verdict:
     return verify(home, jobs=1, report=lambda _done, _total: None)
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("matches", [2, 11, ROUND, 3 * ROUND + 8])
 def test_a_run_of_some_matches_plays_whole_groups_and_is_even(home: Path, matches: int) -> None:
     """At most as many as it was given; of a round that is not whole, all bots play about equally many."""

@@ -91,12 +91,14 @@ def test_a_program_is_refused_and_not_asked(entered: Path) -> None:
     assert versions(entered) == ["mine@1"]
 
 
+@pytest.mark.long
 def test_who_says_the_name_means_it(entered: Path) -> None:
     """With `--name` the person who submits has decided, not the archive."""
     ran = arena(*SUBMIT, pack(entered, "a manifest"), "--name", "mine", cwd=entered)
     assert (ran.code, versions(entered)) == (0, ["mine@1", "mine@2"])
 
 
+@pytest.mark.long
 def test_a_name_that_nobody_has_is_free(entered: Path) -> None:
     """A name that no bot has needs no question; nor does an archive whose content is entered already."""
     with zipfile.ZipFile(entered / "other.zip", "w") as archive:

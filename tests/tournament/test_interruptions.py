@@ -209,6 +209,7 @@ def remove_all(home: Path) -> None:
     shutil.rmtree(home)
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(
     ("displace", "line", "afterwards"),
     [

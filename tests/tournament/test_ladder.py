@@ -66,6 +66,7 @@ def test_the_first_command_ends_with_a_leaderboard(cwd: Path) -> None:
     assert ran.err.startswith("BIRTH, 2 players: 6 matches to go\nplayed 6 matches in ")
 
 
+@pytest.mark.long
 def test_a_ladder_without_a_match_that_counts_is_an_error(cwd: Path) -> None:
     """Otherwise a machine on which no bot can run would look like one on which everything went well."""
     programs.enter(cwd, one="raise SystemExit(1)", two="raise SystemExit(2)")
@@ -83,6 +84,7 @@ def test_nothing_is_played_twice(later: Path) -> None:
     assert [bot["rank"] for bot in again["bots"]] == [1, 2, 3, 4]
 
 
+@pytest.mark.long
 def test_a_new_bot_plays_only_its_own_groups(later: Path) -> None:
     """Only groups with the new bot are played, so entering a bot costs the others no further matches."""
     programs.enter(later, new=programs.LAST)
@@ -99,6 +101,7 @@ def test_a_new_version_replaces_the_old_one(later: Path) -> None:
     assert players == {"mine@2", "random@1", "cautious@1", "greedy@1"}
 
 
+@pytest.mark.long
 def test_a_retired_bot_plays_no_more(later: Path) -> None:
     """Its matches and its place on the leaderboard stay.
 
@@ -130,6 +133,7 @@ def test_what_plays_against_expectation_is_said_before(later: Path) -> None:
     assert "played 4 matches" in ran.err
 
 
+@pytest.mark.long
 def test_the_field_can_be_named(later: Path) -> None:
     """Only the bots named play, by name or version. Matches played before count: of three rounds two are left."""
     assert ladder(later, "--rounds", "3", "--bots", "mine@1,random")["played"] == 4
@@ -177,6 +181,7 @@ def test_memory_is_worth_nothing(players: str, cwd: Path) -> None:
     assert {bot["bot"]: bot["forfeits"] for bot in board["bots"]} == {"memory@1": 0, "random@1": 0, "greedy@1": 0}
 
 
+@pytest.mark.long
 def test_a_bot_that_crashes_loses_its_matches_and_stops_nobody(cwd: Path) -> None:
     """The ladder goes on, the leaderboard counts the forfeits, and `arena show` has the evidence for the author."""
     programs.enter(cwd, shaky=programs.CRASHES_SECOND)

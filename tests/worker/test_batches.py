@@ -91,6 +91,7 @@ def test_a_crash_among_many_matches_costs_only_the_match_it_happens_in_again(wor
     assert all(forfeits(result) == [(0, Forfeit.CRASH, 2)] for result in crashed)
 
 
+@pytest.mark.long
 def test_a_version_that_crashed_among_many_plays_one_at_a_time(worker: Worker) -> None:
     """Its second chance is given only once, and other versions still play many matches at once."""
     worker.play(matches(bot("exits", "--at", "3", "--one-in", "4"), bot(), count=20))
@@ -109,6 +110,7 @@ def test_who_is_killed_has_a_second_chance_also_alone(worker: Worker, tmp_path: 
     assert (tmp_path / "met").is_dir()
 
 
+@pytest.mark.long
 def test_a_slow_thinker_loses_nothing_among_many(worker: Worker) -> None:
     """A bot that takes 50 ms a decision keeps a limit of 100 ms, however many of its matches wait meanwhile."""
     limits = Limits(decision=0.1, bank=2.0)
@@ -246,6 +248,7 @@ def test_others_in_flight_are_unharmed(worker: Worker) -> None:
     assert all(forfeits(played[each.id]) == [(0, Forfeit.CRASH, 0)] for each in hostile)
 
 
+@pytest.mark.long
 def test_a_bot_that_leaves_after_each_match_gets_a_process_for_each(worker: Worker) -> None:
     """The bot may exit before it hears of its next match: no forfeit, but then each process gets only one match."""
     leaver = bot("leaves_after_match", "--matches", "1")
@@ -274,6 +277,7 @@ def test_no_process_meets_a_seed_twice(worker: Worker) -> None:
         assert result.outcome.scores[0] == result.outcome.scores[1]
 
 
+@pytest.mark.long
 def test_a_batch_that_was_stopped_is_played_again_by_fresh_processes(worker: Worker) -> None:
     """The processes of the stopped batch may have seen the dice, so they do not play these matches again."""
     memory, forgetful = bot("remembers_rolls", "--play", "last"), bot("--play", "last")

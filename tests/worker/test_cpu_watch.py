@@ -43,6 +43,7 @@ def test_who_uses_too_much_processor_time_forfeits(worker: Worker, doing: str) -
     assert float(used[1]) > 0.7
 
 
+@pytest.mark.long
 def test_each_match_has_its_own_allowance(worker: Worker) -> None:
     """What one match used is no burden for the next: three need more than a single one may."""
     works = bot("works", "--seconds", "0.1")
@@ -50,6 +51,7 @@ def test_each_match_has_its_own_allowance(worker: Worker) -> None:
     assert [played.outcome and played.outcome.forfeits for played in worker.play(tasks)] == [()] * 3
 
 
+@pytest.mark.long
 def test_waiting_uses_no_processor_time(worker: Worker) -> None:
     """A bot that sleeps, or waits for a processor, pays by the clock alone."""
     (played,) = worker.play([task("sleeps", bot("thinks", "--seconds", "0.4"), bot(), limits=allowed(0.7))])

@@ -54,6 +54,7 @@ def forfeits(result: Played) -> list[tuple[int, Forfeit]]:
     return [(forfeit.seat, forfeit.reason) for forfeit in result.outcome.forfeits]
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(("number", "matches"), [(signal.SIGKILL, 1), (signal.SIGKILL, 6), (signal.SIGTERM, 1)])
 @pytest.mark.parametrize("grade", grades("AB"))
 def test_whose_sandbox_is_killed_loses_nothing(scratch: Path, grade: Grade, number: int, matches: int) -> None:

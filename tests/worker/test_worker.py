@@ -142,6 +142,7 @@ def test_a_rest_is_not_forgotten_when_news_come_before_it(worker: Worker) -> Non
     assert worker._wants_rest
 
 
+@pytest.mark.long
 def test_a_bot_that_is_started_by_hand_is_waited_for(scratch: Path) -> None:
     """The callback gets address and token, with which the author starts the bot. Thinking time is not limited."""
     begun: list[subprocess.Popen[bytes]] = []
