@@ -21,7 +21,7 @@ from arena.cli.options import (
     protocol_option,
     sandbox_options,
 )
-from arena.cli.output import draw, print_json, printable, progress, say, say_if_empty, table
+from arena.cli.output import called, draw, print_json, printable, progress, say, say_if_empty, table
 from arena.games.rules import Game
 from arena.referee.limits import Limits
 
@@ -56,8 +56,9 @@ def bots(game: Game[Any] | None, home: Path, as_json: bool) -> None:
         return print_json(report)
     rows = table("bot", "from", "games", "about")
     for entry in report.bots:
-        origin = f"{entry.origin}, retired" if entry.retired else entry.origin
-        rows.add_row(entry.bot, origin, ", ".join(entry.games), printable(_about(entry)))
+        gone = ", banned" if entry.banned else ", retired" if entry.retired else ""
+        name, origin = called(entry.bot, entry.title), f"{entry.origin}{gone}"
+        rows.add_row(name, origin, ", ".join(entry.games), printable(_about(entry)))
     return draw(rows)
 
 

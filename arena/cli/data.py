@@ -26,7 +26,7 @@ FORMULA = ("=", "+", "-", "@", "\t", "\r")
 
 
 @click.command()
-@click.argument("what", type=click.Choice(["matches", "seats", "ratings", "history"]))
+@click.argument("what", type=click.Choice(["matches", "seats", "ratings", "history", "corrections"]))
 @click.option(
     "--format", "form", type=click.Choice(["csv", "jsonl"]), default="csv", help="jsonl: one JSON object per line."
 )

@@ -31,9 +31,12 @@ def percent(estimate: Estimate | HeadToHead | None) -> str:
 
 
 def cross_picture(
-    met: Sequence[HeadToHead], bots: Sequence[str], places: Mapping[str, Sequence[float]]
+    met: Sequence[HeadToHead], bots: Mapping[str, str], places: Mapping[str, Sequence[float]]
 ) -> list[RenderableType]:
-    """Make two tables: points that the row's bot took from the column's, in percent; and the chances of each place."""
+    """Make two tables: points that the row's bot took from the column's, in percent; and the chances of each place.
+
+    `bots` are their names for people by label, the best first.
+    """
     cells = {(each.bot, each.other): f"{percent(each)} in {each.groups:,}" for each in met}
     cross = [_cross(cells, bots, range(len(bots)))]
     if measured(cross[0]).maximum > console().width:
@@ -46,7 +49,7 @@ def cross_picture(
     pictures: list[RenderableType] = [title, *_apart(cross)]
     if places:
         most = max(map(len, places.values()))
-        chances = _pages(partial(_chances, places), most)
+        chances = _pages(partial(_chances, {bots[label]: own for label, own in places.items()}), most)
         pictures += ["\n% chance of each place in the field, by points", *_apart(chances)]
     return pictures
 
@@ -78,13 +81,14 @@ def _chances(places: Mapping[str, Sequence[float]], columns: range) -> Table:
     return chances
 
 
-def _cross(cells: Mapping[tuple[str, str], str], bots: Sequence[str], columns: range) -> Table:
+def _cross(cells: Mapping[tuple[str, str], str], bots: Mapping[str, str], columns: range) -> Table:
     """Make the table of some columns, by the indexes of their bots."""
     heads = [str(column + 1) for column in columns]
     cross = table("rank", "bot", *heads, right=["rank", *heads])
-    for place, bot in enumerate(bots, 1):
-        row = [cells.get((bot, bots[other]), "–") if bots[other] != bot else "" for other in columns]
-        cross.add_row(str(place), bot, *row)
+    labels = list(bots)
+    for place, bot in enumerate(labels, 1):
+        row = [cells.get((bot, labels[other]), "–") if labels[other] != bot else "" for other in columns]
+        cross.add_row(str(place), bots[bot], *row)
     return cross
 
 

@@ -218,7 +218,7 @@ def _summary(db: Database, ladder: Ladder, run: Run, seconds: float, budget: Bud
         for label, what in run.chances
     ]
     if run.retired:
-        lines.append(f"retired meanwhile: {', '.join(run.retired)}; what they were to play is dropped")
+        lines.append(f"retired or banned meanwhile: {', '.join(run.retired)}; what they were to play is dropped")
     if interrupted:
         left = "goes on" if budget.is_limited else f"plays the other {counts.scheduled:,}"
         lines.append(f"interrupted after {run.played:,} matches; the same command {left}")
@@ -233,6 +233,6 @@ def _summary(db: Database, ladder: Ladder, run: Run, seconds: float, budget: Bud
         lines.append("nothing is missing: every match of these rounds has been played; more with --rounds")
     if counts.unplayable:
         lines.append(f"{counts.unplayable:,} matches were void three times: try them again with --retry")
-    if counts.done:
+    if counts.done or counts.annulled:
         lines.append(f"ladder hash {store.sign(db, ladder)}")
     return "\n".join(lines)

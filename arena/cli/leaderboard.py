@@ -15,7 +15,7 @@ from msgspec import UNSET
 from arena import games
 from arena.cli.evidence import cross_picture, percent, seat_picture
 from arena.cli.options import check_players, game_option, home_option, json_option, players_option
-from arena.cli.output import console, draw, measured, print_json, progress, say, say_if_empty, table
+from arena.cli.output import called, console, draw, measured, print_json, progress, say, say_if_empty, table
 from arena.games.rules import Game
 from arena.referee.limits import Limits
 
@@ -98,9 +98,11 @@ def _settle(game: Game[Any], seats: int, ladder_id: str | None, home: Path) -> N
 
 
 def settle(db: Database, ladder: Ladder) -> None:
-    """Bring a ladder's settled ratings up to date, with progress."""
+    """Bring a ladder's ratings, also the settled ones, up to date, with progress."""
     from ladder import store
 
+    with progress("ratings") as rated:
+        store.apply_ratings(db, ladder, rated)
     with progress("settled ratings", "passes", at_most=True) as report:
         store.settle(db, ladder, report)
 
@@ -179,7 +181,7 @@ def _cells(bot: RankedBot, centre: float, settled_centre: float) -> dict[str, st
     """Return the text of a bot in each of `COLUMNS`; ratings are relative to the centres."""
     return {
         "rank": f"{bot.rank}" if bot.sure else f"~{bot.rank}",
-        "bot": bot.bot + (" (retired)" if bot.retired else "" if bot.current else " (older)"),
+        "bot": called(bot.bot, bot.title) + _mark(bot),
         "rating": f"{bot.rating:.2f}",
         "mu": f"{bot.mu - centre:+.2f}",
         "sigma": f"{bot.sigma:.2f}",
@@ -188,6 +190,13 @@ def _cells(bot: RankedBot, centre: float, settled_centre: float) -> dict[str, st
         "matches": f"{bot.matches:,}",
         "forfeits": str(bot.forfeits),
     }
+
+
+def _mark(bot: RankedBot) -> str:
+    """Return why a bot is not in the field, if it is not."""
+    if bot.banned:
+        return " (banned)"
+    return " (retired)" if bot.retired else "" if bot.current else " (older)"
 
 
 def _notes(board: Leaderboard, bots: Sequence[RankedBot]) -> Iterator[str]:
@@ -203,12 +212,15 @@ def _notes(board: Leaderboard, bots: Sequence[RankedBot]) -> Iterator[str]:
         yield "~ not certainly worse than the bot above it: more rounds would tell"
     if board.settled_matches < matches.rated:
         yield f"settled: of {board.settled_matches:,} matches, arena leaderboard --settle brings it up to date"
+    if matches.annulled:
+        yield "annulled matches count for nothing here: arena log says why"
 
 
 def _more_pictures(board: Leaderboard) -> list[RenderableType]:
     pictures: list[RenderableType] = []
     if board.cross is not UNSET and board.places is not UNSET:
-        pictures += cross_picture(board.cross, [bot.bot for bot in board.bots], board.places)
+        shown = {bot.bot: called(bot.bot, bot.title) for bot in board.bots}
+        pictures += cross_picture(board.cross, shown, board.places)
     if board.seats is not UNSET and board.saved is not UNSET:
         pictures += seat_picture(board.seats, board.saved)
     return pictures
@@ -233,6 +245,8 @@ def _state(matches: MatchCounts) -> str:
         state += f", {matches.unplayable:,} unplayable"
     if matches.dropped:
         state += f", {matches.dropped:,} dropped"
+    if matches.annulled:
+        state += f", {matches.annulled:,} annulled"
     return state
 
 

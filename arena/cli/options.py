@@ -8,6 +8,7 @@ import os
 import re
 import secrets
 from collections.abc import Callable, Sequence
+from datetime import UTC, datetime
 from functools import wraps
 from hashlib import sha256
 from pathlib import Path
@@ -87,6 +88,28 @@ class Seconds(click.ParamType[float]):
             allowed = f"{'at least' if self._zero else 'more than'} 0 and at most a day"
             self.fail(f"{value!r} is out of range: it must be {allowed}", param, ctx)
         return seconds
+
+
+LATEST = datetime(3000, 1, 1, tzinfo=UTC).timestamp()
+"""Before this any time that is named lies, so that every time zone can print it."""
+
+
+class Moment(click.ParamType[float]):
+    """Type of an option that is a date, or a date and a time, as `arena show` prints it; its value is since 1970."""
+
+    name = "time"
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> float:
+        if isinstance(value, float):
+            return value
+        text = re.sub(r" (?=[+-]\d{4}$)", "", str(value).strip())
+        try:
+            moment = datetime.fromisoformat(text).timestamp()
+            if not 0 <= moment < LATEST:
+                raise ValueError
+            return moment
+        except (ValueError, OverflowError):
+            self.fail(f"{suggest.short(value)} is no time: write 2026-07-31 or '2026-07-31 18:00'", param, ctx)
 
 
 def _home(ctx: click.Context, _param: click.Parameter, home: Path) -> Path:

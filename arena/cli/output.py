@@ -143,6 +143,11 @@ def table(*columns: str, right: Sequence[str] = ()) -> Table:
     return made
 
 
+def called(label: str, title: str | None) -> str:
+    """Return a bot as people see it: by its label, behind the name that it was given for people, if any."""
+    return label if title is None else f"{printable(title)} ({label})"
+
+
 def last_line(text: str) -> str:
     """Return the last line of a traceback or a reason, which says most, made printable."""
     return printable((text.strip().splitlines() or [""])[-1])

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 import click
 
 from arena.cli.options import home_option, json_option
+from arena.cli.output import printable, say
 
 if TYPE_CHECKING:
     from arena.replay.document import Document
@@ -41,29 +42,36 @@ def replay(what: str, home: Path, as_json: bool) -> None:
 
     from arena.replay import document, told
 
-    shown = _found(what, home)
+    shown, caution = _found(what, home)
     document.check(shown)
     if as_json:
+        if caution:
+            say(caution)
         return click.echo(msgspec.json.format(msgspec.json.encode(shown), indent=0))
     every = told.frames(shown)
+    if caution:
+        every[0] = f"{caution}\n{every[0]}"
     if sys.stdin.isatty() and sys.stdout.isatty():
         return step_through(every)
     return click.echo("\n\n".join(every))
 
 
-def _found(what: str, home: Path) -> Document:
+def _found(what: str, home: Path) -> tuple[Document, str]:
+    """Return a match, and what to say before it is shown."""
     from arena.replay import Unreadable, document, kept
     from ladder import store
 
     if kept.is_name(what):
-        return kept.find(home, what)
+        return kept.find(home, what), ""
     if what.endswith(".json") or os.path.isfile(what):
         try:
-            return document.opened(Path(what).read_bytes())
+            return document.opened(Path(what).read_bytes()), ""
         except Unreadable as error:
             raise Unreadable(f"{what}: {error}") from error
     with store.open_read(home) as db:
-        return document.document(store.match(db, what))
+        match = store.match(db, what)
+        told = match.annulled and f"this match does not count: annulled {printable(match.annulled.told)}"
+        return document.document(match), told or ""
 
 
 def step_through(frames: Sequence[str]) -> None:

@@ -12,14 +12,14 @@ import click
 from arena import games
 from arena.cli.fault_card import fault_card
 from arena.cli.options import GameName, home_option, json_option
-from arena.cli.output import draw, last_line, print_json, printable, table
+from arena.cli.output import called, draw, last_line, print_json, printable, table
 from arena.games.rules import Game, remark
 
 if TYPE_CHECKING:
     from arena.reports.bot_card import BotCard
     from arena.reports.bots import BotFaults, BotMatch, BuiltIn, SecondChance
     from arena.reports.match_card import MatchCard
-    from ladder.store import Match
+    from ladder.store import Correction, Match
 
 LISTED = 10
 """Matches of a bot in --json, unless -n says how many."""
@@ -58,7 +58,8 @@ def show(what: str, matches: int | None, game: Game[Any] | None, home: Path, as_
         if version is not None:
             most = matches if matches is not None else LISTED * as_json
             card = reports.bot_card(db, version, most, game.name if game else None)
-            return print_json(card) if as_json else _show_bot(card, game)
+            banned = store.bans(db).get(version.name)
+            return print_json(card) if as_json else _show_bot(card, game, banned)
         if what in submission.built_ins():
             own = built_in_card(submission.built_ins()[what])
             return print_json(own) if as_json else _show_built_in(own.bot)
@@ -72,7 +73,8 @@ def show(what: str, matches: int | None, game: Game[Any] | None, home: Path, as_
                 raise store.NotFound(f"{what} is an unrated match: arena replay {what} shows it") from error
             meant = suggest.meant(what, names | submission.built_ins().keys())
             raise store.NotFound(f"{error}, and no bot in {str(home)!r} is called so{meant}") from error
-        return print_json(match_card(found)) if as_json else _show_match(found, match_card(found))
+        made = match_card(found, store.titles(db))
+        return print_json(made) if as_json else _show_match(found, made)
 
 
 def _show_built_in(bot: BuiltIn) -> None:
@@ -80,11 +82,13 @@ def _show_built_in(bot: BuiltIn) -> None:
     click.echo(f"{bot.name}: built-in, plays {', '.join(bot.games)}; no matches yet")
 
 
-def _show_bot(card: BotCard, game: Game[Any] | None) -> None:
+def _show_bot(card: BotCard, game: Game[Any] | None, banned: Correction | None) -> None:
     bot = card.bot
     label = f"{bot.name}@{bot.number}"
     retired = ", retired" if bot.retired is not None else ""
-    click.echo(f"{label}: {bot.origin}{retired}, plays {', '.join(bot.games)}")
+    click.echo(f"{called(label, bot.title)}: {bot.origin}{retired}, plays {', '.join(bot.games)}")
+    if banned is not None:
+        click.echo(f"banned {printable(banned.told)}")
     click.echo(f"entered {when(bot.created)}, run as {printable(' '.join(bot.run))}")
     click.echo(f"sha256 {bot.digest}" + (f", built {bot.built}" if bot.built else ""))
     for chance in card.chances:
@@ -106,6 +110,8 @@ def _nothing(card: BotCard, label: str, game: Game[Any] | None) -> str:
         return f"no version of it has a rated match of {game.title}"
     if any(each.matches for each in card.faults if each.label == label):
         return f"none of its matches is rated yet: arena show {label} -n 10 lists the latest"
+    if any(each.annulled for each in card.faults if each.label == label):
+        return "all its matches were annulled: arena log says why"
     if card.bot.retired is not None:
         return "no matches"
     return f"no matches yet: arena ladder --game {card.bot.games[0]} plays them"
@@ -122,11 +128,11 @@ def _second_chance(label: str, chance: SecondChance) -> str:
 def _faults(faults: Sequence[BotFaults]) -> Any:
     """Return a table of matches and faults by version, with a column for each cause that occurred."""
     reasons = sorted({reason for each in faults for reason in each.forfeits})
-    columns = ["matches", *reasons, "void"]
+    columns = ["matches", *reasons, "void", *["annulled"] * any(each.annulled for each in faults)]
     rows = table("version", *columns, right=columns)
     for each in faults:
-        counts = [each.matches, *[each.forfeits.get(reason, 0) for reason in reasons], each.voids]
-        rows.add_row(each.label, *[f"{count:,}" for count in counts])
+        counts = [each.matches, *[each.forfeits.get(reason, 0) for reason in reasons], each.voids, each.annulled]
+        rows.add_row(each.label, *[f"{count:,}" for count in counts[: len(columns)]])
     return rows
 
 
@@ -141,6 +147,8 @@ def _matches(lines: Sequence[BotMatch]) -> Any:
 
 def _show_match(match: Match, card: MatchCard) -> None:
     click.echo(f"match {match.id}: {card.game}, ladder {card.ladder}, {match.status}")
+    if match.annulled is not None:
+        click.echo(f"it does not count: annulled {printable(match.annulled.told)}")
     click.echo(f"leg {match.leg}, round {match.round}, rotation {match.rotation}, {when(match.finished)}")
     if conditions := card.conditions:
         click.echo(f"sandbox grade {conditions['sandbox']}")
@@ -150,7 +158,7 @@ def _show_match(match: Match, card: MatchCard) -> None:
         click.echo(f"was void: {last_line(reason)}")
     click.echo(f"seed {card.seed or 'shown when every match of its group is done'}")
     if not match.seats:
-        return click.echo(f"line-up {', '.join(match.line_up)}")
+        return click.echo(f"line-up {', '.join(called(bot, card.titles.get(bot)) for bot in match.line_up)}")
     draw(_seats(card))
     fair = [seat for seat in match.seats if seat.forfeit is None]
     scores = [seat.score for seat in fair]
@@ -168,7 +176,7 @@ def _seats(card: MatchCard) -> Any:
     for seat, outcome in enumerate(card.seats):
         times = [f"{outcome.think_total:.3f} s", f"{outcome.think_max * 1000:.1f} ms"]
         cells = [str(outcome.rank + 1), str(outcome.score), str(outcome.decisions), *times, outcome.forfeit or ""]
-        rows.add_row(str(seat), outcome.bot, *cells)
+        rows.add_row(str(seat), called(outcome.bot, card.titles.get(outcome.bot)), *cells)
     return rows
 
 

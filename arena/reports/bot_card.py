@@ -139,7 +139,7 @@ def bot_card(db: Database, version: store.Version, most: int, game: str | None =
     with store.one_state(db):
         ladders = [_in_ladder(db, ladder, version) for ladder in store.ladders(db, game)]
         return BotCard(
-            bot=BotVersion(**version._asdict()),
+            bot=BotVersion(**version._asdict(), title=store.titles(db).get(version.name)),
             faults=[BotFaults(**each._asdict()) for each in store.faults(db, version.name)],
             chances=[SecondChance(**each._asdict()) for each in store.chances_of(db, version.label)],
             ladders=[each for each in ladders if each is not None],

@@ -27,6 +27,9 @@ class ListedBot(Report):
     retired: bool
     only_named: Sequence[str]
     """Games that it thinks long about: it plays in their ladders only when it is named."""
+    banned: bool
+    title: str | None
+    """The name that the bot was given for people; None if it has none but its own."""
 
 
 class Bots(Report):
@@ -50,6 +53,8 @@ class BotVersion(Report):
     """Digest of what a build made of it; None if it runs as it was handed in."""
     packed: bool
     """Whether it came as an archive."""
+    title: str | None
+    """The name that the bot was given for people; None if it has none but its own."""
 
 
 class BotFaults(Report):
@@ -59,6 +64,8 @@ class BotFaults(Report):
     matches: int
     forfeits: Mapping[str, int]
     voids: int
+    annulled: int
+    """Number of its matches that were annulled; they are in none of the other numbers."""
 
 
 class SecondChance(Report):

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from statistics import fmean
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
 import msgspec
 from msgspec import UNSET, UnsetType
@@ -61,6 +61,9 @@ class RankedBot(Report):
     current: bool
     """Whether the bot has no newer version."""
     retired: bool
+    banned: bool
+    title: str | None
+    """The name that the bot was given for people; None if it has none but its own."""
     settled: Rating | None
     """The rating that no order of matches can change; None if it is not computed."""
     points: Estimate | None
@@ -77,6 +80,7 @@ class MatchCounts(Report):
     rated: int
     unplayable: int
     dropped: int
+    annulled: int
 
 
 class HeadToHead(Report):
@@ -148,9 +152,9 @@ def leaderboard(
     with store.one_state(db):
         rows, provisional = store.leaderboard(db, ladder), store.provisional(db, ladder)
         counts, settled, evidence = store.counts(db, ladder), store.find_settled(db, ladder), store.evidence(db, ladder)
-        waiting = store.waiting(db, ladder)
+        waiting, named = store.waiting(db, ladder), _Named(store.titles(db), store.bans(db).keys())
     key = ladder.key
-    bots = _ranked(rows, settled, evidence)
+    bots = _ranked(rows, settled, evidence, named)
     return Leaderboard(
         game=game.name,
         players=key.seats,
@@ -164,13 +168,14 @@ def leaderboard(
             rated=sum(row.matches for row in rows) // key.seats,
             unplayable=counts.unplayable,
             dropped=counts.dropped,
+            annulled=counts.annulled,
         ),
         centre=centre(bots),
         settled_centre=settled_centre(bots),
         settled_matches=settled.matches,
         waiting=waiting,
         bots=bots,
-        provisional=_ranked(provisional, settled, evidence),
+        provisional=_ranked(provisional, settled, evidence, named),
         cross=head_to_head(evidence, [bot.bot for bot in bots]) if cross else UNSET,
         places=evidence.places([bot.bot for bot in field(bots)]) if cross else UNSET,
         seats=[Estimate(**estimate._asdict()) for estimate in evidence.seats()] if by_seat else UNSET,
@@ -203,7 +208,14 @@ def ladder_run(db: Database, ladder: store.Ladder, game: Game[Any], played: int)
     return LadderRun(**msgspec.structs.asdict(board), played=played, hash=store.sign(db, ladder))
 
 
-def _ranked(rows: Sequence[store.Row], settled: store.Settled, evidence: Evidence) -> list[RankedBot]:
+class _Named(NamedTuple):
+    """What was said of bots by hand: names for people, by bot, and which bots are banned."""
+
+    titles: Mapping[str, str]
+    banned: Collection[str]
+
+
+def _ranked(rows: Sequence[store.Row], settled: store.Settled, evidence: Evidence, named: _Named) -> list[RankedBot]:
     ranked = []
     middle = centre(rows)
     for place, row in enumerate(rows):
@@ -214,6 +226,8 @@ def _ranked(rows: Sequence[store.Row], settled: store.Settled, evidence: Evidenc
             bot=row.label,
             rating=row.shown - middle,
             **numbers,
+            banned=row.name in named.banned,
+            title=named.titles.get(row.name),
             settled=rating and Rating(**rating._asdict()),
             points=points and Estimate(**points._asdict()),
             sure=place == 0 or evidence.in_order(rows[place - 1].label, row.label),

@@ -7,6 +7,7 @@ from typing import Any
 
 from arena.replay import Unreadable, unpack
 from arena.reports.base import Report
+from arena.reports.corrections import Correction, entry
 from arena.reports.leaderboard import Rating
 from ladder import store
 
@@ -30,7 +31,7 @@ class MatchCard(Report):
     id: str
     ladder: str
     status: str
-    """"scheduled", "done" or "unplayable"."""
+    """"scheduled", "done", "unplayable", "dropped" or "annulled"."""
     leg: int
     round: int
     rotation: int
@@ -40,7 +41,7 @@ class MatchCard(Report):
     voids: Sequence[str]
     """Why attempts were void."""
     seed: str | None
-    """In hexadecimal; None until every match of its group is done or dropped."""
+    """In hexadecimal; None until nothing of its group is left to play."""
     finished: float | None
     """Seconds since 1970."""
     choices_digest: str | None
@@ -51,10 +52,14 @@ class MatchCard(Report):
     players: int
     conditions: Mapping[str, Any]
     """The grade of the sandbox, and how busy the machine was."""
+    annulled: Correction | None
+    """When, by whom and why it was annulled; None if it was not."""
+    titles: Mapping[str, str]
+    """Names for people of those of its bots that were given one, by label."""
 
 
-def match_card(match: store.Match) -> MatchCard:
-    """Make the card of a match."""
+def match_card(match: store.Match, titles: Mapping[str, str]) -> MatchCard:
+    """Make the card of a match; `titles` are the names for people, by bot."""
     seats = zip(match.line_up, match.seats, strict=False)
     return MatchCard(
         id=match.id,
@@ -74,6 +79,8 @@ def match_card(match: store.Match) -> MatchCard:
         game=match.ladder.key.game,
         players=len(match.line_up),
         conditions=_conditions(match),
+        annulled=match.annulled and entry(match.annulled),
+        titles={label: titles[name] for label in match.line_up if (name := label.partition("@")[0]) in titles},
     )
 
 

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Literal, NamedTuple, TypeAlias
 from arena import roster, submission
 from arena.check.extent import SUBMISSION
 from arena.check.run import Finding, Report, check
+from arena.roster.corrections import looks
 from arena.sandbox.run_folder import run_folder
 from arena.submission import BadSubmission, Program
 from arena.submission.intake import Taken, take
@@ -192,7 +193,13 @@ def _check_free(db: Database, name: str) -> None:
     """Raise BadSubmission for the name of a built-in bot, and for one that could be mistaken for another bot's."""
     if name in roster.built_ins(db):
         raise BadSubmission(f"{name!r} is a built-in bot's name: choose another with --name")
-    others = roster.names(db)
-    for other in sorted(others) if name not in others else ():
-        if submission.skeleton(other) == submission.skeleton(name):
-            raise BadSubmission(f"{name!r} could be taken for {other!r}, which is there: choose another with --name")
+    try:
+        store.check_not_banned(db, name)
+    except store.StoreError as error:
+        raise BadSubmission(str(error)) from error
+    if name in (others := roster.names(db)):
+        return
+    like = [other for other in sorted(others) if submission.skeleton(other) == submission.skeleton(name)]
+    like += [title for title in store.titles(db).values() if looks(title) == looks(name)]
+    if like:
+        raise BadSubmission(f"{name!r} could be taken for {like[0]!r}, which is there: choose another with --name")

@@ -58,7 +58,7 @@ def retire(home: Path, name: str, *, undo: bool = False) -> store.Retired:
     with store.open_read(home) as db:
         built_in = name in built_ins(db)
         if not built_in:
-            _known(db, home, name)
+            known(db, home, name)
     with store.open(home) as db:
         if built_in:  # one that never played may have no version yet
             enter_built_ins(db, home)
@@ -105,21 +105,25 @@ class Entry(NamedTuple):
     retired: bool
     only_named: tuple[str, ...]
     """Games in which the bot thinks long: it is in the field of their ladders only if it is named."""
+    banned: bool
+    title: str | None
+    """The name that the bot was given for people."""
 
 
 def listed(db: Database, home: Path) -> list[Entry]:
     """Return every bot: the built-ins, then the submitted ones, version by version."""
-    gone = _retired(db)
-    entries = [_entry(name, "built-in", bot, (name, bot.digest) in gone) for name, bot in built_ins(db).items()]
+    gone, banned, titles = _retired(db), store.bans(db), store.titles(db)
+
+    def entry(bot: str, origin: str, program: Program, retired: bool) -> Entry:
+        said = program.games, program.about, program.language, retired, program.slow
+        return Entry(bot, origin, *said, program.name in banned, titles.get(program.name))
+
+    entries = [entry(name, "built-in", bot, (name, bot.digest) in gone) for name, bot in built_ins(db).items()]
     for version in store.versions(db):
         if version.origin == "submitted":
             retired = version.retired is not None
-            entries.append(_entry(version.label, version.origin, program_of(home, version), retired))
+            entries.append(entry(version.label, version.origin, program_of(home, version), retired))
     return entries
-
-
-def _entry(bot: str, origin: str, program: Program, retired: bool) -> Entry:
-    return Entry(bot, origin, program.games, program.about, program.language, retired, program.slow)
 
 
 def _retired(db: Database) -> set[tuple[str, str]]:
@@ -144,17 +148,19 @@ def check_field(home: Path, game: Game[Any], seats: int, wanted: Sequence[str] |
 
 
 def _everybody(db: Database, game: Game[Any]) -> list[str]:
-    gone = _retired(db)
-    quick = {name: bot for name, bot in built_ins(db).items() if game.name not in bot.slow}
+    gone, banned = _retired(db), store.bans(db)
+    quick = {name: bot for name, bot in built_ins(db).items() if game.name not in bot.slow and name not in banned}
     built_in = [name for name, bot in quick.items() if game.name in bot.games and (name, bot.digest) not in gone]
     return built_in + [version.label for version in store.field(db, game.name) if version.origin == "submitted"]
 
 
 def _checked(db: Database, home: Path, game: Game[Any], wanted: Sequence[str]) -> list[str]:
-    own = built_ins(db)
+    own, banned = built_ins(db), store.bans(db)
     met: Counter[tuple[str, str]] = Counter()
     for name in wanted:
-        bot = own[name] if name in own else _known(db, home, name)
+        bot = own[name] if name in own else known(db, home, name)
+        if bot.name in banned:
+            raise BadSubmission(f"{name!r} cannot play: it was banned {banned[bot.name].told}")
         _check_plays(name, bot.games, game)
         met[bot.name, bot.digest] += 1
         if met[bot.name, bot.digest] > 1:
@@ -247,7 +253,7 @@ def find(db: Database, home: Path, text: str, game: Game[Any], workshop: Worksho
         _check_plays(text, program.games, game)
         program = built(home, program, workshop.sandbox, workshop.building)
     else:
-        version = _known(db, home, text, ", or a path such as ./mine.py")
+        version = known(db, home, text, ", or a path such as ./mine.py")
         _check_plays(text, version.games, game)
         return starter(db, home, workshop.sandbox)(version.label)
     _check_plays(text, program.games, game)
@@ -285,7 +291,8 @@ def _is_known(db: Database, text: str) -> bool:
     return any(text in (version.name, version.label) for version in store.versions(db))
 
 
-def _known(db: Database, home: Path, name: str, or_else: str = "") -> store.Version:
+def known(db: Database, home: Path, name: str, or_else: str = "") -> store.Version:
+    """Return the version that a name or label means. Raises BadSubmission if there is none."""
     try:
         return store.version(db, name)
     except store.NotFound as error:

@@ -121,17 +121,18 @@ def run_ladder(
     step = rounds or default_rounds(len(labels), ladder.key.seats)
     due, grows = step, rounds is None and budget.is_limited
     while not workers.stopped and not budget.is_spent:
+        player.see_retired()
         field = [label for label in labels if label not in player.run.retired]
         fits = len(field) >= ladder.key.seats
         if store.counts(db, ladder).scheduled or (fits and store.plan(db, ladder, field, due)):
             if not player.run.played:
                 planned()
             player.play_scheduled(budget)
-            player.see_retired()
         elif grows and fits:
             due += step
         else:
             break
+    player.see_retired()
     if budget.is_limited:
         store.end_leg(db, ladder)
     return player.run

@@ -61,8 +61,9 @@ def verify(home: Path, *, jobs: int, report: Progress) -> Verdict:
             counts = [(ladder.id, store.counts(db, ladder)) for ladder in reversed(store.ladders(db))]
     except UNREADABLE as error:
         return Verdict(difference=Difference(None, None, f"cannot be read: {error}"))
-    total = sum(each.done for _, each in counts)
-    calls = [partial(_guarded, None, _file, home), partial(_guarded, None, _programs, home, home)]
+    total = sum(each.done + each.annulled for _, each in counts)
+    calls = [partial(_guarded, None, check, home) for check in (_file, _corrections)]
+    calls += [partial(_guarded, None, _programs, home, home)]
     for ladder, each in counts:
         calls += [partial(_guarded, ladder, _schedule, home)]
         calls += [partial(_guarded, ladder, _results, home, begin) for begin in range(0, sum(each), CHUNK)]
@@ -158,6 +159,11 @@ def _known(db: Database, ladder_id: str) -> Ladder:
 
 def _file(db: Database) -> Verdict:
     checks.check_file(db)
+    return Verdict()
+
+
+def _corrections(db: Database) -> Verdict:
+    checks.check_corrections(db)
     return Verdict()
 
 

@@ -4,10 +4,12 @@ Functions take the connection first, show their SQL, and return values. Writes t
 and what a function has written survives kill -9 and power loss as soon as it returns.
 """
 
+from ladder.store.annulment import Annulled, annul_bot, annul_match, ban, rename, unban
 from ladder.store.board import apply_ratings, ladder_hash, leaderboard, provisional, reach, sign
 from ladder.store.cards import Notable, SeatSums, complete, lacking, notable, seat_sums, shares, unrated, unsummed
 from ladder.store.chances import Chance, chances, chances_of, forgive, use_chance
 from ladder.store.checks import Mismatch
+from ladder.store.corrections import Correction, bans, log, titles
 from ladder.store.database import (
     NotFound,
     StoreError,
@@ -54,12 +56,14 @@ from ladder.store.results import ATTEMPTS, faults, match, matches_of, pace, reco
 from ladder.store.retirement import Retired, drop, reinstate, retire, retirements
 from ladder.store.sums import GATHERED, add_rated
 from ladder.store.times import DecisionTimes, decision_times
-from ladder.store.versions import add_version, field, version, versions
+from ladder.store.versions import add_version, check_not_banned, field, version, versions
 
 __all__ = [
     "ATTEMPTS",
     "GATHERED",
+    "Annulled",
     "Chance",
+    "Correction",
     "Counts",
     "DecisionTimes",
     "Faults",
@@ -84,11 +88,16 @@ __all__ = [
     "VoidMatch",
     "add_rated",
     "add_version",
+    "annul_bot",
+    "annul_match",
     "apply_ratings",
     "awaited",
     "backup",
+    "ban",
+    "bans",
     "chances",
     "chances_of",
+    "check_not_banned",
     "close_block",
     "close_home",
     "complete",
@@ -109,6 +118,7 @@ __all__ = [
     "ladder_hash",
     "ladders",
     "leaderboard",
+    "log",
     "make_home",
     "match",
     "matches_left",
@@ -125,6 +135,7 @@ __all__ = [
     "reach",
     "record",
     "reinstate",
+    "rename",
     "retire",
     "retirements",
     "scheduled",
@@ -132,7 +143,9 @@ __all__ = [
     "settle",
     "shares",
     "sign",
+    "titles",
     "to_play",
+    "unban",
     "unrated",
     "unsummed",
     "use_chance",

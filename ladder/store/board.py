@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import sys
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from hashlib import sha256
 from itertools import groupby
 from operator import itemgetter
@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
 from ladder.ratings import NEW, Rating, arithmetic, rate
 from ladder.schedule import canonical_json
 from ladder.store.database import write
+from ladder.store.locks import let_others_in
 from ladder.store.records import Ladder, Row
 
 if TYPE_CHECKING:
@@ -20,6 +21,10 @@ if TYPE_CHECKING:
 
 RATED_AT_ONCE = 1000
 """Matches rated in one transaction: other writers wait a second at most."""
+
+
+Progress: TypeAlias = Callable[[int, int], None]
+"""Callback for progress: how many matches are rated, of how many."""
 
 
 class Standing(NamedTuple):
@@ -46,13 +51,20 @@ class Placed(NamedTuple):
     forfeit: bool
 
 
-def apply_ratings(db: Database, ladder: Ladder) -> int:
+def apply_ratings(db: Database, ladder: Ladder, report: Progress = lambda _done, _most: None) -> int:
     """Rate, in schedule order, every match before the first that is still to be played; return how many.
 
     Each is rated exactly once, whatever order results arrive in and wherever a process stops: the ratings and the
-    position reached are stored in one transaction. Unplayable matches are skipped, but counted.
+    position reached are stored in one transaction. Matches that do not count are skipped, but counted. `report` is
+    called with how many are done, of how many, whenever `RATED_AT_ONCE` more are.
     """
-    return sum(iter(lambda: _apply_some(db, ladder), 0))
+    rated = 0
+    while some := _apply_some(db, ladder):
+        rated += some
+        if some == RATED_AT_ONCE:
+            report(*reach(db, ladder))
+            let_others_in()
+    return rated
 
 
 def leaderboard(db: Database, ladder: Ladder) -> list[Row]:
@@ -86,7 +98,7 @@ def _rows(db: Database, standings: Mapping[str, Standing]) -> list[Row]:
 
 
 def ladder_hash(db: Database, ladder: Ladder) -> str:
-    """Return the SHA-256, in hexadecimal, over every finished match in schedule order, then the ratings.
+    """Return the SHA-256, in hexadecimal, over all that counts in schedule order, the ratings, and what was annulled.
 
     Equal luck and equal choices give an equal hash, on any machine and in any order of finishing: no times, evidence or
     anything else that depends on the machine is part of it.
@@ -250,13 +262,22 @@ def _row(place: int, version: Mapping[str, Any], standing: Standing) -> Row:
 def _signed(db: Database, ladder: Ladder) -> Iterator[object]:
     """Yield the lines that the ladder hash covers."""
     yield [ladder.id, *ladder.key[:3], ladder.key.rules_version]
-    rows = db.execute(
-        "SELECT m.seq, m.id, hex(g.seed), hex(m.choices_digest), s.version, v.digest, s.rank, s.score, s.forfeit"
-        " FROM matches m JOIN groups g ON g.id = m.group_id JOIN seats s ON s.match = m.id"
-        " JOIN versions v ON v.label = s.version WHERE m.ladder = ? AND m.status = 'done' ORDER BY m.seq, s.seat",
-        [ladder.id],
-    )
-    for (_, *match), seats in groupby(rows, key=lambda row: row[:4]):
-        yield [*match, *(seat[4:] for seat in seats)]
+    for _, match in _played(db, ladder, "done"):
+        yield match
     for version, standing in standings(db, ladder).items():
         yield [version, *standing.rating]
+    for why, match in _played(db, ladder, "annulled"):
+        yield ["annulled", why, *match]
+
+
+def _played(db: Database, ladder: Ladder, status: str) -> Iterator[tuple[str | None, list[object]]]:
+    """Yield for each match of this status why it is annulled, if it is, and what the ladder hash covers of it."""
+    rows = db.execute(
+        "SELECT m.seq, c.why, m.id, hex(g.seed), hex(m.choices_digest), s.version, v.digest, s.rank, s.score, s.forfeit"
+        " FROM matches m JOIN groups g ON g.id = m.group_id JOIN seats s ON s.match = m.id"
+        " JOIN versions v ON v.label = s.version LEFT JOIN corrections c ON c.id = m.annulled"
+        " WHERE m.ladder = ? AND m.status = ? ORDER BY m.seq, s.seat",
+        [ladder.id, status],
+    )
+    for (_, why, *match), seats in groupby(rows, key=lambda row: row[:5]):
+        yield why, [*match, *(seat[5:] for seat in seats)]

@@ -9,6 +9,7 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from ladder.schedule import canonical_json
+from ladder.store.corrections import note
 from ladder.store.database import write
 from ladder.store.records import Ladder
 from ladder.store.versions import version
@@ -67,11 +68,13 @@ def forgive(db: Database, ladder: Ladder, name: str) -> bool:
 
     Return False if none of them had used it. Raises NotFound.
     """
-    digest = version(db, name).digest
+    meant = version(db, name)
     with write(db):
         forgiven = db.execute(
             "UPDATE chances SET forgiven = ? WHERE ladder = ? AND forgiven IS NULL"
             " AND version IN (SELECT label FROM versions WHERE digest = ?)",
-            [time.time(), ladder.id, digest],
+            [time.time(), ladder.id, meant.digest],
         )
+        if forgiven.rowcount:
+            note(db, "forgive", meant.label, ladder=ladder.id)
         return bool(forgiven.rowcount)

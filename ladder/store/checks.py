@@ -18,6 +18,7 @@ from ladder import settled
 from ladder.ratings import arithmetic
 from ladder.schedule import Group, Order, canonical_json, line_up, match_id, match_seed, missing
 from ladder.store import board, sums, times
+from ladder.store.corrections import bans, link
 from ladder.store.evidence import find_settled, rated_matches, settled_by
 from ladder.store.phases import next_phase
 from ladder.store.records import Ladder
@@ -73,6 +74,33 @@ def check_file(db: Database) -> None:
             raise Mismatch(f"the version {label} is number {number} of {name!r}, {origin!r}")
 
 
+def check_corrections(db: Database) -> None:
+    """Check that no correction was changed or taken out of the middle, nor the matches that they annulled.
+
+    Whether the last ones were taken out can only be told by who knows their digest. Raises Mismatch.
+    """
+    annulled: dict[int, list[str]] = {}
+    for match, number in db.execute("SELECT id, annulled FROM matches WHERE annulled IS NOT NULL"):
+        annulled.setdefault(number, []).append(match)
+    before = b""
+    rows = db.execute(
+        "SELECT id, at, who, what, subject, ladder, since, title, why, digest FROM corrections ORDER BY id"
+    )
+    for expected, (*row, stored) in enumerate(rows, 1):
+        if row[0] != expected:
+            raise Mismatch(f"correction {expected} is gone")
+        if link(before, row, annulled.pop(expected, [])) != stored:
+            raise Mismatch(f"correction {expected} is not what its digest is of, or not with the matches it annulled")
+        before = stored
+    banned = canonical_json(sorted(bans(db)))
+    for (label,) in db.execute(
+        "SELECT label FROM versions WHERE retired IS NULL AND name IN (SELECT value FROM json_each(?))", [banned]
+    ):
+        raise Mismatch(f"{label} is in the field, and it is banned")
+    for number, (match, *_) in annulled.items():
+        raise Mismatch(f"it is annulled by correction {number}, which is gone", match)
+
+
 def check_schedule(db: Database, ladder: Ladder) -> None:
     """Check the ladder's id and seed, every leg, group and match, and their order. Raises Mismatch."""
     if ladder.key.id != ladder.id:
@@ -87,7 +115,7 @@ def check_schedule(db: Database, ladder: Ladder) -> None:
     _check_dropped(db, ladder)
 
 
-_TRIED = "(m.status = 'done' OR m.voids != '[]')"
+_TRIED = "(m.status IN ('done', 'annulled') OR m.voids != '[]')"
 _PHASED = "(SELECT phased FROM legs WHERE ladder = m.ladder AND leg = g.leg)"
 
 
@@ -150,10 +178,10 @@ def _none_tried(db: Database, ladder: Ladder, where: str, values: Sequence[objec
 
 
 def _check_dropped(db: Database, ladder: Ladder) -> None:
-    """Check that each dropped group had a match still to be played, and that the next leg may already replace it."""
+    """Check that each dropped group lacks a match that counts, and that the next leg may already replace it."""
     for leg, position in db.execute(
         "SELECT leg, position FROM groups g WHERE ladder = ? AND dropped IS NOT NULL"
-        " AND (NOT EXISTS (SELECT 1 FROM matches WHERE group_id = g.id AND status = 'dropped')"
+        " AND (NOT EXISTS (SELECT 1 FROM matches WHERE group_id = g.id AND status IN ('dropped', 'annulled'))"
         " OR absent > (SELECT max(leg) + 1 FROM groups WHERE ladder = g.ladder))",
         [ladder.id],
     ):
@@ -175,11 +203,14 @@ def _check_blocks(db: Database, ladder: Ladder) -> None:
 
 
 def results(db: Database, ladder: Ladder, begin: int, end: int) -> Iterator[Result]:
-    """Yield the finished matches from seq `begin` to before `end`, checked except for the rules. Raises Mismatch."""
+    """Yield the finished matches from seq `begin` to before `end`, annulled ones too, checked except for the rules.
+
+    Raises Mismatch.
+    """
     rows = db.execute(
         "SELECT m.id, m.status, m.voids, m.finished, m.choices_digest, m.replay_digest, m.digest,"
         " g.bots, m.rotation, g.seed, r.replay, EXISTS (SELECT 1 FROM legs WHERE ladder = m.ladder AND leg = g.leg),"
-        " g.dropped IS NOT NULL,"
+        " g.dropped IS NOT NULL, m.annulled,"
         " s.seat, s.version, s.rank, s.score, s.forfeit, s.evidence, s.decisions, s.think_total, s.think_max"
         " FROM matches m JOIN groups g ON g.id = m.group_id LEFT JOIN replays r ON r.match = m.id"
         " LEFT JOIN seats s ON s.match = m.id WHERE m.ladder = ? AND m.seq >= ? AND m.seq < ? ORDER BY m.seq, s.seat",
@@ -187,11 +218,11 @@ def results(db: Database, ladder: Ladder, begin: int, end: int) -> Iterator[Resu
     )
     for _, of_match in groupby(rows, key=itemgetter(0)):
         lines = list(of_match)
-        match = _Match(*lines[0][:13])
-        seats = [line[13:] for line in lines if line[13] is not None]
+        match = _Match(*lines[0][:14])
+        seats = [line[14:] for line in lines if line[14] is not None]
         try:
             _check_match(match, seats)
-            if match.status == "done":
+            if match.is_finished:
                 yield _result(match, [_Seat(*seat) for seat in seats])
         except ValueError as error:
             raise Mismatch(str(error), match.id) from error
@@ -256,10 +287,11 @@ def _compare_rows(table: str, known: Sequence[sums.Row], computed: Sequence[sums
 def _check_set_back(db: Database, ladder: Ladder) -> None:
     """Raise Mismatch if a match that is not done must have been done, by what is stored of later matches.
 
-    Ratings may skip unplayable matches.
+    Ratings may skip unplayable matches, and annulled ones must not be in them.
     """
     (begun,) = db.execute(
-        "SELECT max(g.leg) FROM matches m JOIN groups g ON g.id = m.group_id WHERE m.ladder = ? AND m.status = 'done'",
+        "SELECT max(g.leg) FROM matches m JOIN groups g ON g.id = m.group_id"
+        " WHERE m.ladder = ? AND m.status IN ('done', 'annulled')",
         [ladder.id],
     ).fetchone()
     rows = db.execute(
@@ -357,6 +389,13 @@ class _Match(NamedTuple):
     """Whether its leg was planned when every match already got a digest."""
     is_dropped: int
     """Whether its group was dropped."""
+    annulled: int | None
+    """Id of the correction that annulled it."""
+
+    @property
+    def is_finished(self) -> bool:
+        """Whether it has a result, whether or not that counts."""
+        return self.status in ("done", "annulled")
 
 
 class _Seat(NamedTuple):
@@ -374,14 +413,18 @@ class _Seat(NamedTuple):
 def _check_match(match: _Match, seats: Sequence[tuple[Any, ...]]) -> None:
     """Raise ValueError unless what is stored of a match fits together."""
     voids = len(json.loads(match.voids))
-    if match.status != "done":
+    if (match.status == "annulled") != (match.annulled is not None):
+        raise ValueError(f"it is {match.status}, annulled by the correction {match.annulled}")
+    if match.annulled is not None and not match.is_dropped:
+        raise ValueError("it is annulled, and its group is still there")
+    if not match.is_finished:
         _check_not_done(match, voids, bool(seats))
     elif [seat[:2] for seat in seats] != list(enumerate(line_up(match.bots, match.rotation))):
         raise ValueError(f"its seats are {[seat[:2] for seat in seats]}, those of its group and rotation expected")
     elif match.replay is None or sha256(match.replay).digest() != match.replay_digest:
         raise ValueError("its replay is not the one of its digest")
     values = match.finished, match.choices_digest, match.replay_digest, [seat[1:] for seat in seats]
-    whole = digest(match.id, match.voids, *values) if match.status == "done" or voids else None
+    whole = digest(match.id, match.voids, *values) if match.is_finished or voids else None
     if match.digest != whole and (match.digest is not None or match.is_signed):
         raise ValueError("what is stored of it (times, evidence, attempts, outcome) is not what its digest is of")
 

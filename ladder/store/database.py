@@ -18,7 +18,7 @@ from ladder.store import locks
 from ladder.store.files import Files, go_on
 from ladder.store.home import close_home, make_file, make_home
 from ladder.store.locks import PATIENCE
-from ladder.store.schema import MIGRATIONS
+from ladder.store.schema import MIGRATIONS, _11_corrections
 
 if TYPE_CHECKING:
     from sqlite_utils import Database
@@ -28,6 +28,8 @@ FLOOR = int(os.environ.get("ARENA_FREE_SPACE", 64 << 20))
 """Bytes that are left free on the disk of a data directory ("home"); the variable is for tests."""
 BOOKKEEPING = 64 << 10
 """Bytes that SQLite needs in addition to a database to open it."""
+CORRECTIONS = MIGRATIONS.index(_11_corrections) + 1
+"""Version of the schema since which corrections are recorded."""
 QUICKLY_CHECKED = 16 << 20
 """Largest database, in bytes, that is checked for damage whenever it is opened; the check takes about 20 ms."""
 
@@ -229,7 +231,9 @@ def _free(path: Path) -> int:
 
 def _stored(db: Database) -> int:
     """Return a number that grows with everything important that is stored, and never falls."""
-    counted = ("max(rowid) FROM versions", "max(id) FROM groups", "max(rowid) FROM replays")
+    counted = ["max(rowid) FROM versions", "max(id) FROM groups", "max(rowid) FROM replays"]
+    if _schema_version(db) >= CORRECTIONS:  # else it is of an older arena
+        counted.append("max(id) FROM corrections")
     row = db.execute(f"SELECT {' + '.join(f'coalesce((SELECT {each}), 0)' for each in counted)}").fetchone()
     return int(row[0])
 

@@ -63,11 +63,12 @@ def settle(db: Database, ladder: Ladder, report: settled.Progress = lambda _done
         return
     with one_state(db):
         (end,) = db.execute("SELECT folded FROM ladders WHERE id = ?", [ladder.id]).fetchone()
+        annulled = _annulled(db, ladder)
         outcomes = Counter(settled.outcome(bots, ranks) for _, bots, ranks in rated_matches(db, ladder))
     ratings = settled.fit(outcomes, ladder.draw_probability, report)
     with write(db):
-        if _rated(db, ladder, end) != outcomes.total():
-            return  # meanwhile an unplayable match was played: whoever played it settles, too
+        if _rated(db, ladder, end) != outcomes.total() or _annulled(db, ladder) != annulled:
+            return  # meanwhile an unplayable match was played, or one annulled: whoever did that settles, too
         db.execute("DELETE FROM settled WHERE ladder = ?", [ladder.id])
         db.conn.executemany(
             "INSERT INTO settled (ladder, version, mu, sigma) VALUES (?, ?, ?, ?)",
@@ -83,6 +84,14 @@ def _rated(db: Database, ladder: Ladder, end: int = sys.maxsize) -> int:
         f"SELECT count(*) FROM matches m WHERE {_IS_RATED} AND m.seq < ?", [ladder.id, end]
     ).fetchone()
     return int(rated)
+
+
+def _annulled(db: Database, ladder: Ladder) -> int:
+    """Count the matches that were annulled."""
+    (annulled,) = db.execute(
+        "SELECT count(*) FROM matches WHERE ladder = ? AND status = 'annulled'", [ladder.id]
+    ).fetchone()
+    return int(annulled)
 
 
 def settled_by() -> str:

@@ -18,8 +18,9 @@ TABLES = {
     "matches": """
         SELECT m.id AS match, m.ladder, l.game, l.seats AS players, m.seq, g.leg, g.round, m.group_id, m.rotation,
             m.status, json_array_length(m.voids) AS voids, m.finished,
-            CASE WHEN EXISTS (SELECT 1 FROM matches WHERE group_id = g.id AND status NOT IN ('done', 'dropped'))
-                THEN NULL ELSE lower(hex(g.seed)) END AS seed
+            CASE WHEN EXISTS (SELECT 1 FROM matches WHERE group_id = g.id AND status IN ('scheduled', 'unplayable'))
+                THEN NULL ELSE lower(hex(g.seed)) END AS seed,
+            m.annulled
         FROM matches m JOIN groups g ON g.id = m.group_id JOIN ladders l ON l.id = m.ladder
         ORDER BY l.rowid, m.seq""",
     "seats": """
@@ -37,6 +38,11 @@ TABLES = {
         FROM history h JOIN matches m ON m.ladder = h.ladder AND m.seq = h.seq JOIN ladders l ON l.id = h.ladder,
             json_each(h.ratings) e
         ORDER BY l.rowid, h.seq, bot""",
+    "corrections": """
+        SELECT id, at, who, what, subject, ladder, since, title, why,
+            (SELECT count(*) FROM matches WHERE annulled = c.id) AS matches
+        FROM corrections c
+        ORDER BY id""",
 }
 """Tables that can be exported, with the SQL that reads them."""
 

@@ -13,6 +13,7 @@ from itertools import islice
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from ladder.schedule import Group, Order, canonical_json, line_up, match_id, match_seed, missing
+from ladder.store.corrections import bans
 from ladder.store.database import StoreError, write
 from ladder.store.phases import Phase, behind_tried
 from ladder.store.records import Counts, Ladder, LadderKey, ScheduledMatch
@@ -58,10 +59,16 @@ def plan(db: Database, ladder: Ladder, field: Iterable[str], rounds: int) -> int
     """Append a leg with every match that these rounds of the field still lack; return how many matches it has.
 
     Returns 0 if nothing is lacking, or while an earlier leg still has matches to play: finish that one, then plan
-    again. `field` are labels, or names for their newest versions. Raises NotFound and `schedule.TooFewBots`.
+    again. Also returns 0 if so many of the field are banned that the rest is too few. `field` are labels, or names for
+    their newest versions. Raises NotFound and `schedule.TooFewBots`.
     """
     bots = [version(db, name).label for name in field]
     with write(db):
+        banned = bans(db)  # perhaps since somebody chose the field
+        here = [label for label in bots if label.partition("@")[0] not in banned]
+        if len(here) < ladder.key.seats and len(here) < len(bots):
+            return 0
+        bots = here
         if counts(db, ladder).scheduled or _is_planned(db, ladder, bots, rounds):
             return 0
         start = _start(db, ladder)
@@ -124,7 +131,7 @@ def scheduled(
 def counts(db: Database, ladder: Ladder) -> Counts:
     """Count the matches of a ladder by status."""
     rows = db.execute("SELECT status, count(*) FROM matches WHERE ladder = ? GROUP BY status", [ladder.id])
-    return Counts(**{"scheduled": 0, "done": 0, "unplayable": 0, "dropped": 0} | dict(rows))
+    return Counts(**{"scheduled": 0, "done": 0, "unplayable": 0} | dict(rows))
 
 
 def awaited(db: Database, ladder: Ladder, *, retry: bool = False) -> tuple[str, ...]:

@@ -14,6 +14,8 @@ from pathlib import Path
 
 PATIENCE = 30.0
 """Seconds that a write waits for other writes."""
+LONGEST_PAUSE = 0.05
+"""Seconds between two tries of a write that waits, at most."""
 
 
 class Taken(Exception):
@@ -47,6 +49,11 @@ def turn(database: Path) -> Iterator[int]:
         os.close(lock)
 
 
+def let_others_in() -> None:
+    """Pause between two of many long writes, for longer than others pause who wait: else they never had a turn."""
+    time.sleep(1.5 * LONGEST_PAUSE)
+
+
 def _wait_for(lock: int) -> None:
     deadline, pause = time.monotonic() + PATIENCE, 0.001
     while True:
@@ -56,7 +63,7 @@ def _wait_for(lock: int) -> None:
             if time.monotonic() > deadline:
                 raise TimeoutError from None
         time.sleep(pause)
-        pause = min(2 * pause, 0.05)
+        pause = min(2 * pause, LONGEST_PAUSE)
 
 
 def note(lock: int, stored: int) -> None:

@@ -65,7 +65,7 @@ def behind_tried(db: Database, ladder: Ladder, seq: int) -> int:
     """Return the first seq, from this one on, of a group of which nothing was tried, nor of any group behind it."""
     (behind,) = db.execute(
         "SELECT max(seq - rotation + ?) FROM matches WHERE ladder = ? AND seq >= ?"
-        " AND (status = 'done' OR voids != '[]')",
+        " AND (status IN ('done', 'annulled') OR voids != '[]')",
         [ladder.key.seats, ladder.id, seq],
     ).fetchone()
     return max(seq, behind or 0)

@@ -7,6 +7,7 @@ from typing import Any, NamedTuple
 
 from ladder.ratings import Rating
 from ladder.schedule import ladder_id
+from ladder.store.corrections import Correction
 
 
 class Version(NamedTuple):
@@ -65,6 +66,7 @@ class Counts(NamedTuple):
     done: int
     unplayable: int
     dropped: int = 0
+    annulled: int = 0
 
 
 class ScheduledMatch(NamedTuple):
@@ -111,7 +113,7 @@ class VoidMatch(NamedTuple):
 class Match(NamedTuple):
     """Everything that is known of one match.
 
-    `seed` is None until every match of the group is done or dropped: whoever knows it can foresee the dice of the
+    `seed` is None until nothing of the group is left to play: whoever knows it can foresee the dice of the
     others. `ratings` are those of its bots after it, by label, and None before the match is rated. Digests are SHA-256.
     """
 
@@ -130,6 +132,8 @@ class Match(NamedTuple):
     replay_digest: bytes | None
     replay: bytes | None
     ratings: Mapping[str, Rating] | None
+    annulled: Correction | None = None
+    """Why the match does not count any more; None if it was not annulled."""
 
 
 class MatchLine(NamedTuple):
@@ -153,6 +157,8 @@ class Faults(NamedTuple):
     matches: int
     forfeits: Mapping[str, int]
     voids: int
+    annulled: int
+    """Number of its matches that were annulled; they are in none of the other numbers."""
 
 
 class Row(NamedTuple):

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from ladder.ratings import Rating
 from ladder.schedule import canonical_json, line_up
+from ladder.store.corrections import correction
 from ladder.store.database import NotFound, write
 from ladder.store.ladders import find_ladder
 from ladder.store.records import Faults, FinishedMatch, Ladder, Match, MatchLine, Pace, SeatOutcome, VoidMatch
@@ -29,9 +30,9 @@ PACED = 200
 def record(db: Database, ladder: Ladder, results: Sequence[FinishedMatch | VoidMatch]) -> int:
     """Store results in one transaction; return how many matches became done.
 
-    A match that is done or dropped stays as it is, so a result may arrive twice. Other matches stay scheduled until
-    they are done, or void for the third time. Raises NotFound for a match that the ladder does not have, and stores
-    nothing.
+    A match that is done, dropped or annulled stays as it is, so a result may arrive twice. Other matches stay scheduled
+    until they are done, or void for the third time. Raises NotFound for a match that the ladder does not have, and
+    stores nothing.
     """
     now = time.time()
     new = _New([], [], NewTimes())
@@ -70,7 +71,7 @@ def _record(db: Database, ladder: Ladder, result: FinishedMatch | VoidMatch, now
     if row is None:
         raise NotFound(f"ladder {ladder.id} has no match {result.id!r}")
     status, bots, rotation, seq, voids = row
-    if status in ("done", "dropped"):
+    if status in ("done", "dropped", "annulled"):
         return False
     if isinstance(result, VoidMatch):
         _void(db, result, json.loads(voids))
@@ -138,11 +139,11 @@ def match(db: Database, prefix: str) -> Match:
     row = next(
         db.query(
             "SELECT m.*, g.leg, g.round, g.bots, r.replay, h.ratings,"
-            " CASE WHEN EXISTS (SELECT 1 FROM matches WHERE group_id = g.id AND status NOT IN ('done', 'dropped'))"
+            " CASE WHEN EXISTS (SELECT 1 FROM matches WHERE group_id = g.id AND status IN ('scheduled', 'unplayable'))"
             " THEN NULL ELSE g.seed END AS seed"
             " FROM matches m JOIN groups g ON g.id = m.group_id LEFT JOIN replays r ON r.match = m.id"
             " LEFT JOIN history h ON h.ladder = m.ladder AND h.seq = m.seq WHERE m.id = ?",
-            [_full_id(db, prefix)],
+            [full_id(db, prefix)],
         )
     )
     ladder = find_ladder(db, row["ladder"])
@@ -154,18 +155,19 @@ def match(db: Database, prefix: str) -> Match:
         "seats": _outcomes(db, row["id"]),
         "voids": tuple(json.loads(row["voids"])),
         "ratings": ratings and {label: Rating(*rating) for label, rating in ratings.items()},
+        "annulled": row["annulled"] and correction(db, row["annulled"]),
     }
     return Match(**{name: row[name] for name in Match._fields if name not in found}, **found)
 
 
 def matches_of(db: Database, name: str, limit: int, game: str | None = None) -> tuple[MatchLine, ...]:
-    """Return finished matches of a version, forfeited ones first, then the latest; of one game if it is named.
+    """Return matches of a version that count, forfeited ones first, then the latest; of one game if it is named.
 
     A label ("greedy@2") means that version, a name ("greedy") the newest one. Raises NotFound.
     """
     chosen = (
         "SELECT s.match, s.seat, l.game FROM seats s JOIN matches m ON m.id = s.match JOIN ladders l ON l.id = m.ladder"
-        " WHERE s.version = ? AND l.game = coalesce(?, l.game)"
+        " WHERE s.version = ? AND m.status = 'done' AND l.game = coalesce(?, l.game)"
         " ORDER BY s.forfeit IS NULL, m.finished DESC, m.seq DESC LIMIT ?"
     )
     rows = db.execute(
@@ -197,9 +199,15 @@ def _faults(db: Database, label: str, voids: int) -> Faults:
         f"SELECT coalesce(sum(coalesce(({summed}), 0) + ({early})), 0) FROM ladders l", {"label": label}
     ).fetchone()
     by_reason = db.execute(
-        "SELECT forfeit, count(*) FROM seats WHERE version = ? AND forfeit IS NOT NULL GROUP BY forfeit", [label]
+        "SELECT s.forfeit, count(*) FROM seats s JOIN matches m ON m.id = s.match AND m.status = 'done'"
+        " WHERE s.version = ? AND s.forfeit IS NOT NULL GROUP BY s.forfeit",
+        [label],
     )
-    return Faults(label, matches, dict(by_reason.fetchall()), voids)
+    (annulled,) = db.execute(
+        "SELECT count(*) FROM matches m JOIN seats s ON s.match = m.id AND s.version = ? WHERE m.annulled IS NOT NULL",
+        [label],
+    ).fetchone()
+    return Faults(label, matches, dict(by_reason.fetchall()), voids, annulled)
 
 
 def _voids(db: Database) -> Counter[str]:
@@ -214,11 +222,14 @@ def _voids(db: Database) -> Counter[str]:
     return found
 
 
-def _full_id(db: Database, prefix: str) -> str:
-    """Return the only id with this prefix; ids have the characters a-z and 2-7, so "~" sorts after all of them."""
+def full_id(db: Database, prefix: str) -> str:
+    """Return the only id with this prefix. Raises NotFound.
+
+    Ids have the characters a-z and 2-7, so "~" sorts after all of them.
+    """
     lower = prefix.lower()
-    rows = db.execute("SELECT id FROM matches WHERE id >= ? AND id < ? ORDER BY id LIMIT 4", [lower, lower + "~"])
-    ids = [id for (id,) in rows]
+    like = "SELECT id FROM matches WHERE id >= ? AND id < ? ORDER BY id LIMIT 4"
+    ids = [id for (id,) in db.execute(like, [lower, lower + "~"])] if lower.isascii() else []
     if not ids:
         raise NotFound(f"no match has an id that begins with {prefix!r}")
     if len(ids) > 1:
@@ -247,7 +258,7 @@ def pace(db: Database, ladder: Ladder, label: str) -> Pace | None:
     (matches, seconds, decisions) = db.execute(
         "SELECT count(*), sum(think_total), sum(decisions) FROM (SELECT s.think_total, s.decisions"
         " FROM seats s JOIN matches m ON m.id = s.match JOIN ladders l ON l.id = m.ladder"
-        " WHERE s.version = ? AND l.game = ? AND l.seats = ? LIMIT ?)",
+        " WHERE s.version = ? AND m.status = 'done' AND l.game = ? AND l.seats = ? LIMIT ?)",
         [label, key.game, key.seats, PACED],
     ).fetchone()
     return Pace(seconds / matches, decisions / matches) if matches else None

@@ -13,10 +13,11 @@ from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING, NamedTuple
 
 from ladder.schedule import canonical_json
+from ladder.store.corrections import note
 from ladder.store.database import write
 from ladder.store.ladders import ladders
 from ladder.store.records import Version
-from ladder.store.versions import named, versions
+from ladder.store.versions import check_not_banned, named, versions
 
 if TYPE_CHECKING:
     from sqlite_utils import Database
@@ -36,13 +37,19 @@ def retire(db: Database, name: str) -> Retired:
 
     Raises NotFound.
     """
-    now = time.time()
     with write(db):
-        meant = named(db, name)
-        labels = [version.label for version in meant]
-        db.conn.executemany("UPDATE versions SET retired = ? WHERE label = ?", [(now, label) for label in labels])
-        new = tuple(version._replace(retired=now) for version in meant if version.retired is None)
-        return Retired(new, _drop_all(db, labels, now))
+        retired = take_out(db, named(db, name), time.time())
+        if any(retired):
+            note(db, "retire", name)
+        return retired
+
+
+def take_out(db: Database, meant: Sequence[Version], now: float) -> Retired:
+    """Retire versions, within the caller's transaction, and drop what they were still to play."""
+    labels = [version.label for version in meant]
+    db.conn.executemany("UPDATE versions SET retired = ? WHERE label = ?", [(now, label) for label in labels])
+    new = tuple(version._replace(retired=now) for version in meant if version.retired is None)
+    return Retired(new, _drop_all(db, labels, now))
 
 
 def drop(db: Database, labels: Iterable[str]) -> None:
@@ -52,11 +59,17 @@ def drop(db: Database, labels: Iterable[str]) -> None:
 
 
 def reinstate(db: Database, name: str) -> tuple[Version, ...]:
-    """Undo `retire` and return what was retired. The next leg contains what was dropped. Raises NotFound."""
+    """Undo `retire` and return what was retired. The next leg contains what was dropped.
+
+    Raises NotFound, and StoreError for a banned bot.
+    """
     with write(db):
+        check_not_banned(db, name)
         gone = [version for version in named(db, name) if version.retired is not None]
         for version in gone:
             db.execute("UPDATE versions SET retired = NULL WHERE label = ?", [version.label])
+        if gone:
+            note(db, "reinstate", name)
     return tuple(version._replace(retired=None) for version in gone)
 
 

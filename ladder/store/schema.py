@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from hashlib import sha256
 from typing import TYPE_CHECKING
+
+from ladder.schedule import canonical_json
 
 if TYPE_CHECKING:
     from sqlite_utils import Database
@@ -329,6 +332,64 @@ def _10_sums(db: Database) -> None:
     )
 
 
+def _11_corrections(db: Database) -> None:
+    # The table of matches is made anew for another status, as in step 8.
+    db.executescript(
+        """
+        CREATE TABLE corrections (      -- what people changed by hand; rows are only added
+            id INTEGER PRIMARY KEY,
+            at REAL NOT NULL,
+            who TEXT,                   -- user of the operating system, unknown for what is older than this table
+            what TEXT NOT NULL,
+            subject TEXT NOT NULL,      -- a match, a label or the name of a bot
+            ladder TEXT REFERENCES ladders,
+            since REAL,                 -- matches finished earlier were not annulled
+            title TEXT,                 -- the new name of a bot
+            why TEXT,
+            digest BLOB NOT NULL        -- see corrections.link
+        ) STRICT;
+
+        CREATE TABLE new_matches (
+            id TEXT PRIMARY KEY,
+            ladder TEXT NOT NULL REFERENCES ladders,
+            group_id INTEGER NOT NULL REFERENCES groups,
+            rotation INTEGER NOT NULL,
+            seq INTEGER NOT NULL,       -- schedule order, over all legs of the ladder
+            status TEXT NOT NULL DEFAULT 'scheduled'
+                CHECK (status IN ('scheduled', 'done', 'unplayable', 'dropped', 'annulled')),
+            voids TEXT NOT NULL DEFAULT '[]',  -- JSON: the reason of every void attempt
+            finished REAL,
+            choices_digest BLOB,
+            replay_digest BLOB,
+            digest BLOB,                -- SHA-256 over all else that is stored of it once it was tried
+            annulled INTEGER REFERENCES corrections CHECK ((status = 'annulled') = (annulled IS NOT NULL)),
+            UNIQUE (ladder, seq)
+        ) STRICT;
+        INSERT INTO new_matches
+            (id, ladder, group_id, rotation, seq, status, voids, finished, choices_digest, replay_digest, digest)
+            SELECT id, ladder, group_id, rotation, seq, status, voids, finished, choices_digest, replay_digest, digest
+            FROM matches ORDER BY rowid;
+        DROP TABLE matches;
+        ALTER TABLE new_matches RENAME TO matches;
+        CREATE INDEX matches_by_status ON matches (ladder, status, seq);
+        CREATE INDEX matches_by_group ON matches (group_id);
+        CREATE INDEX matches_void ON matches (id) WHERE voids != '[]';
+        CREATE INDEX matches_by_correction ON matches (annulled) WHERE annulled IS NOT NULL;
+        """
+    )
+    known = db.execute(
+        "SELECT created AS at, 'submit' AS what, label, NULL FROM versions WHERE origin = 'submitted'"
+        " UNION ALL SELECT retired, 'retire', label, NULL FROM versions WHERE retired IS NOT NULL"
+        " UNION ALL SELECT forgiven, 'forgive', version, ladder FROM chances WHERE forgiven IS NOT NULL"
+        " ORDER BY at, what DESC, label"
+    ).fetchall()
+    before = b""
+    for number, (at, what, label, ladder) in enumerate(known, 1):
+        row = [number, at, None, what, label, ladder, None, None, None]
+        before = sha256(canonical_json([before.hex(), *row, []]).encode()).digest()
+        db.execute("INSERT INTO corrections VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)", [*row, before])
+
+
 MIGRATIONS: list[Callable[[Database], None]] = [
     _1_everything,
     _2_builds,
@@ -340,4 +401,5 @@ MIGRATIONS: list[Callable[[Database], None]] = [
     _8_dropped,
     _9_even_legs,
     _10_sums,
+    _11_corrections,
 ]

@@ -20,6 +20,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
 from ladder.ratings import BETA
 from ladder.statistics import Group, add, as_pair, taken
 from ladder.store.database import write
+from ladder.store.locks import let_others_in
 from ladder.store.records import Ladder
 
 if TYPE_CHECKING:
@@ -75,6 +76,8 @@ def add_rated(
         if not (matches := _add_some(db, ladder)):
             break
         report(matches)
+        if matches == ADDED_AT_ONCE:
+            let_others_in()
 
 
 def _lag(db: Database, ladder: Ladder) -> int:

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, NamedTuple, TypeAlias
 
 from ladder.schedule import canonical_json, line_up
 from ladder.store.database import write
+from ladder.store.locks import let_others_in
 from ladder.store.records import Ladder
 
 if TYPE_CHECKING:
@@ -94,6 +95,8 @@ def read_times(db: Database, times_of: TimesOf, report: Callable[[int], None] = 
     """
     while matches := _read_some(db, times_of):
         report(matches)
+        if matches == READ_AT_ONCE:
+            let_others_in()
 
 
 def unread(db: Database) -> int:

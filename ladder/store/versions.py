@@ -9,6 +9,7 @@ from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from ladder.schedule import canonical_json
+from ladder.store.corrections import bans, note
 from ladder.store.database import NotFound, StoreError, where, write
 from ladder.store.records import Version
 
@@ -32,19 +33,26 @@ def add_version(
     """Enter a bot; return its new version and True, or its newest one and False if that has the same digests.
 
     A submitted version that comes again is no longer retired, and no longer `packed` if it now comes unpacked. `origin`
-    is "built-in" or "submitted", and a name belongs to one of them for ever. Raises StoreError.
+    is "built-in" or "submitted", and a name belongs to one of them for ever. Of a banned bot nothing is taken, but a
+    built-in one enters retired. Raises StoreError.
     """
     if not _NAME.fullmatch(name):
         raise StoreError(f"a bot's name is 1 to 32 of a-z 0-9 . _ - and begins with a-z or 0-9, not {name!r}")
     with write(db):
+        if origin == "submitted":
+            check_not_banned(db, name)
         newest = next(reversed(versions(db, name)), None)
         if newest and newest.origin != origin:
             raise StoreError(f"the name {name!r} belongs to a {newest.origin} bot: choose another")
         if newest and (newest.digest, newest.built) == (digest, built):
             return (_again(db, newest, packed) if origin == "submitted" else newest), False
         number = newest.number + 1 if newest else 1
-        new = Version(name, number, digest, tuple(games), tuple(run), origin, time.time(), None, built, packed)
+        now = time.time()
+        retired = now if name in bans(db) else None
+        new = Version(name, number, digest, tuple(games), tuple(run), origin, now, retired, built, packed)
         _insert(db, new)
+        if origin == "submitted":
+            note(db, "submit", new.label)
         return new, True
 
 
@@ -60,6 +68,21 @@ def version(db: Database, name: str) -> Version:
     return named(db, name)[-1]
 
 
+def known_name(db: Database, name: str) -> tuple[Version, ...]:
+    """Return all versions of a bot, by its name alone ("greedy"). Raises NotFound, and StoreError for a label."""
+    found = named(db, name)
+    if name != found[0].name:
+        raise StoreError(f"{name} is one version: name the bot, {found[0].name}, which means all of them")
+    return found
+
+
+def check_not_banned(db: Database, name: str) -> None:
+    """Raise StoreError for a banned bot, or a version of one."""
+    bot = name.partition("@")[0]
+    if (found := bans(db).get(bot)) is not None:
+        raise StoreError(f"{bot} was banned {found.told} (to lift it: arena ban {bot} --undo --why TEXT)")
+
+
 def field(db: Database, game: str) -> tuple[Version, ...]:
     """Return the bots that play a game: of each bot the newest version that is not retired, if it plays the game."""
     newest = {each.name: each for each in versions(db) if each.retired is None}
@@ -69,7 +92,7 @@ def field(db: Database, game: str) -> tuple[Version, ...]:
 def named(db: Database, name: str) -> tuple[Version, ...]:
     """Return the versions that a name (all of the bot) or a label (one) means; at least one. Raises NotFound."""
     bot, at, _ = name.partition("@")
-    known = versions(db, bot)
+    known = versions(db, bot) if bot.isascii() else ()  # bytes that are no text cannot be looked for
     if not known:
         names = ", ".join(sorted({each.name for each in versions(db)})) or "none yet"
         raise NotFound(f"no bot {bot!r}{where(db)}: bots are {names}")
@@ -82,15 +105,17 @@ def named(db: Database, name: str) -> tuple[Version, ...]:
 def _insert(db: Database, new: Version) -> None:
     games, run = canonical_json(new.games), canonical_json(new.run)
     db.execute(
-        "INSERT INTO versions (label, name, number, digest, games, run, origin, created, built, packed)"
-        " VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
-        [new.label, new.name, new.number, new.digest, games, run, new.origin, new.created, new.built, new.packed],
+        "INSERT INTO versions (label, name, number, digest, games, run, origin, created, retired, built, packed)"
+        " VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
+        [new.label, *new[:3], games, run, *new[5:]],
     )
 
 
 def _again(db: Database, old: Version, packed: bool) -> Version:
     """Update and return a version that is submitted once more; it is not `packed` once it was handed in as a folder."""
     db.execute("UPDATE versions SET packed = packed AND ?, retired = NULL WHERE label = ?", [packed, old.label])
+    if old.retired is not None:
+        note(db, "submit", old.label)
     return old._replace(packed=old.packed and packed, retired=None)
 
 

@@ -51,7 +51,7 @@ def test_programs_get_everything_that_people_see() -> None:
     """The best bot first, and all that makes this ladder a ladder of its own."""
     board = json.loads(typed(*LEADERBOARD, "--json").out)
     assert (board["game"], board["players"], board["limits"]["decision"]) == ("birth", 2, 1.0)
-    assert board["matches"] == {"to_play": 0, "done": 4, "rated": 4, "unplayable": 0, "dropped": 0}
+    assert board["matches"] == {"to_play": 0, "done": 4, "rated": 4, "unplayable": 0, "dropped": 0, "annulled": 0}
     assert [(bot["rank"], bot["bot"], bot["wins"], bot["forfeits"]) for bot in board["bots"]] == [
         (1, "ann@1", 3, 0),
         (2, "bob@1", 1, 1),
@@ -205,7 +205,9 @@ def test_the_cross_table_of_six_fits_a_terminal(
         for pair in combinations(bots, 2)
         for ranks, count in (((0, 1), 930), ((1, 0), 304))
     }
-    _, cross, *_ = cross_picture(head_to_head(Evidence(won), bots), bots, Evidence(won).places(bots))
+    _, cross, *_ = cross_picture(
+        head_to_head(Evidence(won), bots), {bot: bot for bot in bots}, Evidence(won).places(bots)
+    )
     draw(cross, wide=True)
     shown = re.sub("\x1b.*?m", "", capsys.readouterr().out)
     assert max(map(len, shown.splitlines())) <= 80
@@ -221,7 +223,7 @@ def test_the_cross_table_of_forty_goes_on_below(
     bots = [f"student{number}@1" for number in range(40)]
     won: dict[Group, int] = {(pair, ((0, 1), (1, 0))): 9 for pair in combinations(bots, 2)}
     evidence = Evidence(won)
-    for picture in cross_picture(head_to_head(evidence, bots), bots, evidence.places(bots)):
+    for picture in cross_picture(head_to_head(evidence, bots), {bot: bot for bot in bots}, evidence.places(bots)):
         draw(picture)
     lines = re.sub("\x1b.*?m", "", capsys.readouterr().out).splitlines()
     assert max(map(len, lines)) <= 100

@@ -18,6 +18,7 @@ from arena.reports.bot_card import BotCard
 from arena.reports.bots import Bots, BuiltInCard, NewBot
 from arena.reports.check import Check, Submission
 from arena.reports.comparison import Comparison
+from arena.reports.corrections import Corrected, Correction, Log
 from arena.reports.debug import Debug
 from arena.reports.games import Games
 from arena.reports.leaderboard import LadderRun, Leaderboard, NoLeaderboard
@@ -40,6 +41,10 @@ REPORTS: dict[str, type[Report] | None] = {
     "show BOT": BotCard,
     "show MATCH": MatchCard,
     "replay MATCH": None,  # a document of its own, which is kept: docs/replays.md
+    "annul MATCH": Corrected,
+    "ban BOT": Corrected,
+    "rename BOT": Correction,
+    "log": Log,
     "submit BOT": Submission,
     "check BOT": Check,
     "debug MATCH BOT": Debug,
@@ -102,6 +107,10 @@ def test_the_page_names_every_field_and_no_other(command: str) -> None:
         (["leaderboard", "--game", "birth"], Leaderboard),
         (["leaderboard", "--game", "birth", "--cross", "--by-seat"], Leaderboard),
         (["leaderboard", "--game", "buttons"], NoLeaderboard),
+        (["annul", "ann", "--why", "it cheated"], Corrected),
+        (["ban", "ann", "--why", "it cheated"], Corrected),
+        (["rename", "ann", "Annie"], Correction),
+        (["log"], Log),
         (["show", "ann"], BotCard),
         (["show", "greedy"], BuiltInCard),
         (["doctor"], Doctor),

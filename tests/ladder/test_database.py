@@ -7,9 +7,12 @@ import shutil
 import sqlite3
 import subprocess
 import sys
+import time
 from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from tempfile import TemporaryDirectory
+from threading import Event
 
 import pytest
 from sqlite_utils import Database
@@ -391,6 +394,30 @@ def test_a_writer_that_has_no_turn_says_so(home: Path, db: Database, monkeypatch
     with locks.turn(home / "arena.db"), pytest.raises(store.StoreError, match="is busy"):
         enter(db, "greedy")
     assert enter(db, "greedy") == ["greedy@1"]
+
+
+def test_who_waits_gets_a_turn_between_many_long_writes(tmp_path: Path) -> None:
+    """A ladder that stores results does not wait until all ratings of another are computed anew."""
+    path = tmp_path / "arena.db"
+    begun, had_turn = Event(), Event()
+
+    def waits() -> None:
+        begun.wait(30)
+        with locks.turn(path):
+            had_turn.set()
+
+    with ThreadPoolExecutor() as threads:
+        other = threads.submit(waits)
+        for _ in range(20):
+            with locks.turn(path):
+                begun.set()
+                time.sleep(0.1)  # a long write
+            locks.let_others_in()
+            if had_turn.is_set():
+                break
+        else:
+            pytest.fail("twenty others had a turn before")
+        other.result(30)
 
 
 def test_writers_wait_for_each_other(home: Path) -> None:

@@ -13,6 +13,7 @@ from arena.referee.match import Forfeit, Match
 from arena.tournament.run import run_ladder
 from arena.tournament.worker_pool import Workers
 from arena.worker.jobs import Played, SeatRecord, Task
+from arena.worker.progress import Progress
 from ladder import store
 
 
@@ -58,7 +59,14 @@ def played(task: Task, forfeits: float) -> Played:
 
 
 def make(
-    home: Path, game: str, bots: Sequence[str], rounds: int, *, seats: int = 2, forfeits: float = 0.0
+    home: Path,
+    game: str,
+    bots: Sequence[str],
+    rounds: int,
+    *,
+    seats: int = 2,
+    forfeits: float = 0.0,
+    report: Progress = lambda _done, _total: None,
 ) -> store.Ladder:
     """Enter bots and play a ladder with them; called again with more bots or rounds, the ladder goes on."""
     with store.open(home, checkpoints=True) as db:
@@ -71,5 +79,5 @@ def make(
         key = store.LadderKey(game, seats, rules.options({}), Limits().plain(), rules.rules_version)
         ladder = store.ladder(db, key, draw_probability=rules.draw_probability, seed="known")
         with ByTheRules(forfeits) as workers:
-            run_ladder(db, home, ladder, bots, rounds, workers=workers, report=lambda _done, _total: None)
+            run_ladder(db, home, ladder, bots, rounds, workers=workers, report=report)
     return ladder

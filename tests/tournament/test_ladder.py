@@ -78,7 +78,7 @@ def test_nothing_is_played_twice(later: Path) -> None:
     """The same command plays nothing more and prints the same leaderboard, best bot first."""
     again = ladder(later, "--rounds", "1")
     assert again["played"] == 0
-    assert again["matches"] == {"to_play": 0, "done": 12, "rated": 12, "unplayable": 0, "dropped": 0}
+    assert again["matches"] == {"to_play": 0, "done": 12, "rated": 12, "unplayable": 0, "dropped": 0, "annulled": 0}
     ratings = [bot["shown"] for bot in again["bots"]]
     assert ratings == sorted(ratings, reverse=True)
     assert [bot["rank"] for bot in again["bots"]] == [1, 2, 3, 4]

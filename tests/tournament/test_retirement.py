@@ -39,7 +39,7 @@ def test_a_bot_that_is_retired_holds_a_ladder_up_no_more(cwd: Path) -> None:
         process.communicate()
     assert process.returncode == 0, said
     assert time.monotonic() - begun < SECONDS
-    assert "retired meanwhile: sleeps@1; what they were to play is dropped" in said
+    assert "retired or banned meanwhile: sleeps@1; what they were to play is dropped" in said
     dropped = int(told.removeprefix("retired sleeps@1; ").split()[0].replace(",", ""))
     with store.open_read(cwd / ".arena") as db:
         (ladder,) = store.ladders(db)

@@ -1,0 +1,207 @@
+"""The commands `arena annul`, `arena ban`, `arena rename` and `arena log`: corrections by hand, and their record."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+
+from arena.cli import homes
+from arena.cli.options import Moment, home_option, json_option
+from arena.cli.output import called, draw, print_json, printable, say_if_empty, table
+from arena.cli.show import when
+
+if TYPE_CHECKING:
+    from ladder.store import Annulled, Correction
+
+LONGEST = 500
+"""Characters that a reason may have."""
+
+
+def _reason(_ctx: click.Context, _param: click.Parameter, why: str) -> str:
+    """Return a reason that can be stored and says something. Raises click.BadParameter."""
+    why = " ".join(why.split())
+    if not 0 < len(why) <= LONGEST:
+        raise click.BadParameter(f"a reason has 1 to {LONGEST} characters")
+    try:
+        why.encode()
+    except UnicodeEncodeError:
+        raise click.BadParameter("a reason is text, and this has bytes that are none") from None
+    return why
+
+
+why_option = click.option("--why", required=True, metavar="TEXT", callback=_reason, help="The reason, for the record.")
+since_option = click.option(
+    "--since",
+    type=Moment(),
+    metavar="TIME",
+    help="Only matches finished at that time or later: 2026-07-31.",
+)
+
+
+@click.command()
+@click.argument("what", metavar="MATCH|BOT")
+@why_option
+@click.option("--ladder", metavar="ID", help="Only matches of this ladder.")
+@since_option
+@home_option
+@json_option
+def annul(what: str, why: str, ladder: str | None, since: float | None, home: Path, as_json: bool) -> None:
+    """Let a match, or the matches of a bot, no longer count.
+
+    MATCH is the id of a match or the beginning of it; BOT is a version (mine@2), or a name for all its versions. The
+    ratings are computed anew as if these matches had never been played. They stay stored, `arena show` and
+    `arena replay` say why they do not count, and they are not played again. It works while a ladder runs.
+
+    \b
+    Example:
+      arena annul mine@2 --why "it read the files of other bots"
+    """
+    from arena.reports.corrections import corrected
+    from arena.roster import corrections
+
+    made = corrections.annul(home, what, why, ladder=ladder, since=since)
+    homes.say_if_above(home)
+    _rate_anew(home, made, f"{_matches(made.correction)} annulled")
+    if as_json:
+        return print_json(corrected(made))
+    return click.echo(f"annulled {_annulled(made)}")
+
+
+@click.command()
+@click.argument("name", metavar="BOT")
+@why_option
+@since_option
+@click.option("--keep", is_flag=True, help="Let what it played go on counting.")
+@click.option("--undo", is_flag=True, help="Lift the ban; its matches stay annulled.")
+@home_option
+@json_option
+def ban(name: str, why: str, since: float | None, keep: bool, undo: bool, home: Path, as_json: bool) -> None:
+    """Take a bot out for good, and annul its matches.
+
+    All its versions are retired at once, as by `arena retire`, also while a ladder runs, and what they played counts no
+    more, as by `arena annul`. Nobody can submit a bot of this name, reinstate it or name it in --bots until --undo.
+
+    \b
+    Example:
+      arena ban mine --why "it read the files of other bots"
+    """
+    from arena.reports.corrections import corrected
+    from arena.roster import corrections
+
+    if ((undo or keep) and since is not None) or (undo and keep):
+        raise click.UsageError("--since, --keep and --undo exclude each other")
+    if undo:
+        made = corrections.unban(home, name, why)
+        homes.say_if_above(home)
+        if as_json:
+            return print_json(corrected(made))
+        return click.echo(f"{name} is not banned any more; to bring it back: arena retire {name} --undo")
+    made = corrections.ban(home, name, why, since=since, keep=keep)
+    homes.say_if_above(home)
+    _rate_anew(home, made, f"{name} is banned, {_matches(made.correction)} annulled")
+    if as_json:
+        return print_json(corrected(made))
+    return click.echo(f"banned {name}; annulled {_annulled(made)}")
+
+
+@click.command()
+@click.argument("name", metavar="BOT")
+@click.argument("title", metavar="NEW")
+@home_option
+@json_option
+def rename(name: str, title: str, home: Path, as_json: bool) -> None:
+    """Show a bot under another name.
+
+    It is for people only: in commands, ids, seeds and digests the bot keeps its name, which is shown behind the other
+    one. To take the other one away, rename the bot to its own name.
+
+    \b
+    Example:
+      arena rename mine "Team Gamma"
+    """
+    from arena.reports.corrections import entry
+    from arena.roster import corrections
+
+    made = corrections.rename(home, name, title)
+    homes.say_if_above(home)
+    if as_json:
+        return print_json(entry(made))
+    given = made.title
+    return click.echo(f"{name} is shown as {called(name, None if given == name else given)}")
+
+
+@click.command()
+@click.option("-n", "--most", type=click.IntRange(min=1), metavar="N", help="Show the newest N entries, not all.")
+@home_option
+@json_option
+def log(most: int | None, home: Path, as_json: bool) -> None:
+    """Show who changed what by hand, when and why.
+
+    That is what was submitted, retired, reinstated, annulled, banned or renamed, and second chances given back, the
+    newest last. "Who" is the user of the operating system. The digest covers the whole record: who has written one down
+    finds it as the `digest` of its entry in --json, or knows that entries were taken out.
+
+    \b
+    Example:
+      arena log
+    """
+    from arena.reports import corrections as reports
+    from ladder import store
+
+    with store.open_read(home) as db:
+        entries = store.log(db)[-most:] if most else store.log(db)
+        if as_json:
+            return print_json(reports.log(entries))
+        say_if_empty(db, home)
+    rows = table("when", "who", "what", "about", "details")
+    for entry in entries:
+        details = "; ".join(map(printable, _details(entry)))
+        rows.add_row(when(entry.at), printable(entry.who or "–"), entry.what, printable(entry.subject), details)
+    if not entries:
+        return None
+    draw(rows)
+    return click.echo(f"sha256 {entries[-1].digest.hex()}")
+
+
+def _details(entry: Correction) -> Iterator[str]:
+    """Yield what else there is to say about an entry."""
+    if entry.title is not None:
+        yield f"shown as {entry.title}"
+    if entry.what in ("annul", "ban"):
+        yield _matches(entry)
+    if entry.since is not None:
+        yield f"since {when(entry.since)}"
+    if entry.ladder is not None:
+        yield f"ladder {entry.ladder}"
+    if entry.why is not None:
+        yield entry.why
+
+
+def _matches(entry: Correction) -> str:
+    return f"{entry.matches:,} match{'es' * (entry.matches != 1)}"
+
+
+def _annulled(made: Annulled) -> str:
+    dropped = f"; of their groups {made.dropped:,} that were still to be played are dropped" if made.dropped else ""
+    rated = f"; ratings computed anew: ladder {', '.join(made.ladders)}" if made.ladders else ""
+    return f"{_matches(made.correction)}{dropped}{rated}"
+
+
+def _rate_anew(home: Path, made: Annulled, done: str) -> None:
+    """Compute the ratings of the ladders anew in which matches were annulled; whatever stops that, say what is done."""
+    from arena.cli.leaderboard import settle
+    from ladder import store
+
+    later = f"{done}; the ratings are computed by the next arena ladder, or arena leaderboard --settle"
+    try:
+        with store.open(home) as db:
+            for ladder in store.ladders(db):
+                if ladder.id in made.ladders:
+                    settle(db, ladder)
+    except KeyboardInterrupt:
+        raise KeyboardInterrupt(f"stopped: {later}") from None
+    except store.StoreError as error:
+        raise store.StoreError(f"{later} ({error})") from error

@@ -1,0 +1,71 @@
+"""What people corrected by hand: matches annulled, bots banned or given another name, and the record of all that."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from arena.reports.base import Report
+from ladder import store
+
+
+class Correction(Report):
+    """An entry of the record; times are seconds since 1970."""
+
+    id: int
+    at: float
+    who: str | None
+    """User of the operating system; None for what an older arena stored without it."""
+    what: str
+    """"submit", "retire", "reinstate", "forgive", "annul", "ban", "unban" or "rename"."""
+    subject: str
+    """Id of a match, label of a version or name of a bot."""
+    ladder: str | None
+    """The only ladder that it is about."""
+    since: float | None
+    """When the first match was finished that it annulled, at the earliest; None for all."""
+    title: str | None
+    """The name that a bot has for people from then on."""
+    why: str | None
+    digest: str
+    """SHA-256 over this entry, the matches that it annulled, and the entries before it."""
+    matches: int
+    """Number of matches that it annulled."""
+
+
+class Corrected(Report):
+    """A correction that was just made."""
+
+    correction: Correction
+    ladders: Sequence[str]
+    """Ids of the ladders in which matches were annulled; their ratings were computed anew."""
+    retired: Sequence[str]
+    """Labels of the versions that it retired."""
+    dropped: int
+    """Number of matches that will not be played any more."""
+
+
+class Log(Report):
+    """The record, or the end of it."""
+
+    corrections: Sequence[Correction]
+    """The newest last."""
+
+
+def entry(correction: store.Correction) -> Correction:
+    """Report an entry of the record."""
+    return Correction(**correction._asdict() | {"digest": correction.digest.hex()})
+
+
+def corrected(made: store.Annulled) -> Corrected:
+    """Report on a correction that was just made."""
+    return Corrected(
+        correction=entry(made.correction),
+        ladders=made.ladders,
+        retired=[version.label for version in made.retired],
+        dropped=made.dropped,
+    )
+
+
+def log(entries: Sequence[store.Correction]) -> Log:
+    """Report the record."""
+    return Log(corrections=[entry(each) for each in entries])

@@ -1,0 +1,116 @@
+"""Annulling and banning while a ladder is running."""
+
+from __future__ import annotations
+
+import subprocess
+from collections.abc import Sequence
+from pathlib import Path
+from subprocess import PIPE
+from typing import Any
+
+import pytest
+from sqlite_utils import Database
+
+from arena.tournament.budget import Budget
+from arena.tournament.run import run_ladder
+from ladder import store
+from tests.cli.commands import ARENA, arena, environment, typed
+from tests.tournament import playing, programs
+from tests.tournament.test_retirement import wait_for_matches
+
+LADDER = ("ladder", "--game", "birth", "--seed", "same", "--bots", "sleeps,random,cautious", "-j", "2")
+ROUNDS = 200
+SECONDS = 60.0
+"""Time within which the ladder ends; with the slow bot it would take minutes."""
+
+
+@pytest.mark.long
+def test_a_bot_that_is_banned_while_it_plays_leaves_no_trace(cwd: Path) -> None:
+    """Nor does a match that is annulled meanwhile; the run ends as if neither had been played."""
+    programs.enter(cwd, sleeps=programs.SLEEPS)
+    words = [str(ARENA), *LADDER, "--rounds", str(ROUNDS)]
+    process = subprocess.Popen(words, cwd=cwd, env=environment(), stdout=PIPE, stderr=PIPE, text=True)
+    try:
+        wait_for_matches(cwd, "sleeps@1")
+        wait_for_matches(cwd, "random@1")
+        with store.open_read(cwd / ".arena") as db:
+            match = store.matches_of(db, "random", 1)[0].id
+        annulled = arena("annul", match, "--why", "a test", cwd=cwd)
+        banned = arena("ban", "sleeps", "--why", "it sleeps", cwd=cwd)
+        board, said = process.communicate(timeout=SECONDS)
+    finally:
+        process.kill()
+        process.communicate()
+    assert (annulled.code, banned.code, process.returncode) == (0, 0, 0), said
+    assert "sleeps" not in board
+    with store.open_read(cwd / ".arena") as db:
+        (ladder,) = store.ladders(db)
+        counts = store.counts(db, ladder)
+        assert (counts.scheduled, counts.done + counts.annulled + counts.dropped) == (0, 6 * ROUNDS)
+        assert counts.annulled == sum(entry.matches for entry in store.log(db))
+        assert {row.label for row in store.leaderboard(db, ladder)} == {"random@1", "cautious@1"}
+        assert store.find_settled(db, ladder).matches == counts.done
+    assert arena("verify", cwd=cwd).code == 0
+
+
+@pytest.mark.parametrize("step", [1, 12, 31])
+def test_a_ladder_goes_on_whatever_is_annulled_meanwhile(tmp_path: Path, step: int) -> None:
+    """It neither crashes nor counts what was annulled, at whatever match of the run that was."""
+    home = tmp_path / "home"
+    playing.make(home, "birth", ["ann", "bob"], 2)
+    with store.open(home) as db:
+        (ladder,) = store.ladders(db)
+    seen: list[Sequence[str]] = []
+
+    def report(done: int, _total: int) -> None:
+        if done >= step and not seen:
+            with store.open(home) as other:
+                played = [id for (id,) in other.execute("SELECT id FROM matches WHERE status = 'done' ORDER BY seq")]
+                seen.append([played[0], played[-1]])
+                for id in seen[0]:
+                    store.annul_match(other, id, "why")
+                store.ban(other, "eve", "why")
+
+    playing.make(home, "birth", ["ann", "bob", "eve"], 6, report=report)
+    with store.open(home) as db:
+        store.settle(db, ladder)
+        assert store.counts(db, ladder).annulled >= 2
+        assert {row.label for row in store.leaderboard(db, ladder)} == {"ann@1", "bob@1"}
+    assert typed("verify", "--home", home, "-j", "1").code == 0
+
+
+@pytest.mark.parametrize("matches", [None, 40])
+def test_a_bot_that_is_banned_before_a_leg_is_planned_is_left_out(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, matches: int | None
+) -> None:
+    """Though the field was chosen before; where too few are left, the run ends as if nothing were missing."""
+    home = tmp_path / "home"
+    playing.make(home, "birth", ["ann", "bob"], 1)
+    plan = store.plan
+
+    def banned_before(db: Database, *arguments: Any) -> int:
+        if "ann" not in store.bans(db):
+            with store.open(home) as other:
+                store.ban(other, "ann", "why", keep=True)
+        return plan(db, *arguments)
+
+    monkeypatch.setattr("arena.tournament.run.store.plan", banned_before)
+    with store.open(home, checkpoints=True) as db, playing.ByTheRules(0.0) as workers:
+        (ladder,) = store.ladders(db)
+        budget = None if matches is None else Budget(matches=matches)
+        bots = ["ann", "bob"]
+        run = run_ladder(db, home, ladder, bots, workers=workers, report=lambda _done, _total: None, budget=budget)
+    assert (run.played, run.retired) == (0, ("ann@1",))
+
+
+def test_a_killed_annulment_is_mended_by_the_next_run(tmp_path: Path) -> None:
+    """It was one transaction, and what follows from it another: in between, nothing is rated."""
+    home = tmp_path / "home"
+    ladder = playing.make(home, "birth", ["ann", "bob"], 3)
+    with store.open(home) as db:
+        store.annul_bot(db, "ann", "why", since=0.0)
+        assert store.leaderboard(db, ladder) == []
+    playing.make(home, "birth", ["ann", "bob"], 4)
+    with store.open(home) as db:
+        assert sum(row.matches for row in store.leaderboard(db, ladder)) == 2 * 8  # those that were annulled, too
+    assert typed("verify", "--home", home, "-j", "1").code == 0
