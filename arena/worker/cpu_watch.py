@@ -54,10 +54,11 @@ class CpuWatch:
         self._timer = None
         if (usage := self._usage()) is None:
             return
-        used = usage.cpu - self._before
-        if used > self._allowed:
+        # rounded, or the last bits of a difference or a sum could exceed the limit
+        used, allowed = round(usage.cpu - self._before, 3), round(self._allowed, 3)
+        if used > allowed:
             matches = "a match" if self._matches == 1 else f"{self._matches} matches"
-            what = f"used {used:.2f} s of processor time in {matches}; {self._allowed:.2f} s are allowed"
+            what = f"used {used:.3f} s of processor time in {matches}; {allowed:.3f} s are allowed"
             self._exceeded(Fault(Forfeit.TIMEOUT, what))
         else:
             self._watch()

@@ -38,7 +38,7 @@ def test_who_uses_too_much_processor_time_forfeits(worker: Worker, doing: str) -
     assert played.outcome is not None
     (forfeit,) = played.outcome.forfeits
     assert (forfeit.seat, forfeit.reason) == (0, Forfeit.TIMEOUT)
-    used = re.fullmatch(r"used (\d+\.\d\d) s of processor time in a match; 0\.70 s are allowed", forfeit.detail)
+    used = re.fullmatch(r"used (\d+\.\d{3}) s of processor time in a match; 0\.700 s are allowed", forfeit.detail)
     assert used, forfeit.detail
     assert float(used[1]) > 0.7
 
@@ -73,4 +73,4 @@ def test_among_several_matches_it_is_forgiven_once(scratch: Path) -> None:
     assert lost == {task.id for task in tasks if bot_seed(task.seed, 0)[0] % 2 == 0}  # as the bot chooses them
     assert len(lost) == 4
     (chance,) = worker.trouble.chances.values()
-    assert re.fullmatch(r"used .* s of processor time in [2-6] matches; \d\.\d0 s are allowed", str(chance["detail"]))
+    assert re.fullmatch(r"used .* s of processor time in [2-6] matches; \d\.\d00 s are allowed", str(chance["detail"]))
