@@ -52,8 +52,9 @@ def annul(what: str, why: str, ladder: str | None, since: float | None, home: Pa
     """Let a match, or the matches of a bot, no longer count.
 
     MATCH is the id of a match or the beginning of it; BOT is a version (mine@2), or a name for all its versions. The
-    ratings are computed anew as if these matches had never been played. They stay stored, `arena show` and
-    `arena replay` say why they do not count, and they are not played again. It works while a ladder runs.
+    ratings are computed anew as if these matches, and all others of their groups, had never been played. They stay
+    stored, and `arena show` and `arena replay` say why they do not count. The next run plays other groups of the same
+    bots. It works while a ladder runs.
 
     \b
     Example:
@@ -65,9 +66,7 @@ def annul(what: str, why: str, ladder: str | None, since: float | None, home: Pa
     made = corrections.annul(home, what, why, ladder=ladder, since=since)
     homes.say_if_above(home)
     _rate_anew(home, made, f"{_matches(made.correction)} annulled")
-    if as_json:
-        return print_json(corrected(made))
-    return click.echo(f"annulled {_annulled(made)}")
+    return print_json(corrected(made)) if as_json else click.echo(f"annulled {_annulled(made)}")
 
 
 @click.command()
@@ -95,16 +94,13 @@ def ban(name: str, why: str, since: float | None, keep: bool, undo: bool, home: 
         raise click.UsageError("--since, --keep and --undo exclude each other")
     if undo:
         made = corrections.unban(home, name, why)
-        homes.say_if_above(home)
-        if as_json:
-            return print_json(corrected(made))
-        return click.echo(f"{name} is not banned any more; to bring it back: arena retire {name} --undo")
-    made = corrections.ban(home, name, why, since=since, keep=keep)
+        said = f"{name} is not banned any more; to bring it back: arena retire {name} --undo"
+    else:
+        made = corrections.ban(home, name, why, since=since, keep=keep)
+        said = f"banned {name}; annulled {_annulled(made)}"
     homes.say_if_above(home)
     _rate_anew(home, made, f"{name} is banned, {_matches(made.correction)} annulled")
-    if as_json:
-        return print_json(corrected(made))
-    return click.echo(f"banned {name}; annulled {_annulled(made)}")
+    return print_json(corrected(made)) if as_json else click.echo(said)
 
 
 @click.command()
@@ -195,6 +191,8 @@ def _rate_anew(home: Path, made: Annulled, done: str) -> None:
     from arena.cli.leaderboard import settle
     from ladder import store
 
+    if not made.ladders:
+        return
     later = f"{done}; the ratings are computed by the next arena ladder, or arena leaderboard --settle"
     try:
         with store.open(home) as db:

@@ -18,7 +18,7 @@ from ladder import settled
 from ladder.ratings import arithmetic
 from ladder.schedule import Group, Order, canonical_json, line_up, match_id, match_seed, missing
 from ladder.store import board, sums, times
-from ladder.store.corrections import bans, link
+from ladder.store.corrections import COLUMNS, bans, link
 from ladder.store.evidence import find_settled, rated_matches, settled_by
 from ladder.store.phases import next_phase
 from ladder.store.records import Ladder
@@ -83,9 +83,7 @@ def check_corrections(db: Database) -> None:
     for match, number in db.execute("SELECT id, annulled FROM matches WHERE annulled IS NOT NULL"):
         annulled.setdefault(number, []).append(match)
     before = b""
-    rows = db.execute(
-        "SELECT id, at, who, what, subject, ladder, since, title, why, digest FROM corrections ORDER BY id"
-    )
+    rows = db.execute(f"SELECT {COLUMNS} FROM corrections ORDER BY id")
     for expected, (*row, stored) in enumerate(rows, 1):
         if row[0] != expected:
             raise Mismatch(f"correction {expected} is gone")

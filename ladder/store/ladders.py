@@ -131,7 +131,7 @@ def scheduled(
 def counts(db: Database, ladder: Ladder) -> Counts:
     """Count the matches of a ladder by status."""
     rows = db.execute("SELECT status, count(*) FROM matches WHERE ladder = ? GROUP BY status", [ladder.id])
-    return Counts(**{"scheduled": 0, "done": 0, "unplayable": 0} | dict(rows))
+    return Counts(**dict(rows))
 
 
 def awaited(db: Database, ladder: Ladder, *, retry: bool = False) -> tuple[str, ...]:

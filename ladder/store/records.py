@@ -62,9 +62,9 @@ class Ladder(NamedTuple):
 class Counts(NamedTuple):
     """Number of matches of a ladder by status."""
 
-    scheduled: int
-    done: int
-    unplayable: int
+    scheduled: int = 0
+    done: int = 0
+    unplayable: int = 0
     dropped: int = 0
     annulled: int = 0
 
