@@ -148,7 +148,7 @@ def how_many(setting: Setting, case: Case, in_flight: int) -> int:
 def _stand(setting: Setting, case: Case, in_flight: int, command: Sequence[str]) -> Iterator[Stand]:
     scratch = Path(tempfile.mkdtemp(prefix=f"{case.game}{case.players}-", dir=setting.scratch))
     programs = [_program(scratch / f"random{number}", command) for number in range(case.players)]
-    with Workers(setting.jobs, in_flight=in_flight, all_play=True) as workers:
+    with Workers(setting.jobs, in_flight=in_flight, logs=True, all_play=True) as workers:
         yield Stand(case, programs, workers, scratch)
 
 

@@ -11,11 +11,13 @@ from arena import replay
 from arena.check.examined import Examined, Misbehaved, Question, Waiting, examined
 from arena.games.rules import Seat
 from arena.referee import frames
-from arena.referee.limits import Limits
+from arena.referee.limits import Bank, Limits
 from arena.referee.match import Asked, Match
+from arena.referee.seat import BotSeat
 from arena.replay.questions import Setup
 from arena.replay.record import Unreadable
 from arena.v1 import referee_pb2 as pb
+from arena.worker.logs import by_decision
 
 if TYPE_CHECKING:
     from arena.sandbox import Sandbox
@@ -32,6 +34,8 @@ class Compared(NamedTuple):
     question: Question
     then: int | None
     now: int
+    printed: tuple[str, ...] = ()
+    """What this build printed at it."""
 
 
 async def compare(
@@ -58,18 +62,23 @@ async def compare(
     report(0, len(own))
     async with examined(entrant, start_limit, sandbox, waiting) as bot:
         bot.say(setup.start(1, seat, limits))
+        at_table = BotSeat(1, seat, setup.players, Bank.full(limits), updates=False, evidence=dict)
+        bot.log.began(at_table, match.id)
         shown = 0
         for now, asked, action in setup.replayed(record):
             if bot.hello.updates and now.choices[shown:]:
                 bot.say(frames.update(frames.match(1), now.choices[shown:], setup.view(seat, now.state)))
             shown = len(now.choices)
             if asked.seat == seat:
+                at_table.asked = asked
                 then = _forfeited_with(match, seat) if action is None else action
                 compared.append(await _ask(bot, setup.question(1, asked, now.state, limits.bank), now, asked, then))
                 report(len(compared), len(own))
                 if asked.number == at:
                     break
-    return compared
+        bot.log.ended(at_table, has_result=True)
+    said = by_decision(bot.printed())
+    return [each._replace(printed=tuple(said.get(each.question.decision, ()))) for each in compared]
 
 
 def recorded(match: store.Match) -> tuple[Setup, replay.Replay]:

@@ -24,6 +24,8 @@ from arena.v1 import referee_pb2 as pb
 from arena.worker.bot import Bot
 from arena.worker.heartbeat import Heartbeat
 from arena.worker.jobs import Entrant
+from arena.worker.logs import Line as Printed
+from arena.worker.logs import Logged, Sink
 
 SHOWN = 8
 """Frames of a transcript."""
@@ -106,6 +108,8 @@ class Examined(Bot):
         raise Misbehaved(f"no answer in {seconds:g} s", Forfeit.TIMEOUT)
 
     def _hear(self, raw: bytes) -> None:
+        if self._process is not None:
+            self._process.catch_up()
         try:
             frame = pb.PlayRequest.FromString(raw)
         except DecodeError as error:
@@ -113,6 +117,10 @@ class Examined(Bot):
             return
         self._frames.append(("bot", raw))
         self._heard.put_nowait(frame)
+
+    def printed(self) -> list[Printed]:
+        """Return what it printed in the matches that its log was told of, by decision."""
+        return [line for log in self._desk.logs or () if isinstance(log, Logged) for line in log.lines]
 
     async def ended(self, seconds: float) -> bool:
         """Whether its process ends in this time, by itself."""
@@ -128,6 +136,7 @@ class _Desk:
         self.copies = scratch / "programs"
         self.clock = Heartbeat(asyncio.get_running_loop(), sandbox.grade.value)  # nothing is timed: it need not beat
         self.over: asyncio.Future[Misbehaved] = asyncio.get_running_loop().create_future()
+        self.logs: Sink | None = []
         self._waiting = waiting
 
     def joined(self, bot: Bot) -> None:

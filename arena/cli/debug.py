@@ -160,5 +160,5 @@ def _show(game: Game[Any], compared: Compared) -> None:
     from arena.reports.debug import action_name
 
     answers = f"in the match: {action_name(game, compared.then)}; this build: {action_name(game, compared.now)}"
-    for line in _asked(game, compared.question, answers):
+    for line in (*_asked(game, compared.question, answers), *(f"  | {printable(text)}" for text in compared.printed)):
         click.echo(line)

@@ -126,7 +126,7 @@ def ladder(
         for line in _beforehand(db, mine, field):
             say(line)
         with (
-            Workers(jobs, in_flight=in_flight, sandbox=sandbox) as workers,
+            Workers(jobs, in_flight=in_flight, sandbox=sandbox, logs=True) as workers,
             stop_on_signals(workers.stop) as stopped,
             progress(leaderboard.title(game, seats), begins=seconds is None, caution=sandbox.warning) as report,
         ):

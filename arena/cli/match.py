@@ -36,6 +36,7 @@ if TYPE_CHECKING:
     from arena.replay.document import Document
     from arena.sandbox import Sandbox
     from arena.worker.jobs import Played, Task
+    from arena.worker.logs import Sink
     from arena.worker.worker import Worker
 
 EXPLAINED = 3
@@ -90,8 +91,9 @@ def match(
         raise click.UsageError("--watch shows one match to people: use it without -n and without --json")
     if file is not None and not file.parent.is_dir():
         raise click.UsageError(f"--replay {str(file)!r}: there is no folder {str(file.parent)!r}")
-    tasks, played, interrupted = _play(bots, setting, matches, seed, home, sandbox, watch=watch)
-    documents = _documents(bots, tasks, played)
+    logs: Sink = []
+    tasks, played, interrupted = _play(bots, setting, matches, seed, home, sandbox, logs, watch=watch)
+    documents = _documents(bots, tasks, played, logs)
     kept = _keep(home, documents)
     counted = kept or documents
     last = counted[-1] if counted else None
@@ -118,17 +120,29 @@ def match(
 
 
 def _play(
-    bots: Sequence[str], setting: Setting, matches: int, seed: str, home: Path, sandbox: Sandbox, *, watch: bool
+    bots: Sequence[str],
+    setting: Setting,
+    matches: int,
+    seed: str,
+    home: Path,
+    sandbox: Sandbox,
+    logs: Sink,
+    *,
+    watch: bool,
 ) -> tuple[Sequence[Task], Sequence[Played], bool]:
-    """Play the matches; return them all, the results of those played, and whether a signal interrupted play."""
+    """Play the matches; return them all, the results of those played, and whether a signal interrupted play.
+
+    What the bots print goes into `logs`.
+    """
     from arena import roster
+    from arena.replay import kept
     from arena.sandbox.run_folder import run_folder
     from arena.submission.build import Building
     from arena.worker import unrated
     from ladder import store
 
     game, options, limits = setting
-    with run_folder() as scratch, unrated.own_worker(waiting=attach, sandbox=sandbox) as worker:
+    with run_folder() as scratch, unrated.own_worker(waiting=attach, sandbox=sandbox, logs=logs) as worker:
         with progress(game.title, caution=caution(bots, sandbox)) as report:
             with store.open_read(home) as db:
                 workshop = roster.Workshop(scratch, sandbox, Building(report.announce, report.passing))
@@ -136,7 +150,8 @@ def _play(
             wanted = unrated.tasks(game, lineup, options=options, limits=limits, seed=seed_bytes(seed), count=matches)
             if not watch:
                 with stop_on_signals(lambda: None) as stopped:
-                    return wanted, unrated.play(worker, wanted, stop=stopped, report=report), stopped()
+                    played = unrated.play(worker, wanted, stop=stopped, report=report, logged=kept.MOST)
+                    return wanted, played, stopped()
             report.announce(f"watching a match of {game.title}")
         with stop_on_signals(lambda: None) as stopped:
             return wanted, _watched(worker, wanted[0], bots, stopped), stopped()
@@ -160,13 +175,17 @@ def _watched(worker: Worker, task: Task, bots: Sequence[str], stopped: Callable[
     return played
 
 
-def _documents(bots: Sequence[str], tasks: Sequence[Task], played: Sequence[Played]) -> Sequence[Document]:
+def _documents(bots: Sequence[str], tasks: Sequence[Task], played: Sequence[Played], logs: Sink) -> Sequence[Document]:
     """Return the last matches that count as documents, as many as a home keeps."""
     from arena.replay import document, kept
+    from arena.replay.logs import of_unrated
 
     by_id = {task.id: task for task in tasks}
     there = [result for result in played if result.outcome is not None]
-    return [document.unrated(by_id[result.id], bots, result) for result in there[-kept.MOST :]]
+    return [
+        document.unrated(by_id[result.id], bots, result, of_unrated(logs, result.id, len(bots)))
+        for result in there[-kept.MOST :]
+    ]
 
 
 def _keep(home: Path, matches: Sequence[Document]) -> Sequence[Document]:

@@ -30,6 +30,8 @@ KEYS = "n or → next, p or ← back, g first, G last, q quit"
 def replay(what: str, home: Path, as_json: bool) -> None:
     """Show a match step by step: board, dice, choices and times.
 
+    What the bots printed stands beside the steps.
+
     MATCH is the id of a ladder's match or the beginning of it, `unrated-7` for a match that `arena match` played, or
     `last` for the one that it played last; FILE holds what --json printed, here or in `arena match`. On a terminal, n
     and p or the arrow keys step through the match, and q quits; elsewhere the whole match is printed.
@@ -58,7 +60,7 @@ def replay(what: str, home: Path, as_json: bool) -> None:
 
 def _found(what: str, home: Path) -> tuple[Document, str]:
     """Return a match, and what to say before it is shown."""
-    from arena.replay import Unreadable, document, kept
+    from arena.replay import Unreadable, document, kept, logs
     from ladder import store
 
     if kept.is_name(what):
@@ -71,7 +73,12 @@ def _found(what: str, home: Path) -> tuple[Document, str]:
     with store.open_read(home) as db:
         match = store.match(db, what)
         told = match.annulled and f"this match does not count: annulled {printable(match.annulled.told)}"
-        return document.document(match), told or ""
+        try:
+            printed = logs.of_match(db, match)
+        except Unreadable as error:
+            say(f"what the bots printed is not shown: {error}")
+            printed = ()
+        return document.document(match, printed), told or ""
 
 
 def step_through(frames: Sequence[str]) -> None:

@@ -11,7 +11,7 @@ import click
 
 from arena import games
 from arena.cli.fault_card import fault_card
-from arena.cli.options import GameName, home_option, json_option
+from arena.cli.options import GameName, Whole, home_option, json_option
 from arena.cli.output import called, draw, last_line, print_json, printable, table
 from arena.games.rules import Game, remark
 
@@ -29,12 +29,14 @@ LISTED = 10
 @click.argument("what", metavar="MATCH|BOT")
 @click.option("-n", "--matches", type=click.IntRange(1), metavar="N", help="Also list so many matches of a bot.")
 @click.option("-g", "--game", type=GameName(), metavar="GAME", help="Only ladders and matches of it.")
+@click.option("--log", "seat", type=Whole(0), metavar="SEAT", help="What the bot in this seat of the match printed.")
 @home_option
 @json_option
-def show(what: str, matches: int | None, game: Game[Any] | None, home: Path, as_json: bool) -> None:
+def show(what: str, matches: int | None, game: Game[Any] | None, seat: int | None, home: Path, as_json: bool) -> None:
     """Show what happened in a match, or how a bot did.
 
-    MATCH is the id of a match or the beginning of it. Forfeits are shown with their evidence. BOT is a version, or a
+    MATCH is the id of a match or the beginning of it. Forfeits are shown with their evidence, and --log shows what a
+    bot printed, once nothing is left to play of what was planned with the match. BOT is a version, or a
     name for the newest one: what it reached in each ladder, against whom, from which seat, how long it thought, and
     which of its matches are worth a look. -n lists others, those that it forfeited first, then the latest.
 
@@ -50,7 +52,7 @@ def show(what: str, matches: int | None, game: Game[Any] | None, home: Path, as_
 
     with store.open_read(home) as db:
         names = {version.name for version in store.versions(db)}
-        version = store.version(db, what) if what.partition("@")[0] in names else None
+        version = store.version(db, what) if what.partition("@")[0] in names and seat is None else None
         lacks = version is not None and store.lacking(db)
     if lacks:
         bot_card.complete_home(home)
@@ -60,7 +62,7 @@ def show(what: str, matches: int | None, game: Game[Any] | None, home: Path, as_
             card = reports.bot_card(db, version, most, game.name if game else None)
             banned = store.bans(db).get(version.name)
             return print_json(card) if as_json else _show_bot(card, game, banned)
-        if what in submission.built_ins():
+        if what in submission.built_ins() and seat is None:
             own = built_in_card(submission.built_ins()[what])
             return print_json(own) if as_json else _show_built_in(own.bot)
         from arena.replay import kept
@@ -73,7 +75,11 @@ def show(what: str, matches: int | None, game: Game[Any] | None, home: Path, as_
                 raise store.NotFound(f"{what} is an unrated match: arena replay {what} shows it") from error
             meant = suggest.meant(what, names | submission.built_ins().keys())
             raise store.NotFound(f"{error}, and no bot in {str(home)!r} is called so{meant}") from error
-        made = match_card(found, store.titles(db))
+        if seat is not None:
+            from arena.cli.match_log import show_log
+
+            return show_log(db, found, seat, as_json=as_json)
+        made = match_card(found, store.titles(db), store.logged(db, found))
         return print_json(made) if as_json else _show_match(found, made)
 
 
@@ -167,6 +173,8 @@ def _show_match(match: Match, card: MatchCard) -> None:
     for seat, outcome in enumerate(match.seats):
         if outcome.forfeit is not None:
             click.echo("\n".join(fault_card(match, seat)))
+    for seat in card.logs:
+        click.echo(f"what seat {seat} printed: arena show {match.id} --log {seat}")
     return None
 
 

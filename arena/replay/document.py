@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Iterator, Sequence
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
 
 import msgspec
 
@@ -13,6 +13,7 @@ from arena.games.dice import Dice, KeyedDice, commitment
 from arena.games.rules import BadOption, Game
 from arena.referee.match import Match
 from arena.replay.record import Breach, Choice, Forfeited, Replay, Unreadable, recorded, replayed, unpack
+from arena.worker.logs import Line
 
 if TYPE_CHECKING:
     from arena.worker.jobs import Played, Task
@@ -20,6 +21,10 @@ if TYPE_CHECKING:
 
 FORMAT = 1
 """Number of the document's format; fields that are added later do not change it."""
+
+
+Logs: TypeAlias = tuple[tuple[Line, ...], ...]
+"""By seat, what its bot printed in a match."""
 
 
 class Roll(msgspec.Struct, frozen=True, omit_defaults=True):
@@ -46,7 +51,7 @@ class NotedDice(Dice):
         return self.rolls[-1].numbers
 
 
-class Document(msgspec.Struct, frozen=True, kw_only=True):
+class Document(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     """A match with everything that it takes to play it again; binary values are hexadecimal, scores decimal text."""
 
     format: int
@@ -66,6 +71,8 @@ class Document(msgspec.Struct, frozen=True, kw_only=True):
     ranks: tuple[int, ...]
     scores: tuple[str, ...]
     finished: float | None
+    logs: tuple[tuple[Line, ...], ...] = ()
+    """By seat what its bot printed, as far as it was kept; empty if nothing was, or if it may not be shown yet."""
 
     @property
     def replay(self) -> Replay:
@@ -81,7 +88,7 @@ class Step(NamedTuple):
     state: Any
 
 
-def document(match: store.Match) -> Document:
+def document(match: store.Match, logs: Logs = ()) -> Document:
     """Return a finished match as a document, if its seed may be shown. Raises Unreadable and Breach."""
     if match.replay is None:
         raise Unreadable(f"match {match.id} is {match.status}: there is nothing to show")
@@ -100,15 +107,22 @@ def document(match: store.Match) -> Document:
         ranks=tuple(seat.rank for seat in match.seats),
         scores=tuple(str(seat.score) for seat in match.seats),
         finished=match.finished,
+        logs=_any(logs),
     )
     return _with_dice(made)
 
 
-def unrated(task: Task, bots: Sequence[str], played: Played) -> Document:
+def _any(logs: Logs) -> Logs:
+    """Return logs by seat, or nothing if all of them are empty."""
+    return logs if any(logs) else ()
+
+
+def unrated(task: Task, bots: Sequence[str], played: Played, logs: Logs = ()) -> Document:
     """Return a match of no ladder, which has an outcome, as a document; `bots` are their names by seat."""
     assert played.outcome is not None
     ranks, scores, _ = played.outcome
-    return _with_dice(_of_task(task, bots, recorded(played), ranks, tuple(map(str, scores))))
+    made = _with_dice(_of_task(task, bots, recorded(played), ranks, tuple(map(str, scores))))
+    return msgspec.structs.replace(made, logs=_any(logs))
 
 
 def begun(task: Task, bots: Sequence[str]) -> Document:
@@ -211,6 +225,8 @@ def _seed(shown: Document) -> bytes:
 def _check_setting(game: Game[Any], shown: Document) -> None:
     if not len(shown.bots) == len(shown.times_ms) in game.seats:
         raise Breach(f"it has {len(shown.bots)} bots, and times of {len(shown.times_ms)}")
+    if shown.logs and len(shown.logs) != len(shown.bots):
+        raise Breach(f"it has {len(shown.bots)} bots, and logs of {len(shown.logs)}")
     try:
         missing = sorted(game.options(shown.options).keys() - shown.options.keys())
     except BadOption as error:

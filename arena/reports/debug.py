@@ -28,6 +28,8 @@ class ComparedDecision(Report):
     request: Mapping[str, Any]
     picture: str
     names: ActionNames
+    printed: Sequence[str]
+    """What the other build printed at it."""
 
 
 class Debug(Report):
@@ -45,6 +47,7 @@ def debug(match: store.Match, seat: int, game: Game[Any], compared: Sequence[Com
             **each.question._asdict(),
             then=each.then,
             now=each.now,
+            printed=each.printed,
             names=ActionNames(then=action_name(game, each.then), now=action_name(game, each.now)),
         )
         for each in compared

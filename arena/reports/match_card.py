@@ -56,10 +56,12 @@ class MatchCard(Report):
     """When, by whom and why it was annulled; None if it was not."""
     titles: Mapping[str, str]
     """Names for people of those of its bots that were given one, by label."""
+    logs: Sequence[int]
+    """Seats of which it is kept what their bots printed."""
 
 
-def match_card(match: store.Match, titles: Mapping[str, str]) -> MatchCard:
-    """Make the card of a match; `titles` are the names for people, by bot."""
+def match_card(match: store.Match, titles: Mapping[str, str], logs: Sequence[int]) -> MatchCard:
+    """Make the card of a match; `titles` are the names for people, by bot, and `logs` the seats that have a log."""
     seats = zip(match.line_up, match.seats, strict=False)
     return MatchCard(
         id=match.id,
@@ -81,6 +83,7 @@ def match_card(match: store.Match, titles: Mapping[str, str]) -> MatchCard:
         conditions=_conditions(match),
         annulled=match.annulled and entry(match.annulled),
         titles={label: titles[name] for label in match.line_up if (name := label.partition("@")[0]) in titles},
+        logs=logs,
     )
 
 

@@ -82,11 +82,17 @@ class Output:
 
     def last_lines(self, count: int = 20) -> list[str]:
         """Return the last lines as text, long ones cut; bytes that are not UTF-8 are escaped."""
-        return [line if len(line) <= WIDTH else f"{line[:WIDTH]} …" for line in self.text().splitlines()[-count:]]
+        return [line if len(line) <= WIDTH else f"{line[:WIDTH]} …" for line in _lines(self.text())[-count:]]
 
     def text(self) -> str:
         """Return everything that was kept, as text; bytes that are not UTF-8 are escaped."""
         return (self._head + b"".join(self._tail)[-KEPT:]).decode("utf-8", "backslashreplace")
+
+
+def _lines(text: str) -> list[str]:
+    """Split a text where a terminal begins a line: not at the tag of a line in a log, as `splitlines` does."""
+    lines = text.replace("\r\n", "\n").replace("\r", "\n").split("\n")
+    return lines if lines[-1] else lines[:-1]
 
 
 class BotProcess:
@@ -105,6 +111,7 @@ class BotProcess:
         env: Mapping[str, str],
         on_exit: Callable[[], None],
         on_too_much_output: Callable[[], None],
+        on_output: Callable[[bytes], None] = lambda _: None,
         group: Group | None = None,
         wrapped: bool = False,
         bounds: Bounds | None = None,
@@ -113,6 +120,7 @@ class BotProcess:
         self.output = Output()
         self._on_exit = on_exit
         self._on_too_much_output = on_too_much_output
+        self._on_output = on_output
         self._group = group
         self._wrapped = wrapped
         self._bounds = bounds
@@ -260,6 +268,11 @@ class BotProcess:
         finally:
             os.close(self._report)
 
+    def catch_up(self) -> None:
+        """Read what it has printed up to now: before a frame that it sent is handled, so that lines come first."""
+        if self.running:
+            self._read()
+
     def _read(self) -> None:
         self._take()
         if self._prints_too_much():
@@ -273,6 +286,7 @@ class BotProcess:
         with contextlib.suppress(BlockingIOError):
             data = os.read(self._pipe.fileno(), KEPT)
             self.output.add(data)
+            self._on_output(data)
             if not data:
                 self._loop.remove_reader(self._pipe)
 

@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from arena import replay, roster
 from arena.referee.limits import Limits
 from arena.referee.match import SeatForfeit, VoidReason
+from arena.replay.logs import packed_log
 from arena.tournament import DiskFull
 from arena.tournament.budget import Budget
 from arena.tournament.worker_pool import Workers
@@ -118,6 +119,7 @@ def run_ladder(
         player.play_unplayable()
     if budget.is_limited:
         player.play_scheduled(Budget())
+    is_own = not workers.stopped  # what is scheduled from here on was planned, and all that was dealt of it is known
     step = rounds or default_rounds(len(labels), ladder.key.seats)
     due, grows = step, rounds is None and budget.is_limited
     while not workers.stopped and not budget.is_spent:
@@ -133,7 +135,7 @@ def run_ladder(
         else:
             break
     player.see_retired()
-    if budget.is_limited:
+    if budget.is_limited and is_own:
         store.end_leg(db, ladder)
     return player.run
 
@@ -202,7 +204,8 @@ class _Player:
     def _open_block(self, phase: store.Phase, room: int) -> int:
         """Play the first phase of a new block; return how many groups the block has, at most `room`.
 
-        It ends where this phase ends after `PHASE_SECONDS` or so.
+        It ends where this phase ends after `PHASE_SECONDS` or so or, if the run is stopped, behind what was dealt: bots
+        may have printed those dice, so they are of no use for a match that is planned anew.
         """
         seats = self._ladder.key.seats
         left = store.matches_left(self._db, self._ladder, phase)
@@ -218,8 +221,7 @@ class _Player:
                 yield self._task(match)
 
         self._play(tasks())
-        if not self._workers.stopped:
-            store.close_block(self._db, self._ladder, phase.begin, end)
+        store.close_block(self._db, self._ladder, phase.begin, end)
         return groups
 
     def play_unplayable(self) -> None:
@@ -251,10 +253,11 @@ class _Player:
             if time.monotonic() - self._looked > NEWS:
                 self.see_retired()
             self._keep_chances()
-            if not results:
-                continue
-            self.run = _record(self.run, self._db, self._ladder, results)
-            self._tell()
+            if results:
+                self.run = _record(self.run, self._db, self._ladder, results)
+                self._tell()
+            if logs := self._workers.take_logs():
+                store.keep_logs(self._db, list(map(packed_log, logs)))
             self._thought += sum(sum(seat.times) for result in results for seat in result.seats)
             tried |= {result.id for result in results}
         return tried

@@ -26,6 +26,7 @@ from arena.sandbox.run_folder import run_folder
 from arena.tournament import WorkersDied
 from arena.worker import worker
 from arena.worker.jobs import Command, Delivery, Link, Played, Task, Trouble
+from arena.worker.logs import Logged, Piece
 from arena.worker.worker import Worker
 from arena.worker.worker_process import start_process
 
@@ -60,7 +61,7 @@ none, and collecting after every 700, as is usual, takes a twentieth of a worker
 class WorkerProcess:
     """One worker process and the matches it holds."""
 
-    def __init__(self, scratch: str, in_flight: int, sandbox: Sandbox) -> None:
+    def __init__(self, scratch: str, in_flight: int, sandbox: Sandbox, *, logs: bool) -> None:
         self._process: BaseProcess
         self.link: Connection[Command | None, Delivery | str]
         self.holds: dict[str, Task] = {}
@@ -75,7 +76,7 @@ class WorkerProcess:
         self.is_suspicious = False
         """Whether the worker plays matches of which one may have killed a worker: then it gets no others."""
         self._heard: float | None = None
-        self._process, self.link = start_process(_work, scratch, in_flight, sandbox)
+        self._process, self.link = start_process(_work, scratch, in_flight, sandbox, logs)
 
     def deal(self, tasks: Collection[Task], trouble: Trouble) -> None:
         """Give the worker matches to play, and tell it of the trouble known."""
@@ -198,15 +199,22 @@ class Workers:
         *,
         in_flight: int = worker.IN_FLIGHT,
         sandbox: Sandbox = UNCONFINED,
+        logs: bool = False,
         all_play: bool = False,
     ) -> None:
-        """Prepare up to `jobs` workers; with `all_play` all play every phase, however short, as `arena bench` needs."""
+        """Prepare up to `jobs` workers.
+
+        With `logs` what bots print is gathered, and whoever plays takes it. With `all_play` all play every phase,
+        however short, as `arena bench` needs.
+        """
         self.jobs = jobs
         self._all_play = all_play
         self._width = Width(jobs)
         self._enough = jobs
         """Number of workers that the phase is worth."""
         self._in_flight = in_flight
+        self._keeps_logs = logs
+        self._logs: list[Logged | Piece] = []
         self.sandbox = sandbox
         self.trouble = Trouble()
         """What is known of faults and retirements of bots."""
@@ -243,6 +251,11 @@ class Workers:
     def stopped(self) -> bool:
         """Whether `stop` was called."""
         return self._stopped
+
+    def take_logs(self) -> list[Logged | Piece]:
+        """Return what bots printed in matches whose results were yielded, as far as it was not returned before."""
+        logs, self._logs = self._logs, []
+        return logs
 
     def play(self, tasks: Iterable[Task]) -> Iterator[list[Played]]:
         """Play a phase: matches of which no two share a seed. Yield lists of results as they come, in any order.
@@ -293,16 +306,21 @@ class Workers:
         return [task for task in tasks if not self.trouble.leaves_out(task)]
 
     def _last_results(self) -> Iterator[list[Played]]:
+        open = {process.link: process for process in self._processes}
         for process in self._processes:
             process.finish()
-        for process in self._processes:
-            last = False
-            with contextlib.suppress(EOFError):
-                while not last:
-                    delivery = process.hear()
-                    last = delivery.last
-                    self.trouble = self.trouble.merge(delivery.trouble)  # no need to tell the others: they stop
-                    yield list(delivery.played)
+        while open:
+            for link in [link for link in wait(list(open)) if link in open]:
+                try:
+                    delivery = open[link].hear()
+                except EOFError:
+                    del open[link]
+                    continue
+                if delivery.last:
+                    del open[link]
+                self.trouble = self.trouble.merge(delivery.trouble)  # no need to tell the others: they stop
+                self._logs += delivery.logs
+                yield list(delivery.played)
 
     def _deal(self, stock: Stock, hands: deque[list[Task]]) -> None:
         self._deal_suspects(hands)
@@ -372,6 +390,7 @@ class Workers:
         self.learn(delivery.trouble)
         if any(played.is_void_by(VoidReason.OVERLOAD) for played in delivery.played):
             self._width.narrow()
+        self._logs += delivery.logs
         return list(delivery.played)
 
     def _note_pace(self, task: Task, played: Played) -> None:
@@ -436,14 +455,14 @@ class Workers:
         return [Played(held[0].id, None, Void(VoidReason.INTERRUPTED, why))]
 
     def _start_process(self) -> WorkerProcess:
-        return WorkerProcess(str(self._scratch), self._in_flight, self.sandbox)
+        return WorkerProcess(str(self._scratch), self._in_flight, self.sandbox, logs=self._keeps_logs)
 
 
-def _work(link: Link, scratch: str, in_flight: int, sandbox: Sandbox) -> None:
+def _work(link: Link, scratch: str, in_flight: int, sandbox: Sandbox, logs: bool) -> None:
     """Run a worker in its own process until the arena sends None, closes the link or ends."""
     gc.freeze()  # what is imported stays: it need not be searched for garbage
     gc.set_threshold(GARBAGE)
-    own = Worker(Path(scratch), in_flight=in_flight, sandbox=sandbox)
+    own = Worker(Path(scratch), in_flight=in_flight, sandbox=sandbox, logs=[] if logs else None)
     try:
         own.serve(link)
     except Exception:

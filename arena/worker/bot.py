@@ -28,6 +28,7 @@ from arena.sandbox.watchdog import out_of_memory
 from arena.v1 import referee_pb2 as pb
 from arena.worker.cpu_watch import CpuWatch
 from arena.worker.jobs import Entrant, Key
+from arena.worker.logs import ProcessLog, Sink, readable
 
 Args = ParamSpec("Args")
 
@@ -49,6 +50,8 @@ class BotHost(Protocol):
     """What holds the bots."""
     copies: Path
     """Where copies of programs lie that bots cannot reach otherwise."""
+    logs: Sink | None
+    """Where what bots print goes, sorted by matches; None if it is not kept."""
 
     @property
     def clock(self) -> Clock:
@@ -114,6 +117,8 @@ class Bot:
         self._stream_over = False
         self._exited = asyncio.Event()
         self._cpu = CpuWatch(self._loop, self.usage, self.overdue)
+        self.log = ProcessLog(entrant.label, host.logs, self._loop.time)
+        """What it prints, sorted by its matches."""
 
     async def start(self, limit: float) -> None:
         """Open the socket and start the process, which has `limit` seconds to say Hello."""
@@ -143,6 +148,7 @@ class Bot:
             env=made.env,
             on_exit=self._process_gone,
             on_too_much_output=self._printed_too_much,
+            on_output=self.log.add,
             group=made.group,
             wrapped=made.wrapped,
             bounds=made.bounds,
@@ -214,7 +220,7 @@ class Bot:
             return {}
         return {
             "exit": self._process.exit_in_words(),
-            "output": self._process.last_lines(),
+            "output": list(map(readable, self._process.last_lines())),
             "command": list(self.entrant.command),
         }
 
@@ -241,6 +247,7 @@ class Bot:
         if self._process is not None:
             self._process.kill()
             await self._exit_within(KILLED)
+        self.log.close()
         if self._service is not None:
             await self._service.close()
         remove(self._directory)
@@ -268,6 +275,8 @@ class Bot:
 
     @_ours
     def _receive(self, raw: bytes) -> None:
+        if self._process is not None:
+            self._process.catch_up()
         self.host.heard(self, self.playing_stream().receive(raw))
 
     def refused(self, count: int, why: str) -> None:
@@ -385,6 +394,7 @@ def bot_environment(extra: Mapping[str, str], service: RefereeService) -> dict[s
         "PATH": os.environ.get("PATH", "/usr/bin:/bin"),
         "HOME": os.environ.get("HOME", "/tmp"),
         "LANG": "C.UTF-8",
+        "PYTHONUNBUFFERED": "1",  # else what a match prints to stdout comes when it is over
         **extra,
         "ARENA_ADDR": service.address,
         "ARENA_TOKEN": service.token,

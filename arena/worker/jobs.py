@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
 from arena.games.rules import Options
 from arena.referee.limits import Limits
 from arena.referee.match import Outcome, Void, VoidReason
+from arena.worker.logs import Logged, Piece
 
 if TYPE_CHECKING:
     from multiprocessing.connection import Connection
@@ -135,6 +136,8 @@ class Delivery(NamedTuple):
     """Matches that had not begun and that it plays no more; None if it was not asked for any."""
     rested: bool = False
     """Whether, as it was asked to, it has ended every bot."""
+    logs: Sequence[Logged | Piece] = ()
+    """What bots printed in matches whose results are in this or an earlier delivery."""
     last: bool = False
 
 

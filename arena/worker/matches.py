@@ -74,6 +74,7 @@ class Matches:
         limits = NO_LIMITS if playing.bots[seat].entrant.is_external else task.limits
         start = frames.match_start(task.game, len(task.lineup), task.options, task.seed, seat, limits)
         at = stream.seat(seat, len(task.lineup), limits, start)
+        playing.bots[seat].log.began(at, task.id)
         self._of[at] = playing
         self._dispatcher.add(stream)
         return at
@@ -166,6 +167,7 @@ class Matches:
             del self._of[at]
             stream = playing.streams[at.seat]
             stream.end(at, outcome)
+            playing.bots[at.seat].log.ended(at, has_result=outcome is not None)
             self._dispatcher.add(stream)
         self._ended(playing, played)
         return playing

@@ -14,6 +14,7 @@ from arena.referee.limits import Limits
 from arena.sandbox import UNCONFINED, Sandbox
 from arena.sandbox.run_folder import run_folder
 from arena.worker.jobs import Entrant, Played, Task
+from arena.worker.logs import Logged, Sink
 from arena.worker.progress import Progress
 from arena.worker.worker import IN_FLIGHT, Worker
 
@@ -25,11 +26,20 @@ REPORT_SECONDS = 0.5
 
 @contextmanager
 def own_worker(
-    *, in_flight: int = IN_FLIGHT, waiting: Waiting | None = None, sandbox: Sandbox = UNCONFINED
+    *,
+    in_flight: int = IN_FLIGHT,
+    waiting: Waiting | None = None,
+    sandbox: Sandbox = UNCONFINED,
+    logs: Sink | None = None,
 ) -> Iterator[Worker]:
-    """Keep a worker in this process for as long as the block lasts."""
+    """Keep a worker in this process for as long as the block lasts.
+
+    What bots print is gathered in `logs`, if there is such a list; it is complete after the block.
+    """
     with run_folder() as scratch:
-        worker = Worker(scratch, in_flight=in_flight, waiting=waiting, sandbox=sandbox)
+        worker = Worker(
+            scratch, in_flight=in_flight, waiting=waiting, sandbox=sandbox, logs=logs, sorts_logs=logs is not None
+        )
         try:
             yield worker
         finally:
@@ -53,8 +63,13 @@ def tasks(
     ]
 
 
-def play(worker: Worker, wanted: Sequence[Task], *, stop: Callable[[], bool], report: Progress) -> list[Played]:
-    """Play all matches, or until `stop` returns True; return the finished ones in the order of `wanted`."""
+def play(
+    worker: Worker, wanted: Sequence[Task], *, stop: Callable[[], bool], report: Progress, logged: int = 0
+) -> list[Played]:
+    """Play all matches, or until `stop` returns True; return the finished ones in the order of `wanted`.
+
+    Of what the worker gathers of logs, that of the last `logged` matches at least is kept.
+    """
     report(0, len(wanted))
     played: dict[str, Played] = {}
     waiting, size = iter(wanted), 1
@@ -64,4 +79,7 @@ def play(worker: Worker, wanted: Sequence[Task], *, stop: Callable[[], bool], re
         size = max(1, min(2 * size, int(size * REPORT_SECONDS / (time.monotonic() - begun))))
         played |= {result.id: result for result in results}
         report(len(played), len(wanted))
+        if worker.logs:
+            last = set(list(played)[-logged:])
+            worker.logs[:] = [each for each in worker.logs if isinstance(each, Logged) and each.match in last]
     return [played[task.id] for task in wanted if task.id in played]

@@ -23,6 +23,7 @@ from arena.worker.dispatcher import Dispatcher
 from arena.worker.faults import FaultPolicy, Ruling
 from arena.worker.heartbeat import Heartbeat
 from arena.worker.jobs import Command, Delivery, Key, Link, Played, Task, Trouble
+from arena.worker.logs import Logged, Piece, Sink
 from arena.worker.matches import Matches, MatchInPlay
 from arena.worker.queue import Queue, Queues
 
@@ -42,10 +43,19 @@ class Worker:
         in_flight: int = IN_FLIGHT,
         waiting: Callable[[str, str, str], None] | None = None,
         sandbox: Sandbox = UNCONFINED,
+        logs: Sink | None = None,
+        sorts_logs: bool = False,
     ) -> None:
+        """Prepare a worker; what bots print is gathered in `logs`, if there is such a list.
+
+        With `sorts_logs` a process that prints lines without a tag plays one match at a time, so that it is known to
+        which match a line belongs.
+        """
         adopt_orphans()
         allow_many_files()
         self.sandbox = sandbox
+        self.logs = logs
+        self._sorts_logs = sorts_logs
         self._in_flight = in_flight
         self._waiting = waiting
         self._runner = asyncio.Runner()
@@ -132,7 +142,9 @@ class Worker:
         finally:
             self._loop.remove_reader(link.fileno())
             self._abandon()
-        link.send(Delivery(self._take_results(), self.trouble, last=True))
+        link.send(Delivery(self._take_results(), self.trouble))
+        await self._rest()  # bots may print when they are told to go
+        link.send(Delivery((), self.trouble, logs=self._take_logs(), last=True))
 
     def _carry_out(self, command: Command) -> None:
         self.learn(command.trouble)
@@ -152,7 +164,7 @@ class Worker:
         results, taken_back = self._take_results(), self._take_taken_back()
         if not (results or taken_back or rests) and spared is None:
             return None
-        return Delivery(results, self.trouble, taken_back, spared, rests)
+        return Delivery(results, self.trouble, taken_back, spared, rests, self._take_logs())
 
     async def _rest(self) -> None:
         """End every bot with all that it started, so that no process is left that has seen a die."""
@@ -201,6 +213,12 @@ class Worker:
     def _take_results(self) -> list[Played]:
         results, self._results = self._results, []
         return results
+
+    def _take_logs(self) -> Sequence[Logged | Piece]:
+        logs = list(self.logs or ())
+        if self.logs:
+            self.logs.clear()  # the list itself is what bots hold
+        return logs
 
     def _take_taken_back(self) -> list[str]:
         taken_back, self._taken_back = self._taken_back, []
@@ -291,6 +309,8 @@ class Worker:
 
     def heard(self, bot: Bot, heard: Heard) -> None:
         """Handle a frame of a bot: its answers go to their tables, and what follows from them to the bots."""
+        if self._sorts_logs and bot.log.is_untagged:
+            bot.playing_stream().window.keep_to(1)
         if heard.slow:
             self._policy.was_slow(bot.entrant.digest)
             self._one_at_a_time(bot.entrant.digest)

@@ -116,7 +116,25 @@ grpc::Status play(const std::string& address, const NewBot& new_bot) {
   return stream->Finish();
 }
 
+// A process has many matches in play, so a tag before each line says to which it belongs.
+void print(const std::string& where, std::string_view text) {
+  if (text.ends_with('\n')) text.remove_suffix(1);
+  const std::string tag = '\x1e' + where + ' ';
+  std::string lines = tag;
+  for (const char letter : text) {
+    lines += letter;
+    if (letter == '\n') lines += tag;
+  }
+  std::cerr << lines + '\n';
+}
+
 }  // namespace
+
+void log(const v1::MatchStart& start, std::string_view text) { print(std::to_string(start.match()), text); }
+
+void log(const v1::Decision& decision, std::string_view text) {
+  print(std::to_string(decision.match()) + ':' + std::to_string(decision.decision()), text);
+}
 
 int run(const NewBot& new_bot) {
   setenv("GRPC_VERBOSITY", "NONE", 0);  // else gRPC logs a closing arena

@@ -5,6 +5,7 @@
 #include <functional>
 #include <memory>
 #include <span>
+#include <string_view>
 
 #include "arena/v1/referee.pb.h"
 
@@ -20,6 +21,10 @@ class Bot {
 };
 
 using NewBot = std::function<std::unique_ptr<Bot>(const v1::MatchStart&)>;
+
+// Prints text for yourself; the arena keeps it with the match, and what is said of a decision at that decision.
+void log(const v1::MatchStart& start, std::string_view text);
+void log(const v1::Decision& decision, std::string_view text);
 
 // Plays until the arena says goodbye, with a new bot for each match; gives the exit code of the process.
 int run(const NewBot& new_bot);

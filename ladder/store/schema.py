@@ -390,6 +390,31 @@ def _11_corrections(db: Database) -> None:
         db.execute("INSERT INTO corrections VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)", [*row, before])
 
 
+def _12_logs(db: Database) -> None:
+    db.executescript(
+        """
+        CREATE TABLE logs (             -- what bots printed; the oldest of a bot go first
+            id INTEGER PRIMARY KEY,
+            bot TEXT NOT NULL,          -- name
+            match TEXT REFERENCES matches,  -- NULL: a piece that belongs to no match by itself
+            seat INTEGER,
+            process TEXT NOT NULL,      -- which of all processes of bots printed it
+            since INTEGER NOT NULL,     -- of a piece its number; else that of the first piece that came meanwhile
+            until INTEGER NOT NULL,     -- number of the first piece that came later
+            lines BLOB NOT NULL         -- gzipped JSON: [number of the decision or null, text] for each line
+        ) STRICT;
+        CREATE INDEX logs_by_match ON logs (match, seat) WHERE match IS NOT NULL;
+        CREATE INDEX logs_by_process ON logs (process, since) WHERE match IS NULL;
+        CREATE INDEX logs_by_bot ON logs (bot, id);
+
+        CREATE TABLE log_sizes (        -- how much of each bot is in logs
+            bot TEXT PRIMARY KEY,
+            bytes INTEGER NOT NULL
+        ) STRICT, WITHOUT ROWID;
+        """
+    )
+
+
 MIGRATIONS: list[Callable[[Database], None]] = [
     _1_everything,
     _2_builds,
@@ -402,4 +427,5 @@ MIGRATIONS: list[Callable[[Database], None]] = [
     _9_even_legs,
     _10_sums,
     _11_corrections,
+    _12_logs,
 ]

@@ -25,6 +25,14 @@ def choose(self, turn):
 """)
 
 
+MENDED = programs.program("""
+def choose(self, turn):
+    self.log("tagged", turn.number)
+    print("untagged", turn.number)
+    return turn.legal[0]
+""")
+
+
 @pytest.fixture(scope="module")
 def played(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A folder with a finished ladder between two bots, one of which gives up in the end."""
@@ -100,9 +108,10 @@ def test_a_mended_build_answers_where_the_other_failed(played: Path) -> None:
     number = json.loads(arena("show", match["id"], "--json", cwd=played).out)["seats"][match["seat"]]["evidence"][
         "request"
     ]["decision"]
-    programs.write(played, mended=programs.FIRST)
+    programs.write(played, mended=MENDED)
     ran = debug(played, match, "./mended.py", "--at", str(number))
     assert ran.code == 3
+    assert re.findall(r"(?m)^  \| (.*)$", ran.out) == [f"tagged {number}", f"untagged {number}"]
     assert f"decision {number}: play " in ran.out
     assert "in the match: no answer; this build: play " in ran.out
 

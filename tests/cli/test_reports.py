@@ -24,6 +24,7 @@ from arena.reports.games import Games
 from arena.reports.leaderboard import LadderRun, Leaderboard, NoLeaderboard
 from arena.reports.machine import Doctor, Selftest
 from arena.reports.match_card import MatchCard
+from arena.reports.match_log import MatchLog
 from arena.reports.played import Matches
 from arena.reports.verified import Verified
 from ladder import store
@@ -40,6 +41,7 @@ REPORTS: dict[str, type[Report] | None] = {
     "match": Matches,
     "show BOT": BotCard,
     "show MATCH": MatchCard,
+    "show MATCH --log SEAT": MatchLog,
     "replay MATCH": None,  # a document of its own, which is kept: docs/replays.md
     "annul MATCH": Corrected,
     "ban BOT": Corrected,
@@ -150,6 +152,18 @@ def test_the_card_of_every_match_is_a_report(home: Path) -> None:
     assert ids
     for match in ids:
         as_report(typed("show", match, "--json").out, MatchCard)
+
+
+def test_the_log_of_a_seat_is_a_report(home: Path) -> None:
+    """Also where nothing was printed."""
+    with store.open_read(home) as db:
+        (ladder,) = store.ladders(db)
+        ids = [
+            row["id"] for row in db.query("SELECT id FROM matches WHERE ladder = ? AND status = 'done'", [ladder.id])
+        ]
+        shown = [id for id in ids if store.may_be_shown(db, store.match(db, id))]
+    assert shown
+    as_report(typed("show", shown[0], "--log", "0", "--json").out, MatchLog)
 
 
 @pytest.mark.long

@@ -174,6 +174,8 @@ def test_another_language_refuses_a_changed_replay(changed: Path) -> None:
         ("options", {"moon": 1}, "unknown option 'moon'"),
         ("bots", ["ann@1"], "it has 1 bots"),
         ("times_ms", [], "times of 0"),
+        ("logs", [[]], "logs of 1"),
+        ("logs", [[["1", "text"]], []], "it is no replay"),
     ],
 )
 def test_a_replay_that_cannot_be_played_is_refused_in_one_line(
@@ -192,10 +194,13 @@ def test_escape_sequences_in_a_replay_are_shown_escaped(tmp_path: Path) -> None:
     document = json.loads((ROOT / "tests/replay/exported/birth-2.json").read_text())
     escape = "\x1b]0;mine\x07"
     document |= {"bots": [f"{escape}@1", "bob@1"], "match": escape, "ladder": escape}
+    document["logs"] = [[[1, escape]], [[None, "first of all"], [9999, escape]]]
     (tmp_path / "rude.json").write_text(json.dumps(document))
     shown = typed("replay", tmp_path / "rude.json")
     assert shown.code == 0
     assert "\\x1b]0;mine\\x07@1" in shown.out
+    assert "  | \\x1b]0;mine\\x07\n" in shown.out
+    assert "seat 1 (bob@1) printed at decision 9999:\n  | \\x1b]0;mine\\x07\n" in shown.out
     assert "\x1b" not in shown.out
 
 

@@ -114,7 +114,7 @@ util.spawnv_passfds = spawn_and_die
 BY_A_LADDER = """
 from arena.sandbox import UNCONFINED
 from arena.tournament.worker_pool import WorkerProcess
-WorkerProcess(sys.argv[1], 1, UNCONFINED)
+WorkerProcess(sys.argv[1], 1, UNCONFINED, logs=True)
 """
 BY_A_CHECK = """
 from functools import partial

@@ -153,11 +153,11 @@ class KilledInAMatch(Worker):
         super()._begin(task, bots)
 
 
-def curse(link: Link, scratch: str, in_flight: int, sandbox: Sandbox) -> None:
+def curse(link: Link, scratch: str, in_flight: int, sandbox: Sandbox, logs: bool) -> None:
     """Run a worker process whose worker is `KilledInAMatch`."""
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(worker_pool, "Worker", KilledInAMatch)
-        worker_pool._work(link, scratch, in_flight, sandbox)
+        worker_pool._work(link, scratch, in_flight, sandbox, logs)
 
 
 @pytest.mark.long

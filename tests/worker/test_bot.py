@@ -16,6 +16,7 @@ from arena.sandbox.process import BotProcess
 from arena.v1 import referee_pb2 as pb
 from arena.worker.bot import Bot
 from arena.worker.jobs import Entrant
+from arena.worker.logs import Sink
 from tests.referee.fakes import LIMITS, VirtualTime
 
 
@@ -31,6 +32,7 @@ class Host:
         self.answers: list[int] = []
         """Actions that the bot chose."""
         self.over = asyncio.Event()
+        self.logs: Sink | None = []
 
     def joined(self, bot: Bot) -> None:
         assert bot.stream is not None
@@ -66,6 +68,9 @@ class Process:
 
     def exit_in_words(self) -> str:
         return "exited with code 3"
+
+    def catch_up(self) -> None:
+        """It prints nothing."""
 
 
 @pytest.fixture

@@ -5,6 +5,7 @@ Nothing heavy is imported here: importing gRPC, the messages and the rules takes
 
 from __future__ import annotations
 
+import sys
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from functools import cached_property
@@ -46,6 +47,10 @@ class Bot(ABC):
     random: Random
     """Random numbers, seeded by the arena: a bot that uses no others plays a repeated match the same way again."""
     _options: Struct
+    _arena_match: int
+    """Number of the match on the stream."""
+    _arena_asked: Decision | None = None
+    """The decision that the bot was asked last."""
 
     @cached_property
     def options(self) -> dict[str, Any]:
@@ -72,6 +77,17 @@ class Bot(ABC):
         `update.actions` has the actions of all seats, `update.buttons` (or `.birth` …) the view after the step.
         """
 
+    def log(self, *values: object) -> None:
+        """Print values for yourself, as `print` does: the arena keeps them with the match, at the decision being made.
+
+        The arena can tell which match a line belongs to because of the tag that this puts before it.
+        """
+        asked = f":{self._arena_asked.decision}" if self._arena_asked is not None else ""
+        tag = f"\x1e{self._arena_match}{asked} "
+        lines = " ".join(map(str, values)).removesuffix("\n").split("\n")
+        sys.stderr.write("".join(f"{tag}{line}\n" for line in lines))
+        sys.stderr.flush()
+
     def end(self, end: MatchEnd) -> None:  # noqa: B027 - few bots look back
         """Take note of the end of the match: `end.ranks` (0 best), `end.scores`, `end.forfeits`."""
 
@@ -90,7 +106,7 @@ class Turn:
         else:
             self.legal = tuple(decision.legal[:])  # a slice is several times as fast as protobuf's iterator
         self._bot = bot
-        self._decision = decision
+        self._decision = bot._arena_asked = decision
         self._state: Any = None
 
     def __repr__(self) -> str:
@@ -159,7 +175,7 @@ def seated(bot_class: type[Bot], start: MatchStart) -> Bot:
     bot.game, bot.seat, bot.seats = start.game, start.seat, start.seats
     bot.limits, bot.rules_version = start.limits, start.rules_version
     bot.random = Random(int.from_bytes(start.bot_seed))
-    bot._options = start.options
+    bot._options, bot._arena_match = start.options, start.match
     bot.start()
     return bot
 

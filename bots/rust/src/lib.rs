@@ -54,6 +54,35 @@ impl MatchStart {
         let seed = self.bot_seed[..].try_into().expect("a seed of 32 bytes");
         ChaCha8Rng::from_seed(seed)
     }
+
+    /// Prints text for yourself; the arena keeps it with the match.
+    pub fn log(&self, text: &str) {
+        print(&format!("\x1e{}", self.r#match), text);
+    }
+}
+
+impl Decision {
+    /// Prints text for yourself; the arena keeps it with the match, at this decision.
+    pub fn log(&self, text: &str) {
+        print(&format!("\x1e{}:{}", self.r#match, self.decision), text);
+    }
+}
+
+impl MatchEnd {
+    /// Prints text for yourself; the arena keeps it with the match.
+    pub fn log(&self, text: &str) {
+        print(&format!("\x1e{}", self.r#match), text);
+    }
+}
+
+/// A process has many matches in play, so a tag before each line says to which it belongs.
+fn print(tag: &str, text: &str) {
+    let text = text.strip_suffix('\n').unwrap_or(text);
+    let lines: Vec<_> = text
+        .split('\n')
+        .map(|line| format!("{tag} {line}\n"))
+        .collect();
+    eprint!("{}", lines.concat());
 }
 
 /// Plays until the arena says goodbye.

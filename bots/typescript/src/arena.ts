@@ -34,6 +34,17 @@ export function random({ botSeed }: MatchStart): RandomGenerator {
   return xoroshiro128plusFromState([0, 4, 8, 12].map((at) => botSeed.readInt32LE(at)));
 }
 
+/**
+ * Prints text for yourself; the arena keeps it with the match that a message belongs to, and at its decision.
+ *
+ * A process has many matches in play, so a tag before each line says which one it is.
+ */
+export function log(about: MatchStart | Decision | MatchEnd, text: string): void {
+  const tag = "decision" in about ? `\x1e${about.match}:${about.decision}` : `\x1e${about.match}`;
+  const lines = text.replace(/\n$/, "").split("\n");
+  process.stderr.write(lines.map((line) => `${tag} ${line}\n`).join(""));
+}
+
 /** Plays until the arena says goodbye, up to `matches` at once; 1 for a bot that needs the whole machine. */
 export function run(newBot: (start: MatchStart) => Bot, matches = 256): void {
   const { ARENA_ADDR: address, ARENA_TOKEN: token = "" } = process.env;

@@ -1,6 +1,10 @@
 package arena;
 
+import static java.nio.charset.StandardCharsets.UTF_8;
+
+import arena.v1.Decision;
 import arena.v1.Hello;
+import arena.v1.MatchEnd;
 import arena.v1.MatchStart;
 import arena.v1.PlayRequest;
 import arena.v1.RefereeServiceGrpc;
@@ -47,6 +51,28 @@ public final class Arena {
   /** A generator made from the bot seed: with no other luck, a repeated match is played alike. */
   public static RandomGenerator random(MatchStart start) {
     return RANDOM.create(start.getBotSeed().toByteArray());
+  }
+
+  /** Prints text for yourself; the arena keeps it with the match, at this decision. */
+  public static void log(Decision decision, String text) {
+    print(decision.getMatch() + ":" + decision.getDecision(), text);
+  }
+
+  /** Prints text for yourself; the arena keeps it with the match. */
+  public static void log(MatchStart start, String text) {
+    print("" + start.getMatch(), text);
+  }
+
+  /** Prints text for yourself; the arena keeps it with the match. */
+  public static void log(MatchEnd end, String text) {
+    print("" + end.getMatch(), text);
+  }
+
+  /** A process has many matches in play, so a tag before each line says to which it belongs. */
+  private static void print(String where, String text) {
+    String tag = "\u001e" + where + " ";
+    String lines = text.endsWith("\n") ? text.substring(0, text.length() - 1) : text;
+    System.err.writeBytes((tag + lines.replace("\n", "\n" + tag) + "\n").getBytes(UTF_8));
   }
 
   private static void play(String address, Hello hello, Table table)
