@@ -7,7 +7,7 @@ shown when all of the leg has been played.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, NamedTuple
 
 from ladder.store.database import NotFound, write
@@ -53,7 +53,7 @@ def keep_logs(db: Database, logs: Sequence[Log]) -> None:
         )
         for log in kept:
             _count(db, log.bot, len(log.lines) + ROW)
-        _make_room(db, {log.bot for log in kept})
+        _make_room(db)
 
 
 def _has_result(db: Database, match: str) -> bool:
@@ -69,18 +69,18 @@ def _count(db: Database, bot: str, size: int) -> None:
     )
 
 
-def _make_room(db: Database, bots: Iterable[str]) -> None:
-    (sharing,) = db.execute("SELECT count(*) FROM log_sizes").fetchone()
-    for bot in bots:
-        (size,) = db.execute("SELECT bytes FROM log_sizes WHERE bot = ?", [bot]).fetchone()
-        if (excess := size - min(A_BOT, ALL // sharing)) > 0:
-            rows = db.execute("SELECT id, length(lines) + ? FROM logs WHERE bot = ? ORDER BY id", [ROW, bot])
-            gone, last = 0, 0
-            while gone < excess:
-                last, freed = rows.fetchone()
-                gone += freed
-            db.execute("DELETE FROM logs WHERE bot = ? AND id <= ?", [bot, last])
-            _count(db, bot, -gone)
+def _make_room(db: Database) -> None:
+    """Cut every bot to its share: one that has printed nothing for long may have too much since there are more bots."""
+    (sharing,) = db.execute("SELECT count(*) FROM log_sizes WHERE bytes > 0").fetchone()
+    share = min(A_BOT, ALL // max(sharing, 1))
+    for bot, size in db.execute("SELECT bot, bytes FROM log_sizes WHERE bytes > ?", [share]).fetchall():
+        rows = db.execute("SELECT id, length(lines) + ? FROM logs WHERE bot = ? ORDER BY id", [ROW, bot])
+        gone, last = 0, 0
+        while gone < size - share:
+            last, freed = rows.fetchone()
+            gone += freed
+        db.execute("DELETE FROM logs WHERE bot = ? AND id <= ?", [bot, last])
+        _count(db, bot, -gone)
 
 
 def logged(db: Database, match: Match) -> tuple[int, ...]:
@@ -97,7 +97,7 @@ def printed(db: Database, match: Match, seat: int) -> Printed:
     if not may_be_shown(db, match):
         raise NotFound(
             f"what bots printed in match {match.id} is shown when all that was planned with it has been played:"
-            f" arena ladder --game {match.ladder.key.game} goes on"
+            f" arena ladder --game {match.ladder.key.game} goes on, with --retry where matches were void three times"
         )
     rows = db.execute(
         "SELECT lines, process, since, until FROM logs WHERE match = ? AND seat = ? ORDER BY id", [match.id, seat]
@@ -120,4 +120,11 @@ def may_be_shown(db: Database, match: Match) -> bool:
         " WHERE m.ladder = ? AND m.status = 'scheduled' ORDER BY m.seq LIMIT 1",
         [match.ladder.id],
     ).fetchone()
-    return match.seed is not None and (first is None or first[0] > match.leg)
+    if match.seed is None or (first is not None and first[0] <= match.leg):
+        return False
+    unplayable = db.execute(  # --retry may play it with its old dice
+        "SELECT 1 FROM matches m JOIN groups g ON g.id = m.group_id"
+        " WHERE m.ladder = ? AND m.status = 'unplayable' AND g.leg = ? LIMIT 1",
+        [match.ladder.id, match.leg],
+    ).fetchone()
+    return unplayable is None
