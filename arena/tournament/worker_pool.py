@@ -306,18 +306,18 @@ class Workers:
         return [task for task in tasks if not self.trouble.leaves_out(task)]
 
     def _last_results(self) -> Iterator[list[Played]]:
-        open = {process.link: process for process in self._processes}
+        links = {process.link: process for process in self._processes}
         for process in self._processes:
             process.finish()
-        while open:
-            for link in [link for link in wait(list(open)) if link in open]:
+        while links:
+            for link in [link for link in wait(list(links)) if link in links]:
                 try:
-                    delivery = open[link].hear()
+                    delivery = links[link].hear()
                 except EOFError:
-                    del open[link]
+                    del links[link]
                     continue
                 if delivery.last:
-                    del open[link]
+                    del links[link]
                 self.trouble = self.trouble.merge(delivery.trouble)  # no need to tell the others: they stop
                 self._logs += delivery.logs
                 yield list(delivery.played)

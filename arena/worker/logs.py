@@ -61,24 +61,24 @@ Sink: TypeAlias = list[Logged | Piece]
 
 
 class _Page:
-    """The first and the last of some lines."""
+    """The first and the last of some lines, kept as the bytes that they count for."""
 
     def __init__(self, half: int = HALF) -> None:
         self._half = half
-        self._first: list[Line] = []
-        self._last: deque[Line] = deque()
+        self._first: list[tuple[int | None, bytes]] = []
+        self._last: deque[tuple[int | None, bytes]] = deque()
         self._room, self._size, self._left_out = half, 0, 0
 
     def __bool__(self) -> bool:
         return bool(self._first or self._last)
 
-    def add(self, decision: int | None, text: str) -> None:
-        size = len(text) + LINE
+    def add(self, decision: int | None, line: bytes) -> None:
+        size = len(line) + LINE
         if not self._last and size <= self._room:
             self._room -= size
-            self._first.append((decision, text))
+            self._first.append((decision, line))
             return
-        self._last.append((decision, text))
+        self._last.append((decision, line))
         self._size += size
         while self._size > self._half and len(self._last) > 1:
             self._size -= len(self._last.popleft()[1]) + LINE
@@ -86,7 +86,8 @@ class _Page:
 
     def lines(self) -> tuple[Line, ...]:
         gap: list[Line] = [(None, f"[{self._left_out:,} lines left out]")] if self._left_out else []
-        return (*self._first, *gap, *self._last)
+        first, last = ([(at, _text(line)) for at, line in half] for half in (self._first, self._last))
+        return (*first, *gap, *last)
 
 
 class _Held:
@@ -105,10 +106,10 @@ class _Held:
         self.late = LATE
         """Bytes that may still be kept when the match has ended."""
 
-    def add(self, decision: int | None, text: str) -> None:
+    def add(self, decision: int | None, line: bytes) -> None:
         if self.page is None:
             self.page = _Page()
-        self.page.add(decision, text)
+        self.page.add(decision, line)
 
     def lines(self) -> tuple[Line, ...]:
         return self.page.lines() if self.page is not None else ()
@@ -137,6 +138,7 @@ class ProcessLog:
     def began(self, at: BotSeat, match: str) -> None:
         """Note that the process was given a match."""
         if self._sink is not None:
+            self._sort_begun()
             self._cut()
             self._held[at.number] = _Held(at, match, self._number, self._skipped)
 
@@ -144,13 +146,14 @@ class ProcessLog:
         """Note that a match is over; what was printed in one without a result is forgotten."""
         if self._sink is None:
             return
+        self._sort_begun()
         self._cut()
         held = self._held.pop(at.number)
         self._alone = None
         if not has_result:
             return
         if self._skipped > held.skipped:
-            held.add(None, f"[lines left out: the process printed more than {A_SECOND >> 20} MiB in a second]")
+            held.add(None, b"[lines left out: the process printed more than %d MiB in a second]" % (A_SECOND >> 20))
         if held.page is not None or held.since < self._number:
             span = (self._process, held.since, self._number)
             self._sink.append(Logged(held.match, at.seat, self._label, held.lines(), *span))
@@ -195,25 +198,32 @@ class ProcessLog:
         if (tag := TAG.fullmatch(line)) is not None:
             number, decision = int(tag[1]), int(tag[2]) if tag[2] else None
             if held := self._held.get(number):
-                held.add(decision, _text(tag[3] or b""))
+                held.add(decision, _cut_off(tag[3] or b""))
             elif number in self._ended:
-                self._add_late(number, decision, _text(tag[3] or b""))
+                self._add_late(number, decision, _cut_off(tag[3] or b""))
             return
+        line = _cut_off(line)
         self.is_untagged |= bool(self._held)
         if len(self._held) == 1:
             (held,) = self._held.values()
             asked = held.at.asked if held.at is not None else None
-            held.add(asked.number if asked is not None else None, _text(line))
+            held.add(asked.number if asked is not None else None, line)
         elif self._held:
-            self._shared.add(None, _text(line))
+            self._shared.add(None, line)
         elif self._alone is not None:
-            self._add_late(self._alone, None, _text(line))
+            self._add_late(self._alone, None, line)
 
-    def _add_late(self, number: int, decision: int | None, text: str) -> None:
+    def _sort_begun(self) -> None:
+        """Sort a line that was begun before a match began or ended; a tagged one says itself where it belongs."""
+        if self._begun and not self._begun.startswith(b"\x1e"):
+            self._sort(self._begun)
+            self._begun = b""
+
+    def _add_late(self, number: int, decision: int | None, line: bytes) -> None:
         held = self._ended.get(number)
         if held is not None and held.late > 0:
-            held.late -= len(text) + LINE
-            held.add(decision, text)
+            held.late -= len(line) + LINE
+            held.add(decision, line)
             self._late[number] = held
 
     def _cut(self) -> None:
@@ -229,10 +239,14 @@ class ProcessLog:
             self._number += 1
 
 
+def _cut_off(line: bytes) -> bytes:
+    """Return what is kept of a line, without the end of a line of Windows."""
+    return line.removesuffix(b"\r") if len(line) <= WIDTH else line[:WIDTH] + " …".encode()
+
+
 def _text(line: bytes) -> str:
-    """Return a line as text, cut if it is long; bytes that are not UTF-8 are escaped."""
-    cut = " …" if len(line) > WIDTH else ""
-    return line[:WIDTH].decode("utf-8", "backslashreplace").removesuffix("\r") + cut
+    """Return a line as text; bytes that are not UTF-8 are escaped."""
+    return line.decode("utf-8", "backslashreplace")
 
 
 def readable(line: str) -> str:

@@ -77,6 +77,22 @@ def test_without_a_tag_a_line_belongs_to_the_only_match_in_play() -> None:
     assert it.log.is_untagged
 
 
+def test_a_line_that_is_begun_belongs_to_the_match_in_which_it_began() -> None:
+    """A bot may print a prompt without an end of line; a tagged line is read to its end, whenever that comes."""
+    it = process()
+    one = it.begins(1)
+    it.log.add(b"half of one")
+    it.ends(one)
+    two = it.begins(2)
+    it.log.add(b"all of two\n\x1e2:4 tag")
+    three = it.begins(3)
+    it.log.add(b"ged\n")
+    it.ends(two)
+    it.ends(three)
+    assert it.logged("m1") == [(None, "half of one")]
+    assert it.logged("m2") == [(None, "all of two"), (4, "tagged")]
+
+
 def test_without_a_tag_a_line_belongs_to_no_match_among_several() -> None:
     """It is kept once, for all that were in play; what is in play later does not see it."""
     it = process()
