@@ -160,9 +160,9 @@ def _news(version: Version, news: str) -> str:
 def _refusal(path: Path, games: Sequence[str], program: Program, failures: Sequence[Finding], *, told: bool) -> str:
     """Return why a bot was refused and what its author can do; `told`: the first failure is already shown in full."""
     first, *others = failures
-    why = first.name if told else f"{first.name}: {printable(first.detail or '')}"
+    why = f"it failed {first.name!r}" + ("" if told else f": {printable(first.detail or '')}")
     if others:
-        why += f"; it failed in {' and '.join(failure.name for failure in others)} too"
+        why += f"; it failed {' and '.join(repr(failure.name) for failure in others)} too"
     claimed = {f"play {game}" for game in program.games}
     failed = claimed & {failure.name for failure in failures}
     if failed and failed != claimed:

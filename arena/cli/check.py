@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from arena.cli.options import home_option, json_option, limit_options, plays_option, protocol_option, sandbox_options
-from arena.cli.output import Announcer, draw, print_json, printable, progress, say, span, table
+from arena.cli.output import Announcer, draw, print_json, printable, progress, quoted, say, span, table
 from arena.games.rules import Game
 from arena.referee.limits import Limits
 
@@ -151,7 +151,7 @@ def explain(finding: Finding, *, to_stderr: bool = False) -> None:
     lines += [
         f"  {line.who:>7}: {_shortened(json.dumps(line.frame, ensure_ascii=False))}" for line in finding.transcript
     ]
-    lines += [f"  | {printed}" for printed in finding.output[-OUTPUT_LINES:]]
+    lines += quoted(finding.output[-OUTPUT_LINES:])
     lines += [f"advice: {finding.advice}"] if finding.advice else []
     for line in lines:
         click.echo(printable(line), err=to_stderr)

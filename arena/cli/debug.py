@@ -12,7 +12,7 @@ import click
 from arena.cli.failures import OneLine
 from arena.cli.match import attach, caution
 from arena.cli.options import Seconds, Whole, home_option, json_option, sandbox_options
-from arena.cli.output import draw, print_json, printable, progress, say, table
+from arena.cli.output import draw, print_json, printable, progress, quoted, say, table
 
 if TYPE_CHECKING:
     from arena.check.debug import Compared
@@ -132,8 +132,8 @@ def _compare(
                 for line in _asked(games.game(match.ladder.key.game), fault.question):
                     say(printable(line))
                 where = f"at decision {fault.question.decision}"
-            for line in fault.output[-OUTPUT_LINES:]:
-                say(f"  | {printable(line)}")
+            for line in quoted(fault.output[-OUTPUT_LINES:]):
+                say(line)
             raise OneLine(f"it failed {where}: {fault}", DIFFERS) from fault
 
 

@@ -8,7 +8,7 @@ from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING, Any
 
 from arena import games
-from arena.cli.output import printable
+from arena.cli.output import printable, quoted
 from arena.games.rules import named
 
 if TYPE_CHECKING:
@@ -40,7 +40,7 @@ def fault_card(match: Match, seat: int) -> Iterator[str]:
         yield f"  started as: {printable(shlex.join(evidence['command']))}"
     if evidence.get("output"):
         yield "  it printed last:"
-        yield from (f"  | {printable(line)}" for line in evidence["output"])
+        yield from quoted(evidence["output"])
     if request and match.seed is not None:
         yield f"  again: arena debug {match.id} --seat {seat} --at {request.get('decision')} {bot}"
 

@@ -26,7 +26,7 @@ from arena.cli.options import (
     seed_option,
     setting_options,
 )
-from arena.cli.output import draw, last_line, print_json, printable, progress, say, table
+from arena.cli.output import draw, last_line, print_json, printable, progress, quoted, say, table
 from arena.games.rules import remark
 
 if TYPE_CHECKING:
@@ -251,8 +251,8 @@ def _explain(bots: Sequence[str], played: Sequence[Played]) -> None:
         why = f"{forfeit.reason}: {printable(evidence.get('detail', forfeit.detail))}"
         who = f"match {result.id}, seat {forfeit.seat} ({printable(bots[forfeit.seat])})"
         say(f"{who} forfeited{decision(evidence)}: {why}")
-        for line in evidence.get("output", [])[-OUTPUT_LINES:]:
-            say(f"  | {printable(line)}")
+        for line in quoted(evidence.get("output", [])[-OUTPUT_LINES:]):
+            say(line)
     if len(lost) > EXPLAINED:
         say(f"… and {len(lost) - EXPLAINED:,} more forfeits: --json has all of them")
     paths = dict.fromkeys(bots[forfeit.seat] for _, forfeit in lost if Path(bots[forfeit.seat]).exists())

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import sys
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol
@@ -28,6 +28,8 @@ LOG_SECONDS = 30.0
 """Seconds between two lines of progress, at least, where there is no terminal."""
 FEW = 10
 """No rate or time left is shown while fewer are done: the estimate would be too poor."""
+LINE_CHARACTERS = 300
+"""Number of characters shown of a line that a bot printed, where it is quoted to explain a fault."""
 
 
 class Bar(Protocol):
@@ -68,6 +70,17 @@ class Announcer:
 def say(text: str) -> None:
     """Write a line for people to stderr, above the progress bar if there is one; stdout is for results."""
     sys.stderr.write(f"{text}\n")  # while there is a bar, rich has replaced sys.stderr
+
+
+def quoted(lines: Iterable[str]) -> Iterator[str]:
+    """Yield lines that a bot printed as they are quoted: each behind a bar, cut if it is long, and printable."""
+    for line in lines:
+        more = len(line) - LINE_CHARACTERS
+        yield (
+            f"  | {printable(line)}"
+            if more <= 0
+            else f"  | {printable(line[:LINE_CHARACTERS])} … {more:,} characters more"
+        )
 
 
 @contextmanager

@@ -180,7 +180,8 @@ def program(
     try:
         known = tuple(sorted({games.game(game).name for game in plays or games.names()}))
     except games.UnknownGame as error:
-        raise BadSubmission(str(error)) from error
+        where = "bot.toml: " if manifest is not None and plays is manifest.games else ""
+        raise BadSubmission(f"{where}{error}") from error
     total = digest(run, known, root, files)
     made = Program(check_name(name), known, run, root, files, total, about, says_games=bool(plays))
     return made if manifest is None else _as_asked(made, manifest)

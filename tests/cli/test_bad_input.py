@@ -188,7 +188,7 @@ MANIFESTS = {
     "without a command": (b'name = "x"', "run"),
     "of an empty command": (b"run = []", '["python", "bot.py"]'),
     "of an empty program": (b'run = ["", "x"]', '["python", "bot.py"]'),
-    "of an unknown game": (b'run = ["x"]\ngames = ["chess"]', GAMES),
+    "of an unknown game": (b'run = ["x"]\ngames = ["chess"]', f"bot.toml: unknown game 'chess': games are {GAMES}"),
     "of a bad name": (b'run = ["x"]\nname = "A B"', "'A B'"),
     "of an empty name": (b'run = ["x"]\nname = ""', "1 to 32"),
     "in Latin-1": ('run = ["x"]\nabout = "größe"'.encode("latin-1"), "utf-8"),

@@ -189,7 +189,15 @@ def test_a_bot_that_crashes_is_not_entered(cwd: Path) -> None:
     assert asked.startswith('  referee: {"decisions": [{"match": 1, "decision": ')
     assert output == r"  | \x1b[31mno\x1b[0m"
     assert advice.startswith("advice: see what it printed; `arena match attach: random --game birth` runs it")
-    assert error == "Error: mine is not entered: play birth"
+    assert error == "Error: mine is not entered: it failed 'play birth'"
+
+
+def test_a_long_line_that_a_bot_printed_is_quoted_in_part(cwd: Path) -> None:
+    """Who reads the refusal, or forwards it, finds the advice below it."""
+    programs.write(cwd, mine=programs.program('def choose(self, turn): raise SystemExit("x" * 1000)'))
+    _, _, output, advice, _ = refused(cwd, "mine.py", *BIRTH).splitlines()
+    assert output == f"  | {'x' * 300} … 700 characters more"
+    assert advice.startswith("advice: ")
 
 
 @pytest.mark.long
@@ -200,8 +208,8 @@ def test_a_bot_that_plays_some_games_is_told_how_to_say_so(cwd: Path) -> None:
     )
     error = refused(cwd, "mine.py").splitlines()[-1]
     assert error == (
-        "Error: mine is not entered: play burning-desire; it failed in play buttons too; if there are games that it"
-        " does not play, say with --game which it plays; see it whole: arena check mine.py"
+        "Error: mine is not entered: it failed 'play burning-desire'; it failed 'play buttons' too; if there are games"
+        " that it does not play, say with --game which it plays; see it whole: arena check mine.py"
     )
 
 
@@ -221,7 +229,9 @@ def test_a_refusal_for_programs_has_the_evidence(cwd: Path) -> None:
     (failure,) = json.loads(ran.out)["failures"]
     assert (ran.code, failure["reason"], failure["check"]) == (1, "illegal", "play birth")
     assert failure["transcript"][-1]["frame"]["choices"][0]["action"] == 4000
-    assert ran.err.startswith("Error: mine is not entered: play birth: illegal with 2 players: chose 4000, legal: ")
+    assert ran.err.startswith(
+        "Error: mine is not entered: it failed 'play birth': illegal with 2 players: chose 4000, legal: "
+    )
 
 
 def test_garbage_that_may_be_executed_is_not_entered(cwd: Path) -> None:
@@ -229,7 +239,7 @@ def test_garbage_that_may_be_executed_is_not_entered(cwd: Path) -> None:
     executable(cwd / "mine", "\x7fELF of some other machine\x00")
     *_, advice, error = refused(cwd, "mine").splitlines()
     assert advice.startswith("advice: the system cannot start ./mine: the first line of a script has to name")
-    assert error == "Error: mine is not entered: start"
+    assert error == "Error: mine is not entered: it failed 'start'"
 
 
 def test_a_script_for_an_interpreter_that_is_not_there_is_not_entered(cwd: Path) -> None:
@@ -238,7 +248,7 @@ def test_a_script_for_an_interpreter_that_is_not_there_is_not_entered(cwd: Path)
     fault, *_, output, _, error = refused(cwd, "mine").splitlines()
     assert fault.startswith("start: the process exited")
     assert "./mine" in output
-    assert error == "Error: mine is not entered: start"
+    assert error == "Error: mine is not entered: it failed 'start'"
 
 
 @pytest.mark.long
@@ -248,7 +258,7 @@ def test_a_bot_that_never_joins_is_not_entered(cwd: Path) -> None:
     fault, advice, error = refused(cwd, "mine.py", "--start-limit", "2s").splitlines()
     assert fault == "start: did not join within 2 s"
     assert advice.startswith("advice: end it with run(YourBot)")
-    assert error == "Error: mine is not entered: start"
+    assert error == "Error: mine is not entered: it failed 'start'"
 
 
 def test_a_start_limit_that_nobody_can_keep_is_said(cwd: Path) -> None:
