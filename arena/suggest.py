@@ -4,6 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
+NAMES = 30
+"""Number of known names that an error lists."""
+
 
 def short(text: str) -> str:
     """Quote and escape text from a user for a message; a long one is cut."""
@@ -16,9 +19,10 @@ def printable(text: str) -> str:
 
 
 def unknown(what: str, given: str, known: Iterable[str], where: str = "") -> str:
-    """Return the error message for an unknown name: where it was sought, a suggestion, and all known names."""
+    """Return the error message for an unknown name: where it was sought, a suggestion, and names that are known."""
     names = list(known)
-    return f"unknown {what} {short(given)}{where}{meant(given, names)}: {what}s are {', '.join(names)}"
+    more = f" and {len(names) - NAMES:,} more" if len(names) > NAMES else ""
+    return f"unknown {what} {short(given)}{where}{meant(given, names)}: {what}s are {', '.join(names[:NAMES])}{more}"
 
 
 def meant(given: str, known: Iterable[str]) -> str:

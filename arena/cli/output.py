@@ -75,12 +75,9 @@ def say(text: str) -> None:
 def quoted(lines: Iterable[str]) -> Iterator[str]:
     """Yield lines that a bot printed as they are quoted: each behind a bar, cut if it is long, and printable."""
     for line in lines:
-        more = len(line) - LINE_CHARACTERS
-        yield (
-            f"  | {printable(line)}"
-            if more <= 0
-            else f"  | {printable(line[:LINE_CHARACTERS])} … {more:,} characters more"
-        )
+        left_out = len(line) - LINE_CHARACTERS
+        more = f" … {left_out:,} characters more" if left_out > 0 else ""
+        yield f"  | {printable(line[:LINE_CHARACTERS])}{more}"
 
 
 @contextmanager
