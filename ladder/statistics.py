@@ -236,9 +236,14 @@ class Shares:
 
     @cached_property
     def _usual(self) -> float:
-        """Usual variance in this ladder as a part of the largest possible, with one all-or-nothing group added."""
-        found = sum((pairing.groups - 1) * pairing.variance for pairing in self._pairings.values())
-        widest = sum(pairing.groups * pairing.share * (1 - pairing.share) for pairing in self._pairings.values())
+        """Usual variance in this ladder as a part of the largest possible, with one all-or-nothing group added.
+
+        A pair's share is itself uncertain, by its variance over its groups, which is added to what the share leaves of
+        the largest possible. A single group shows no variance, and says nothing here.
+        """
+        several = [pairing for pairing in self._pairings.values() if pairing.groups > 1]
+        found = sum((groups - 1) * variance for groups, _, variance in several)
+        widest = sum((groups - 1) * (share * (1 - share) + variance / groups) for groups, share, variance in several)
         return (found + 0.25) / (widest + 0.25)
 
     @cached_property

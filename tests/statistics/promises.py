@@ -24,10 +24,11 @@ class Coverage(NamedTuple):
     seat: float
 
 
-def coverage(size: Size, spread: float, ladders: int) -> Coverage:
-    """Over ladders of bots whose strengths are drawn with this standard deviation."""
+def coverage(size: Size, spread: float, ladders: int, *, part: float = 1.0) -> Coverage:
+    """Over ladders of bots whose strengths are drawn with this standard deviation, of which a part is played."""
     held: dict[str, Counter[bool]] = {name: Counter() for name in Coverage._fields}
-    for played in _ladders(size, spread, ladders):
+    for whole in _ladders(size, spread, ladders):
+        played = whole._replace(groups=whole.groups[: round(part * len(whole.groups))])
         for name, estimate, truth in _estimates(played):
             held[name][estimate.low <= truth <= estimate.high] += 1
     return Coverage(*(counts[True] / counts.total() for counts in held.values()))
