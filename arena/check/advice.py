@@ -11,10 +11,12 @@ from arena.referee.match import Forfeit
 from arena.submission.machine_code import built_for
 from arena.submission.program import Program, environment, is_executable
 
+LAST_LINE = "the last line of what it printed says what is wrong"
+DEBUGGER = "with `arena match attach: random --game {game}` you can run it in a debugger"
 ADVICE = {
     Forfeit.TIMEOUT: "think less: `turn.bank` says what is left beside the limit of a decision; look for endless loops",
     Forfeit.ILLEGAL: "choose from `turn.legal`, the legal actions of this very decision",
-    Forfeit.CRASH: "see what it printed; `arena match attach: random --game {game}` runs it in a terminal or debugger",
+    Forfeit.CRASH: f"see what it printed; {DEBUGGER}",
     Forfeit.OOM: "use less memory, or ask for more: `memory_mib` in `[limits]` of bot.toml",
     Forfeit.PROTOCOL: "answer what is asked, once, with its own match and decision number: see docs/protocol.md",
     Forfeit.FLOOD: "send one frame of answers for each frame of decisions, and read what comes",
@@ -26,6 +28,8 @@ _NO_MORE_TASKS = re.compile(r"pthread_create failed|can't start new thread|Resou
 """What runtimes print when they are refused a thread or a process."""
 _NOT_FOUND = re.compile(r"ModuleNotFoundError: No module named '([^'.]+)|FileNotFoundError: .*: '([^'/]+)'")
 """What Python prints when it does not find a module, or a file in the bot's own folder."""
+_FAILED = re.compile(r"exited with code [1-9]")
+"""Matches the detail of a program that ended by itself and said that something was wrong."""
 _NOT_RUN = re.compile(r"cannot be run|exited with code 12[67]")
 """Matches the detail of a program that never began: shells, and others that start programs, exit with 126 or 127."""
 
@@ -40,6 +44,8 @@ def advise(program: Program, game: str, reason: Forfeit, detail: str, output: Se
         return _not_found(program, found[1] or found[2])
     if reason is Forfeit.START:
         return _start(program, detail, printed)
+    if reason is Forfeit.CRASH and program.is_python and printed and _FAILED.search(detail):
+        return f"{LAST_LINE}; {DEBUGGER.format(game=game)}"
     return ADVICE[reason].format(game=game)
 
 
@@ -50,8 +56,8 @@ def _start(program: Program, detail: str, printed: str) -> str:
     reads_lines = f"if it reads and prints lines: {_stdio(program)}"
     if program.is_python and "EOFError" in printed and program.protocol == "grpc":
         return f"it reads lines, and there are none: {reads_lines}"
-    if program.is_python and "Error" in printed:
-        return "the last line of what it printed says what is wrong"
+    if program.is_python and printed and _FAILED.search(detail):
+        return LAST_LINE
     if program.protocol == "stdio":
         return "does it run by itself? It has to read lines until there are no more: see docs/plain-programs.md"
     if program.is_python:

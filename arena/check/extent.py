@@ -18,8 +18,6 @@ FAST = 0.001
 """Seconds that a decision is taken to last before the bot has made any."""
 OVERHEAD = 0.001
 """Seconds of the arena's own for each decision of the bot, about: the rules, the frames and the other seats."""
-NOT_ASKED = "it was not asked for"
-"""Why a check is left out that does not belong to its extent."""
 
 
 class Extent(NamedTuple):
@@ -31,11 +29,13 @@ class Extent(NamedTuple):
     """Whether the question that comes late is put, which takes seconds."""
     seconds: float = math.inf
     """How long the check may last by its forecast."""
+    why: str = ""
+    """Why it asks no more: it is given for what is left out."""
 
 
 FULL = Extent(seconds=SENSIBLE)
-QUICK = Extent(one_match=True, late=False, seconds=SENSIBLE)
-SUBMISSION = Extent(late=False)
+QUICK = Extent(one_match=True, late=False, seconds=SENSIBLE, why="--quick leaves it out")
+SUBMISSION = Extent(late=False, why="it takes seconds and is not required of a submission")
 
 
 class Untried(NamedTuple):
@@ -86,7 +86,7 @@ class Course:
         self.pace = Pace()
         self.left = shortest + others
         if extent.one_match:
-            self.leave_out(others, NOT_ASKED)
+            self.leave_out(others, extent.why)
 
     @property
     def seconds(self) -> float:

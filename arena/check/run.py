@@ -12,7 +12,7 @@ from typing import Any, NamedTuple, TypeAlias
 
 from arena.check.advice import ADVICE, advise
 from arena.check.examined import Examined, Line, Misbehaved, examined
-from arena.check.extent import FULL, NOT_ASKED, Course, Extent, Untried
+from arena.check.extent import FULL, Course, Extent, Untried
 from arena.check.probes import AT_ONCE, LATE, PAUSE, PROBES, ROUNDS, Examiner, Probe
 from arena.check.trials import (
     Failure,
@@ -84,7 +84,7 @@ def check(program: Program, limits: Limits, sandbox: Sandbox, report: Report, ex
         findings = list(_of_matches(program, played, failures))
         untried = list(course.untried())
         if not extent.late:
-            untried.append(Untried(LATE, NOT_ASKED))
+            untried.append(Untried(LATE, extent.why))
         failed = {failure.game for failure in failures}
         able = [trial.game for trial, _ in played if trial.game not in failed]
         if not able or findings[0].detail is not None:

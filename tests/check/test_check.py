@@ -100,7 +100,7 @@ def test_an_honest_bot_comes_through(tmp_path: Path) -> None:
     found = checked(tmp_path, HONEST)
     assert found.failed == []
     assert {probe.name for probe in PROBES} - {finding.name for finding in found.findings} == {"late question"}
-    assert untried(found) == {"late question": "it was not asked for"}
+    assert untried(found) == {"late question": SUBMISSION.why}
     assert {kind.kind for kind in found.times} == {"play", "the first of a match"}
     assert found.forecast is not None
     assert (found.forecast.matches, found.forecast.lost) == (2, 0)
@@ -222,7 +222,7 @@ def untried(found: Checked) -> dict[str, str]:
 
 
 def test_a_quick_check_plays_one_match_of_each_game(tmp_path: Path) -> None:
-    """Enough to say that the bot runs; what was not asked for is named."""
+    """Enough to say that the bot runs; what it leaves out is named."""
     found = checked(tmp_path, HONEST, plays=["birth", "buttons"], extent=QUICK)
     assert (found.failed, found.forecast and found.forecast.matches) == ([], 2)
     assert [finding.name for finding in found.findings][:3] == ["start", "play birth", "play buttons"]
@@ -305,7 +305,7 @@ def test_a_bot_that_fails_one_game_plays_the_others(tmp_path: Path) -> None:
     crash = FRAME.format("Mine.choose = lambda self, turn: 999 if self.rules.name == 'birth' else turn.legal[0]", "")
     found = checked(tmp_path, crash, plays=["birth", "buttons"])
     assert [finding.name for finding in found.failed] == ["play birth"]
-    assert untried(found) == {"birth with 3 players": "it failed birth", "late question": "it was not asked for"}
+    assert untried(found) == {"birth with 3 players": "it failed birth", "late question": SUBMISSION.why}
 
 
 @pytest.mark.long
@@ -315,7 +315,7 @@ def test_the_answer_says_what_was_not_tried_and_what_a_decision_takes(cwd: Path)
     ran = typed("check", "mine.py", "--game", "birth", "--quick")
     assert ran.code == 0
     assert re.match(r"checking: 6 steps to go; about \d s for a fast bot; it has 30 s to join\n", ran.err)
-    assert "\nnot tried, since it was not asked for: birth with 3 players; late question\n" in ran.out
+    assert "\nnot tried, since --quick leaves it out: birth with 3 players; late question\n" in ran.out
     assert re.search(r"^about \S+ ms a decision: half of them took less$", ran.out, re.MULTILINE)
     data = json.loads(typed("check", "mine.py", "--game", "birth", "--quick", "--json").out)
     assert {each["check"] for each in data["not_tried"]} == {"birth with 3 players", "late question"}
@@ -330,6 +330,15 @@ TRACEBACK = ["Traceback (most recent call last):", "SyntaxError: invalid syntax"
     [
         ("python", Forfeit.START, "the process exited with code 1", TRACEBACK, "the last line of what it printed"),
         ("python", Forfeit.START, "the process exited with code 0", [], r"end it with run\(YourBot\)"),
+        ("python", Forfeit.START, "the process exited with code 1", ["no model.bin"], "the last line of what it"),
+        (
+            "python",
+            Forfeit.CRASH,
+            "the process exited with code 1",
+            TRACEBACK,
+            "the last line .*; with `arena match att",
+        ),
+        ("python", Forfeit.CRASH, "the process was ended by SIGSEGV", [], "see what it printed; with `arena match att"),
         (
             "./bot",
             Forfeit.START,

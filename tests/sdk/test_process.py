@@ -87,6 +87,36 @@ async def test_an_exception_of_the_bot_shows_its_traceback_and_ends_the_process(
     assert "arena_bot" not in errors
 
 
+async def test_arguments_that_do_not_fit_are_shown_with_the_call() -> None:
+    """And with nothing else of ours: the author wrote a method without self or turn."""
+    async with refereed("-c", LUCKY.replace("(self, turn)", "(turn)")) as referee:
+        await referee.hello()
+        await referee.say(PlayResponse(starts=[start(1)], decisions=[decision(1, 0)]))
+        code, errors = await referee.ended()
+    assert code == 1
+    assert errors.endswith("TypeError: Lucky.choose() takes 1 positional argument but 2 were given\n")
+    assert "bot.choose(Turn(bot, decision))" in errors
+    assert "asyncio" not in errors
+
+
+@pytest.mark.parametrize(
+    ("wrong", "said"),
+    [
+        (LUCKY.replace("run(Lucky)", "run(Lucky())"), "run(Lucky()) has to be run(Lucky): the arena makes an instance"),
+        (LUCKY.replace("(Bot):", ":"), "run(Lucky): Lucky is no class derived from Bot; a bot begins with class"),
+        (LUCKY.replace("run(Lucky)", "run(7)"), "run(7): 7 is no class derived from Bot"),
+        (LUCKY.replace("choose(", "chose("), "Lucky has no method choose(self, turn): is chose meant to be it?"),
+        (LUCKY.replace("choose(", "act("), "Lucky has no method choose(self, turn)\n"),
+    ],
+)
+async def test_what_is_no_bot_is_one_line_before_anything_is_played(wrong: str, said: str) -> None:
+    """A traceback of the SDK would say nothing about the author's own line."""
+    async with refereed("-c", wrong) as referee:
+        code, errors = await referee.ended()
+    assert (code, errors.count("\n")) == (1, 1)
+    assert errors.startswith(said)
+
+
 async def test_what_a_newer_arena_adds_to_a_frame_is_ignored() -> None:
     """Bots are older than the arena they play in."""
     async with refereed("-c", LUCKY) as referee:
