@@ -212,21 +212,23 @@ class Shares:
 
     def _error(self, weights: Weights) -> float:
         """Return the standard error of a figure, never 0: that pairs balance each other in few groups is no proof."""
-        apart = sum((weight * self._spread(pair)) ** 2 for pair, weight in weights.items())
+        apart = sum((weight * self._spreads[pair]) ** 2 for pair, weight in weights.items())
         return math.sqrt(max(self._covariance(weights, weights), LEAST_SPREAD * apart))
 
     def _covariance(self, one: Weights, other: Weights) -> float:
         """Return the covariance of two figures. Pairs that were in the same groups are correlated."""
+        spreads = self._spreads
         return sum(
-            weight * other[pair_] * self._correlations[pair][pair_] * self._spread(pair) * self._spread(pair_)
+            weight * other[pair_] * correlation * spreads[pair] * spreads[pair_]
             for pair, weight in one.items()
-            for pair_ in other
-            if pair_ in self._correlations[pair]
+            for pair_, correlation in self._correlations[pair].items()
+            if pair_ in other
         )
 
-    def _spread(self, pair: Pair) -> float:
-        """Return the standard error of a pair's mean share."""
-        return math.sqrt(self._variance(pair) / self._pairings[pair].groups)
+    @cached_property
+    def _spreads(self) -> dict[Pair, float]:
+        """Standard error of each pair's mean share."""
+        return {pair: math.sqrt(self._variance(pair) / own.groups) for pair, own in self._pairings.items()}
 
     def _variance(self, pair: Pair) -> float:
         """Return the variance of a pair's share from group to group, blended with the ladder's usual one."""
@@ -257,7 +259,7 @@ class Shares:
         At most the number of groups less the number of pairs, since pairs may share groups and each has a mean of its
         own.
         """
-        parts = [(weight * self._spread(pair)) ** 2 for pair, weight in weights.items()]
+        parts = [(weight * self._spreads[pair]) ** 2 for pair, weight in weights.items()]
         known = [max(1, self._pairings[pair].groups - 1) for pair in weights]
         found = sum(parts) ** 2 / sum(part**2 / freedom for part, freedom in zip(parts, known, strict=True))
         return max(1, min(found, groups - len(weights)))
@@ -266,7 +268,7 @@ class Shares:
     def _correlations(self) -> dict[Pair, dict[Pair, float]]:
         """Correlations of the shares of pairs that were in the same groups; none where a share never changed."""
         found: dict[Pair, dict[Pair, float]] = {pair: {pair: 1.0} for pair in self._pairs}
-        for (pair, pair_), joint in self._joint().items():
+        for (pair, pair_), joint in sorted(self._joint().items()):  # since sums of fractions depend on the order
             one, other = self._pairs[pair], self._pairs[pair_]
             if spreads := one.groups * other.groups * one.spread * other.spread:
                 together = one.groups * (other.groups * joint.products - other.halves * joint.halves) - one.halves * (
