@@ -20,6 +20,8 @@ STEP = 0.7
 """Difference in strength between two neighbours, where the order of the bots is tested."""
 GROUPS = 1000
 SIZES = (Size(4, 2, 5), Size(4, 2, 20), Size(6, 2, 20), Size(5, 3, 1), Size(6, 4, 1))
+PARTLY = ((Size(4, 2, 2), 0.75), (Size(12, 2, 2), 0.6), (Size(30, 2, 2), 0.55))
+"""Ladders that end on a budget in the second round, and what part of the two rounds they play."""
 FEW = (Size(2, 2, 5), Size(4, 2, 1), Size(4, 2, 3))
 
 
@@ -28,6 +30,9 @@ def main() -> None:
     click.echo(f"{LADDERS:,} simulated ladders or comparisons behind each line")
     for size in SIZES:
         _line(f"95 % intervals hold the truth, {size}", partial(coverage, size, SPREAD, LADDERS))
+    for size, part in PARTLY:
+        measure = partial(coverage, size, SPREAD, LADDERS // 10, part=part)
+        _line(f"95 % intervals hold the truth, {part} of {size}, {LADDERS // 10} ladders", measure)
     for size in (*FEW, *SIZES):
         _line(f"equal bots called different, {size}", partial(equal_called_different, size, LADDERS))
     for size in (Size(6, 2, 20), Size(5, 3, 3)):
