@@ -152,7 +152,16 @@ def _figure(question: Question, answer: Answer, *, turned: bool = False) -> str:
     test = answer.test
     values = [1 - value if turned else value for value in (test.mean, *test.interval)]
     mean, *ends = [100 * (2 * value - 1 if question.field else value) for value in values]
-    return f"{mean:.1f} % ({min(ends):.1f} to {max(ends):.1f}){' more' * bool(question.field)}"
+    shown = percentages(mean, min(ends), max(ends), equal=0 if question.field else 50)
+    return f"{shown}{' more' * bool(question.field)}"
+
+
+def percentages(mean: float, low: float, high: float, *, equal: float) -> str:
+    """Return a mean with its interval, with as many decimals as show on which side of `equal` the interval lies."""
+    digits = 1
+    while digits < 4 and equal not in (low, high) and equal in (round(low, digits), round(high, digits)):
+        digits += 1
+    return f"{mean:.{digits}f} % ({low:.{digits}f} to {high:.{digits}f})"
 
 
 def _outlook(question: Question, answer: Answer) -> str:

@@ -123,7 +123,7 @@ def ladder(
         budget = Budget(matches, seconds)
         if budget.is_limited:
             store.end_leg(db, mine)  # so that a bot that came meanwhile does not wait for what was not begun
-        for line in _beforehand(db, mine, field):
+        for line in _beforehand(db, mine, field, budget):
             say(line)
         with (
             Workers(jobs, in_flight=in_flight, sandbox=sandbox, logs=True) as workers,
@@ -158,7 +158,7 @@ def ladder(
         raise click.ClickException(f"no match counts: {last_line(run.void.reason)}")
 
 
-def _beforehand(db: Database, ladder: Ladder, field: Sequence[str]) -> Iterator[str]:
+def _beforehand(db: Database, ladder: Ladder, field: Sequence[str], budget: Budget) -> Iterator[str]:
     """Yield lines to print before a run: retired bots, matches left by an earlier run, second chances used up."""
     from ladder import store
 
@@ -170,7 +170,8 @@ def _beforehand(db: Database, ladder: Ladder, field: Sequence[str]) -> Iterator[
         own = {version.label for version in versions}
         others = [label for label in store.awaited(db, ladder) if label not in own]
         of_others = f", also those of {', '.join(others)} (arena retire drops them)" if others else ""
-        yield f"first come {left:,} matches that an earlier run left{of_others}"
+        long = ", however long they take" * (budget.seconds is not None)
+        yield f"first come {left:,} matches that an earlier run left{long}{of_others}"
     for label in sorted(store.chances(db, ladder).keys() & {version.label for version in versions}):
         yield f"{label} had its second chance, and plays one match at a time; --forgive {label} gives it back"
 

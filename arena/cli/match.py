@@ -94,6 +94,7 @@ def match(
     logs: Sink = []
     tasks, played, interrupted = _play(bots, setting, matches, seed, home, sandbox, logs, watch=watch)
     documents = _documents(bots, tasks, played, logs)
+    is_new = not home.exists()
     kept = _keep(home, documents)
     counted = kept or documents
     last = counted[-1] if counted else None
@@ -109,7 +110,7 @@ def match(
         draw(_tally(bots, outcomes))
         _remark(setting, outcomes)
         if kept:
-            click.echo(_how_to_watch(kept))
+            click.echo(_how_to_watch(kept, f" in the new home {printable(repr(str(home)))}" * is_new))
     if file is not None and last is not None:
         file.write_bytes(msgspec.json.encode(last))
     if interrupted:
@@ -199,9 +200,9 @@ def _keep(home: Path, matches: Sequence[Document]) -> Sequence[Document]:
         return []
 
 
-def _how_to_watch(kept: Sequence[Document]) -> str:
+def _how_to_watch(kept: Sequence[Document], where: str) -> str:
     names = kept[-1].match if len(kept) == 1 else f"{kept[0].match} … {kept[-1].match}"
-    return f"kept as {names}; step by step: arena replay last"
+    return f"kept as {names}{where}; step by step: arena replay last"
 
 
 def caution(bots: Sequence[str], sandbox: Sandbox) -> str | None:

@@ -1,33 +1,47 @@
-"""Shows what a bot printed in a match of a ladder."""
+"""Shows what a bot printed in a match."""
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 import click
 
-from arena.cli.output import print_json, printable
+from arena.cli.output import printable
 
 if TYPE_CHECKING:
-    from sqlite_utils import Database
-
     from arena.reports.match_log import MatchLog
-    from ladder.store import Match
 
 
-def show_log(db: Database, match: Match, seat: int, *, as_json: bool) -> None:
-    """Show what the bot in a seat printed, with the numbers of the decisions. Raises NotFound and Unreadable."""
+def of_ladder(home: Path, name: str, seat: int) -> MatchLog:
+    """Return what is kept of a seat in a match of a ladder. Raises NotFound, Unreadable and click.UsageError."""
     from arena.reports.match_log import match_log
     from ladder import store
 
-    if seat >= len(match.line_up):
-        raise click.UsageError(f"--log {seat}: match {match.id} has the seats 0 to {len(match.line_up) - 1}")
-    log = match_log(match, seat, store.printed(db, match, seat))
-    return print_json(log) if as_json else _show(log)
+    with store.open_read(home) as db:
+        match = store.match(db, name)
+        _check_seat(match.id, seat, len(match.line_up))
+        return match_log(match, seat, store.printed(db, match, seat))
 
 
-def _show(log: MatchLog) -> None:
-    click.echo(f"match {log.match}, seat {log.seat} ({log.bot})")
+def of_unrated(home: Path, name: str, seat: int) -> MatchLog:
+    """Return what is kept of a seat in an unrated match. Raises Unreadable, OSError and click.UsageError."""
+    from arena.replay import kept
+    from arena.reports.match_log import unrated_log
+
+    match = kept.find(home, name)
+    _check_seat(match.match, seat, len(match.bots))
+    return unrated_log(match, seat)
+
+
+def _check_seat(match: str, seat: int, seats: int) -> None:
+    if seat >= seats:
+        raise click.UsageError(f"--log {seat}: match {match} has the seats 0 to {seats - 1}")
+
+
+def show_log(log: MatchLog) -> None:
+    """Show what a bot printed, with the numbers of the decisions."""
+    click.echo(f"match {log.match}, seat {log.seat} ({printable(log.bot)})")
     if not (log.lines or log.meanwhile):
         click.echo("nothing is kept of what it printed here, if it printed anything")
     width = max((len(str(line.decision)) for line in log.lines), default=0)

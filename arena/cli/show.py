@@ -36,7 +36,8 @@ def show(what: str, matches: int | None, game: Game[Any] | None, seat: int | Non
     """Show what happened in a match, or how a bot did.
 
     MATCH is the id of a match or the beginning of it. Forfeits are shown with their evidence, and --log shows what a
-    bot printed, once nothing is left to play of what was planned with the match. BOT is a version, or a
+    bot printed, once nothing is left to play of what was planned with the match; of an unrated match (`last` or
+    unrated-7) at once. BOT is a version, or a
     name for the newest one: what it reached in each ladder, against whom, from which seat, how long it thought, and
     which of its matches are worth a look. -n lists others, those that it forfeited first, then the latest.
 
@@ -50,9 +51,11 @@ def show(what: str, matches: int | None, game: Game[Any] | None, seat: int | Non
     from arena.reports.bots import built_in_card
     from ladder import store
 
+    if seat is not None:
+        return _show_log(what, seat, home, as_json=as_json)
     with store.open_read(home) as db:
         names = {version.name for version in store.versions(db)}
-        version = store.version(db, what) if what.partition("@")[0] in names and seat is None else None
+        version = store.version(db, what) if what.partition("@")[0] in names else None
         lacks = version is not None and store.lacking(db)
     if lacks:
         bot_card.complete_home(home)
@@ -62,7 +65,7 @@ def show(what: str, matches: int | None, game: Game[Any] | None, seat: int | Non
             card = reports.bot_card(db, version, most, game.name if game else None)
             banned = store.bans(db).get(version.name)
             return print_json(card) if as_json else _show_bot(card, game, banned)
-        if what in submission.built_ins() and seat is None:
+        if what in submission.built_ins():
             own = built_in_card(submission.built_ins()[what])
             return print_json(own) if as_json else _show_built_in(own.bot)
         from arena.replay import kept
@@ -75,12 +78,17 @@ def show(what: str, matches: int | None, game: Game[Any] | None, seat: int | Non
                 raise store.NotFound(f"{what} is an unrated match: arena replay {what} shows it") from error
             meant = suggest.meant(what, names | submission.built_ins().keys())
             raise store.NotFound(f"{error}, and no bot in {str(home)!r} is called so{meant}") from error
-        if seat is not None:
-            from arena.cli.match_log import show_log
-
-            return show_log(db, found, seat, as_json=as_json)
         made = match_card(found, store.titles(db), store.logged(db, found))
         return print_json(made) if as_json else _show_match(found, made)
+
+
+def _show_log(match: str, seat: int, home: Path, *, as_json: bool) -> None:
+    from arena.cli import match_log
+    from arena.replay import kept
+
+    found = match_log.of_unrated if kept.is_name(match) else match_log.of_ladder
+    log = found(home, match, seat)
+    return print_json(log) if as_json else match_log.show_log(log)
 
 
 def _show_built_in(bot: BuiltIn) -> None:

@@ -62,13 +62,14 @@ class Teller:
 
     def _choice(self, seat: int, action: int) -> list[str]:
         name = self._game.action_name(action)
-        who = f"step {self._steps + 1}: seat {seat} ({self._shown.bots[seat]})"
+        who = f"seat {seat} ({self._shown.bots[seat]})"
         end = self.forfeited.get(seat, math.inf)
         self._asked += self._steps <= end  # also in the step in which it forfeited, but not after that
         if self._steps >= end:
-            told = f"{who} has forfeited{self._reasons.get(seat, '')}, for it: {name}"
+            told = f"step {self._steps + 1}: {who} has forfeited{self._reasons.get(seat, '')}, for it: {name}"
         else:
-            told = f"{who}: {name}   {next(self.times[seat], 0.0):.1f} ms"
+            time = f"{next(self.times[seat], 0.0):.1f} ms"
+            told = f"step {self._steps + 1}, decision {self._asked}: {who}: {name}   {time}"
         return [told, *(self._said(seat, self._asked) if self._steps <= end else ())]
 
     def _said(self, seat: int, decision: int) -> list[str]:

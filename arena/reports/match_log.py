@@ -1,4 +1,4 @@
-"""What a bot printed in a match of a ladder."""
+"""What a bot printed in a match."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ from collections import deque
 from collections.abc import Sequence
 
 from arena.replay import logs
+from arena.replay.document import Document
 from arena.reports.base import Report
 from ladder import store
 
@@ -29,6 +30,18 @@ class MatchLog(Report):
     lines: Sequence[PrintedLine]
     meanwhile: Sequence[str]
     """The last `MEANWHILE` lines of it."""
+
+
+def unrated_log(match: Document, seat: int) -> MatchLog:
+    """Report on what a kept match has of a seat."""
+    lines = match.logs[seat] if match.logs else ()
+    return MatchLog(
+        match=match.match,
+        seat=seat,
+        bot=match.bots[seat],
+        lines=[PrintedLine(decision=decision, text=text) for decision, text in lines],
+        meanwhile=(),
+    )
 
 
 def match_log(match: store.Match, seat: int, printed: store.Printed) -> MatchLog:

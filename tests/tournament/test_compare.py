@@ -20,6 +20,7 @@ import psutil
 import pytest
 
 from arena import games
+from arena.cli.compare import percentages
 from arena.referee.limits import Limits
 from arena.referee.match import Forfeit, Outcome, SeatForfeit, Void, VoidReason
 from arena.tournament.compare import ATTEMPTS, HOPELESS, Answer, Question, compare
@@ -168,6 +169,21 @@ def test_a_field_too_small_for_the_table_is_refused() -> None:
     """It is refused before anything is played."""
     with pytest.raises(TooFewBots, match="4 players need 3 bots in the field"):
         ask(question(4, field=2), Table(Random(1)))
+
+
+@pytest.mark.parametrize(
+    ("low", "high", "equal", "shown"),
+    [
+        (50.3, 65.7, 50, "58.0 % (50.3 to 65.7)"),
+        (50.02, 65.7, 50, "58.00 % (50.02 to 65.70)"),
+        (50.0, 65.7, 50, "58.0 % (50.0 to 65.7)"),
+        (0.004, 65.7, 0, "58.000 % (0.004 to 65.700)"),
+        (49.99996, 65.7, 50, "58.0000 % (50.0000 to 65.7000)"),
+    ],
+)
+def test_an_interval_shows_on_which_side_of_equal_it_lies(low: float, high: float, equal: float, shown: str) -> None:
+    """Beside the word "decided", an interval from 50.0 on would look like a contradiction."""
+    assert percentages(58, low, high, equal=equal) == shown
 
 
 @pytest.mark.long

@@ -61,12 +61,29 @@ def test_each_line_stands_beside_its_step(cwd: Path) -> None:
     for name in ("unrated-1", "unrated-7", "last"):
         shown = typed("replay", name, "--home", cwd / ".arena").out
         head, *steps, last = re.split(r"(?m)^step ", shown)
+        assert [step.partition(":")[0] for step in steps] == [f"{at}, decision {at}" for at in range(1, len(steps) + 1)]
         assert "  seat 0: ./mine.py\n  | seat 0 of 2\n  seat 1: random\n" in head
         for number, step in enumerate([*steps, last], 1):
             said = re.findall(r"(?m)^  \| (.*)$", step)
             assert said[:2] == ([f"decision {number}", "of two lines"] if number % 2 else [])
         assert re.findall(r"  \| (I came \d)", steps[-1] + last) == re.findall(r"I came \d", shown)
         assert len(re.findall(r"I came \d", shown)) == 1
+
+
+def test_the_log_of_an_unrated_match_is_shown_alone(cwd: Path) -> None:
+    """With the decisions at which a replay shows it, and nothing where there is nothing."""
+    programs.write(cwd, mine=SAYS)
+    played(cwd, "./mine.py", "random")
+    home = ("--home", cwd / ".arena")
+    document = json.loads(typed("replay", "last", "--json", *home).out)
+    log = json.loads(typed("show", "last", "--log", "0", "--json", *home).out)
+    assert [[line["decision"], line["text"]] for line in log["lines"]] == document["logs"][0]
+    assert (log["match"], log["bot"]) == ("unrated-1", "./mine.py")
+    assert typed("show", "unrated-1", "--log", "0", *home).out.startswith("match unrated-1, seat 0 (./mine.py)\n")
+    assert "nothing is kept of what it printed here" in typed("show", "last", "--log", "1", *home).out
+    wrong = typed("show", "last", "--log", "2", *home)
+    said = "Error: --log 2: match unrated-1 has the seats 0 to 1; see arena show --help\n"
+    assert (wrong.code, wrong.err) == (2, said)
 
 
 def test_what_is_printed_without_a_tag_is_exact_in_unrated_matches(cwd: Path) -> None:

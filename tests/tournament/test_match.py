@@ -131,7 +131,9 @@ def test_a_match_just_played_can_be_watched(cwd: Path) -> None:
     words = ("match", "greedy", "random", "--game", "birth", "-n", "2", "--seed", "watch")
     first = arena(*words, "--replay", "mine.json", cwd=cwd)
     assert first.code == 0, first.err
-    assert first.out.splitlines()[-1] == "kept as unrated-1 … unrated-2; step by step: arena replay last"
+    assert first.out.splitlines()[-1] == (
+        "kept as unrated-1 … unrated-2 in the new home '.arena'; step by step: arena replay last"
+    )
     shown = replayed(cwd, "last")
     assert shown.startswith("BIRTH, match unrated-2\n  seat 0: greedy\n  seat 1: random\n")
     assert replayed(cwd, "mine.json") == shown
@@ -140,6 +142,7 @@ def test_a_match_just_played_can_be_watched(cwd: Path) -> None:
     again = arena(*words, "--json", cwd=cwd).out
     (cwd / "again.json").write_text(again)
     assert json.loads(again)["kept"] == ["unrated-3", "unrated-4"]
+    assert arena(*words, cwd=cwd).out.endswith("kept as unrated-5 … unrated-6; step by step: arena replay last\n")
     steps = [re.sub(r"\d+\.\d ms|unrated-\d", "…", text) for text in (shown, replayed(cwd, "again.json"))]
     assert steps[0] == steps[1]
 
@@ -172,7 +175,7 @@ def choose(self, turn):
         lines, seen = [], {}
         for line in process.stdout:
             lines.append(line)
-            seen[line.partition(":")[0]] = time.monotonic()
+            seen[line.partition(",")[0]] = time.monotonic()
         assert process.wait(PATIENCE) == 0
     assert seen["step 4"] - seen["step 1"] > 1
     blocks = "".join(lines).partition("BIRTH: 1 of 1 matches")[0].strip().split("\n\n")
