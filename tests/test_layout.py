@@ -75,10 +75,13 @@ MAY_IMPORT = {
         "arena.replay",
         "arena.submission",
         "arena.worker",
+        "arena.referee",
         "arena.sandbox",
         "arena.games",
+        "arena.suggest",
         "ladder",
     },
+    "arena.site": {"arena.reports"},
     "arena.bench": {
         "arena.tournament",
         "arena.roster",
@@ -93,6 +96,7 @@ MAY_IMPORT = {
     },
     "arena.cli": {
         "arena.homes",
+        "arena.site",
         "arena.reports",
         "arena.bench",
         "arena.tournament",

@@ -15,11 +15,13 @@ from arena.cli import homes
 from arena.cli.failures import INTERRUPTED, stop_on_signals
 from arena.cli.fault_card import decision
 from arena.cli.options import (
+    NewFile,
     Setting,
     Whole,
     check_players,
     game_option,
     home_option,
+    html_option,
     json_option,
     sandbox_options,
     seed_bytes,
@@ -27,6 +29,7 @@ from arena.cli.options import (
     setting_options,
 )
 from arena.cli.output import draw, last_line, print_json, printable, progress, quoted, say, table
+from arena.cli.replay import write_page
 from arena.games.rules import remark
 
 if TYPE_CHECKING:
@@ -54,9 +57,11 @@ OUTPUT_LINES = 10
 @click.option(
     "--replay",
     "file",
-    type=click.Path(path_type=Path, dir_okay=False),
+    type=NewFile(),
+    metavar="FILE",
     help="Write the match, or the last of several, to this file for `arena replay`.",
 )
+@html_option
 @setting_options
 @sandbox_options
 @home_option
@@ -68,6 +73,7 @@ def match(
     seed: str,
     watch: bool,
     file: Path | None,
+    page: Path | None,
     sandbox: Sandbox,
     home: Path,
     as_json: bool,
@@ -76,7 +82,7 @@ def match(
 
     A BOT is a built-in (see `arena bots`), a submitted name (greedy, mine@2), a path (./mine.py), or `attach:`,
     which prints an address and waits, without a time limit, for a bot that you start by hand. The last 200 matches are
-    kept in the home: `arena replay last` shows the latest step by step.
+    kept in the home: `arena replay last` shows the latest step by step, and --html writes a page for a browser.
 
     \b
     Example:
@@ -89,8 +95,6 @@ def match(
     check_players(setting.game, len(bots))
     if watch and (matches > 1 or as_json):
         raise click.UsageError("--watch shows one match to people: use it without -n and without --json")
-    if file is not None and not file.parent.is_dir():
-        raise click.UsageError(f"--replay {str(file)!r}: there is no folder {str(file.parent)!r}")
     logs: Sink = []
     tasks, played, interrupted = _play(bots, setting, matches, seed, home, sandbox, logs, watch=watch)
     documents = _documents(bots, tasks, played, logs)
@@ -113,6 +117,8 @@ def match(
             click.echo(_how_to_watch(kept, f" in the new home {printable(repr(str(home)))}" * is_new))
     if file is not None and last is not None:
         file.write_bytes(msgspec.json.encode(last))
+    if page is not None and last is not None:
+        write_page(page, last)
     if interrupted:
         say("stopped watching" if watch and played else f"stopped after {len(played):,} of {matches:,} matches")
         raise SystemExit(INTERRUPTED)

@@ -90,6 +90,19 @@ class Seconds(click.ParamType[float]):
         return seconds
 
 
+class NewFile(click.Path):
+    """Type of an option that is a file to be written; its folder must be there, so that no work is done in vain."""
+
+    def __init__(self) -> None:
+        super().__init__(path_type=Path, dir_okay=False)
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
+        file = super().convert(value, param, ctx)
+        if not file.parent.is_dir():
+            self.fail(f"there is no folder {str(file.parent)!r}", param, ctx)
+        return file
+
+
 LATEST = datetime(3000, 1, 1, tzinfo=UTC).timestamp()
 """Before this any time that is named lies, so that every time zone can print it."""
 
@@ -129,6 +142,13 @@ home_option = click.option(
     help="Where bots, matches and ratings are kept.",
 )
 json_option = click.option("--json", "as_json", is_flag=True, help="Print JSON for programs.")
+html_option = click.option(
+    "--html",
+    "page",
+    type=NewFile(),
+    metavar="FILE",
+    help="Write the match as a page that any browser shows, with board and dice.",
+)
 game_option = click.option("-g", "--game", type=GameName(), required=True, metavar="GAME", help="See `arena games`.")
 plays_option = click.option(
     "-g",

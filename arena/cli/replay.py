@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from arena.cli.options import home_option, json_option
+from arena.cli.options import home_option, html_option, json_option
 from arena.cli.output import printable, say
 
 if TYPE_CHECKING:
@@ -25,16 +25,18 @@ KEYS = "n or → next, p or ← back, g first, G last, q quit"
 
 @click.command()
 @click.argument("what", metavar="MATCH|FILE")
+@html_option
 @home_option
 @json_option
-def replay(what: str, home: Path, as_json: bool) -> None:
+def replay(what: str, page: Path | None, home: Path, as_json: bool) -> None:
     """Show a match step by step: board, dice, choices and times.
 
     What the bots printed stands beside the steps.
 
     MATCH is the id of a ladder's match or the beginning of it, `unrated-7` for a match that `arena match` played, or
     `last` for the one that it played last; FILE holds what --json printed, here or in `arena match`. On a terminal, n
-    and p or the arrow keys step through the match, and q quits; elsewhere the whole match is printed.
+    and p or the arrow keys step through the match, and q quits; elsewhere the whole match is printed. With --html it
+    becomes a page that any browser opens, without a server or the network; its path is printed.
 
     \b
     Example:
@@ -44,8 +46,13 @@ def replay(what: str, home: Path, as_json: bool) -> None:
 
     from arena.replay import document, told
 
+    if as_json and page is not None:
+        raise click.UsageError("--html prints the path of the page: use it without --json")
     shown, caution = _found(what, home)
     document.check(shown)
+    if page is not None:
+        write_page(page, shown, caution)
+        return click.echo(str(page))
     if as_json:
         if caution:
             say(caution)
@@ -56,6 +63,14 @@ def replay(what: str, home: Path, as_json: bool) -> None:
     if sys.stdin.isatty() and sys.stdout.isatty():
         return step_through(every)
     return click.echo("\n\n".join(every))
+
+
+def write_page(file: Path, match: Document, caution: str = "") -> None:
+    """Write a match as a page for browsers; `caution` is shown on it."""
+    from arena.reports.replay import match_replay
+    from arena.site.page import match_page
+
+    file.write_text(match_page(match_replay(match, caution)), "utf-8")
 
 
 def _found(what: str, home: Path) -> tuple[Document, str]:

@@ -13,7 +13,7 @@ Action 0 … 5 plays a die of face 1 … 6. Keys of the dice, with numbers from 
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from functools import cache, lru_cache
 from typing import ClassVar, NamedTuple
 
@@ -156,6 +156,15 @@ class Birth(Game[State]):
 
     def picture(self, state: State) -> str:
         return "\n".join([_headline(state), "", *_ring(state), "", *_table(state)])
+
+    def events(self, before: State, decisions: Mapping[Seat, int], after: State) -> Sequence[str]:
+        mover, space = before.mover, after.pawns[before.mover]
+        face, area = decisions[mover] + 1, before.board.areas[space]
+        equal = sum(faces(dice).count(face) for dice in before.placed[AREAS.index(area)])
+        happened = [f"Birth: the {equal + 1} dice of face {face} in area {area} are rolled again"] if equal else []
+        if space == before.board.start and after.hands[mover]:
+            happened.append(f"Break: seat {mover} rolls its hand again")
+        return happened
 
 
 _NAMES = tuple(f"play {face}" for face in range(1, 7))

@@ -333,6 +333,17 @@ class BurningDesire(Game[State]):
         seats = (_seat_line(state, seat) for seat in range(len(state.totals)))
         return "\n".join([f"{_TITLES[state.stage]} {state.goal}", *seats, "", *_turn_lines(state)])
 
+    def events(self, before: State, decisions: Mapping[Seat, int], after: State) -> Sequence[str]:
+        seat, happened = before.current, []
+        goes_on = after.turns == before.turns and after.stage is not Stage.OVER
+        if decisions[seat] == MULTIPLY and not goes_on:
+            happened.append(f"seat {seat} multiplies by 0 and loses {before.score} points")
+        if after.trigger is not None and before.trigger is None:
+            happened.append(f"seat {seat} reaches the goal: the final round begins")
+        if after.stage is Stage.TIEBREAK and len(after.queue) > len(before.queue) - 1:
+            happened.append(f"seats {', '.join(map(str, after.queue))} are tied and play on")
+        return happened
+
 
 # --- On the wire
 

@@ -307,6 +307,17 @@ class Buttons(Game[State]):
     def picture(self, state: State) -> str:
         return picture(state, state.dice_left)
 
+    def events(self, before: State, decisions: Mapping[Seat, int], after: State) -> Sequence[str]:
+        happened = []
+        begins = after.round > before.round
+        # Whoever quits has stars to place, so a turn that ends the round without any was a bust.
+        if before.phase == TURN and (begins or after.status[before.active] == HAS_BUST):
+            happened.append(f"seat {before.active} busts")
+        for seat, (earlier, now) in enumerate(zip(before.stars, after.stars, strict=True)):
+            if on.has_line(now) and not on.has_line(earlier):
+                happened.append(f"seat {seat} has five stars in a line")
+        return [*happened, f"round {after.round + 1} begins"] if begins else happened
+
 
 def _check(pending: Mapping[Seat, Sequence[int]], decisions: Mapping[Seat, int]) -> None:
     if not pending or decisions.keys() != pending.keys():

@@ -148,6 +148,13 @@ class Game(ABC, Generic[State]):
     def picture(self, state: State) -> str:
         """Draw the state for a terminal, as a few lines of plain text."""
 
+    def events(self, before: State, decisions: Mapping[Seat, int], after: State) -> Sequence[str]:  # noqa: ARG002
+        """Return what people will look for in a match of the things that a step did, as in "seat 1 busts"; often none.
+
+        Changes of the lead and forfeits are left out: they are found for every game.
+        """
+        return ()
+
 
 def remark(game: Game[Any], ranks: Sequence[int], scores: Sequence[int]) -> str:
     """Return the game's `beyond_scores` if some seat is placed above one with a larger score, else an empty string."""

@@ -2,16 +2,12 @@
 
 from __future__ import annotations
 
-import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator
 
 from arena import games
+from arena.replay.annotated import Annotated, Annotator
 from arena.replay.document import Document, Roll, Step, steps
 from arena.suggest import printable
-from arena.worker.logs import by_decision
-
-LINES = 20
-"""Lines shown of what a bot printed at one decision; the document has all."""
 
 
 def frames(shown: Document) -> list[str]:
@@ -26,28 +22,23 @@ class Teller:
 
     def __init__(self, shown: Document) -> None:
         self._shown, self._game = shown, games.game(shown.game)
-        self.times: Sequence[Iterator[float]] = [iter(times) for times in shown.times_ms]
-        """By seat: the milliseconds of each decision that is still to be told."""
-        self.forfeited = {forfeit.seat: forfeit.step for forfeit in shown.forfeits}
-        """The step in which each seat forfeited."""
+        self.annotator = Annotator(shown)
         self._reasons = {forfeit.seat: f" ({forfeit.reason})" for forfeit in shown.forfeits}
-        self._steps = 0
-        self._asked = 0
-        """Number of the decision that was told last."""
-        self._logs = [by_decision(lines) for lines in shown.logs or [()] * len(shown.bots)]
 
     def tell(self, step: Step) -> str:
         """Return the choices, rolls and board of the next step, without any character that moves the cursor."""
-        lines = [line for choice in step.choices for line in self._choice(*choice)] or self._head()
+        choices = self.annotator.annotate(step)
+        lines = [line for choice in choices for line in self._choice(choice)] or self._head()
         lines += [_roll(roll) for roll in step.rolls]
-        self._steps += bool(step.choices)
         picture = self._game.picture(step.state).split("\n")
         return "\n".join(map(printable, [*lines, "", *picture]))  # a file may hold anybody's text
 
     def _head(self) -> list[str]:
         shown = self._shown
         seats = [
-            line for seat, bot in enumerate(shown.bots) for line in (f"  seat {seat}: {bot}", *self._said(seat, 0))
+            line
+            for seat, bot in enumerate(shown.bots)
+            for line in (f"  seat {seat}: {bot}", *_quoted(self.annotator.printed(seat, 0)))
         ]
         ladder = f" of ladder {shown.ladder}" if shown.ladder else ""
         return [f"{self._game.title}, match {shown.match}{ladder}", *seats]
@@ -55,28 +46,23 @@ class Teller:
     def untold(self) -> list[str]:
         """Return what bots printed at decisions that were told with no step: those at which the match was decided."""
         lines: list[str] = []
-        for seat, bot in enumerate(self._shown.bots):
-            for decision in sorted(self._logs[seat]):
-                lines += ["", f"seat {seat} ({bot}) printed at decision {decision}:", *self._said(seat, decision)]
+        for seat, decision, printed in self.annotator.left():
+            who = f"seat {seat} ({self._shown.bots[seat]})"
+            lines += ["", f"{who} printed at decision {decision}:", *_quoted(printed)]
         return lines
 
-    def _choice(self, seat: int, action: int) -> list[str]:
-        name = self._game.action_name(action)
-        who = f"seat {seat} ({self._shown.bots[seat]})"
-        end = self.forfeited.get(seat, math.inf)
-        self._asked += self._steps <= end  # also in the step in which it forfeited, but not after that
-        if self._steps >= end:
-            told = f"step {self._steps + 1}: {who} has forfeited{self._reasons.get(seat, '')}, for it: {name}"
+    def _choice(self, choice: Annotated) -> list[str]:
+        seat, name = choice.seat, choice.name
+        step, who = f"step {self.annotator.steps}", f"seat {seat} ({self._shown.bots[seat]})"
+        if choice.ms is None:
+            told = f"{step}: {who} has forfeited{self._reasons.get(seat, '')}, for it: {name}"
         else:
-            time = f"{next(self.times[seat], 0.0):.1f} ms"
-            told = f"step {self._steps + 1}, decision {self._asked}: {who}: {name}   {time}"
-        return [told, *(self._said(seat, self._asked) if self._steps <= end else ())]
+            told = f"{step}, decision {choice.decision}: {who}: {name}   {choice.ms:.1f} ms"
+        return [told, *_quoted(choice.printed)]
 
-    def _said(self, seat: int, decision: int) -> list[str]:
-        """Return what a bot printed at a decision, each line once; 0 is the time before the first one."""
-        lines = self._logs[seat].pop(decision, [])
-        more = [f"  | … {len(lines) - LINES:,} more lines"] if len(lines) > LINES else []
-        return [f"  | {line}" for line in lines[:LINES]] + more
+
+def _quoted(lines: Iterable[str]) -> list[str]:
+    return [f"  | {line}" for line in lines]
 
 
 def _roll(roll: Roll) -> str:

@@ -1,0 +1,72 @@
+"""The choices of a match with what is known of each: its name, its time, and what the bot printed."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Sequence
+from typing import NamedTuple
+
+from arena import games
+from arena.replay.document import Document, Step
+from arena.worker.logs import by_decision
+
+LINES = 20
+"""Lines shown of what a bot printed at one decision; the document has all."""
+
+
+class Annotated(NamedTuple):
+    """A choice, and what is known of it."""
+
+    seat: int
+    action: int
+    decision: int
+    """The number of the decision; of a seat that had forfeited, that of the last one before."""
+    name: str
+    ms: float | None
+    """Milliseconds that it took; None if it was played for a seat that had forfeited."""
+    printed: Sequence[str]
+    """What the bot printed at this decision, as `Annotator.printed` returns it."""
+
+
+class Annotator:
+    """Annotates the choices of a match; expects its steps in order, each once."""
+
+    def __init__(self, shown: Document) -> None:
+        self._game = games.game(shown.game)
+        self.times: Sequence[Iterator[float]] = [iter(times) for times in shown.times_ms]
+        """By seat: the milliseconds of each decision that is still to come."""
+        self.forfeited = {forfeit.seat: forfeit.step for forfeit in shown.forfeits}
+        """The step in which each seat forfeited."""
+        self.steps = 0
+        """Number of steps annotated."""
+        self._asked = 0
+        """Number of the last decision."""
+        self._logs = [by_decision(lines) for lines in shown.logs or [()] * len(shown.bots)]
+
+    def annotate(self, step: Step) -> list[Annotated]:
+        """Return the choices of the next step with what is known of them."""
+        choices = [self._annotated(seat, action) for seat, action in step.choices]
+        self.steps += bool(choices)
+        return choices
+
+    def _annotated(self, seat: int, action: int) -> Annotated:
+        end = self.forfeited.get(seat, math.inf)
+        self._asked += self.steps <= end  # also in the step in which it forfeited, but not after that
+        ms = next(self.times[seat], 0.0) if self.steps < end else None
+        printed = self.printed(seat, self._asked) if self.steps <= end else ()
+        return Annotated(seat, action, self._asked, self._game.action_name(action), ms, printed)
+
+    def printed(self, seat: int, decision: int) -> Sequence[str]:
+        """Return what a bot printed at a decision, each line once; 0 is the time before the first decision.
+
+        Of many lines the first `LINES` are returned, and one that counts the others.
+        """
+        lines = self._logs[seat].pop(decision, [])
+        more = [f"… {len(lines) - LINES:,} more lines"] if len(lines) > LINES else []
+        return [*lines[:LINES], *more]
+
+    def left(self) -> Iterator[tuple[int, int, Sequence[str]]]:
+        """Yield seat, decision and lines of what is not told yet: after the last step, what decided the match."""
+        for seat, log in enumerate(self._logs):
+            for decision in sorted(log):
+                yield seat, decision, self.printed(seat, decision)

@@ -1,0 +1,227 @@
+"""A match step by step, with everything that a viewer shows of it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
+
+import msgspec
+from google.protobuf.json_format import MessageToDict
+from msgspec import UNSET, UnsetType
+
+from arena import games
+from arena.games.rules import Game
+from arena.referee.match import SeatForfeit, final_ranks
+from arena.replay.annotated import Annotated, Annotator
+from arena.replay.document import Document, Roll, Step, steps
+from arena.reports.base import Report
+from arena.suggest import printable
+
+
+class ReplayChoice(Report):
+    """What a seat chose."""
+
+    seat: int
+    action: int
+    name: str
+    forfeited: bool
+    """Whether it was played for a seat that had forfeited."""
+    ms: float | UnsetType = UNSET
+    """Milliseconds that it took; left out if it was played for a seat that had forfeited."""
+
+
+class ReplayRoll(Report):
+    """What the dice gave for a key: faces or, if there are bounds, numbers from 0 below each of them."""
+
+    key: str
+    numbers: Sequence[int]
+    bounds: Sequence[int] | UnsetType = UNSET
+
+
+class ReplayForfeit(Report):
+    """A seat that lost by misbehaviour, and why."""
+
+    seat: int
+    reason: str
+
+
+class Printed(Report):
+    """What a bot printed at one decision."""
+
+    seat: int
+    lines: Sequence[str]
+
+
+class ReplayStep(Report):
+    """Choices made at the same time, and the match after them. Step 0 has no choices.
+
+    If forfeits decided the match, it has a last step without choices, in which nothing changes but that it is over.
+    """
+
+    choices: Sequence[ReplayChoice]
+    rolls: Sequence[ReplayRoll]
+    view: Mapping[str, Any]
+    """What a spectator is shown: the game's message as JSON, with the names of its fields in the protocol."""
+    picture: str
+    pending: Sequence[int]
+    """The seats that owe a decision."""
+    over: bool
+    scores: Sequence[str]
+    """By seat, as decimal text, since some games have no largest score."""
+    ranks: Sequence[int]
+    """By seat, if the match ended now; 0 is best, equal ranks tie, and seats that forfeited are last."""
+    forfeits: Sequence[ReplayForfeit]
+    """All until now."""
+    thought_ms: Sequence[float]
+    """By seat, the time that all its decisions took until now."""
+    events: Sequence[str]
+    """What people will look for in the match."""
+    printed: Sequence[Printed]
+
+
+class MatchReplay(Report):
+    """A match step by step. Text from outside the arena is printable: whatever could move a cursor is escaped."""
+
+    match: str
+    ladder: str
+    game: str
+    title: str
+    options: Mapping[str, Any]
+    seed: str
+    commitment: str
+    bots: Sequence[str]
+    caution: str
+    """What to know before the match is looked at, such as that it does not count; often empty."""
+    finished: float | None
+    """Seconds since 1970."""
+    scores: Sequence[str]
+    ranks: Sequence[int]
+    steps: Sequence[ReplayStep]
+
+
+def match_replay(shown: Document, caution: str = "") -> MatchReplay:
+    """Report on a match that the rules allow: see `document.check`."""
+    return MatchReplay(
+        match=printable(shown.match),
+        ladder=printable(shown.ladder),
+        game=shown.game,
+        title=games.game(shown.game).title,
+        options=shown.options,
+        seed=shown.seed,
+        commitment=shown.commitment,
+        bots=[printable(bot) for bot in shown.bots],
+        caution=printable(caution),
+        finished=shown.finished,
+        scores=shown.scores,
+        ranks=shown.ranks,
+        steps=list(_Reporter(shown).steps()),
+    )
+
+
+class _Reporter:
+    """Goes through a match once."""
+
+    def __init__(self, shown: Document) -> None:
+        self._shown = shown
+        self._game: Game[Any] = games.game(shown.game)
+        self._annotator = Annotator(shown)
+        self._thought = [0.0] * len(shown.bots)
+        self._leader: int | None = None
+        """The last seat that was ahead of all others."""
+
+    def steps(self) -> Iterator[ReplayStep]:
+        """Yield the steps; the one that ends the match is known by what comes after it."""
+        before, last = None, None
+        for step in steps(self._shown):
+            if last is not None:
+                yield last
+            last, before = self._reported(step, before), step
+        assert last is not None
+        if any(forfeit.step >= self._annotator.steps for forfeit in self._shown.forfeits):
+            yield last
+            last = self._decided(last)
+        left = [_printed(seat, lines) for seat, _, lines in self._annotator.left()]
+        yield msgspec.structs.replace(last, over=True, pending=[], printed=[*last.printed, *left])
+
+    def _reported(self, step: Step, before: Step | None) -> ReplayStep:
+        choices = self._annotator.annotate(step)
+        for choice in choices:
+            self._thought[choice.seat] += choice.ms or 0.0
+        forfeits = self._forfeits(self._annotator.steps)
+        pending = self._game.pending(step.state).keys() - forfeits.keys()
+        scores = self._game.scores(step.state)
+        ranks = final_ranks(self._game.ranks(step.state), forfeits)
+        happened = () if before is None else self._game.events(before.state, dict(step.choices), step.state)
+        return ReplayStep(
+            choices=[_choice(choice) for choice in choices],
+            rolls=[_roll(roll) for roll in step.rolls],
+            view=MessageToDict(self._game.view(step.state, None), preserving_proto_field_name=True),
+            picture="\n".join(map(printable, self._game.picture(step.state).split("\n"))),
+            pending=sorted(pending),
+            over=False,
+            scores=[str(score) for score in scores],
+            ranks=ranks,
+            forfeits=[ReplayForfeit(seat=each.seat, reason=each.reason) for each in forfeits.values()],
+            thought_ms=[round(thought, 2) for thought in self._thought],
+            events=[*self._new_forfeits(self._annotator.steps), *happened, *self._lead(ranks, scores)],
+            printed=self._printed(choices),
+        )
+
+    def _decided(self, last: ReplayStep) -> ReplayStep:
+        """Return the step in which forfeits decided the match: nobody's choice was applied any more."""
+        number = self._annotator.steps + 1
+        forfeits = self._forfeits(number)
+        return msgspec.structs.replace(
+            last,
+            choices=[],
+            rolls=[],
+            ranks=self._shown.ranks,
+            forfeits=[ReplayForfeit(seat=each.seat, reason=each.reason) for each in forfeits.values()],
+            events=self._new_forfeits(number),
+            printed=[],
+        )
+
+    def _printed(self, choices: Sequence[Annotated]) -> Sequence[Printed]:
+        """Return what was printed at these choices, or, if there are none, before the first decision."""
+        if choices:
+            return [_printed(choice.seat, choice.printed) for choice in choices if choice.printed]
+        before = [(seat, self._annotator.printed(seat, 0)) for seat in range(len(self._shown.bots))]
+        return [_printed(seat, lines) for seat, lines in before if lines]
+
+    def _forfeits(self, number: int) -> Mapping[int, SeatForfeit]:
+        """Return, by seat, the forfeits up to the step with this number."""
+        return {
+            each.seat: SeatForfeit(each.seat, each.reason, "", each.step)
+            for each in self._shown.forfeits
+            if each.step < number
+        }
+
+    def _new_forfeits(self, number: int) -> Sequence[str]:
+        new = [each for each in self._shown.forfeits if each.step == number - 1]
+        return [f"seat {each.seat} forfeits: {each.reason}" for each in new]
+
+    def _lead(self, ranks: Sequence[int], scores: Sequence[int]) -> Sequence[str]:
+        """Return whether a seat has come to lead that did not lead before; nobody leads while all scores are equal."""
+        first = [seat for seat, rank in enumerate(ranks) if rank == 0]
+        if len(first) > 1 or len(set(scores)) == 1 or first == [self._leader]:
+            return []
+        (self._leader,) = first
+        return [f"seat {self._leader} takes the lead"]
+
+
+def _choice(choice: Annotated) -> ReplayChoice:
+    return ReplayChoice(
+        seat=choice.seat,
+        action=choice.action,
+        name=printable(choice.name),
+        forfeited=choice.ms is None,
+        ms=UNSET if choice.ms is None else choice.ms,
+    )
+
+
+def _roll(roll: Roll) -> ReplayRoll:
+    return ReplayRoll(key=roll.key, numbers=roll.numbers, bounds=UNSET if roll.bounds is None else roll.bounds)
+
+
+def _printed(seat: int, lines: Sequence[str]) -> Printed:
+    return Printed(seat=seat, lines=[printable(line) for line in lines])
