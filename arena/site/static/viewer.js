@@ -38,7 +38,7 @@
   const eventful = steps.filter((step) => step.events.length).map((step) => step.number);
   const table = { game: match.game, title: match.title, seats: bots.length, bots, options: match.options };
 
-  // Who would win if the match ended now; nobody while all scores are equal.
+  // The seats that would be first if the match ended now; none while all scores are equal.
   function leaders({ scores, ranks, over, forfeits }) {
     const first = ranks.flatMap((rank, seat) => (rank === 0 ? [seat] : []));
     return over || forfeits.length || new Set(scores).size > 1 ? first : [];
@@ -57,17 +57,6 @@
   const listed = (seats) => seats.flatMap((seat, index) => (index ? [", ", player(seat)] : [player(seat)]));
   const seconds = (ms) => `${(ms / 1000).toFixed(2)} s`;
 
-  function status(step) {
-    const ahead = leaders(step);
-    const parts = [element("strong", {}, `Step ${step.number} of ${last}`)];
-    if (step.over) {
-      parts.push(element("span", {}, ahead.length > 1 ? "Over, tied first: " : "Over, the winner is ", ...listed(ahead)));
-    } else {
-      parts.push(element("span", {}, "To choose: ", ...listed(step.pending)));
-      parts.push(element("span", {}, ...(ahead.length ? ["Ahead: ", ...listed(ahead)] : ["Nobody is ahead"])));
-    }
-    return parts;
-  }
 
   function happened(step) {
     return [
@@ -101,13 +90,24 @@
     if (step.over) {
       notes.unshift(`place ${step.ranks[seat] + 1}`);
     } else if (leaders(step).includes(seat)) {
-      notes.push("ahead");
+      notes.push("leads");
     }
-    return [...notes, ...(step.pending.includes(seat) ? ["to choose"] : [])].join(", ");
+    return [...notes, ...(step.pending.includes(seat) ? ["to decide"] : [])].join(", ");
   }
 
+  // The board of a game that the page cannot draw: whose turn it is, who is ahead, and the picture for terminals.
   function picture(step) {
-    return element("pre", { tabIndex: 0 }, step.picture);
+    const text = element("pre", { tabIndex: 0 }, step.picture);
+    return element("div", {}, element("p", { className: "turn" }, ...turn(step)), text);
+  }
+
+  function turn(step) {
+    const first = leaders(step);
+    if (step.over) {
+      return [element("span", {}, "The match is over. First: ", ...listed(first))];
+    }
+    const lead = first.length ? listed(first) : ["nobody"];
+    return [element("span", {}, "Turn: ", ...listed(step.pending)), element("span", {}, "Lead: ", ...lead)];
   }
 
   // --- One step
@@ -122,9 +122,8 @@
     items[now].removeAttribute("aria-current");
     now = Math.min(Math.max(number, 0), last);
     const step = steps[now];
-    at("status").replaceChildren(...status(step));
+    at("number").textContent = now;
     at("board").replaceChildren(draw(step, table));
-    at("now-title").textContent = `Step ${now}`;
     at("happened").replaceChildren(...happened(step));
     rows.forEach((row, seat) => {
       const [, , score, thought, note] = row.cells;
@@ -155,7 +154,9 @@
     clearTimeout(settling);
     settling = setTimeout(() => {
       history.replaceState(null, "", `#step=${now}`);
-      at("said").textContent = [at("status"), at("happened")].map((part) => part.innerText).join(". ");
+      if (!playing) {
+        at("said").textContent = `Step ${now}. ${at("happened").innerText}`;
+      }
     }, 400);
   }
 
@@ -284,7 +285,7 @@
   ["viewer", "now", "check"].forEach((id) => (at(id).hidden = false));
   Object.entries(ACTIONS).forEach(([id, action]) => at(id).addEventListener("click", action));
   document.addEventListener("keydown", pressed);
-  at("slider").max = last;
+  at("slider").max = at("count").textContent = last;
   at("slider").addEventListener("input", () => go(Number(at("slider").value)));
   at("check-dice").addEventListener("click", checkDice);
   window.addEventListener("hashchange", addressed);
