@@ -25,6 +25,7 @@ COMMANDS = {
     "rename": "corrections",
     "log": "corrections",
     "match": "match",
+    "play": "play",
     "ladder": "ladder",
     "leaderboard": "leaderboard",
     "compare": "compare",

@@ -99,7 +99,7 @@ def match(
     tasks, played, interrupted = _play(bots, setting, matches, seed, home, sandbox, logs, watch=watch)
     documents = _documents(bots, tasks, played, logs)
     is_new = not home.exists()
-    kept = _keep(home, documents)
+    kept = keep(home, documents)
     counted = kept or documents
     last = counted[-1] if counted else None
     if kept:
@@ -114,7 +114,7 @@ def match(
         draw(_tally(bots, outcomes))
         _remark(setting, outcomes)
         if kept:
-            click.echo(_how_to_watch(kept, f" in the new home {printable(repr(str(home)))}" * is_new))
+            click.echo(how_to_watch(kept, home, is_new=is_new))
     if file is not None and last is not None:
         file.write_bytes(msgspec.json.encode(last))
     if page is not None and last is not None:
@@ -195,7 +195,7 @@ def _documents(bots: Sequence[str], tasks: Sequence[Task], played: Sequence[Play
     ]
 
 
-def _keep(home: Path, matches: Sequence[Document]) -> Sequence[Document]:
+def keep(home: Path, matches: Sequence[Document]) -> Sequence[Document]:
     """Keep matches in the home and return them with their names; if that fails, say so and return none."""
     from arena.replay import kept
 
@@ -206,7 +206,9 @@ def _keep(home: Path, matches: Sequence[Document]) -> Sequence[Document]:
         return []
 
 
-def _how_to_watch(kept: Sequence[Document], where: str) -> str:
+def how_to_watch(kept: Sequence[Document], home: Path, *, is_new: bool) -> str:
+    """Return a line that says where matches are kept, and the command that shows the last one."""
+    where = f" in the new home {printable(repr(str(home)))}" * is_new
     names = kept[-1].match if len(kept) == 1 else f"{kept[0].match} … {kept[-1].match}"
     return f"kept as {names}{where}; step by step: arena replay last"
 

@@ -44,9 +44,13 @@ class Watching:
             if not self._shown:
                 from arena.replay.record import milliseconds
 
-                self._teller.annotator.times = [map(milliseconds, playing.times(seat)) for seat in range(table.match.seats)]
+                self._teller.annotator.times = [
+                    map(milliseconds, playing.times(seat)) for seat in range(table.match.seats)
+                ]
             if (step := self._steps.next(table.match.choices)) is not None:
-                self._teller.annotator.forfeited = {seat: forfeit.step for seat, forfeit in table.match.forfeits.items()}
+                self._teller.annotator.forfeited = {
+                    seat: forfeit.step for seat, forfeit in table.match.forfeits.items()
+                }
                 self._show(self._teller.tell(step))
 
     def finish(self, match: Document) -> None:

@@ -14,7 +14,7 @@ def frames(shown: Document) -> list[str]:
     """Return a text for every step; the first also says who plays, the last how the match ended."""
     teller = Teller(shown)
     *most, last = [teller.tell(step) for step in steps(shown)]
-    return [*most, "\n".join([last, *map(printable, [*teller.untold(), *_end(shown)])])]
+    return [*most, "\n".join([last, *map(printable, [*teller.untold(), *end(shown)])])]
 
 
 class Teller:
@@ -69,7 +69,8 @@ def _roll(roll: Roll) -> str:
     return f"  dice {roll.key}: {' '.join(map(str, roll.numbers))}"
 
 
-def _end(shown: Document) -> Iterator[str]:
+def end(shown: Document) -> Iterator[str]:
+    """Yield lines that say who forfeited, and in which order the seats finished."""
     yield ""
     for seat, reason, step in shown.forfeits:
         when = f"in step {step + 1}" if step >= 0 else "before the first step"

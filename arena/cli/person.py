@@ -1,0 +1,134 @@
+"""A person who plays at a terminal, as a bot: `arena play` starts this as a process of its own.
+
+To the referee a person is one more bot: the same stream, the same legal actions.
+
+    python -m arena.cli.person NAME NAME…
+"""
+
+from __future__ import annotations
+
+import signal
+import sys
+from collections.abc import Sequence
+from contextlib import suppress
+from importlib import import_module
+from typing import TYPE_CHECKING, Any, ClassVar, NoReturn
+
+import click
+
+from arena.cli.output import console, draw, printable
+from arena_bot import Bot, Turn, run
+
+if TYPE_CHECKING:
+    from arena.v1.referee_pb2 import MatchEnd, Update
+
+LEFT = 4
+"""The exit code if the person left the match."""
+HELP = """\
+Answer with the number of a choice, with its name, or with the beginning of its name.
+Enter alone takes the only choice, if there is just one.
+? shows this, Ctrl-D leaves the match.
+The rules of all games are in docs/games.md."""
+
+
+class Person(Bot):
+    """The seat of a person: shows what happened since the last question, then asks."""
+
+    matches = 1
+    updates = True
+    names: ClassVar[Sequence[str]] = ()
+    """The name of each seat."""
+
+    def start(self) -> None:
+        seats = (f"seat {seat}: {name}" for seat, name in enumerate(self.names))
+        self._news = [f"{self.rules.title}, {', '.join(seats)}", "? explains how to answer, Ctrl-D leaves", ""]
+        self._picture = ""
+
+    def update(self, update: Update) -> None:
+        for each in update.actions:
+            self._news.append(f"{self.names[each.seat]}: {self.rules.action_name(each.action)}")
+        self._picture = self._drawn(getattr(update, update.WhichOneof("view") or "other"))
+
+    def choose(self, turn: Turn) -> int:
+        self._show(self._drawn(turn.view))
+        names = {turn.name(action): action for action in turn.legal}
+        _list(list(names))
+        while True:
+            answer = _ask()
+            if answer == "?":
+                click.echo(HELP)
+                continue
+            found = chosen(answer, list(names))
+            if len(found) == 1:
+                return names[found[0]]
+            click.echo(_what_is_wrong(answer, found))
+
+    def end(self, end: MatchEnd) -> None:  # noqa: ARG002 - the command tells how it ended
+        self._show(self._picture)
+
+    def _drawn(self, view: Any) -> str:
+        try:
+            return self.rules.picture(self.rules.from_view(view, self.options))
+        except NotImplementedError:  # a game with hidden information has no state to draw
+            return str(view)
+
+    def _show(self, picture: str) -> None:
+        click.clear()  # only on a terminal
+        for line in [*self._news, "", *picture.split("\n"), ""]:
+            click.echo(printable(line))
+        self._news = []
+
+
+def _ask() -> str:
+    """Return what the person types; at the end of the input, the process ends."""
+    try:
+        return input("> ").strip()
+    except EOFError:
+        click.echo()
+        raise SystemExit(LEFT) from None
+
+
+def chosen(answer: str, names: Sequence[str]) -> list[str]:
+    """Return the names that an answer may mean: by number, by name, or by the beginning of a name."""
+    if not answer:
+        return list(names) if len(names) == 1 else []
+    if answer.isdecimal():
+        return list(names[int(answer) - 1 : int(answer)]) if int(answer) else []
+    wanted = " ".join(answer.casefold().split())
+    return [name for name in names if name == wanted] or [name for name in names if name.startswith(wanted)]
+
+
+def _what_is_wrong(answer: str, found: Sequence[str]) -> str:
+    if found:
+        return f"{printable(answer)} may mean {', '.join(found[:5])}{' …' * (len(found) > 5)}"
+    return (
+        "type the number of a choice, or its name; ? explains more"
+        if answer.isdecimal() or not answer
+        else (f"no choice begins with {printable(answer)!r}; ? explains how to answer")
+    )
+
+
+def _list(names: Sequence[str]) -> None:
+    """Print the choices with their numbers, in as many columns as there is room for."""
+    from rich.columns import Columns
+    from rich.text import Text
+
+    width = len(str(len(names)))
+    cells = [Text(f"{number:>{width}} {name}") for number, name in enumerate(names, 1)]
+    if console().is_terminal:
+        draw(Columns(cells, padding=(0, 3), column_first=True))
+    else:
+        draw(*cells)
+
+
+def _interrupted(*_: object) -> NoReturn:
+    """Handle Ctrl-C. With Python's own handler, asyncio would wait for the answer before it ends."""
+    raise KeyboardInterrupt
+
+
+if __name__ == "__main__":
+    signal.signal(signal.SIGINT, _interrupted)
+    with suppress(ImportError):
+        import_module("readline")  # input() then edits lines, and prompts on stdout
+    Person.names = sys.argv[1:]
+    run(Person)

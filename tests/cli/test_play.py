@@ -1,0 +1,134 @@
+"""A person plays: `arena play` in a terminal, and where lines come from a pipe."""
+
+from __future__ import annotations
+
+import json
+import os
+import pty
+import re
+import signal
+import subprocess
+from collections.abc import Sequence
+from pathlib import Path
+from subprocess import PIPE
+
+import pytest
+
+from arena import games
+from arena.cli.person import HELP, LEFT, chosen
+from arena.games import names as game_names
+from tests.cli.commands import ARENA, PATIENCE, environment, typed
+
+ROLLS = ["roll", "quit", "place 1,1", "place 1,2"]
+
+
+@pytest.mark.parametrize(
+    ("answer", "names", "meant"),
+    [
+        ("2", ROLLS, ["quit"]),
+        ("quit", ROLLS, ["quit"]),
+        ("q", ROLLS, ["quit"]),
+        ("  Place   1,2 ".strip(), ROLLS, ["place 1,2"]),
+        ("place", ROLLS, ["place 1,1", "place 1,2"]),
+        ("", ["roll"], ["roll"]),
+        ("", ROLLS, []),
+        ("0", ROLLS, []),
+        ("5", ROLLS, []),
+        ("keep 1", ["keep 1", "keep 1 1"], ["keep 1"]),
+        ("bank", ROLLS, []),
+    ],
+)
+def test_an_answer_is_a_number_a_name_or_its_beginning(answer: str, names: Sequence[str], meant: list[str]) -> None:
+    """A whole name is meant even if others begin with it; Enter alone only where there is one choice."""
+    assert chosen(answer, names) == meant
+
+
+def played(cwd: Path, *words: str, answers: str) -> tuple[int, str, str]:
+    done = subprocess.run(
+        [ARENA, "play", *words],
+        cwd=cwd,
+        env=environment(),
+        input=answers,
+        capture_output=True,
+        text=True,
+        timeout=PATIENCE,
+        check=False,
+    )
+    return done.returncode, done.stdout, done.stderr
+
+
+@pytest.mark.parametrize("name", game_names())
+def test_a_person_plays_every_game_to_its_end(name: str, tmp_path: Path) -> None:
+    """By number alone: the first choice always. The match is kept, with all that was chosen."""
+    most = max(games.game(name).seats)
+    bots = ["random"] * (most - 1)
+    code, out, err = played(tmp_path, *bots, "--game", name, "--seat", "1", "--seed", "a", answers="1\n" * 2000)
+    assert code == 0, err
+    assert f"{games.game(name).title}, seat 0: random, seat 1: you" in out
+    assert len(re.findall(r"(?m)^\d\. seat \d \((?:you|random)\), score -?\d+$", out)) == most
+    assert out.endswith("kept as unrated-1 in the new home '.arena'; step by step: arena replay last\n")
+    document = json.loads(typed("replay", "last", "--json", "--home", tmp_path / ".arena").out)
+    assert document["bots"] == ["random", "you", *["random"] * (most - 2)]
+    assert document["forfeits"] == []
+    own = [action for seat, action in document["choices"] if seat == 1]
+    assert out.count("\n> ") + out.startswith("> ") >= len(own)
+
+
+def test_what_others_did_is_told_and_what_is_no_choice_explained(tmp_path: Path) -> None:
+    """Nothing that is typed ends the match but the end of the input."""
+    code, out, err = played(tmp_path, "greedy", "--game", "birth", answers="?\nfoo\n77\n\nplay\n1\n")
+    assert (code, err.splitlines()[-1]) == (130, "you left the match: it is not kept")
+    assert HELP in out
+    assert "no choice begins with 'foo'" in out
+    assert "play may mean play 1, play" in out
+    assert out.count("type the number of a choice, or its name") == 2
+    assert re.search(r"(?m)^(> )?you: play \d\ngreedy: play \d$", out)
+    assert list(tmp_path.iterdir()) == []
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        (("greedy", "--game", "birth", "--seat", "2"), "--seat 2: with 2 players there are the seats 0 to 1"),
+        (("greedy", "random", "random", "--game", "birth"), "BIRTH is for 2 to 3 players, not 4"),
+        (("attach:", "--game", "birth"), "attach: is for arena match"),
+        (("nobody", "--game", "birth"), "unknown bot 'nobody'"),
+    ],
+)
+def test_what_cannot_be_played_is_refused(words: Sequence[str], said: str, tmp_path: Path) -> None:
+    """Before anything is asked."""
+    code, out, err = played(tmp_path, *words, answers="")
+    assert code in {1, 2}
+    assert (out, said in err) == ("", True), err
+
+
+def test_ctrl_c_in_a_terminal_leaves_nothing_behind(tmp_path: Path) -> None:
+    """It reaches the person's process as well as the command; both end without a traceback."""
+    ours, theirs = pty.openpty()
+    words = [str(ARENA), "play", "greedy", "--game", "birth"]
+    with subprocess.Popen(
+        words,
+        cwd=tmp_path,
+        env=environment(),
+        stdin=theirs,
+        stdout=theirs,
+        stderr=PIPE,
+        text=True,
+        start_new_session=True,
+    ) as process:
+        os.close(theirs)
+        shown = b""
+        while b"> " not in shown:
+            shown += os.read(ours, 4096)
+        os.killpg(process.pid, signal.SIGINT)
+        _, err = process.communicate(timeout=PATIENCE)
+        with pytest.raises(ProcessLookupError):
+            os.killpg(process.pid, 0)
+    os.close(ours)
+    assert (process.returncode, err.splitlines()[-1]) == (130, "you left the match: it is not kept")
+    assert "Traceback" not in err
+
+
+def test_leaving_has_an_exit_code_of_its_own() -> None:
+    """A bot that crashes has 1, a wrong use 2, an interruption 130."""
+    assert LEFT not in {0, 1, 2, 130}
