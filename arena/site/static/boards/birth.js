@@ -17,7 +17,7 @@
   const RING = 174; // radius of the ring of spaces
   const SPACE = 18; // radius of a space
   const RIM = 150; // the dice of an area lie between these two
-  const HUB = 56;
+  const HUB = 64;
 
   // What the view says; fields with their default value are missing from it.
 
@@ -99,8 +99,8 @@
     }
     const jumps = move.landings.length - 1;
     const who = `Seat ${move.seat}${move.forfeited ? ", which has forfeited," : ""}`;
-    const over = jumps ? `, with ${counted(jumps, "jump")}` : "";
-    return [`${who} played a ${move.face}${over}, in area ${move.area}.`, ...birthWords(step, move), ...breakWords(step, move)];
+    const over = jumps ? `, with ${counted(jumps, "jump")},` : "";
+    return [`${who} played a ${move.face}${over} into area ${move.area}.`, ...birthWords(step, move), ...breakWords(step, move)];
   }
 
   function birthWords(step, move) {
@@ -165,9 +165,11 @@
     return svg("path", { class: `wedge area-${area}`, d: arc });
   }
 
+  /** Writes the number of an area near the middle, smaller where many stretches meet. */
   function areaNumber({ area, from, to }) {
-    const { x, y } = point(HUB - 22, (from + to) / 2);
-    return svg("text", { class: "area-number", x, y }, String(area));
+    const scale = Math.min(1, (to - from) / 45);
+    const transform = `${at(point(HUB - 24 * scale, (from + to) / 2))} scale(${round(scale)})`;
+    return svg("text", { class: "area-number", transform }, String(area));
   }
 
   function space(view, number, angle) {
@@ -175,8 +177,8 @@
     return svg(
       "g",
       { class: "space", transform: at(point(RING, angle)) },
+      isStart ? svg("circle", { class: "start-ring", r: SPACE + 5 }) : null,
       svg("circle", { r: SPACE }),
-      isStart ? svg("circle", { class: "start-ring", r: SPACE - 4 }) : null,
       isStart ? svg("text", {}, "S") : null,
     );
   }
@@ -214,18 +216,20 @@
   const middle = (from, to) => from + clockwise(from, to) / 2;
 
   function hop(from, to) {
-    const [first, last] = [from + 2, from + clockwise(from, to) - 3];
+    const [first, last] = [from + 2, from + clockwise(from, to) - 2];
     const large = last - first > 180 ? 1 : 0;
-    const arc = `M${pair(point(MOVE - 9, first))} L${pair(point(MOVE, first + 1))} A${MOVE} ${MOVE} 0 ${large} 1 ${pair(point(MOVE, last))}`;
-    const tip = `${at(point(MOVE, last))} rotate(${round(last + 20)})`;
-    return [svg("path", { class: "hop", d: arc }), svg("path", { class: "hop-tip", d: "M-3 -8 L9 0 L-3 8 Z", transform: tip })];
+    const edge = RING + SPACE;
+    const arc = `A${MOVE} ${MOVE} 0 ${large} 1 ${pair(point(MOVE, last))}`;
+    const line = `M${pair(point(edge + 2, first))} L${pair(point(MOVE, first))} ${arc} L${pair(point(edge + 6, last))}`;
+    const tip = { d: "M-7 -8 L0 2 L7 -8 Z", transform: `${at(point(edge, last))} rotate(${round(last)})` };
+    return [svg("path", { class: "hop", d: line }), svg("path", { class: "hop-tip", ...tip })];
   }
 
   // The dice in an area
 
   /** Returns places for so many dice between two angles, in arcs from the rim inwards, as small as they must be. */
   function slots(count, from, to) {
-    for (let size = 24; ; size -= 1) {
+    for (let size = 38; ; size -= 1) {
       const places = arcs(size, count, from, to);
       if (places.length === count || size === 6) {
         return { size, places: places.sort((a, b) => a.angle - b.angle) };
@@ -263,7 +267,7 @@
   }
 
   function areaDie({ face, seat, isNew }, size, { radius, angle }) {
-    const scale = round((size - 3) / 20);
+    const scale = round((size * 0.82) / 20);
     const transform = `${at(point(radius, angle))} scale(${scale}) translate(-10 -10)`;
     return svg("g", { transform }, die(face, `seat-${seat} ${isNew ? "is-new" : ""}`, OUTLINES[seat]));
   }
@@ -308,19 +312,19 @@
     return html(
       "div",
       `board-seat birth-hand seat-${seat} ${step.pending.includes(seat) ? "is-pending" : ""}`,
-      html("p", "hand-of", seatName(seat, match), step.pending.includes(seat) ? html("span", "tag tag-to-decide", "to play") : null,
+      html("p", "hand-of", seatName(seat, match), step.pending.includes(seat) ? html("span", "tag tag-to-play", "to play") : null,
         forfeitOf(step, seat) ? html("span", "tag tag-forfeited", "forfeited") : null),
       faces.length ? diceRow(`hand: ${faces.join(" ")}`, dice) : html("span", "muted", "no dice left"),
     );
   }
 
   function pointsTable(step, match) {
-    const heads = ["seat", ...AREAS.map((area) => `in ${area}`), "absolute", "relative", "total"];
+    const heads = ["seat", ...AREAS, "absolute", "relative", "total"];
     return html(
       "table",
       "board-points",
-      html("caption", "", "Pips in each area; ● is the most, which counts as relative points"),
-      html("thead", "", html("tr", "", heads.map((head) => html("th", "", head)))),
+      html("caption", "", "Pips in areas 1 to 8; ● is the most there, which scores as relative points"),
+      html("thead", "", html("tr", "", heads.map((head) => html("th", "", String(head))))),
       html("tbody", "", seats(match).map((seat) => pointsRow(step, seat))),
     );
   }
@@ -335,11 +339,10 @@
   }
 
   arenaBoards["birth"] = function (step, match) {
-    const turns = step.pending.map((seat) => [seatName(seat, match), " plays a die of its hand"]);
     return html(
       "div",
       "board birth",
-      summary(step, match, { happened: happened(step), turns, unit: "point" }),
+      summary(step, match, { duty: () => "plays a die", unit: "point", happened: happened(step) }),
       html(
         "div",
         "board-columns",

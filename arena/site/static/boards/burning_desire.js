@@ -2,7 +2,7 @@
 "use strict";
 
 (function () {
-  const { svg, html, picture, die, badge, seatName, seats, forfeitOf, summary, listed, counted } = arenaSvg;
+  const { svg, html, picture, die, seatName, seats, forfeitOf, leaders, summary, listed, counted } = arenaSvg;
 
   const ROLES = [
     { name: "1", title: "1", faces: [1], points: [0, 10, 25, 60, 120, 250, 500] },
@@ -17,6 +17,7 @@
   const ORDINARY = 6; // dice; the seventh is the bonus die
   const PLACES = ["1", "2", "3", "4", "5", "6", "b"]; // names of the seven dice in "keep 2 3 b"
   const SLOT = 46; // width of one die with its captions
+  const TALL = 62; // their height
 
   // What the view says; fields with their default value are missing from it. Points have no upper bound.
 
@@ -130,11 +131,11 @@
 
   function duty(view) {
     const duties = {
-      ROLL: `keeps dice and rolls, or stops (roll ${view.rolls} of ${ROLLS} is done)`,
+      ROLL: "keeps dice and rolls the others, or stops",
       ROLE: "chooses a role",
       MULTIPLY: `banks ${view.score} points or multiplies`,
     };
-    return ` ${duties[phase(view)]}`;
+    return duties[phase(view)];
   }
 
   // Dice
@@ -144,10 +145,10 @@
     return picture(
       "desire-dice",
       SLOT * dice.length,
-      58,
+      TALL,
       label,
       dice.map((face, place) => dieInSlot(place, die(face, `${place === ORDINARY ? "die-bonus" : "die-white"} ${classes[place]}`), captions[place])),
-      svg("text", { class: "bonus-name", x: SLOT * (ORDINARY + 0.5), y: 7 }, "bonus"),
+      svg("text", { class: "bonus-name", x: SLOT * (ORDINARY + 0.5), y: 5 }, "bonus"),
     );
   }
 
@@ -163,7 +164,7 @@
     const dice = factors.map((factor, place) =>
       dieInSlot(place, [die(0, "die-factor"), svg("text", { class: "factor", x: 10, y: 10 }, `×${factor}`)], `die ${MULTIPLIERS[place].name}`),
     );
-    return picture("factor-dice", SLOT * dice.length, 58, `multiplier dice: ${factors.join(" ")}`, dice);
+    return picture("factor-dice", SLOT * dice.length, TALL, `multiplier dice: ${factors.join(" ")}`, dice);
   }
 
   // The turn that is played, and the one that ended in this step
@@ -213,7 +214,7 @@
     return html(
       "div",
       `board-seat ended-turn seat-${deed.seat}`,
-      html("p", "turn-head", seatName(deed.seat, match), ` ends its turn: ${deed.gain < 0 ? "" : "+"}${deed.gain}`),
+      html("p", "turn-head", seatName(deed.seat, match), ` ends its turn: ${deed.role ? `role ${deed.role.title}, ` : ""}+${deed.gain}`),
       sevenDice(`dice ${step.previous.dice.join(" ")}, bonus ${step.previous.bonus}`, dice, captions, classes),
       deed.factors ? factorDice(deed.factors) : null,
     );
@@ -222,11 +223,11 @@
   // What each role scores
 
   function roleTable(dice, chosen) {
-    const heads = ["role", 1, 2, 3, 4, 5, 6, "bonus", "scores"];
+    const heads = ["role", 1, 2, 3, 4, 5, 6, "bonus", "total"];
     return html(
       "table",
       "board-points role-table",
-      html("caption", "", "Points by the number of dice that count; [ ] is what the dice show now"),
+      html("caption", "", "Points by the number of dice that count; framed: the dice above"),
       html("thead", "", html("tr", "", heads.map((head) => html("th", "", String(head))))),
       html("tbody", "", ROLES.map((role) => roleRow(role, dice, role === chosen))),
     );
@@ -235,7 +236,7 @@
   function roleRow(role, dice, isChosen) {
     const count = countingDice(role, dice).length;
     const cells = role.points.slice(1).map((points, index) =>
-      index + 1 === count ? html("td", "is-now", `[${points}]`) : html("td", "", String(points)),
+      index + 1 === count ? html("td", "is-now", String(points)) : html("td", "", String(points)),
     );
     const bonus = bonusPoints(role, dice);
     return html(
@@ -264,10 +265,9 @@
     return html(
       "tr",
       isTurn ? "is-turn" : "",
-      html("th", "", isTurn ? "▶ " : "", seatName(seat, match)),
-      html("td", "race-lane", lane(step, seat)),
+      html("th", "", html("span", "race-seat", isTurn ? "▶" : "", seatName(seat, match))),
+      html("td", "race-lane", lane(step, seat), html("span", "muted", raceNote(step, seat))),
       html("td", "total", step.view.totals[seat]),
-      html("td", "race-note", raceNote(step, seat)),
     );
   }
 
@@ -287,11 +287,14 @@
     );
   }
 
-  function raceNote({ view, forfeits, previous, ...step }, seat) {
+  function raceNote(step, seat) {
+    const { view } = step;
+    const first = leaders(step);
     const missing = BigInt(view.goal) - BigInt(view.totals[seat]);
     const waits = (view.queue || []).slice(1).includes(seat);
     const notes = [
-      forfeitOf({ forfeits }, seat) ? "forfeited" : "",
+      forfeitOf(step, seat) ? "forfeited" : "",
+      first.includes(seat) && first.length < view.totals.length ? (step.over ? "wins" : "leads") : "",
       view.trigger === seat ? "reached the goal first" : missing > 0 ? `${missing} to go` : "",
       waits ? "has one more turn" : "",
     ];
@@ -299,11 +302,10 @@
   }
 
   arenaBoards["burning-desire"] = function (step, match) {
-    const turns = step.pending.map((seat) => [seatName(seat, match), duty(step.view)]);
     return html(
       "div",
       "board burning-desire",
-      summary(step, match, { happened: happened(step), turns, unit: "point" }),
+      summary(step, match, { duty: () => duty(step.view), unit: "point", happened: happened(step) }),
       html(
         "div",
         "board-columns",

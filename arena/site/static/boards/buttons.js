@@ -27,6 +27,11 @@
     return view.active || 0;
   }
 
+  /** Tells whether a round is being played: no sides are chosen and no stars put. */
+  function isRound(view) {
+    return ["TURN", "PLACE"].includes(phase(view));
+  }
+
   function round(view) {
     return view.round || 0;
   }
@@ -182,18 +187,14 @@
     return view.seats.flatMap((seat, number) => (holds(seat) ? [number] : []));
   }
 
-  function turns(step, match) {
-    return step.pending.map((seat) => [seatName(seat, match), ` ${duty(step, seat)}`]);
-  }
-
   function duty(step, number) {
     const seat = step.view.seats[number];
     const dice = counted(step.view.dice_left || 0, "die").replace("dies", "dice");
     const duties = {
-      SIDE: () => "chooses a side",
-      TURN: () => (buttons(seat).length ? `rolls ${dice} or quits` : `must roll ${dice}`),
+      SIDE: () => "must choose a side of the board",
+      TURN: () => (buttons(seat).length ? `may roll ${dice} or quit` : `must roll ${dice}`),
       PLACE: () => (number === active(step.view) ? "must put a button" : "may put a button"),
-      STAR: () => `has ${counted(starsToPlace(seat), "star")} to put`,
+      STAR: () => `must put ${counted(starsToPlace(seat), "star")}`,
     };
     return duties[phase(step.view)]();
   }
@@ -206,74 +207,79 @@
       return null;
     }
     const roll = rollOf(step);
-    const where = html("p", "table-round", `Round ${round(view) + 1}, turn ${(view.turn || 0) + 1}`);
+    const begun = html("span", "muted", ` seat ${view.starter || 0} has the red card and began`);
+    const where = html("p", "table-round", html("b", "", `Round ${round(view) + 1}, turn ${(view.turn || 0) + 1}`), begun);
     return html("div", "buttons-table", where, roll ? rolledDice(roll) : waitingDice(view));
   }
 
   function rolledDice({ row, gold, plain, seat }) {
     return [
-      dieGroup("row", "white die", [row], "die-white"),
-      dieGroup("column for all", "black die with gold pips", [gold], "die-gold"),
-      dieGroup(`columns for seat ${seat}`, "black dice", plain, "die-black"),
+      dieGroup(`row ${row}`, [smallDie(row, "die-white")]),
+      dieGroup(`column ${gold} for all`, [smallDie(gold, "die-gold")]),
+      dieGroup(`columns for seat ${seat}`, plain.map((face) => smallDie(face, "die-black"))),
     ];
   }
 
-  function dieGroup(use, label, faces, className) {
-    const dice = faces.map((face) => smallDie(face, className));
-    return html("span", "die-group", diceRow(`${label}: ${faces.join(" ")}`, dice), html("span", "die-use", use));
+  function dieGroup(use, dice) {
+    return html("span", "die-group", html("span", "dice-row", dice), html("span", "die-use", use));
   }
 
   function waitingDice(view) {
     const left = phase(view) === "TURN" ? view.dice_left : 0;
     const kinds = ["die-white", "die-gold", ...Array(Math.max(0, left - 2)).fill("die-black")];
-    return left
-      ? html("span", "die-group", kinds.map((kind) => smallDie(0, kind)), html("span", "die-use", `${left} dice to roll`))
-      : null;
+    const dice = kinds.map((kind) => smallDie(0, kind));
+    return left ? dieGroup(`${left} dice to roll`, dice) : null;
   }
 
   // One seat
 
   function seatFigure(step, match, number) {
     const seat = step.view.seats[number];
-    const state = `${step.pending.includes(number) ? "is-pending" : ""} is-${status(seat)}`;
+    const isOut = isRound(step.view) && status(seat) !== "in";
+    const state = `${step.pending.includes(number) ? "is-pending" : ""} ${isOut ? "is-out" : ""}`;
     return html(
       "figure",
       `board-seat buttons-seat seat-${number} ${state}`,
-      html("figcaption", "", seatName(number, match), cardRow(seat), tags(step, number), starLine(seat)),
+      html("figcaption", "", nameLine(seat, number, match), tags(step, number), starLine(seat)),
       seat.sides ? seat.sides.map((side, back) => sideGrid(number, side, back)) : playedGrid(step, number),
-      seat.sides ? null : tally(seat),
+      tally(step, number),
     );
   }
 
-  function cardRow(seat) {
+  function nameLine(seat, number, match) {
     const held = [...cards(seat)].map((colour) => html("span", `button-card colour-${colour}`, colour));
-    return held.length ? html("span", "card-row", held.length > 1 ? "cards " : "card ", held) : null;
+    const label = held.length > 1 ? "cards" : "card";
+    return html("span", "name-line", seatName(number, match), held.length ? html("span", "cards", label, held) : null);
   }
 
   function tags(step, number) {
     const seat = step.view.seats[number];
-    const out = { quit: "has quit", bust: "bust" }[status(seat)];
-    const words = [
-      forfeitOf(step, number) ? "forfeited" : null,
-      step.pending.includes(number) ? "to decide" : null,
-      ["SIDE", "OVER"].includes(phase(step.view)) ? null : out || "in the round",
-    ];
-    return html("span", "tags", words.filter(Boolean).map((word) => html("span", `tag tag-${word.replace(/ /g, "-")}`, word)));
+    return html("span", "tags", [
+      step.pending.includes(number) ? html("span", "tag tag-to-play", "to play") : null,
+      isRound(step.view) ? html("span", `tag tag-${status(seat)}`, status(seat)) : null,
+      forfeitOf(step, number) ? html("span", "tag tag-forfeited", "forfeited") : null,
+    ]);
   }
 
   function starLine(seat) {
-    const due = starsToPlace(seat) ? `, ${starsToPlace(seat)} to put` : "";
-    const run = `longest line ${longestRun(stars(seat))} of ${LINE}`;
-    return seat.sides ? null : html("span", "star-line", `★ ${stars(seat).length} of ${STARS_TO_WIN}${due}, ${run}`);
+    const due = starsToPlace(seat) ? ` +${starsToPlace(seat)}` : "";
+    const run = `line ${longestRun(stars(seat))}/${LINE}`;
+    return seat.sides ? null : html("span", "star-line", `★ ${stars(seat).length}/${STARS_TO_WIN}${due} · ${run}`);
   }
 
-  function tally(seat) {
+  /** Returns the buttons by colour and the stars they are worth, until these are given out. */
+  function tally(step, number) {
+    const seat = step.view.seats[number];
+    if (!isRound(step.view) || status(seat) === "bust") {
+      return null;
+    }
     const counts = colourCounts(seat);
     const earned = colourStars(seat);
     const entries = COLOURS.map((colour, index) =>
       html("span", "tally-entry", html("span", `swatch colour-${colour}`, colour), ` ${counts[index]}${"★".repeat(earned[index])}`),
     );
-    return html("p", "tally", entries, html("span", "tally-sum", `${counted(worth(seat), "star")} for quitting`));
+    const verb = status(seat) === "quit" ? "earned" : "to earn";
+    return html("p", "tally", entries, html("span", "tally-sum", `= ${counted(worth(seat), "star")} ${verb}`));
   }
 
   // The grid of a seat
@@ -288,7 +294,7 @@
     return gridPicture(
       gridLabel(seat, number),
       lit(step, number),
-      grid(seat.board),
+      grid(seat.board, stars(seat)),
       pieces(step, number),
       offers(step, number),
       runs(stars(seat)).filter((run) => run.length >= LINE).map(lineMark),
@@ -334,13 +340,14 @@
     ];
   }
 
-  function grid(board) {
+  /** Draws the cells; a star hides the letter below it. */
+  function grid(board, starred = []) {
     return [...board].map((colour, cell) =>
       svg(
         "g",
         { class: `cell colour-${colour}`, transform: corner(cell) },
         svg("rect", { x: 0.75, y: 0.75, width: CELL - 1.5, height: CELL - 1.5, rx: 3 }),
-        svg("text", { x: CELL / 2, y: CELL / 2 }, colour),
+        starred.includes(cell) ? null : svg("text", { x: CELL / 2, y: CELL / 2 }, colour),
       ),
     );
   }
@@ -354,7 +361,7 @@
     const before = step.previous ? step.previous.seats[number] : seat;
     const lost = lostSeats(step).includes(number) ? buttons(before) : [];
     return [
-      buttons(seat).map((cell) => piece(cell, button(), !buttons(before).includes(cell))),
+      buttons(seat).map((cell) => piece(cell, circles("button"), !buttons(before).includes(cell))),
       stars(seat).map((cell) => piece(cell, star(), !stars(before).includes(cell))),
       lost.map((cell) => piece(cell, cross(), false)),
     ];
@@ -368,12 +375,10 @@
     return svg("rect", { class: "new-frame", x: -0.5, y: -0.5, width: CELL + 1, height: CELL + 1, rx: 4 });
   }
 
-  function button() {
-    const middle = { cx: CELL / 2, cy: CELL / 2 };
-    return [
-      svg("circle", { class: "button-edge", ...middle, r: 9 }),
-      svg("circle", { class: "button-ring", ...middle, r: 9 }),
-    ];
+  /** Returns a light ring on a dark one, which is seen on a cell of any colour. */
+  function circles(name) {
+    const middle = { cx: CELL / 2, cy: CELL / 2, r: 9 };
+    return [svg("circle", { class: `${name}-edge`, ...middle }), svg("circle", { class: name, ...middle })];
   }
 
   function star() {
@@ -401,7 +406,7 @@
       return null;
     }
     const open = openCells(step.view.seats[number], number, rollOf(step));
-    return open.map((cell) => svg("circle", { class: "offer", transform: corner(cell), cx: CELL / 2, cy: CELL / 2, r: 9 }));
+    return open.map((cell) => svg("g", { transform: corner(cell) }, circles("offer")));
   }
 
   function lineMark(run) {
@@ -409,14 +414,14 @@
     const across = column(last) - column(first);
     const down = (last - first - across) / SIZE;
     const box = { x: 2, y: 2, width: CELL * (across + 1) - 4, height: CELL * (down + 1) - 4, rx: 10 };
-    return svg("rect", { class: "line-mark", transform: corner(first), ...box });
+    return ["line-edge", "line-mark"].map((name) => svg("rect", { class: name, transform: corner(first), ...box }));
   }
 
   arenaBoards["buttons"] = function (step, match) {
     return html(
       "div",
       "board buttons",
-      summary(step, match, { happened: happened(step), turns: turns(step, match), unit: "star" }),
+      summary(step, match, { duty: (seat) => duty(step, seat), unit: "star", happened: happened(step) }),
       table(step),
       html("div", `board-seats of-${match.seats}`, seats(match).map((seat) => seatFigure(step, match, seat))),
     );

@@ -95,34 +95,47 @@ var arenaSvg = (function () {
 
   function leadLine(step, match, unit) {
     const first = leaders(step);
-    const all = first.length === match.seats && !step.over;
-    const who = all ? ["All level"] : first.map((seat) => seatName(seat, match));
-    const scores = [...new Set(first.map((seat) => step.scores[seat]))];
-    return [...who, ` ${scores.join(", ")} ${scores[0] === "1" ? unit : `${unit}s`}`];
+    const who = joined(first.map((seat) => seatName(seat, match)), " and ");
+    const score = step.scores[first[0]];
+    return [first.length === match.seats ? "all level" : who, `: ${score} ${score === "1" ? unit : `${unit}s`}`];
   }
 
   function forfeitLines(step) {
     return step.forfeits.map((forfeit) => `Seat ${forfeit.seat} has forfeited: ${forfeit.reason}.`);
   }
 
+  /** Returns who has to decide what: seats with the same duty together, as in "0 ann and 2 bob may pass". */
+  function turnLine(step, match, duty) {
+    const duties = [...new Set(step.pending.map(duty))];
+    const groups = duties.map((words) => {
+      const having = step.pending.filter((seat) => duty(seat) === words);
+      return [joined(having.map((seat) => seatName(seat, match)), " and "), ` ${words}`];
+    });
+    return step.over ? "The match is over." : joined(groups, "; ");
+  }
+
   /**
-   * Returns the three lines above a board: what just happened (sentences), whose turn it is (one list of words and
-   * elements for each seat that decides), and who leads; `unit` names one point.
+   * Returns the lines above a board: whose turn it is, who leads, and what just happened. `duty` tells in words what
+   * a pending seat has to do, `unit` is the name of a point, and `happened` has sentences.
    */
-  function summary(step, match, { happened, turns, unit }) {
-    const turn = step.over ? ["The match is over."] : turns.map((words) => html("span", "summary-turn", words));
+  function summary(step, match, { duty, unit, happened }) {
     return html("dl", "board-summary", [
-      line("Just now", [...happened, ...forfeitLines(step)].join(" ")),
-      line("Turn", turn),
-      line(step.over ? "Winner" : "Lead", leadLine(step, match, unit)),
+      line("turn-line", "Turn", turnLine(step, match, duty)),
+      line("lead-line", step.over ? "Winner" : "Lead", leadLine(step, match, unit)),
+      line("news-line", "Just now", [...happened, ...forfeitLines(step)].join(" ")),
     ]);
   }
 
-  function line(term, words) {
-    return html("div", "", html("dt", "", term), html("dd", "", words));
+  function line(className, term, words) {
+    return html("div", className, html("dt", "", term), html("dd", "", words));
   }
 
   // Words
+
+  /** Puts a text between the members of a list, which may be elements. */
+  function joined(members, between) {
+    return members.flatMap((member, index) => (index ? [between, member] : [member]));
+  }
 
   /** Joins words as people do: "1, 2 and 3". */
   function listed(words) {
@@ -133,5 +146,20 @@ var arenaSvg = (function () {
     return `${number} ${noun}${number === 1 ? "" : "s"}`;
   }
 
-  return { svg, html, picture, die, smallDie, diceRow, badge, seatName, seats, forfeitOf, summary, listed, counted };
+  return {
+    svg,
+    html,
+    picture,
+    die,
+    smallDie,
+    diceRow,
+    badge,
+    seatName,
+    seats,
+    forfeitOf,
+    leaders,
+    summary,
+    listed,
+    counted,
+  };
 })();
