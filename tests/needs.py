@@ -83,6 +83,7 @@ NEEDS: dict[str, Callable[..., str]] = {
     "tools of languages": _tools,
     "bash": partial(_program, "bash"),
     "cc": partial(_program, "cc"),
+    "chromium": partial(_program, "chromium"),
     "node": partial(_program, "node"),
     "protoc": partial(_program, "protoc"),
     "control groups": _control_groups,

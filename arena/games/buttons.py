@@ -307,7 +307,7 @@ class Buttons(Game[State]):
     def picture(self, state: State) -> str:
         return picture(state, state.dice_left)
 
-    def events(self, before: State, decisions: Mapping[Seat, int], after: State) -> Sequence[str]:
+    def events(self, before: State, decisions: Mapping[Seat, int], after: State) -> Sequence[str]:  # noqa: ARG002
         happened = []
         begins = after.round > before.round
         # Whoever quits has stars to place, so a turn that ends the round without any was a bust.

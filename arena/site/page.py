@@ -26,14 +26,18 @@ def match_page(shown: MatchReplay) -> str:
     board = _boards().get(shown.game)
     scripts = [_static("dice.js"), *([_static("boards/svg.js"), board] if board else []), _static("viewer.js")]
     style = _static("viewer.css") + (_static("boards.css") if board else "")
-    return _templates().get_template("match.html").render(
-        match=shown,
-        by_place=sorted(range(len(shown.bots)), key=shown.ranks.__getitem__),
-        finished=shown.finished and datetime.fromtimestamp(shown.finished, UTC).strftime("%Y-%m-%d %H:%M UTC"),
-        policy=_policy(scripts, style),
-        style=Markup(style),
-        scripts=[Markup(script) for script in scripts],
-        data=Markup(_data(shown, "view" if board else "picture")),
+    return (
+        _templates()
+        .get_template("match.html")
+        .render(
+            match=shown,
+            by_place=sorted(range(len(shown.bots)), key=shown.ranks.__getitem__),
+            finished=shown.finished and datetime.fromtimestamp(shown.finished, UTC).strftime("%Y-%m-%d %H:%M UTC"),
+            policy=_policy(scripts, style),
+            style=Markup(style),
+            scripts=[Markup(script) for script in scripts],
+            data=Markup(_data(shown, "view" if board else "picture")),
+        )
     )
 
 

@@ -19,4 +19,3 @@ def patch(before: Any, after: Any) -> Any:
     if isinstance(before, list) and isinstance(after, list) and len(before) == len(after):
         return {place: patch(before[place], value) for place, value in enumerate(after) if before[place] != value}
     return after
-

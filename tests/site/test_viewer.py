@@ -1,0 +1,237 @@
+"""The viewer in a real browser: keys, address, dice, and that everybody can read it."""
+
+from __future__ import annotations
+
+import hashlib
+import hmac
+import json
+import re
+
+import pytest
+from axe_playwright_python.sync_playwright import Axe
+from playwright.sync_api import Page, expect
+
+from arena import games
+from arena.reports.replay import match_replay
+from arena.site.page import match_page
+from tests.referee.toy import Toy
+from tests.site import matches
+from tests.site.conftest import Open
+
+pytestmark = pytest.mark.needs("chromium")
+
+BUTTONS = matches.exported("buttons-3")
+LAST = 85
+"""Number of its last step."""
+
+
+def step(page: Page) -> int:
+    """The number of the step that is shown."""
+    return int(page.inner_text("#number"))
+
+
+# --- Going through a match
+
+
+def test_keys_go_through_the_match(opened: Open) -> None:
+    """One step, one event, and to either end; not beyond them."""
+    page = opened(BUTTONS)
+    keys = ["ArrowRight", "ArrowRight", "ArrowLeft", "Shift+ArrowRight", "End", "ArrowRight", "Shift+ArrowLeft", "Home"]
+    seen = []
+    for key in keys:
+        page.keyboard.press(key)
+        seen.append(step(page))
+    assert seen == [1, 2, 1, 11, LAST, LAST, 84, 0]
+
+
+def test_every_key_has_a_button(opened: Open) -> None:
+    """For those who have no keyboard, or a screen reader that needs the arrows itself."""
+    page = opened(BUTTONS)
+    seen = []
+    for name in ("forward", "forward", "back", "event-after", "last", "event-before", "first"):
+        page.click(f"#{name}")
+        seen.append(step(page))
+    assert seen == [1, 2, 1, 11, LAST, 84, 0]
+
+
+def test_the_address_names_the_step(opened: Open) -> None:
+    """So a step can be shown to others; an address in an open page leads there, too."""
+    page = opened(BUTTONS, "#step=37")
+    assert step(page) == 37
+    page.keyboard.press("ArrowRight")
+    page.wait_for_url("**#step=38")
+    page.evaluate("location.hash = '#step=5'")
+    expect(page.locator("#number")).to_have_text("5")
+    assert step(opened(BUTTONS, "#step=1000000")) == LAST
+    assert step(opened(BUTTONS, "#step=here")) == 0
+
+
+def test_steps_and_slider_lead_to_a_step(opened: Open) -> None:
+    """The list of steps is a list of links, and the slider lies on the scores of all steps."""
+    page = opened(BUTTONS)
+    page.click("#steps a >> text='7'")
+    expect(page.locator("#number")).to_have_text("7")
+    assert page.locator("#steps li[aria-current=step]").inner_text().startswith("7 ")
+    page.fill("#slider", "20")
+    assert step(page) == 20
+
+
+def test_it_plays_to_the_end_and_stops(opened: Open) -> None:
+    """Space plays and pauses; at the end it begins anew."""
+    page = opened(BUTTONS, f"#step={LAST - 2}")
+    page.select_option("#speed", "20")
+    page.evaluate("document.activeElement.blur()")  # in a list of speeds a space would choose
+    page.keyboard.press("Space")
+    expect(page.locator("#number")).to_have_text(str(LAST))
+    expect(page.locator("#play")).to_have_text("Play")
+    page.keyboard.press("Space")
+    expect(page.locator("#play")).to_have_text("Pause")
+    page.keyboard.press("Space")
+    expect(page.locator("#play")).to_have_text("Play")
+    assert step(page) < LAST
+
+
+def test_a_step_says_who_chose_what_and_how_the_players_stand(opened: Open) -> None:
+    """In the words of the document: names, times, dice and their keys, events, and what was printed."""
+    page = opened(matches.hostile(), "#step=2")
+    assert re.search(r"chooses roll in \d+\.\d ms", page.inner_text("#happened"))
+    assert "round/0/turn/0" in page.inner_text("#happened")
+    page.keyboard.press("End")
+    rows = page.locator("#players tbody tr")
+    assert [rows.nth(seat).locator("td").last.inner_text() for seat in range(3)] == [
+        "place 3, forfeited: crash",
+        "place 1",
+        "place 2, forfeited: crash",
+    ]
+
+
+def test_what_bots_say_is_text(opened: Open) -> None:
+    """Nothing that they print is run or becomes part of the page."""
+    page = opened(matches.hostile())
+    assert page.inner_text("#happened pre") == "\n".join(matches.HARMLESS)
+    assert page.locator("b").count() == 0
+    assert page.title() != "gone"
+
+
+def test_a_key_shows_the_next_board_within_50_milliseconds(opened: Open) -> None:
+    """Also in a match of 500 steps: whoever holds a key down sees every step."""
+    long = matches.random_match("burning-desire", ["a", "b", "c", "d"])
+    page = opened(long)
+    assert int(page.inner_text("#count")) >= 500
+    page.evaluate("""() => {
+        window.took = [];
+        document.addEventListener("keydown", (event) => {
+            const begun = performance.now();
+            requestAnimationFrame(() => setTimeout(() => window.took.push(performance.now() - begun)));
+        }, true);
+    }""")
+    for _ in range(40):
+        page.keyboard.press("ArrowRight")
+        page.evaluate("new Promise(requestAnimationFrame)")
+    took = sorted(page.evaluate("window.took"))
+    assert took[len(took) // 2] < 50, took
+
+
+# --- The dice
+
+VECTORS = [
+    (b"\x0b" * 20, b"Hi There"),
+    (b"Jefe", b"what do ya want for nothing?"),
+    (b"\xaa" * 20, b"\xdd" * 50),
+    (bytes(range(1, 26)), b"\xcd" * 50),
+    (b"\xaa" * 131, b"Test Using Larger Than Block-Size Key - Hash Key First"),
+    (b"\xaa" * 131, b"This is a test using a larger than block-size key and a larger than block-size data. "
+     b"The key needs to be hashed before being used by the HMAC algorithm."),
+]  # fmt: skip
+PUBLISHED = [
+    "b0344c61d8db38535ca8afceaf0bf12b881dc200c9833da726e9376c2e32cff7",
+    "5bdcc146bf60754e6a042426089575c75a003f089d2739839dec58b964ec3843",
+    "773ea91e36800e46854db8ebd09181a72959098b3ef8c122d9635514ced565fe",
+    "82558a389a443c0ea4cc819899f2083a85f0faa3e578f8077a2e3ff46729665b",
+    "60e431591ee0b67f0d8a26aacbf5b77f8e0bc6213728c5140546040f0ee37f54",
+    "9b09ffa71b942fcb27635fbcd5b0e944bfdc63644f0713938a7f51535c3a35e2",
+]
+"""RFC 4231, test cases 1 to 4, 6 and 7; case 5 only cuts a digest off."""
+
+
+def test_the_hash_is_the_one_that_is_published(opened: Open) -> None:
+    """The page brings its own, since browsers have none on a page that came by plain http."""
+    page = opened(BUTTONS)
+    hashed = "([key, text]) => [...arenaDice.hmac(Uint8Array.from(key), Uint8Array.from(text))]"
+    found = [bytes(page.evaluate(hashed, [list(key), list(text)])).hex() for key, text in VECTORS]
+    assert found == PUBLISHED
+    assert found == [hmac.digest(key, text, "sha256").hex() for key, text in VECTORS]
+    for length in (0, 55, 56, 63, 64, 200):
+        digest = page.evaluate("(text) => [...arenaDice.sha256(Uint8Array.from(text))]", [7] * length)
+        assert bytes(digest) == hashlib.sha256(b"\x07" * length).digest()
+
+
+def verdict(page: Page) -> str:
+    page.click("#check-dice")
+    return page.inner_text("#verdict")
+
+
+@pytest.mark.parametrize("name", ["birth-3", "burning-desire-4", "buttons-3"])
+def test_the_dice_of_a_match_are_right(opened: Open, name: str) -> None:
+    """Faces of dice, and the draws of a shuffle."""
+    assert verdict(opened(matches.exported(name))).startswith("✓ Right: ")
+
+
+@pytest.mark.parametrize(
+    ("now", "then", "found"),
+    [
+        ('"numbers":[1,4,1,6,5,2]', '"numbers":[1,4,1,6,5,3]', "the dice round/0/turn/0 should be"),
+        ('"commitment":"', '"commitment":"0', "the commitment should be"),
+        ('"seed":"', '"seed":"00', "the commitment should be"),
+        ('"scores":["7","5","5"],"ranks"', '"scores":["8","5","5"],"ranks"', "the scores should be"),
+    ],
+)
+def test_the_first_difference_is_named(opened: Open, now: str, then: str, found: str) -> None:
+    """Whoever changes a number in the file is found out."""
+    page = match_page(match_replay(BUTTONS))
+    assert now in page
+    assert verdict(opened(page.replace(now, then, 1))).startswith(f"✗ Wrong: {found}")
+
+
+# --- For everyone
+
+
+@pytest.mark.parametrize(("width", "scheme"), [(360, "light"), (360, "dark"), (800, "light"), (1600, "dark")])
+@pytest.mark.parametrize("name", ["birth-3", "burning-desire-4", "buttons-3"])
+def test_everybody_can_use_it(opened: Open, name: str, width: int, scheme: str) -> None:
+    """axe-core finds no barrier, and nothing is wider than the window."""
+    page = opened(matches.exported(name), "#step=30", viewport={"width": width, "height": 800}, color_scheme=scheme)
+    page.click("#check-dice")
+    violations = Axe().run(page).response["violations"]
+    assert [(each["id"], [node["html"] for node in each["nodes"]]) for each in violations] == []
+    assert page.evaluate("document.documentElement.scrollWidth") <= width
+
+
+def test_it_reads_without_a_script(opened: Open) -> None:
+    """Players, outcome, and all steps in words; nothing that would not work."""
+    page = opened(BUTTONS, java_script_enabled=False)
+    assert page.locator("#steps li").count() == LAST + 1
+    assert page.is_visible("#players table")
+    assert not page.is_visible("#viewer")
+    assert not page.is_visible("button")
+
+
+def test_a_screen_reader_hears_of_a_step_when_it_stands_still(opened: Open) -> None:
+    """Not of each that rushes by."""
+    page = opened(BUTTONS)
+    for _ in range(10):
+        page.keyboard.press("ArrowRight")
+    expect(page.locator("#said")).to_have_text(re.compile(r"^Step 10\. "))
+
+
+def test_a_game_from_elsewhere_is_shown_by_its_picture(opened: Open, monkeypatch: pytest.MonkeyPatch) -> None:
+    """With whose turn it is and who leads; all else works as for the arena's own games."""
+    monkeypatch.setattr(games, "game", lambda _: Toy())
+    document = matches.random_match("toy", ["a", "b"])
+    page = opened(document)
+    assert page.inner_text("#board") == "Turn: 0 a, 1 b\nLead: nobody\n\n()"
+    page.keyboard.press("End")
+    faces = [roll.numbers[0] for roll in document.dice]
+    assert page.inner_text("#board pre") == str(tuple(faces))
+    assert json.loads(page.inner_text("#count")) == len(faces)
+    assert verdict(page).startswith("✓ Right: ")
