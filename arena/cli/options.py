@@ -94,10 +94,10 @@ class NewFile(click.Path):
     """Type of an option that is a file to be written; its folder must be there, so that no work is done in vain."""
 
     def __init__(self) -> None:
-        super().__init__(path_type=Path, dir_okay=False)
+        super().__init__(dir_okay=False)
 
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
-        file = super().convert(value, param, ctx)
+        file = Path(os.fsdecode(super().convert(value, param, ctx)))
         if not file.parent.is_dir():
             self.fail(f"there is no folder {str(file.parent)!r}", param, ctx)
         return file

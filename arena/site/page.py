@@ -67,7 +67,8 @@ def _boards() -> Mapping[str, str]:
 def _policy(scripts: Sequence[str], style: str) -> str:
     """Return a Content-Security-Policy that allows these scripts and this style, and nothing from anywhere else."""
     allowed = " ".join(map(_hashed, scripts))
-    return f"default-src 'none'; script-src {allowed}; style-src {_hashed(style)}; img-src data:; base-uri 'none'"
+    ours = f"script-src {allowed}; style-src {_hashed(style)}; img-src data:"
+    return f"default-src 'none'; {ours}; base-uri 'none'; form-action 'none'"
 
 
 def _hashed(text: str) -> str:

@@ -233,7 +233,7 @@
 
   // Space presses a focused button, and the arrows choose a speed or scroll what is wider than its place.
   function hasOwnUse({ key, target }) {
-    return target.closest("select, pre") !== null || (key === " " && target.closest("button, a") !== null);
+    return target.closest("select, pre") !== null || (key === " " && target.closest("button, a, summary") !== null);
   }
 
   function addressed() {
