@@ -1,246 +1,279 @@
-// The board of BIRTH: the ring of spaces with the pawns and the last move, the dice in the five areas, and the points.
+// The board of BIRTH: the ring of spaces with the pawns and the last move, the dice in the areas, hands and points.
 "use strict";
 
-(function () {
-  const { svg, html, picture, die, smallDie, diceRow, badge, seatName, seats, forfeitOf, summary, listed, counted } =
-    arenaSvg;
+(() => {
+  const { svg, html, picture, table, die, smallDie, badge, seatName, tags, summary, listed, counted } = arenaSvg;
 
   const AREAS = [1, 2, 3, 5, 8];
   const SPACES = 15;
   const DICE = 11;
-  const OUTLINES = ["square", "round", "hexagon"]; // by seat: told apart without colours
-  const FACE_NAMES = ["", "ones", "twos", "threes", "fours", "fives", "sixes"];
+  const OUTLINES = ["square", "round", "hexagon"]; // of dice and pawns by seat, so that no colour is needed
 
-  // Sizes of the drawing, whose middle is (0, 0).
-  const HALF = 236;
-  const MOVE = 206; // radius of the arrows
-  const RING = 174; // radius of the ring of spaces
-  const SPACE = 18; // radius of a space
-  const RIM = 150; // the dice of an area lie between these two
-  const HUB = 64;
+  // --- What the view says; fields with their default value are missing from it
 
-  // What the view says; fields with their default value are missing from it.
+  const pawn = (seat) => seat.pawn ?? 0;
+  const hand = (seat) => seat.hand ?? [];
+  const start = (view) => view.start ?? 0;
 
-  const pawn = (seat) => seat.pawn || 0;
-  const hand = (seat) => seat.hand || [];
-  const start = (view) => view.start || 0;
-  const turn = (view) => view.turn || 0;
-
-  /** Returns the faces of a seat's dice in an area; the view has each die as 10 · area + face. */
-  function facesIn(seat, area) {
-    return (seat.placed || []).filter((die) => Math.floor(die / 10) === area).map((die) => die % 10);
+  /** Returns a seat's dice on the board; the view has each as 10 · area + face. */
+  function placed(seat) {
+    return (seat.placed ?? []).map((code) => ({ area: Math.floor(code / 10), face: code % 10 }));
   }
+
+  function facesIn(seat, area) {
+    return placed(seat).flatMap((each) => (each.area === area ? [each.face] : []));
+  }
+
+  // --- Points
 
   const sum = (numbers) => numbers.reduce((total, number) => total + number, 0);
 
-  function pips(view, area) {
-    return view.seats.map((seat) => sum(facesIn(seat, area)));
-  }
-
   function absolute(seat) {
-    return sum((seat.placed || []).map((die) => Math.floor(die / 10)));
+    return sum(placed(seat).map(({ area }) => area));
   }
 
-  function relative(view, seat) {
-    return sum(AREAS.map((area) => (isMost(pips(view, area), seat) ? pips(view, area)[seat] : 0)));
+  /** Returns for each area the pips of every seat. */
+  function pipsByArea(view) {
+    return AREAS.map((area) => view.seats.map((seat) => sum(facesIn(seat, area))));
   }
 
-  function isMost(sums, seat) {
-    return sums[seat] > 0 && sums[seat] === Math.max(...sums);
+  function isMost(pips, seat) {
+    return pips[seat] > 0 && pips[seat] === Math.max(...pips);
   }
 
-  // The move of this step
+  // --- The move of a step
 
-  /** Returns the move that led to this step; `landings` are the spaces it touched, of which the last is its goal. */
-  function moveOf(step) {
-    if (!step.previous) {
+  /** Returns the move that led to this step; null if none did. The last of its landings is where the pawn stays. */
+  function moveOf({ previous, choices, view }) {
+    if (!choices.length) {
       return null;
     }
-    const [{ seat, name, forfeited }] = step.choices;
-    const face = Number(name.replace("play ", ""));
-    const landings = landingsOf(step.previous.seats.map(pawn), seat, face);
-    return { seat, face, forfeited, landings, area: step.view.areas[landings[landings.length - 1]] };
+    const [{ seat, action }] = choices;
+    const face = action + 1;
+    const landings = landingsOf(previous.seats.map(pawn), seat, face);
+    return { seat, face, landings, area: view.areas[landings.at(-1)] };
   }
 
-  /** Returns where a pawn lands, jumping on from other pawns; it may come back to where it began, which is empty then. */
+  /** Returns where a pawn lands, jumping on from others; it may come back to where it began, and stays there. */
   function landingsOf(pawns, seat, face) {
     const landings = [(pawns[seat] + face) % SPACES];
-    let last = landings[0];
-    while (pawns.includes(last) && last !== pawns[seat]) {
-      last = (last + face) % SPACES;
-      landings.push(last);
+    while (pawns.includes(landings.at(-1)) && landings.at(-1) !== pawns[seat]) {
+      landings.push((landings.at(-1) + face) % SPACES);
     }
     return landings;
   }
 
-  function rollOf(step, kind) {
-    return step.rolls.find((roll) => roll.key.endsWith(kind));
+  const birthOf = (step) => step.rolls.find((roll) => roll.key.endsWith("/birth"));
+  const breakOf = (step) => step.rolls.find((roll) => roll.key.endsWith("/break"));
+
+  /** Returns by seat the faces that are new in the area of the move: the die placed, or what a Birth made of it. */
+  function newFaces(step, move) {
+    const equal = step.previous.seats.map((seat, number) => {
+      const old = facesIn(seat, move.area).filter((face) => face === move.face);
+      return number === move.seat ? [...old, move.face] : old;
+    });
+    const rolled = [...(birthOf(step)?.numbers ?? [])]; // a Birth rolls equal dice, those of seat 0 first
+    return equal.map((faces) => (birthOf(step) ? rolled.splice(0, faces.length) : faces));
   }
 
-  /** Returns by seat the faces that are new in the area of the move: those that a Birth rolled, or the die placed. */
-  function newFaces(step, move) {
-    const birth = rollOf(step, "/birth");
-    if (!birth) {
-      return step.view.seats.map((_, seat) => (seat === move.seat ? [move.face] : []));
+  function happened(step, move) {
+    if (!move) {
+      return step.previous ? [] : ["All dice are rolled."];
     }
-    let given = 0;
-    return step.previous.seats.map((before, seat) => {
-      const equal = facesIn(before, move.area).filter((face) => face === move.face).length;
-      const count = equal + (seat === move.seat ? 1 : 0);
-      given += count;
-      return birth.numbers.slice(given - count, given);
+    const jumps = move.landings.length - 1;
+    const jumping = jumps ? `, with ${counted(jumps, "jump")},` : "";
+    return [
+      `Seat ${move.seat} played a ${move.face}${jumping} into area ${move.area}.`,
+      ...(birthOf(step) ? [birthWords(birthOf(step).numbers, move.face)] : []),
+      ...(breakOf(step) ? [`Break: the hand of seat ${move.seat} was rolled again.`] : []),
+    ];
+  }
+
+  function birthWords(numbers, face) {
+    return `Birth: the ${numbers.length} dice with a ${face} there were rolled again: ${listed(numbers)}.`;
+  }
+
+  // --- Measures of the ring, whose middle is (0, 0)
+
+  const HALF = 236; // of the drawing's side
+  const ARROW = 206; // radius of the arrows
+  const RING = 174; // radius of the circle on which the spaces lie
+  const SPACE = 18; // radius of a space
+  const RIM = 150; // the dice of an area lie between the rim and the hub
+  const HUB = 64;
+
+  const rounded = (number) => Math.round(number * 100) / 100;
+
+  /** Returns a point as "x y"; angles are in degrees, clockwise from the top. */
+  function point(radius, angle) {
+    const radians = (angle * Math.PI) / 180;
+    return `${rounded(radius * Math.sin(radians))} ${rounded(-radius * Math.cos(radians))}`;
+  }
+
+  function placedAt(radius, angle, ...children) {
+    return svg("g", { transform: `translate(${point(radius, angle)})` }, children);
+  }
+
+  function arcTo(radius, from, to) {
+    return `A${radius} ${radius} 0 ${to - from > 180 ? 1 : 0} 1 ${point(radius, to)}`;
+  }
+
+  /**
+   * Returns the stretches of spaces of one area, clockwise. All have the same angle, since dice need room in an area
+   * with one space as well. The first begins where the area changes, and lies on top.
+   */
+  function stretchesOf(areas) {
+    const changes = [...areas.keys()].filter((space) => areas[space] !== areas.at(space - 1));
+    const firsts = changes.length ? changes : [0];
+    const width = 360 / firsts.length;
+    return firsts.map((first, index) => {
+      const next = firsts[index + 1] ?? firsts[0] + SPACES;
+      const spaces = [...Array(next - first).keys()].map((offset) => (first + offset) % SPACES);
+      return { area: areas[first], spaces, from: width * (index - 0.5), to: width * (index + 0.5) };
     });
   }
 
-  function happened(step) {
-    const move = moveOf(step);
-    if (!move) {
-      return ["All dice are rolled."];
-    }
-    const jumps = move.landings.length - 1;
-    const who = `Seat ${move.seat}${move.forfeited ? ", which has forfeited," : ""}`;
-    const over = jumps ? `, with ${counted(jumps, "jump")},` : "";
-    return [`${who} played a ${move.face}${over} into area ${move.area}.`, ...birthWords(step, move), ...breakWords(step, move)];
-  }
-
-  function birthWords(step, move) {
-    const birth = rollOf(step, "/birth");
-    return birth
-      ? [`Birth: the ${counted(birth.numbers.length, "die").replace("dies", "dice")} with a ${move.face} there were rolled again: ${listed(birth.numbers)}.`]
-      : [];
-  }
-
-  function breakWords(step, move) {
-    return rollOf(step, "/break") ? [`Break: the hand of seat ${move.seat} was rolled again.`] : [];
-  }
-
-  // The ring
-
-  /** Returns the stretches of the ring that belong to one area, clockwise; the first begins where the area changes. */
-  function stretchesOf(areas) {
-    const first = areas.findIndex((area, space) => area !== areas[(space + SPACES - 1) % SPACES]);
-    const stretches = [];
-    for (let offset = 0; offset < SPACES; offset += 1) {
-      const space = (Math.max(0, first) + offset) % SPACES;
-      const last = stretches[stretches.length - 1];
-      if (last && last.area === areas[space]) {
-        last.spaces.push(space);
-      } else {
-        stretches.push({ area: areas[space], spaces: [space] });
-      }
-    }
-    return withAngles(stretches);
-  }
-
-  /** Gives all stretches the same angle, since dice need room in an area with one space as well; the first is on top. */
-  function withAngles(stretches) {
-    const width = 360 / stretches.length;
-    return stretches.map((stretch, index) => ({ ...stretch, from: width * (index - 0.5), to: width * (index + 0.5) }));
-  }
-
-  /** Returns the angle of every space, in degrees clockwise from the top. */
+  /** Returns the angle of every space. */
   function anglesOf(stretches) {
     const angles = [];
     for (const { spaces, from, to } of stretches) {
-      spaces.forEach((space, index) => {
-        angles[space] = from + ((to - from) * (index + 0.5)) / spaces.length;
-      });
+      spaces.forEach((space, index) => (angles[space] = from + ((to - from) * (index + 0.5)) / spaces.length));
     }
     return angles;
   }
 
-  function point(radius, angle) {
-    const radians = (angle * Math.PI) / 180;
-    return { x: round(radius * Math.sin(radians)), y: round(-radius * Math.cos(radians)) };
+  // --- The ring
+
+  function ring(step, move) {
+    const { view } = step;
+    const stretches = stretchesOf(view.areas);
+    const angles = anglesOf(stretches);
+    return picture(
+      "birth-ring",
+      2 * HALF,
+      2 * HALF,
+      `The ring. ${view.seats.map((seat, number) => pawnWords(view, seat, number)).join(" ")}`,
+      svg(
+        "g",
+        { transform: `translate(${HALF} ${HALF})` },
+        stretches.map(wedge),
+        stretches.map(areaNumber),
+        angles.map((angle, number) => space(angle, number === start(view))),
+        move ? moveArrow(step, move, angles) : null,
+        view.seats.map((seat, number) => pawnMark(number, angles[pawn(seat)])),
+        AREAS.map((area) => areaDice(step, move, area, stretches)),
+      ),
+    );
   }
 
-  const round = (number) => Math.round(number * 100) / 100;
-  const at = ({ x, y }) => `translate(${x} ${y})`;
-  const pair = ({ x, y }) => `${x} ${y}`;
+  function pawnWords(view, seat, number) {
+    const gone = (pawn(seat) - start(view) + SPACES) % SPACES;
+    return `Pawn ${number} is in area ${view.areas[pawn(seat)]}, ${counted(gone, "space")} after the start.`;
+  }
 
   function wedge({ area, from, to }) {
-    const large = to - from > 180 ? 1 : 0;
     const edge = RING + SPACE + 5;
-    const arc = `M0 0 L${pair(point(edge, from))} A${edge} ${edge} 0 ${large} 1 ${pair(point(edge, to))} Z`;
-    return svg("path", { class: `wedge area-${area}`, d: arc });
+    return svg("path", { class: `wedge area-${area}`, d: `M0 0 L${point(edge, from)} ${arcTo(edge, from, to)} Z` });
   }
 
   /** Writes the number of an area near the middle, smaller where many stretches meet. */
   function areaNumber({ area, from, to }) {
     const scale = Math.min(1, (to - from) / 45);
-    const transform = `${at(point(HUB - 24 * scale, (from + to) / 2))} scale(${round(scale)})`;
-    return svg("text", { class: "area-number", transform }, String(area));
+    const number = svg("text", { class: "area-number", transform: `scale(${rounded(scale)})` }, area);
+    return placedAt(HUB - 24 * scale, (from + to) / 2, number);
   }
 
-  function space(view, number, angle) {
-    const isStart = number === start(view);
-    return svg(
-      "g",
-      { class: "space", transform: at(point(RING, angle)) },
+  function space(angle, isStart) {
+    return placedAt(
+      RING,
+      angle,
       isStart ? svg("circle", { class: "start-ring", r: SPACE + 5 }) : null,
-      svg("circle", { r: SPACE }),
+      svg("circle", { class: "space", r: SPACE }),
       isStart ? svg("text", {}, "S") : null,
     );
   }
 
-  function pawnMark(seat, number, angle) {
+  /** Returns a die or, with face 0, a pawn of a seat, around the origin. */
+  function seatDie(seat, face, size, isNew = false) {
+    const place = `scale(${rounded(size / 20)}) translate(-10 -10)`;
+    return svg("g", { transform: place }, die(face, `seat-${seat} ${isNew ? "is-new" : ""}`, OUTLINES[seat]));
+  }
+
+  function pawnMark(seat, angle) {
+    return placedAt(RING, angle, seatDie(seat, 0, 29), svg("text", { class: "pawn-number" }, seat));
+  }
+
+  /** Draws the way of a pawn from the space that it left, one arrow for each landing, with the die that was played. */
+  function moveArrow(step, { seat, face, landings }, angles) {
+    const stops = [pawn(step.previous.seats[seat]), ...landings].map((space) => angles[space]);
+    const arrows = landings.map((_, index) => arrow(stops[index], after(stops[index], stops[index + 1])));
     return svg(
       "g",
-      { class: `pawn seat-${number}`, transform: at(point(RING, angle)) },
-      svg("g", { transform: "scale(1.45) translate(-10 -10)" }, die(0, `seat-${number}`, OUTLINES[number])),
-      svg("text", {}, String(number)),
+      { class: `seat-${seat}` },
+      placedAt(RING, stops[0], svg("circle", { class: "left-space", r: SPACE })),
+      arrows,
+      placedAt(ARROW + 13, (stops[0] + after(stops[0], stops[1])) / 2, seatDie(seat, face, 22)),
     );
   }
 
-  // The arrow of a move: one arc for each jump
+  /** Returns an angle, or the same one a turn later, so that it is after the other clockwise. */
+  function after(from, to) {
+    return from + ((to - from + 720) % 360 || 360);
+  }
 
-  function moveMarks(step, angles) {
-    const move = moveOf(step);
-    if (!move) {
+  function arrow(from, to) {
+    const edge = RING + SPACE;
+    const [first, last] = [from + 2, to - 2];
+    const up = `M${point(edge + 2, first)} L${point(ARROW, first)}`;
+    const tip = svg("path", { class: "arrow-tip", d: "M-7 -8 L0 2 L7 -8 Z", transform: `rotate(${rounded(last)})` });
+    return [
+      svg("path", { class: "arrow", d: `${up} ${arcTo(ARROW, first, last)} L${point(edge + 6, last)}` }),
+      placedAt(edge, last, tip),
+    ];
+  }
+
+  // --- The dice in an area
+
+  /** Draws an area's dice, seat by seat, in the first stretch of the area. */
+  function areaDice(step, move, area, stretches) {
+    const stretch = stretches.find((each) => each.area === area);
+    if (!stretch) {
       return null;
     }
-    const from = pawn(step.previous.seats[move.seat]);
-    const ends = [from, ...move.landings].map((space) => angles[space]);
-    const arcs = move.landings.map((_, index) => hop(ends[index], ends[index + 1]));
-    const played = point(MOVE + 13, middle(ends[0], ends[1]));
-    return svg(
-      "g",
-      { class: `move seat-${move.seat}` },
-      svg("circle", { class: "left-space", r: SPACE, transform: at(point(RING, ends[0])) }),
-      arcs,
-      svg("g", { transform: `${at(played)} translate(-11 -11) scale(1.1)` }, die(move.face, `seat-${move.seat}`, OUTLINES[move.seat])),
-    );
+    const fresh = move?.area === area ? newFaces(step, move) : step.view.seats.map(() => []);
+    const dice = step.view.seats.flatMap((seat, number) => marked(number, facesIn(seat, area), fresh[number]));
+    const { size, places } = placesFor(dice.length, stretch);
+    return places.map(({ radius, angle }, index) => {
+      const { seat, face, isNew } = dice[index];
+      return placedAt(radius, angle, seatDie(seat, face, 0.82 * size, isNew));
+    });
   }
 
-  const clockwise = (from, to) => (to - from + 720) % 360 || 360;
-  const middle = (from, to) => from + clockwise(from, to) / 2;
-
-  function hop(from, to) {
-    const [first, last] = [from + 2, from + clockwise(from, to) - 2];
-    const large = last - first > 180 ? 1 : 0;
-    const edge = RING + SPACE;
-    const arc = `A${MOVE} ${MOVE} 0 ${large} 1 ${pair(point(MOVE, last))}`;
-    const line = `M${pair(point(edge + 2, first))} L${pair(point(MOVE, first))} ${arc} L${pair(point(edge + 6, last))}`;
-    const tip = { d: "M-7 -8 L0 2 L7 -8 Z", transform: `${at(point(edge, last))} rotate(${round(last)})` };
-    return [svg("path", { class: "hop", d: line }), svg("path", { class: "hop-tip", ...tip })];
+  /** Returns a seat's dice, with those marked that are new. */
+  function marked(seat, faces, fresh) {
+    const left = [...fresh];
+    return faces.map((face) => {
+      const index = left.indexOf(face);
+      return { seat, face, isNew: index >= 0 && left.splice(index, 1).length > 0 };
+    });
   }
 
-  // The dice in an area
-
-  /** Returns places for so many dice between two angles, in arcs from the rim inwards, as small as they must be. */
-  function slots(count, from, to) {
-    for (let size = 38; ; size -= 1) {
-      const places = arcs(size, count, from, to);
-      if (places.length === count || size === 6) {
-        return { size, places: places.sort((a, b) => a.angle - b.angle) };
-      }
+  /** Returns places for some dice in a stretch, from left to right, and their size, which is as large as fits. */
+  function placesFor(count, stretch) {
+    let size = 38;
+    let places = arcs(size, count, stretch);
+    while (places.length < count) {
+      size -= 1;
+      places = arcs(size, count, stretch);
     }
+    return { size, places: places.sort((one, other) => one.angle - other.angle) };
   }
 
-  function arcs(size, count, from, to) {
+  /** Returns places in arcs from the rim inwards, at most `count`. */
+  function arcs(size, count, { from, to }) {
     const places = [];
     for (let radius = RIM - size / 2; radius >= HUB + size / 2; radius -= size) {
-      const width = (size / radius) * (180 / Math.PI);
+      const width = ((size / radius) * 180) / Math.PI;
       const fit = Math.min(count - places.length, Math.floor((to - from) / width - 0.3));
       for (let index = 0; index < fit; index += 1) {
         places.push({ radius, angle: (from + to) / 2 + width * (index - (fit - 1) / 2) });
@@ -249,105 +282,59 @@
     return places;
   }
 
-  function areaDice(step, { area, from, to }) {
-    const move = moveOf(step);
-    const fresh = move && move.area === area ? newFaces(step, move) : seats({ bots: step.view.seats }).map(() => []);
-    const dice = step.view.seats.flatMap((seat, number) => marked(facesIn(seat, area), fresh[number], number));
-    const { size, places } = slots(dice.length, from, to);
-    return places.map((place, index) => areaDie(dice[index], size, place));
-  }
+  // --- Hands and points
 
-  /** Returns a seat's dice with those marked that are new. */
-  function marked(faces, fresh, seat) {
-    const left = [...fresh];
-    return faces.map((face) => {
-      const found = left.indexOf(face);
-      return { face, seat, isNew: found >= 0 && left.splice(found, 1).length > 0 };
-    });
-  }
-
-  function areaDie({ face, seat, isNew }, size, { radius, angle }) {
-    const scale = round((size * 0.82) / 20);
-    const transform = `${at(point(radius, angle))} scale(${scale}) translate(-10 -10)`;
-    return svg("g", { transform }, die(face, `seat-${seat} ${isNew ? "is-new" : ""}`, OUTLINES[seat]));
-  }
-
-  function ring(step) {
-    const { view } = step;
-    const stretches = stretchesOf(view.areas);
-    const angles = anglesOf(stretches);
-    const homes = AREAS.map((area) => stretches.find((stretch) => stretch.area === area)).filter(Boolean);
-    const middle = { transform: `translate(${HALF} ${HALF})` };
-    return picture(
-      "birth-ring",
-      2 * HALF,
-      2 * HALF,
-      ringLabel(view),
-      svg("g", middle, [
-        stretches.map(wedge),
-        stretches.map(areaNumber),
-        angles.map((angle, number) => space(view, number, angle)),
-        moveMarks(step, angles),
-        view.seats.map((seat, number) => pawnMark(seat, number, angles[pawn(seat)])),
-        homes.map((stretch) => areaDice(step, stretch)),
-      ]),
-    );
-  }
-
-  function ringLabel(view) {
-    const pawns = view.seats.map((seat, number) => {
-      const gone = (pawn(seat) - start(view) + SPACES) % SPACES;
-      return `pawn ${number} is ${counted(gone, "space")} from the start, in area ${view.areas[pawn(seat)]}`;
-    });
-    return `The ring: ${pawns.join("; ")}.`;
-  }
-
-  // Hands and points
-
-  function handOf(step, match, seat) {
+  function handOf(step, match, move, seat) {
     const faces = hand(step.view.seats[seat]);
-    const move = moveOf(step);
-    const isNew = !step.previous || (move.seat === seat && rollOf(step, "/break"));
+    const isNew = !step.previous || (move?.seat === seat && breakOf(step));
     const dice = faces.map((face) => smallDie(face, `seat-${seat} ${isNew ? "is-new" : ""}`, OUTLINES[seat]));
     return html(
       "div",
-      `board-seat birth-hand seat-${seat} ${step.pending.includes(seat) ? "is-pending" : ""}`,
-      html("p", "hand-of", seatName(seat, match), step.pending.includes(seat) ? html("span", "tag tag-to-play", "to play") : null,
-        forfeitOf(step, seat) ? html("span", "tag tag-forfeited", "forfeited") : null),
-      faces.length ? diceRow(`hand: ${faces.join(" ")}`, dice) : html("span", "muted", "no dice left"),
+      `board-seat seat-${seat} ${step.pending.includes(seat) ? "is-pending" : ""}`,
+      html("p", "name-line", seatName(seat, match), tags(step, seat)),
+      html("p", "dice-row", dice.length ? dice : "no dice left"),
     );
   }
 
-  function pointsTable(step, match) {
+  function pointsTable(step) {
+    const caption = "Pips in areas 1 to 8; ● is the most there, which scores as relative points";
     const heads = ["seat", ...AREAS, "absolute", "relative", "total"];
+    const pips = pipsByArea(step.view);
+    const rows = step.view.seats.map((seat, number) => pointsRow(step, pips, seat, number));
+    return table("", caption, heads, rows);
+  }
+
+  function pointsRow(step, pips, seat, number) {
+    const won = pips.map((each) => (isMost(each, number) ? each[number] : 0));
+    const cells = pips.map((each, area) => html("td", won[area] ? "is-most" : "", won[area] ? "●" : "", each[number]));
     return html(
-      "table",
-      "board-points",
-      html("caption", "", "Pips in areas 1 to 8; ● is the most there, which scores as relative points"),
-      html("thead", "", html("tr", "", heads.map((head) => html("th", "", String(head))))),
-      html("tbody", "", seats(match).map((seat) => pointsRow(step, seat))),
+      "tr",
+      "",
+      html("th", "", badge(number)),
+      cells,
+      html("td", "", absolute(seat)),
+      html("td", "", sum(won)),
+      html("td", "total", step.scores[number]),
     );
   }
 
-  function pointsRow({ view, scores }, seat) {
-    const areas = AREAS.map((area) => {
-      const sums = pips(view, area);
-      return isMost(sums, seat) ? html("td", "is-most", `●${sums[seat]}`) : html("td", "", String(sums[seat]));
-    });
-    const points = [absolute(view.seats[seat]), relative(view, seat)].map((number) => html("td", "", String(number)));
-    return html("tr", "", html("th", "", badge(seat)), areas, points, html("td", "total", scores[seat]));
+  function turnWords({ view }) {
+    const all = DICE * view.seats.length;
+    return `Turn ${Math.min((view.turn ?? 0) + 1, all)} of ${all}; S is the start`;
   }
 
-  arenaBoards["birth"] = function (step, match) {
+  arenaBoards["birth"] = (step, match) => {
+    const move = moveOf(step);
+    const hands = match.bots.map((_, seat) => handOf(step, match, move, seat));
     return html(
       "div",
-      "board birth",
-      summary(step, match, { duty: () => "plays a die", unit: "point", happened: happened(step) }),
+      "board",
+      summary(step, match, { duty: () => "plays a die", unit: "point", happened: happened(step, move) }),
       html(
         "div",
         "board-columns",
-        html("div", "", ring(step), html("p", "muted", `Turn ${Math.min(turn(step.view) + 1, DICE * match.seats)} of ${DICE * match.seats}; S is the start space`)),
-        html("div", "", seats(match).map((seat) => handOf(step, match, seat)), pointsTable(step, match)),
+        html("div", "", ring(step, move), html("p", "muted", turnWords(step))),
+        html("div", "", hands, pointsTable(step)),
       ),
     );
   };

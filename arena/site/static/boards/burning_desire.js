@@ -1,315 +1,274 @@
 // The board of Burning Desire: the dice of the turn, what each role scores with them, and the race to the goal.
 "use strict";
 
-(function () {
-  const { svg, html, picture, die, seatName, seats, forfeitOf, leaders, summary, listed, counted } = arenaSvg;
+(() => {
+  const { svg, html, picture, table, die, seatName, hasForfeited, leaders, summary, listed, counted } = arenaSvg;
 
   const ROLES = [
-    { name: "1", title: "1", faces: [1], points: [0, 10, 25, 60, 120, 250, 500] },
-    { name: "2-3", title: "2–3", faces: [2, 3], points: [0, 0, 10, 20, 30, 100, 180] },
-    { name: "4-6", title: "4–6", faces: [4, 5, 6], points: [0, 0, 5, 10, 20, 30, 80] },
+    { name: "role 1", title: "1", faces: [1], points: [0, 10, 25, 60, 120, 250, 500] },
+    { name: "role 2-3", title: "2–3", faces: [2, 3], points: [0, 0, 10, 20, 30, 100, 180] },
+    { name: "role 4-6", title: "4–6", faces: [4, 5, 6], points: [0, 0, 5, 10, 20, 30, 80] },
   ];
+  const ONES = ROLES[0];
   const MULTIPLIERS = [
-    { name: "A", sides: [0, 0, 1, 1, 1, 2] },
-    { name: "B", sides: [0, 0, 0, 2, 2, 3] },
+    [0, 0, 1, 1, 1, 2],
+    [0, 0, 0, 2, 2, 3],
   ];
   const ROLLS = 3;
-  const ORDINARY = 6; // dice; the seventh is the bonus die
-  const PLACES = ["1", "2", "3", "4", "5", "6", "b"]; // names of the seven dice in "keep 2 3 b"
-  const SLOT = 46; // width of one die with its captions
-  const TALL = 62; // their height
+  const BONUS = 6; // place of the bonus die, after the six ordinary ones
 
-  // What the view says; fields with their default value are missing from it. Points have no upper bound.
+  // --- What the view says; fields with their default value are missing from it
 
-  const current = (view) => view.current || 0;
+  const current = (view) => view.current ?? 0;
   const phase = (view) => view.phase.replace("BURNING_DESIRE_PHASE_", "");
   const stage = (view) => view.stage.replace("BURNING_DESIRE_STAGE_", "");
-  const seven = (view) => [...view.dice, view.bonus];
-  const pointsText = (points) => counted(points, "point").replace("1 points", "1 point");
+  const queue = (view) => view.queue ?? [];
+  const dice = (view) => [...view.dice, view.bonus];
+  const turnsBegun = (view) => view.turns.reduce((sum, turns) => sum + turns, 0);
 
-  function turnsOf(view) {
-    return view.turns.reduce((sum, turns) => sum + turns, 0);
+  // --- What a role scores
+
+  function counts(role, face, place) {
+    return place !== BONUS && role.faces.includes(face);
   }
 
-  // The rules that the drawing needs
-
-  function countingDice(role, dice) {
-    return dice.slice(0, ORDINARY).filter((face) => role.faces.includes(face));
+  function countingFaces(role, view) {
+    return view.dice.filter((face, place) => counts(role, face, place));
   }
 
-  function basePoints(role, dice) {
-    return role.points[countingDice(role, dice).length];
-  }
-
-  function bonusPoints(role, dice) {
-    const bonus = dice[ORDINARY];
-    if (role.name === "1") {
-      return bonus === 1 ? basePoints(role, dice) : 0;
+  function bonusPoints(role, view) {
+    const counting = countingFaces(role, view);
+    if (role === ONES) {
+      return view.bonus === 1 ? role.points[counting.length] : 0;
     }
-    const counting = countingDice(role, dice);
-    return counting.filter((face) => face === bonus).length * (counting.length === ORDINARY ? 20 : 10);
+    const each = counting.length === BONUS ? 20 : 10;
+    return each * counting.filter((face) => face === view.bonus).length;
   }
 
-  // The step
+  // --- The step
 
-  /** Returns what was done in this step: by whom, its name, and what follows from it; null at the start. */
-  function deedOf(step) {
-    if (!step.previous) {
+  /** Returns what was done in this step and what came of it; null if nothing was. Points have no upper bound. */
+  function deedOf({ view, previous, choices, rolls }) {
+    if (!choices.length) {
       return null;
     }
-    const { view, previous } = step;
-    const [{ seat, name, forfeited }] = step.choices;
+    const [{ seat, name }] = choices;
     return {
       seat,
       name,
-      forfeited,
-      role: ROLES.find((role) => name === `role ${role.name}`),
-      factors: name === "multiply" ? factorsOf(step) : null,
+      role: ROLES.find((role) => role.name === name),
+      factors: name === "multiply" ? factorsOf(rolls) : null,
       gain: BigInt(view.totals[seat]) - BigInt(previous.totals[seat]),
-      endsTurn: stage(view) === "OVER" || turnsOf(view) > turnsOf(previous),
+      endsTurn: stage(view) === "OVER" || turnsBegun(view) > turnsBegun(previous),
     };
   }
 
-  /** Returns the numbers that the multiplier dice show; a face names one of the six sides. */
-  function factorsOf(step) {
-    const { numbers } = step.rolls.find((roll) => roll.key.includes("/multiply/"));
-    return MULTIPLIERS.map(({ sides }, index) => sides[numbers[index] - 1]);
+  /** Returns what the multiplier dice show; a face is the number of one of their sides. */
+  function factorsOf(rolls) {
+    const { numbers } = rolls.find((roll) => roll.key.includes("/multiply/"));
+    return MULTIPLIERS.map((sides, index) => sides[numbers[index] - 1]);
   }
 
-  function happened(step) {
-    const deed = deedOf(step);
+  /** Tells by place which dice "keep 2 3 b" keeps. */
+  function keptPlaces(name) {
+    const kept = name.split(" ");
+    return ["1", "2", "3", "4", "5", "6", "b"].map((place) => kept.includes(place));
+  }
+
+  // --- Words
+
+  function happened(step, deed) {
+    const rolled = `Seat ${current(step.view)} rolled all dice.`;
     if (!deed) {
-      return ["The match begins."];
+      return step.previous ? [] : [rolled];
     }
-    const who = `Seat ${deed.seat}${deed.forfeited ? ", which has forfeited," : ""}`;
-    return [`${who} ${deedWords(step, deed)}.`, ...stageWords(step), ...nextWords(step, deed)];
+    const isNext = deed.endsTurn && stage(step.view) !== "OVER";
+    return [`Seat ${deed.seat} ${deedWords(step, deed)}.`, ...stageWords(step), ...(isNext ? [rolled] : [])];
   }
 
-  function deedWords(step, { seat, name, role, factors, gain, endsTurn }) {
+  function deedWords({ view, previous }, { name, role, factors, gain, endsTurn }) {
     if (role) {
-      return endsTurn ? `scored role ${role.title}: ${pointsText(gain)}` : `chose role ${role.title}: ${pointsText(step.view.score)}`;
+      return `${endsTurn ? "scored" : "chose"} role ${role.title}: ${counted(endsTurn ? gain : view.score, "point")}`;
     }
     if (factors) {
-      return multiplyWords(step, factors);
+      const product = [previous.score, ...factors].join(" × ");
+      return factors.includes(0) ? `multiplied: ${product} = 0, all is lost` : `multiplied: ${product} = ${view.score}`;
     }
-    const kept = keptDice(name, seven(step.previous));
-    const words = {
-      bank: () => `banked ${pointsText(gain)}`,
-      stop: () => "stopped rolling",
-      keep: () => `kept ${kept.length ? listed(kept) : "nothing"} and rolled the other dice again`,
-    };
-    return words[name.split(" ")[0]]();
+    return { bank: `banked ${counted(gain, "point")}`, stop: "stopped rolling" }[name] ?? keepWords(name, previous);
   }
 
-  function multiplyWords(step, factors) {
-    const product = `${step.previous.score} × ${factors.join(" × ")}`;
-    return factors.includes(0) ? `multiplied: ${product} = 0, all points of the turn are lost` : `multiplied: ${product} = ${step.view.score}`;
-  }
-
-  function isKept(name, place) {
-    return name.split(" ").slice(1).includes(PLACES[place]);
-  }
-
-  function keptDice(name, dice) {
-    return dice.flatMap((face, place) => (isKept(name, place) ? [place === ORDINARY ? `bonus ${face}` : face] : []));
+  function keepWords(name, previous) {
+    const kept = keptPlaces(name);
+    const faces = dice(previous).map((face, place) => (place === BONUS ? `bonus ${face}` : face));
+    const words = listed(faces.filter((_, place) => kept[place]));
+    return `kept ${words || "nothing"} and rolled the other dice again`;
   }
 
   function stageWords({ view, previous }) {
-    if (stage(view) === stage(previous)) {
-      return [];
-    }
     const words = {
-      FINAL: `Seat ${view.trigger || 0} has reached ${view.goal}: every other seat has one more turn.`,
-      TIEBREAK: `The lead is shared: seats ${listed(view.queue || [])} have one more turn each.`,
-    };
-    return words[stage(view)] ? [words[stage(view)]] : [];
-  }
-
-  function nextWords({ view }, deed) {
-    return deed.endsTurn && stage(view) !== "OVER" ? [`Seat ${current(view)} rolled all dice.`] : [];
+      FINAL: `Seat ${view.trigger} has reached ${view.goal}: every other seat has one more turn.`,
+      TIEBREAK: `The lead is shared: seats ${listed(queue(view))} have one more turn.`,
+    }[stage(view)];
+    return words && stage(view) !== stage(previous) ? [words] : [];
   }
 
   function duty(view) {
-    const duties = {
+    return {
       ROLL: "keeps dice and rolls the others, or stops",
       ROLE: "chooses a role",
-      MULTIPLY: `banks ${view.score} points or multiplies`,
-    };
-    return duties[phase(view)];
+      MULTIPLY: `banks ${counted(view.score, "point")} or multiplies`,
+    }[phase(view)];
   }
 
-  // Dice
+  // --- Dice
 
-  /** Draws the seven dice, each with a caption below and a class, both by place. */
-  function sevenDice(label, dice, captions, classes) {
-    return picture(
-      "desire-dice",
-      SLOT * dice.length,
-      TALL,
-      label,
-      dice.map((face, place) => dieInSlot(place, die(face, `${place === ORDINARY ? "die-bonus" : "die-white"} ${classes[place]}`), captions[place])),
-      svg("text", { class: "bonus-name", x: SLOT * (ORDINARY + 0.5), y: 5 }, "bonus"),
-    );
+  const SLOT = 46; // width of a die with its caption
+  const HEIGHT = 64;
+
+  /** Draws the seven dice with a caption below each; the captioned ones are framed, but not those that were kept. */
+  function sevenDice(view, captions) {
+    const drawn = dice(view).map((face, place) => {
+      const kind = place === BONUS ? "die-bonus" : "die-white";
+      const isNew = captions[place] && captions[place] !== "kept";
+      return inSlot(place, die(face, `${kind} ${isNew ? "is-new" : ""}`), captions[place]);
+    });
+    const label = `dice ${view.dice.join(" ")}, bonus ${view.bonus}`;
+    const bonus = svg("text", { x: SLOT * (BONUS + 0.5), y: 5 }, "bonus");
+    return picture("seven-dice", SLOT * 7, HEIGHT, label, drawn, bonus);
   }
 
-  function dieInSlot(place, drawn, caption) {
+  function multiplierDice(factors) {
+    const drawn = factors.map((factor, place) => {
+      const number = svg("text", { class: "factor", x: 10, y: 10 }, `×${factor}`);
+      return inSlot(place, [die(0, "die-factor"), number], `die ${"AB"[place]}`);
+    });
+    return picture("multiplier-dice", SLOT * 2, HEIGHT, `multiplier dice ${factors.join(" ")}`, drawn);
+  }
+
+  function inSlot(place, drawn, caption) {
     const middle = SLOT * (place + 0.5);
     return [
-      svg("g", { transform: `translate(${middle - 15} 12) scale(1.5)` }, drawn),
-      svg("text", { x: middle, y: 54 }, caption),
+      svg("g", { transform: `translate(${middle - 15} 14) scale(1.5)` }, drawn),
+      svg("text", { class: "caption", x: middle, y: 56 }, caption),
     ];
   }
 
-  function factorDice(factors) {
-    const dice = factors.map((factor, place) =>
-      dieInSlot(place, [die(0, "die-factor"), svg("text", { class: "factor", x: 10, y: 10 }, `×${factor}`)], `die ${MULTIPLIERS[place].name}`),
-    );
-    return picture("factor-dice", SLOT * dice.length, TALL, `multiplier dice: ${factors.join(" ")}`, dice);
-  }
+  // --- The turn that is played, and the one that ended in this step
 
-  // The turn that is played, and the one that ended in this step
-
-  function currentTurn(step, match) {
-    const { view } = step;
-    const deed = deedOf(step);
-    const dice = seven(view);
-    const chosen = deed && !deed.endsTurn ? deed.role : null;
-    const rolled = wasRolled(step, deed);
-    const captions = dice.map((_, place) => (rolled ? (rolled(place) ? "rolled" : "kept") : ""));
-    const classes = dice.map((face, place) => (rolled && rolled(place)) || (chosen && counts(chosen, face, place)) ? "is-new" : "");
+  function currentTurn({ view, previous }, match, deed) {
+    const isNew = !previous || deed?.endsTurn;
+    const stake = phase(view) === "MULTIPLY" ? `, ${counted(view.score, "point")} at stake` : "";
     return html(
       "div",
-      `board-seat seat-${current(view)} is-pending`,
-      html("p", "turn-head", seatName(current(view), match), ` roll ${view.rolls} of ${ROLLS}${atStake(view)}`),
-      sevenDice(`dice ${view.dice.join(" ")}, bonus ${view.bonus}`, dice, captions, classes),
-      deed && deed.factors && !deed.endsTurn ? factorDice(deed.factors) : null,
-      roleTable(dice, chosen),
+      `board-seat is-pending seat-${current(view)}`,
+      html("p", "", seatName(current(view), match), ` roll ${view.rolls} of ${ROLLS}${stake}`),
+      sevenDice(view, isNew ? Array(7).fill("rolled") : captionsOf(view, deed)),
+      deed?.factors && !isNew ? multiplierDice(deed.factors) : null,
+      roleTable(view, isNew ? null : deed?.role),
     );
   }
 
-  function atStake(view) {
-    return phase(view) === "MULTIPLY" ? `, ${view.score} points at stake` : "";
-  }
-
-  /** Returns a function that tells which dice this step rolled; null if it rolled none of the seven. */
-  function wasRolled(step, deed) {
-    if (!deed || (deed.endsTurn && stage(step.view) !== "OVER")) {
-      return () => true;
-    }
-    return deed.name.startsWith("keep") ? (place) => !isKept(deed.name, place) : null;
-  }
-
-  function counts(role, face, place) {
-    return place < ORDINARY && role.faces.includes(face);
-  }
-
-  function endedTurn(step, match) {
-    const deed = deedOf(step);
-    if (!deed || !deed.endsTurn) {
-      return null;
-    }
-    const dice = seven(step.previous);
-    const captions = dice.map((face, place) => (deed.role && counts(deed.role, face, place) ? "counts" : ""));
-    const classes = captions.map((caption) => (caption ? "is-new" : ""));
+  function endedTurn({ previous }, match, deed) {
+    const role = deed.role ? `role ${deed.role.title}, ` : "";
     return html(
       "div",
-      `board-seat ended-turn seat-${deed.seat}`,
-      html("p", "turn-head", seatName(deed.seat, match), ` ends its turn: ${deed.role ? `role ${deed.role.title}, ` : ""}+${deed.gain}`),
-      sevenDice(`dice ${step.previous.dice.join(" ")}, bonus ${step.previous.bonus}`, dice, captions, classes),
-      deed.factors ? factorDice(deed.factors) : null,
+      "board-seat",
+      html("p", "", seatName(deed.seat, match), ` ended its turn: ${role}+${deed.gain}`),
+      sevenDice(previous, captionsOf(previous, deed)),
+      deed.factors ? multiplierDice(deed.factors) : null,
     );
   }
 
-  // What each role scores
+  /** Returns by place what this step did with the dice that lie there. */
+  function captionsOf(view, deed) {
+    if (deed?.role) {
+      return dice(view).map((face, place) => (counts(deed.role, face, place) ? "counts" : ""));
+    }
+    const isKeep = deed?.name.startsWith("keep");
+    return keptPlaces(deed?.name ?? "").map((isKept) => (isKeep ? (isKept ? "kept" : "rolled") : ""));
+  }
 
-  function roleTable(dice, chosen) {
+  function roleTable(view, chosen) {
+    const caption = "Points by the number of dice that count; framed: the dice above";
     const heads = ["role", 1, 2, 3, 4, 5, 6, "bonus", "total"];
-    return html(
-      "table",
-      "board-points role-table",
-      html("caption", "", "Points by the number of dice that count; framed: the dice above"),
-      html("thead", "", html("tr", "", heads.map((head) => html("th", "", String(head))))),
-      html("tbody", "", ROLES.map((role) => roleRow(role, dice, role === chosen))),
-    );
+    const rows = ROLES.map((role) => roleRow(role, view, role === chosen));
+    return table("role-table", caption, heads, rows);
   }
 
-  function roleRow(role, dice, isChosen) {
-    const count = countingDice(role, dice).length;
-    const cells = role.points.slice(1).map((points, index) =>
-      index + 1 === count ? html("td", "is-now", String(points)) : html("td", "", String(points)),
-    );
-    const bonus = bonusPoints(role, dice);
+  function roleRow(role, view, isChosen) {
+    const count = countingFaces(role, view).length;
+    const bonus = bonusPoints(role, view);
+    const points = role.points.map((number, index) => html("td", index === count ? "is-now" : "", number));
     return html(
       "tr",
       isChosen ? "is-chosen" : "",
       html("th", "", role.title, isChosen ? " ✓" : ""),
-      cells,
+      points.slice(1),
       html("td", "", `+${bonus}`),
-      html("td", "total", String(basePoints(role, dice) + bonus)),
+      html("td", "total", role.points[count] + bonus),
     );
   }
 
-  // The race
+  // --- The race
 
   function race(step, match) {
-    return html(
-      "table",
-      "board-points race",
-      html("caption", "", `Points banked; the line is the goal, ${step.view.goal}`),
-      html("tbody", "", seats(match).map((seat) => raceRow(step, match, seat))),
-    );
+    const caption = `Points banked; the line is the goal, ${step.view.goal}`;
+    const rows = match.bots.map((_, seat) => raceRow(step, match, seat));
+    return table("race", caption, ["seat", "to the goal", "points"], rows);
   }
 
   function raceRow(step, match, seat) {
-    const isTurn = step.pending.includes(seat);
+    const pointer = step.pending.includes(seat) ? "▶" : null;
     return html(
       "tr",
-      isTurn ? "is-turn" : "",
-      html("th", "", html("span", "race-seat", isTurn ? "▶" : "", seatName(seat, match))),
-      html("td", "race-lane", lane(step, seat), html("span", "muted", raceNote(step, seat))),
+      "",
+      html("th", "", html("span", "race-seat", pointer, seatName(seat, match))),
+      html("td", "", way(step, seat), html("span", "muted", wayWords(step, seat))),
       html("td", "total", step.view.totals[seat]),
     );
   }
 
-  /** Draws how far a seat is, stretched to the width of its cell, with the points of this step in another shade. */
-  function lane(step, seat) {
-    const { totals, goal } = step.view;
-    const end = Math.max(goal * 1.1, ...totals.map(Number));
-    const length = (points) => (100 * Number(points)) / end;
-    const before = step.previous ? step.previous.totals[seat] : totals[seat];
+  /** Draws the points of a seat as a bar as wide as its place, with the points of this step in another colour. */
+  function way({ view, previous }, seat) {
+    const totals = view.totals.map(Number);
+    const before = previous ? Number(previous.totals[seat]) : totals[seat];
+    const end = Math.max(1.1 * view.goal, ...totals);
+    const bar = (name, from, to, height) =>
+      svg("rect", { class: name, x: (100 * from) / end, y: 5 - height / 2, width: (100 * (to - from)) / end, height });
     return svg(
       "svg",
-      { class: `lane seat-${seat}`, viewBox: "0 0 100 10", preserveAspectRatio: "none", "aria-hidden": "true" },
-      svg("rect", { class: "lane-road", width: 100, height: 10 }),
-      svg("rect", { class: "lane-bar", y: 2, width: length(before), height: 6 }),
-      svg("rect", { class: "lane-gain", x: length(before), y: 2, width: length(totals[seat] - before), height: 6 }),
-      svg("rect", { class: "lane-goal", x: length(goal) - 0.5, width: 1, height: 10 }),
+      { class: `way seat-${seat}`, viewBox: "0 0 100 10", preserveAspectRatio: "none", "aria-hidden": "true" },
+      bar("way-road", 0, end, 10),
+      bar("way-before", 0, before, 6),
+      bar("way-gain", before, totals[seat], 6),
+      bar("way-goal", view.goal - end / 200, view.goal + end / 200, 10),
     );
   }
 
-  function raceNote(step, seat) {
+  function wayWords(step, seat) {
     const { view } = step;
-    const first = leaders(step);
     const missing = BigInt(view.goal) - BigInt(view.totals[seat]);
-    const waits = (view.queue || []).slice(1).includes(seat);
-    const notes = [
-      forfeitOf(step, seat) ? "forfeited" : "",
-      first.includes(seat) && first.length < view.totals.length ? (step.over ? "wins" : "leads") : "",
-      view.trigger === seat ? "reached the goal first" : missing > 0 ? `${missing} to go` : "",
-      waits ? "has one more turn" : "",
+    const words = [
+      hasForfeited(step, seat) ? "forfeited" : "",
+      leaders(step).includes(seat) ? (step.over ? "wins" : "leads") : "",
+      view.trigger === seat ? "first at the goal" : "",
+      missing > 0n ? `${missing} to go` : "",
+      queue(view).slice(1).includes(seat) ? "one more turn" : "",
     ];
-    return notes.filter(Boolean).join(", ");
+    return words.filter(Boolean).join(", ");
   }
 
-  arenaBoards["burning-desire"] = function (step, match) {
+  arenaBoards["burning-desire"] = (step, match) => {
+    const deed = deedOf(step);
+    const ended = deed?.endsTurn ? endedTurn(step, match, deed) : null;
     return html(
       "div",
-      "board burning-desire",
-      summary(step, match, { duty: () => duty(step.view), unit: "point", happened: happened(step) }),
+      "board",
+      summary(step, match, { duty: () => duty(step.view), unit: "point", happened: happened(step, deed) }),
       html(
         "div",
         "board-columns",
-        html("div", "", endedTurn(step, match), step.over ? null : currentTurn(step, match)),
+        html("div", "", step.over ? null : currentTurn(step, match, deed), ended),
         html("div", "", race(step, match)),
       ),
     );

@@ -1,429 +1,368 @@
 // The board of Buttons: the dice on the table, and every seat's grid with its buttons and stars.
 "use strict";
 
-(function () {
-  const { svg, html, picture, smallDie, diceRow, seatName, seats, forfeitOf, summary, listed, counted } = arenaSvg;
+(() => {
+  const { svg, html, picture, smallDie, seatName, tags, summary, listed, counted } = arenaSvg;
 
   const SIZE = 6;
-  const CELL = 24;
-  const EDGE = 15; // room for the numbers of rows and columns
   const COLOURS = ["R", "B", "Y", "G"];
-  const COLOUR_NAMES = { R: "red", B: "blue", Y: "yellow", G: "green" };
   const LINE = 5;
   const STARS_TO_WIN = 12;
-  const STAR = starPoints(10, 4.4);
 
-  // What the view says; fields with their default value are missing from it.
+  // --- What the view says; fields with their default value are missing from it
 
-  function phase(view) {
-    return view.phase.replace("BUTTONS_PHASE_", "");
-  }
+  const phase = (view) => view.phase.replace("BUTTONS_PHASE_", "");
+  const round = (view) => view.round ?? 0;
+  const starter = (view) => view.starter ?? 0;
+  const status = (seat) => seat.status.replace("BUTTONS_STATUS_", "").toLowerCase();
+  const buttons = (seat) => seat.buttons ?? [];
+  const stars = (seat) => seat.stars ?? [];
+  const cards = (seat) => seat.cards ?? "";
+  const due = (seat) => seat.stars_to_place ?? 0;
 
-  function status(seat) {
-    return seat.status.replace("BUTTONS_STATUS_", "").toLowerCase();
-  }
-
-  function active(view) {
-    return view.active || 0;
-  }
-
-  /** Tells whether a round is being played: no sides are chosen and no stars put. */
+  /** Tells whether a round is being played, as opposed to choosing sides, putting stars and the end. */
   function isRound(view) {
     return ["TURN", "PLACE"].includes(phase(view));
   }
 
-  function round(view) {
-    return view.round || 0;
+  /** Returns the roll made in this step or still on the table, and the seat that made it; null if there is none. */
+  function rollOf({ view, rolls, choices }) {
+    const made = rolls.find((roll) => roll.key.startsWith("round/"));
+    if (!made && !view.white) {
+      return null;
+    }
+    const [row, gold, ...plain] = made ? made.numbers : [view.white, view.gold, ...(view.plain ?? [])];
+    return { row, gold, plain, seat: made ? choices[0].seat : (view.active ?? 0) };
   }
 
-  const buttons = (seat) => seat.buttons || [];
-  const stars = (seat) => seat.stars || [];
-  const cards = (seat) => seat.cards || "";
-  const starsToPlace = (seat) => seat.stars_to_place || 0;
+  // --- The rules that the drawing needs
 
-  /** Returns the roll on the table, or the one of this step, which is gone already if nobody could use it. */
-  function rollOf(step) {
-    const rolled = step.rolls.find((roll) => roll.key.startsWith("round/"));
-    const { white, gold, plain = [] } = step.view;
-    const numbers = rolled ? rolled.numbers : white ? [white, gold, ...plain] : null;
-    return numbers && { row: numbers[0], gold: numbers[1], plain: numbers.slice(2), seat: roller(step) };
+  const rowOf = (cell) => Math.floor(cell / SIZE);
+  const columnOf = (cell) => cell % SIZE;
+  const nameOf = (cell) => `${rowOf(cell) + 1},${columnOf(cell) + 1}`;
+
+  function areBeside(one, other) {
+    return Math.abs(rowOf(one) - rowOf(other)) + Math.abs(columnOf(one) - columnOf(other)) === 1;
   }
 
-  function roller(step) {
-    const rolling = step.choices.find((choice) => choice.name === "roll");
-    return rolling ? rolling.seat : active(step.view);
+  /** Returns the cells where a seat may put a button by this roll: all columns are for the seat that rolled. */
+  function openCells(seat, number, { row, gold, plain, seat: roller }) {
+    const columns = new Set(number === roller ? [gold, ...plain] : [gold]);
+    const offered = [...columns].map((column) => SIZE * (row - 1) + column - 1);
+    const isTaken = (cell) => buttons(seat).includes(cell) || stars(seat).includes(cell);
+    return offered.filter((cell) => !isTaken(cell) && !buttons(seat).some((button) => areBeside(button, cell)));
   }
 
-  // The rules that the drawing needs
-
-  function column(cell) {
-    return cell % SIZE;
+  /** Returns the seat that bust in this step and the buttons it lost; null if none did. */
+  function bustOf(step) {
+    const roll = rollOf(step);
+    if (step.choices[0]?.name !== "roll") {
+      return null;
+    }
+    const before = step.previous.seats[roll.seat];
+    return openCells(before, roll.seat, roll).length ? null : { seat: roll.seat, lost: buttons(before) };
   }
 
-  function cellName(cell) {
-    return `${Math.floor(cell / SIZE) + 1},${column(cell) + 1}`;
-  }
-
-  function areBeside(a, b) {
-    const apart = Math.abs(a - b);
-    return apart === SIZE || (apart === 1 && Math.floor(a / SIZE) === Math.floor(b / SIZE));
-  }
-
-  /** Returns the cells where a seat may put a button with this roll. */
-  function openCells(seat, number, roll) {
-    const columns = number === roll.seat ? [roll.gold, ...roll.plain] : [roll.gold];
-    const offered = [...new Set(columns)].map((face) => SIZE * (roll.row - 1) + face - 1);
-    const taken = [...buttons(seat), ...stars(seat)];
-    return offered.filter(
-      (cell) => !taken.includes(cell) && !buttons(seat).some((button) => areBeside(button, cell)),
-    );
-  }
-
-  /** Returns every run of stars that lie next to each other in a row or a column, as lists of cells. */
+  /** Returns the stars that lie next to each other in a row or a column, as lists of cells. */
   function runs(cells) {
-    return [1, SIZE].flatMap((by) =>
-      cells.filter((cell) => !continues(cells, cell, by)).map((cell) => runFrom(cells, cell, by)),
-    );
+    return [1, SIZE].flatMap((by) => {
+      const goesOn = (cell) => cells.includes(cell - by) && (by === SIZE || columnOf(cell) > 0);
+      const firsts = cells.filter((cell) => !goesOn(cell));
+      return firsts.map((first) => runFrom(first, by, (cell) => cells.includes(cell) && goesOn(cell)));
+    });
   }
 
-  function runFrom(cells, cell, by) {
-    const run = [cell];
-    while (continues(cells, run[run.length - 1] + by, by) && cells.includes(run[run.length - 1] + by)) {
-      run.push(run[run.length - 1] + by);
+  function runFrom(first, by, isPart) {
+    const run = [first];
+    while (isPart(run.at(-1) + by)) {
+      run.push(run.at(-1) + by);
     }
     return run;
   }
 
-  /** Tells whether the cell before this one, in a row (by 1) or a column (by 6), is one of the cells. */
-  function continues(cells, cell, by) {
-    return cells.includes(cell - by) && !(by === 1 && column(cell) === 0);
+  function longestRun(seat) {
+    return Math.max(0, ...runs(stars(seat)).map((run) => run.length));
   }
 
-  function longestRun(cells) {
-    return Math.max(0, ...runs(cells).map((run) => run.length));
+  /** Returns for each colour the number of buttons on it and the stars for them: one for three, two with the card. */
+  function coloursOf(seat) {
+    return COLOURS.map((colour) => {
+      const count = buttons(seat).filter((cell) => seat.board[cell] === colour).length;
+      const earned = cards(seat).includes(colour) ? 2 : 1;
+      return { colour, count, earned: count < 3 ? 0 : earned };
+    });
   }
 
-  function colourCounts(seat) {
-    return COLOURS.map((colour) => buttons(seat).filter((cell) => seat.board[cell] === colour).length);
+  function starsEarned(seat) {
+    const extra = coloursOf(seat).reduce((sum, { earned }) => sum + earned, 0);
+    return buttons(seat).length ? 1 + extra : 0;
   }
 
-  /** Returns by colour the stars that its buttons earn: one for three or more, another with the colour's card. */
-  function colourStars(seat) {
-    return colourCounts(seat).map((count, index) => (count < 3 ? 0 : cards(seat).includes(COLOURS[index]) ? 2 : 1));
-  }
-
-  /** Returns the stars that a seat gets, or would get, for quitting with the buttons it has. */
-  function worth(seat) {
-    return buttons(seat).length && 1 + colourStars(seat).reduce((sum, number) => sum + number);
-  }
-
-  // What just happened
+  // --- Words
 
   function happened(step) {
     if (!step.previous) {
       return ["The boards are dealt."];
     }
-    return [...step.choices.map((choice) => chosen(step, choice)), ...bust(step), ...ending(step)];
+    const puts = step.choices.filter(({ name }) => name.startsWith("place"));
+    const others = step.choices.filter((choice) => !puts.includes(choice));
+    const deeds = others.map((choice) => deed(step, choice));
+    return [...putWords(step, puts), ...deeds, ...bustWords(step), ...nextWords(step)];
   }
 
-  function chosen(step, { seat, name, forfeited }) {
-    return `Seat ${seat}${forfeited ? ", which has forfeited," : ""} ${deed(step, seat, name)}.`;
-  }
-
-  function deed(step, seat, name) {
-    const cell = name.replace("place ", "");
+  /** Says in one sentence where buttons or stars were put: "Seat 0 put a button on 1,2, seat 3 on 1,4." */
+  function putWords(step, puts) {
     const piece = phase(step.previous) === "STAR" ? "star" : "button";
-    const deeds = {
-      roll: () => `rolled row ${rollOf(step).row}, gold ${rollOf(step).gold}, black ${listed(rollOf(step).plain)}`,
+    const parts = puts.map(({ seat, name }, index) => {
+      const cell = name.replace("place ", "");
+      return index ? `seat ${seat} on ${cell}` : `Seat ${seat} put a ${piece} on ${cell}`;
+    });
+    return parts.length ? [`${parts.join(", ")}.`] : [];
+  }
+
+  function deed(step, { seat, name }) {
+    const words = {
+      roll: ({ row, gold, plain }) => `rolled row ${row}, gold ${gold}, black ${listed(plain)}`,
       quit: () => `quit the round with ${counted(buttons(step.previous.seats[seat]).length, "button")}`,
       pass: () => "passed",
-      front: () => "chose the front of its board",
-      back: () => "chose the back of its board",
+      front: () => "chose the front",
+      back: () => "chose the back",
     };
-    return deeds[name] ? deeds[name]() : `put a ${piece} on ${cell}`;
+    return `Seat ${seat} ${words[name](rollOf(step))}.`;
   }
 
-  function bust(step) {
-    return lostSeats(step).map((seat) => {
-      const lost = buttons(step.previous.seats[seat]).length;
-      return `It fits nowhere: seat ${seat} busts${lost ? ` and loses ${counted(lost, "button")}` : ""}.`;
-    });
+  function bustWords(step) {
+    const bust = bustOf(step);
+    return bust ? [`No cell is free: seat ${bust.seat} busts and loses ${counted(bust.lost.length, "button")}.`] : [];
   }
 
-  /** Returns the seats that bust in this step: a roll after which the seat is not in, or the round is over. */
-  function lostSeats(step) {
-    const roll = step.choices.find((choice) => choice.name === "roll");
-    if (!roll) {
-      return [];
-    }
-    const before = step.previous.seats[roll.seat];
-    return openCells(before, roll.seat, rollOf(step)).length ? [] : [roll.seat];
-  }
-
-  function ending(step) {
-    const { view, previous } = step;
-    if (phase(view) === "STAR" && phase(previous) !== "STAR") {
-      const due = view.seats.map((seat, number) => (starsToPlace(seat) ? `seat ${number} gets ${counted(starsToPlace(seat), "star")}` : ""));
-      return [`The round is over: ${listed(due.filter(Boolean))}.`];
-    }
+  function nextWords({ view, previous }) {
     if (phase(view) === "OVER") {
-      return winningWords(view);
+      return winWords(view);
     }
-    return round(view) > round(previous) || phase(previous) === "SIDE"
-      ? [`Round ${round(view) + 1} begins: seat ${view.starter || 0} holds the red card.`]
-      : [];
-  }
-
-  function winningWords(view) {
-    const lined = seatsWhere(view, (seat) => longestRun(stars(seat)) >= LINE);
-    const twelve = seatsWhere(view, (seat) => stars(seat).length >= STARS_TO_WIN);
-    return [
-      ...lined.map((seat) => `Seat ${seat} has five stars in a line.`),
-      ...twelve.map((seat) => `Seat ${seat} has twelve stars.`),
-    ];
-  }
-
-  function seatsWhere(view, holds) {
-    return view.seats.flatMap((seat, number) => (holds(seat) ? [number] : []));
-  }
-
-  function duty(step, number) {
-    const seat = step.view.seats[number];
-    const dice = counted(step.view.dice_left || 0, "die").replace("dies", "dice");
-    const duties = {
-      SIDE: () => "must choose a side of the board",
-      TURN: () => (buttons(seat).length ? `may roll ${dice} or quit` : `must roll ${dice}`),
-      PLACE: () => (number === active(step.view) ? "must put a button" : "may put a button"),
-      STAR: () => `must put ${counted(starsToPlace(seat), "star")}`,
-    };
-    return duties[phase(step.view)]();
-  }
-
-  // The dice on the table
-
-  function table(step) {
-    const { view } = step;
-    if (phase(view) === "SIDE") {
-      return null;
+    if (phase(view) === "STAR") {
+      return phase(previous) === "STAR" ? [] : [rewardWords(view)];
     }
-    const roll = rollOf(step);
-    const begun = html("span", "muted", ` seat ${view.starter || 0} has the red card and began`);
-    const where = html("p", "table-round", html("b", "", `Round ${round(view) + 1}, turn ${(view.turn || 0) + 1}`), begun);
-    return html("div", "buttons-table", where, roll ? rolledDice(roll) : waitingDice(view));
+    const begins = round(view) > round(previous) || phase(previous) === "SIDE";
+    return begins ? [`Round ${round(view) + 1} begins.`] : [];
   }
 
-  function rolledDice({ row, gold, plain, seat }) {
-    return [
-      dieGroup(`row ${row}`, [smallDie(row, "die-white")]),
-      dieGroup(`column ${gold} for all`, [smallDie(gold, "die-gold")]),
-      dieGroup(`columns for seat ${seat}`, plain.map((face) => smallDie(face, "die-black"))),
-    ];
+  function rewardWords(view) {
+    const rewards = view.seats.map((seat, number) => `seat ${number} gets ${counted(due(seat), "star")}`);
+    return `The round is over: ${listed(rewards)}.`;
   }
 
-  function dieGroup(use, dice) {
-    return html("span", "die-group", html("span", "dice-row", dice), html("span", "die-use", use));
-  }
-
-  function waitingDice(view) {
-    const left = phase(view) === "TURN" ? view.dice_left : 0;
-    const kinds = ["die-white", "die-gold", ...Array(Math.max(0, left - 2)).fill("die-black")];
-    const dice = kinds.map((kind) => smallDie(0, kind));
-    return left ? dieGroup(`${left} dice to roll`, dice) : null;
-  }
-
-  // One seat
-
-  function seatFigure(step, match, number) {
-    const seat = step.view.seats[number];
-    const isOut = isRound(step.view) && status(seat) !== "in";
-    const state = `${step.pending.includes(number) ? "is-pending" : ""} ${isOut ? "is-out" : ""}`;
-    return html(
-      "figure",
-      `board-seat buttons-seat seat-${number} ${state}`,
-      html("figcaption", "", nameLine(seat, number, match), tags(step, number), starLine(seat)),
-      seat.sides ? seat.sides.map((side, back) => sideGrid(number, side, back)) : playedGrid(step, number),
-      tally(step, number),
-    );
-  }
-
-  function nameLine(seat, number, match) {
-    const held = [...cards(seat)].map((colour) => html("span", `button-card colour-${colour}`, colour));
-    const label = held.length > 1 ? "cards" : "card";
-    return html("span", "name-line", seatName(number, match), held.length ? html("span", "cards", label, held) : null);
-  }
-
-  function tags(step, number) {
-    const seat = step.view.seats[number];
-    return html("span", "tags", [
-      step.pending.includes(number) ? html("span", "tag tag-to-play", "to play") : null,
-      isRound(step.view) ? html("span", `tag tag-${status(seat)}`, status(seat)) : null,
-      forfeitOf(step, number) ? html("span", "tag tag-forfeited", "forfeited") : null,
+  function winWords(view) {
+    return view.seats.flatMap((seat, number) => [
+      ...(longestRun(seat) >= LINE ? [`Seat ${number} has five stars in a line.`] : []),
+      ...(stars(seat).length >= STARS_TO_WIN ? [`Seat ${number} has twelve stars.`] : []),
     ]);
   }
 
-  function starLine(seat) {
-    const due = starsToPlace(seat) ? ` +${starsToPlace(seat)}` : "";
-    const run = `line ${longestRun(stars(seat))}/${LINE}`;
-    return seat.sides ? null : html("span", "star-line", `★ ${stars(seat).length}/${STARS_TO_WIN}${due} · ${run}`);
+  function duty({ view }, number) {
+    const seat = view.seats[number];
+    const dice = counted(view.dice_left, "die", "dice");
+    return {
+      SIDE: "must choose a side of the board",
+      TURN: buttons(seat).length ? `may roll ${dice} or quit` : `must roll ${dice}`,
+      PLACE: number === (view.active ?? 0) ? "must put a button" : "may put a button",
+      STAR: `must put ${counted(due(seat), "star")}`,
+    }[phase(view)];
   }
 
-  /** Returns the buttons by colour and the stars they are worth, until these are given out. */
-  function tally(step, number) {
-    const seat = step.view.seats[number];
-    if (!isRound(step.view) || status(seat) === "bust") {
+  // --- The dice on the table
+
+  function diceTable(step) {
+    const { view } = step;
+    const roll = rollOf(step);
+    const when = html("b", "", `Round ${round(view) + 1}, turn ${(view.turn ?? 0) + 1}`);
+    const first = html("span", "muted", ` seat ${starter(view)} has the red card and began`);
+    return html("div", "buttons-dice", html("p", "", when, first), roll ? rolledDice(roll) : waitingDice(view));
+  }
+
+  function rolledDice({ row, gold, plain, seat }) {
+    const blacks = plain.map((face) => smallDie(face, "die-black"));
+    return [
+      diceGroup(`row ${row}`, [smallDie(row, "die-white")]),
+      diceGroup(`column ${gold} for all`, [smallDie(gold, "die-gold")]),
+      diceGroup(`columns for seat ${seat}`, blacks),
+    ];
+  }
+
+  function waitingDice(view) {
+    if (phase(view) !== "TURN") {
       return null;
     }
-    const counts = colourCounts(seat);
-    const earned = colourStars(seat);
-    const entries = COLOURS.map((colour, index) =>
-      html("span", "tally-entry", html("span", `swatch colour-${colour}`, colour), ` ${counts[index]}${"★".repeat(earned[index])}`),
-    );
-    const verb = status(seat) === "quit" ? "earned" : "to earn";
-    return html("p", "tally", entries, html("span", "tally-sum", `= ${counted(worth(seat), "star")} ${verb}`));
+    const kinds = ["die-white", "die-gold", ...Array(view.dice_left - 2).fill("die-black")];
+    const dice = kinds.map((kind) => smallDie(0, kind));
+    return diceGroup(`${view.dice_left} dice to roll`, dice);
   }
 
-  // The grid of a seat
+  function diceGroup(use, dice) {
+    return html("span", "dice-group", html("span", "dice-row", dice), html("span", "dice-use", use));
+  }
 
-  function sideGrid(number, side, back) {
-    const name = back ? "back" : "front";
-    return html("div", "side", name, gridPicture(`The ${name} of seat ${number}'s board.`, grid(side)));
+  // --- A seat
+
+  function seatFigure(step, match, number) {
+    const seat = step.view.seats[number];
+    const pending = step.pending.includes(number) ? "is-pending" : "";
+    const out = isRound(step.view) && status(seat) !== "in" ? "is-out" : "";
+    const standing = isRound(step.view) ? [status(seat)] : [];
+    const name = html("span", "name-line", seatName(number, match), cardsHeld(seat));
+    return html(
+      "figure",
+      `board-seat buttons-seat seat-${number} ${pending} ${out}`,
+      html("figcaption", "", name, tags(step, number, ...standing), starLine(seat)),
+      seat.sides ? seat.sides.map((side, index) => sideGrid(number, side, index)) : playedGrid(step, number),
+      isRound(step.view) && status(seat) !== "bust" ? tally(seat) : null,
+    );
+  }
+
+  function cardsHeld(seat) {
+    const held = [...cards(seat)].map((colour) => html("span", `letter colour-${colour}`, colour));
+    return held.length ? html("span", "cards", held.length > 1 ? "cards" : "card", held) : null;
+  }
+
+  function starLine(seat) {
+    const more = due(seat) ? ` +${due(seat)}` : "";
+    return seat.sides ? null : `★ ${stars(seat).length}/${STARS_TO_WIN}${more} · line ${longestRun(seat)}/${LINE}`;
+  }
+
+  /** Returns the number of buttons by colour, with the stars that they earn. */
+  function tally(seat) {
+    const colours = coloursOf(seat).map(({ colour, count, earned }) =>
+      html("span", "", html("span", `letter colour-${colour}`, colour), ` ${count}${"★".repeat(earned)}`),
+    );
+    const verb = status(seat) === "quit" ? "earned" : "to earn";
+    return html("p", "tally", colours, html("span", "tally-sum", `= ${counted(starsEarned(seat), "star")} ${verb}`));
+  }
+
+  // --- The grid of a seat
+
+  const CELL = 24;
+  const EDGE = 15; // room for the numbers of rows and columns
+  const MIDDLE = CELL / 2;
+
+  function sideGrid(number, side, index) {
+    const name = ["front", "back"][index];
+    return html("div", "", name, gridPicture(`The ${name} of seat ${number}'s board.`, cells(side, [])));
   }
 
   function playedGrid(step, number) {
     const seat = step.view.seats[number];
+    const list = (marked) => marked.map(nameOf).join(" ") || "none";
     return gridPicture(
-      gridLabel(seat, number),
-      lit(step, number),
-      grid(seat.board, stars(seat)),
+      `Seat ${number}'s board. Buttons: ${list(buttons(seat))}. Stars: ${list(stars(seat))}.`,
+      rolledNumbers(step, number),
+      cells(seat.board, stars(seat)),
       pieces(step, number),
       offers(step, number),
-      runs(stars(seat)).filter((run) => run.length >= LINE).map(lineMark),
+      runs(stars(seat)).map((run) => (run.length >= LINE ? lineMark(run) : null)),
     );
   }
 
   function gridPicture(label, ...layers) {
-    return picture("buttons-grid", EDGE + SIZE * CELL + 1, EDGE + SIZE * CELL + 1, label, numbers(), ...layers);
+    const side = EDGE + SIZE * CELL + 1;
+    const indices = [...Array(SIZE).keys()];
+    const numbers = indices.map((index) => [edgeNumber("row", index), edgeNumber("column", index)]);
+    return picture("buttons-grid", side, side, label, numbers, ...layers);
   }
 
-  function gridLabel(seat, number) {
-    const on = (cells) => (cells.length ? cells.map(cellName).join(" ") : "none");
-    return `Seat ${number}'s board. Buttons: ${on(buttons(seat))}. Stars: ${on(stars(seat))}.`;
+  /** Writes the number of a row or a column; `die` is the kind of die that names it, if one does. */
+  function edgeNumber(kind, index, die = "") {
+    const along = EDGE + CELL * index + MIDDLE;
+    const [x, y] = kind === "row" ? [EDGE / 2, along] : [along, EDGE / 2];
+    const face = die ? svg("rect", { class: "die-body", x: x - 7, y: y - 7, width: 14, height: 14, rx: 3 }) : null;
+    return svg("g", { class: `edge ${die}` }, face, svg("text", { x, y }, index + 1));
   }
 
-  function numbers() {
-    return Array.from({ length: SIZE }, (_, index) => [edgeNumber(0, index, ""), edgeNumber(1, index, "")]);
-  }
-
-  /** Returns the number of a row (across 0) or of a column (across 1), on the die that names it if there is one. */
-  function edgeNumber(across, index, die) {
-    const middle = EDGE + CELL * index + CELL / 2;
-    const [x, y] = across ? [middle, EDGE / 2] : [EDGE / 2, middle];
-    return svg(
-      "g",
-      { class: `edge ${die}` },
-      die ? svg("rect", { x: x - 7, y: y - 7, width: 14, height: 14, rx: 3 }) : null,
-      svg("text", { x, y }, String(index + 1)),
-    );
-  }
-
-  /** Marks the row and the columns that a seat may use with the roll on the table. */
-  function lit(step, number) {
+  /** Marks the row and the columns that the roll gives to a seat. */
+  function rolledNumbers(step, number) {
     const roll = rollOf(step);
     if (!roll || (number !== roll.seat && status(step.view.seats[number]) !== "in")) {
       return null;
     }
-    const plain = number === roll.seat ? roll.plain.filter((face) => face !== roll.gold) : [];
+    const plain = number === roll.seat ? roll.plain.filter((column) => column !== roll.gold) : [];
     return [
-      edgeNumber(0, roll.row - 1, "die-white"),
-      edgeNumber(1, roll.gold - 1, "die-gold"),
-      plain.map((face) => edgeNumber(1, face - 1, "die-black")),
+      edgeNumber("row", roll.row - 1, "die-white"),
+      edgeNumber("column", roll.gold - 1, "die-gold"),
+      plain.map((column) => edgeNumber("column", column - 1, "die-black")),
     ];
   }
 
-  /** Draws the cells; a star hides the letter below it. */
-  function grid(board, starred = []) {
-    return [...board].map((colour, cell) =>
-      svg(
-        "g",
-        { class: `cell colour-${colour}`, transform: corner(cell) },
-        svg("rect", { x: 0.75, y: 0.75, width: CELL - 1.5, height: CELL - 1.5, rx: 3 }),
-        starred.includes(cell) ? null : svg("text", { x: CELL / 2, y: CELL / 2 }, colour),
-      ),
-    );
+  function inCell(cell, className, ...shapes) {
+    const place = `translate(${EDGE + CELL * columnOf(cell)} ${EDGE + CELL * rowOf(cell)})`;
+    return svg("g", { class: className, transform: place }, shapes);
   }
 
-  function corner(cell) {
-    return `translate(${EDGE + CELL * column(cell)} ${EDGE + CELL * Math.floor(cell / SIZE)})`;
+  /** Draws the cells with the letters of their colours; a star hides the letter below it. */
+  function cells(board, starred) {
+    const square = { x: 0.75, y: 0.75, width: CELL - 1.5, height: CELL - 1.5, rx: 3 };
+    return [...board].map((colour, cell) => {
+      const letter = starred.includes(cell) ? null : svg("text", { x: MIDDLE, y: MIDDLE }, colour);
+      return inCell(cell, `colour-${colour}`, svg("rect", square), letter);
+    });
   }
 
   function pieces(step, number) {
     const seat = step.view.seats[number];
-    const before = step.previous ? step.previous.seats[number] : seat;
-    const lost = lostSeats(step).includes(number) ? buttons(before) : [];
+    const before = step.previous?.seats[number] ?? seat;
+    const bust = bustOf(step);
+    const lost = bust?.seat === number ? bust.lost : [];
     return [
-      buttons(seat).map((cell) => piece(cell, circles("button"), !buttons(before).includes(cell))),
-      stars(seat).map((cell) => piece(cell, star(), !stars(before).includes(cell))),
-      lost.map((cell) => piece(cell, cross(), false)),
+      buttons(seat).map((cell) => inCell(cell, "", ring("button"), frame(!buttons(before).includes(cell)))),
+      stars(seat).map((cell) => inCell(cell, "", star(), frame(!stars(before).includes(cell)))),
+      lost.map((cell) => inCell(cell, "", outlined("path", "cross", { d: "M6 6 18 18 M18 6 6 18" }))),
     ];
   }
 
-  function piece(cell, shape, isNew) {
-    return svg("g", { class: isNew ? "piece is-new" : "piece", transform: corner(cell) }, shape, isNew ? frame() : null);
+  /** Marks the cells where a seat that is to play may put a button. */
+  function offers(step, number) {
+    const isAsked = phase(step.view) === "PLACE" && step.pending.includes(number);
+    const open = isAsked ? openCells(step.view.seats[number], number, rollOf(step)) : [];
+    return open.map((cell) => inCell(cell, "", ring("offer")));
   }
 
-  function frame() {
-    return svg("rect", { class: "new-frame", x: -0.5, y: -0.5, width: CELL + 1, height: CELL + 1, rx: 4 });
+  /** Draws a light line on a dark one, which is seen on cells of any colour. */
+  function outlined(shape, className, attributes) {
+    return [`${className}-edge`, className].map((name) => svg(shape, { class: name, ...attributes }));
   }
 
-  /** Returns a light ring on a dark one, which is seen on a cell of any colour. */
-  function circles(name) {
-    const middle = { cx: CELL / 2, cy: CELL / 2, r: 9 };
-    return [svg("circle", { class: `${name}-edge`, ...middle }), svg("circle", { class: name, ...middle })];
+  function ring(className) {
+    return outlined("circle", className, { cx: MIDDLE, cy: MIDDLE, r: 9 });
   }
 
   function star() {
-    return svg("polygon", { class: "star", points: STAR });
-  }
-
-  function cross() {
-    return [
-      svg("path", { class: "cross-edge", d: "M6 6 18 18 M18 6 6 18" }),
-      svg("path", { class: "cross", d: "M6 6 18 18 M18 6 6 18" }),
-    ];
-  }
-
-  function starPoints(outer, inner) {
-    const points = Array.from({ length: 10 }, (_, index) => {
-      const angle = (Math.PI * index) / 5;
-      const radius = index % 2 ? inner : outer;
-      return `${(CELL / 2 + radius * Math.sin(angle)).toFixed(2)},${(CELL / 2 + 0.5 - radius * Math.cos(angle)).toFixed(2)}`;
+    const points = [...Array(10).keys()].map((index) => {
+      const [angle, radius] = [(Math.PI * index) / 5, index % 2 ? 4.4 : 10];
+      const [x, y] = [MIDDLE + radius * Math.sin(angle), MIDDLE + 0.5 - radius * Math.cos(angle)];
+      return `${x.toFixed(1)},${y.toFixed(1)}`;
     });
-    return points.join(" ");
+    return svg("polygon", { class: "star", points: points.join(" ") });
   }
 
-  function offers(step, number) {
-    if (phase(step.view) !== "PLACE" || !step.pending.includes(number)) {
-      return null;
-    }
-    const open = openCells(step.view.seats[number], number, rollOf(step));
-    return open.map((cell) => svg("g", { transform: corner(cell) }, circles("offer")));
+  function frame(isNew) {
+    const side = CELL + 1;
+    return isNew ? svg("rect", { class: "new-frame", x: -0.5, y: -0.5, width: side, height: side, rx: 4 }) : null;
   }
 
   function lineMark(run) {
-    const [first, last] = [run[0], run[run.length - 1]];
-    const across = column(last) - column(first);
-    const down = (last - first - across) / SIZE;
-    const box = { x: 2, y: 2, width: CELL * (across + 1) - 4, height: CELL * (down + 1) - 4, rx: 10 };
-    return ["line-edge", "line-mark"].map((name) => svg("rect", { class: name, transform: corner(first), ...box }));
+    const [first, last] = [run[0], run.at(-1)];
+    const length = (from, to) => CELL * (to - from + 1) - 4;
+    const width = length(columnOf(first), columnOf(last));
+    const height = length(rowOf(first), rowOf(last));
+    return inCell(first, "", outlined("rect", "line-mark", { x: 2, y: 2, width, height, rx: 10 }));
   }
 
-  arenaBoards["buttons"] = function (step, match) {
+  arenaBoards["buttons"] = (step, match) => {
+    const figures = match.bots.map((_, seat) => seatFigure(step, match, seat));
     return html(
       "div",
-      "board buttons",
+      "board",
       summary(step, match, { duty: (seat) => duty(step, seat), unit: "star", happened: happened(step) }),
-      table(step),
-      html("div", `board-seats of-${match.seats}`, seats(match).map((seat) => seatFigure(step, match, seat))),
+      phase(step.view) === "SIDE" ? null : diceTable(step),
+      html("div", `buttons-seats of-${match.seats}`, figures),
     );
   };
 })();

@@ -4,162 +4,165 @@
 /** Maps the name of a game to a function (step, match) that returns an element which shows the step. */
 var arenaBoards = {};
 
-var arenaSvg = (function () {
-  const SVG = "http://www.w3.org/2000/svg";
+var arenaSvg = (() => {
+  // --- Elements
 
-  /** A die is drawn in a box of this size; its pips sit on a grid of three by three. */
-  const DIE = 20;
-  const PIPS = [[], [4], [2, 6], [2, 4, 6], [0, 2, 6, 8], [0, 2, 4, 6, 8], [0, 2, 3, 5, 6, 8]];
-
-  /** Makes an element. Texts among the children stay plain text, so nothing that a bot wrote can become markup. */
-  function fill(element, attributes, children) {
-    for (const [name, value] of Object.entries(attributes)) {
-      element.setAttribute(name, value);
-    }
+  /** Fills an element. A text among the children stays text, so nothing that a bot wrote can become markup. */
+  function filled(element, attributes, children) {
+    Object.entries(attributes).forEach(([name, value]) => element.setAttribute(name, value));
     element.append(...children.flat(Infinity).filter((child) => child !== null));
     return element;
   }
 
-  function svg(name, attributes = {}, ...children) {
-    return fill(document.createElementNS(SVG, name), attributes, children);
+  function svg(name, attributes, ...children) {
+    return filled(document.createElementNS("http://www.w3.org/2000/svg", name), attributes, children);
   }
 
-  function html(name, className = "", ...children) {
-    return fill(document.createElement(name), className ? { class: className } : {}, children);
+  function html(name, className, ...children) {
+    return filled(document.createElement(name), className ? { class: className } : {}, children);
   }
 
-  /** Returns a whole drawing with a description for those who cannot see it. */
+  /** Returns a whole drawing; the label describes it to those who cannot see it. */
   function picture(className, width, height, label, ...children) {
     const attributes = { class: className, viewBox: `0 0 ${width} ${height}`, role: "img", "aria-label": label };
     return svg("svg", attributes, ...children);
   }
 
-  // Dice
+  function table(className, caption, heads, rows) {
+    const head = html("tr", "", ...heads.map((text) => html("th", "", text)));
+    return html(
+      "table",
+      `board-table ${className}`,
+      html("caption", "", caption),
+      html("thead", "", head),
+      html("tbody", "", rows),
+    );
+  }
+
+  // --- Dice, drawn in a box of 20 by 20
+
+  /** By face: the places of the pips on a grid of three by three. Face 0 is a die that was not rolled yet. */
+  const PIPS = [[], [4], [2, 6], [2, 4, 6], [0, 2, 6, 8], [0, 2, 4, 6, 8], [0, 2, 3, 5, 6, 8]];
 
   const OUTLINES = {
-    square: () => svg("rect", { class: "die-body", width: DIE, height: DIE, rx: 4 }),
-    round: () => svg("circle", { class: "die-body", cx: 10, cy: 10, r: 10 }),
-    hexagon: () => svg("polygon", { class: "die-body", points: "10,-1.5 20,4.2 20,15.8 10,21.5 0,15.8 0,4.2" }),
+    square: ["rect", { width: 20, height: 20, rx: 4 }],
+    round: ["circle", { cx: 10, cy: 10, r: 10 }],
+    hexagon: ["polygon", { points: "10,-1.5 20,4.2 20,15.8 10,21.5 0,15.8 0,4.2" }],
   };
 
-  /** Returns a die in a box of 20 by 20; face 0 is a die that was not rolled yet. */
   function die(face, className, outline = "square") {
+    const [name, shape] = OUTLINES[outline];
     const pips = PIPS[face].map((place) =>
-      svg("circle", { class: "die-pip", cx: 5 + 5 * (place % 3), cy: 5 + 5 * Math.floor(place / 3), r: 2 }),
+      svg("circle", { class: "pip", cx: 5 + 5 * (place % 3), cy: 5 + 5 * Math.floor(place / 3), r: 2 }),
     );
-    return svg("g", { class: `die ${className}` }, OUTLINES[outline](), pips);
+    return svg("g", { class: `board-die ${className}` }, svg(name, { class: "die-body", ...shape }), pips);
   }
 
   /** Returns a die that stands in a line of text. */
   function smallDie(face, className, outline) {
-    const attributes = { class: "small-die", viewBox: "-3 -3 26 26", "aria-hidden": "true" };
+    const label = face ? `die ${face}` : "die to roll";
+    const attributes = { class: "small-die", viewBox: "-3 -3 26 26", role: "img", "aria-label": label };
     return svg("svg", attributes, die(face, className, outline));
   }
 
-  /** Returns a row of small dice, which a screen reader reads as one picture. */
-  function diceRow(label, dice) {
-    const row = html("span", "dice-row", dice);
-    return fill(row, { role: "img", "aria-label": label }, []);
-  }
-
-  // Seats
+  // --- Seats
 
   function badge(seat) {
-    return html("span", `seat-badge seat-${seat}`, String(seat));
+    return html("span", `seat-badge seat-${seat}`, seat);
   }
 
-  /** Returns a seat's number and the name of its bot; `bdi` keeps a right-to-left name from moving its neighbours. */
+  /** Returns a seat's number and its bot's name; `bdi` keeps a name written from right to left in its place. */
   function seatName(seat, match) {
     return html("span", "seat-name", badge(seat), html("bdi", "", match.bots[seat]));
   }
 
-  function seats(match) {
-    return match.bots.map((_, seat) => seat);
+  function seatNames(seats, match) {
+    return enumerated(seats.map((seat) => seatName(seat, match)));
   }
 
-  function forfeitOf(step, seat) {
-    return step.forfeits.find((forfeit) => forfeit.seat === seat);
+  function hasForfeited(step, seat) {
+    return step.forfeits.some((forfeit) => forfeit.seat === seat);
   }
 
-  // The summary
+  /** Returns short labels of a seat: whether it is to play and has forfeited, and those of the game. */
+  function tags(step, seat, ...others) {
+    return html(
+      "span",
+      "tags",
+      step.pending.includes(seat) ? html("span", "tag to-play", "to play") : null,
+      others.map((text) => html("span", "tag", text)),
+      hasForfeited(step, seat) ? html("span", "tag", "forfeited") : null,
+    );
+  }
 
-  /** Returns the seats in front: by rank if the step has ranks, else by score, which may exceed a double's precision. */
-  function leaders(step) {
-    if (step.ranks) {
-      return step.ranks.flatMap((rank, seat) => (rank === 0 ? [seat] : []));
-    }
-    const scores = step.scores.map(BigInt);
-    const best = scores.reduce((a, b) => (b > a ? b : a));
-    return scores.flatMap((score, seat) => (score === best ? [seat] : []));
+  // --- The summary
+
+  /** Returns the seats in front. While all scores are equal nobody is: ties are broken only at the end. */
+  function leaders({ scores, ranks, forfeits, over }) {
+    const level = !over && !forfeits.length && new Set(scores).size === 1;
+    return level ? [] : ranks.flatMap((rank, seat) => (rank === 0 ? [seat] : []));
   }
 
   function leadLine(step, match, unit) {
     const first = leaders(step);
-    const who = joined(first.map((seat) => seatName(seat, match)), " and ");
-    const score = step.scores[first[0]];
-    return [first.length === match.seats ? "all level" : who, `: ${score} ${score === "1" ? unit : `${unit}s`}`];
+    const points = counted(step.scores[first[0] ?? 0], unit);
+    return first.length ? [seatNames(first, match), `: ${points}`] : `nobody, all have ${points}`;
   }
 
-  function forfeitLines(step) {
-    return step.forfeits.map((forfeit) => `Seat ${forfeit.seat} has forfeited: ${forfeit.reason}.`);
-  }
-
-  /** Returns who has to decide what: seats with the same duty together, as in "0 ann and 2 bob may pass". */
+  /** Returns who has to do what; seats with the same duty stand together, as in "0 ann and 2 bob may pass." */
   function turnLine(step, match, duty) {
     const duties = [...new Set(step.pending.map(duty))];
     const groups = duties.map((words) => {
       const having = step.pending.filter((seat) => duty(seat) === words);
-      return [joined(having.map((seat) => seatName(seat, match)), " and "), ` ${words}`];
+      return [seatNames(having, match), ` ${words}. `];
     });
-    return step.over ? "The match is over." : joined(groups, "; ");
+    return step.over ? "The match is over." : groups;
+  }
+
+  /** Returns why the match is over, if forfeits decided it: such a step has no choices. */
+  function forfeitLines({ choices, forfeits }) {
+    return choices.length ? [] : forfeits.map(({ seat, reason }) => `Seat ${seat} forfeited: ${reason}.`);
   }
 
   /**
-   * Returns the lines above a board: whose turn it is, who leads, and what just happened. `duty` tells in words what
-   * a pending seat has to do, `unit` is the name of a point, and `happened` has sentences.
+   * Returns the lines above a board: whose turn it is, who leads, and what just happened. `duty` is a function that
+   * tells in words what a seat has to do, `unit` the name of a point, and `happened` a list of sentences.
    */
   function summary(step, match, { duty, unit, happened }) {
-    return html("dl", "board-summary", [
+    return html(
+      "dl",
+      "board-summary",
       line("turn-line", "Turn", turnLine(step, match, duty)),
       line("lead-line", step.over ? "Winner" : "Lead", leadLine(step, match, unit)),
       line("news-line", "Just now", [...happened, ...forfeitLines(step)].join(" ")),
-    ]);
+    );
   }
 
   function line(className, term, words) {
     return html("div", className, html("dt", "", term), html("dd", "", words));
   }
 
-  // Words
+  // --- Words
 
-  /** Puts a text between the members of a list, which may be elements. */
-  function joined(members, between) {
-    return members.flatMap((member, index) => (index ? [between, member] : [member]));
+  /** Puts texts between words or elements, as people do: "1, 2 and 3". */
+  function enumerated(members) {
+    const between = (index) => (index === members.length - 1 ? " and " : ", ");
+    return members.flatMap((member, index) => (index ? [between(index), member] : [member]));
   }
 
-  /** Joins words as people do: "1, 2 and 3". */
   function listed(words) {
-    return words.length < 2 ? words.join("") : `${words.slice(0, -1).join(", ")} and ${words[words.length - 1]}`;
+    return enumerated(words).join("");
   }
 
-  function counted(number, noun) {
-    return `${number} ${noun}${number === 1 ? "" : "s"}`;
+  /** Returns a number, which may be text, with its noun: "1 die", "2 dice". */
+  function counted(number, noun, plural = `${noun}s`) {
+    return `${number} ${String(number) === "1" ? noun : plural}`;
   }
 
   return {
-    svg,
-    html,
-    picture,
-    die,
-    smallDie,
-    diceRow,
-    badge,
-    seatName,
-    seats,
-    forfeitOf,
-    leaders,
-    summary,
-    listed,
-    counted,
+    ...{ svg, html, picture, table },
+    ...{ die, smallDie },
+    ...{ badge, seatName, hasForfeited, tags },
+    ...{ leaders, summary, listed, counted },
   };
 })();
