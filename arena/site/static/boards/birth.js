@@ -306,7 +306,10 @@
 
   function pointsRow(step, pips, seat, number) {
     const won = pips.map((each) => (isMost(each, number) ? each[number] : 0));
-    const cells = pips.map((each, area) => html("td", won[area] ? "is-most" : "", won[area] ? "●" : "", each[number]));
+    const cells = pips.map((each, index) => {
+      const [className, mark] = won[index] ? ["is-most", "●"] : ["", ""];
+      return html("td", className, mark, each[number]);
+    });
     return html(
       "tr",
       "",

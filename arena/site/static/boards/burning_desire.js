@@ -101,7 +101,7 @@
     const kept = keptPlaces(name);
     const faces = dice(previous).map((face, place) => (place === BONUS ? `bonus ${face}` : face));
     const words = listed(faces.filter((_, place) => kept[place]));
-    return `kept ${words || "nothing"} and rolled the other dice again`;
+    return words ? `kept ${words} and rolled the other dice again` : "rolled all dice again";
   }
 
   function stageWords({ view, previous }) {

@@ -208,7 +208,7 @@
     const seat = step.view.seats[number];
     const pending = step.pending.includes(number) ? "is-pending" : "";
     const out = isRound(step.view) && status(seat) !== "in" ? "is-out" : "";
-    const standing = isRound(step.view) ? [status(seat)] : [];
+    const standing = ["SIDE", "OVER"].includes(phase(step.view)) ? [] : [status(seat)];
     const name = html("span", "name-line", seatName(number, match), cardsHeld(seat));
     return html(
       "figure",
