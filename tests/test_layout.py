@@ -107,8 +107,10 @@ MAY_IMPORT = {
         "arena.worker",
         "arena.referee",
         "arena.sandbox",
+        "arena_bot",
         "arena.games",
         "arena.suggest",
+        "arena.v1",
         "ladder",
     },
 }
