@@ -43,6 +43,8 @@ class ReplayForfeit(Report):
 
     seat: int
     reason: str
+    step: int
+    """The number of the step that shows it first: one more than a document's, which counts the steps from 0."""
 
 
 class Printed(Report):
@@ -64,7 +66,7 @@ class ReplayStep(Report):
     """What a spectator is shown: the game's message as JSON, with the names of its fields in the protocol."""
     picture: str
     pending: Sequence[int]
-    """The seats that owe a decision."""
+    """The seats that owe a decision; for those that forfeited the arena plays."""
     over: bool
     scores: Sequence[str]
     """By seat, as decimal text, since some games have no largest score."""
@@ -148,7 +150,6 @@ class _Reporter:
         for choice in choices:
             self._thought[choice.seat] += choice.ms or 0.0
         forfeits = self._forfeits(self._annotator.steps)
-        pending = self._game.pending(step.state).keys() - forfeits.keys()
         scores = self._game.scores(step.state)
         ranks = final_ranks(self._game.ranks(step.state), forfeits)
         happened = () if before is None else self._game.events(before.state, dict(step.choices), step.state)
@@ -157,31 +158,30 @@ class _Reporter:
             rolls=[_roll(roll) for roll in step.rolls],
             view=MessageToDict(self._game.view(step.state, None), preserving_proto_field_name=True),
             picture="\n".join(map(printable, self._game.picture(step.state).split("\n"))),
-            pending=sorted(pending),
+            pending=sorted(self._game.pending(step.state)),
             over=False,
             scores=[str(score) for score in scores],
             ranks=ranks,
-            forfeits=[ReplayForfeit(seat=each.seat, reason=each.reason) for each in forfeits.values()],
+            forfeits=list(map(_forfeit, forfeits.values())),
             thought_ms=[round(thought, 2) for thought in self._thought],
             events=[*self._new_forfeits(self._annotator.steps), *happened, *self._lead(ranks, scores)],
-            printed=self._printed(choices),
+            printed=self._said(choices),
         )
 
     def _decided(self, last: ReplayStep) -> ReplayStep:
         """Return the step in which forfeits decided the match: nobody's choice was applied any more."""
         number = self._annotator.steps + 1
-        forfeits = self._forfeits(number)
         return msgspec.structs.replace(
             last,
             choices=[],
             rolls=[],
             ranks=self._shown.ranks,
-            forfeits=[ReplayForfeit(seat=each.seat, reason=each.reason) for each in forfeits.values()],
+            forfeits=list(map(_forfeit, self._forfeits(number).values())),
             events=self._new_forfeits(number),
             printed=[],
         )
 
-    def _printed(self, choices: Sequence[Annotated]) -> Sequence[Printed]:
+    def _said(self, choices: Sequence[Annotated]) -> Sequence[Printed]:
         """Return what was printed at these choices, or, if there are none, before the first decision."""
         if choices:
             return [_printed(choice.seat, choice.printed) for choice in choices if choice.printed]
@@ -221,6 +221,10 @@ def _choice(choice: Annotated) -> ReplayChoice:
 
 def _roll(roll: Roll) -> ReplayRoll:
     return ReplayRoll(key=roll.key, numbers=roll.numbers, bounds=UNSET if roll.bounds is None else roll.bounds)
+
+
+def _forfeit(forfeit: SeatForfeit) -> ReplayForfeit:
+    return ReplayForfeit(seat=forfeit.seat, reason=forfeit.reason, step=forfeit.step + 1)
 
 
 def _printed(seat: int, lines: Sequence[str]) -> Printed:

@@ -16,6 +16,8 @@ from arena.worker.jobs import Entrant, Task
 from tests.tournament.playing import played
 
 EXPORTED = Path(__file__).parent.parent / "replay/exported"
+NAMES = sorted(path.stem for path in EXPORTED.glob("*.json"))
+"""Of all exported matches."""
 TABLES = [(name, seats) for name in games.names() for seats in games.game(name).seats]
 HOSTILE = ("<b>bold</b> & \"quoted\" 'too'", "\u202eevil \x1b[31m", "</script><script>document.title='gone'</script>")
 """Names of bots, or lines of logs, that would do something on a careless page."""

@@ -16,7 +16,7 @@ from arena.reports.replay import MatchReplay, match_replay
 from arena.site.patches import patch
 from tests.site import matches
 
-every_exported = pytest.mark.parametrize("name", sorted(path.stem for path in matches.EXPORTED.glob("*.json")))
+every_exported = pytest.mark.parametrize("name", matches.NAMES)
 
 
 @every_exported
@@ -26,8 +26,8 @@ def test_the_last_step_is_the_outcome(name: str) -> None:
     last = match_replay(document).steps[-1]
     assert (last.over, last.pending) == (True, [])
     assert (tuple(last.scores), tuple(last.ranks)) == (document.scores, document.ranks)
-    forfeits = [(each.seat, each.reason) for each in last.forfeits]
-    assert forfeits == [(each.seat, each.reason) for each in document.forfeits]
+    forfeits = [(each.seat, each.reason, each.step - 1) for each in last.forfeits]
+    assert forfeits == [tuple(each) for each in document.forfeits]
 
 
 @every_exported

@@ -130,6 +130,17 @@ def test_a_key_shows_the_next_board_within_50_milliseconds(opened: Open) -> None
     assert took[len(took) // 4] < 50, took  # most of them, but other tests keep the machine busy
 
 
+@pytest.mark.parametrize("name", matches.NAMES)
+def test_every_step_of_a_match_has_a_board(opened: Open, name: str) -> None:
+    """That says whose turn it is, who leads and what happened just now; also where seats have forfeited."""
+    page = opened(matches.exported(name))
+    lines = page.evaluate("""() => Array.from({ length: Number(document.getElementById("count").textContent) }, () => {
+        document.getElementById("forward").click();
+        return [...document.querySelectorAll("#board dl dd")].map((line) => line.innerText);
+    })""")
+    assert all(len(turn_lead_news) == 3 and all(turn_lead_news) for turn_lead_news in lines)
+
+
 # --- The dice
 
 LONG_TEXT = (

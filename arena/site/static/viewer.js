@@ -92,7 +92,8 @@
     } else if (leaders(step).includes(seat)) {
       notes.push("leads");
     }
-    return [...notes, ...(step.pending.includes(seat) ? ["to decide"] : [])].join(", ");
+    const decides = step.pending.includes(seat) && !forfeit;
+    return [...notes, ...(decides ? ["to decide"] : [])].join(", ");
   }
 
   // The board of a game that the page cannot draw: whose turn it is, who is ahead, and the picture for terminals.

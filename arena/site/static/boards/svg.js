@@ -119,9 +119,9 @@ var arenaSvg = (() => {
     return step.over ? "The match is over." : groups;
   }
 
-  /** Returns why the match is over, if forfeits decided it: such a step has no choices. */
-  function forfeitLines({ choices, forfeits }) {
-    return choices.length ? [] : forfeits.map(({ seat, reason }) => `Seat ${seat} forfeited: ${reason}.`);
+  function forfeitLines({ number, forfeits }) {
+    const now = forfeits.filter((forfeit) => forfeit.step === number);
+    return now.map(({ seat, reason }) => `Seat ${seat} forfeited: ${reason}.`);
   }
 
   /**
