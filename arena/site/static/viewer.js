@@ -133,7 +133,7 @@
       note.textContent = standing(step, seat);
     });
     at("slider").value = now;
-    at("slider").ariaValueText = `step ${now} of ${last}`;
+    at("slider").setAttribute("aria-valuetext", `step ${now} of ${last}`);
     items[now].setAttribute("aria-current", "step");
     reveal(items[now]);
     settle();
