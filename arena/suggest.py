@@ -10,7 +10,7 @@ NAMES = 30
 
 def short(text: str) -> str:
     """Quote and escape text from a user for a message; a long one is cut."""
-    return ascii(text if len(text) <= 40 else text[:40] + "…")
+    return ascii(text) if len(text) <= 40 else f"{text[:40]!a} …"
 
 
 def printable(text: str) -> str:

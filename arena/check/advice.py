@@ -46,6 +46,8 @@ def advise(program: Program, game: str, reason: Forfeit, detail: str, output: Se
         return _start(program, detail, printed)
     if reason is Forfeit.CRASH and program.is_python and printed and _FAILED.search(detail):
         return f"{LAST_LINE}; {DEBUGGER.format(game=game)}"
+    if reason is Forfeit.CRASH and not printed:
+        return f"it printed nothing: {DEBUGGER.format(game=game)}"
     return ADVICE[reason].format(game=game)
 
 

@@ -10,7 +10,7 @@ from contextlib import AbstractAsyncContextManager
 from functools import partial
 from typing import Any, NamedTuple, TypeAlias
 
-from arena.check.advice import ADVICE, advise
+from arena.check.advice import ADVICE, LAST_LINE, advise
 from arena.check.examined import Examined, Line, Misbehaved, examined
 from arena.check.extent import FULL, Course, Extent, Untried
 from arena.check.probes import AT_ONCE, LATE, PAUSE, PROBES, ROUNDS, Examiner, Probe
@@ -88,7 +88,7 @@ def check(program: Program, limits: Limits, sandbox: Sandbox, report: Report, ex
         failed = {failure.game for failure in failures}
         able = [trial.game for trial, _ in played if trial.game not in failed]
         if not able or findings[0].detail is not None:
-            why = NOT_STARTED if findings[0].detail is not None else "there is no game that it can play"
+            why = NOT_STARTED if findings[0].detail is not None else "it played no game to its end"
             untried += [Untried(probe.name, why) for probe in steps.probes]
             return Checked(findings, untried=untried)
         start = partial(examined, entrant, limits.start, sandbox)
@@ -173,7 +173,7 @@ def _hopeless(failures: Sequence[Failure], played: Sequence[tuple[Trial, Played]
     if failures[-1].reason is Forfeit.START:
         return NOT_STARTED
     if not played and len(failures) > 1 and len({failed.reason for failed in failures}) == 1:
-        return f"it failed {len(failures)} games for the same reason"
+        return f"it failed {len(failures)} games for the same reason; --game names those that it plays"
     return ""
 
 
@@ -259,4 +259,6 @@ def _too_long(examiner: Examiner, game: str, course: Course) -> str:
 def _of_probe(probe: Probe, fault: Misbehaved) -> Finding:
     # An illegal or late choice need not have to do with the probe: it gets the usual advice, too.
     own = f"{ADVICE[fault.reason]}; " if fault.reason in {Forfeit.ILLEGAL, Forfeit.TIMEOUT} else ""
+    if fault.reason is Forfeit.CRASH and fault.output:
+        own = f"{LAST_LINE}; or "
     return Finding(probe.name, str(fault), fault.reason, own + probe.advice, fault.output, fault.transcript)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import time
 from collections.abc import Sequence
 from itertools import groupby
 from operator import attrgetter
@@ -29,7 +30,9 @@ OUTPUT_LINES = 20
 """Number of lines shown of a bot's last output."""
 SHOWN_LEFT_OUT = 3
 """Number of paths shown of what was left out of a submission."""
-FRAME_CHARACTERS = 600
+FRAMES = 4
+"""Number of frames shown of a transcript, the last ones."""
+FRAME_CHARACTERS = 300
 """Number of characters shown of a frame in a transcript."""
 
 
@@ -89,10 +92,16 @@ def check(
 
 def steps(report: Announcer, limits: Limits) -> Report:
     """Return what shows the steps of a check, with how long the rest lasts."""
-    unknown = f"for a fast bot; it has {span(limits.start)} to join"
+    begun = time.monotonic()
 
     def show(done: int, total: int, seconds: float, known: bool) -> None:
-        report(done, total, f"about {span(seconds)} {'left' if known else unknown}")
+        if known:
+            note = f"about {span(seconds)} left"
+        elif (waited := time.monotonic() - begun) < limits.start:
+            note = f"about {span(seconds)} for a fast bot; it has {span(limits.start)} to join"
+        else:
+            note = f"it has made no decision in {span(waited)}"
+        report(done, total, note)
 
     return show
 
@@ -149,7 +158,8 @@ def explain(finding: Finding, *, to_stderr: bool = False) -> None:
     """Print a failed check in full: the frames exchanged, what the bot printed, and advice."""
     lines = [f"{finding.name}: {finding.detail or ''}"]
     lines += [
-        f"  {line.who:>7}: {_shortened(json.dumps(line.frame, ensure_ascii=False))}" for line in finding.transcript
+        f"  {line.who:>7}: {_shortened(json.dumps(line.frame, ensure_ascii=False))}"
+        for line in finding.transcript[-FRAMES:]
     ]
     lines += quoted(finding.output[-OUTPUT_LINES:])
     lines += [f"advice: {finding.advice}"] if finding.advice else []

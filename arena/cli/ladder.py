@@ -114,6 +114,9 @@ def ladder(
         )
     key = store.LadderKey(game.name, seats, setting.options, setting.limits.plain(), game.rules_version)
     field = roster.check_field(home, game, seats, bots.split(",") if bots is not None else None)
+    with store.open_read(home) as db:
+        for bot in forgive:
+            store.version(db, bot)  # before a ladder is made
     with store.exclusive(home), store.open(home, checkpoints=True) as db:
         homes.say_if_above(home)
         mine = store.ladder(db, key, draw_probability=game.draw_probability, seed=seed)

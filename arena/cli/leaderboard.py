@@ -62,7 +62,7 @@ def leaderboard(
 
     Bots are in the order of their rating, which is mu − 3 sigma: what they are almost certainly worth, relative to the
     average of the field. mu is the estimated skill, sigma its uncertainty; settled is mu computed from all matches at
-    once. points is the percentage of the possible points, with a 95 % interval, or – after too few matches. ~ marks a
+    once. points is the percentage of the possible points, with a 95 % interval, or – in the first round. ~ marks a
     bot that is not significantly worse than the one above it.
 
     \b
@@ -211,7 +211,7 @@ def _notes(board: Leaderboard, bots: Sequence[RankedBot]) -> Iterator[str]:
     if not all(bot.sure for bot in bots):
         yield "~ not certainly worse than the bot above it: more rounds would tell"
     if board.settled_matches < matches.rated:
-        yield f"settled: of {board.settled_matches:,} matches, arena leaderboard --settle brings it up to date"
+        yield f"settled: of {board.settled_matches:,} matches, --settle brings it up to date"
     if matches.annulled:
         yield "annulled matches count for nothing here: arena log says why"
 

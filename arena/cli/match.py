@@ -107,7 +107,7 @@ def match(
     if as_json:
         print_json(reports.matches(setting.game, bots, seed, played, [each.match for each in kept], last))
     else:
-        _explain(bots, played)
+        _explain(bots, setting.game.name, played)
         count = f"{len(played):,} of {matches:,} matches"
         click.echo(f"{setting.game.title}: {count}; --seed {printable(seed)} gives the same dice again")
         outcomes = [result.outcome for result in played if result.outcome is not None]
@@ -190,8 +190,7 @@ def _documents(bots: Sequence[str], tasks: Sequence[Task], played: Sequence[Play
     by_id = {task.id: task for task in tasks}
     there = [result for result in played if result.outcome is not None]
     return [
-        document.unrated(by_id[result.id], bots, result, of_unrated(logs, result.id, len(bots)))
-        for result in there[-kept.MOST :]
+        document.unrated(by_id[result.id], bots, result, of_unrated(logs, result)) for result in there[-kept.MOST :]
     ]
 
 
@@ -221,7 +220,9 @@ def caution(bots: Sequence[str], sandbox: Sandbox) -> str | None:
 def attach(label: str, address: str, token: str) -> None:  # noqa: ARG001 - all attached bots have one label
     """Print how to start a bot that the arena waits for."""
     say("waiting for a bot; start it with")
-    say(f"  ARENA_ADDR={shlex.quote(address)} ARENA_TOKEN={token} {shlex.quote(sys.executable)} mybot.py")
+    for part in (f"ARENA_ADDR={shlex.quote(address)}", f"ARENA_TOKEN={token}"):
+        say(f"  {part} \\")  # a line that the terminal breaks could not be pasted
+    say(f"  {shlex.quote(sys.executable)} mybot.py")
 
 
 def _remark(setting: Setting, outcomes: Sequence[Outcome]) -> None:
@@ -249,7 +250,7 @@ def _tally(bots: Sequence[str], outcomes: Sequence[Outcome]) -> Table:
     return rows
 
 
-def _explain(bots: Sequence[str], played: Sequence[Played]) -> None:
+def _explain(bots: Sequence[str], game: str, played: Sequence[Played]) -> None:
     """Print, for the author of a bot, why matches were void and why seats forfeited."""
     for result in played:
         if result.outcome is None:
@@ -266,7 +267,7 @@ def _explain(bots: Sequence[str], played: Sequence[Played]) -> None:
         say(f"… and {len(lost) - EXPLAINED:,} more forfeits: --json has all of them")
     paths = dict.fromkeys(bots[forfeit.seat] for _, forfeit in lost if Path(bots[forfeit.seat]).exists())
     for path in paths:
-        say(f"what to do about it: arena check {printable(shlex.quote(path))}")
+        say(f"what to do about it: arena check {printable(shlex.quote(path))} --game {game}")
 
 
 def _why_void(played: Played) -> str:

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 import click
 import msgspec
 
+from arena.homes import HERE
 from arena.suggest import printable as printable
 
 if TYPE_CHECKING:
@@ -102,7 +103,9 @@ def say_if_empty(db: Database, home: Path) -> None:
     from ladder import store
 
     if not store.is_stored(db):
-        say(f"no bot was submitted and no ladder played in {str(home)!r} yet")
+        inside = home / HERE
+        meant = f" (did you mean {str(inside)!r}?)" if inside.is_dir() else ""
+        say(f"no bot was submitted and no ladder played in {str(home)!r} yet{meant}")
 
 
 def print_json(report: Any) -> None:

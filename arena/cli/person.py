@@ -43,6 +43,7 @@ class Person(Bot):
         seats = (f"seat {seat}: {name}" for seat, name in enumerate(self.names))
         self._news = [f"{self.rules.title}, {', '.join(seats)}", "? explains how to answer, Ctrl-D leaves", ""]
         self._picture = ""
+        self._asked = False
 
     def update(self, update: Update) -> None:
         for each in update.actions:
@@ -73,7 +74,9 @@ class Person(Bot):
             return str(view)
 
     def _show(self, picture: str) -> None:
-        click.clear()  # only on a terminal
+        if self._asked:
+            click.clear()  # only on a terminal; what stood there at the beginning may be a caution
+        self._asked = True
         for line in [*self._news, "", *picture.split("\n"), ""]:
             click.echo(printable(line))
         self._news = []

@@ -100,6 +100,7 @@ def _task(bots: Sequence[str], setting: Setting, seed: str, scratch: Path, sandb
     with progress(game.title, caution=sandbox.warning) as report, store.open_read(home) as db:
         workshop = roster.Workshop(scratch, sandbox, Building(report.announce, report.passing))
         lineup = [roster.find(db, home, bot, game, workshop) for bot in bots]
+        report.announce("the bots are starting")
     (task,) = unrated.tasks(game, lineup, options=options, limits=limits, seed=seed_bytes(seed), count=1)
     return task
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import sys
 from collections.abc import Sequence
 from pathlib import Path
@@ -102,9 +103,14 @@ def step_through(frames: Sequence[str]) -> None:
     while True:
         click.clear()
         click.echo(f"{frames[at]}\n\n{at} of {last}: {KEYS}")
-        key = click.getchar()
-        if key in QUIT:
-            return
-        moves = ((FORWARD, at + 1), (BACK, at - 1), (FIRST, 0), (LAST, last))
-        wanted = next((place for keys, place in moves if key in keys), at)
-        at = max(0, min(last, wanted))
+        for key in _keys(click.getchar()):
+            if key in QUIT:
+                return
+            moves = ((FORWARD, at + 1), (BACK, at - 1), (FIRST, 0), (LAST, last))
+            wanted = next((place for keys, place in moves if key in keys), at)
+            at = max(0, min(last, wanted))
+
+
+def _keys(typed: str) -> list[str]:
+    """Split what was typed into keys: several come together if they are typed fast, or over a slow line."""
+    return re.findall(r"\x1b\[[0-9;]*[A-Za-z~]|.", typed, re.DOTALL)

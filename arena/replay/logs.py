@@ -17,6 +17,8 @@ from ladder import store
 if TYPE_CHECKING:
     from sqlite_utils import Database
 
+    from arena.worker.jobs import Played
+
 _decode = msgspec.json.Decoder(tuple[Line, ...]).decode
 
 
@@ -49,10 +51,16 @@ def of_match(db: Database, match: store.Match) -> Logs:
     )
 
 
-def of_unrated(logs: Sequence[Logged | Piece], match: str, seats: int) -> Logs:
-    """Return, by seat, what the bots printed in a match, out of all that a worker gathered."""
-    lines: list[list[Line]] = [[] for _ in range(seats)]
+def of_unrated(logs: Sequence[Logged | Piece], played: Played) -> Logs:
+    """Return, by seat, what the bots printed in a match, out of all that a worker gathered.
+
+    Of a bot that did not start, it is what the evidence has: it printed that before it had a match.
+    """
+    lines: list[list[Line]] = [[] for _ in played.seats]
     for log in logs:
-        if isinstance(log, Logged) and log.match == match:
+        if isinstance(log, Logged) and log.match == played.id:
             lines[log.seat] += log.lines
+    for seat, record in zip(lines, played.seats, strict=True):
+        if not seat and not record.times:
+            seat += ((None, line) for line in (record.evidence or {}).get("output", ()))
     return tuple(map(tuple, lines))

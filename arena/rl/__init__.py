@@ -4,7 +4,7 @@
 
     env = Environment("buttons", opponents=["planner", None])
 
-It needs `pip install 'arena[rl]'`; nothing else in the arena does. docs/learning.md explains how to turn what was
+It needs the packages of the extra `rl`; nothing else in the arena does. docs/learning.md explains how to turn what was
 learnt into a bot.
 """
 
@@ -13,7 +13,8 @@ try:
     import numpy  # noqa: F401 - only to tell whether it is there
     import pettingzoo  # noqa: F401 - only to tell whether it is there
 except ImportError as error:
-    raise ImportError(f"arena.rl needs PettingZoo ({error}): pip install 'arena[rl]'") from error
+    install = "python -m pip install pettingzoo gymnasium numpy"
+    raise ImportError(f"arena.rl needs packages that are not there ({error}): {install}") from error
 
 from arena.rl.environment import Environment, rewards
 from arena.rl.notebook import Matches, Replay, matches

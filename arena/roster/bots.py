@@ -141,9 +141,9 @@ def check_field(home: Path, game: Game[Any], seats: int, wanted: Sequence[str] |
     """
     with store.open_read(home) as db:
         field = _everybody(db, game) if wanted is None else _checked(db, home, game, wanted)
-    if len(field) < seats:
-        there = ", ".join(field) or "none"
-        raise TooFewBots(f"{seats} players need {seats} bots that play {game.name}; the field has only {there}")
+        if len(field) < seats:
+            there = ", ".join(field) or "none"
+            raise TooFewBots(f"{seats} players need {seats} bots that play {game.name}; the field has only {there}")
     return field
 
 
@@ -277,7 +277,7 @@ def check_wishes(program: Program, sandbox: Sandbox) -> None:
         ("tasks", needs.tasks, allowed.tasks, "", "--max-tasks or ARENA_MAX_TASKS"),
     ):
         if wish is not None and wish > most:
-            wished = f"{program.name} wishes for {key} = {wish}, and at most {most}{unit} are allowed"
+            wished = f"{program.name} asks for {key} = {wish}, and at most {most}{unit} are allowed"
             instead = f"ask for less in its bot.toml, or allow more with {option}"
             raise BadSubmission(f"{wished}: {instead}")
 

@@ -98,7 +98,7 @@ def rename(home: Path, name: str, title: str) -> store.Correction:
             for taken in filter(None, (other, titles.get(other))):
                 if looks(taken) == looks(title):
                     like = f"{suggest.short(title)} could be taken for {suggest.short(taken)}"
-                    raise BadSubmission(f"{like}, which is there: choose another")
+                    raise BadSubmission(f"{like}, a name of {other}: choose another")
         return store.rename(db, name, title)
 
 

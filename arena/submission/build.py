@@ -61,7 +61,7 @@ def build(program: Program, log: Path, sandbox: Sandbox, building: Building, cac
     """
     if not program.build:
         return program
-    log.parent.mkdir(parents=True, exist_ok=True)
+    log.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
     _make_writable(program.root)
     with log.open("wb") as notes, _nothing_left_by_ctrl_c(log), _own_folder(program.root, sandbox, cache) as own:
         place = _Place(program.root, own, sandbox, notes, Allowance((program.root, own), notes))

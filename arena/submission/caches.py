@@ -77,5 +77,5 @@ def _keep(home: Path, cache: Path, failures: int) -> None:
 def _beside(cache: Path) -> Path:
     """Make and return a folder on the same disk that can be no bot's cache: no name of a bot begins with a dot."""
     folder = cache.parent / ".moved"
-    folder.mkdir(parents=True, exist_ok=True)
+    folder.mkdir(mode=0o700, parents=True, exist_ok=True)
     return folder

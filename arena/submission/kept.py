@@ -45,7 +45,7 @@ def _appear(folder: Path, fill: Callable[[Path], None]) -> None:
     """Fill a folder so that it exists completely or not at all; do nothing if it already exists."""
     if folder.exists():
         return
-    folder.parent.mkdir(parents=True, exist_ok=True)
+    folder.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
     with run_folder(folder.parent) as scratch:
         fill(scratch / "bot")
         try:

@@ -111,7 +111,7 @@ def run_ladder(
     labels = [store.version(db, name).label for name in field]
     awaited = store.awaited(db, ladder, retry=retry)
     entrants = [entrant(label) for label in (*awaited, *labels)]  # before anything is played or planned
-    player = _Player(db, ladder, workers, entrant, report, budget, time.time() if since is None else since)
+    player = _Player(db, ladder, workers, entrant, report, time.time() if since is None else since)
     player.know(entrants)
     store.apply_ratings(db, ladder)  # rate what waited for matches that were dropped since
     player.see_retired()
@@ -150,7 +150,6 @@ class _Player:
         workers: Workers,
         entrant: Callable[[str], Entrant],
         report: Progress,
-        budget: Budget,
         since: float,
     ) -> None:
         self.run = Run()
@@ -159,7 +158,8 @@ class _Player:
         self._workers = workers
         self._entrant = entrant
         self._report = report
-        self._budget = budget
+        self._budget = Budget()
+        """What is left of the run's budget, if what is played now is bound by it."""
         self._total = 0
         self._thought = 0.0
         """Seconds for which bots have thought in this block."""
@@ -185,6 +185,7 @@ class _Player:
 
         A void match is tried again until it is unplayable.
         """
+        self._budget = budget
         self._count()
         begun, groups = 0.0, 0
         while not self._workers.stopped:

@@ -37,7 +37,7 @@ def close_home(home: Path) -> None:
     """
     folder = home.resolve()
     was_open = _is_open(folder)
-    opened = [path for path in (*_own(folder), *(home / name for name in FILES)) if _is_open(path)]
+    opened = [path for path in (*_own(folder), *(home / name for name in (*FILES, *FOLDERS))) if _is_open(path)]
     for path in opened:
         with suppress(OSError):
             path.chmod(stat.S_IMODE(path.lstat().st_mode) & ~OTHERS)

@@ -296,8 +296,8 @@ def test_a_bot_that_fails_game_after_game_in_the_same_way_is_not_asked_on(tmp_pa
     found = checked(tmp_path, crash, plays=games.names())
     assert [finding.name for finding in found.failed] == ["play birth", "play burning-desire"]
     why = untried(found)
-    assert why["play buttons"] == "it failed 2 games for the same reason"
-    assert why["doubled question"] == "there is no game that it can play"
+    assert why["play buttons"] == "it failed 2 games for the same reason; --game names those that it plays"
+    assert why["doubled question"] == "it played no game to its end"
 
 
 def test_a_bot_that_fails_one_game_plays_the_others(tmp_path: Path) -> None:
@@ -338,7 +338,20 @@ TRACEBACK = ["Traceback (most recent call last):", "SyntaxError: invalid syntax"
             TRACEBACK,
             "the last line .*; with `arena match att",
         ),
-        ("python", Forfeit.CRASH, "the process was ended by SIGSEGV", [], "see what it printed; with `arena match att"),
+        (
+            "python",
+            Forfeit.CRASH,
+            "the process exited with code 0",
+            [],
+            "it printed nothing: with `arena match attach:",
+        ),
+        (
+            "python",
+            Forfeit.CRASH,
+            "the process was ended by SIGSEGV",
+            ["x"],
+            "see what it printed; with `arena match att",
+        ),
         (
             "./bot",
             Forfeit.START,

@@ -73,7 +73,9 @@ def test_a_ladder_of_others_is_named() -> None:
     elsewhere, typo = typed(*LEADERBOARD, "-p", "3"), typed(*LEADERBOARD, "--home", "typo")
     assert "there is one of 2 players: arena leaderboard --game birth --players 2\n" in elsewhere.err
     assert "there is no arena" not in elsewhere.err
-    assert typo.err.startswith("no bot was submitted and no ladder played in 'typo' yet")
+    assert typo.err.startswith("no bot was submitted and no ladder played in 'typo' yet\n")
+    above = typed(*LEADERBOARD, "--home", ".")
+    assert above.err.startswith("no bot was submitted and no ladder played in '.' yet (did you mean '.arena'?)\n")
 
 
 def test_an_interrupted_ladder_says_what_is_left_and_what_is_not_rated(
@@ -174,7 +176,7 @@ def test_mu_is_above_the_average_of_the_field() -> None:
 def test_settled_ratings_are_fitted_when_asked_for() -> None:
     """Until then, and whenever there is more, the leaderboard says of how many matches they are."""
     *_, note = typed(*LEADERBOARD).out.splitlines()
-    assert note == "settled: of 0 matches, arena leaderboard --settle brings it up to date"
+    assert note == "settled: of 0 matches, --settle brings it up to date"
     before, after = (json.loads(typed(*LEADERBOARD, *more, "--json").out) for more in ([], ["--settle"]))
     assert (before["settled_matches"], after["settled_matches"]) == (0, 4)
     assert [bot["settled"] for bot in before["bots"]] == [None, None]

@@ -103,9 +103,10 @@ def test_a_folder_that_all_share_is_not_closed(home: Path) -> None:
 
 
 def test_a_folder_with_other_things_in_it_is_not_closed(home: Path) -> None:
-    """Whoever keeps a home in a folder of a website does not mean to close that; the seeds are."""
+    """Whoever keeps a home in a folder of a website does not mean to close that; seeds and programs are."""
     make_open(home)
     (home / "index.html").touch()
+    (home / "bots").mkdir(mode=0o755)
     store.open(home).close()
     assert set(opened(home)) == {"home", "index.html"}
 

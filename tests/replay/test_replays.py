@@ -246,12 +246,12 @@ def test_another_language_refuses_what_is_no_replay(content: str, said: str, tmp
 
 
 def test_keys_step_through_a_match(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
-    """Forward and back with letters and arrows, to either end, and never beyond."""
-    keys: Iterator[str] = iter(["n", "\x1b[C", "n", "p", "g", "\x1b[D", "G", "x", "q"])
+    """Forward and back with letters and arrows, to either end, and never beyond; also if keys come together."""
+    keys: Iterator[str] = iter(["n", "\x1b[C", "n", "p", "g", "\x1b[D", "G", "x", "gn", "n\x1b[D\x1b[D", "nq"])
     monkeypatch.setattr(click, "getchar", lambda: next(keys))
     monkeypatch.setattr(click, "clear", lambda: None)
     step_through(["a", "b", "c"])
-    assert [line for line in capsys.readouterr().out.splitlines() if line in {"a", "b", "c"}] == list("abccbaacc")
+    assert [line for line in capsys.readouterr().out.splitlines() if line in {"a", "b", "c"}] == list("abccbaaccba")
 
 
 def test_what_is_no_replay_is_named(tmp_path: Path) -> None:

@@ -188,7 +188,9 @@ def test_a_bot_that_crashes_is_not_entered(cwd: Path) -> None:
     assert fault == "play birth: crash with 2 players: the process exited with code 1"
     assert asked.startswith('  referee: {"decisions": [{"match": 1, "decision": ')
     assert output == r"  | \x1b[31mno\x1b[0m"
-    assert advice.startswith("advice: see what it printed; `arena match attach: random --game birth` runs it")
+    assert advice.startswith(
+        "advice: the last line of what it printed says what is wrong; with `arena match attach: random"
+    )
     assert error == "Error: mine is not entered: it failed 'play birth'"
 
 

@@ -53,7 +53,7 @@ def refused(ran: Ran, who: str, wish: str) -> None:
     variable = option.replace("--", "ARENA_").replace("-", "_").upper()
     assert (ran.code, ran.out) == (1, "")
     assert ran.err.splitlines()[-1] == (
-        f"Error: {who} wishes for {wish}, and {allowed}: ask for less in its bot.toml, or allow more"
+        f"Error: {who} asks for {wish}, and {allowed}: ask for less in its bot.toml, or allow more"
         f" with {option} or {variable}"
     )
 
@@ -72,7 +72,7 @@ def test_what_is_allowed_need_be_said_only_once(monkeypatch: pytest.MonkeyPatch)
     monkeypatch.setenv("ARENA_MAX_MEMORY", "512")
     folder = wishing("memory_mib = 600")
     refused(typed("check", folder), "mine", "memory_mib = 600")
-    assert "wishes for memory_mib = 600, and at most 599 MiB" in typed("check", folder, "--max-memory", "599").err
+    assert "asks for memory_mib = 600, and at most 599 MiB" in typed("check", folder, "--max-memory", "599").err
     monkeypatch.setenv("ARENA_MAX_MEMORY", "much")
     wrong = typed("check", folder)
     assert (wrong.code, "'much' is not a whole number" in wrong.err) == (2, True)
@@ -100,7 +100,7 @@ def test_an_interrupted_leg_is_looked_through_before_it_goes_on() -> None:
         ladder = store.ladder(db, key, draw_probability=0.0, seed="z")
         store.plan(db, ladder, ["mine", "ann", "bob"], rounds=1)
         assert "mine@1" not in next(store.scheduled(db, ladder)).line_up
-        with workers, pytest.raises(BadSubmission, match="mine@1 wishes for memory_mib = 600"):
+        with workers, pytest.raises(BadSubmission, match="mine@1 asks for memory_mib = 600"):
             run_ladder(db, Path(".arena"), ladder, ["ann", "bob"], 1, workers=workers, report=lambda *_: None)
     assert workers.phases == []
 

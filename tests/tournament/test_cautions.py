@@ -45,6 +45,7 @@ def first_match(cwd: Path) -> str:
 
 RUNS = {
     "match": ["match", "./mine", "random", *BIRTH],
+    "play": ["play", "random", *BIRTH],
     "ladder": [*LADDER, "--rounds", "2"],
     "compare": ["compare", "random", "greedy", *BIRTH, "--budget", "8"],
     "check": ["check", "mine"],
@@ -60,7 +61,7 @@ RUNS = {
 def test_who_runs_bots_says_first_how_little_holds_them(name: str, later: Path) -> None:
     """The caution comes first and only once, also if a build runs before the bot."""
     ran = weakly(*(first_match(later) if word == "MATCH" else word for word in RUNS[name]), cwd=later)
-    assert ran.code in {0, 3}, ran.err
+    assert ran.code in ({130} if name == "play" else {0, 3}), ran.err  # no person is there, who would type anything
     assert ran.caution.startswith(CAUTION)
     assert "sandbox grade" not in ran.err
 

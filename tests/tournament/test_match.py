@@ -68,7 +68,7 @@ def test_forfeits_are_explained(cwd: Path) -> None:
     assert ran.err.splitlines() == [
         *(line for match in (1, 2, 3) for line in (f"match {match}, {why}", r"  | \x1b[31mno")),
         "… and 2 more forfeits: --json has all of them",
-        "what to do about it: arena check bad.py",
+        "what to do about it: arena check bad.py --game birth",
     ]
     assert ran.out.splitlines()[3].split()[:5] == ["0", "bad.py", "0", "0", "5"]
 
@@ -89,7 +89,7 @@ def test_a_bot_can_be_started_by_hand(cwd: Path) -> None:
         assert process.stderr is not None
         while process.stderr.readline() != "waiting for a bot; start it with\n":
             assert process.poll() is None
-        *variables, _, _ = shlex.split(process.stderr.readline())
+        variables = [process.stderr.readline().strip(" \\\n") for _ in range(2)]
         is_external = environment() | dict(variable.split("=", 1) for variable in variables)
         subprocess.run([sys.executable, "mine.py"], cwd=cwd, env=is_external, timeout=PATIENCE, check=True)
         out, _ = process.communicate(timeout=PATIENCE)
@@ -100,10 +100,10 @@ def test_a_bot_can_be_started_by_hand(cwd: Path) -> None:
 def test_how_to_start_a_bot_by_hand_can_be_pasted(
     capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """The printed line is quoted for a shell, since paths may contain spaces."""
+    """It is one command for a shell, in lines that fit a terminal, and quoted, since paths may contain spaces."""
     monkeypatch.setattr(sys, "executable", "/my arena/python")
     attach("mine", "unix:/my tmp/s", "token")
-    _, line = capsys.readouterr().err.splitlines()
+    _, line = capsys.readouterr().err.replace("\\\n", "").split("\n", 1)
     words = ["ARENA_ADDR=unix:/my tmp/s", "ARENA_TOKEN=token", "/my arena/python", "mybot.py"]
     assert shlex.split(line) == words
 
