@@ -30,6 +30,36 @@ def percent(estimate: Estimate | HeadToHead | None) -> str:
     return f"{mean:.1f} ({low:z.{digits}f}–{high:.{digits}f})"  # z: an end just below 0 is 0, not -0
 
 
+SURE = 1.96
+"""Standard deviations to either side that hold 95 % of a normal distribution."""
+PLOT = 48
+"""Width of a plot in columns, if the terminal has room for that."""
+
+
+def plot_picture(bots: Mapping[str, tuple[float, float]]) -> list[RenderableType]:
+    """Draw the skill of each bot, given as mean and standard deviation, with its 95 % interval, on one scale.
+
+    The line through 0 is the average of the field.
+    """
+    ends = [end for mu, sigma in bots.values() for end in (mu - SURE * sigma, mu + SURE * sigma)]
+    low, high = min([0.0, *ends]), max([0.0, *ends])
+    room = console().width - max(map(len, bots)) - 4
+    width = max(10, min(PLOT, room))
+
+    def column(value: float) -> int:
+        return round((value - low) / (high - low) * (width - 1))
+
+    rows = table("bot", f"mu, {low:+.1f} to {high:+.1f}")
+    for bot, (mu, sigma) in bots.items():
+        line = [" "] * width
+        line[column(0.0)] = "┊"
+        begin, end = column(mu - SURE * sigma), column(mu + SURE * sigma)
+        line[begin : end + 1] = ["├", *"─" * (end - begin - 1), "┤"] if end > begin else ["┼"]
+        line[column(mu)] = "●"
+        rows.add_row(bot, "".join(line))
+    return ["\nestimated skill with its 95 % interval; ┊ is the average of the field", rows]
+
+
 def cross_picture(
     met: Sequence[HeadToHead], bots: Mapping[str, str], places: Mapping[str, Sequence[float]]
 ) -> list[RenderableType]:

@@ -13,7 +13,7 @@ import click
 from msgspec import UNSET
 
 from arena import games
-from arena.cli.evidence import cross_picture, percent, seat_picture
+from arena.cli.evidence import cross_picture, percent, plot_picture, seat_picture
 from arena.cli.options import check_players, game_option, home_option, json_option, players_option
 from arena.cli.output import called, console, draw, measured, print_json, progress, say, say_if_empty, table
 from arena.games.rules import Game
@@ -43,6 +43,7 @@ LEFT_OUT = ("settled", "sigma", "mu", "matches")
 @click.option("--ladder", "ladder_id", metavar="ID", help="Which of several with other limits or options.")
 @click.option("--cross", is_flag=True, help="Add every bot against every other, and the chances of places.")
 @click.option("--by-seat", is_flag=True, help="Add what each seat is worth, and what sharing dice saved.")
+@click.option("--plot", is_flag=True, help="Draw each bot's skill with its 95 % interval.")
 @click.option("--settle", "settles", is_flag=True, help="Compute the settled ratings of all matches first.")
 @click.option("--watch", is_flag=True, help="Repaint while a ladder runs in another terminal, until Ctrl-C.")
 @home_option
@@ -53,6 +54,7 @@ def leaderboard(
     ladder_id: str | None,
     cross: bool,
     by_seat: bool,
+    plot: bool,
     settles: bool,
     watch: bool,
     home: Path,
@@ -74,7 +76,7 @@ def leaderboard(
 
     seats = check_players(game, players)
     if watch:
-        if as_json or cross or by_seat or settles or not sys.stdout.isatty():
+        if as_json or cross or by_seat or plot or settles or not sys.stdout.isatty():
             raise click.UsageError("--watch repaints a terminal with the leaderboard alone: leave it or the rest out")
         return _watch(game, seats, ladder_id, home)
     if settles:
@@ -84,7 +86,10 @@ def leaderboard(
         if ladder is None:
             return _nothing(db, game, seats, home, as_json)
         board = reports.leaderboard(db, ladder, game, cross=cross, by_seat=by_seat)
-        return print_json(board) if as_json else draw(picture(board), *_more_pictures(board), wide=cross)
+        if as_json:
+            return print_json(board)
+        drawn = plot_picture(_skills(board)) if plot and board.bots else []
+        return draw(picture(board), *drawn, *_more_pictures(board), wide=cross)
 
 
 def _settle(game: Game[Any], seats: int, ladder_id: str | None, home: Path) -> None:
@@ -224,6 +229,15 @@ def _more_pictures(board: Leaderboard) -> list[RenderableType]:
     if board.seats is not UNSET and board.saved is not UNSET:
         pictures += seat_picture(board.seats, board.saved)
     return pictures
+
+
+def _skills(board: Leaderboard) -> dict[str, tuple[float, float]]:
+    """Return the mean and standard deviation of each bot's skill, relative to the field, by its name for people."""
+    from arena.reports.leaderboard import centre
+
+    bots = board.provisional or board.bots
+    middle = centre(bots)
+    return {called(bot.bot, bot.title): (bot.mu - middle, bot.sigma) for bot in bots}
 
 
 def unusual(game: Game[Any], limits: Mapping[str, float], options: Mapping[str, Any]) -> list[str]:

@@ -97,22 +97,22 @@ def match(
         raise click.UsageError("--watch shows one match to people: use it without -n and without --json")
     logs: Sink = []
     tasks, played, interrupted = _play(bots, setting, matches, seed, home, sandbox, logs, watch=watch)
-    documents = _documents(bots, tasks, played, logs)
+    there = documents(bots, tasks, played, logs)
     is_new = not home.exists()
-    kept = keep(home, documents)
-    counted = kept or documents
+    kept = keep(home, there)
+    counted = kept or there
     last = counted[-1] if counted else None
     if kept:
         homes.say_if_above(home)
     if as_json:
         print_json(reports.matches(setting.game, bots, seed, played, [each.match for each in kept], last))
     else:
-        _explain(bots, setting.game.name, played)
+        explain(bots, setting.game.name, played)
         count = f"{len(played):,} of {matches:,} matches"
         click.echo(f"{setting.game.title}: {count}; --seed {printable(seed)} gives the same dice again")
         outcomes = [result.outcome for result in played if result.outcome is not None]
         draw(_tally(bots, outcomes))
-        _remark(setting, outcomes)
+        explain_order(setting, outcomes)
         if kept:
             click.echo(how_to_watch(kept, home, is_new=is_new))
     if file is not None and last is not None:
@@ -182,7 +182,7 @@ def _watched(worker: Worker, task: Task, bots: Sequence[str], stopped: Callable[
     return played
 
 
-def _documents(bots: Sequence[str], tasks: Sequence[Task], played: Sequence[Played], logs: Sink) -> Sequence[Document]:
+def documents(bots: Sequence[str], tasks: Sequence[Task], played: Sequence[Played], logs: Sink) -> Sequence[Document]:
     """Return the last matches that count as documents, as many as a home keeps."""
     from arena.replay import document, kept
     from arena.replay.logs import of_unrated
@@ -225,7 +225,7 @@ def attach(label: str, address: str, token: str) -> None:  # noqa: ARG001 - all 
     say(f"  {shlex.quote(sys.executable)} mybot.py")
 
 
-def _remark(setting: Setting, outcomes: Sequence[Outcome]) -> None:
+def explain_order(setting: Setting, outcomes: Sequence[Outcome]) -> None:
     """Print why a single match has another winner than its scores suggest, if it has."""
     if len(outcomes) == 1 and not outcomes[0].forfeits:
         (ranks, scores, _) = outcomes[0]
@@ -250,7 +250,7 @@ def _tally(bots: Sequence[str], outcomes: Sequence[Outcome]) -> Table:
     return rows
 
 
-def _explain(bots: Sequence[str], game: str, played: Sequence[Played]) -> None:
+def explain(bots: Sequence[str], game: str, played: Sequence[Played]) -> None:
     """Print, for the author of a bot, why matches were void and why seats forfeited."""
     for result in played:
         if result.outcome is None:

@@ -2,7 +2,7 @@
 
 To the referee a person is one more bot: the same stream, the same legal actions.
 
-    python -m arena.cli.person NAME NAME…
+    python -P -m arena.cli.person NAME NAME…
 """
 
 from __future__ import annotations
@@ -24,6 +24,8 @@ if TYPE_CHECKING:
 
 LEFT = 4
 """The exit code if the person left the match."""
+LONGEST = 10
+"""Number of digits that no number of a choice has."""
 HELP = """\
 Answer with the number of a choice, with its name, or with the beginning of its name.
 Enter alone takes the only choice, if there is just one.
@@ -65,7 +67,8 @@ class Person(Bot):
             click.echo(_what_is_wrong(answer, found))
 
     def end(self, end: MatchEnd) -> None:  # noqa: ARG002 - the command tells how it ended
-        self._show(self._picture)
+        if self._news:
+            self._show(self._picture)
 
     def _drawn(self, view: Any) -> str:
         try:
@@ -92,13 +95,15 @@ def _ask() -> str:
 
 
 def chosen(answer: str, names: Sequence[str]) -> list[str]:
-    """Return the names that an answer may mean: by number, by name, or by the beginning of a name."""
-    if not answer:
-        return list(names) if len(names) == 1 else []
-    if answer.isdecimal():
-        return list(names[int(answer) - 1 : int(answer)]) if int(answer) else []
+    """Return the names that an answer may mean: by name, by number, or by the beginning of a name."""
     wanted = " ".join(answer.casefold().split())
-    return [name for name in names if name == wanted] or [name for name in names if name.startswith(wanted)]
+    if not wanted:
+        return list(names) if len(names) == 1 else []
+    if exact := [name for name in names if name.casefold() == wanted]:
+        return exact
+    if wanted.isdecimal() and len(wanted) < LONGEST:
+        return list(names[int(wanted) - 1 : int(wanted)]) if int(wanted) else []
+    return [name for name in names if name.casefold().startswith(wanted)]
 
 
 def _what_is_wrong(answer: str, found: Sequence[str]) -> str:
@@ -131,6 +136,7 @@ def _interrupted(*_: object) -> NoReturn:
 
 if __name__ == "__main__":
     signal.signal(signal.SIGINT, _interrupted)
+    signal.pthread_sigmask(signal.SIG_UNBLOCK, {signal.SIGINT})
     with suppress(ImportError):
         import_module("readline")  # input() then edits lines, and prompts on stdout
     Person.names = sys.argv[1:]

@@ -3,16 +3,18 @@
 from __future__ import annotations
 
 import os
+import signal
 import subprocess
 import sys
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import click
 
 from arena.cli.failures import INTERRUPTED, stop_on_signals
-from arena.cli.match import how_to_watch, keep
+from arena.cli.match import documents, explain, explain_order, how_to_watch, keep
 from arena.cli.options import (
     Setting,
     Whole,
@@ -27,14 +29,16 @@ from arena.cli.options import (
 from arena.cli.output import last_line, printable, progress, say
 
 if TYPE_CHECKING:
-    from arena.replay.document import Document
     from arena.sandbox import Sandbox
     from arena.worker.jobs import Played, Task
+    from arena.worker.logs import Sink
 
 YOU = "you"
 """Name of the person in the table of seats."""
 ENDING = 10.0
-"""Seconds that the person's process may take to end when the match is over."""
+"""Seconds that the person's process may take to show the end of the match."""
+TERMINATED = 2.0
+"""Seconds that it may take to end once it was terminated."""
 
 
 @click.command()
@@ -62,32 +66,36 @@ def play(bots: tuple[str, ...], setting: Setting, seat: int, seed: str, sandbox:
         raise click.UsageError(f"--seat {seat}: with {len(names)} players there are the seats 0 to {len(bots)}")
     if "attach:" in bots:
         raise click.UsageError("attach: is for arena match: here you are the one who is waited for")
-    is_new = not home.exists()
-    task, played = _play(names, seat, setting, seed, sandbox, home)
+    logs: Sink = []
+    task, played = _play(names, seat, setting, seed, sandbox, home, logs)
     if played is None:
         say("you left the match: it is not kept")
         raise SystemExit(INTERRUPTED)
     if played.outcome is None:
         raise click.ClickException(f"the match does not count: {last_line(str(played.void))}")
-    _tell_end(task, names, played, home, is_new=is_new)
+    _tell_end(task, names, setting, played, home, logs)
 
 
 def _play(
-    names: Sequence[str], seat: int, setting: Setting, seed: str, sandbox: Sandbox, home: Path
+    names: Sequence[str], seat: int, setting: Setting, seed: str, sandbox: Sandbox, home: Path, logs: Sink
 ) -> tuple[Task, Played | None]:
-    """Play the match and return it with its result; None if the person left it."""
+    """Play the match and return it with its result; None if the person left it. What bots print goes into `logs`."""
     from arena.sandbox.run_folder import run_folder
     from arena.worker import unrated
 
-    with Person(names) as person:
-        with run_folder() as scratch, unrated.own_worker(waiting=person.begin, sandbox=sandbox) as worker:
+    with terminal_given_back(), PersonProcess(names) as person:
+        own_worker = unrated.own_worker(waiting=person.begin, sandbox=sandbox, logs=logs)
+        with run_folder() as scratch, own_worker as worker:
             found = ["attach:" if at == seat else name for at, name in enumerate(names)]
             task = _task(found, setting, seed, scratch, sandbox, home)
             with stop_on_signals(lambda: None) as stopped:
-                played = worker.play([task], stop=stopped)
-        if stopped() or person.left:  # only now: the end of the worker ends the person's process
+                results = worker.play([task], stop=lambda: stopped() or person.has_ended)
+        if stopped() or not results:
             return task, None
-        return task, played[0]
+        (played,) = results
+        forfeits = played.outcome.forfeits if played.outcome is not None else ()
+        person.may_be_asked = played.outcome is None or bool(forfeits)  # the match did not wait for its answer
+        return task, None if seat in {forfeit.seat for forfeit in forfeits} else played
 
 
 def _task(bots: Sequence[str], setting: Setting, seed: str, scratch: Path, sandbox: Sandbox, home: Path) -> Task:
@@ -105,41 +113,72 @@ def _task(bots: Sequence[str], setting: Setting, seed: str, scratch: Path, sandb
     return task
 
 
-class Person:
+class PersonProcess:
     """The process in which a person plays; to the referee it is an external bot. As a context, it ends with the block.
 
     The process shares the terminal, so Ctrl-C reaches it, too.
     """
 
     def __init__(self, names: Sequence[str]) -> None:
-        self._words = [sys.executable, "-m", "arena.cli.person", *names]
+        # -P: the current folder may have bots in it, which must not be imported as modules
+        self._words = [sys.executable, "-P", "-m", "arena.cli.person", *names]
         self._process: subprocess.Popen[bytes] | None = None
+        self.may_be_asked = False
+        """Whether the person may still be asked when the match is over; an answer would be waited for."""
 
     def begin(self, _label: str, address: str, token: str) -> None:
-        """Start the process, which dials the address."""
-        self._process = subprocess.Popen(self._words, env={**os.environ, "ARENA_ADDR": address, "ARENA_TOKEN": token})
+        """Start the process, which dials the address; it lets Ctrl-C through when it can handle it."""
+        environment = {**os.environ, "ARENA_ADDR": address, "ARENA_TOKEN": token}
+        signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
+        try:
+            self._process = subprocess.Popen(self._words, env=environment)
+        finally:
+            signal.pthread_sigmask(signal.SIG_UNBLOCK, {signal.SIGINT})
 
     @property
-    def left(self) -> bool:
-        """Whether the person left before the end of the match; waits for the process to end."""
-        from arena.cli.person import LEFT
+    def has_ended(self) -> bool:
+        """Whether the process has begun and ended: the person left."""
+        return self._process is not None and self._process.poll() is not None
 
-        return self._process is not None and self._process.wait(ENDING) == LEFT
-
-    def __enter__(self) -> Person:
+    def __enter__(self) -> PersonProcess:
         return self
 
-    def __exit__(self, *_: object) -> None:
-        if self._process is not None:
-            self._process.kill()
-            self._process.wait()
+    def __exit__(self, kind: type[BaseException] | None, *_: object) -> None:
+        if self._process is None:
+            return
+        waits = 0.0 if self.may_be_asked or kind is not None else ENDING
+        for seconds, end in ((waits, self._process.terminate), (TERMINATED, self._process.kill)):
+            try:
+                self._process.wait(seconds)
+            except subprocess.TimeoutExpired:
+                end()
+        self._process.wait()
 
 
-def _tell_end(task: Task, names: Sequence[str], played: Played, home: Path, *, is_new: bool) -> None:
-    from arena.replay import document, told
+@contextmanager
+def terminal_given_back() -> Iterator[None]:
+    """Leave the terminal as it was, even if a process that edits lines in it is killed."""
+    if not sys.stdin.isatty():
+        yield
+        return
+    import termios
 
-    match: Document = document.unrated(task, names, played)
+    before = termios.tcgetattr(sys.stdin)
+    try:
+        yield
+    finally:
+        termios.tcsetattr(sys.stdin, termios.TCSANOW, before)
+
+
+def _tell_end(task: Task, names: Sequence[str], setting: Setting, played: Played, home: Path, logs: Sink) -> None:
+    from arena.replay import told
+
+    is_new = not home.exists()
+    explain(names, setting.game.name, [played])
+    (match,) = documents(names, [task], [played], logs)
     for line in told.end(match):
         click.echo(printable(line))
+    if played.outcome is not None:
+        explain_order(setting, [played.outcome])
     if kept := keep(home, [match]):
         click.echo(how_to_watch(kept, home, is_new=is_new))

@@ -67,6 +67,19 @@ def test_a_home_without_ladders_says_how_to_begin() -> None:
     assert json.loads(for_programs.out)["bots"] == []
 
 
+@pytest.mark.parametrize("width", ["80", "30"])
+def test_a_plot_shows_every_bot_on_one_scale(width: str, home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The mean stands inside its interval, the better bot's further right, and 0 at the same place in each line."""
+    del home
+    monkeypatch.setenv("COLUMNS", width)
+    out = typed(*LEADERBOARD, "--plot").out
+    _, plot = out.split("estimated skill with its 95 % interval; ┊ is the average of the field\n")
+    _, _, *rows = plot.splitlines()
+    assert all(re.fullmatch(r"\w+@\d [ ┊]+├?─*●─*┤?[ ┊]*", row) for row in rows), rows
+    means = [row.index("●") for row in rows]
+    assert means == sorted(means, reverse=True)
+
+
 @pytest.mark.usefixtures("home")
 def test_a_ladder_of_others_is_named() -> None:
     """Whoever played three must not believe that nothing was kept, nor that a mistyped home is a real one."""

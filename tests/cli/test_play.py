@@ -8,16 +8,20 @@ import pty
 import re
 import signal
 import subprocess
+import termios
+import time
 from collections.abc import Sequence
+from contextlib import suppress
 from pathlib import Path
-from subprocess import PIPE
 
+import psutil
 import pytest
 
 from arena import games
 from arena.cli.person import HELP, LEFT, chosen
 from arena.games import names as game_names
 from tests.cli.commands import ARENA, PATIENCE, environment, typed
+from tests.tournament import programs
 
 ROLLS = ["roll", "quit", "place 1,1", "place 1,2"]
 
@@ -35,6 +39,10 @@ ROLLS = ["roll", "quit", "place 1,1", "place 1,2"]
         ("0", ROLLS, []),
         ("5", ROLLS, []),
         ("keep 1", ["keep 1", "keep 1 1"], ["keep 1"]),
+        ("fold", ["Fold", "Raise"], ["Fold"]),
+        ("r", ["Fold", "Raise"], ["Raise"]),
+        ("3", ["5", "4", "3", "2"], ["3"]),
+        ("9" * 5000, ROLLS, []),
         ("bank", ROLLS, []),
     ],
 )
@@ -86,6 +94,46 @@ def test_what_others_did_is_told_and_what_is_no_choice_explained(tmp_path: Path)
     assert list(tmp_path.iterdir()) == []
 
 
+SLOW = """
+def choose(self, turn):
+    time.sleep(0.5)
+    return turn.legal[0]
+"""
+CRASHES = """
+def choose(self, turn):
+    self.log("before the end")
+    raise ValueError("too hard")
+"""
+
+
+def test_who_leaves_does_not_wait_for_the_others(tmp_path: Path) -> None:
+    """The arena would play the seat of a bot that is gone to its end; a person has no use for that."""
+    programs.write(tmp_path, slow=programs.program(SLOW))
+    begun = time.monotonic()
+    code, _, err = played(tmp_path, "./slow.py", "./slow.py", "--game", "buttons", "--seed", "a", answers="1\n")
+    assert (code, err.splitlines()[-1]) == (130, "you left the match: it is not kept")
+    assert time.monotonic() - begun < 20, "a match of Buttons has 40 decisions of each bot and more"
+
+
+def test_a_bot_that_crashes_is_explained_as_after_a_match(tmp_path: Path) -> None:
+    """With what it printed, now and in the replay; the person is no longer waited for."""
+    programs.write(tmp_path, mine=programs.program(CRASHES))
+    code, out, err = played(tmp_path, "./mine.py", "--game", "birth", "--seat", "1", answers="1\n" * 99)
+    assert code == 0
+    assert "ValueError: too hard" in err
+    assert "what to do about it: arena check ./mine.py --game birth" in err
+    assert "1. seat 1 (you), score 0\n" in out
+    assert "before the end" in typed("show", "last", "--log", "0", "--home", tmp_path / ".arena").out
+
+
+def test_files_in_the_current_folder_are_not_run(tmp_path: Path) -> None:
+    """Bots lie there, and may be called like a module of Python or of a package."""
+    for name in ("random", "queue", "click", "rich", "readline"):
+        (tmp_path / f"{name}.py").write_text("open('ran', 'w').close()\nraise SystemExit('ran')\n")
+    code, _, err = played(tmp_path, "greedy", "--game", "birth", answers="1\n" * 99)
+    assert (code, (tmp_path / "ran").exists()) == (0, False), err
+
+
 @pytest.mark.parametrize(
     ("words", "said"),
     [
@@ -102,9 +150,14 @@ def test_what_cannot_be_played_is_refused(words: Sequence[str], said: str, tmp_p
     assert (out, said in err) == ("", True), err
 
 
-def test_ctrl_c_in_a_terminal_leaves_nothing_behind(tmp_path: Path) -> None:
-    """It reaches the person's process as well as the command; both end without a traceback."""
+@pytest.mark.parametrize("sign", ["the bots are starting", "BIRTH, seat 0", "> "])
+def test_ctrl_c_in_a_terminal_leaves_nothing_behind(sign: str, tmp_path: Path) -> None:
+    """It reaches the person's process as well as the command; both end without a traceback, at any moment.
+
+    The terminal shows what is typed, as before.
+    """
     ours, theirs = pty.openpty()
+    before = termios.tcgetattr(ours)
     words = [str(ARENA), "play", "greedy", "--game", "birth"]
     with subprocess.Popen(
         words,
@@ -112,21 +165,35 @@ def test_ctrl_c_in_a_terminal_leaves_nothing_behind(tmp_path: Path) -> None:
         env=environment(),
         stdin=theirs,
         stdout=theirs,
-        stderr=PIPE,
+        stderr=theirs,
         text=True,
         start_new_session=True,
     ) as process:
         os.close(theirs)
         shown = b""
-        while b"> " not in shown:
+        while sign.encode() not in shown:
             shown += os.read(ours, 4096)
         os.killpg(process.pid, signal.SIGINT)
-        _, err = process.communicate(timeout=PATIENCE)
-        with pytest.raises(ProcessLookupError):
-            os.killpg(process.pid, 0)
+        with suppress(OSError):  # at the end, when nobody holds the other side any more
+            while more := os.read(ours, 4096):
+                shown += more
+        assert process.wait(PATIENCE) == 130
+        assert _alive(process.pid) == []
+    after = termios.tcgetattr(ours)
     os.close(ours)
-    assert (process.returncode, err.splitlines()[-1]) == (130, "you left the match: it is not kept")
-    assert "Traceback" not in err
+    assert b"Traceback" not in shown
+    assert after == before
+
+
+def _alive(group: int) -> list[int]:
+    """The processes of a group that are not over."""
+    there = (each for each in psutil.process_iter(["pid", "status"]) if each.info["status"] != psutil.STATUS_ZOMBIE)
+    found = []
+    for each in there:
+        with suppress(ProcessLookupError):
+            if os.getpgid(each.info["pid"]) == group:
+                found.append(each.info["pid"])
+    return found
 
 
 def test_leaving_has_an_exit_code_of_its_own() -> None:
