@@ -7,8 +7,8 @@ from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from arena.cli.evidence import percent
 from arena.cli.output import progress, table
+from arena.reports.words import limits, milliseconds, percent, why
 from ladder import store
 
 if TYPE_CHECKING:
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from rich.table import Table
     from sqlite_utils import Database
 
-    from arena.reports.bot_card import BotInLadder, NotableMatch, SeatCard, VersionCard
+    from arena.reports.bot_card import BotInLadder, SeatCard, VersionCard
 
 BUCKET = "a fifth"
 """How much too large p50 and p99 can be: `ladder.store.times.EDGES`."""
@@ -60,7 +60,7 @@ def in_ladder(label: str, card: BotInLadder) -> Iterator[RenderableType]:
         yield "\nby seat"
         yield _seats(card)
     if any(version.times for version in card.versions):
-        yield f"\ntime per decision ({_limits(card)})"
+        yield f"\ntime per decision ({limits(card)})"
         yield _times(card)
         yield "where several decisions shared a frame, each counts an equal share of its time;"
         yield f"half took at most p50, 99 % at most p99; both are too large by {BUCKET} at most"
@@ -112,35 +112,13 @@ def _times(card: BotInLadder) -> Table:
     rows = table("version", *columns, right=columns)
     for each in card.versions:
         if (times := each.times) is not None:
-            spans = map(_span, (times.p50_ms, times.p99_ms, times.max_ms))
+            spans = map(milliseconds, (times.p50_ms, times.p99_ms, times.max_ms))
             rows.add_row(each.bot, f"{times.decisions:,}", *spans)
     return rows
-
-
-def _limits(card: BotInLadder) -> str:
-    """Return the limits of decisions as text; whoever takes longer takes it from the bank."""
-    decision, bank, cpu = card.limits["decision"], card.limits["bank"], card.limits.get("cpu")
-    more = "" if cpu is None else f", cpu {cpu:g} s"
-    return f"limit {decision:g} s, ten times that at first, bank {bank:g} s{more}"
-
-
-def _span(milliseconds: float) -> str:
-    if milliseconds >= 1000:
-        return f"{milliseconds / 1000:.2f} s"
-    return f"{milliseconds:.{1 if milliseconds >= 10 else 2}f} ms"
 
 
 def _notable(card: BotInLadder) -> Table:
     rows = table("match", "why", "seat", "place", "score", right=["seat", "place", "score"])
     for each in card.worth_a_look:
-        rows.add_row(each.id, _why(each), str(each.seat), str(each.rank + 1), str(each.score))
+        rows.add_row(each.id, why(each), str(each.seat), str(each.rank + 1), str(each.score))
     return rows
-
-
-def _why(match: NotableMatch) -> str:
-    if match.why == "forfeit":
-        return f"forfeit: {match.forfeit}"
-    if match.expected is not None:
-        result = "lost to" if match.why == "lost" else "won against"
-        return f"{result} {match.other}, {100 * match.expected:.0f} % likely to win"
-    return f"lost to {match.other} " + (f"by {match.margin:,}" if match.margin else "with the same score")

@@ -13,9 +13,10 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from arena.cli.options import home_option, json_option, limit_options, plays_option, protocol_option, sandbox_options
-from arena.cli.output import Announcer, draw, print_json, printable, progress, quoted, say, span, table
+from arena.cli.output import Announcer, draw, print_json, printable, progress, say, table
 from arena.games.rules import Game
 from arena.referee.limits import Limits
+from arena.reports.words import quoted, span
 
 if TYPE_CHECKING:
     from arena.check.run import Checked, Finding, Report

@@ -12,7 +12,8 @@ import click
 from arena.cli.failures import OneLine
 from arena.cli.match import attach, caution
 from arena.cli.options import Seconds, Whole, home_option, json_option, sandbox_options
-from arena.cli.output import draw, print_json, printable, progress, quoted, say, table
+from arena.cli.output import draw, print_json, printable, progress, say, table
+from arena.reports.words import quoted
 
 if TYPE_CHECKING:
     from arena.check.debug import Compared

@@ -8,26 +8,13 @@ from functools import partial
 from typing import TYPE_CHECKING
 
 from arena.cli.output import console, measured, table
+from arena.reports.words import percent
 
 if TYPE_CHECKING:
     from rich.console import RenderableType
     from rich.table import Table
 
     from arena.reports.leaderboard import Estimate, HeadToHead
-
-
-def percent(estimate: Estimate | HeadToHead | None) -> str:
-    """Return a share of points with its interval, in percent: "53.1±1.4", or "98.2 (93–100)" if it is not symmetric.
-
-    Return "–" if nothing is known.
-    """
-    if estimate is None or (estimate.low, estimate.high) == (0.0, 1.0):
-        return "–"
-    mean, low, high = (100 * value for value in (estimate.mean, estimate.low, estimate.high))
-    if math.isclose(high - mean, mean - low, abs_tol=0.05):
-        return f"{mean:.1f}±{high - mean:.1f}"
-    digits = 0 if high - low > 1 else 1  # with none, 99.8 would seem to lie between 100 and 100
-    return f"{mean:.1f} ({low:z.{digits}f}–{high:.{digits}f})"  # z: an end just below 0 is 0, not -0
 
 
 SURE = 1.96

@@ -24,7 +24,8 @@ from arena.cli.options import (
     sandbox_options,
     setting_options,
 )
-from arena.cli.output import draw, last_line, print_json, progress, say, span
+from arena.cli.output import draw, last_line, print_json, progress, say
+from arena.reports.words import span, title
 
 if TYPE_CHECKING:
     from sqlite_utils import Database
@@ -131,7 +132,7 @@ def ladder(
         with (
             Workers(jobs, in_flight=in_flight, sandbox=sandbox, logs=True) as workers,
             stop_on_signals(workers.stop) as stopped,
-            progress(leaderboard.title(game, seats), begins=seconds is None, caution=sandbox.warning) as report,
+            progress(title(game, seats), begins=seconds is None, caution=sandbox.warning) as report,
         ):
             run = run_ladder(
                 db,

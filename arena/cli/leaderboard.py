@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-import json
 import sys
 import time
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -13,18 +12,18 @@ import click
 from msgspec import UNSET
 
 from arena import games
-from arena.cli.evidence import cross_picture, percent, plot_picture, seat_picture
+from arena.cli.evidence import cross_picture, plot_picture, seat_picture
 from arena.cli.options import check_players, game_option, home_option, json_option, players_option
 from arena.cli.output import called, console, draw, measured, print_json, progress, say, say_if_empty, table
 from arena.games.rules import Game
-from arena.referee.limits import Limits
+from arena.reports.words import percent, state, title, unusual
 
 if TYPE_CHECKING:
     from rich.console import Group, RenderableType
     from rich.table import Table
     from sqlite_utils import Database
 
-    from arena.reports.leaderboard import Leaderboard, MatchCounts, RankedBot
+    from arena.reports.leaderboard import Leaderboard, RankedBot
     from ladder.store import Ladder
 
 REPAINT = 1.0
@@ -142,11 +141,6 @@ def find(db: Database, game: Game[Any], seats: int, ladder_id: str | None) -> La
     raise store.NotFound(f"no ladder {ladder_id!r} of {title(game, seats)}: there is {known}")
 
 
-def title(game: Game[Any], seats: int) -> str:
-    """Return the name of a ladder for people: "Buttons, 2 players"."""
-    return f"{game.title}, {seats} players"
-
-
 def picture(board: Leaderboard) -> Group:
     """Make the picture of a leaderboard; on a narrow terminal it has fewer columns."""
     from rich.console import Group
@@ -154,12 +148,12 @@ def picture(board: Leaderboard) -> Group:
 
     game = games.game(board.game)
     settings = "".join(f", {setting}" for setting in unusual(game, board.limits, board.options))
-    state = _state(board.matches)
+    counts = state(board.matches)
     head = f"{title(game, board.players)}{settings} (ladder {board.ladder}):"
-    apart = " " if len(f"{head} {state}") <= console().width else "\n"
+    apart = " " if len(f"{head} {counts}") <= console().width else "\n"
     bots = board.provisional or board.bots
     rows = [_rows(bots)] if bots else []
-    return Group(Text(f"{head}{apart}{state}", style="bold"), *rows, *_notes(board, bots))
+    return Group(Text(f"{head}{apart}{counts}", style="bold"), *rows, *_notes(board, bots))
 
 
 def _rows(bots: Sequence[RankedBot]) -> Table:
@@ -238,30 +232,6 @@ def _skills(board: Leaderboard) -> dict[str, tuple[float, float]]:
     bots = board.provisional or board.bots
     middle = centre(bots)
     return {called(bot.bot, bot.title): (bot.mu - middle, bot.sigma) for bot in bots}
-
-
-def unusual(game: Game[Any], limits: Mapping[str, float], options: Mapping[str, Any]) -> list[str]:
-    """Return limits and options with unusual values, as text: they tell ladders of one game apart."""
-    usual = Limits().plain()
-    normal = json.loads(json.dumps(game.options({})))
-    return [f"{name} {value:g} s" for name, value in limits.items() if value != usual.get(name)] + [
-        f"own {name}" for name, value in options.items() if value != normal.get(name)
-    ]
-
-
-def _state(matches: MatchCounts) -> str:
-    state = f"{matches.done:,} matches"
-    if matches.rated < matches.done:  # they are rated in the order of the schedule; an earlier one may still be played
-        state += f", {matches.rated:,} rated"
-    if matches.to_play:
-        state += f", {matches.to_play:,} to play"
-    if matches.unplayable:
-        state += f", {matches.unplayable:,} unplayable"
-    if matches.dropped:
-        state += f", {matches.dropped:,} dropped"
-    if matches.annulled:
-        state += f", {matches.annulled:,} annulled"
-    return state
 
 
 def _watch(game: Game[Any], seats: int, ladder_id: str | None, home: Path) -> None:

@@ -13,7 +13,6 @@ import click
 
 from arena.cli import homes
 from arena.cli.failures import INTERRUPTED, stop_on_signals
-from arena.cli.fault_card import decision
 from arena.cli.options import (
     NewFile,
     Setting,
@@ -28,9 +27,11 @@ from arena.cli.options import (
     seed_option,
     setting_options,
 )
-from arena.cli.output import draw, last_line, print_json, printable, progress, quoted, say, table
+from arena.cli.output import draw, last_line, print_json, printable, progress, say, table
 from arena.cli.replay import write_page
 from arena.games.rules import remark
+from arena.reports.fault_card import decision
+from arena.reports.words import quoted
 
 if TYPE_CHECKING:
     from rich.table import Table

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import sys
 import time
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol
@@ -14,6 +14,7 @@ import click
 import msgspec
 
 from arena.homes import HERE
+from arena.reports.words import span
 from arena.suggest import printable as printable
 
 if TYPE_CHECKING:
@@ -29,8 +30,6 @@ LOG_SECONDS = 30.0
 """Seconds between two lines of progress, at least, where there is no terminal."""
 FEW = 10
 """No rate or time left is shown while fewer are done: the estimate would be too poor."""
-LINE_CHARACTERS = 300
-"""Number of characters shown of a line that a bot printed, where it is quoted to explain a fault."""
 
 
 class Bar(Protocol):
@@ -71,14 +70,6 @@ class Announcer:
 def say(text: str) -> None:
     """Write a line for people to stderr, above the progress bar if there is one; stdout is for results."""
     sys.stderr.write(f"{text}\n")  # while there is a bar, rich has replaced sys.stderr
-
-
-def quoted(lines: Iterable[str]) -> Iterator[str]:
-    """Yield lines that a bot printed as they are quoted: each behind a bar, cut if it is long, and printable."""
-    for line in lines:
-        left_out = len(line) - LINE_CHARACTERS
-        more = f" … {left_out:,} characters more" if left_out > 0 else ""
-        yield f"  | {printable(line[:LINE_CHARACTERS])}{more}"
 
 
 @contextmanager
@@ -270,10 +261,3 @@ def _pace(done: int, total: int, begun: float, *, at_most: bool) -> str:
     each = (time.monotonic() - begun) / done
     pace = f"{1 / each:,.1f}/s" if each < 10 else f"one in {each:.0f} s"
     return f"{pace}, {'at most ' * at_most}{span(each * (total - done))} left"
-
-
-def span(seconds: float) -> str:
-    """Return a duration in the unit that suits it."""
-    if seconds < 120:
-        return f"{seconds:.0f} s"
-    return f"{seconds / 60:.0f} min" if seconds < 7200 else f"{seconds / 3600:.1f} h"

@@ -10,10 +10,10 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from arena import games
-from arena.cli.fault_card import fault_card
 from arena.cli.options import GameName, Whole, home_option, json_option
 from arena.cli.output import called, draw, last_line, print_json, printable, table
 from arena.games.rules import Game, remark
+from arena.reports.fault_card import fault_card
 
 if TYPE_CHECKING:
     from arena.reports.bot_card import BotCard

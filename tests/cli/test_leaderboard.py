@@ -14,11 +14,11 @@ from pathlib import Path
 import pytest
 
 from arena import games
-from arena.cli import leaderboard
-from arena.cli.evidence import cross_picture, percent, seat_picture
+from arena.cli.evidence import cross_picture, seat_picture
 from arena.cli.output import draw
 from arena.referee.limits import Limits
 from arena.reports.leaderboard import Estimate, head_to_head
+from arena.reports.words import percent, unusual
 from ladder import store
 from ladder.statistics import Evidence, Group
 from tests.cli.commands import ARENA, PATIENCE, environment, typed
@@ -337,4 +337,4 @@ def test_bots_without_a_rated_match_are_counted(home: Path) -> None:
 def test_unusual_limits_tell_ladders_of_a_game_apart(limits: Limits, told: list[str]) -> None:
     """Those that nobody set are not told, nor the one on processor time, which is not there unless it is set."""
     birth = games.game("birth")
-    assert leaderboard.unusual(birth, limits.plain(), birth.options({})) == told
+    assert unusual(birth, limits.plain(), birth.options({})) == told

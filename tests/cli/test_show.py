@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from arena.cli.fault_card import _answer
+from arena.reports.fault_card import _answer
 from ladder import store
 from tests.cli.commands import typed
 from tests.cli.conftest import ESCAPES

@@ -1,0 +1,103 @@
+"""Numbers and settings in words, the same wherever people read them."""
+
+from __future__ import annotations
+
+import json
+import math
+from collections.abc import Iterable, Iterator, Mapping
+from typing import TYPE_CHECKING, Any
+
+from arena.suggest import printable
+
+if TYPE_CHECKING:
+    from arena.games.rules import Game
+    from arena.reports.bot_card import BotInLadder, NotableMatch
+    from arena.reports.leaderboard import Estimate, HeadToHead, MatchCounts
+
+LINE_CHARACTERS = 300
+"""Number of characters shown of a line that a bot printed, where it is quoted to explain a fault."""
+
+
+def percent(estimate: Estimate | HeadToHead | None) -> str:
+    """Return a share of points with its interval, in percent: "53.1±1.4", or "98.2 (93–100)" if it is not symmetric.
+
+    Return "–" if nothing is known.
+    """
+    if estimate is None or (estimate.low, estimate.high) == (0.0, 1.0):
+        return "–"
+    mean, low, high = (100 * value for value in (estimate.mean, estimate.low, estimate.high))
+    if math.isclose(high - mean, mean - low, abs_tol=0.05):
+        return f"{mean:.1f}±{high - mean:.1f}"
+    digits = 0 if high - low > 1 else 1  # with none, 99.8 would seem to lie between 100 and 100
+    return f"{mean:.1f} ({low:z.{digits}f}–{high:.{digits}f})"  # z: an end just below 0 is 0, not -0
+
+
+def title(game: Game[Any], seats: int) -> str:
+    """Return the name of a ladder for people: "Buttons, 2 players"."""
+    return f"{game.title}, {seats} players"
+
+
+def unusual(game: Game[Any], limits: Mapping[str, float], options: Mapping[str, Any]) -> list[str]:
+    """Return limits and options with unusual values, as text: they tell ladders of one game apart."""
+    from arena.referee.limits import Limits  # imported here, since few know it before
+
+    usual = Limits().plain()
+    normal = json.loads(json.dumps(game.options({})))
+    return [f"{name} {value:g} s" for name, value in limits.items() if value != usual.get(name)] + [
+        f"own {name}" for name, value in options.items() if value != normal.get(name)
+    ]
+
+
+def state(matches: MatchCounts) -> str:
+    """Return how many matches of a ladder there are of each kind."""
+    text = f"{matches.done:,} matches"
+    if matches.rated < matches.done:  # they are rated in the order of the schedule; an earlier one may still be played
+        text += f", {matches.rated:,} rated"
+    if matches.to_play:
+        text += f", {matches.to_play:,} to play"
+    if matches.unplayable:
+        text += f", {matches.unplayable:,} unplayable"
+    if matches.dropped:
+        text += f", {matches.dropped:,} dropped"
+    if matches.annulled:
+        text += f", {matches.annulled:,} annulled"
+    return text
+
+
+def limits(card: BotInLadder) -> str:
+    """Return the limits of decisions as text; whoever takes longer takes it from the bank."""
+    decision, bank, cpu = card.limits["decision"], card.limits["bank"], card.limits.get("cpu")
+    more = "" if cpu is None else f", cpu {cpu:g} s"
+    return f"limit {decision:g} s, ten times that at first, bank {bank:g} s{more}"
+
+
+def milliseconds(time: float) -> str:
+    """Return a time in milliseconds as text, in the unit that suits it."""
+    if time >= 1000:
+        return f"{time / 1000:.2f} s"
+    return f"{time:.{1 if time >= 10 else 2}f} ms"
+
+
+def why(match: NotableMatch) -> str:
+    """Return why a match is worth a look."""
+    if match.why == "forfeit":
+        return f"forfeit: {match.forfeit}"
+    if match.expected is not None:
+        result = "lost to" if match.why == "lost" else "won against"
+        return f"{result} {match.other}, {100 * match.expected:.0f} % likely to win"
+    return f"lost to {match.other} " + (f"by {match.margin:,}" if match.margin else "with the same score")
+
+
+def quoted(lines: Iterable[str]) -> Iterator[str]:
+    """Yield lines that a bot printed as they are quoted: each behind a bar, cut if it is long, and printable."""
+    for line in lines:
+        left_out = len(line) - LINE_CHARACTERS
+        more = f" … {left_out:,} characters more" if left_out > 0 else ""
+        yield f"  | {printable(line[:LINE_CHARACTERS])}{more}"
+
+
+def span(seconds: float) -> str:
+    """Return a duration in the unit that suits it."""
+    if seconds < 120:
+        return f"{seconds:.0f} s"
+    return f"{seconds / 60:.0f} min" if seconds < 7200 else f"{seconds / 3600:.1f} h"
