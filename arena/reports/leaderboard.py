@@ -16,7 +16,7 @@ from ladder import store
 if TYPE_CHECKING:
     from sqlite_utils import Database
 
-    from ladder.statistics import Evidence
+    from ladder.statistics import Shares
 
 
 class Rating(Report):
@@ -151,10 +151,13 @@ def leaderboard(
     """Read a ladder's leaderboard, with every bot against every other, or the worth of seats, where asked for."""
     with store.one_state(db):
         rows, provisional = store.leaderboard(db, ladder), store.provisional(db, ladder)
-        counts, settled, evidence = store.counts(db, ladder), store.find_settled(db, ladder), store.evidence(db, ladder)
+        counts, settled = store.counts(db, ladder), store.find_settled(db, ladder)
+        labels = [row.label for row in provisional or rows]
+        evidence = store.evidence(db, ladder) if by_seat else None
+        shares = evidence or store.shares_now(db, ladder, labels)
         waiting, named = store.waiting(db, ladder), _Named(store.titles(db), store.bans(db).keys())
     key = ladder.key
-    bots = _ranked(rows, settled, evidence, named)
+    bots = _ranked(rows, settled, shares, named)
     return Leaderboard(
         game=game.name,
         players=key.seats,
@@ -175,11 +178,11 @@ def leaderboard(
         settled_matches=settled.matches,
         waiting=waiting,
         bots=bots,
-        provisional=_ranked(provisional, settled, evidence, named),
-        cross=head_to_head(evidence, [bot.bot for bot in bots]) if cross else UNSET,
-        places=evidence.places([bot.bot for bot in field(bots)]) if cross else UNSET,
-        seats=[Estimate(**estimate._asdict()) for estimate in evidence.seats()] if by_seat else UNSET,
-        saved=evidence.saved() if by_seat else UNSET,
+        provisional=_ranked(provisional, settled, shares, named),
+        cross=head_to_head(shares, [bot.bot for bot in bots]) if cross else UNSET,
+        places=shares.places([bot.bot for bot in field(bots)]) if cross else UNSET,
+        seats=[Estimate(**estimate._asdict()) for estimate in evidence.seats()] if evidence else UNSET,
+        saved=evidence.saved() if evidence else UNSET,
     )
 
 
@@ -215,11 +218,11 @@ class _Named(NamedTuple):
     banned: Collection[str]
 
 
-def _ranked(rows: Sequence[store.Row], settled: store.Settled, evidence: Evidence, named: _Named) -> list[RankedBot]:
+def _ranked(rows: Sequence[store.Row], settled: store.Settled, shares: Shares, named: _Named) -> list[RankedBot]:
     ranked = []
     middle = centre(rows)
     for place, row in enumerate(rows):
-        rating, points = settled.ratings.get(row.label), evidence.score(row.label)
+        rating, points = settled.ratings.get(row.label), shares.score(row.label)
         numbers = {name: value for name, value in row._asdict().items() if name not in ("place", "label")}
         bot = RankedBot(
             rank=row.place,
@@ -230,17 +233,17 @@ def _ranked(rows: Sequence[store.Row], settled: store.Settled, evidence: Evidenc
             title=named.titles.get(row.name),
             settled=rating and Rating(**rating._asdict()),
             points=points and Estimate(**points._asdict()),
-            sure=place == 0 or evidence.in_order(rows[place - 1].label, row.label),
+            sure=place == 0 or shares.in_order(rows[place - 1].label, row.label),
         )
         ranked.append(bot)
     return ranked
 
 
-def head_to_head(evidence: Evidence, bots: Sequence[str]) -> list[HeadToHead]:
+def head_to_head(shares: Shares, bots: Sequence[str]) -> list[HeadToHead]:
     """Compare every bot with every other that it met."""
-    met = [(one, other, evidence.head_to_head(one, other)) for one in bots for other in bots if one != other]
+    met = [(one, other, shares.head_to_head(one, other)) for one in bots for other in bots if one != other]
     return [
-        HeadToHead(bot=one, other=other, **estimate._asdict(), above=evidence.above(one, other))
+        HeadToHead(bot=one, other=other, **estimate._asdict(), above=shares.above(one, other))
         for one, other, estimate in met
         if estimate is not None
     ]

@@ -5,23 +5,37 @@ and what a function has written survives kill -9 and power loss as soon as it re
 """
 
 from ladder.store.annulment import Annulled, annul_bot, annul_match, ban, rename, unban
-from ladder.store.board import apply_ratings, ladder_hash, leaderboard, provisional, reach, sign
-from ladder.store.cards import Notable, SeatSums, complete, lacking, notable, seat_sums, shares, unrated, unsummed
+from ladder.store.board import apply_ratings, kept_hash, ladder_hash, leaderboard, provisional, reach, sign
+from ladder.store.cards import (
+    Notable,
+    SeatSums,
+    complete,
+    lacking,
+    most_notable,
+    notable,
+    seat_sums,
+    shares,
+    unrated,
+    unsummed,
+)
 from ladder.store.chances import Chance, chances, chances_of, forgive, use_chance
 from ladder.store.checks import Mismatch
 from ladder.store.corrections import Correction, bans, log, titles
 from ladder.store.database import (
     NotFound,
     StoreError,
+    changes,
     exclusive,
+    is_running,
     is_stored,
+    one_line,
     one_state,
     open,
     open_copy,
     open_read,
     write,
 )
-from ladder.store.evidence import Settled, evidence, find_settled, settle
+from ladder.store.evidence import Settled, evidence, find_settled, settle, shares_now
 from ladder.store.export import backup
 from ladder.store.home import close_home, make_home
 from ladder.store.ladders import (
@@ -58,6 +72,7 @@ from ladder.store.retirement import Retired, drop, reinstate, retire, retirement
 from ladder.store.sums import GATHERED, add_rated
 from ladder.store.times import DecisionTimes, decision_times
 from ladder.store.versions import add_version, check_not_banned, field, version, versions
+from ladder.store.watching import LatestMatch, history, latest_matches, latest_of, marks, ratings_before, speed
 
 __all__ = [
     "ATTEMPTS",
@@ -71,6 +86,7 @@ __all__ = [
     "FinishedMatch",
     "Ladder",
     "LadderKey",
+    "LatestMatch",
     "Log",
     "Match",
     "MatchLine",
@@ -100,6 +116,7 @@ __all__ = [
     "bans",
     "chances",
     "chances_of",
+    "changes",
     "check_not_banned",
     "close_block",
     "close_home",
@@ -115,22 +132,30 @@ __all__ = [
     "find_ladder",
     "find_settled",
     "forgive",
+    "history",
+    "is_running",
     "is_stored",
     "keep_logs",
+    "kept_hash",
     "lacking",
     "ladder",
     "ladder_hash",
     "ladders",
+    "latest_matches",
+    "latest_of",
     "leaderboard",
     "log",
     "logged",
     "make_home",
+    "marks",
     "match",
     "matches_left",
     "matches_of",
     "may_be_shown",
+    "most_notable",
     "next_phase",
     "notable",
+    "one_line",
     "one_state",
     "open",
     "open_copy",
@@ -139,6 +164,7 @@ __all__ = [
     "plan",
     "printed",
     "provisional",
+    "ratings_before",
     "reach",
     "record",
     "reinstate",
@@ -149,7 +175,9 @@ __all__ = [
     "seat_sums",
     "settle",
     "shares",
+    "shares_now",
     "sign",
+    "speed",
     "titles",
     "to_play",
     "unban",

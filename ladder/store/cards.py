@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from typing import TYPE_CHECKING, NamedTuple, TypeAlias
 
 from ladder.schedule import line_up
 from ladder.statistics import JointSums, PairSums, Shares, as_pair
 from ladder.store.ladders import ladders
 from ladder.store.records import Ladder
-from ladder.store.sums import FORFEIT, LOST, NARROW, WON, add_rated, gap
+from ladder.store.sums import FORFEIT, LOST, NARROW, WON, GroupSums, Sums, add_rated, added, gap
 from ladder.store.times import TimesOf, read_times, unread
 
 if TYPE_CHECKING:
@@ -71,25 +71,30 @@ def complete(db: Database, times_of: TimesOf, report: Progress = lambda _done, _
     read_times(db, times_of, tell)
 
 
-def shares(db: Database, ladder: Ladder, labels: Iterable[str]) -> Shares:
-    """Return what bots took from each other, with all that the points of these versions need."""
-    pairs = db.execute(
+def shares(db: Database, ladder: Ladder, labels: Iterable[str], more: Sums | None = None) -> Shares:
+    """Return what bots took from each other, with all that the points of these versions need.
+
+    `more` are sums that are not stored yet.
+    """
+    new = more.groups() if more else GroupSums({}, {})
+    stored = db.execute(
         "SELECT version, opponent, groups, halves, squares FROM pair_sums WHERE ladder = ?", [ladder.id]
-    ).fetchall()
-    triples = [
-        row
+    )
+    pairs = added({row[:2]: row[2:] for row in stored}, new.pairs)
+    known = {
+        row[:3]: row[3:]
         for label in labels
         for row in db.execute(
             "SELECT version, opponent, other, groups, halves, other_halves, products FROM triple_sums"
             " WHERE ladder = ? AND version = ?",
             [ladder.id, label],
         )
-    ]
+    }
     joint = {
         (as_pair(version, opponent)[0], as_pair(version, other)[0]): JointSums(*sums)
-        for version, opponent, other, *sums in triples
+        for (version, opponent, other), sums in added(known, new.triples).items()
     }
-    return Shares(ladder.key.seats, {row[:2]: PairSums(*row[2:]) for row in pairs}, lambda: joint)
+    return Shares(ladder.key.seats, {pair: PairSums(*sums) for pair, sums in pairs.items()}, lambda: joint)
 
 
 def seat_sums(db: Database, ladder: Ladder, label: str) -> list[SeatSums]:
@@ -122,12 +127,26 @@ def _done(db: Database, ladder: Ladder, where: str) -> int:
 
 def notable(db: Database, ladder: Ladder, label: str) -> list[Notable]:
     """Return the matches of a version to look at first: by kind, and of each kind the most notable first."""
+    return _notable(db, "n.ladder = ? AND n.version = ? ORDER BY n.value DESC, n.seq DESC", [ladder.id, label])
+
+
+def most_notable(db: Database, ladder: Ladder, most: int) -> list[Notable]:
+    """Return so many matches of each kind to look at first, of all versions; upsets as seen by whoever lost."""
+    return [
+        match
+        for kind in (FORFEIT, LOST, NARROW)
+        for match in _notable(
+            db, "n.ladder = ? AND n.kind = ? ORDER BY n.value DESC, n.seq DESC LIMIT ?", [ladder.id, kind, most]
+        )
+    ]
+
+
+def _notable(db: Database, where: str, values: Sequence[object]) -> list[Notable]:
     rows = db.execute(
         "SELECT n.kind, n.value, n.other, m.id, g.bots, m.rotation, s.seat, s.rank, s.score, s.forfeit FROM notable n"
         " JOIN matches m ON m.ladder = n.ladder AND m.seq = n.seq JOIN groups g ON g.id = m.group_id"
-        " JOIN seats s ON s.match = m.id AND s.version = n.version"
-        " WHERE n.ladder = ? AND n.version = ? ORDER BY n.value DESC, n.seq DESC",
-        [ladder.id, label],
+        f" JOIN seats s ON s.match = m.id AND s.version = n.version WHERE {where}",
+        values,
     ).fetchall()
     rows.sort(key=lambda row: KINDS.index(row[0]))
     return [

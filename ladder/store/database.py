@@ -163,6 +163,11 @@ def write(db: Database) -> Iterator[None]:
             _see_content(db, path)
 
 
+def changes(db: Database) -> int:
+    """Return a number that is another one than before, on the same connection, if others have written meanwhile."""
+    return int(db.execute("PRAGMA data_version").fetchone()[0])
+
+
 @contextmanager
 def one_state(db: Database) -> Iterator[None]:
     """Run the block so that all its reads show the database at one moment, even if others write meanwhile."""
@@ -251,6 +256,11 @@ def exclusive(home: Path) -> Iterator[None]:
                 busy = f"a ladder is running in {home} already (process {holder})"
                 raise StoreError(f"{busy}: wait for it, or choose another home") from None
         yield
+
+
+def is_running(home: Path) -> bool:
+    """Tell whether a process plays a ladder in a home; False where that cannot be seen."""
+    return locks.is_held(home / "arena.lock")
 
 
 class _Connection(sqlite3.Connection):

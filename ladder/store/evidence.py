@@ -4,22 +4,26 @@ from __future__ import annotations
 
 import sys
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from itertools import groupby
 from typing import TYPE_CHECKING, NamedTuple
 
 from ladder import settled
 from ladder.ratings import Rating, arithmetic
 from ladder.schedule import line_up
-from ladder.statistics import Evidence, Group
+from ladder.statistics import Evidence, Group, Shares
 from ladder.store.board import note_arithmetic, rated_by
+from ladder.store.cards import shares
 from ladder.store.database import one_state, write
 from ladder.store.records import Ladder
+from ladder.store.sums import GATHERED, gap, unstored
 
 if TYPE_CHECKING:
     from sqlite_utils import Database
 
 
+FEW = 10 * GATHERED
+"""Matches that are added to the stored sums sooner than all groups are read."""
 _IS_RATED = "m.ladder = ? AND m.status = 'done' AND m.seq < (SELECT folded FROM ladders WHERE id = m.ladder)"
 
 
@@ -44,6 +48,16 @@ def evidence(db: Database, ladder: Ladder) -> Evidence:
     for bots, placed, count in alike:
         groups[line_up(bots, 0), _ranks(placed, seats)] += count
     return Evidence(groups)
+
+
+def shares_now(db: Database, ladder: Ladder, labels: Iterable[str]) -> Shares:
+    """Return what bots took from each other, with all that the points of these versions need.
+
+    It is the same as `evidence` has. Where few rated matches are missing in the sums that are stored, it is made from
+    these, which is much faster.
+    """
+    begin, end = gap(db, ladder)
+    return evidence(db, ladder) if end - begin > FEW else shares(db, ladder, labels, unstored(db, ladder))
 
 
 def _ranks(placed: str, seats: int) -> tuple[tuple[int, ...], ...]:

@@ -38,6 +38,20 @@ def for_the_run(path: Path) -> Iterator[None]:
         os.close(lock)
 
 
+def is_held(path: Path) -> bool:
+    """Tell whether a process holds a lock file.
+
+    It is read from the kernel's list of locks: trying the lock would be in the way of a process that begins just now.
+    """
+    try:
+        file = path.stat()
+        held = Path("/proc/locks").read_text("ascii")
+    except OSError:
+        return False
+    name = f" {os.major(file.st_dev):02x}:{os.minor(file.st_dev):02x}:{file.st_ino} "
+    return any(name in line and "FLOCK" in line and "->" not in line for line in held.splitlines())
+
+
 @contextmanager
 def turn(database: Path) -> Iterator[int]:
     """Hold the short lock that every write to a database needs; yields it for `note`. Raises TimeoutError."""

@@ -15,7 +15,7 @@ from functools import lru_cache
 from heapq import nlargest
 from itertools import combinations, groupby
 from operator import itemgetter
-from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias, TypeVar
 
 from ladder.ratings import BETA
 from ladder.statistics import Group, add, as_pair, taken
@@ -96,14 +96,23 @@ def _add_some(db: Database, ladder: Ladder) -> int:
         begin, end = gap(db, ladder)
         end = min(end, begin + ADDED_AT_ONCE)
         if begin < end:
-            sums = Sums()
-            for match in rated(db, ladder, begin - begin % ladder.key.seats, begin):
-                sums.add_to_group(*match)
-            for match in rated(db, ladder, begin, end):
-                sums.add(*match)
-            sums.save(db, ladder.id)
+            _gathered(db, ladder, begin, end).save(db, ladder.id)
             db.execute("UPDATE ladders SET summed = ? WHERE id = ?", [end, ladder.id])
     return end - begin
+
+
+def unstored(db: Database, ladder: Ladder) -> Sums:
+    """Return the sums of the rated matches that are in no stored sum yet."""
+    return _gathered(db, ladder, *gap(db, ladder))
+
+
+def _gathered(db: Database, ladder: Ladder, begin: int, end: int) -> Sums:
+    sums = Sums()
+    for match in rated(db, ladder, begin - begin % ladder.key.seats, begin):
+        sums.add_to_group(*match)
+    for match in rated(db, ladder, begin, end):
+        sums.add(*match)
+    return sums
 
 
 def rated(db: Database, ladder: Ladder, begin: int, end: int) -> Iterator[tuple[int, list[Placed], Ratings]]:
@@ -124,6 +133,13 @@ class _Noted(NamedTuple):
     value: float
     seq: int
     other: str | None
+
+
+class GroupSums(NamedTuple):
+    """Sums of groups by two versions, and by a version and two others, with the columns of their tables."""
+
+    pairs: Mapping[tuple[str, str], list[int]]
+    triples: Mapping[tuple[str, str, str], list[int]]
 
 
 class Sums:
@@ -223,10 +239,15 @@ class Sums:
         notable = [(key, each) for key, noted in self._notable.items() for each in nlargest(KEPT, noted)]
         yield "notable", sorted((*key, noted.seq, noted.value, noted.other) for key, noted in notable)
 
-    def _tables(self) -> dict[str, Mapping[tuple[Any, ...], list[int]]]:
+    def _tables(self) -> dict[str, Mapping[Any, list[int]]]:
         seats: defaultdict[tuple[str, int], list[int]] = defaultdict(lambda: [0] * 6)
         for (version, number, ranks), count in self._seated.items():
             add(seats[version, number], _counted(ranks, number), count)
+        pairs, triples = self.groups()
+        return {"seat_sums": seats, "pair_sums": pairs, "triple_sums": triples}
+
+    def groups(self) -> GroupSums:
+        """Return the sums of the groups that are complete."""
         pairs: defaultdict[tuple[str, str], list[int]] = defaultdict(lambda: [0] * 3)
         triples: defaultdict[tuple[str, str, str], list[int]] = defaultdict(lambda: [0] * 4)
         for group, count in self._groups.items():
@@ -236,7 +257,18 @@ class Sums:
             for triple in _triples(group[0]):
                 one, other = (halves[as_pair(triple[0], opponent)[0]] for opponent in triple[1:])
                 add(triples[triple], (1, one, other, one * other), count)
-        return {"seat_sums": seats, "pair_sums": pairs, "triple_sums": triples}
+        return GroupSums(pairs, triples)
+
+
+Key = TypeVar("Key")
+
+
+def added(sums: Mapping[Key, Sequence[int]], more: Mapping[Key, Sequence[int]]) -> dict[Key, Sequence[int]]:
+    """Return the sums of both, by key."""
+    both: dict[Key, Sequence[int]] = dict(sums)
+    for key, values in more.items():
+        both[key] = [one + other for one, other in zip(both[key], values, strict=True)] if key in both else values
+    return both
 
 
 @lru_cache(maxsize=1 << 12)

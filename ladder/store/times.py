@@ -39,6 +39,11 @@ class DecisionTimes(NamedTuple):
         """Number of decisions."""
         return sum(self.counts.values())
 
+    @property
+    def buckets(self) -> list[tuple[float, int]]:
+        """Where each bucket with decisions ends, in milliseconds, and how many it has."""
+        return [(EDGES[min(bucket, len(EDGES) - 1)], count) for bucket, count in sorted(self.counts.items())]
+
     def row(self) -> tuple[str, float]:
         """Return what is stored."""
         return canonical_json(sorted(self.counts.items())), self.longest_ms

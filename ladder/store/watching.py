@@ -1,0 +1,122 @@
+"""What a running ladder shows: how fast it goes, the latest matches, and how ratings moved."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Collection, Mapping, Sequence
+from typing import TYPE_CHECKING, NamedTuple
+
+from ladder.ratings import NEW, Rating
+from ladder.schedule import line_up
+from ladder.store.records import Ladder
+
+if TYPE_CHECKING:
+    from sqlite_utils import Database
+
+LOOKED_AT = 2_000
+"""Matches, the newest ones, from which it is seen how fast a ladder goes, and which are the latest."""
+RECENT = 60.0
+"""Seconds before the last result that say how fast a ladder goes, at most."""
+PAGE = 500
+"""Rows of the history that are read at once."""
+
+
+class LatestMatch(NamedTuple):
+    """A finished match of which nothing of the group is left to play; `seats` are rank, score and forfeit by seat."""
+
+    id: str
+    ladder: str
+    line_up: tuple[str, ...]
+    seats: tuple[tuple[int, int, str | None], ...]
+    finished: float
+
+
+def marks(db: Database) -> dict[str, str]:
+    """Return for each ladder, by id, a text that changes with everything that is shown of it."""
+    rows = db.execute(
+        "SELECT id, last_played, folded, settled, summed, hash, (SELECT max(id) FROM corrections) FROM ladders"
+    )
+    return {ladder: " ".join(map(str, mark)) for ladder, *mark in rows}
+
+
+def latest_matches(db: Database, most: int) -> list[LatestMatch]:
+    """Return the matches of all ladders that were finished last, if nothing of their group is left to play."""
+    newest = (
+        f"(SELECT match FROM replays ORDER BY rowid DESC LIMIT {LOOKED_AT}) r CROSS JOIN matches m ON m.id = r.match"
+    )
+    return _complete(db, newest, "m.status = 'done' AND", [], most)
+
+
+def latest_of(db: Database, ladder: Ladder, most: int) -> list[LatestMatch]:
+    """Return the last matches in the schedule of a ladder that are done, if nothing of their group is left to play."""
+    where = "m.ladder = ? AND m.status = 'done' AND"
+    return _complete(db, "matches m", where, [ladder.id], most, "ORDER BY m.seq DESC")
+
+
+def _complete(
+    db: Database, source: str, where: str, values: Sequence[object], most: int, order: str = ""
+) -> list[LatestMatch]:
+    rows = db.execute(
+        f"SELECT m.id, m.ladder, g.bots, m.rotation, m.finished FROM {source} JOIN groups g ON g.id = m.group_id"
+        f" WHERE {where} NOT EXISTS (SELECT 1 FROM matches WHERE group_id = g.id"
+        f" AND status IN ('scheduled', 'unplayable')) {order} LIMIT ?",
+        [*values, most],
+    ).fetchall()
+    return [
+        LatestMatch(match, ladder_id, line_up(bots, rotation), _seats(db, match), finished)
+        for match, ladder_id, bots, rotation, finished in rows
+    ]
+
+
+def _seats(db: Database, match: str) -> tuple[tuple[int, int, str | None], ...]:
+    rows = db.execute("SELECT rank, score, forfeit FROM seats WHERE match = ? ORDER BY seat", [match])
+    return tuple((rank, int(score), forfeit) for rank, score, forfeit in rows)
+
+
+def speed(db: Database, ladder: Ladder) -> float | None:
+    """Return how many matches a second a ladder that is being played finished of late; None if none of the newest."""
+    count, first, last = db.execute(
+        "SELECT count(*), min(finished), max(finished) FROM (SELECT m.finished, max(m.finished) OVER () AS last FROM"
+        " (SELECT match FROM replays ORDER BY rowid DESC LIMIT ?) r CROSS JOIN matches m ON m.id = r.match"
+        " WHERE m.ladder = ?) WHERE finished > last - ?",
+        [LOOKED_AT, ladder.id, RECENT],
+    ).fetchone()
+    return count / max(last - first, 1.0) if count else None
+
+
+def history(db: Database, ladder: Ladder, points: int, bots: int) -> list[tuple[int, Mapping[str, Rating]]]:
+    """Return ratings at about so many evenly spaced places of the schedule: how many matches were rated, and ratings.
+
+    At each place only those bots have a rating that were in one of the last few matches; `bots` says how many to
+    expect. The whole history would take seconds to read.
+    """
+    (end,) = db.execute("SELECT folded FROM ladders WHERE id = ?", [ladder.id]).fetchone()
+    window = max(1, 4 * bots // ladder.key.seats)
+    places = sorted({max(1, end * number // points) for number in range(1, points + 1)}) if end else []
+    return [(place, _ratings(db, ladder, max(0, place - window), place)) for place in places]
+
+
+def _ratings(db: Database, ladder: Ladder, begin: int, end: int) -> dict[str, Rating]:
+    """Return the ratings that bots had after the last of their matches in a part of the schedule."""
+    rows = db.execute(
+        "SELECT ratings FROM history WHERE ladder = ? AND seq >= ? AND seq < ? ORDER BY seq", [ladder.id, begin, end]
+    )
+    return {label: Rating(*rating) for (text,) in rows for label, rating in json.loads(text).items()}
+
+
+def ratings_before(db: Database, match_id: str, labels: Collection[str]) -> dict[str, Rating]:
+    """Return the ratings that bots of a rated match had before it."""
+    ladder, seq = db.execute("SELECT ladder, seq FROM matches WHERE id = ?", [match_id]).fetchone()
+    found: dict[str, Rating] = {}
+    while seq > 0 and len(found) < len({*labels}):
+        begin = max(0, seq - PAGE)
+        rows = db.execute(
+            "SELECT ratings FROM history WHERE ladder = ? AND seq >= ? AND seq < ? ORDER BY seq DESC",
+            [ladder, begin, seq],
+        )
+        for (text,) in rows:
+            for label, rating in json.loads(text).items():
+                if label in labels:
+                    found.setdefault(label, Rating(*rating))
+        seq = begin
+    return {label: found.get(label, NEW) for label in labels}
