@@ -18,6 +18,14 @@ if TYPE_CHECKING:
     from ladder.statistics import Shares
 
 
+class TimeBucket(Report):
+    """How many decisions took longer than those of the bucket before, and at most this."""
+
+    up_to_ms: float
+    """Each bucket reaches 2^¼ times as far as the one before."""
+    decisions: int
+
+
 class DecisionTimes(Report):
     """How long a version took for its decisions; of a frame with several decisions each has an equal share."""
 
@@ -27,6 +35,8 @@ class DecisionTimes(Report):
     p99_ms: float
     """99 % of all took at most this, as exactly as `p50_ms`."""
     max_ms: float
+    buckets: Sequence[TimeBucket]
+    """From the quickest decisions to the slowest; some between them may have none."""
 
 
 class VersionCard(Report):
@@ -166,7 +176,7 @@ def _in_ladder(db: Database, ladder: store.Ladder, version: store.Version) -> Bo
         bot=label,
         opponents=_opponents(label, rows, shares, middle),
         seats=[_seat(each, ladder.key.seats) for each in store.seat_sums(db, ladder, label)],
-        worth_a_look=_distinct([_notable(each) for each in store.notable(db, ladder, label)]),
+        worth_a_look=distinct([notable_match(each) for each in store.notable(db, ladder, label)]),
     )
 
 
@@ -185,7 +195,11 @@ def _version(db: Database, ladder: store.Ladder, row: store.Row, shares: Shares,
 
 def _times(times: store.DecisionTimes | None) -> DecisionTimes | None:
     return times and DecisionTimes(
-        decisions=times.decisions, p50_ms=times.at_most(0.5), p99_ms=times.at_most(0.99), max_ms=times.longest_ms
+        decisions=times.decisions,
+        p50_ms=times.at_most(0.5),
+        p99_ms=times.at_most(0.99),
+        max_ms=times.longest_ms,
+        buckets=[TimeBucket(up_to_ms=end, decisions=count) for end, count in times.buckets],
     )
 
 
@@ -213,7 +227,8 @@ def _seat(sums: store.SeatSums, players: int) -> SeatCard:
     )
 
 
-def _notable(match: store.Notable) -> NotableMatch:
+def notable_match(match: store.Notable) -> NotableMatch:
+    """Report a match that is worth a look."""
     better = NormalDist().cdf(match.value)
     return NotableMatch(
         id=match.id,
@@ -229,7 +244,7 @@ def _notable(match: store.Notable) -> NotableMatch:
     )
 
 
-def _distinct(matches: Sequence[NotableMatch]) -> list[NotableMatch]:
+def distinct(matches: Sequence[NotableMatch]) -> list[NotableMatch]:
     """Return each match once, for the first of its reasons."""
     found: dict[str, NotableMatch] = {}
     for match in matches:

@@ -1,0 +1,123 @@
+"""What there is in a home: ladders, what runs now, new versions, the latest matches."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any
+
+from arena.reports.base import Report
+from arena.reports.leaderboard import centre
+from arena.reports.matches import ListedMatch, latest_matches
+from ladder import store
+
+if TYPE_CHECKING:
+    from sqlite_utils import Database
+
+NEWEST = 10
+"""Versions, and matches, that are listed."""
+
+
+class Progress(Report):
+    """How far a ladder is."""
+
+    done: int
+    to_play: int
+    running: bool
+    """Whether it is being played now."""
+    rate: float | None
+    """Matches a second of late; None unless it is being played."""
+    seconds_left: float | None
+    """At that rate."""
+
+
+class Leader(Report):
+    """Who is first in a ladder."""
+
+    bot: str
+    rating: float
+    """As on the leaderboard."""
+    title: str | None
+
+
+class ListedLadder(Report):
+    """A ladder in the list of all."""
+
+    ladder: str
+    game: str
+    players: int
+    options: Mapping[str, Any]
+    limits: Mapping[str, float]
+    progress: Progress
+    bots: int
+    """Number of versions on its leaderboard."""
+    leader: Leader | None
+    last_played: float | None
+    """Seconds since 1970."""
+
+
+class NewVersion(Report):
+    """A version that was entered."""
+
+    bot: str
+    games: Sequence[str]
+    created: float
+    """Seconds since 1970."""
+    title: str | None
+
+
+class Front(Report):
+    """What there is in a home."""
+
+    ladders: Sequence[ListedLadder]
+    """The one played last comes first."""
+    newest: Sequence[NewVersion]
+    """Submitted versions that are not retired, the newest first."""
+    latest: Sequence[ListedMatch]
+    """Matches of complete groups, the latest first."""
+
+
+def front(db: Database, *, running: bool) -> Front:
+    """List what there is; `running` says whether a process plays a ladder in the home."""
+    with store.one_state(db):
+        titles = store.titles(db)
+        listed = [_listed(db, ladder, titles, running=running) for ladder in store.ladders(db)]
+        versions = [each for each in store.versions(db) if each.origin == "submitted" and each.retired is None]
+        newest = sorted(versions, key=lambda each: -each.created)[:NEWEST]
+        return Front(
+            ladders=listed,
+            newest=[
+                NewVersion(bot=each.label, games=each.games, created=each.created, title=titles.get(each.name))
+                for each in newest
+            ],
+            latest=latest_matches(db, NEWEST),
+        )
+
+
+def progress(db: Database, ladder: store.Ladder, *, running: bool) -> Progress:
+    """Tell how far a ladder is; `running` says whether a process plays a ladder in the home."""
+    counts = store.counts(db, ladder)
+    runs = running and counts.scheduled > 0 and store.ladders(db)[0].id == ladder.id
+    rate = store.speed(db, ladder) if runs else None
+    return Progress(
+        done=counts.done,
+        to_play=counts.scheduled,
+        running=runs,
+        rate=rate,
+        seconds_left=rate and counts.scheduled / rate,
+    )
+
+
+def _listed(db: Database, ladder: store.Ladder, titles: Mapping[str, str], *, running: bool) -> ListedLadder:
+    rows = store.leaderboard(db, ladder)
+    leader = rows and Leader(bot=rows[0].label, rating=rows[0].shown - centre(rows), title=titles.get(rows[0].name))
+    return ListedLadder(
+        ladder=ladder.id,
+        game=ladder.key.game,
+        players=ladder.key.seats,
+        options=ladder.key.options,
+        limits=ladder.key.limits,
+        progress=progress(db, ladder, running=running),
+        bots=len(rows),
+        leader=leader or None,
+        last_played=ladder.last_played,
+    )

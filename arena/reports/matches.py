@@ -1,0 +1,61 @@
+"""Finished matches, as lists show them."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+from arena.reports.base import Report
+from arena.reports.bot_card import NotableMatch, distinct, notable_match
+from ladder import store
+
+if TYPE_CHECKING:
+    from sqlite_utils import Database
+
+
+class ListedMatch(Report):
+    """A finished match; all lists are by seat, and ranks count from 0."""
+
+    id: str
+    ladder: str
+    line_up: Sequence[str]
+    ranks: Sequence[int]
+    scores: Sequence[int]
+    forfeits: Sequence[str | None]
+    finished: float
+    """Seconds since 1970."""
+
+
+class LadderMatches(Report):
+    """The matches of a ladder that people may want to see."""
+
+    worth_a_look: Sequence[NotableMatch]
+    """Forfeits, the latest first; upsets, the largest first; narrow losses, the narrowest first."""
+    latest: Sequence[ListedMatch]
+    """Those of complete groups, in the order of the schedule, the last one first."""
+
+
+def ladder_matches(db: Database, ladder: store.Ladder, most: int) -> LadderMatches:
+    """List at most so many matches of each kind."""
+    return LadderMatches(
+        worth_a_look=distinct([notable_match(each) for each in store.most_notable(db, ladder, most)]),
+        latest=[_listed(each) for each in store.latest_of(db, ladder, most)],
+    )
+
+
+def latest_matches(db: Database, most: int) -> list[ListedMatch]:
+    """List the matches of all ladders that were finished last."""
+    return [_listed(each) for each in store.latest_matches(db, most)]
+
+
+def _listed(match: store.LatestMatch) -> ListedMatch:
+    ranks, scores, forfeits = zip(*match.seats, strict=True)
+    return ListedMatch(
+        id=match.id,
+        ladder=match.ladder,
+        line_up=match.line_up,
+        ranks=ranks,
+        scores=scores,
+        forfeits=forfeits,
+        finished=match.finished,
+    )
