@@ -81,7 +81,7 @@ MAY_IMPORT = {
         "arena.suggest",
         "ladder",
     },
-    "arena.site": {"arena.reports"},
+    "arena.site": {"arena.reports", "arena.replay", "arena.games", "arena.suggest", "ladder"},
     "arena.bench": {
         "arena.tournament",
         "arena.roster",

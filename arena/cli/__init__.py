@@ -28,6 +28,7 @@ COMMANDS = {
     "play": "play",
     "ladder": "ladder",
     "leaderboard": "leaderboard",
+    "serve": "serve",
     "compare": "compare",
     "show": "show",
     "debug": "debug",

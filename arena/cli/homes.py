@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 from pathlib import Path
 
 import click
@@ -16,3 +17,9 @@ def say_if_above(home: Path) -> None:
     source = click.get_current_context().get_parameter_source("home")
     if source is ParameterSource.DEFAULT and home != HERE:
         say(f"using the home {printable(repr(str(home)))}")
+
+
+def named(home: Path) -> str:
+    """Return the option that names a home, for a command to go on with; empty if nobody named one."""
+    source = click.get_current_context().get_parameter_source("home")
+    return f" --home {shlex.quote(str(home))}" if source is ParameterSource.COMMANDLINE else ""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 import time
 from collections.abc import Iterator, Sequence
 from pathlib import Path
@@ -156,6 +157,8 @@ def ladder(
         else:
             draw(leaderboard.picture(reports.leaderboard(db, mine, game)))
         played = store.counts(db, mine).done
+        if played and sys.stderr.isatty():
+            say(f"to look at it in a browser: arena serve --open{homes.named(home)}")
     if stopped():
         raise SystemExit(INTERRUPTED)
     if run.void is not None and not played:

@@ -9,47 +9,51 @@ from functools import cache
 from hashlib import sha256
 from itertools import pairwise
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import msgspec
-from jinja2 import Environment, PackageLoader, StrictUndefined
 from markupsafe import Markup
 
 from arena.reports.replay import MatchReplay
 from arena.site.patches import patch
+from arena.site.rendering import render
 
 STATIC = Path(__file__).with_name("static")
 
 
+class Parts(NamedTuple):
+    """The files, in `STATIC`, that the page of a match needs, in their order, and what it shows."""
+
+    scripts: Sequence[str]
+    styles: Sequence[str]
+    shown: Mapping[str, Any]
+
+
 def match_page(shown: MatchReplay) -> str:
     """Return the page of a match as HTML. What bots and files say is shown as text, whatever it is."""
+    parts = parts_of(shown)
+    scripts = [_static(name) for name in parts.scripts]
+    style = "".join(map(_static, parts.styles))
+    return render(
+        "match.html",
+        **parts.shown,
+        policy=_policy(scripts, style),
+        style=Markup(style),
+        scripts=[Markup(script) for script in scripts],
+    )
+
+
+def parts_of(shown: MatchReplay) -> Parts:
+    """Return what the page of a match is made of."""
     board = _boards().get(shown.game)
-    scripts = [_static("dice.js"), *([_static("boards/svg.js"), board] if board else []), _static("viewer.js")]
-    style = _static("viewer.css") + (_static("boards.css") if board else "")
-    return (
-        _templates()
-        .get_template("match.html")
-        .render(
-            match=shown,
-            by_place=sorted(range(len(shown.bots)), key=shown.ranks.__getitem__),
-            finished=shown.finished and datetime.fromtimestamp(shown.finished, UTC).strftime("%Y-%m-%d %H:%M UTC"),
-            policy=_policy(scripts, style),
-            style=Markup(style),
-            scripts=[Markup(script) for script in scripts],
-            data=Markup(_data(shown, "view" if board else "picture")),
-        )
-    )
-
-
-@cache
-def _templates() -> Environment:
-    return Environment(
-        loader=PackageLoader("arena.site"),
-        autoescape=True,
-        undefined=StrictUndefined,
-        trim_blocks=True,
-        lstrip_blocks=True,
-    )
+    given = {
+        "match": shown,
+        "by_place": sorted(range(len(shown.bots)), key=shown.ranks.__getitem__),
+        "finished": shown.finished and datetime.fromtimestamp(shown.finished, UTC).strftime("%Y-%m-%d %H:%M UTC"),
+        "data": Markup(_data(shown, "view" if board else "picture")),
+    }
+    scripts = ["dice.js", *(["boards/svg.js", board] if board else []), "viewer.js"]
+    return Parts(scripts, ["viewer.css", *(["boards.css"] if board else [])], given)
 
 
 @cache
@@ -61,7 +65,7 @@ def _static(name: str) -> str:
 def _boards() -> Mapping[str, str]:
     """Return the scripts that draw the boards of games, by the game's name; other games are shown as pictures."""
     files = [path.name for path in (STATIC / "boards").glob("*.js") if path.name != "svg.js"]
-    return {name.removesuffix(".js").replace("_", "-"): _static(f"boards/{name}") for name in files}
+    return {name.removesuffix(".js").replace("_", "-"): f"boards/{name}" for name in files}
 
 
 def _policy(scripts: Sequence[str], style: str) -> str:

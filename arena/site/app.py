@@ -1,0 +1,123 @@
+"""The site of a home: which address shows what."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator, Awaitable, Callable
+from contextlib import asynccontextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING, TypeAlias
+
+from starlette.applications import Starlette
+from starlette.exceptions import HTTPException
+from starlette.requests import Request
+from starlette.responses import RedirectResponse, Response
+from starlette.routing import Mount, Route
+from starlette.staticfiles import StaticFiles
+
+from arena.games import UnknownGame
+from arena.replay import Breach, Unreadable
+from arena.site import bot, compare, docs, front, ladder, match
+from arena.site.cache import Made, Pages
+from arena.site.events import Watch
+from arena.site.home import LOOK, Home
+from arena.site.rendering import render
+from arena.site.security import Guard
+from ladder import store
+
+if TYPE_CHECKING:
+    from sqlite_utils import Database
+    from starlette.types import ASGIApp
+
+    from arena.replay.document import Document
+
+STATIC = Path(__file__).with_name("static")
+
+View: TypeAlias = "Callable[[Database, Request, bool], Made]"
+"""Function that makes a page from the database; it is told whether a ladder is being played in the home."""
+
+
+class Site:
+    """The site of one home."""
+
+    def __init__(self, folder: Path, host: str, look: float = LOOK) -> None:
+        self.home = Home(folder, look)
+        self.watch = Watch(self.home, look)
+        self._pages = Pages(self.home)
+        routes = [
+            Route("/", self._page(front.page)),
+            Route("/ladder/{ladder}", self._page(ladder.page)),
+            Route("/ladder/{ladder}/seats", self._page(ladder.seats)),
+            Route("/ladder/{ladder}/events", self._ladder_events),
+            Route("/events", self._events),
+            Route("/bot/{bot}", self._page(bot.page)),
+            Route("/match/{match}.html", self._page(match.download)),
+            Route("/match/{match}.json", self._page(match.document)),
+            Route("/match/{match}", self._page(match.page)),
+            Route("/match/{match}/log/{seat:int}", self._page(match.log)),
+            Route("/unrated/{number:int}.html", self._page(self._kept(match.download_kept))),
+            Route("/unrated/{number:int}.json", self._page(self._kept(match.document_kept))),
+            Route("/unrated/{number:int}", self._page(self._kept(match.kept_page))),
+            Route("/compare", self._page(compare.page)),
+            Route("/docs", _to_docs),
+            Route("/docs/", docs.index),
+            Route("/docs/{page:path}", docs.page),
+            Mount("/static", StaticFiles(directory=STATIC)),
+        ]
+        handlers = {HTTPException: _refused, 500: _failed}
+        app = Starlette(routes=routes, lifespan=self._lifespan, exception_handlers=handlers)
+        self.app: ASGIApp = Guard(app, host)
+
+    @asynccontextmanager
+    async def _lifespan(self, _: Starlette) -> AsyncIterator[None]:
+        yield
+        self.home.close()
+
+    def _page(self, view: View) -> Callable[[Request], Awaitable[Response]]:
+        """Return the handler of the addresses of a page."""
+
+        async def handler(request: Request) -> Response:
+            async def make() -> Made:
+                running = (await self.home.seen()).running
+                return await self.home.read(lambda db: view(db, request, running))
+
+            try:
+                return await self._pages.answer(request, make)
+            except store.NotFound as error:
+                return _told(404, "Not found", str(error))
+            except store.StoreError as error:
+                return _told(503, "The home cannot be read", str(error))
+            except (Unreadable, Breach, UnknownGame, FileNotFoundError) as error:
+                return _told(404, "This match cannot be shown", str(error))
+
+        return handler
+
+    def _kept(self, view: Callable[[Document], Made]) -> View:
+        """Return the view of a match that `arena match` played, from the view of its document."""
+        return lambda _, request, __: view(match.find_kept(self.home.folder, request.path_params["number"]))
+
+    async def _events(self, request: Request) -> Response:
+        return await self.watch.stream(request)
+
+    async def _ladder_events(self, request: Request) -> Response:
+        name = request.path_params["ladder"]
+        if name not in (await self.home.seen()).ladders:
+            raise HTTPException(404)
+        return await self.watch.stream(request, name)
+
+
+async def _to_docs(_: Request) -> Response:
+    return RedirectResponse("/docs/", 308)
+
+
+async def _refused(_: Request, error: Exception) -> Response:
+    assert isinstance(error, HTTPException)
+    return _told(error.status_code, error.detail, "There is no such page.")
+
+
+async def _failed(_: Request, __: Exception) -> Response:
+    return _told(500, "A fault of the arena", "The page could not be made; the terminal of the server says why.")
+
+
+def _told(status: int, head: str, text: str) -> Response:
+    page = render("error.html", head=head, text=text)
+    return Response(page, status, {"Cache-Control": "no-store"}, "text/html; charset=utf-8")

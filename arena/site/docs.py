@@ -1,0 +1,105 @@
+"""The documentation as pages, from the files of a clone."""
+
+from __future__ import annotations
+
+import re
+from functools import cache
+from itertools import pairwise
+from pathlib import Path
+from posixpath import dirname, join, normpath
+
+from markdown_it import MarkdownIt
+from markdown_it.token import Token
+from markupsafe import Markup
+from starlette.exceptions import HTTPException
+from starlette.requests import Request
+from starlette.responses import HTMLResponse, Response
+
+from arena.site.rendering import render
+
+ROOT = Path(__file__).parent.parent.parent
+"""The folder of the clone; an installed arena has no documentation there."""
+FIRST = ("bots/python/README.md", "bots/README.md", "docs/writing-a-bot.md", "docs/games.md")
+"""Pages that are listed first, since most people want their own bot."""
+
+
+def index(_: Request) -> Response:
+    """Answer with the list of all pages."""
+    return HTMLResponse(_page("", "Documentation"))
+
+
+def page(request: Request) -> Response:
+    """Answer with one page; links on it lead to the others. Without any it is said why."""
+    name = request.path_params["page"]
+    if not pages():
+        return HTMLResponse(_page("", "Documentation"), 404)
+    if name not in pages():
+        raise HTTPException(404)
+    return HTMLResponse(_page(name, pages()[name]))
+
+
+def _page(name: str, title: str) -> str:
+    return render("docs.html", pages=pages(), text=_rendered(name) if name else None, title=title, here=name)
+
+
+@cache
+def pages() -> dict[str, str]:
+    """Return the title of each page by its path in the clone; none if the arena was installed without them."""
+    if not (ROOT / FIRST[-1]).is_file():
+        return {}
+    others = [path for pattern in ("docs/*.md", "*.md", "bots/*/README.md") for path in sorted(ROOT.glob(pattern))]
+    found = [*FIRST, *(str(path.relative_to(ROOT)) for path in others)]
+    there = [name for name in dict.fromkeys(found) if (ROOT / name).is_file()]
+    return {name: _title((ROOT / name).read_text("utf-8")) for name in there}
+
+
+def _title(text: str) -> str:
+    found = re.search(r"^# (.*)", text, re.MULTILINE)
+    return found[1] if found else "Documentation"
+
+
+@cache
+def _rendered(name: str) -> Markup:
+    """Return a page as HTML. The files are ours, so what they say is trusted; comments in them are left out."""
+    markdown = MarkdownIt("commonmark", {"html": False}).enable("table")
+    tokens = markdown.parse(re.sub(r"<!--.*?-->\n?", "", (ROOT / name).read_text("utf-8"), flags=re.DOTALL))
+    _name_headings(tokens)
+    for token in tokens:
+        _lead_links(token.children or [], name)
+    html = markdown.renderer.render(tokens, markdown.options, {})
+    return Markup(_boxed(html).replace("<pre>", '<pre tabindex="0">'))
+
+
+def _boxed(html: str) -> str:
+    """Put each table into a box that scrolls if the table is wide, and can be reached by keys."""
+    first, *others = html.replace("</table>", "</table></div>").split("<table>")
+    box = '<div class="wide" tabindex="0" role="region" aria-label="Table {}"><table>'
+    return first + "".join(box.format(number) + other for number, other in enumerate(others, 1))
+
+
+def _name_headings(tokens: list[Token]) -> None:
+    """Give headings the ids that links to them use."""
+    for token, text in pairwise(tokens):
+        if token.type == "heading_open":
+            plain = re.sub(r"`|\*|\[([^]]*)\]\([^)]*\)", r"\1", text.content)
+            token.attrSet("id", re.sub(r"[^\w -]", "", plain.lower()).replace(" ", "-"))
+
+
+def _lead_links(tokens: list[Token], page: str) -> None:
+    """Let links lead to the pages here; one to another file of the project becomes plain text."""
+    address: str | None = None
+    for token in tokens:
+        if token.type == "link_open":
+            address = _address(str(token.attrGet("href")), page)
+            token.attrs = {"href": address} if address else {}
+        if token.type in ("link_open", "link_close") and address is None:
+            token.tag = "span"
+
+
+def _address(link: str, page: str) -> str | None:
+    """Return where a link on a page leads on the site; None if that is no page."""
+    path, hash_, anchor = link.partition("#")
+    if not path or ":" in path:
+        return link
+    target = normpath(join(dirname(page), path))
+    return f"/docs/{target}{hash_}{anchor}" if target in pages() else None

@@ -1,0 +1,85 @@
+"""Server-sent events: a page hears that what it shows has changed, and asks for it again."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncIterator
+
+from starlette.requests import Request
+from starlette.responses import StreamingResponse
+
+from arena.site.home import LOOK, Home, Seen
+
+SILENCE = 20.0
+"""Seconds after which a stream says that it is still there, or else proxies would close it."""
+
+
+class Watch:
+    """Watches a home for all streams together, as long as there is one."""
+
+    def __init__(self, home: Home, look: float = LOOK) -> None:
+        self._home = home
+        self._look = look
+        self._streams = 0
+        self._news = asyncio.Event()
+        self._watching: asyncio.Task[None] | None = None
+        self._closed = False
+
+    def close(self) -> None:
+        """Let all streams end."""
+        self._closed = True
+        self._tell()
+
+    async def stream(self, request: Request, ladder: str = "") -> StreamingResponse:
+        """Answer with an event whenever anything changes, or a ladder.
+
+        The browser asks for the page when the answer begins, so from here on nothing may be missed.
+        """
+        known = request.headers.get("Last-Event-ID") or _mark(await self._home.seen(), ladder)
+        headers = {"Cache-Control": "no-store", "X-Accel-Buffering": "no"}
+        events = self._events(ladder, known) if request.method == "GET" else ()
+        return StreamingResponse(events, media_type="text/event-stream", headers=headers)
+
+    async def _events(self, ladder: str, before: str) -> AsyncIterator[str]:
+        self._streams += 1
+        if self._watching is None or self._watching.done():
+            self._watching = asyncio.create_task(self._look_on())
+        try:
+            yield f"retry: 3000\nid: {before}\n\n"
+            while not self._closed:
+                now = _mark(await self._home.seen(), ladder)
+                if now != before:
+                    before = now
+                    yield f"id: {now}\ndata: changed\n\n"
+                elif not await self._wait():
+                    yield ": still here\n\n"
+        finally:
+            self._streams -= 1
+
+    async def _wait(self) -> bool:
+        """Wait for news; return whether there is any."""
+        news = self._news
+        try:
+            await asyncio.wait_for(news.wait(), SILENCE)
+        except TimeoutError:
+            return False
+        return True
+
+    async def _look_on(self) -> None:
+        before = await self._home.seen()
+        while self._streams and not self._closed:
+            await asyncio.sleep(self._look)
+            now = await self._home.seen()
+            if now != before:
+                before = now
+                self._tell()
+
+    def _tell(self) -> None:
+        news, self._news = self._news, asyncio.Event()
+        news.set()
+
+
+def _mark(seen: Seen, ladder: str) -> str:
+    """Return a text in one line that changes with what a page shows."""
+    mark = seen.ladders.get(ladder, "none") if ladder else seen.version
+    return " ".join(mark.split())

@@ -1,0 +1,30 @@
+"""The page of all ladders."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from arena import games
+from arena.reports import front as reports
+from arena.reports.words import unusual
+from arena.site.cache import Made
+from arena.site.rendering import render
+from ladder import store
+
+if TYPE_CHECKING:
+    from sqlite_utils import Database
+    from starlette.requests import Request
+
+
+def page(db: Database, _: Request, running: bool) -> Made:
+    """Make the page."""
+    found = reports.front(db, running=running)
+    settings = {each.ladder: _settings(each) for each in found.ladders}
+    return Made(render("front.html", front=found, settings=settings, titles=store.titles(db), events="/events"))
+
+
+def _settings(ladder: reports.ListedLadder) -> str:
+    """Return what is unusual about a ladder, as text."""
+    if ladder.game not in games.names():
+        return ""
+    return "".join(f"{each}, " for each in unusual(games.game(ladder.game), ladder.limits, ladder.options))

@@ -1,0 +1,131 @@
+"""The home that the site shows: read by a few threads, each with a connection of its own, and watched for changes."""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from collections.abc import Callable, Mapping
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+from typing import TYPE_CHECKING, NamedTuple, TypeVar
+
+from ladder import store
+
+if TYPE_CHECKING:
+    from sqlite_utils import Database
+
+READERS = 2
+"""Threads that read for pages. More would wait for each other: what takes long is arithmetic, and that is Python."""
+LOOK = 1.0
+"""Seconds between two looks at whether anything changed."""
+
+T = TypeVar("T")
+
+
+class Seen(NamedTuple):
+    """What was seen of a home: a text that changes with anything that is stored, and one for each ladder by its id."""
+
+    version: str
+    ladders: Mapping[str, str]
+    running: bool = False
+    """Whether a process plays a ladder in it."""
+
+
+class Home:
+    """A data directory that may be missing, be replaced, and change while it is read."""
+
+    def __init__(self, folder: Path, look: float = LOOK) -> None:
+        self.folder = folder
+        self._look = look
+        self._seen, self._looked = Seen("", {}), 0.0
+        self._readers = [_Reader(folder) for _ in range(READERS)]
+        self._watcher = _Reader(folder)
+
+    async def seen(self) -> Seen:
+        """Return what is there now, or was there less than `LOOK` seconds ago."""
+        if time.monotonic() - self._looked >= self._look:
+            self._looked = time.monotonic()
+            self._seen = await self._watcher.run(self._looked_at)
+        return self._seen
+
+    async def read(self, make: Callable[[Database], T]) -> T:
+        """Return what a function makes of the database, in a thread. Raises StoreError, and what it raises."""
+        reader = min(self._readers, key=lambda each: each.busy)
+        return await reader.run(lambda: make(reader.connection()))
+
+    def close(self) -> None:
+        """End the threads."""
+        for reader in (*self._readers, self._watcher):
+            reader.close()
+
+    def _looked_at(self) -> Seen:
+        running = store.is_running(self.folder)
+        try:
+            db = self._watcher.connection()
+            marks = {ladder: f"{mark} {running}" for ladder, mark in store.marks(db).items()}
+            changes = store.changes(db)
+        except store.StoreError as error:
+            return Seen(str(error), {})
+        unrated = _modified(self.folder / "unrated")
+        return Seen(f"{_identity(self.folder / 'arena.db')} {changes} {unrated} {running}", marks, running)
+
+
+class _Reader:
+    """A thread with a connection, which only this thread may use."""
+
+    def __init__(self, folder: Path) -> None:
+        self.busy = 0
+        """Number of functions that run or wait."""
+        self._path = folder / "arena.db"
+        self._thread = ThreadPoolExecutor(1, "reader")
+        self._db: Database | None = None
+        self._file = ""
+
+    async def run(self, make: Callable[[], T]) -> T:
+        """Run a function in the thread. Raises StoreError where files are at fault, and what it raises."""
+
+        def made() -> T:
+            with store.one_line(self._path):
+                return make()
+
+        self.busy += 1
+        try:
+            return await asyncio.get_running_loop().run_in_executor(self._thread, made)
+        finally:
+            self.busy -= 1
+
+    def connection(self) -> Database:
+        """Return the connection, within the thread; a new one if the file at the path is another than before."""
+        file = _identity(self._path)
+        if self._db is None or self._file != file:
+            self._disconnect()
+            self._db = store.open_read(self._path.parent)
+            self._file = _identity(self._path)
+        return self._db
+
+    def close(self) -> None:
+        """End the thread, and with it the connection."""
+        self._thread.submit(self._disconnect)
+        self._thread.shutdown()
+
+    def _disconnect(self) -> None:
+        if self._db is not None:
+            self._db.close()
+        self._db = None
+
+
+def _identity(path: Path) -> str:
+    """Return which file is at a path; "none" if there is none."""
+    try:
+        file = path.stat()
+    except OSError:
+        return "none"
+    return f"{file.st_dev}:{file.st_ino}"
+
+
+def _modified(path: Path) -> str:
+    """Return when a folder was changed, as text."""
+    try:
+        return str(path.stat().st_mtime_ns)
+    except OSError:
+        return "none"

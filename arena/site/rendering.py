@@ -1,0 +1,78 @@
+"""How pages are made of templates: what they may use besides what they are given."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from datetime import UTC, datetime
+from functools import cache
+from typing import Any
+
+from jinja2 import Environment, PackageLoader, StrictUndefined
+
+from arena import games
+from arena.reports import words
+from arena.site import plots
+from arena.suggest import printable
+
+
+@cache
+def _environment() -> Environment:
+    made = Environment(
+        loader=PackageLoader("arena.site"),
+        autoescape=True,
+        undefined=StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+    )
+    made.filters |= {
+        "by_rank": by_rank,
+        "called": called,
+        "count": "{:,}".format,
+        "milliseconds": words.milliseconds,
+        "moment": moment,
+        "percent": words.percent,
+        "printable": printable,
+        "probability": probability,
+        "span": words.span,
+        "when": when,
+        "why": words.why,
+    }
+    made.globals |= {"game_title": game_title, "interval": plots.interval}
+    return made
+
+
+def render(template: str, **given: Any) -> str:
+    """Return a page made of a template."""
+    return _environment().get_template(template).render(given)
+
+
+def called(label: str, title: str | None) -> str:
+    """Return a bot as people see it: by its label, behind the name that it was given for people, if any."""
+    return printable(label if title is None else f"{title} ({label})")
+
+
+def when(seconds: float | None) -> str:
+    """Return a point in time, in seconds since 1970, as text."""
+    return "never" if seconds is None else datetime.fromtimestamp(seconds, UTC).strftime("%Y-%m-%d %H:%M UTC")
+
+
+def moment(seconds: float) -> str:
+    """Return a point in time as short text, for lists."""
+    return datetime.fromtimestamp(seconds, UTC).strftime("%d %b %H:%M")
+
+
+def probability(value: float) -> str:
+    """Return a probability in percent; never all or nothing, since it is computed from what was played."""
+    if 0.001 <= value <= 0.999:
+        return f"{100 * value:.1f} %"
+    return "more than 99.9 %" if value > 0.5 else "less than 0.1 %"
+
+
+def by_rank(ranks: Sequence[int]) -> Sequence[int]:
+    """Return the seats in the order of their ranks."""
+    return sorted(range(len(ranks)), key=ranks.__getitem__)
+
+
+def game_title(name: str) -> str:
+    """Return the title of a game; its name if this arena does not have it any more."""
+    return games.game(name).title if name in games.names() else name

@@ -1,0 +1,74 @@
+"""Serves the site until it is told to stop."""
+
+from __future__ import annotations
+
+import errno
+import socket
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from types import FrameType
+
+import uvicorn
+
+from arena.site.app import Site
+
+GRACE = 2
+"""Seconds that answers in progress have when the site ends."""
+
+
+class CannotListen(Exception):
+    """Error if the address cannot be used; the message says why."""
+
+
+@contextmanager
+def listening(host: str, port: int) -> Iterator[tuple[socket.socket, str]]:
+    """Listen at an address, and yield the socket and the address for browsers. Raises CannotListen."""
+    family = socket.AF_INET6 if ":" in host else socket.AF_INET
+    # With TCP named, asyncio sends the parts of an answer at once; else the second one waits 40 ms for the first.
+    with socket.socket(family, socket.SOCK_STREAM, socket.IPPROTO_TCP) as own:
+        own.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        try:
+            own.bind((host, port))
+            own.listen()  # from now on, so that whoever follows the address that is printed next can be answered
+        except OSError as error:
+            raise CannotListen(_why(host, port, error)) from error
+        yield own, address(host, port)
+
+
+def address(host: str, port: int) -> str:
+    """Return where a browser on this machine finds a site that listens at a host."""
+    here = {"0.0.0.0": "127.0.0.1", "::": "::1"}.get(host, host)
+    return f"http://{f'[{here}]' if ':' in here else here}:{port}/"
+
+
+def _why(host: str, port: int, error: OSError) -> str:
+    if error.errno == errno.EADDRINUSE:
+        return f"port {port} is in use: end what uses it, or choose another one with --port"
+    return f"cannot listen at {host} port {port}: {error.strerror}"
+
+
+def serve(home: Path, host: str, own: socket.socket) -> None:
+    """Serve the site of a home until Ctrl-C."""
+    site = Site(home, host)
+    config = uvicorn.Config(
+        site.app,
+        log_level="error",
+        access_log=False,
+        server_header=False,
+        timeout_graceful_shutdown=GRACE,
+    )
+    _Server(config, site).run([own])
+
+
+class _Server(uvicorn.Server):
+    """A server that ends the streams of events first: each would last until its reader goes."""
+
+    def __init__(self, config: uvicorn.Config, site: Site) -> None:
+        super().__init__(config)
+        self._site = site
+
+    def handle_exit(self, sig: int, frame: FrameType | None) -> None:
+        """Stop at a signal."""
+        self._site.watch.close()
+        super().handle_exit(sig, frame)

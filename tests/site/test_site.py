@@ -1,0 +1,450 @@
+"""The site shows what reports say, to nobody else than it is meant for, and never what is to stay secret."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from html import unescape
+from pathlib import Path
+from urllib.parse import urljoin
+
+import pytest
+from starlette.testclient import TestClient
+
+from arena import games
+from arena.replay import kept
+from arena.reports import bot_card, front, leaderboard, paired
+from arena.reports.words import percent
+from arena.site.rendering import probability
+from ladder import store
+from tests.cli.conftest import ESCAPES, make_home
+from tests.site import homes, matches
+from tests.tournament import playing
+
+
+@pytest.fixture(scope="module")
+def home(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A home with a finished ladder; nobody changes it."""
+    folder = tmp_path_factory.mktemp("site") / "home"
+    homes.make(folder)
+    return folder
+
+
+@pytest.fixture(scope="module")
+def site(home: Path) -> Iterator[TestClient]:
+    """Its site."""
+    with homes.site(home) as client:
+        yield client
+
+
+@pytest.fixture(scope="module")
+def ladder(home: Path) -> store.Ladder:
+    """Its ladder."""
+    with store.open_read(home) as db:
+        return store.ladders(db)[0]
+
+
+def text(page: str) -> str:
+    """What a page says, without its elements."""
+    return " ".join(unescape(re.sub(r"<[^>]*>", " ", page)).split())
+
+
+def links(page: str) -> set[str]:
+    """Where the links, scripts and styles of a page lead."""
+    return {unescape(link) for link in re.findall(r'(?:href|src)="([^"]+)"', page)}
+
+
+# --- What is shown
+
+
+def test_every_link_leads_to_a_page(site: TestClient) -> None:
+    """From the front on, whatever can be clicked is there: bots, matches, pages of the documentation, styles."""
+    seen, left = set[str](), {"/"}
+    while left:
+        address = left.pop()
+        answer = site.get(address)
+        assert answer.status_code == 200, address
+        seen.add(address)
+        if answer.headers["content-type"].startswith("text/html"):
+            found = {urljoin(address, link).partition("#")[0] for link in links(answer.text) if ":" not in link}
+            sorts = {link for link in found if "sort=" in link or "/compare?" in link} & seen
+            left |= {link for link in found - seen - sorts if link.startswith("/") and len(seen) < 400}
+    assert {"/docs/docs/games.md", "/compare", "/static/site.css"} <= seen
+    assert any(address.endswith(".json") for address in seen)
+
+
+def test_links_to_headings_lead_to_them(site: TestClient) -> None:
+    """Between the pages of the documentation and within them."""
+    pages = {link: site.get(link).text for link in links(site.get("/docs/").text) if link.startswith("/docs/")}
+    led = [(page, urljoin(page, link)) for page, text in pages.items() for link in links(text) if "#" in link]
+    lost = []
+    for page, address in led:
+        path, _, anchor = address.partition("#")
+        if path in pages and f'id="{anchor}"' not in pages[path]:
+            lost.append((page, address))
+    assert led
+    assert lost == []
+
+
+def test_the_front_lists_what_there_is(site: TestClient, home: Path) -> None:
+    """Its numbers are those of the report."""
+    with store.open_read(home) as db:
+        expected = front.front(db, running=False)
+    said = text(site.get("/").text)
+    (ladder,) = expected.ladders
+    assert ladder.leader is not None
+    assert f"{ladder.leader.bot} {ladder.leader.rating:.2f}" in said
+    assert f"{ladder.progress.done} matches" in said
+    assert all(match.id in said for match in expected.latest)
+    assert all(version.bot in said for version in expected.newest)
+
+
+def test_the_leaderboard_has_the_numbers_of_the_command(site: TestClient, home: Path, ladder: store.Ladder) -> None:
+    """People compare the two, and so do we: order, marks, ratings and intervals."""
+    with store.open_read(home) as db:
+        board = leaderboard.leaderboard(db, ladder, games.game("buttons"), cross=True)
+    said = text(site.get(f"/ladder/{ladder.id}").text)
+    for bot in board.bots:
+        assert f"{bot.rating:.2f} {bot.mu - board.centre:+.2f} {bot.sigma:.2f}" in said
+        assert percent(bot.points) in said
+    assert isinstance(board.cross, list)
+    assert all(f"{100 * each.low:.0f}–{100 * each.high:.0f}" in said for each in board.cross)
+
+
+def test_the_leaderboard_is_sorted_and_filtered_by_its_address(site: TestClient, ladder: store.Ladder) -> None:
+    """So a view of it can be sent to others."""
+
+    def shown(query: str) -> list[str]:
+        page = site.get(f"/ladder/{ladder.id}?{query}").text
+        return re.findall(r'<th scope="row"><a href="/bot/([^"]+)', page.split("</table>")[0])
+
+    assert shown("sort=bot") == ["ann@1", "bob@1", "cid@1"]
+    assert sorted(shown("sort=matches")) == ["ann@1", "bob@1", "cid@1"]
+    assert shown("bots=BOB") == ["bob@1"]
+    assert shown("bots=ann,cid&sort=bot") == ["ann@1", "cid@1"]
+    assert shown("bots=nobody") == []
+    assert len(shown("sort=nothing")) == 3
+
+
+def test_the_page_of_a_bot_has_its_card(site: TestClient, home: Path) -> None:
+    """A name means the newest version; a version is another address."""
+    with store.open_read(home) as db:
+        card = bot_card.bot_card(db, store.version(db, "bob"), 20)
+    said = text(site.get("/bot/bob").text)
+    (own,) = card.ladders[0].versions
+    assert f"Rating {own.rating:.2f}" in said
+    assert percent(own.points) in said
+    for opponent in card.ladders[0].opponents:
+        assert percent(opponent.points) in said
+    assert own.times is not None
+    assert f"{own.times.decisions:,}" in said
+    assert site.get("/bot/bob@1").text == site.get("/bot/bob").text
+
+
+def test_the_histogram_counts_every_decision(site: TestClient, home: Path) -> None:
+    """Each bucket tells its number where the mouse is."""
+    with store.open_read(home) as db:
+        (own,) = bot_card.bot_card(db, store.version(db, "ann"), 0).ladders[0].versions
+    assert own.times is not None
+    counted = re.findall(r"ms: ([0-9,]+) decisions", site.get("/bot/ann").text)
+    assert sum(int(count.replace(",", "")) for count in counted) == own.times.decisions
+
+
+def test_two_bots_are_compared_as_the_report_says(site: TestClient, home: Path, ladder: store.Ladder) -> None:
+    """With the intervals, and how much more would settle it."""
+    with store.open_read(home) as db:
+        found = paired.paired(db, ladder, "ann@1", "bob@1")
+    said = text(site.get(f"/compare?ladder={ladder.id}&a=ann&b=bob").text)
+    assert found.points is not None
+    assert f"{100 * found.points.mean:.1f}" in said
+    assert found.above is not None
+    assert f"probability of {probability(found.above)}" in said
+
+
+def test_what_cannot_be_compared_is_said_so(site: TestClient, ladder: store.Ladder) -> None:
+    """A bot with itself, with nobody, or in another ladder."""
+    assert "Both are the same bot" in site.get(f"/compare?ladder={ladder.id}&a=ann&b=ann@1").text
+    assert "Compare" in site.get(f"/compare?ladder={ladder.id}&a=ann").text
+    assert site.get(f"/compare?ladder={ladder.id}&a=ann&b=nobody").status_code == 404
+    assert site.get("/compare?ladder=nothing&a=ann&b=bob").status_code == 404
+
+
+def test_a_match_is_shown_with_its_viewer(site: TestClient, home: Path) -> None:
+    """The scripts are files of the site, and the data is in the page, so it needs nothing else."""
+    with store.open_read(home) as db:
+        match = store.latest_matches(db, 1)[0]
+    page = site.get(f"/match/{match.id}")
+    assert {"/static/viewer.js", "/static/boards/buttons.js", "/static/dice.js"} <= links(page.text)
+    assert '<script type="application/json" id="match">' in page.text
+    assert not re.search(r"<script>|<style|style=", page.text)
+    assert site.get(f"/match/{match.id[:6]}").text == page.text
+
+
+def test_a_match_can_be_kept(site: TestClient, home: Path) -> None:
+    """As a page in one file, and as the document that `arena replay` opens."""
+    with store.open_read(home) as db:
+        match = store.latest_matches(db, 1)[0]
+    one = site.get(f"/match/{match.id}.html")
+    assert one.headers["content-disposition"] == f'attachment; filename="{match.id}.html"'
+    assert "<style>" in one.text
+    assert site.get(f"/match/{match.id}.json").json()["match"] == match.id
+
+
+def test_a_forfeit_is_shown_with_its_evidence(site: TestClient, home: Path) -> None:
+    """What the author of the bot needs first."""
+    with store.open_read(home) as db:
+        forfeited = next(m for m in store.latest_matches(db, 100) if any(forfeit for _, _, forfeit in m.seats))
+    said = text(site.get(f"/match/{forfeited.id}").text)
+    assert "was killed by SIGSEGV" in said
+    assert "last words" in said
+
+
+def test_a_table_of_very_many_bots_is_left_to_the_command(
+    home: Path, ladder: store.Ladder, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """It would be no picture any more, and take long."""
+    monkeypatch.setattr("arena.site.ladder.LARGEST_CROSS", 2)
+    with homes.site(home) as site:
+        said = text(site.get(f"/ladder/{ladder.id}").text)
+    assert "arena leaderboard --game buttons --players 2 --cross" in said
+    assert "Chance of each place" not in said
+
+
+def test_an_arena_without_documentation_says_where_it_is(home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """One that was installed has no folder of it."""
+    monkeypatch.setattr("arena.site.docs.pages", dict)
+    with homes.site(home) as site:
+        assert "installed without its documentation" in site.get("/docs/").text
+        linked = site.get("/docs/docs/games.md")
+        assert (linked.status_code, "installed without its documentation" in linked.text) == (404, True)
+
+
+# --- What is refused
+
+
+def test_every_answer_is_guarded(site: TestClient, ladder: store.Ladder) -> None:
+    """Whatever the page: no script but ours, no frame, no guessing of types, no trace left elsewhere."""
+    for address in ("/", f"/ladder/{ladder.id}", "/nothing", "/static/live.js", "/bot/nobody", "/docs/"):
+        headers = site.get(address).headers
+        policy = headers["content-security-policy"]
+        assert "default-src 'none'; script-src 'self'; style-src 'self'" in policy
+        assert "frame-ancestors 'none'" in policy
+        assert "unsafe" not in policy
+        assert headers["x-content-type-options"] == "nosniff"
+        assert headers["referrer-policy"] == "no-referrer"
+        assert "set-cookie" not in headers
+
+
+@pytest.mark.parametrize("host", ["evil.example", "127.0.0.1.evil.example", "", "localhost.", "[::2]", "10.0.0.1"])
+def test_another_name_is_refused(site: TestClient, host: str) -> None:
+    """A site of somebody else could let its name lead here, and read what only this machine may."""
+    assert site.get("/", headers={"Host": host}).status_code == 421
+
+
+@pytest.mark.parametrize("host", ["127.0.0.1:8080", "localhost", "[::1]:99", "LocalHost:1"])
+def test_its_own_names_are_not_refused(site: TestClient, host: str) -> None:
+    """With any port: it may be forwarded."""
+    assert site.get("/", headers={"Host": host}).status_code == 200
+
+
+@pytest.mark.parametrize("method", ["POST", "PUT", "DELETE", "OPTIONS", "TRACE"])
+def test_nothing_can_be_sent(site: TestClient, method: str) -> None:
+    """It only shows."""
+    answer = site.request(method, "/")
+    assert (answer.status_code, answer.headers["allow"]) == (405, "GET, HEAD")
+    assert site.head("/").status_code == 200
+
+
+@pytest.mark.parametrize(
+    "address",
+    [
+        "/nothing",
+        "/ladder/nothing",
+        "/ladder/nothing/events",
+        "/bot/nobody",
+        "/bot/ann@9",
+        "/match/zzzzzz",
+        "/unrated/1",
+        "/docs/nothing.md",
+        "/docs/../pyproject.toml",
+        "/static/../app.py",
+        "/static/nothing.js",
+    ],
+)
+def test_what_is_not_there_is_said_so(site: TestClient, address: str) -> None:
+    """In a page, with the right status."""
+    answer = site.get(address)
+    assert answer.status_code == 404
+    assert "Traceback" not in answer.text
+
+
+def test_hostile_addresses_are_harmless(site: TestClient, ladder: store.Ladder) -> None:
+    """What is typed into an address comes back as text."""
+    hostile = "<script>alert(1)</script>\"'‮"
+    for answer in (
+        site.get(f"/bot/{hostile.replace('/', '')}"),
+        site.get("/compare", params={"ladder": ladder.id, "a": hostile, "b": "ann"}),
+        site.get(f"/ladder/{ladder.id}", params={"bots": hostile, "sort": hostile}),
+    ):
+        assert "<script>alert" not in answer.text
+
+
+def test_what_bots_print_is_harmless(tmp_path: Path) -> None:
+    """Escape sequences and changes of direction are escaped, as in a terminal."""
+    make_home(tmp_path / "home")
+    with homes.site(tmp_path / "home") as site, store.open_read(tmp_path / "home") as db:
+        pages = [site.get(f"/match/{line.id}").text for line in store.matches_of(db, "bob@1", 10)]
+        pages.append(site.get("/bot/bob@1").text)
+    assert not {char for char in ESCAPES if not char.isprintable()} & set("".join(pages))
+
+
+def test_a_match_of_hostile_bots_is_harmless(tmp_path: Path) -> None:
+    """Names of unrated bots are paths, and may be anything."""
+    kept.keep(tmp_path, [matches.hostile()])
+    with homes.site(tmp_path) as site:
+        page = site.get("/unrated/1").text
+        assert site.get("/unrated/1.json").json()["bots"] == list(matches.HOSTILE)
+        assert "<style>" in site.get("/unrated/1.html").text
+        assert site.get("/unrated/2").status_code == 404
+    assert "<b>bold" not in page
+    assert not {"\x1b", "\u202e"} & set(page)
+    assert page.count("</script>") == len(re.findall("<script", page))
+
+
+# --- What stays secret
+
+
+def test_seeds_and_logs_of_unfinished_groups_are_nowhere(tmp_path: Path) -> None:
+    """Whoever knew them could foresee the dice of matches that are still to be played."""
+    home = tmp_path / "home"
+    ladder = playing.make(home, "buttons", ("ann", "bob"), 1)
+    with store.open(home, checkpoints=True) as db:
+        store.plan(db, ladder, ["ann", "bob"], rounds=2)
+        (first, second) = store.scheduled(db, ladder)
+        outcome = store.SeatOutcome(0, 0, "crash", {"detail": "it went", "output": ["a secret die"]})
+        store.record(db, ladder, [store.FinishedMatch(first.id, (outcome, outcome), b"[]", b"")])
+        log = store.Log("ann", first.id, 0, "p", 0, 1, b"")
+        store.keep_logs(db, [log])
+    with homes.site(home) as site:
+        said = site.get(f"/match/{first.id}").text
+        assert "when every match of its group is done" in said
+        assert "a secret die" not in said
+        assert "still to be played" in site.get(f"/match/{second.id}").text
+        assert site.get(f"/match/{first.id}.json").status_code == 404
+        assert site.get(f"/match/{first.id}/log/0").status_code == 404
+        addresses = ["/", f"/ladder/{ladder.id}", f"/ladder/{ladder.id}/seats", "/bot/ann", f"/match/{first.id}"]
+        everything = "".join(site.get(address).text for address in addresses)
+    assert first.seed.hex() not in everything
+    assert ladder.event_seed.hex() not in everything
+    assert f"/match/{first.id}" not in site_list(everything)
+
+
+def site_list(pages: str) -> str:
+    """The lists of latest matches on pages."""
+    return "".join(re.findall(r'<section id="latest">.*?</section>', pages, re.DOTALL))
+
+
+# --- Fresh, and quick
+
+
+def test_an_unchanged_page_is_not_sent_again(site: TestClient) -> None:
+    """The browser has it already."""
+    first = site.get("/")
+    again = site.get("/", headers={"If-None-Match": first.headers["etag"]})
+    assert (again.status_code, again.content) == (304, b"")
+    assert site.get("/bot/ann").headers["etag"] != first.headers["etag"]
+
+
+def test_a_page_shows_what_was_played_since(tmp_path: Path) -> None:
+    """As soon as it is stored."""
+    home = tmp_path / "home"
+    ladder = homes.make(home, ("ann", "bob"), 1)
+    with homes.site(home) as site:
+        before = site.get("/")
+        playing.make(home, "buttons", ("ann", "bob", "cid"), 1)
+        after = site.get("/", headers={"If-None-Match": before.headers["etag"]})
+        assert after.status_code == 200
+        assert "cid@1" in after.text
+        assert site.get(f"/ladder/{ladder.id}").status_code == 200
+
+
+def test_what_is_being_played_is_said(tmp_path: Path) -> None:
+    """And that nobody plays, where somebody should go on."""
+    home = tmp_path / "home"
+    ladder = playing.make(home, "buttons", ("ann", "bob"), 1)
+    with store.open(home, checkpoints=True) as db:
+        store.plan(db, ladder, ["ann", "bob"], rounds=2)
+    with homes.site(home) as site:
+        for address in ("/", f"/ladder/{ladder.id}"):
+            with store.exclusive(home):
+                assert re.search(r"2 of 4 matches, playing now: [0-9.]+/s, about .* left", text(site.get(address).text))
+            assert "nobody plays the rest now" in site.get(address).text
+
+
+def test_a_page_that_is_slow_is_not_made_at_every_change(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Or those who watch would slow down the ladder."""
+    ladder = homes.make(tmp_path / "home", ("ann", "bob"), 1)
+    monkeypatch.setattr("arena.site.cache.QUICK", 0.0)
+    monkeypatch.setattr("arena.site.cache.SHARE", 1e-6)
+    with homes.site(tmp_path / "home") as site:
+        before = site.get("/").text
+        with store.open(tmp_path / "home", checkpoints=True) as db:
+            store.plan(db, ladder, ["ann", "bob"], rounds=2)
+        assert site.get("/").text == before
+        assert "nobody plays the rest now" in site.get("/?another").text
+
+
+# --- Homes that are not as they should be
+
+
+def test_a_home_that_is_missing_is_an_empty_site(tmp_path: Path) -> None:
+    """And is not made: to look is not to begin."""
+    with homes.site(tmp_path / "none") as site:
+        assert "No ladder was played here yet" in site.get("/").text
+        assert site.get("/compare").status_code == 200
+        assert not (tmp_path / "none").exists()
+        homes.make(tmp_path / "none", ("ann", "bob"), 1)
+        assert "ann@1" in site.get("/").text
+
+
+@pytest.mark.parametrize("content", [b"", b"this is no database" * 100])
+def test_a_broken_home_is_one_plain_page(tmp_path: Path, content: bytes) -> None:
+    """It says what to do, and the site comes back by itself when that is done."""
+    (tmp_path / "arena.db").write_bytes(content)
+    with homes.site(tmp_path) as site:
+        answer = site.get("/")
+        assert answer.status_code == (503 if content else 200)
+        assert "Traceback" not in answer.text
+        assert site.get("/docs/docs/data.md").status_code == 200
+        (tmp_path / "arena.db").unlink()
+        assert site.get("/").status_code == 200
+
+
+def test_a_home_that_is_replaced_while_it_is_shown(tmp_path: Path) -> None:
+    """The site goes on with whatever is there: another home, rubbish, and the home again."""
+    home, other = tmp_path / "home", tmp_path / "other"
+    homes.make(home, ("ann", "bob"), 1)
+    homes.make(other, ("cid", "dot"), 1)
+    with homes.site(home) as site:
+        assert site.get("/bot/ann").status_code == 200
+        home.rename(tmp_path / "aside")
+        other.rename(home)
+        assert site.get("/bot/ann").status_code == 404
+        assert site.get("/bot/cid").status_code == 200
+        home.rename(other)
+        home.mkdir()
+        (home / "arena.db").write_text("rubbish" * 1000)
+        assert site.get("/bot/cid").status_code == 503
+        (home / "arena.db").unlink()
+        home.rmdir()
+        (tmp_path / "aside").rename(home)
+        assert site.get("/bot/ann").status_code == 200
+
+
+def test_a_home_of_a_newer_arena_is_one_plain_page(tmp_path: Path) -> None:
+    """Rather than numbers that may be wrong."""
+    with store.open(tmp_path) as db:
+        db.execute("PRAGMA user_version = 999")
+    with homes.site(tmp_path) as site:
+        answer = site.get("/")
+        assert (answer.status_code, "update the arena" in answer.text) == (503, True)

@@ -1,0 +1,146 @@
+"""The site in a real browser: nothing on the console, nothing for axe to find, and it follows a ladder that plays."""
+
+from __future__ import annotations
+
+import re
+import threading
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any, TypeAlias
+
+import pytest
+import uvicorn
+from axe_playwright_python.sync_playwright import Axe
+from playwright.sync_api import Browser, Page, expect
+
+from arena.site import server
+from arena.site.app import Site
+from ladder import store
+from tests.site import homes
+from tests.tournament import playing
+
+pytestmark = pytest.mark.needs("chromium")
+
+Visit: TypeAlias = Callable[..., Page]
+"""Opens an address of the site; further arguments describe the browser."""
+
+
+class Served:
+    """A site on a free port, in a thread."""
+
+    def __init__(self, home: Path) -> None:
+        self._site = Site(home, "127.0.0.1", look=0.1)
+        config = uvicorn.Config(self._site.app, log_level="error", timeout_graceful_shutdown=1)
+        self._server = uvicorn.Server(config)
+
+    def __enter__(self) -> str:
+        self._listening = server.listening("127.0.0.1", 0)
+        socket, _ = self._listening.__enter__()
+        self._thread = threading.Thread(target=self._server.run, args=([socket],))
+        self._thread.start()
+        return f"http://127.0.0.1:{socket.getsockname()[1]}"
+
+    def __exit__(self, *_: object) -> None:
+        self._server.should_exit = True
+        self._thread.join()
+        self._listening.__exit__(None, None, None)
+
+
+@pytest.fixture(scope="module")
+def home(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A home with a ladder, to which the test of the live page adds a bot."""
+    folder = tmp_path_factory.mktemp("site") / "home"
+    homes.make(folder)
+    return folder
+
+
+@pytest.fixture(scope="module")
+def address(home: Path) -> Iterator[str]:
+    """Where its site is."""
+    with Served(home) as address:
+        yield address
+
+
+@pytest.fixture
+def visit(browser: Browser, address: str) -> Iterator[Visit]:
+    """Visit the site; in the end nothing was said on the console, and nothing asked of another site."""
+    said: list[str] = []
+    asked: set[str] = set()
+    contexts = []
+
+    def open_page(path: str, **how: Any) -> Page:
+        contexts.append(browser.new_context(**how))
+        page = contexts[-1].new_page()
+        page.on("console", lambda message: said.append(message.text))
+        page.on("pageerror", lambda error: said.append(str(error)))
+        page.on("request", lambda request: asked.add(request.url))
+        page.goto(address + path)
+        return page
+
+    yield open_page
+    for context in contexts:
+        context.close()
+    assert said == []
+    assert all(url.startswith((address, "data:")) for url in asked)
+
+
+def paths(home: Path) -> list[str]:
+    """Every kind of page."""
+    with store.open_read(home) as db:
+        (ladder,) = store.ladders(db)
+        match = store.latest_matches(db, 1)[0].id
+    own = f"/ladder/{ladder.id}"
+    compared = f"/compare?ladder={ladder.id}&a=ann&b=bob"
+    return ["/", own, f"{own}/seats", "/bot/ann", f"/match/{match}", compared, "/docs/", "/docs/docs/games.md"]
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_everybody_can_read_every_page(visit: Visit, home: Path, scheme: str) -> None:
+    """Nothing is wrong for a screen reader, no colour too faint, and a telephone shows all of it."""
+    for path in paths(home):
+        page = visit(path, color_scheme=scheme, viewport={"width": 360, "height": 800})
+        wrong = [(each["id"], each["nodes"][0]["html"]) for each in Axe().run(page).response["violations"]]
+        assert (path, wrong) == (path, [])
+        assert page.evaluate("document.documentElement.scrollWidth <= innerWidth"), path
+
+
+def test_keys_reach_the_content_first(visit: Visit) -> None:
+    """Without the menu on the way."""
+    page = visit("/")
+    page.keyboard.press("Tab")
+    assert page.evaluate("document.activeElement.textContent") == "To the content"
+
+
+def test_pages_read_the_same_without_scripts(visit: Visit, home: Path) -> None:
+    """The tables are there, and a match is told in words."""
+    with store.open_read(home) as db:
+        (ladder,) = store.ladders(db)
+        match = store.latest_matches(db, 1)[0]
+    board = visit(f"/ladder/{ladder.id}", java_script_enabled=False)
+    assert board.locator("#leaderboard tbody tr").count() == 3
+    assert board.locator("#history svg polyline").count() >= 3
+    assert visit(f"/match/{match.id}", java_script_enabled=False).locator("#steps li").count() > 10
+
+
+def test_the_viewer_goes_through_a_match(visit: Visit, home: Path) -> None:
+    """As in the page of one file, under a policy without inline scripts."""
+    with store.open_read(home) as db:
+        match = store.latest_matches(db, 1)[0]
+    page = visit(f"/match/{match.id}")
+    page.keyboard.press("End")
+    assert page.inner_text("#number") == page.inner_text("#count")
+    page.click("#check-dice")
+    expect(page.locator("#verdict")).to_have_class("right")
+
+
+def test_a_page_follows_a_ladder_that_plays(visit: Visit, home: Path) -> None:
+    """The new bot appears by itself; the focus and what was scrolled stay where they were."""
+    with store.open_read(home) as db:
+        (ladder,) = store.ladders(db)
+    page = visit(f"/ladder/{ladder.id}", viewport={"width": 360, "height": 800})
+    page.evaluate("document.querySelector('#leaderboard .wide').scrollLeft = 60")
+    page.focus("#leaderboard a[href='/bot/ann@1']")
+    playing.make(home, "buttons", ("ann", "bob", "cid", "dot"), 1)
+    expect(page.locator("#leaderboard tbody th a", has_text=re.compile("dot@1"))).to_be_visible(timeout=20_000)
+    assert page.evaluate("document.activeElement.getAttribute('href')") == "/bot/ann@1"
+    assert page.evaluate("document.querySelector('#leaderboard .wide').scrollLeft") == 60
