@@ -157,7 +157,7 @@ def _figure(question: Question, answer: Answer, *, turned: bool = False) -> str:
 
 
 def percentages(mean: float, low: float, high: float, *, equal: float) -> str:
-    """Return a mean with its interval, with as many decimals as show on which side of `equal` the interval lies."""
+    """Return a mean with its interval, with the decimals that show on which side of `equal` it lies, at most four."""
     digits = 1
     while digits < 4 and equal not in (low, high) and equal in (round(low, digits), round(high, digits)):
         digits += 1
