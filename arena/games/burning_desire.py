@@ -340,7 +340,7 @@ class BurningDesire(Game[State]):
             happened.append(f"seat {seat} multiplies by 0 and loses {before.score} points")
         if after.trigger is not None and before.trigger is None:
             happened.append(f"seat {seat} reaches the goal: the final round begins")
-        if after.stage is Stage.TIEBREAK and len(after.queue) > len(before.queue) - 1:
+        if after.stage is Stage.TIEBREAK and len(after.queue) > len(before.queue):  # a round of it begins
             happened.append(f"seats {', '.join(map(str, after.queue))} are tied and play on")
         return happened
 

@@ -215,6 +215,21 @@ def test_a_tie_break_goes_on_among_those_still_tied() -> None:
     assert GAME.ranks(state) == (1, 3, 2, 0)
 
 
+def test_a_tie_is_an_event_once_a_round() -> None:
+    """It names those who are tied, when their round begins, and is silent while they play it."""
+    told = 0
+    for seed in range(100):
+        source = random.Random(seed)
+        for before, action, after in steps(3, RandomDice(source), source, goal=50):
+            ended = after.turns != before.turns
+            begins = after.stage is Stage.TIEBREAK and ended and len(before.queue) == 1
+            tied = [text for text in GAME.events(before, {before.current: action}, after) if "tied" in text]
+            order = tiebreak_order(3, after.trigger or 0, leaders(after.totals))
+            assert tied == [f"seats {', '.join(map(str, order))} are tied and play on"] * begins
+            told += begins
+    assert told > 5
+
+
 def test_nothing_is_not_multiplied() -> None:
     """Two zeros are one question too many: a turn worth 0 ends with its role, also in the final round."""
     dice = ScriptedDice([*TWOS, *TWOS])

@@ -104,12 +104,14 @@
     return words ? `kept ${words} and rolled the other dice again` : "rolled all dice again";
   }
 
+  /** Says that a round begins, which is the only time that seats are added to the queue. */
   function stageWords({ view, previous }) {
+    const begins = queue(view).length > queue(previous).length;
     const words = {
       FINAL: `Seat ${view.trigger} has reached ${view.goal}: every other seat has one more turn.`,
       TIEBREAK: `The lead is shared: seats ${listed(queue(view))} have one more turn.`,
     }[stage(view)];
-    return words && stage(view) !== stage(previous) ? [words] : [];
+    return words && begins ? [words] : [];
   }
 
   function duty(view) {
