@@ -143,8 +143,8 @@
     if (phase(view) === "STAR") {
       return phase(previous) === "STAR" ? [] : [rewardWords(view)];
     }
-    const begins = round(view) > round(previous) || phase(previous) === "SIDE";
-    return begins ? [`Round ${round(view) + 1} begins.`] : [];
+    const isFirst = phase(previous) === "SIDE" && phase(view) !== "SIDE";
+    return isFirst || round(view) > round(previous) ? [`Round ${round(view) + 1} begins.`] : [];
   }
 
   function rewardWords(view) {
