@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+import re
 import time
 from collections.abc import Iterator, Sequence
+from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
 
 import msgspec
 
-from arena import games
+from arena import games, suggest
 from arena.games.dice import Dice, KeyedDice, commitment
 from arena.games.rules import BadOption, Game
 from arena.referee.match import Match
@@ -216,10 +218,9 @@ def _played(shown: Document) -> Match:
 
 
 def _seed(shown: Document) -> bytes:
-    try:
-        return bytes.fromhex(shown.seed)
-    except ValueError as error:
-        raise Unreadable(f"its seed {shown.seed!r} is not hexadecimal") from error
+    if not re.fullmatch("[0-9a-fA-F]{64}", shown.seed):  # bytes.fromhex would let spaces pass
+        raise Unreadable(f"its seed {suggest.short(shown.seed)} is not 64 hexadecimal digits")
+    return bytes.fromhex(shown.seed)
 
 
 def _check_setting(game: Game[Any], shown: Document) -> None:
@@ -233,6 +234,14 @@ def _check_setting(game: Game[Any], shown: Document) -> None:
         raise Breach(str(error)) from error
     if missing:
         raise Breach(f"the option {missing[0]} has no value")
+    _check_finished(shown.finished)
+
+
+def _check_finished(finished: float | None) -> None:
+    try:
+        datetime.fromtimestamp(finished or 0.0, UTC)
+    except (ValueError, OverflowError, OSError) as error:
+        raise Breach(f"it finished at {finished}, which is no time") from error
 
 
 def _rolls(shown: Document) -> tuple[Roll, ...]:

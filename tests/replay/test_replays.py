@@ -168,7 +168,11 @@ def test_another_language_refuses_a_changed_replay(changed: Path) -> None:
 @pytest.mark.parametrize(
     ("key", "value", "said"),
     [
-        ("seed", "xyz", "is not hexadecimal"),
+        ("seed", "xyz", "is not 64 hexadecimal digits"),
+        ("seed", " ".join(["00"] * 32), "is not 64 hexadecimal digits"),
+        ("finished", 1e300, "which is no time"),
+        ("finished", -1e12, "which is no time"),
+        ("finished", 1e17, "which is no time"),
         ("options", {}, "the option areas has no value"),
         ("options", {"areas": 1, "start": 0}, "areas 1: expected"),
         ("options", {"moon": 1}, "unknown option 'moon'"),
