@@ -13,8 +13,8 @@ import click
 
 from arena.cli import homes
 from arena.cli.failures import INTERRUPTED, stop_on_signals
+from arena.cli.files import NewFile, write
 from arena.cli.options import (
-    NewFile,
     Setting,
     Whole,
     check_players,
@@ -58,11 +58,11 @@ OUTPUT_LINES = 10
 @click.option(
     "--replay",
     "file",
-    type=NewFile(),
+    type=NewFile("replay", b'{"format":'),
     metavar="FILE",
     help="Write the match, or the last of several, to this file for `arena replay`.",
 )
-@html_option
+@html_option("the match, or the last of several,")
 @setting_options
 @sandbox_options
 @home_option
@@ -97,6 +97,8 @@ def match(
     if watch and (matches > 1 or as_json):
         raise click.UsageError("--watch shows one match to people: use it without -n and without --json")
     logs: Sink = []
+    if file is not None and page is not None and file.resolve() == page.resolve():
+        raise click.UsageError("--replay and --html write two files: give them two names")
     tasks, played, interrupted = _play(bots, setting, matches, seed, home, sandbox, logs, watch=watch)
     there = documents(bots, tasks, played, logs)
     is_new = not home.exists()
@@ -117,9 +119,11 @@ def match(
         if kept:
             click.echo(how_to_watch(kept, home, is_new=is_new))
     if file is not None and last is not None:
-        file.write_bytes(msgspec.json.encode(last))
+        write(file, msgspec.json.encode(last))
     if page is not None and last is not None:
         write_page(page, last)
+        if not as_json:
+            click.echo(str(page))
     if interrupted:
         say("stopped watching" if watch and played else f"stopped after {len(played):,} of {matches:,} matches")
         raise SystemExit(INTERRUPTED)

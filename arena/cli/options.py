@@ -19,6 +19,7 @@ from click.core import ParameterSource
 from click.shell_completion import CompletionItem
 
 from arena import games, homes, suggest
+from arena.cli.files import NewFile
 from arena.games.rules import BadOption, Game, Options
 from arena.referee.limits import Limits
 from arena.sandbox.grades import LEAST, MOST, Grade, NoSandbox, Sandbox
@@ -90,19 +91,6 @@ class Seconds(click.ParamType[float]):
         return seconds
 
 
-class NewFile(click.Path):
-    """Type of an option that is a file to be written; its folder must be there, so that no work is done in vain."""
-
-    def __init__(self) -> None:
-        super().__init__(dir_okay=False)
-
-    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
-        file = Path(os.fsdecode(super().convert(value, param, ctx)))
-        if not file.parent.is_dir():
-            self.fail(f"there is no folder {str(file.parent)!r}", param, ctx)
-        return file
-
-
 LATEST = datetime(3000, 1, 1, tzinfo=UTC).timestamp()
 """Before this any time that is named lies, so that every time zone can print it."""
 
@@ -142,13 +130,19 @@ home_option = click.option(
     help="Where bots, matches and ratings are kept.",
 )
 json_option = click.option("--json", "as_json", is_flag=True, help="Print JSON for programs.")
-html_option = click.option(
-    "--html",
-    "page",
-    type=NewFile(),
-    metavar="FILE",
-    help="Write the match as a page that any browser shows, with board and dice.",
-)
+
+
+def html_option(what: str = "the match") -> Callable[[Command], Command]:
+    """Return the option to write a page; `what` of the command it shows."""
+    return click.option(
+        "--html",
+        "page",
+        type=NewFile("page of a match", b"<!doctype html>"),
+        metavar="FILE",
+        help=f"Write {what} as a page that any browser shows, with board and dice.",
+    )
+
+
 game_option = click.option("-g", "--game", type=GameName(), required=True, metavar="GAME", help="See `arena games`.")
 plays_option = click.option(
     "-g",

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 
 import click
 
+from arena.cli.files import write
 from arena.cli.options import home_option, html_option, json_option
 from arena.cli.output import printable, say
 
@@ -26,7 +27,7 @@ KEYS = "n or → next, p or ← back, g first, G last, q quit"
 
 @click.command()
 @click.argument("what", metavar="MATCH|FILE")
-@html_option
+@html_option()
 @home_option
 @json_option
 def replay(what: str, page: Path | None, home: Path, as_json: bool) -> None:
@@ -71,7 +72,7 @@ def write_page(file: Path, match: Document, caution: str = "") -> None:
     from arena.reports.replay import match_replay
     from arena.site.page import match_page
 
-    file.write_text(match_page(match_replay(match, caution)), "utf-8")
+    write(file, match_page(match_replay(match, caution)).encode())
 
 
 def _found(what: str, home: Path) -> tuple[Document, str]:

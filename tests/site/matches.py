@@ -10,8 +10,10 @@ import msgspec
 
 from arena import games
 from arena.referee.limits import Limits
+from arena.referee.match import Forfeit
 from arena.replay import document
 from arena.replay.document import Document, Logs
+from arena.replay.record import Forfeited
 from arena.worker.jobs import Entrant, Task
 from tests.tournament.playing import played
 
@@ -36,6 +38,17 @@ def random_match(name: str, bots: Sequence[str], logs: Logs = (), **options: obj
     seed = sha256(b"luck").digest()
     task = Task("unrated-1", name, games.game(name).options(options), seed, entrants, Limits())
     return document.unrated(task, bots, played(task, 0.0), logs)
+
+
+def unplayed(name: str, step: int = -1) -> Document:
+    """An exported match of two as if the bot in seat 0 had not started, or had not lived through the first step, 0."""
+    match = exported(name)
+    forfeit = Forfeited(0, Forfeit.START if step < 0 else Forfeit.CRASH, step)
+    changed = msgspec.structs.replace(match, choices=(), forfeits=(forfeit,), times_ms=((), ()))
+    (first,) = document.steps(changed)
+    unplayed = msgspec.structs.replace(changed, dice=first.rolls, ranks=(1, 0), scores=("0", "0"))
+    document.check(unplayed)
+    return unplayed
 
 
 def hostile() -> Document:

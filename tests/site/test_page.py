@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import errno
 import json
+import os
 import re
 from base64 import b64encode
 from collections.abc import Sequence
@@ -117,6 +119,14 @@ def test_the_page_reads_without_a_script() -> None:
         assert words in text
 
 
+def test_a_match_that_nobody_played_has_a_page() -> None:
+    """All bots but one did not start: its only step says so, and that it is over."""
+    shown = match_replay(matches.unplayed("buttons-2"))
+    assert [step.over for step in shown.steps] == [True]
+    text = " ".join(Parsed(match_page(shown)).text.split())
+    assert re.search(r"0 start (dice \S+ [\d ]+)?seat 0 forfeits: start", text)
+
+
 # --- The commands
 
 
@@ -133,19 +143,76 @@ def test_the_path_of_the_page_is_printed(tmp_path: Path) -> None:
     [
         (["--html", "none/match.html"], "there is no folder 'none'"),
         (["--html", "."], "is a directory"),
+        (["--html", ""], "a file needs a name"),
+        (["--html", matches.EXPORTED / "birth-2.json"], "is there and is no page of a match"),
+        (["--html", "/dev/null"], "is there and is no page of a match"),
         (["--html", "match.html", "--json"], "use it without --json"),
     ],
 )
-def test_what_cannot_be_written_is_refused_in_one_line(words: list[str], why: str) -> None:
+def test_what_cannot_be_written_is_refused_in_one_line(words: list[str | Path], why: str) -> None:
     """Before anything is done."""
     ran = typed("replay", matches.EXPORTED / "birth-2.json", *words)
     assert (ran.code, ran.out, ran.err.count("\n")) == (2, "", 1)
     assert why in ran.err
 
 
+def test_a_folder_that_cannot_be_written_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Root may write anywhere, so the system's answer is made up."""
+    monkeypatch.setattr(os, "access", lambda path, *_, **__: Path(path) != tmp_path)
+    ran = typed("replay", matches.EXPORTED / "birth-2.json", "--html", tmp_path / "match.html")
+    assert (ran.code, ran.err.count("\n")) == (2, 1)
+    assert "cannot be written" in ran.err
+
+
+def test_only_a_page_is_replaced_by_a_page(tmp_path: Path) -> None:
+    """An empty file has nothing to lose, either."""
+    file = tmp_path / "match.html"
+    file.touch()
+    for name in ("birth-2", "birth-3"):
+        assert typed("replay", matches.EXPORTED / f"{name}.json", "--html", file).code == 0
+        assert matches.exported(name).seed in file.read_text("utf-8")
+    assert list(tmp_path.iterdir()) == [file]
+
+
+def test_a_page_that_cannot_be_completed_leaves_the_old_one(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Such as on a disk that is full."""
+    file = tmp_path / "match.html"
+    file.write_text("<!doctype html>old")
+
+    def write_some(part: Path, content: bytes) -> None:
+        part.write_text(content[:10].decode())
+        raise OSError(errno.ENOSPC, "No space left on device")
+
+    monkeypatch.setattr(Path, "write_bytes", write_some)
+    ran = typed("replay", matches.EXPORTED / "birth-2.json", "--html", file)
+    assert (ran.code, ran.err) == (1, f"Error: cannot write {str(file)!r}: No space left on device\n")
+    assert (file.read_text(), list(tmp_path.iterdir())) == ("<!doctype html>old", [file])
+
+
+MATCH = ("match", "random", "random", "--game", "birth", "--home", "home")
+
+
 def test_a_match_is_written_as_a_page_when_it_was_played(tmp_path: Path) -> None:
-    """Also where its result is printed as JSON."""
-    words = ("match", "random", "random", "--game", "birth", "--home", "home", "--html", "match.html", "--json")
-    ran = arena(*words, cwd=tmp_path)
+    """Also where its result is printed as JSON; elsewhere the path of the page is printed."""
+    ran = arena(*MATCH, "--html", "match.html", "--json", cwd=tmp_path)
     assert ran.code == 0, ran.err
     assert json.loads(ran.out)["replay"]["seed"] in (tmp_path / "match.html").read_text("utf-8")
+    assert arena(*MATCH, "--html", "match.html", cwd=tmp_path).out.endswith("\nmatch.html\n")
+
+
+@pytest.mark.parametrize(
+    ("words", "why"),
+    [
+        (["--html", "bot.py"], "is there and is no page of a match"),
+        (["--replay", "bot.py"], "is there and is no replay"),
+        (["--replay", "both", "--html", "./both"], "give them two names"),
+    ],
+)
+def test_a_match_costs_no_file(words: list[str], why: str, tmp_path: Path) -> None:
+    """Neither the source of a bot nor its own replay; and this is said before it is played."""
+    (tmp_path / "bot.py").write_text("import arena")
+    ran = arena(*MATCH, *words, cwd=tmp_path)
+    assert (ran.code, ran.out, ran.err.count("\n")) == (2, "", 1)
+    assert why in ran.err
+    assert (tmp_path / "bot.py").read_text() == "import arena"
+    assert not (tmp_path / "home").exists()

@@ -1,0 +1,53 @@
+"""Files that commands write: what is there is lost only if it was of the same kind."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+from typing import Any
+
+import click
+
+
+class NewFile(click.Path):
+    """Type of an option that is a file to be written. What cannot be written is refused before any work is done.
+
+    A file that is there may be replaced if it is empty or begins with `start`, as all files of this kind do: a slip
+    of the keyboard must not cost somebody the source of a bot.
+    """
+
+    def __init__(self, kind: str, start: bytes) -> None:
+        super().__init__(dir_okay=False)
+        self._kind = kind
+        self._start = start
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
+        if not value:
+            self.fail("a file needs a name", param, ctx)
+        file = Path(os.fsdecode(super().convert(value, param, ctx)))
+        if not file.parent.is_dir():
+            self.fail(f"there is no folder {str(file.parent)!r}", param, ctx)
+        if not os.access(file.parent, os.W_OK | os.X_OK):
+            self.fail(f"the folder {str(file.parent)!r} cannot be written", param, ctx)
+        if file.exists() and not self._may_replace(file):
+            self.fail(f"{str(file)!r} is there and is no {self._kind}: name another file", param, ctx)
+        return file
+
+    def _may_replace(self, file: Path) -> bool:
+        if not file.is_file():
+            return False
+        with file.open("rb") as old:
+            return old.read(len(self._start)) in (b"", self._start)
+
+
+def write(file: Path, content: bytes) -> None:
+    """Write a file as a whole: until it is complete, what was there before stays. Raises click.ClickException."""
+    target = file.resolve()  # or a link would be replaced, and not what it leads to
+    part = target.with_name(f".{os.getpid()}.part")
+    try:
+        part.write_bytes(content)
+        part.replace(target)
+    except OSError as error:  # that of a full disk does not say which file it was
+        raise click.ClickException(f"cannot write {str(file)!r}: {error.strerror}") from error
+    finally:
+        part.unlink(missing_ok=True)
