@@ -5,25 +5,29 @@ from __future__ import annotations
 import shutil
 from collections.abc import Callable, Iterator
 from pathlib import Path
-from typing import Any, TypeAlias
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 import pytest
-from playwright.sync_api import Browser, Page, sync_playwright
 
 from arena.replay.document import Document
 from arena.reports.replay import match_replay
 from arena.site.page import match_page
 
+if TYPE_CHECKING:
+    from playwright.sync_api import Browser, Page
+
 ARGUMENTS = ("--no-sandbox", "--disable-gpu", "--no-first-run", "--disable-background-networking", "--disable-sync")
 """Root cannot have Chromium's own sandbox, and a test has no use for what it looks up on the network."""
 
-Open: TypeAlias = Callable[..., Page]
+Open: TypeAlias = "Callable[..., Page]"
 """Opens the page of a match, or a changed one, at an address in it; further arguments describe the browser."""
 
 
 @pytest.fixture(scope="module")
 def browser() -> Iterator[Browser]:
     """Chromium, for the tests of one module: Playwright's loop must be closed before others begin."""
+    from playwright.sync_api import sync_playwright  # here, since the other tests of pages do without
+
     with sync_playwright() as playwright:
         path = shutil.which("chromium")
         assert path is not None
