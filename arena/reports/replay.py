@@ -72,6 +72,9 @@ class ReplayStep(Report):
     """By seat, as decimal text, since some games have no largest score."""
     ranks: Sequence[int]
     """By seat, if the match ended now; 0 is best, equal ranks tie, and seats that forfeited are last."""
+    leaders: Sequence[int]
+    """The seats that would be first if the match ended now. Nobody leads while all scores are equal and no seat has
+    forfeited: only the end breaks ties."""
     forfeits: Sequence[ReplayForfeit]
     """All until now."""
     thought_ms: Sequence[float]
@@ -143,7 +146,8 @@ class _Reporter:
             yield last
             last = self._decided(last)
         left = [_printed(seat, lines) for seat, _, lines in self._annotator.left()]
-        yield msgspec.structs.replace(last, over=True, pending=[], printed=[*last.printed, *left])
+        printed = [*last.printed, *left]
+        yield msgspec.structs.replace(last, over=True, pending=[], leaders=_first(last.ranks), printed=printed)
 
     def _reported(self, step: Step, before: Step | None) -> ReplayStep:
         choices = self._annotator.annotate(step)
@@ -152,6 +156,7 @@ class _Reporter:
         forfeits = self._forfeits(self._annotator.steps)
         scores = self._game.scores(step.state)
         ranks = final_ranks(self._game.ranks(step.state), forfeits)
+        leaders = _first(ranks) if forfeits or len(set(scores)) > 1 else []
         happened = () if before is None else self._game.events(before.state, dict(step.choices), step.state)
         return ReplayStep(
             choices=[_choice(choice) for choice in choices],
@@ -162,9 +167,10 @@ class _Reporter:
             over=False,
             scores=[str(score) for score in scores],
             ranks=ranks,
+            leaders=leaders,
             forfeits=list(map(_forfeit, forfeits.values())),
             thought_ms=[round(thought, 2) for thought in self._thought],
-            events=[*self._new_forfeits(self._annotator.steps), *happened, *self._lead(ranks, scores)],
+            events=[*self._new_forfeits(self._annotator.steps), *happened, *self._new_leader(leaders)],
             printed=self._said(choices),
         )
 
@@ -200,13 +206,16 @@ class _Reporter:
         new = [each for each in self._shown.forfeits if each.step == number - 1]
         return [f"seat {each.seat} forfeits: {each.reason}" for each in new]
 
-    def _lead(self, ranks: Sequence[int], scores: Sequence[int]) -> Sequence[str]:
-        """Return whether a seat has come to lead that did not lead before; nobody leads while all scores are equal."""
-        first = [seat for seat, rank in enumerate(ranks) if rank == 0]
-        if len(first) > 1 or len(set(scores)) == 1 or first == [self._leader]:
+    def _new_leader(self, leaders: Sequence[int]) -> Sequence[str]:
+        """Tell whether a seat is ahead of all others that was not the last to be so."""
+        if len(leaders) != 1 or leaders[0] == self._leader:
             return []
-        (self._leader,) = first
+        self._leader = leaders[0]
         return [f"seat {self._leader} takes the lead"]
+
+
+def _first(ranks: Sequence[int]) -> Sequence[int]:
+    return [seat for seat, rank in enumerate(ranks) if rank == 0]
 
 
 def _choice(choice: Annotated) -> ReplayChoice:

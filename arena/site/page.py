@@ -52,7 +52,7 @@ def parts_of(shown: MatchReplay) -> Parts:
         "finished": shown.finished and datetime.fromtimestamp(shown.finished, UTC).strftime("%Y-%m-%d %H:%M UTC"),
         "data": Markup(_data(shown, "view" if board else "picture")),
     }
-    scripts = ["dice.js", *(["boards/svg.js", board] if board else []), "viewer.js"]
+    scripts = ["dice.js", "boards/svg.js", *([board] if board else []), "viewer.js"]
     return Parts(scripts, ["viewer.css", *(["boards.css"] if board else [])], given)
 
 

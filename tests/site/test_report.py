@@ -80,6 +80,17 @@ def test_the_final_round_and_lost_points_are_events_of_burning_desire() -> None:
     assert any("multiplies by 0 and loses" in text for text in found)
 
 
+def test_who_leads_is_the_same_for_all_who_ask() -> None:
+    """Nobody while all are level; once the match is over or a seat has forfeited, whoever is first."""
+    steps = match_replay(matches.exported("birth-2")).steps
+    for step in steps[:-1]:
+        level = len(set(step.scores)) == 1
+        assert step.leaders == ([] if level else [seat for seat, rank in enumerate(step.ranks) if rank == 0])
+    assert [steps[-1].ranks[seat] for seat in steps[-1].leaders] == [0]
+    start, end = match_replay(matches.unplayed("birth-2", step=0)).steps
+    assert (start.leaders, end.leaders) == ([], [1])
+
+
 def decided() -> MatchReplay:
     """A match that ended because all seats but one had forfeited."""
     return match_replay(matches.exported("burning-desire-4"))
@@ -132,6 +143,9 @@ def patched(before: Any, change: Any) -> Any:
         ([1, 2], [1, 2, 3], [1, 2, 3]),
         ({"a": [1]}, {"a": []}, {"a": []}),
         ({"a": 0}, {"a": {"b": [{}]}}, {"a": {"b": [{}]}}),
+        ({"a": {"b": 1}}, {"a": [1]}, {"a": [1]}),
+        ({"a": {"b": 1}}, {"a": "b"}, {"a": "b"}),
+        ([[1], "b"], ["a", [2]], {0: "a", 1: [2]}),
     ],
 )
 def test_a_patch_has_only_what_changes(before: Any, after: Any, change: Any) -> None:

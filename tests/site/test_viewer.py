@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import hashlib
 import re
+from statistics import median
 
 import pytest
 from axe_playwright_python.sync_playwright import Axe
 from playwright.sync_api import Page, expect
 
 from arena import games
+from arena.replay.document import Document
 from arena.reports.replay import match_replay
 from arena.site.page import match_page
 from tests.referee.toy import Toy
@@ -126,8 +128,8 @@ def test_a_key_shows_the_next_board_within_50_milliseconds(opened: Open) -> None
     for _ in range(40):
         page.keyboard.press("ArrowRight")
         page.evaluate("new Promise(requestAnimationFrame)")
-    took = sorted(page.evaluate("window.took"))
-    assert took[len(took) // 4] < 50, took  # most of them, but other tests keep the machine busy
+    took = page.evaluate("window.took")
+    assert median(took) < 50, took  # single ones may be late, since other tests keep the machine busy
 
 
 @pytest.mark.parametrize("name", matches.NAMES)
@@ -139,6 +141,64 @@ def test_every_step_of_a_match_has_a_board(opened: Open, name: str) -> None:
         return [...document.querySelectorAll("#board dl dd")].map((line) => line.innerText);
     })""")
     assert all(len(turn_lead_news) == 3 and all(turn_lead_news) for turn_lead_news in lines)
+
+
+NEWS = """() => [...document.querySelectorAll("#steps li")].map((_, step) => {
+    document.getElementById(step ? "forward" : "first").click();
+    return document.querySelector("#board .news-line dd").innerText;
+})"""
+"""What the board says of each step."""
+SAME = {
+    "birth": [("Birth:", "Birth:"), ("Break:", "Break:")],
+    "burning-desire": [
+        ("all is lost", "multiplies by 0"),
+        ("has reached", "reaches the goal"),
+        ("The lead is shared", "are tied"),
+    ],
+    "buttons": [("busts", "busts"), (r"Round (?!1 )\d+ begins", r"round \d+ begins"), ("five stars", "five stars")],
+}
+"""By game: what its board says whenever its rules have an event that says so."""
+EVENTFUL = [
+    matches.random_match("birth", ["a", "b", "c"]),
+    matches.random_match("burning-desire", ["a", "b", "c", "d", "e"], goal=100),  # two of them tie
+    matches.random_match("buttons", ["a", "b", "c"]),
+]
+
+
+@pytest.mark.parametrize("match", EVENTFUL, ids=lambda match: match.game)
+def test_the_board_tells_the_events_of_the_rules(opened: Open, match: Document) -> None:
+    """Both find out by themselves what a step meant: the one from views, the other from states."""
+    news = opened(match).evaluate(NEWS)
+    events = ["; ".join(step.events) for step in match_replay(match).steps]
+    for board, rules in SAME[match.game]:
+        assert [bool(re.search(board, text)) for text in news] == [bool(re.search(rules, text)) for text in events]
+
+
+def test_no_round_begins_when_forfeits_end_the_match(opened: Open) -> None:
+    """While the sides of the boards are chosen, for instance."""
+    page = opened(matches.unplayed("buttons-2", step=0), "#step=1")
+    assert page.inner_text("#board .news-line dd") == "Seat 0 forfeited: crash."
+
+
+def test_a_match_that_nobody_played_has_a_board(opened: Open) -> None:
+    """Of its only step, in which it begins and ends; there is nowhere to go from it."""
+    page = opened(matches.unplayed("buttons-2"))
+    page.keyboard.press("ArrowRight")
+    assert step(page) == 0
+    assert page.inner_text("#board .turn-line dd") == "The match is over."
+    assert "Seat 0 forfeited: start." in page.inner_text("#board .news-line dd")
+    assert verdict(page).startswith("✓ Right: ")
+
+
+def test_a_match_of_many_steps_is_shown(opened: Open) -> None:
+    """A browser takes no more than some 100,000 arguments in one call."""
+    more, page = 70_000, match_page(match_replay(matches.unplayed("birth-2")))
+    page = page.replace("</ol>", "<li></li>" * more + "</ol>")
+    page = re.sub(r'("steps":\[.*\])(?=\}</script>)', lambda steps: steps[1][:-1] + ",{}" * more + "]", page)
+    shown = opened(page, f"#step={more}")
+    assert step(shown) == more
+    assert shown.inner_text("#board .turn-line dd") == "The match is over."
+    assert shown.locator("#graph polyline").count() == 2
 
 
 # --- The dice
@@ -241,7 +301,7 @@ def test_a_game_from_elsewhere_is_shown_by_its_picture(opened: Open, monkeypatch
     monkeypatch.setattr(games, "game", lambda _: Toy())
     document = matches.random_match("toy", ["a", "b", "c", "d", "e", "f"])
     page = opened(document)
-    assert page.inner_text("#board") == "Turn: 0 a, 1 b, 2 c, 3 d, 4 e, 5 f\nLead: nobody\n\n()"
+    assert page.inner_text("#board") == "Turn: 0 a, 1 b, 2 c, 3 d, 4 e and 5 f\nLead: nobody\n\n()"
     page.keyboard.press("End")
     faces = [roll.numbers[0] for roll in document.dice]
     assert page.inner_text("#board pre") == str(tuple(faces))

@@ -3,6 +3,7 @@
 "use strict";
 
 (() => {
+  const { svg, html, seatName, seatNames } = arenaSvg;
   const at = (id) => document.getElementById(id);
 
   // --- The match
@@ -38,31 +39,20 @@
   const eventful = steps.filter((step) => step.events.length).map((step) => step.number);
   const table = { game: match.game, title: match.title, seats: bots.length, bots, options: match.options };
 
-  // The seats that would be first if the match ended now; none while all scores are equal.
-  function leaders({ scores, ranks, over, forfeits }) {
-    const first = ranks.flatMap((rank, seat) => (rank === 0 ? [seat] : []));
-    return over || forfeits.length || new Set(scores).size > 1 ? first : [];
-  }
-
   // --- Pieces of the page
 
-  function element(name, properties = {}, ...children) {
-    const made = Object.assign(document.createElement(name), properties);
-    made.append(...children);
-    return made;
-  }
+  const player = (seat) => seatName(seat, table);
 
-  const seatMark = (seat) => element("span", { className: `seat seat-${seat}` }, String(seat));
-  const player = (seat) => element("span", { className: "player" }, seatMark(seat), " ", element("bdi", {}, bots[seat]));
-  const listed = (seats) => seats.flatMap((seat, index) => (index ? [", ", player(seat)] : [player(seat)]));
+  // Lines that may be wider than the page; they can be focused, so that keys scroll them.
+  const preformatted = (text) => Object.assign(html("pre", "", text), { tabIndex: 0 });
+
   const seconds = (ms) => `${(ms / 1000).toFixed(2)} s`;
-
 
   function happened(step) {
     return [
-      ...(step.number === 0 ? [element("p", {}, "The match begins.")] : []),
+      ...(step.number === 0 ? [html("p", "", "The match begins.")] : []),
       ...step.choices.map(choice),
-      ...step.events.map((event) => element("p", { className: "event" }, event)),
+      ...step.events.map((event) => html("p", "event", event)),
       ...step.rolls.map(roll),
       ...step.printed.flatMap(printed),
     ];
@@ -70,17 +60,17 @@
 
   function choice({ seat, name, forfeited, ms }) {
     const [says, time] = forfeited ? [" has forfeited; played for it: ", ""] : [" chooses ", ` in ${ms.toFixed(1)} ms`];
-    const took = element("span", { className: "time" }, time);
-    return element("p", {}, player(seat), says, element("strong", {}, name), took);
+    const took = html("span", "time", time);
+    return html("p", "", player(seat), says, html("strong", "", name), took);
   }
 
   function roll({ key, numbers, bounds }) {
-    const dice = numbers.flatMap((number) => [" ", element("span", { className: bounds ? "draw" : "die" }, String(number))]);
-    return element("p", { className: "roll" }, bounds ? "Draw " : "Dice ", element("code", {}, key), ...dice);
+    const dice = numbers.flatMap((number) => [" ", html("span", bounds ? "draw" : "die", number)]);
+    return html("p", "roll", bounds ? "Draw " : "Dice ", html("code", "", key), dice);
   }
 
   function printed({ seat, lines }) {
-    return [element("p", {}, player(seat), " printed"), element("pre", { tabIndex: 0 }, lines.join("\n"))];
+    return [html("p", "", player(seat), " printed"), preformatted(lines.join("\n"))];
   }
 
   // How a seat stands, for the table of players.
@@ -89,7 +79,7 @@
     const notes = forfeit ? [`forfeited: ${forfeit.reason}`] : [];
     if (step.over) {
       notes.unshift(`place ${step.ranks[seat] + 1}`);
-    } else if (leaders(step).includes(seat)) {
+    } else if (step.leaders.includes(seat)) {
       notes.push("leads");
     }
     const decides = step.pending.includes(seat) && !forfeit;
@@ -98,22 +88,20 @@
 
   // The board of a game that the page cannot draw: whose turn it is, who is ahead, and the picture for terminals.
   function picture(step) {
-    const text = element("pre", { tabIndex: 0 }, step.picture);
-    return element("div", {}, element("p", { className: "turn" }, ...turn(step)), text);
+    return html("div", "", html("p", "turn", turn(step)), preformatted(step.picture));
   }
 
-  function turn(step) {
-    const first = leaders(step);
-    if (step.over) {
-      return [element("span", {}, "The match is over. First: ", ...listed(first))];
+  function turn({ over, pending, leaders }) {
+    const first = leaders.length ? seatNames(leaders, table) : "nobody";
+    if (over) {
+      return html("span", "", "The match is over. First: ", first);
     }
-    const lead = first.length ? listed(first) : ["nobody"];
-    return [element("span", {}, "Turn: ", ...listed(step.pending)), element("span", {}, "Lead: ", ...lead)];
+    return [html("span", "", "Turn: ", seatNames(pending, table)), html("span", "", "Lead: ", first)];
   }
 
   // --- One step
 
-  const draw = typeof arenaBoards === "undefined" ? picture : arenaBoards[match.game];
+  const draw = arenaBoards[match.game] ?? picture;
   const rows = [...document.querySelectorAll("#players tbody tr")];
   const list = document.querySelector("#steps ol");
   const items = [...list.children];
@@ -248,24 +236,18 @@
 
   function graph() {
     const scores = steps.map((step) => step.scores.map(Number));
-    const lowest = Math.min(0, ...scores.flat());
-    const highest = Math.max(1, ...scores.flat());
+    const lowest = scores.flat().reduce((least, score) => Math.min(least, score), 0);
+    const highest = scores.flat().reduce((most, score) => Math.max(most, score), 1);
     const height = (score) => 100 - (100 * (score - lowest)) / (highest - lowest);
     at("graph").setAttribute("viewBox", `0 -6 ${Math.max(last, 1)} 112`);
     at("graph").setAttribute("preserveAspectRatio", "none");
     at("graph").append(
-      ...eventful.map((number) => drawn("path", { class: "mark", d: `M${number},106v-12` })),
+      svg("path", { class: "mark", d: eventful.map((number) => `M${number},106v-12`).join("") }),
       ...bots.map((_, seat) => {
         const points = scores.map((row, number) => `${number},${height(row[seat]).toFixed(1)}`);
-        return drawn("polyline", { class: `line line-${seat}`, points: points.join(" ") });
+        return svg("polyline", { class: `line line-${seat}`, points: points.join(" ") });
       }),
     );
-  }
-
-  function drawn(name, attributes) {
-    const made = document.createElementNS("http://www.w3.org/2000/svg", name);
-    Object.entries(attributes).forEach(([attribute, value]) => made.setAttribute(attribute, value));
-    return made;
   }
 
   // --- The dice
@@ -290,7 +272,7 @@
   at("slider").addEventListener("input", () => go(Number(at("slider").value)));
   at("check-dice").addEventListener("click", checkDice);
   window.addEventListener("hashchange", addressed);
-  graph();
   show(0);
   addressed();
+  graph();
 })();

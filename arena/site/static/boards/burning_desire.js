@@ -2,7 +2,7 @@
 "use strict";
 
 (() => {
-  const { svg, html, picture, table, die, seatName, hasForfeited, leaders, summary, listed, counted } = arenaSvg;
+  const { svg, html, picture, table, die, seatName, hasForfeited, summary, listed, counted } = arenaSvg;
 
   const ROLES = [
     { name: "role 1", title: "1", faces: [1], points: [0, 10, 25, 60, 120, 250, 500] },
@@ -252,7 +252,7 @@
     const missing = BigInt(view.goal) - BigInt(view.totals[seat]);
     const words = [
       hasForfeited(step, seat) ? "forfeited" : "",
-      leaders(step).includes(seat) ? (step.over ? "wins" : "leads") : "",
+      step.leaders.includes(seat) ? (step.over ? "wins" : "leads") : "",
       view.trigger === seat ? "first at the goal" : "",
       missing > 0n ? `${missing} to go` : "",
       queue(view).slice(1).includes(seat) ? "one more turn" : "",

@@ -1,4 +1,4 @@
-// Shared by the boards of all games: making elements, dice, names of seats, and the summary above each board.
+// Shared by the viewer and the boards of all games: elements, dice, names of seats, and the summary above a board.
 "use strict";
 
 /** Maps the name of a game to a function (step, match) that returns an element which shows the step. */
@@ -68,12 +68,12 @@ var arenaSvg = (() => {
   // --- Seats
 
   function badge(seat) {
-    return html("span", `seat-badge seat-${seat}`, seat);
+    return html("span", `seat seat-${seat}`, seat);
   }
 
   /** Returns a seat's number and its bot's name; `bdi` keeps a name written from right to left in its place. */
   function seatName(seat, match) {
-    return html("span", "seat-name", badge(seat), html("bdi", "", match.bots[seat]));
+    return html("span", "player", badge(seat), " ", html("bdi", "", match.bots[seat]));
   }
 
   function seatNames(seats, match) {
@@ -97,14 +97,8 @@ var arenaSvg = (() => {
 
   // --- The summary
 
-  /** Returns the seats in front. While all scores are equal nobody is: ties are broken only at the end. */
-  function leaders({ scores, ranks, forfeits, over }) {
-    const level = !over && !forfeits.length && new Set(scores).size === 1;
-    return level ? [] : ranks.flatMap((rank, seat) => (rank === 0 ? [seat] : []));
-  }
-
   function leadLine(step, match, unit) {
-    const first = leaders(step);
+    const first = step.leaders;
     const points = counted(step.scores[first[0] ?? 0], unit);
     return first.length ? [seatNames(first, match), `: ${points}`] : `nobody, all have ${points}`;
   }
@@ -162,7 +156,7 @@ var arenaSvg = (() => {
   return {
     ...{ svg, html, picture, table },
     ...{ die, smallDie },
-    ...{ badge, seatName, hasForfeited, tags },
-    ...{ leaders, summary, listed, counted },
+    ...{ badge, seatName, seatNames, hasForfeited, tags },
+    ...{ summary, listed, counted },
   };
 })();
