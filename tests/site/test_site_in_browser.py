@@ -94,6 +94,7 @@ def paths(home: Path) -> list[str]:
     return ["/", own, f"{own}/seats", "/bot/ann", f"/match/{match}", compared, "/docs/", "/docs/docs/games.md"]
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("scheme", ["light", "dark"])
 def test_everybody_can_read_every_page(visit: Visit, home: Path, scheme: str) -> None:
     """Nothing is wrong for a screen reader, no colour too faint, and a telephone shows all of it."""
