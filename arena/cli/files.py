@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import tempfile
 from pathlib import Path
 from typing import Any
 
@@ -43,11 +44,10 @@ class NewFile(click.Path):
 def write(file: Path, content: bytes) -> None:
     """Write a file as a whole: until it is complete, what was there before stays. Raises click.ClickException."""
     target = file.resolve()  # or a link would be replaced, and not what it leads to
-    part = target.with_name(f".{os.getpid()}.part")
     try:
-        part.write_bytes(content)
-        part.replace(target)
+        with tempfile.TemporaryDirectory(prefix=".arena-", dir=target.parent) as folder:
+            part = Path(folder) / target.name
+            part.write_bytes(content)
+            part.replace(target)
     except OSError as error:  # that of a full disk does not say which file it was
         raise click.ClickException(f"cannot write {str(file)!r}: {error.strerror}") from error
-    finally:
-        part.unlink(missing_ok=True)

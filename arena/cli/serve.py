@@ -27,6 +27,8 @@ def serve(host: str, port: int, opens: bool, home: Path) -> None:
     """
     from arena.site import server
 
+    if not host:
+        raise click.BadParameter("it is empty: name an address, as 127.0.0.1", param_hint="--host")
     try:
         with server.listening(host, port) as (socket, address):
             say(f"{address} shows {printable(repr(str(home)))}; Ctrl-C ends it")

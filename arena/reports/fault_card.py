@@ -19,17 +19,19 @@ LEGAL = 12
 """Number of legal actions that are named; if there are more, their total is shown."""
 
 
-def fault_card(match: Match, seat: int) -> Iterator[str]:
+def fault_card(match: Match, seat: int, *, own: bool = True, printed: bool = True) -> Iterator[str]:
     """Yield the lines that explain a seat's forfeit.
 
     They say which decision it was, the question and the answer, the times, how the process ended, what it printed and
-    how to reproduce it. Text from the bot is escaped.
+    how to reproduce it. Text from the bot is escaped. Others than the owner of the home do not see how the process was
+    started; and what it printed, unless `printed`, which may tell dice of other matches that are still to be played.
     """
     outcome, bot = match.seats[seat], match.line_up[seat]
     evidence = outcome.evidence or {}
     request: Mapping[str, Any] = evidence.get("request", {})
     at = decision(evidence)
-    yield f"seat {seat} ({bot}) forfeited{at}: {outcome.forfeit}: {printable(str(evidence.get('detail', '')))}"
+    detail = f": {printable(str(evidence.get('detail', '')))}" if printed else ""
+    yield f"seat {seat} ({bot}) forfeited{at}: {outcome.forfeit}{detail}"
     if request:
         yield f"  it was asked: {printable(json.dumps(request, ensure_ascii=False))}"
         yield f"  legal were: {_names(match.ladder.key.game, request)}"
@@ -37,9 +39,9 @@ def fault_card(match: Match, seat: int) -> Iterator[str]:
         yield f"  it had: {_time(match, request)}"
     if evidence.get("exit") is not None:
         yield f"  the process: {printable(str(evidence['exit']))}"
-    if evidence.get("command"):
+    if own and evidence.get("command"):
         yield f"  started as: {printable(shlex.join(evidence['command']))}"
-    if evidence.get("output"):
+    if printed and evidence.get("output"):
         yield "  it printed last:"
         yield from quoted(evidence["output"])
     if request and match.seed is not None:

@@ -39,7 +39,8 @@ class Paired(Report):
 def paired(db: Database, ladder: store.Ladder, bot: str, other: str) -> Paired:
     """Compare two versions by their labels."""
     with store.one_state(db):
-        shares = store.shares_now(db, ladder, [bot, other])
+        everybody = [row.label for row in store.leaderboard(db, ladder)]  # leads go by common opponents, too
+        shares = store.shares_now(db, ladder, everybody)
     points, lead = shares.head_to_head(bot, other), shares.lead(bot, other)
     return Paired(
         ladder=ladder.id,

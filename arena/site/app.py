@@ -53,13 +53,14 @@ class Site:
             Route("/match/{match}.html", self._page(match.download)),
             Route("/match/{match}.json", self._page(match.document)),
             Route("/match/{match}", self._page(match.page)),
-            Route("/match/{match}/log/{seat:int}", self._page(match.log)),
-            Route("/unrated/{number:int}.html", self._page(self._kept(match.download_kept))),
-            Route("/unrated/{number:int}.json", self._page(self._kept(match.document_kept))),
-            Route("/unrated/{number:int}", self._page(self._kept(match.kept_page))),
+            Route("/match/{match}/log/{seat}", self._page(match.log)),
+            Route("/unrated/{number}.html", self._page(self._kept(match.download_kept))),
+            Route("/unrated/{number}.json", self._page(self._kept(match.document_kept))),
+            Route("/unrated/{number}", self._page(self._kept(match.kept_page))),
             Route("/compare", self._page(compare.page)),
             Route("/docs", _to_docs),
             Route("/docs/", docs.index),
+            Mount("/docs/pictures", StaticFiles(directory=docs.PICTURES, check_dir=False)),
             Route("/docs/{page:path}", docs.page),
             Mount("/static", StaticFiles(directory=STATIC)),
         ]
@@ -83,11 +84,11 @@ class Site:
             try:
                 return await self._pages.answer(request, make)
             except store.NotFound as error:
-                return _told(404, "Not found", str(error))
+                return _told(404, "Not found", self._without_path(error))
             except store.StoreError as error:
-                return _told(503, "The home cannot be read", str(error))
-            except (Unreadable, Breach, UnknownGame, FileNotFoundError) as error:
-                return _told(404, "This match cannot be shown", str(error))
+                return _told(503, "The home cannot be read", self._without_path(error))
+            except (Unreadable, Breach, UnknownGame) as error:
+                return _told(404, "This match cannot be shown", self._without_path(error))
 
         return handler
 
@@ -95,12 +96,21 @@ class Site:
         """Return the view of a match that `arena match` played, from the view of its document."""
         return lambda _, request, __: view(match.find_kept(self.home.folder, request.path_params["number"]))
 
+    def _without_path(self, error: Exception) -> str:
+        """Return the message of an error without where the home is: that is nobody's business but the owner's."""
+        folder = self.home.folder
+        paths = {str(folder), str(folder.absolute()), str(folder.resolve())} - {"."}
+        told = str(error)
+        for path in sorted(paths, key=len, reverse=True):
+            told = told.replace(path, "the home")
+        return told
+
     async def _events(self, request: Request) -> Response:
         return await self.watch.stream(request)
 
     async def _ladder_events(self, request: Request) -> Response:
-        name = request.path_params["ladder"]
-        if name not in (await self.home.seen()).ladders:
+        name, known = request.path_params["ladder"], (await self.home.seen()).ladders
+        if known and name not in known:  # without any, the home may be unreadable for a moment
             raise HTTPException(404)
         return await self.watch.stream(request, name)
 

@@ -20,6 +20,10 @@ QUICK = 0.1
 """Seconds that a page may take to be made again at every change of the home."""
 SHARE = 0.1
 """Part of the time that is spent on making a slower page again and again while a ladder changes it."""
+LONGEST = 2_000
+"""Bytes of a query, at most."""
+OVERHEAD = 1_000
+"""Bytes that a kept page takes besides, about."""
 
 
 class Page(NamedTuple):
@@ -49,35 +53,41 @@ class Pages:
 
     def __init__(self, home: Home) -> None:
         self._home = home
-        self._kept: OrderedDict[str, Page] = OrderedDict()
+        self._kept: OrderedDict[bytes, Page] = OrderedDict()
         self._size = 0
-        self._making: dict[str, asyncio.Task[Page]] = {}
+        self._making: dict[tuple[bytes, str], asyncio.Task[Page]] = {}
 
     async def answer(self, request: Request, make: Make) -> Response:
         """Answer a request for a page, with 304 if the browser has it already."""
-        address = f"{request.url.path}?{request.url.query}"
+        query = request.scope["query_string"]
+        if len(query) > LONGEST:
+            return Response("The address is too long.\n", 414)
+        # not request.url: what stands behind a # is no part of that, but of the query
+        address: bytes = request.scope["path"].encode(errors="surrogateescape") + b"?" + query
         page = await self._page(address, make)
         headers = {**page.headers, "ETag": page.etag, "Cache-Control": "no-cache"}
         if page.etag in request.headers.get("If-None-Match", ""):
             return Response(status_code=304, headers=headers)
         return Response(page.body, headers=headers)
 
-    async def _page(self, address: str, make: Make) -> Page:
-        version = (await self._home.seen()).version
+    async def _page(self, address: bytes, make: Make) -> Page:
+        seen = await self._home.seen()
         known = self._kept.get(address)
-        if known is not None and (known.version == version or time.monotonic() < known.good_until):
+        is_held = seen.running and known is not None and time.monotonic() < known.good_until
+        if known is not None and (known.version == seen.version or is_held):
             self._kept.move_to_end(address)
             return known
-        if address not in self._making:
-            self._making[address] = asyncio.create_task(self._made(address, version, make))
-        return await asyncio.shield(self._making[address])
+        making = (address, seen.version)
+        if making not in self._making:
+            self._making[making] = asyncio.create_task(self._made(address, seen.version, make))
+        return await asyncio.shield(self._making[making])
 
-    async def _made(self, address: str, version: str, make: Make) -> Page:
+    async def _made(self, address: bytes, version: str, make: Make) -> Page:
         begun = time.monotonic()
         try:
             made = await make()
         finally:
-            del self._making[address]
+            del self._making[address, version]
         now = time.monotonic()
         took = now - begun
         body = made.text.encode(errors="backslashreplace")
@@ -88,11 +98,15 @@ class Pages:
         self._keep(address, page)
         return page
 
-    def _keep(self, address: str, page: Page) -> None:
+    def _keep(self, address: bytes, page: Page) -> None:
         if (old := self._kept.pop(address, None)) is not None:
-            self._size -= len(old.body)
+            self._size -= _size(address, old)
         self._kept[address] = page
-        self._size += len(page.body)
+        self._size += _size(address, page)
         while self._size > MOST:
-            _, oldest = self._kept.popitem(last=False)
-            self._size -= len(oldest.body)
+            self._size -= _size(*self._kept.popitem(last=False))
+
+
+def _size(address: bytes, page: Page) -> int:
+    """Return how many bytes a kept page takes, about."""
+    return OVERHEAD + len(address) + len(page.body)

@@ -6,7 +6,7 @@ import re
 from functools import cache
 from itertools import pairwise
 from pathlib import Path
-from posixpath import dirname, join, normpath
+from posixpath import basename, dirname, join, normpath
 
 from markdown_it import MarkdownIt
 from markdown_it.token import Token
@@ -19,6 +19,7 @@ from arena.site.rendering import render
 
 ROOT = Path(__file__).parent.parent.parent
 """The folder of the clone; an installed arena has no documentation there."""
+PICTURES = ROOT / "docs/pictures"
 FIRST = ("bots/python/README.md", "bots/README.md", "docs/writing-a-bot.md", "docs/games.md")
 """Pages that are listed first, since most people want their own bot."""
 
@@ -89,6 +90,8 @@ def _lead_links(tokens: list[Token], page: str) -> None:
     """Let links lead to the pages here; one to another file of the project becomes plain text."""
     address: str | None = None
     for token in tokens:
+        if token.type == "image":
+            token.attrs["src"] = f"/docs/pictures/{basename(str(token.attrs['src']))}"
         if token.type == "link_open":
             address = _address(str(token.attrGet("href")), page)
             token.attrs = {"href": address} if address else {}

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import AsyncIterator
+from hashlib import sha256
 
 from starlette.requests import Request
 from starlette.responses import StreamingResponse
@@ -82,4 +83,4 @@ class Watch:
 def _mark(seen: Seen, ladder: str) -> str:
     """Return a text in one line that changes with what a page shows."""
     mark = seen.ladders.get(ladder, "none") if ladder else seen.version
-    return " ".join(mark.split())
+    return sha256(mark.encode(errors="backslashreplace")).hexdigest()[:24]  # it may name files

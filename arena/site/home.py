@@ -38,15 +38,25 @@ class Home:
         self.folder = folder
         self._look = look
         self._seen, self._looked = Seen("", {}), 0.0
+        self._looking: asyncio.Task[None] | None = None
         self._readers = [_Reader(folder) for _ in range(READERS)]
         self._watcher = _Reader(folder)
 
     async def seen(self) -> Seen:
         """Return what is there now, or was there less than `LOOK` seconds ago."""
-        if time.monotonic() - self._looked >= self._look:
-            self._looked = time.monotonic()
-            self._seen = await self._watcher.run(self._looked_at)
+        if self._looking is None and time.monotonic() - self._looked >= self._look:
+            self._looking = asyncio.create_task(self._look_again())
+        if self._looking is not None:
+            await asyncio.shield(self._looking)
         return self._seen
+
+    async def _look_again(self) -> None:
+        try:
+            self._seen = await self._watcher.run(self._looked_at)
+        except store.StoreError as error:
+            self._seen = Seen(str(error), {})
+        finally:
+            self._looked, self._looking = time.monotonic(), None
 
     async def read(self, make: Callable[[Database], T]) -> T:
         """Return what a function makes of the database, in a thread. Raises StoreError, and what it raises."""
@@ -60,12 +70,9 @@ class Home:
 
     def _looked_at(self) -> Seen:
         running = store.is_running(self.folder)
-        try:
-            db = self._watcher.connection()
-            marks = {ladder: f"{mark} {running}" for ladder, mark in store.marks(db).items()}
-            changes = store.changes(db)
-        except store.StoreError as error:
-            return Seen(str(error), {})
+        db = self._watcher.connection()
+        marks = {ladder: f"{mark} {running}" for ladder, mark in store.marks(db).items()}
+        changes = store.changes(db)
         unrated = _modified(self.folder / "unrated")
         return Seen(f"{_identity(self.folder / 'arena.db')} {changes} {unrated} {running}", marks, running)
 
@@ -85,8 +92,14 @@ class _Reader:
         """Run a function in the thread. Raises StoreError where files are at fault, and what it raises."""
 
         def made() -> T:
-            with store.one_line(self._path):
-                return make()
+            try:
+                with store.one_line(self._path):
+                    return make()
+            except store.NotFound:
+                raise
+            except store.StoreError:  # perhaps in the middle of a transaction
+                self._disconnect()
+                raise
 
         self.busy += 1
         try:
@@ -100,7 +113,7 @@ class _Reader:
         if self._db is None or self._file != file:
             self._disconnect()
             self._db = store.open_read(self._path.parent)
-            self._file = _identity(self._path)
+            self._file = file  # from before: if it was replaced meanwhile, it is opened again the next time
         return self._db
 
     def close(self) -> None:

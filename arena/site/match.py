@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -37,7 +38,12 @@ def page(db: Database, request: Request, _: bool) -> Made:
     except (Unreadable, UnknownGame) as error:
         return Made(render("match_card.html", card=card, why=_why_not(match, error)))
     before = store.ratings_before(db, match.id, match.line_up) if card.ratings else {}
-    faults = [list(fault_card(match, seat)) for seat, each in enumerate(match.seats) if each.forfeit is not None]
+    printed = store.may_be_shown(db, match)
+    faults = [
+        list(fault_card(match, seat, own=False, printed=printed))
+        for seat, each in enumerate(match.seats)
+        if each.forfeit is not None
+    ]
     return _viewer(shown, _caution(match), card=card, before=before, faults=faults, titles=card.titles)
 
 
@@ -62,8 +68,10 @@ def document(db: Database, request: Request, _: bool) -> Made:
     return _file(_json(shown), f"{match.id}.json", JSON)
 
 
-def find_kept(home: Path, number: int) -> Document:
-    """Return a match that `arena match` played and the home keeps. Raises Unreadable, Breach and OSError."""
+def find_kept(home: Path, number: str) -> Document:
+    """Return a match that `arena match` played and the home keeps. Raises NotFound, Unreadable, Breach and OSError."""
+    if not re.fullmatch("[1-9][0-9]{0,8}", number):
+        raise store.NotFound(f"no unrated match is called {number[:20]!r}")
     shown = kept.find(home, f"unrated-{number}")
     documents.check(shown)
     return shown
@@ -86,9 +94,10 @@ def document_kept(shown: Document) -> Made:
 
 def log(db: Database, request: Request, _: bool) -> Made:
     """Make the page of what a bot printed in a match."""
-    match, seat = store.match(db, request.path_params["match"]), request.path_params["seat"]
-    if seat >= len(match.line_up):
+    match, number = store.match(db, request.path_params["match"]), request.path_params["seat"]
+    if number not in map(str, range(len(match.line_up))):
         raise store.NotFound(f"match {match.id} has the seats 0 to {len(match.line_up) - 1}")
+    seat = int(number)
     return Made(render("log.html", log=match_log(match, seat, store.printed(db, match, seat))))
 
 

@@ -15,6 +15,8 @@ if TYPE_CHECKING:
 
 LOOKED_AT = 2_000
 """Matches, the newest ones, from which it is seen how fast a ladder goes, and which are the latest."""
+FEW = 10
+"""Matches from which it is seen how fast a slow ladder goes."""
 RECENT = 60.0
 """Seconds before the last result that say how fast a ladder goes, at most."""
 PAGE = 500
@@ -74,14 +76,24 @@ def _seats(db: Database, match: str) -> tuple[tuple[int, int, str | None], ...]:
 
 
 def speed(db: Database, ladder: Ladder) -> float | None:
-    """Return how many matches a second a ladder that is being played finished of late; None if none of the newest."""
-    count, first, last = db.execute(
-        "SELECT count(*), min(finished), max(finished) FROM (SELECT m.finished, max(m.finished) OVER () AS last FROM"
-        " (SELECT match FROM replays ORDER BY rowid DESC LIMIT ?) r CROSS JOIN matches m ON m.id = r.match"
-        " WHERE m.ladder = ?) WHERE finished > last - ?",
-        [LOOKED_AT, ladder.id, RECENT],
-    ).fetchone()
-    return count / max(last - first, 1.0) if count else None
+    """Return how many matches a second a ladder finished of late; None if that cannot be told.
+
+    Matches are stored together, so those of the first moment are not counted: it is not known how long they took.
+    """
+    finished = [
+        moment
+        for (moment,) in db.execute(
+            "SELECT m.finished FROM (SELECT match FROM replays ORDER BY rowid DESC LIMIT ?) r"
+            " CROSS JOIN matches m ON m.id = r.match WHERE m.ladder = ? AND m.finished IS NOT NULL",
+            [LOOKED_AT, ladder.id],
+        )
+    ]
+    last = max(finished, default=0.0)
+    late = [moment for moment in finished if moment > last - RECENT]
+    if len(late) < FEW:  # of a slow ladder more time is looked at
+        late = sorted(finished)[-FEW:]
+    first = min(late, default=last)
+    return sum(moment > first for moment in late) / (last - first) if last > first else None
 
 
 def history(db: Database, ladder: Ladder, points: int, bots: int) -> list[tuple[int, Mapping[str, Rating]]]:

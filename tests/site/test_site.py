@@ -382,16 +382,18 @@ def test_what_is_being_played_is_said(tmp_path: Path) -> None:
 
 
 def test_a_page_that_is_slow_is_not_made_at_every_change(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Or those who watch would slow down the ladder."""
+    """Or those who watch would slow down the ladder. When it is over, they see how it ended."""
     ladder = homes.make(tmp_path / "home", ("ann", "bob"), 1)
     monkeypatch.setattr("arena.site.cache.QUICK", 0.0)
     monkeypatch.setattr("arena.site.cache.SHARE", 1e-6)
     with homes.site(tmp_path / "home") as site:
-        before = site.get("/").text
-        with store.open(tmp_path / "home", checkpoints=True) as db:
-            store.plan(db, ladder, ["ann", "bob"], rounds=2)
-        assert site.get("/").text == before
-        assert "nobody plays the rest now" in site.get("/?another").text
+        with store.exclusive(tmp_path / "home"):
+            before = site.get("/").text
+            with store.open(tmp_path / "home", checkpoints=True) as db:
+                store.plan(db, ladder, ["ann", "bob"], rounds=2)
+            assert site.get("/").text == before
+            assert "2 of 4 matches" in site.get("/?another").text
+        assert "nobody plays the rest now" in site.get("/").text
 
 
 # --- Homes that are not as they should be

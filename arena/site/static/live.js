@@ -78,6 +78,15 @@
       events = new EventSource(document.body.dataset.events);
       events.addEventListener("open", update);
       events.addEventListener("message", update);
+      events.addEventListener("error", listenAgain);
+    }
+  }
+
+  // A browser tries again by itself, but not after an answer that was no stream.
+  function listenAgain() {
+    if (events?.readyState === EventSource.CLOSED) {
+      events = null;
+      setTimeout(listen, 5000);
     }
   }
 
