@@ -99,7 +99,7 @@ def ladder(
     Example:
       arena ladder --game buttons
     """
-    from arena import roster
+    from arena import roster, submission
     from arena.cli import bot_card, leaderboard
     from arena.reports import leaderboard as reports
     from arena.tournament.budget import Budget
@@ -117,8 +117,9 @@ def ladder(
     key = store.LadderKey(game.name, seats, setting.options, setting.limits.plain(), game.rules_version)
     field = roster.check_field(home, game, seats, bots.split(",") if bots is not None else None)
     with store.open_read(home) as db:
-        for bot in forgive:
-            store.version(db, bot)  # before a ladder is made
+        for bot in forgive:  # before a ladder is made; built-in bots may not have been entered yet
+            if bot.partition("@")[0] not in submission.built_ins():
+                store.version(db, bot)
     with store.exclusive(home), store.open(home, checkpoints=True) as db:
         homes.say_if_above(home)
         mine = store.ladder(db, key, draw_probability=game.draw_probability, seed=seed)

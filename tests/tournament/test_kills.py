@@ -27,7 +27,7 @@ from tests.tournament.conftest import still_running
 
 KILLS = 50
 STARTS = 40
-ROUNDS = 1000
+ROUNDS = 500
 FORGIVEN = ("--forgive", "slow", "--forgive", "random")
 """Options that give second chances back. A bot that is killed, without the sandbox around it, looks like one that
 killed itself, and so uses its second chance."""
