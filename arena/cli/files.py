@@ -28,10 +28,10 @@ class NewFile(click.Path):
         file = Path(os.fsdecode(super().convert(value, param, ctx)))
         if not file.parent.is_dir():
             self.fail(f"there is no folder {str(file.parent)!r}", param, ctx)
-        if not os.access(file.parent, os.W_OK | os.X_OK):
-            self.fail(f"the folder {str(file.parent)!r} cannot be written", param, ctx)
         if file.exists() and not self._may_replace(file):
             self.fail(f"{str(file)!r} is there and is no {self._kind}: name another file", param, ctx)
+        if not os.access(file.parent, os.W_OK | os.X_OK):
+            self.fail(f"the folder {str(file.parent)!r} cannot be written", param, ctx)
         return file
 
     def _may_replace(self, file: Path) -> bool:
