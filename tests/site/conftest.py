@@ -26,8 +26,9 @@ Open: TypeAlias = "Callable[..., Page]"
 @pytest.fixture(scope="module")
 def browser() -> Iterator[Browser]:
     """Chromium, for the tests of one module: Playwright's loop must be closed before others begin."""
-    from playwright.sync_api import sync_playwright  # here, since the other tests of pages do without
+    from playwright.sync_api import expect, sync_playwright  # here, since the other tests of pages do without
 
+    expect.set_options(timeout=30_000)  # other tests keep the machine busy
     with sync_playwright() as playwright:
         path = shutil.which("chromium")
         assert path is not None

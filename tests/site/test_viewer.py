@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import hashlib
 import re
-from statistics import median
 
 import pytest
 from axe_playwright_python.sync_playwright import Axe
@@ -114,22 +113,27 @@ def test_what_bots_say_is_text(opened: Open) -> None:
 
 
 def test_a_key_shows_the_next_board_within_50_milliseconds(opened: Open) -> None:
-    """Also in a match of 500 steps: whoever holds a key down sees every step."""
-    long = matches.random_match("burning-desire", ["a", "b", "c", "d"])
-    page = opened(long)
+    """Also in a match of 500 steps: whoever holds a key down sees every step.
+
+    Counted is the processor time of the whole process that draws the page: it says what a step costs, whatever else
+    the machine does meanwhile.
+    """
+    page = opened(matches.random_match("burning-desire", ["a", "b", "c", "d"]))
     assert int(page.inner_text("#count")) >= 500
-    page.evaluate("""() => {
-        window.took = [];
-        document.addEventListener("keydown", (event) => {
-            const begun = performance.now();
-            requestAnimationFrame(() => setTimeout(() => window.took.push(performance.now() - begun)));
-        }, true);
-    }""")
-    for _ in range(40):
+    devtools = page.context.new_cdp_session(page)
+    devtools.send("Performance.enable")
+
+    def used() -> float:
+        """Processor time of the page's process, in milliseconds."""
+        metrics = devtools.send("Performance.getMetrics")["metrics"]
+        return 1000 * float(next(metric["value"] for metric in metrics if metric["name"] == "ProcessTime"))
+
+    keys, begun = 40, used()
+    for _ in range(keys):
         page.keyboard.press("ArrowRight")
-        page.evaluate("new Promise(requestAnimationFrame)")
-    took = page.evaluate("window.took")
-    assert median(took) < 50, took  # single ones may be late, since other tests keep the machine busy
+        page.evaluate("new Promise((drawn) => requestAnimationFrame(() => setTimeout(drawn)))")
+    assert step(page) == keys
+    assert (used() - begun) / keys < 50
 
 
 @pytest.mark.parametrize("name", matches.NAMES)
