@@ -78,6 +78,14 @@ class Game(ABC, Generic[State]):
     """Probability that two equal bots share a place, a parameter of TrueSkill. Measured, and constant for a game."""
     beyond_scores: ClassVar[str] = ""
     """Explanation shown to people when a seat is placed above one with a larger score."""
+    board: ClassVar[str] = ""
+    """A script, as text, that draws its board in pages; a game of another package brings it if a picture is too little.
+
+    It is a classic script that sets `arenaBoards[name]` to a function. That is given a step of a
+    `arena.reports.replay.MatchReplay`, with `previous`, the view before it, and the table: its `seats`, `bots` and
+    `options`. It returns the element to show; `arenaSvg` has what may help. Styles are set as attributes of SVG
+    elements, since the pages allow no inline style.
+    """
     defaults: ClassVar[Options] = {}
     """All options with their default values."""
 

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import NamedTuple
 
 from arena import games
+from arena.referee.limits import Bank, Limits
 from arena.replay.document import Document, Step
 from arena.worker.logs import by_decision
 
@@ -26,6 +27,33 @@ class Annotated(NamedTuple):
     """Milliseconds that it took; None if it was played for a seat that had forfeited."""
     printed: Sequence[str]
     """What the bot printed at this decision, as `Annotator.printed` returns it."""
+    bank: float | None
+    """Seconds that the seat had left after it beyond its limits; None if it had no limits, or they are not known."""
+
+
+class Banks:
+    """What is left of the bank of each seat, computed from what its decisions were charged.
+
+    A time over the limit that was not charged because other matches waited in the same frame is charged here: a record
+    does not tell. Such a share can only be that long beside first decisions, which have ten times the limit.
+    """
+
+    def __init__(self, shown: Document) -> None:
+        limits = shown.limits or [None] * len(shown.bots)
+        self._banks = [None if each is None else Bank.full(Limits(each.decision, each.bank)) for each in limits]
+        self._charged: Sequence[Mapping[int, float]] = shown.charged_ms or [{}] * len(shown.bots)
+        self._decisions = [0] * len(shown.bots)
+
+    def charge(self, seat: int, ms: float) -> None:
+        """Charge the next decision of a seat, which took so many milliseconds."""
+        if bank := self._banks[seat]:
+            bank.charge(self._charged[seat].get(self._decisions[seat], ms) / 1000)
+        self._decisions[seat] += 1
+
+    def left(self, seat: int) -> float | None:
+        """Return what a seat has left, in seconds; None if no limits of it are known."""
+        bank = self._banks[seat]
+        return None if bank is None else max(bank.left, 0.0)
 
 
 class Annotator:
@@ -41,6 +69,7 @@ class Annotator:
         """Number of steps annotated."""
         self._asked = 0
         """Number of the last decision."""
+        self._banks = Banks(shown)
         self._logs = [by_decision(lines) for lines in shown.logs or [()] * len(shown.bots)]
 
     def annotate(self, step: Step) -> list[Annotated]:
@@ -54,7 +83,10 @@ class Annotator:
         self._asked += self.steps <= end  # also in the step in which it forfeited, but not after that
         ms = next(self.times[seat], 0.0) if self.steps < end else None
         printed = self.printed(seat, self._asked) if self.steps <= end else ()
-        return Annotated(seat, action, self._asked, self._game.action_name(action), ms, printed)
+        if ms is not None:
+            self._banks.charge(seat, ms)
+        name = self._game.action_name(action)
+        return Annotated(seat, action, self._asked, name, ms, printed, self._banks.left(seat))
 
     def printed(self, seat: int, decision: int) -> Sequence[str]:
         """Return what a bot printed at a decision, each line once; 0 is the time before the first decision.
@@ -64,6 +96,11 @@ class Annotator:
         lines = self._logs[seat].pop(decision, [])
         more = [f"… {len(lines) - LINES:,} more lines"] if len(lines) > LINES else []
         return [*lines[:LINES], *more]
+
+    @property
+    def banks(self) -> Sequence[float | None]:
+        """By seat, the seconds that it has left beyond its limits; None where there are no limits, or none known."""
+        return [self._banks.left(seat) for seat in range(len(self.times))]
 
     def left(self) -> Iterator[tuple[int, int, Sequence[str]]]:
         """Yield seat, decision and lines of what is not told yet: after the last step, what decided the match."""

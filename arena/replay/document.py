@@ -6,13 +6,14 @@ import re
 import time
 from collections.abc import Iterator, Sequence
 from datetime import UTC, datetime
-from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias, TypeVar
 
 import msgspec
 
 from arena import games, suggest
 from arena.games.dice import Dice, KeyedDice, commitment
 from arena.games.rules import BadOption, Game
+from arena.referee.limits import Limits
 from arena.referee.match import Match
 from arena.replay.record import Breach, Choice, Forfeited, Replay, Unreadable, recorded, replayed, unpack
 from arena.worker.logs import Line
@@ -20,6 +21,8 @@ from arena.worker.logs import Line
 if TYPE_CHECKING:
     from arena.worker.jobs import Played, Task
     from ladder import store
+
+T = TypeVar("T")
 
 FORMAT = 1
 """Number of the document's format; fields that are added later do not change it."""
@@ -35,6 +38,15 @@ class Roll(msgspec.Struct, frozen=True, omit_defaults=True):
     key: str
     numbers: tuple[int, ...]
     bounds: tuple[int, ...] | None = None
+
+
+class Allowed(msgspec.Struct, frozen=True):
+    """The time that a seat had, in seconds."""
+
+    decision: float
+    """For each decision; the first one may take ten times as long."""
+    bank: float
+    """For the whole match, from which time beyond that is taken."""
 
 
 class NotedDice(Dice):
@@ -73,13 +85,17 @@ class Document(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     ranks: tuple[int, ...]
     scores: tuple[str, ...]
     finished: float | None
+    limits: tuple[Allowed | None, ...] = ()
+    """By seat; None for a seat without limits. Empty if they are not known."""
+    charged_ms: tuple[dict[int, float], ...] = ()
+    """By seat and index in `times_ms`: the time charged, where it is not the time elapsed."""
     logs: tuple[tuple[Line, ...], ...] = ()
     """By seat what its bot printed, as far as it was kept; empty if nothing was, or if it may not be shown yet."""
 
     @property
     def replay(self) -> Replay:
-        """The record of the match, without charged times and conditions, which a document does not have."""
-        return Replay(self.choices, self.forfeits, self.times_ms)
+        """The record of the match, without conditions, which a document does not have."""
+        return Replay(self.choices, self.forfeits, self.times_ms, self.charged_ms)
 
 
 class Step(NamedTuple):
@@ -109,14 +125,15 @@ def document(match: store.Match, logs: Logs = ()) -> Document:
         ranks=tuple(seat.rank for seat in match.seats),
         scores=tuple(str(seat.score) for seat in match.seats),
         finished=match.finished,
+        limits=(_allowed(Limits(**key.limits)),) * len(match.line_up),
         logs=_any(logs),
     )
     return _with_dice(made)
 
 
-def _any(logs: Logs) -> Logs:
-    """Return logs by seat, or nothing if all of them are empty."""
-    return logs if any(logs) else ()
+def _any(by_seat: tuple[T, ...]) -> tuple[T, ...]:
+    """Return what there is by seat, or nothing if all of it is empty."""
+    return by_seat if any(by_seat) else ()
 
 
 def unrated(task: Task, bots: Sequence[str], played: Played, logs: Logs = ()) -> Document:
@@ -124,7 +141,12 @@ def unrated(task: Task, bots: Sequence[str], played: Played, logs: Logs = ()) ->
     assert played.outcome is not None
     ranks, scores, _ = played.outcome
     made = _with_dice(_of_task(task, bots, recorded(played), ranks, tuple(map(str, scores))))
-    return msgspec.structs.replace(made, logs=_any(logs))
+    limits = tuple(None if entrant.is_external else _allowed(task.limits) for entrant in task.lineup)
+    return msgspec.structs.replace(made, limits=limits, logs=_any(logs))
+
+
+def _allowed(limits: Limits) -> Allowed:
+    return Allowed(limits.decision, limits.bank)
 
 
 def begun(task: Task, bots: Sequence[str]) -> Document:
@@ -157,6 +179,7 @@ def _made(record: Replay, seed: bytes, **others: Any) -> Document:
         choices=record.choices,
         forfeits=record.forfeits,
         times_ms=record.times_ms,
+        charged_ms=_any(tuple([dict(charged) for charged in record.charged_ms])),
         dice=(),
         **others,
     )
@@ -226,8 +249,9 @@ def _seed(shown: Document) -> bytes:
 def _check_setting(game: Game[Any], shown: Document) -> None:
     if not len(shown.bots) == len(shown.times_ms) in game.seats:
         raise Breach(f"it has {len(shown.bots)} bots, and times of {len(shown.times_ms)}")
-    if shown.logs and len(shown.logs) != len(shown.bots):
-        raise Breach(f"it has {len(shown.bots)} bots, and logs of {len(shown.logs)}")
+    for name in ("logs", "limits", "charged_ms"):
+        if (given := getattr(shown, name)) and len(given) != len(shown.bots):
+            raise Breach(f"it has {len(shown.bots)} bots, and {name} of {len(given)}")
     try:
         missing = sorted(game.options(shown.options).keys() - shown.options.keys())
     except BadOption as error:

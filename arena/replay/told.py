@@ -23,6 +23,7 @@ class Teller:
     def __init__(self, shown: Document) -> None:
         self._shown, self._game = shown, games.game(shown.game)
         self.annotator = Annotator(shown)
+        self._banks = list(self.annotator.banks)
         self._reasons = {forfeit.seat: f" ({forfeit.reason})" for forfeit in shown.forfeits}
 
     def tell(self, step: Step) -> str:
@@ -57,8 +58,15 @@ class Teller:
         if choice.ms is None:
             told = f"{step}: {who} has forfeited{self._reasons.get(seat, '')}, for it: {name}"
         else:
-            told = f"{step}, decision {choice.decision}: {who}: {name}   {choice.ms:.1f} ms"
+            told = f"{step}, decision {choice.decision}: {who}: {name}   {choice.ms:.1f} ms{self._bank(choice)}"
         return [told, *_quoted(choice.printed)]
+
+    def _bank(self, choice: Annotated) -> str:
+        """Return what is left of the bank, if the choice took something from it."""
+        before, self._banks[choice.seat] = self._banks[choice.seat], choice.bank
+        if before is None or choice.bank is None or choice.bank == before:
+            return ""
+        return f", {choice.bank:.2f} s left in the bank"
 
 
 def _quoted(lines: Iterable[str]) -> list[str]:

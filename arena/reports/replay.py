@@ -13,7 +13,7 @@ from arena import games
 from arena.games.rules import Game
 from arena.referee.match import SeatForfeit, final_ranks
 from arena.replay.annotated import Annotated, Annotator
-from arena.replay.document import Document, Roll, Step, steps
+from arena.replay.document import Allowed, Document, Roll, Step, steps
 from arena.reports.base import Report
 from arena.suggest import printable
 
@@ -79,6 +79,8 @@ class ReplayStep(Report):
     """All until now."""
     thought_ms: Sequence[float]
     """By seat, the time that all its decisions took until now."""
+    bank_ms: Sequence[float | None]
+    """By seat, the time that it has left beyond its limits; None if it has none, or they are not known."""
     events: Sequence[str]
     """What people will look for in the match."""
     printed: Sequence[Printed]
@@ -95,6 +97,8 @@ class MatchReplay(Report):
     seed: str
     commitment: str
     bots: Sequence[str]
+    limits: Sequence[Allowed | None]
+    """By seat, in seconds; None for a seat without limits. Empty if they are not known."""
     caution: str
     """What to know before the match is looked at, such as that it does not count; often empty."""
     finished: float | None
@@ -115,6 +119,7 @@ def match_replay(shown: Document, caution: str = "") -> MatchReplay:
         seed=shown.seed,
         commitment=shown.commitment,
         bots=[printable(bot) for bot in shown.bots],
+        limits=shown.limits,
         caution=printable(caution),
         finished=shown.finished,
         scores=shown.scores,
@@ -170,6 +175,7 @@ class _Reporter:
             leaders=leaders,
             forfeits=list(map(_forfeit, forfeits.values())),
             thought_ms=[round(thought, 2) for thought in self._thought],
+            bank_ms=[None if bank is None else round(1000 * bank, 2) for bank in self._annotator.banks],
             events=[*self._new_forfeits(self._annotator.steps), *happened, *self._new_leader(leaders)],
             printed=self._said(choices),
         )

@@ -14,6 +14,7 @@ from starlette.responses import RedirectResponse, Response
 from starlette.routing import Mount, Route
 from starlette.staticfiles import StaticFiles
 
+from arena import games
 from arena.games import UnknownGame
 from arena.replay import Breach, Unreadable
 from arena.site import bot, compare, docs, front, ladder, match
@@ -62,6 +63,7 @@ class Site:
             Route("/docs/", docs.index),
             Mount("/docs/pictures", StaticFiles(directory=docs.PICTURES, check_dir=False)),
             Route("/docs/{page:path}", docs.page),
+            Route("/boards/{game}.js", _board),
             Mount("/static", StaticFiles(directory=STATIC)),
         ]
         handlers = {HTTPException: _refused, 500: _failed}
@@ -113,6 +115,15 @@ class Site:
         if known and name not in known:  # without any, the home may be unreadable for a moment
             raise HTTPException(404)
         return await self.watch.stream(request, name)
+
+
+async def _board(request: Request) -> Response:
+    """Return the script that a game of another package brings to draw its board."""
+    name = request.path_params["game"]
+    script = games.game(name).board if name in games.names() else ""
+    if not script:
+        raise HTTPException(404)
+    return Response(script, headers={"Cache-Control": "no-cache"}, media_type="text/javascript")
 
 
 async def _to_docs(_: Request) -> Response:

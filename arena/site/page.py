@@ -14,15 +14,18 @@ from typing import Any, NamedTuple
 import msgspec
 from markupsafe import Markup
 
+from arena import games
 from arena.reports.replay import MatchReplay
 from arena.site.patches import patch
 from arena.site.rendering import render
 
 STATIC = Path(__file__).with_name("static")
+BOARDS = "/boards/"
+"""Where the site has the boards that games of other packages bring."""
 
 
 class Parts(NamedTuple):
-    """The files, in `STATIC`, that the page of a match needs, in their order, and what it shows."""
+    """What the page of a match needs: the addresses of its scripts and styles, in their order, and what it shows."""
 
     scripts: Sequence[str]
     styles: Sequence[str]
@@ -32,8 +35,8 @@ class Parts(NamedTuple):
 def match_page(shown: MatchReplay) -> str:
     """Return the page of a match as HTML. What bots and files say is shown as text, whatever it is."""
     parts = parts_of(shown)
-    scripts = [_static(name) for name in parts.scripts]
-    style = "".join(map(_static, parts.styles))
+    scripts = [_text(address) for address in parts.scripts]
+    style = "".join(map(_text, parts.styles))
     return render(
         "match.html",
         **parts.shown,
@@ -45,27 +48,36 @@ def match_page(shown: MatchReplay) -> str:
 
 def parts_of(shown: MatchReplay) -> Parts:
     """Return what the page of a match is made of."""
-    board = _boards().get(shown.game)
+    board = _board(shown.game)
     given = {
         "match": shown,
         "by_place": sorted(range(len(shown.bots)), key=shown.ranks.__getitem__),
         "finished": shown.finished and datetime.fromtimestamp(shown.finished, UTC).strftime("%Y-%m-%d %H:%M UTC"),
+        "limits": next(filter(None, shown.limits), None),  # all seats that have limits have the same
         "data": Markup(_data(shown, "view" if board else "picture")),
     }
-    scripts = ["dice.js", "boards/svg.js", *([board] if board else []), "viewer.js"]
-    return Parts(scripts, ["viewer.css", *(["boards.css"] if board else [])], given)
+    scripts = ["/static/dice.js", "/static/boards/svg.js", *([board] if board else []), "/static/viewer.js"]
+    return Parts(scripts, ["/static/viewer.css", *(["/static/boards.css"] if board else [])], given)
+
+
+def _board(name: str) -> str | None:
+    """Return the address of the script that draws the board of a game, if there is one."""
+    ours = f"boards/{name.replace('-', '_')}.js"
+    if (STATIC / ours).exists():
+        return f"/static/{ours}"
+    return f"{BOARDS}{name}.js" if games.game(name).board else None
+
+
+def _text(address: str) -> str:
+    """Return the text of a script or style by its address in the site."""
+    if address.startswith(BOARDS):
+        return games.game(address.removeprefix(BOARDS).removesuffix(".js")).board
+    return _static(address.removeprefix("/static/"))
 
 
 @cache
 def _static(name: str) -> str:
     return (STATIC / name).read_text("utf-8")
-
-
-@cache
-def _boards() -> Mapping[str, str]:
-    """Return the scripts that draw the boards of games, by the game's name; other games are shown as pictures."""
-    files = [path.name for path in (STATIC / "boards").glob("*.js") if path.name != "svg.js"]
-    return {name.removesuffix(".js").replace("_", "-"): f"boards/{name}" for name in files}
 
 
 def _policy(scripts: Sequence[str], style: str) -> str:

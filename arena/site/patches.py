@@ -9,9 +9,9 @@ from typing import Any
 def patch(before: Any, after: Any) -> Any:
     """Return what makes `after` of `before`; `patched` in `static/viewer.js` does so.
 
-    An object is a JSON Merge Patch (RFC 7396): the members to set, and null for those to remove; so no value may be
-    null. For a list of the same length, its members are the places that change. Anything else replaces what was there;
-    but no list or text may become an object.
+    An object is a JSON Merge Patch (RFC 7396): the members to set, and null for those to remove; so no value may
+    become null. For a list of the same length, its members are the places that change. Anything else replaces what was
+    there; but no list or text may become an object.
     """
     if isinstance(before, Mapping) and isinstance(after, Mapping):
         removed = {name: None for name in before if name not in after}

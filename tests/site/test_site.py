@@ -14,10 +14,13 @@ from starlette.testclient import TestClient
 from arena import games
 from arena.replay import kept
 from arena.reports import bot_card, front, leaderboard, paired
+from arena.reports.replay import match_replay
 from arena.reports.words import percent
+from arena.site.page import parts_of
 from arena.site.rendering import probability
 from ladder import store
 from tests.cli.conftest import ESCAPES, make_home
+from tests.referee.toy import Toy
 from tests.site import homes, matches
 from tests.tournament import playing
 
@@ -71,6 +74,20 @@ def test_every_link_leads_to_a_page(site: TestClient) -> None:
             left |= {link for link in found - seen - sorts if link.startswith("/") and len(seen) < 400}
     assert {"/docs/docs/games.md", "/compare", "/static/site.css"} <= seen
     assert any(address.endswith(".json") for address in seen)
+
+
+def test_the_board_of_a_game_from_elsewhere_is_a_file_of_the_site(
+    site: TestClient, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Its page names the address, since a page of the site has no script in itself; other games have none there."""
+    monkeypatch.setattr(Toy, "board", "arenaBoards.toy = 1;")
+    monkeypatch.setattr(games, "names", lambda: ("toy", "buttons"))
+    monkeypatch.setattr(games, "game", lambda _: Toy())
+    assert "/boards/toy.js" in parts_of(match_replay(matches.random_match("toy", ["a", "b"]))).scripts
+    answer = site.get("/boards/toy.js")
+    assert (answer.text, answer.headers["content-type"]) == ("arenaBoards.toy = 1;", "text/javascript; charset=utf-8")
+    monkeypatch.setattr(Toy, "board", "")
+    assert [site.get(f"/boards/{name}.js").status_code for name in ("toy", "chess")] == [404, 404]
 
 
 def test_links_to_headings_lead_to_them(site: TestClient) -> None:

@@ -5,12 +5,13 @@ from __future__ import annotations
 import hashlib
 import re
 
+import msgspec
 import pytest
 from axe_playwright_python.sync_playwright import Axe
 from playwright.sync_api import Page, expect
 
 from arena import games
-from arena.replay.document import Document
+from arena.replay.document import Allowed, Document
 from arena.reports.replay import match_replay
 from arena.site.page import match_page
 from tests.referee.toy import Toy
@@ -102,6 +103,20 @@ def test_a_step_says_who_chose_what_and_how_the_players_stand(opened: Open) -> N
         "place 1",
         "place 2, forfeited: crash",
     ]
+
+
+def test_a_seat_that_was_slow_has_less_in_its_bank(opened: Open) -> None:
+    """From the step on in which it took longer than its limit; of the others nothing is said."""
+    match = matches.exported("birth-2")
+    times = ((5000.0, *match.times_ms[0][1:]), match.times_ms[1])
+    page = opened(msgspec.structs.replace(match, times_ms=times, limits=(Allowed(0.1, 10.0),) * 2))
+    standings = page.locator("#players tbody tr td:last-child")
+    assert "bank" not in " ".join(standings.all_inner_texts())
+    page.keyboard.press("End")
+    slow, quick = standings.all_inner_texts()
+    assert "6.00 s left in the bank" in slow
+    assert "bank" not in quick
+    assert "Limit of a decision 0.1 s, ten times that for the first one, bank 10 s." in page.inner_text("footer")
 
 
 def test_what_bots_say_is_text(opened: Open) -> None:
@@ -298,6 +313,20 @@ def test_a_screen_reader_hears_of_a_step_when_it_stands_still(opened: Open) -> N
     for _ in range(10):
         page.keyboard.press("ArrowRight")
     expect(page.locator("#said")).to_have_text(re.compile(r"^Step 10\. "))
+
+
+BOARD = """arenaBoards.toy = ({ view }, { bots }) =>
+  arenaSvg.picture("toy", 100, 20, "The dice", arenaSvg.svg("text", { y: 15 }, `${bots[0]}: ${view.rolls.length}`));"""
+
+
+def test_a_game_from_elsewhere_may_bring_its_board(opened: Open, monkeypatch: pytest.MonkeyPatch) -> None:
+    """It is drawn by the script of its package, which the page allows like its own."""
+    monkeypatch.setattr(Toy, "board", BOARD)
+    monkeypatch.setattr(games, "game", lambda _: Toy())
+    page = opened(matches.random_match("toy", ["<b>", "b"]))
+    page.keyboard.press("End")
+    assert page.inner_html("#board").startswith("<svg")
+    assert page.locator("#board text").text_content() == "<b>: 4"
 
 
 def test_a_game_from_elsewhere_is_shown_by_its_picture(opened: Open, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -82,6 +82,10 @@
     } else if (step.leaders.includes(seat)) {
       notes.push("leads");
     }
+    const left = step.bank_ms[seat];
+    if (left !== steps[0].bank_ms[seat]) {
+      notes.push(`${seconds(left)} left in the bank`);
+    }
     const decides = step.pending.includes(seat) && !forfeit;
     return [...notes, ...(decides ? ["to decide"] : [])].join(", ");
   }
