@@ -336,6 +336,13 @@ def test_every_message_and_fault_is_described() -> None:
 
 
 @every_game
+def test_the_board_of_each_game_is_drawn(name: str) -> None:
+    """Beside its rules, with words for those who do not see the picture."""
+    assert re.search(rf"!\[.{{40,}}\]\(pictures/{name}\.png\)", section(games.game(name).title))
+    assert (ROOT / f"docs/pictures/{name}.png").stat().st_size < 150_000
+
+
+@every_game
 def test_actions_are_the_games(name: str) -> None:
     """Numbers and names of the tables, and the last one is the last there is."""
     rules = games.game(name)
