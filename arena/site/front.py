@@ -19,12 +19,10 @@ if TYPE_CHECKING:
 def page(db: Database, _: Request, running: bool) -> Made:
     """Make the page."""
     found = reports.front(db, running=running)
-    settings = {each.ladder: _settings(each) for each in found.ladders}
+    settings = {each.ladder: _settings(each) for each in found.ladders if each.game in games.names()}
     return Made(render("front.html", front=found, settings=settings, titles=store.titles(db), events="/events"))
 
 
 def _settings(ladder: reports.ListedLadder) -> str:
     """Return what is unusual about a ladder, as text."""
-    if ladder.game not in games.names():
-        return ""
     return "".join(f"{each}, " for each in unusual(games.game(ladder.game), ladder.limits, ladder.options))

@@ -18,6 +18,7 @@ POLICY = (
 )
 HEADERS = {
     "Content-Security-Policy": POLICY,
+    "Cache-Control": "no-cache",  # ask whether it has changed, or a new arena would be shown by old scripts
     "X-Content-Type-Options": "nosniff",
     "Referrer-Policy": "no-referrer",
     "Cross-Origin-Opener-Policy": "same-origin",

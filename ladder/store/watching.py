@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from bisect import bisect_left
 from collections.abc import Collection, Mapping, Sequence
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -36,7 +37,8 @@ class LatestMatch(NamedTuple):
 def marks(db: Database) -> dict[str, str]:
     """Return for each ladder, by id, a text that changes with everything that is shown of it."""
     rows = db.execute(
-        "SELECT id, last_played, folded, settled, summed, hash, (SELECT max(id) FROM corrections) FROM ladders"
+        "SELECT id, last_played, folded, settled, summed, hash, (SELECT max(id) FROM corrections),"
+        " (SELECT max(seq) FROM matches WHERE ladder = ladders.id AND status = 'scheduled') FROM ladders"
     )
     return {ladder: " ".join(map(str, mark)) for ladder, *mark in rows}
 
@@ -105,7 +107,11 @@ def history(db: Database, ladder: Ladder, points: int, bots: int) -> list[tuple[
     (end,) = db.execute("SELECT folded FROM ladders WHERE id = ?", [ladder.id]).fetchone()
     window = max(1, 4 * bots // ladder.key.seats)
     places = sorted({max(1, end * number // points) for number in range(1, points + 1)}) if end else []
-    return [(place, _ratings(db, ladder, max(0, place - window), place)) for place in places]
+    query = "SELECT seq FROM matches WHERE ladder = ? AND status = 'annulled' ORDER BY seq"
+    annulled = [seq for (seq,) in db.execute(query, [ladder.id])]
+    return [
+        (place - bisect_left(annulled, place), _ratings(db, ladder, max(0, place - window), place)) for place in places
+    ]
 
 
 def _ratings(db: Database, ladder: Ladder, begin: int, end: int) -> dict[str, Rating]:

@@ -69,6 +69,19 @@ def test_the_history_ends_with_the_ratings(db: Database) -> None:
     assert store.history(db, begin_empty(db), points=7, bots=3) == []
 
 
+def test_annulled_matches_do_not_count_in_the_history(db: Database) -> None:
+    """It says after how many rated matches a rating was what it was."""
+    ladder = begin(db, "ann", "bob", "cid", rounds=10)
+    play(db, ladder)
+    store.annul_bot(db, "cid", "it cheated")
+    store.apply_ratings(db, ladder)
+    counts = store.counts(db, ladder)
+    assert counts.annulled > 0
+    ends = [end for end, _ in store.history(db, ladder, points=5, bots=2)]
+    assert ends == sorted(ends)
+    assert ends[-1] == counts.done
+
+
 def begin_empty(db: Database) -> store.Ladder:
     """A ladder without matches."""
     key = store.LadderKey("dice", 3, {}, {}, 1)
@@ -97,6 +110,8 @@ def test_marks_change_with_what_is_shown(db: Database) -> None:
     seen.append(store.marks(db))
     assert len({marks[ladder.id] for marks in seen}) == 3
     assert len({marks[other.id] for marks in seen}) == 1
+    store.plan(db, ladder, ["ann@1", "bob@1"], 2)
+    assert store.marks(db)[ladder.id] != seen[-1][ladder.id]
     store.rename(db, "ann", "Annie")
     assert all(store.marks(db)[each.id] != seen[-1][each.id] for each in (ladder, other))
 

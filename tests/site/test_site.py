@@ -90,6 +90,17 @@ def test_the_board_of_a_game_from_elsewhere_is_a_file_of_the_site(
     assert [site.get(f"/boards/{name}.js").status_code for name in ("toy", "chess")] == [404, 404]
 
 
+def test_a_ladder_of_a_game_that_is_gone_is_named_without_a_link(
+    home: Path, ladder: store.Ladder, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Its package may have been removed; the page of the ladder could not be made."""
+    monkeypatch.setattr(games, "names", tuple)
+    with homes.site(home) as site:
+        front = site.get("/").text
+    assert f"this arena does not have the game, {ladder.id}" in text(front)
+    assert f"/ladder/{ladder.id}" not in links(front)
+
+
 def test_links_to_headings_lead_to_them(site: TestClient) -> None:
     """Between the pages of the documentation and within them."""
     pages = {link: site.get(link).text for link in links(site.get("/docs/").text) if link.startswith("/docs/")}

@@ -134,6 +134,20 @@ def test_the_viewer_goes_through_a_match(visit: Visit, home: Path) -> None:
     expect(page.locator("#verdict")).to_have_class("right")
 
 
+def test_a_section_appears_where_it_belongs(visit: Visit, home: Path) -> None:
+    """Not at the end, when a page is brought up to date that did not have it yet."""
+    with store.open_read(home) as db:
+        (ladder,) = store.ladders(db)
+    page = visit(f"/ladder/{ladder.id}")
+    sections = "[...document.querySelectorAll('main > section')].map((section) => section.id)"
+    before = page.evaluate(sections)
+    every_second = "document.querySelectorAll('main > section:nth-of-type(2n)')"
+    page.evaluate(f"{every_second}.forEach((section) => section.remove())")
+    playing.make(home, "buttons", ("ann", "bob", "cid"), 3)
+    expect(page.locator("main > section")).to_have_count(len(before))
+    assert page.evaluate(sections) == before
+
+
 def test_a_page_follows_a_ladder_that_plays(visit: Visit, home: Path) -> None:
     """The new bot appears by itself; the focus and what was scrolled stay where they were."""
     with store.open_read(home) as db:

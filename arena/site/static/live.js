@@ -3,7 +3,7 @@
 "use strict";
 
 (() => {
-  const sections = () => [...document.querySelectorAll("main > section[id]")];
+  const sections = (page) => [...page.querySelectorAll("main > section[id]")];
   let shown = "";
   let asking = false;
   let again = false;
@@ -17,8 +17,8 @@
     try {
       const answer = await fetch(location.href, { headers: { Accept: "text/html" } });
       if (answer.ok && answer.headers.get("ETag") !== shown) {
-        shown = answer.headers.get("ETag");
         show(new DOMParser().parseFromString(await answer.text(), "text/html"));
+        shown = answer.headers.get("ETag");
       }
     } catch {
       // the server was stopped, or is away for a moment: the stream of events says when it is back
@@ -30,16 +30,18 @@
     }
   }
 
+  // A section that was not there before comes in front of the one that follows it.
   function show(page) {
-    const known = new Set(sections().map((section) => section.id));
-    const fresh = [...page.querySelectorAll("main > section[id]")];
-    for (const section of sections()) {
-      const other = page.getElementById(section.id);
-      if (other && other.innerHTML !== section.innerHTML && !isUsed(section)) {
-        replace(section, other);
+    let next = null;
+    for (const fresh of sections(page).reverse()) {
+      const section = document.getElementById(fresh.id);
+      if (!section) {
+        document.getElementById("main").insertBefore(fresh, next);
+      } else if (fresh.innerHTML !== section.innerHTML && !isUsed(section)) {
+        replace(section, fresh);
       }
+      next = section ?? fresh;
     }
-    fresh.filter((section) => !known.has(section.id)).forEach((section) => document.getElementById("main").append(section));
   }
 
   // A form that somebody fills in, and text that somebody selects, stay as they are.
