@@ -17,6 +17,7 @@ from ladder.store.ladders import find_ladder
 from ladder.store.records import Faults, FinishedMatch, Ladder, Match, MatchLine, Pace, SeatOutcome, VoidMatch
 from ladder.store.times import NewTimes, last_replay, store_times
 from ladder.store.versions import version, versions
+from ladder.store.watching import LOOKED_AT
 
 if TYPE_CHECKING:
     from sqlite_utils import Database
@@ -165,16 +166,31 @@ def matches_of(db: Database, name: str, limit: int, game: str | None = None) -> 
 
     A label ("greedy@2") means that version, a name ("greedy") the newest one. Raises NotFound.
     """
+    label = version(db, name).label
+    forfeited = _lines(db, "seats s", "s.forfeit IS NOT NULL", label, game, limit)
+    rest = limit - len(forfeited)
+    newest = (
+        f"(SELECT match FROM replays ORDER BY rowid DESC LIMIT {LOOKED_AT}) r CROSS JOIN seats s ON s.match = r.match"
+    )
+    latest = _lines(db, newest, "s.forfeit IS NULL", label, game, rest)
+    if len(latest) < rest:  # it plays rarely: all of its matches are looked at, which takes longer
+        latest = _lines(db, "seats s", "s.forfeit IS NULL", label, game, rest)
+    return (*forfeited, *latest)
+
+
+def _lines(db: Database, seats: str, which: str, label: str, game: str | None, limit: int) -> tuple[MatchLine, ...]:
+    """Return the latest matches of a version among these seats."""
     chosen = (
-        "SELECT s.match, s.seat, l.game FROM seats s JOIN matches m ON m.id = s.match JOIN ladders l ON l.id = m.ladder"
-        " WHERE s.version = ? AND m.status = 'done' AND l.game = coalesce(?, l.game)"
-        " ORDER BY s.forfeit IS NULL, m.finished DESC, m.seq DESC LIMIT ?"
+        f"SELECT s.match, s.seat, l.game FROM {seats}"
+        " JOIN matches m ON m.id = s.match JOIN ladders l ON l.id = m.ladder"
+        f" WHERE s.version = ? AND {which} AND m.status = 'done' AND l.game = coalesce(?, l.game)"
+        " ORDER BY m.finished DESC, m.seq DESC LIMIT ?"
     )
     rows = db.execute(
         "SELECT m.id, m.ladder, c.game, g.bots, m.rotation, s.seat, s.rank, s.score, s.forfeit, m.finished"
         f" FROM ({chosen}) c JOIN seats s ON s.match = c.match AND s.seat = c.seat JOIN matches m ON m.id = c.match"
-        " JOIN groups g ON g.id = m.group_id ORDER BY s.forfeit IS NULL, m.finished DESC, m.seq DESC",
-        [version(db, name).label, game, limit],
+        " JOIN groups g ON g.id = m.group_id ORDER BY m.finished DESC, m.seq DESC",
+        [label, game, limit],
     )
     return tuple(
         MatchLine(id, ladder, game, line_up(bots, rotation), seat, rank, int(score), forfeit, finished)

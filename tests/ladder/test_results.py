@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from hashlib import sha256
+from importlib import import_module
 
 import pytest
 from sqlite_utils import Database
@@ -124,6 +125,18 @@ def test_a_bots_matches_begin_with_what_it_forfeited(db: Database) -> None:
     assert [line.id for line in lines] == [match.id for match in expected]
     assert (lines[0].forfeit, lines[0].seat, lines[0].line_up) == ("TIMEOUT", seat, of_a[3].line_up)
     assert [line.score for line in lines] == [scores(match)[match.line_up.index("a@1")] for match in expected]
+
+
+def test_matches_of_a_bot_that_plays_rarely_are_found_behind_all_others(
+    db: Database, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Only the newest of all matches are looked at first; the answer is the same without that."""
+    play(db, begin(db, "a", "b", "c", rounds=3))
+    expected = {name: store.matches_of(db, name, 4) for name in "abc"}
+    assert all(len(found) == 4 for found in expected.values())
+    for few in (1, 5, 8):
+        monkeypatch.setattr(import_module("ladder.store.results"), "LOOKED_AT", few)
+        assert {name: store.matches_of(db, name, 4) for name in "abc"} == expected
 
 
 def test_a_bot_without_matches_has_none(db: Database) -> None:
