@@ -170,7 +170,13 @@ def changes(db: Database) -> int:
 
 @contextmanager
 def one_state(db: Database) -> Iterator[None]:
-    """Run the block so that all its reads show the database at one moment, even if others write meanwhile."""
+    """Run the block so that all its reads show the database at one moment, even if others write meanwhile.
+
+    A block inside another one shows the moment of the outer one.
+    """
+    if db.conn.in_transaction:
+        yield
+        return
     db.execute("BEGIN")
     try:
         yield

@@ -473,3 +473,17 @@ def test_kill_9_loses_no_acknowledged_result_and_rates_none_twice(db: Database, 
         play(killed, ladder)
         play(db, begin(db, "a", "b", "c", "d", rounds=100))
         assert store.ladder_hash(killed, ladder) == store.ladder_hash(db, ladder)
+
+
+def test_what_is_read_at_one_moment_stays_so_within(home: Path) -> None:
+    """A page is made of several reports, each of one moment; a site of many pages is of one moment all the same."""
+    with store.open(home) as db:
+        enter(db, "ann")
+        with store.open_read(home) as other:
+            with store.one_state(other):
+                with store.one_state(other):
+                    assert len(store.versions(other)) == 1
+                enter(db, "bob")
+                with store.one_state(other):
+                    assert len(store.versions(other)) == 1
+            assert len(store.versions(other)) == 2
