@@ -29,6 +29,7 @@ COMMANDS = {
     "ladder": "ladder",
     "leaderboard": "leaderboard",
     "serve": "serve",
+    "publish": "publish",
     "compare": "compare",
     "show": "show",
     "debug": "debug",

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import math
+from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING
 
 from arena.reports.base import Report
@@ -34,6 +35,12 @@ class LadderMatches(Report):
     latest: Sequence[ListedMatch]
     """Those of complete groups, in the order of the schedule, the last one first."""
 
+    @property
+    def ids(self) -> Iterator[str]:
+        """Their ids."""
+        yield from (match.id for match in self.worth_a_look)
+        yield from (match.id for match in self.latest)
+
 
 def ladder_matches(db: Database, ladder: store.Ladder, most: int) -> LadderMatches:
     """List at most so many matches of each kind."""
@@ -41,6 +48,18 @@ def ladder_matches(db: Database, ladder: store.Ladder, most: int) -> LadderMatch
         worth_a_look=distinct([notable_match(each) for each in store.most_notable(db, ladder, most)]),
         latest=[_listed(each) for each in store.latest_of(db, ladder, most)],
     )
+
+
+def selected(db: Database, ladder: store.Ladder, most: int) -> LadderMatches:
+    """Select at most so many matches to be shown, each once: those worth a look, then the latest of the others.
+
+    In a large field every bot has forfeits. So of each kind of match worth a look there are at most a sixth of all,
+    and at least half are left for the latest.
+    """
+    worth = ladder_matches(db, ladder, math.ceil(most / 6)).worth_a_look[:most]
+    listed = {match.id for match in worth}
+    others = [match for match in ladder_matches(db, ladder, most).latest if match.id not in listed]
+    return LadderMatches(worth_a_look=worth, latest=others[: most - len(worth)])
 
 
 def latest_matches(db: Database, most: int) -> list[ListedMatch]:

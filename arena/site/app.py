@@ -48,6 +48,7 @@ class Site:
             Route("/", self._page(front.page)),
             Route("/ladder/{ladder}", self._page(ladder.page)),
             Route("/ladder/{ladder}/seats", self._page(ladder.seats)),
+            Route("/ladder/{ladder}/matches", self._page(ladder.matches)),
             Route("/ladder/{ladder}/events", self._ladder_events),
             Route("/events", self._events),
             Route("/bot/{bot}", self._page(bot.page)),

@@ -26,20 +26,22 @@ FIRST = ("bots/python/README.md", "bots/README.md", "docs/writing-a-bot.md", "do
 
 def index(_: Request) -> Response:
     """Answer with the list of all pages."""
-    return HTMLResponse(_page("", "Documentation"))
+    return HTMLResponse(text(""))
 
 
 def page(request: Request) -> Response:
     """Answer with one page; links on it lead to the others. Without any it is said why."""
     name = request.path_params["page"]
     if not pages():
-        return HTMLResponse(_page("", "Documentation"), 404)
+        return HTMLResponse(text(""), 404)
     if name not in pages():
         raise HTTPException(404)
-    return HTMLResponse(_page(name, pages()[name]))
+    return HTMLResponse(text(name))
 
 
-def _page(name: str, title: str) -> str:
+def text(name: str) -> str:
+    """Return the page with a path in the clone, or the list of all pages if it is empty."""
+    title = pages()[name] if name else "Documentation"
     return render("docs.html", pages=pages(), text=_rendered(name) if name else None, title=title, here=name)
 
 

@@ -12,7 +12,7 @@ from arena.reports.front import progress
 from arena.reports.history import rating_history
 from arena.reports.leaderboard import HeadToHead, Leaderboard, RankedBot, leaderboard, settled_centre
 from arena.reports.leaderboard import centre as centre_of
-from arena.reports.matches import ladder_matches
+from arena.reports.matches import ladder_matches, selected
 from arena.reports.words import state, title, unusual
 from arena.site import plots
 from arena.site.cache import Made
@@ -25,6 +25,8 @@ if TYPE_CHECKING:
 
 LISTED = 6
 """Matches of each kind that are listed."""
+SELECTED = 200
+"""Matches that the page of matches lists at most."""
 LARGEST_CROSS = 40
 """Bots in the cross table at most: a larger one is no picture any more."""
 LINES = 12
@@ -92,6 +94,22 @@ def seats(db: Database, request: Request, _: bool) -> Made:
     game = games.game(ladder.key.game)
     board = leaderboard(db, ladder, game, by_seat=True)
     return Made(render("seats.html", board=board, name=title(game, board.players)))
+
+
+def matches(db: Database, request: Request, _: bool, most: int = SELECTED) -> Made:
+    """Make the page that lists at most so many matches of a ladder."""
+    ladder = find(db, request.path_params["ladder"])
+    game = games.game(ladder.key.game)
+    return Made(
+        render(
+            "matches.html",
+            ladder=ladder.id,
+            name=title(game, ladder.key.seats),
+            matches=selected(db, ladder, most),
+            titles=store.titles(db),
+            events=f"/ladder/{ladder.id}/events",
+        )
+    )
 
 
 def find(db: Database, ladder_id: str) -> store.Ladder:

@@ -26,6 +26,7 @@ from arena.reports.machine import Doctor, Selftest
 from arena.reports.match_card import MatchCard
 from arena.reports.match_log import MatchLog
 from arena.reports.played import Matches
+from arena.reports.published import Published
 from arena.reports.verified import Verified
 from ladder import store
 from tests.cli.commands import arena, typed
@@ -52,6 +53,7 @@ REPORTS: dict[str, type[Report] | None] = {
     "debug MATCH BOT": Debug,
     "verify": Verified,
     "doctor": Doctor,
+    "publish DIR": Published,
     "selftest": Selftest,
     "bench": Bench,
 }
@@ -116,6 +118,7 @@ def test_the_page_names_every_field_and_no_other(command: str) -> None:
         (["show", "ann"], BotCard),
         (["show", "greedy"], BuiltInCard),
         (["doctor"], Doctor),
+        (["publish", "public"], Published),
     ],
     ids=lambda each: " ".join(each) if isinstance(each, list) else "",
 )

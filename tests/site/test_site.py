@@ -405,7 +405,9 @@ def test_what_is_being_played_is_said(tmp_path: Path) -> None:
     with homes.site(home) as site:
         for address in ("/", f"/ladder/{ladder.id}"):
             with store.exclusive(home):
-                assert re.search(r"2 of 4 matches, playing now: [0-9.]+/s, about .* left", text(site.get(address).text))
+                assert re.search(
+                    r"2 of 4 matches , playing now: [0-9.]+/s, about .* left", text(site.get(address).text)
+                )
             assert "nobody plays the rest now" in site.get(address).text
 
 

@@ -91,7 +91,17 @@ def paths(home: Path) -> list[str]:
         match = store.latest_matches(db, 1)[0].id
     own = f"/ladder/{ladder.id}"
     compared = f"/compare?ladder={ladder.id}&a=ann&b=bob"
-    return ["/", own, f"{own}/seats", "/bot/ann", f"/match/{match}", compared, "/docs/", "/docs/docs/games.md"]
+    return [
+        "/",
+        own,
+        f"{own}/seats",
+        f"{own}/matches",
+        "/bot/ann",
+        f"/match/{match}",
+        compared,
+        "/docs/",
+        "/docs/docs/games.md",
+    ]
 
 
 @pytest.mark.long

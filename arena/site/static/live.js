@@ -3,6 +3,7 @@
 "use strict";
 
 (() => {
+  const source = document.currentScript.dataset.events;
   const sections = (page) => [...page.querySelectorAll("main > section[id]")];
   let shown = "";
   let asking = false;
@@ -77,7 +78,7 @@
       events?.close();
       events = null;
     } else if (!events) {
-      events = new EventSource(document.body.dataset.events);
+      events = new EventSource(source);
       events.addEventListener("open", update);
       events.addEventListener("message", update);
       events.addEventListener("error", listenAgain);

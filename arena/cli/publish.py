@@ -1,0 +1,52 @@
+"""The `arena publish` command."""
+
+from __future__ import annotations
+
+import time
+from pathlib import Path
+
+import click
+
+from arena.cli.options import Whole, home_option, json_option
+from arena.cli.output import print_json, printable, progress
+
+QUIET = 2.0
+"""Seconds after which there is a progress bar: who publishes again is done sooner."""
+
+
+@click.command()
+@click.argument("target", metavar="DIR", type=click.Path(file_okay=False, path_type=Path))
+@click.option("--matches", type=Whole(0), default=200, metavar="N", help="Show at most N matches of each ladder.")
+@home_option
+@json_option
+def publish(target: Path, matches: int, home: Path, as_json: bool) -> None:
+    """Write the site of `arena serve` as files into DIR.
+
+    Any web server can send them, and a browser can open them without one. Of each ladder those matches are shown that
+    are worth a look, then the latest ones. When there is something new, publish again: only what changed is written.
+    DIR must be new, empty, or published before; a ladder may run meanwhile.
+
+    \b
+    Example:
+      arena publish public
+    """
+    from arena.site import publish as site
+    from arena.site.published_folder import CannotPublish
+
+    begun = time.monotonic()
+    try:
+        with progress("publishing", "files") as report:
+
+            def told(done: int, total: int) -> None:
+                if time.monotonic() - begun > QUIET:
+                    report(done, total)
+
+            made = site.publish(home, target, matches, told)
+    except CannotPublish as error:
+        raise click.ClickException(str(error)) from error
+    except KeyboardInterrupt:
+        raise KeyboardInterrupt("only a part is published: run it again for the rest") from None
+    if as_json:
+        return print_json(made)
+    changed = f"{made.written:,} written, {made.removed:,} removed"
+    return click.echo(printable(f"{made.files:,} files, {changed}; to look at them: open {made.open}"))
