@@ -72,6 +72,7 @@ def kinds(most: int) -> Sequence[Kind]:
         Kind("/docs/", "docs/index.html", lambda _, __, ___: Made(docs.text(""))),
         Kind("/docs/{page:path}.md", "docs/{page}.html", _docs),
         Kind("/docs/pictures/{picture}", "docs/pictures/{picture}", _picture),
+        Kind("/boards/{board}.js", "boards/{board}.js", _board),
         Kind("/static/{static:path}", "static/{static}", _static),
     )
 
@@ -165,6 +166,7 @@ def _there(db: Database, most: int) -> dict[str, set[str]]:
         "seat": {str(seat) for each in ladders for seat in range(each.key.seats)},
         "page": {name.removesuffix(".md") for name in docs.pages()},
         "picture": {path.name for path in docs.PICTURES.glob("*.png")},
+        "board": {name for name in games.names() if games.game(name).board},
         "static": {path.relative_to(STATIC).as_posix() for path in STATIC.rglob("*.*")},
     }
 
@@ -206,6 +208,10 @@ def _docs(_: Database, request: Request, __: bool) -> Made:
 
 def _picture(_: Database, request: Request, __: bool) -> bytes:
     return (docs.PICTURES / str(request.path_params["picture"])).read_bytes()
+
+
+def _board(_: Database, request: Request, __: bool) -> bytes:
+    return games.game(request.path_params["board"]).board.encode()
 
 
 def _static(_: Database, request: Request, __: bool) -> bytes:

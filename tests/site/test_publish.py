@@ -12,6 +12,7 @@ from urllib.parse import unquote, urldefrag, urljoin, urlsplit
 
 import pytest
 
+from arena.games.buttons import Buttons
 from arena.replay.logs import packed_log
 from arena.reports.matches import selected
 from arena.reports.published import Published
@@ -152,9 +153,9 @@ def test_every_link_leads_to_a_file(home: Path, tmp_path: Path, most: int) -> No
 
 
 def test_the_site_has_every_kind_of_page(site: Path, home: Path) -> None:
-    """Whatever can be shown without a server."""
+    """Whatever can be shown without a server; of our own games none brings a board in its class."""
     for kind in publishing.kinds(SELECTED):
-        assert list(site.glob(re.sub(r"{\w+}", "*", kind.file))), kind.file
+        assert "{board}" in kind.file or list(site.glob(re.sub(r"{\w+}", "*", kind.file))), kind.file
     with store.open_read(home) as db:
         played = sum(store.counts(db, ladder).done for ladder in store.ladders(db))
     assert len(list(site.glob("match/*.html"))) == len(list(site.glob("match/*.json"))) == played
@@ -184,6 +185,16 @@ def test_matches_worth_a_look_leave_room_for_the_latest(home: Path) -> None:
     assert [match.id for match in few.latest] == [id for id in last if id not in ids][: 6 - len(kinds)]
     assert len(every.worth_a_look) > 3
     assert {*every.ids} == {*last}
+
+
+def test_the_board_that_a_game_brings_is_a_file(home: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The pages of its matches lead there, as those of the arena's own games lead to theirs."""
+    monkeypatch.setattr(Buttons, "board", "arenaBoards.buttons = () => 'é';")
+    monkeypatch.setattr("arena.site.page._board", lambda name: f"/boards/{name}.js")
+    publish(home, tmp_path / "site", FEW)
+    assert (tmp_path / "site/boards/buttons.js").read_text("utf-8") == Buttons.board
+    pages = [page.read_text("utf-8") for page in (tmp_path / "site/match").glob("*.html")]
+    assert sum('src="../boards/buttons.js"' in page for page in pages) == FEW
 
 
 def test_what_needs_a_server_is_not_there(site: Path) -> None:
