@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from arena.cli import homes
+from arena.cli import homes, lineup
 from arena.cli.failures import INTERRUPTED, stop_on_signals
 from arena.cli.files import NewFile, write
 from arena.cli.options import (
@@ -23,7 +23,6 @@ from arena.cli.options import (
     html_option,
     json_option,
     sandbox_options,
-    seed_bytes,
     seed_option,
     setting_options,
 )
@@ -115,7 +114,8 @@ def match(
         click.echo(f"{setting.game.title}: {count}; --seed {printable(seed)} gives the same dice again")
         outcomes = [result.outcome for result in played if result.outcome is not None]
         draw(_tally(bots, outcomes))
-        explain_order(setting, outcomes)
+        for line in order_explained(setting, outcomes):
+            click.echo(line)
         if kept:
             click.echo(how_to_watch(kept, home, is_new=is_new))
     if file is not None and last is not None:
@@ -151,15 +151,12 @@ def _play(
     from arena.sandbox.run_folder import run_folder
     from arena.submission.build import Building
     from arena.worker import unrated
-    from ladder import store
 
-    game, options, limits = setting
+    game = setting.game
     with run_folder() as scratch, unrated.own_worker(waiting=attach, sandbox=sandbox, logs=logs) as worker:
         with progress(game.title, caution=caution(bots, sandbox)) as report:
-            with store.open_read(home) as db:
-                workshop = roster.Workshop(scratch, sandbox, Building(report.announce, report.passing))
-                lineup = [roster.find(db, home, bot, game, workshop) for bot in bots]
-            wanted = unrated.tasks(game, lineup, options=options, limits=limits, seed=seed_bytes(seed), count=matches)
+            workshop = roster.Workshop(scratch, sandbox, Building(report.announce, report.passing))
+            wanted = lineup.tasks(bots, setting, home, workshop, seed=seed, count=matches)
             if not watch:
                 with stop_on_signals(lambda: None) as stopped:
                     played = unrated.play(worker, wanted, stop=stopped, report=report, logged=kept.MOST)
@@ -230,12 +227,13 @@ def attach(label: str, address: str, token: str) -> None:  # noqa: ARG001 - all 
     say(f"  {shlex.quote(sys.executable)} mybot.py")
 
 
-def explain_order(setting: Setting, outcomes: Sequence[Outcome]) -> None:
-    """Print why a single match has another winner than its scores suggest, if it has."""
-    if len(outcomes) == 1 and not outcomes[0].forfeits:
-        (ranks, scores, _) = outcomes[0]
-        if why := remark(setting.game, ranks, scores):
-            click.echo(why)
+def order_explained(setting: Setting, outcomes: Sequence[Outcome]) -> list[str]:
+    """Return a line that says why a single match has another winner than its scores suggest, if it has."""
+    if len(outcomes) != 1 or outcomes[0].forfeits:
+        return []
+    (ranks, scores, _) = outcomes[0]
+    why = remark(setting.game, ranks, scores)
+    return [why] if why else []
 
 
 def _tally(bots: Sequence[str], outcomes: Sequence[Outcome]) -> Table:

@@ -12,18 +12,17 @@ import sys
 from collections.abc import Sequence
 from contextlib import suppress
 from importlib import import_module
-from typing import TYPE_CHECKING, Any, ClassVar, NoReturn
+from typing import TYPE_CHECKING, ClassVar, NoReturn
 
 import click
 
 from arena.cli.output import console, draw, printable
+from arena.games.rules import drawn
 from arena_bot import Bot, Turn, run
 
 if TYPE_CHECKING:
     from arena.v1.referee_pb2 import MatchEnd, Update
 
-LEFT = 4
-"""The exit code if the person left the match."""
 LONGEST = 10
 """Number of digits that no number of a choice has."""
 HELP = """\
@@ -50,10 +49,11 @@ class Person(Bot):
     def update(self, update: Update) -> None:
         for each in update.actions:
             self._news.append(f"{self.names[each.seat]}: {self.rules.action_name(each.action)}")
-        self._picture = self._drawn(getattr(update, update.WhichOneof("view") or "other"))
+        view = getattr(update, update.WhichOneof("view") or "other")
+        self._picture = drawn(self.rules, view, self.options)
 
     def choose(self, turn: Turn) -> int:
-        self._show(self._drawn(turn.view))
+        self._show(drawn(self.rules, turn.view, self.options))
         names = {turn.name(action): action for action in turn.legal}
         _list(list(names))
         while True:
@@ -70,12 +70,6 @@ class Person(Bot):
         if self._news:
             self._show(self._picture)
 
-    def _drawn(self, view: Any) -> str:
-        try:
-            return self.rules.picture(self.rules.from_view(view, self.options))
-        except NotImplementedError:  # a game with hidden information has no state to draw
-            return str(view)
-
     def _show(self, picture: str) -> None:
         if self._asked:
             click.clear()  # only on a terminal; what stood there at the beginning may be a caution
@@ -91,7 +85,7 @@ def _ask() -> str:
         return input("> ").strip()
     except EOFError:
         click.echo()
-        raise SystemExit(LEFT) from None
+        raise SystemExit from None
 
 
 def chosen(answer: str, names: Sequence[str]) -> list[str]:

@@ -39,18 +39,8 @@ class Watching:
         This runs between two frames of the referee, so it does no more than one step at a time.
         """
         if in_play and time.monotonic() >= self._due:
-            playing = in_play[0]
-            table = playing.table
-            if not self._shown:
-                from arena.replay.record import milliseconds
-
-                self._teller.annotator.times = [
-                    map(milliseconds, playing.times(seat)) for seat in range(table.match.seats)
-                ]
-            if (step := self._steps.next(table.match.choices)) is not None:
-                self._teller.annotator.forfeited = {
-                    seat: forfeit.step for seat, forfeit in table.match.forfeits.items()
-                }
+            self._teller.annotator.follow(in_play[0])
+            if (step := self._steps.next(in_play[0].table.match.choices)) is not None:
                 self._show(self._teller.tell(step))
 
     def finish(self, match: Document) -> None:

@@ -171,6 +171,14 @@ def remark(game: Game[Any], ranks: Sequence[int], scores: Sequence[int]) -> str:
     return game.beyond_scores if upset else ""
 
 
+def drawn(game: Game[Any], view: Message, options: Options) -> str:
+    """Draw what a view shows, for a terminal; of a game with hidden information it is the view as text."""
+    try:
+        return game.picture(game.from_view(view, options))
+    except NotImplementedError:  # there is no state to draw
+        return str(view)
+
+
 def named(game: Game[Any], action: int) -> str:
     """Describe an action by number and name, as in "36 (roll)"; by number alone if the game has no name for it.
 

@@ -4,12 +4,16 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Mapping, Sequence
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 from arena import games
 from arena.referee.limits import Bank, Limits
 from arena.replay.document import Document, Step
+from arena.replay.record import milliseconds
 from arena.worker.logs import by_decision
+
+if TYPE_CHECKING:
+    from arena.worker.matches import MatchInPlay
 
 LINES = 20
 """Lines shown of what a bot printed at one decision; the document has all."""
@@ -72,6 +76,12 @@ class Annotator:
         self._banks = Banks(shown)
         self._logs = [by_decision(lines) for lines in shown.logs or [()] * len(shown.bots)]
 
+    def follow(self, playing: MatchInPlay) -> None:
+        """Take times and forfeits from a match in play, of which the document does not know yet."""
+        if not self.times:
+            self.times = [map(milliseconds, playing.times(seat)) for seat in range(playing.table.match.seats)]
+        self.forfeited = {seat: forfeit.step for seat, forfeit in playing.table.match.forfeits.items()}
+
     def annotate(self, step: Step) -> list[Annotated]:
         """Return the choices of the next step with what is known of them."""
         choices = [self._annotated(seat, action) for seat, action in step.choices]
@@ -100,7 +110,7 @@ class Annotator:
     @property
     def banks(self) -> Sequence[float | None]:
         """By seat, the seconds that it has left beyond its limits; None where there are no limits, or none known."""
-        return [self._banks.left(seat) for seat in range(len(self.times))]
+        return [self._banks.left(seat) for seat in range(len(self._logs))]
 
     def left(self) -> Iterator[tuple[int, int, Sequence[str]]]:
         """Yield seat, decision and lines of what is not told yet: after the last step, what decided the match."""

@@ -124,17 +124,18 @@ def match_replay(shown: Document, caution: str = "") -> MatchReplay:
         finished=shown.finished,
         scores=shown.scores,
         ranks=shown.ranks,
-        steps=list(_Reporter(shown).steps()),
+        steps=list(Reporter(shown).steps()),
     )
 
 
-class _Reporter:
-    """Goes through a match once."""
+class Reporter:
+    """Goes through a match once; `live.py` does so while it is played, and brings what is known meanwhile."""
 
     def __init__(self, shown: Document) -> None:
+        self.annotator = Annotator(shown)
+        self.forfeits = shown.forfeits
         self._shown = shown
         self._game: Game[Any] = games.game(shown.game)
-        self._annotator = Annotator(shown)
         self._thought = [0.0] * len(shown.bots)
         self._leader: int | None = None
         """The last seat that was ahead of all others."""
@@ -145,20 +146,21 @@ class _Reporter:
         for step in steps(self._shown):
             if last is not None:
                 yield last
-            last, before = self._reported(step, before), step
+            last, before = self.report(step, before), step
         assert last is not None
-        if any(forfeit.step >= self._annotator.steps for forfeit in self._shown.forfeits):
+        if any(forfeit.step >= self.annotator.steps for forfeit in self.forfeits):
             yield last
             last = self._decided(last)
-        left = [_printed(seat, lines) for seat, _, lines in self._annotator.left()]
+        left = [_printed(seat, lines) for seat, _, lines in self.annotator.left()]
         printed = [*last.printed, *left]
         yield msgspec.structs.replace(last, over=True, pending=[], leaders=_first(last.ranks), printed=printed)
 
-    def _reported(self, step: Step, before: Step | None) -> ReplayStep:
-        choices = self._annotator.annotate(step)
+    def report(self, step: Step, before: Step | None) -> ReplayStep:
+        """Report on the next step, which follows another one unless it is the first."""
+        choices = self.annotator.annotate(step)
         for choice in choices:
             self._thought[choice.seat] += choice.ms or 0.0
-        forfeits = self._forfeits(self._annotator.steps)
+        forfeits = self._forfeits(self.annotator.steps)
         scores = self._game.scores(step.state)
         ranks = final_ranks(self._game.ranks(step.state), forfeits)
         leaders = _first(ranks) if forfeits or len(set(scores)) > 1 else []
@@ -175,14 +177,14 @@ class _Reporter:
             leaders=leaders,
             forfeits=list(map(_forfeit, forfeits.values())),
             thought_ms=[round(thought, 2) for thought in self._thought],
-            bank_ms=[None if bank is None else round(1000 * bank, 2) for bank in self._annotator.banks],
-            events=[*self._new_forfeits(self._annotator.steps), *happened, *self._new_leader(leaders)],
+            bank_ms=[None if bank is None else round(1000 * bank, 2) for bank in self.annotator.banks],
+            events=[*self._new_forfeits(self.annotator.steps), *happened, *self._new_leader(leaders)],
             printed=self._said(choices),
         )
 
     def _decided(self, last: ReplayStep) -> ReplayStep:
         """Return the step in which forfeits decided the match: nobody's choice was applied any more."""
-        number = self._annotator.steps + 1
+        number = self.annotator.steps + 1
         return msgspec.structs.replace(
             last,
             choices=[],
@@ -197,19 +199,19 @@ class _Reporter:
         """Return what was printed at these choices, or, if there are none, before the first decision."""
         if choices:
             return [_printed(choice.seat, choice.printed) for choice in choices if choice.printed]
-        before = [(seat, self._annotator.printed(seat, 0)) for seat in range(len(self._shown.bots))]
+        before = [(seat, self.annotator.printed(seat, 0)) for seat in range(len(self._shown.bots))]
         return [_printed(seat, lines) for seat, lines in before if lines]
 
     def _forfeits(self, number: int) -> Mapping[int, SeatForfeit]:
         """Return, by seat, the forfeits up to the step with this number."""
         return {
             each.seat: SeatForfeit(each.seat, each.reason, "", each.step)
-            for each in self._shown.forfeits
+            for each in self.forfeits
             if each.step < number
         }
 
     def _new_forfeits(self, number: int) -> Sequence[str]:
-        new = [each for each in self._shown.forfeits if each.step == number - 1]
+        new = [each for each in self.forfeits if each.step == number - 1]
         return [f"seat {each.seat} forfeits: {each.reason}" for each in new]
 
     def _new_leader(self, leaders: Sequence[int]) -> Sequence[str]:

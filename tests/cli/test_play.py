@@ -10,15 +10,16 @@ import signal
 import subprocess
 import termios
 import time
-from collections.abc import Sequence
-from contextlib import suppress
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager, suppress
 from pathlib import Path
+from typing import Any
 
 import psutil
 import pytest
 
 from arena import games
-from arena.cli.person import HELP, LEFT, chosen
+from arena.cli.person import HELP, chosen
 from arena.games import names as game_names
 from tests.cli.commands import ARENA, PATIENCE, environment, typed
 from tests.tournament import programs
@@ -197,6 +198,53 @@ def _alive(group: int) -> list[int]:
     return found
 
 
-def test_leaving_has_an_exit_code_of_its_own() -> None:
-    """A bot that crashes has 1, a wrong use 2, an interruption 130."""
-    assert LEFT not in {0, 1, 2, 130}
+# --- With a program in between
+
+
+LINES = ["play", "--lines", "--game", "birth", "--seed", "a"]
+
+
+@contextmanager
+def talking(cwd: Path, *words: str) -> Iterator[tuple[subprocess.Popen[str], Callable[[str], dict[str, Any]]]]:
+    """A process that talks in lines, and a function that reads on until a line has this text in it."""
+    pipe = subprocess.PIPE
+    command = [str(ARENA), *LINES, *words]
+    with subprocess.Popen(
+        command, cwd=cwd, env=environment(), stdin=pipe, stdout=pipe, stderr=pipe, text=True, bufsize=1
+    ) as process:
+        assert process.stdout is not None
+        yield process, lambda sign: json.loads(next(line for line in process.stdout if sign in line))  # type: ignore[union-attr]
+
+
+def test_a_program_plays_in_lines(tmp_path: Path) -> None:
+    """It is told all that there is to show, and names the question that it answers; what is no answer is not taken."""
+    with talking(tmp_path, "random") as (process, told):
+        assert process.stdin is not None
+        assert told('"match":')["match"]["bots"] == ["you", "random"]
+        first = told('"question":{')
+        assert (first["number"], first["previous"], first["step"]["choices"]) == (0, None, [])
+        number, legal = first["question"]["number"], [each["action"] for each in first["question"]["choices"]]
+        for wrong in ("", "1", "[" * 9999, '{"question": 99, "action": 1}', f'{{"question": {number}, "action": 77}}'):
+            process.stdin.write(f"{wrong}\n")
+        process.stdin.write(json.dumps({"question": number, "action": legal[0]}) + "\n")
+        second = told('"question":{')
+        assert second["news"][0]["choices"][0] == {**second["news"][0]["choices"][0], "seat": 0, "action": legal[0]}
+        process.stdin.close()
+        assert process.wait(PATIENCE) == 130
+        assert process.stderr is not None
+        assert [line.strip().partition(":")[0] for line in process.stderr if "sandbox" not in line] == [
+            *["no choice"] * 3,
+            f"action 1 is no answer to question {number}",
+            f"action 77 is no answer to question {number}",
+        ]
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_a_person_whose_table_dies_is_gone(tmp_path: Path) -> None:
+    """The process that waits for a choice would otherwise wait for ever."""
+    with talking(tmp_path, "random") as (process, told):
+        told('"question":{')
+        below = psutil.Process(process.pid).children(recursive=True)
+        assert len(below) >= 2
+        process.kill()
+        assert psutil.wait_procs(below, PATIENCE)[1] == []
