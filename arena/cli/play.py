@@ -46,29 +46,43 @@ class Sitting(NamedTuple):
     home: Path
 
 
-@click.command()
+class Typed(click.Command):
+    """A command that knows what was typed after its name, to start another process with it."""
+
+    def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
+        ctx.meta["typed"] = tuple(args)
+        return super().parse_args(ctx, args)
+
+
+@click.command(cls=Typed)
 @click.argument("bots", nargs=-1, metavar="BOT…", required=True)
 @game_option
 @click.option("--seat", type=Whole(0), metavar="S", default=0, help="Your seat, from 0; the bots have the others.")
 @seed_option
+@click.option("--browser", is_flag=True, help="Play in a browser, at the address that is printed.")
+@click.option("--open", "opens", is_flag=True, help="Open it in a browser, too.")
 @click.option("--lines", "in_lines", is_flag=True, help="Talk with a program, in lines of JSON.")
 @setting_options
 @sandbox_options
 @home_option
+@click.pass_context
 def play(
+    ctx: click.Context,
     bots: tuple[str, ...],
     setting: Setting,
     seat: int,
     seed: str,
+    browser: bool,
+    opens: bool,
     in_lines: bool,
     sandbox: Sandbox,
     home: Path,
 ) -> None:
-    """Play against bots yourself, in the terminal.
+    """Play against bots yourself, in the terminal or in a browser.
 
     You see the board and choose by number or by name; ? explains, Ctrl-D leaves. You have all the time you want, the
     bots have their limits. Nothing is rated; the match is kept for `arena replay last`. A BOT is named as for `arena
-    match`.
+    match`. With --browser the arena prints an address, and serves until Ctrl-C.
 
     \b
     Example:
@@ -80,6 +94,13 @@ def play(
         raise click.UsageError(f"--seat {seat}: with {len(names)} players there are the seats 0 to {len(bots)}")
     if "attach:" in bots:
         raise click.UsageError("attach: is for arena match: here you are the one who is waited for")
+    if in_lines and (browser or opens):
+        raise click.UsageError("--lines is for another program than a browser: use it without --browser and --open")
+    if browser or opens:
+        from arena.cli.serve import serve_table
+
+        words = [word for word in ctx.meta["typed"] if word not in ("--browser", "--open")]
+        return serve_table(setting.game.name, words, home, opens=opens)
     return _play(Sitting(names, seat, setting, sandbox, home), seed, in_lines=in_lines)
 
 

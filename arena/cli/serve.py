@@ -1,40 +1,75 @@
-"""The `arena serve` command."""
+"""The `arena serve` command, and the site on which `arena play --browser` shows its match."""
 
 from __future__ import annotations
 
+import math
+import sys
+from collections.abc import Sequence
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import click
 
 from arena.cli.options import Whole, home_option
 from arena.cli.output import printable, say
 
+if TYPE_CHECKING:
+    from arena.site.tables import Tables
+
 
 @click.command()
 @click.option("--host", default="127.0.0.1", metavar="ADDRESS", help="Address to listen at; others can then look, too.")
 @click.option("--port", type=Whole(1, 65535), default=8080, metavar="N", help="Port to listen at.")
 @click.option("--open", "opens", is_flag=True, help="Show the site in a browser.")
+@click.option("--no-play", is_flag=True, help="Let nobody play against bots on the site.")
 @home_option
-def serve(host: str, port: int, opens: bool, home: Path) -> None:
+def serve(host: str, port: int, opens: bool, no_play: bool, home: Path) -> None:
     """Show ladders, bots and matches in a browser, until Ctrl-C.
 
-    The site shows what the home has, and what a ladder that runs in another terminal adds to it. It changes nothing.
-    Only this machine can look at it unless --host says otherwise, as --host 0.0.0.0 for everybody in the network.
+    The site shows what the home has, and what a ladder that runs in another terminal adds to it. Who sees it can play
+    against the bots; nothing of that is rated. Only this machine can look at it unless --host says otherwise, as
+    --host 0.0.0.0 for everybody in the network.
 
     \b
     Example:
       arena serve --open
     """
-    from arena.site import server
-
     if not host:
         raise click.BadParameter("it is empty: name an address, as 127.0.0.1", param_hint="--host")
+    from arena.site.tables import Tables
+
+    what = f"shows {printable(repr(str(home)))}"
+    _serve(home, host, port, None if no_play else Tables(play_command(home)), what=what, opens=opens)
+
+
+def play_command(home: Path) -> list[str]:
+    """Return how a process for a table of a home begins; what to play there is still to follow."""
+    # -P: the current folder may have bots in it, which must not be imported as modules
+    return [sys.executable, "-P", "-m", "arena.cli", "play", "--lines", "--home", str(home)]
+
+
+def serve_table(game: str, words: Sequence[str], home: Path, *, opens: bool) -> None:
+    """Serve the site of a home with one table; `words` stand after `arena play`. Print how the match there ends.
+
+    Whoever plays there is the owner of the home, and has all the time in the world.
+    """
+    from arena.site.tables import Seating, Tables
+
+    there = Tables(play_command(home), idle=math.inf)
+    table = there.add(Seating(game, words))
+    table.when_over = lambda told: click.echo("\n".join(told))
+    _serve(home, "127.0.0.1", 0, there, what="is your table", opens=opens, path=f"play/{table.name}")
+
+
+def _serve(home: Path, host: str, port: int, tables: Tables | None, *, what: str, opens: bool, path: str = "") -> None:
+    from arena.site import server
+
     try:
         with server.listening(host, port) as (socket, address):
-            say(f"{address} shows {printable(repr(str(home)))}; Ctrl-C ends it")
+            say(f"{address}{path} {what}; Ctrl-C ends it")
             if opens:
-                click.launch(address)
-            server.serve(home, host, socket)
+                click.launch(f"{address}{path}")
+            server.serve(home, host, socket, tables)
     except server.CannotListen as error:
         raise click.ClickException(str(error)) from error
     except KeyboardInterrupt:

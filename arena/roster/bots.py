@@ -140,17 +140,23 @@ def check_field(home: Path, game: Game[Any], seats: int, wanted: Sequence[str] |
     version of every submitted bot. Raises BadSubmission for a bot that cannot be in the field, and TooFewBots.
     """
     with store.open_read(home) as db:
-        field = _everybody(db, game) if wanted is None else _checked(db, home, game, wanted)
+        field = players(db, game, slow=False) if wanted is None else _checked(db, home, game, wanted)
         if len(field) < seats:
             there = ", ".join(field) or "none"
             raise TooFewBots(f"{seats} players need {seats} bots that play {game.name}; the field has only {there}")
     return field
 
 
-def _everybody(db: Database, game: Game[Any]) -> list[str]:
+def players(db: Database, game: Game[Any], *, slow: bool = True) -> list[str]:
+    """Return the bots that play a game and are not retired: the built-ins, then the newest version of each other one.
+
+    Built-ins that are slow at the game are left out unless `slow`.
+    """
     gone, banned = _retired(db), store.bans(db)
-    quick = {name: bot for name, bot in built_ins(db).items() if game.name not in bot.slow and name not in banned}
-    built_in = [name for name, bot in quick.items() if game.name in bot.games and (name, bot.digest) not in gone]
+    own = {
+        name: bot for name, bot in built_ins(db).items() if name not in banned and (slow or game.name not in bot.slow)
+    }
+    built_in = [name for name, bot in own.items() if game.name in bot.games and (name, bot.digest) not in gone]
     return built_in + [version.label for version in store.field(db, game.name) if version.origin == "submitted"]
 
 

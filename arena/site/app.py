@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import asynccontextmanager
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, TypeAlias
 
@@ -17,12 +18,13 @@ from starlette.staticfiles import StaticFiles
 from arena import games
 from arena.games import UnknownGame
 from arena.replay import Breach, Unreadable
-from arena.site import bot, compare, docs, front, ladder, match
+from arena.site import bot, compare, docs, front, ladder, match, play
+from arena.site.answers import told
 from arena.site.cache import Made, Pages
 from arena.site.events import Watch
 from arena.site.home import LOOK, Home
-from arena.site.rendering import render
 from arena.site.security import Guard
+from arena.site.tables import Tables
 from ladder import store
 
 if TYPE_CHECKING:
@@ -38,14 +40,15 @@ View: TypeAlias = "Callable[[Database, Request, bool], Made]"
 
 
 class Site:
-    """The site of one home."""
+    """The site of one home. People can play in it if it has tables."""
 
-    def __init__(self, folder: Path, host: str, look: float = LOOK) -> None:
+    def __init__(self, folder: Path, host: str, look: float = LOOK, tables: Tables | None = None) -> None:
         self.home = Home(folder, look)
         self.watch = Watch(self.home, look)
         self._pages = Pages(self.home)
+        self._tables = tables
         routes = [
-            Route("/", self._page(front.page)),
+            Route("/", self._page(partial(front.page, plays=tables is not None))),
             Route("/ladder/{ladder}", self._page(ladder.page)),
             Route("/ladder/{ladder}/seats", self._page(ladder.seats)),
             Route("/ladder/{ladder}/matches", self._page(ladder.matches)),
@@ -67,14 +70,26 @@ class Site:
             Route("/boards/{game}.js", _board),
             Mount("/static", StaticFiles(directory=STATIC)),
         ]
+        if tables is not None:
+            routes += [Route("/play", self._page(play.form), methods=["GET"]), *play.Play(self.home, tables).routes]
         handlers = {HTTPException: _refused, 500: _failed}
         app = Starlette(routes=routes, lifespan=self._lifespan, exception_handlers=handlers)
-        self.app: ASGIApp = Guard(app, host)
+        self.app: ASGIApp = Guard(app, host, plays=tables is not None)
 
     @asynccontextmanager
     async def _lifespan(self, _: Starlette) -> AsyncIterator[None]:
-        yield
+        if self._tables is None:
+            yield
+        else:
+            async with self._tables.open():
+                yield
         self.home.close()
+
+    def end_streams(self) -> None:
+        """Let all streams of events end: each would last until its reader goes."""
+        self.watch.close()
+        if self._tables is not None:
+            self._tables.say_goodbye()
 
     def _page(self, view: View) -> Callable[[Request], Awaitable[Response]]:
         """Return the handler of the addresses of a page."""
@@ -87,11 +102,11 @@ class Site:
             try:
                 return await self._pages.answer(request, make)
             except store.NotFound as error:
-                return _told(404, "Not found", self._without_path(error))
+                return told(404, "Not found", self._without_path(error))
             except store.StoreError as error:
-                return _told(503, "The home cannot be read", self._without_path(error))
+                return told(503, "The home cannot be read", self._without_path(error))
             except (Unreadable, Breach, UnknownGame) as error:
-                return _told(404, "This match cannot be shown", self._without_path(error))
+                return told(404, "This match cannot be shown", self._without_path(error))
 
         return handler
 
@@ -133,13 +148,8 @@ async def _to_docs(_: Request) -> Response:
 
 async def _refused(_: Request, error: Exception) -> Response:
     assert isinstance(error, HTTPException)
-    return _told(error.status_code, error.detail, "There is no such page.")
+    return told(error.status_code, error.detail, "There is no such page.")
 
 
 async def _failed(_: Request, __: Exception) -> Response:
-    return _told(500, "A fault of the arena", "The page could not be made; the terminal of the server says why.")
-
-
-def _told(status: int, head: str, text: str) -> Response:
-    page = render("error.html", head=head, text=text)
-    return Response(page, status, {"Cache-Control": "no-store"}, "text/html; charset=utf-8")
+    return told(500, "A fault of the arena", "The page could not be made; the terminal of the server says why.")

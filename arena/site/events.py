@@ -9,10 +9,12 @@ from hashlib import sha256
 from starlette.requests import Request
 from starlette.responses import StreamingResponse
 
+from arena.site.bell import Bell
 from arena.site.home import LOOK, Home, Seen
 
-SILENCE = 20.0
-"""Seconds after which a stream says that it is still there, or else proxies would close it."""
+STREAM = {"Cache-Control": "no-store", "X-Accel-Buffering": "no"}
+"""Headers of a stream of events: nobody on the way is to keep it, or to wait for more of it."""
+STILL_HERE = ": still here\n\n"
 
 
 class Watch:
@@ -22,14 +24,14 @@ class Watch:
         self._home = home
         self._look = look
         self._streams = 0
-        self._news = asyncio.Event()
+        self._news = Bell()
         self._watching: asyncio.Task[None] | None = None
         self._closed = False
 
     def close(self) -> None:
         """Let all streams end."""
         self._closed = True
-        self._tell()
+        self._news.ring()
 
     async def stream(self, request: Request, ladder: str = "") -> StreamingResponse:
         """Answer with an event whenever anything changes, or a ladder.
@@ -37,9 +39,8 @@ class Watch:
         The browser asks for the page when the answer begins, so from here on nothing may be missed.
         """
         known = request.headers.get("Last-Event-ID") or _mark(await self._home.seen(), ladder)
-        headers = {"Cache-Control": "no-store", "X-Accel-Buffering": "no"}
         events = self._events(ladder, known) if request.method == "GET" else ()
-        return StreamingResponse(events, media_type="text/event-stream", headers=headers)
+        return StreamingResponse(events, media_type="text/event-stream", headers=STREAM)
 
     async def _events(self, ladder: str, before: str) -> AsyncIterator[str]:
         self._streams += 1
@@ -52,19 +53,10 @@ class Watch:
                 if now != before:
                     before = now
                     yield f"id: {now}\ndata: changed\n\n"
-                elif not await self._wait():
-                    yield ": still here\n\n"
+                elif not await self._news.wait():
+                    yield STILL_HERE
         finally:
             self._streams -= 1
-
-    async def _wait(self) -> bool:
-        """Wait for news; return whether there is any."""
-        news = self._news
-        try:
-            await asyncio.wait_for(news.wait(), SILENCE)
-        except TimeoutError:
-            return False
-        return True
 
     async def _look_on(self) -> None:
         before = await self._home.seen()
@@ -73,11 +65,7 @@ class Watch:
             now = await self._home.seen()
             if now != before:
                 before = now
-                self._tell()
-
-    def _tell(self) -> None:
-        news, self._news = self._news, asyncio.Event()
-        news.set()
+                self._news.ring()
 
 
 def _mark(seen: Seen, ladder: str) -> str:

@@ -16,11 +16,12 @@ if TYPE_CHECKING:
     from starlette.requests import Request
 
 
-def page(db: Database, _: Request, running: bool) -> Made:
-    """Make the page."""
+def page(db: Database, _: Request, running: bool, *, plays: bool = False) -> Made:
+    """Make the page; it leads to the tables if people can play here."""
     found = reports.front(db, running=running)
     settings = {each.ladder: _settings(each) for each in found.ladders if each.game in games.names()}
-    return Made(render("front.html", front=found, settings=settings, titles=store.titles(db), events="/events"))
+    given = {"front": found, "settings": settings, "titles": store.titles(db), "plays": plays}
+    return Made(render("front.html", **given, events="/events"))
 
 
 def _settings(ladder: reports.ListedLadder) -> str:

@@ -56,8 +56,14 @@ def parts_of(shown: MatchReplay) -> Parts:
         "limits": next(filter(None, shown.limits), None),  # all seats that have limits have the same
         "data": Markup(_data(shown, "view" if board else "picture")),
     }
-    scripts = ["/static/dice.js", "/static/boards/svg.js", *([board] if board else []), "/static/viewer.js"]
+    scripts = ["/static/dice.js", *step_scripts(shown.game), "/static/viewer.js"]
     return Parts(scripts, ["/static/viewer.css", *(["/static/boards.css"] if board else [])], given)
+
+
+def step_scripts(game: str) -> Sequence[str]:
+    """Return the addresses of the scripts that show the steps of a game; one without a board is shown by pictures."""
+    board = _board(game)
+    return ["/static/boards/svg.js", *([board] if board else []), "/static/told.js"]
 
 
 def _board(name: str) -> str | None:

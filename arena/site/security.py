@@ -1,10 +1,11 @@
-"""What protects whoever looks at the site: strict headers, only names that are ours, and nothing but reading."""
+"""What protects whoever looks at the site: strict headers, only names that are ours, and hardly anything to send."""
 
 from __future__ import annotations
 
 import ipaddress
 import socket
 from collections.abc import Set
+from urllib.parse import urlsplit
 
 from starlette.datastructures import Headers, MutableHeaders
 from starlette.responses import PlainTextResponse
@@ -16,6 +17,9 @@ POLICY = (
     "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; connect-src 'self';"
     " base-uri 'none'; form-action 'self'; frame-ancestors 'none'"
 )
+FORM = "application/x-www-form-urlencoded"
+LARGEST = 4096
+"""Bytes that can be sent at once."""
 HEADERS = {
     "Content-Security-Policy": POLICY,
     "Cache-Control": "no-cache",  # ask whether it has changed, or a new arena would be shown by old scripts
@@ -27,14 +31,16 @@ HEADERS = {
 
 
 class Guard:
-    """Wraps the site. Refuses what is not GET or HEAD, and requests to a name that is not its own.
+    """Wraps the site. Refuses requests to a name that is not its own, and whatever is sent but forms of its pages.
 
     Another site could let a name of its own lead to this machine, and then read what only this machine may (DNS
-    rebinding): its name is in the header Host.
+    rebinding): its name is in the header Host. It could also send forms here: its address is in the header Origin.
+    Forms are there only where people play, below /play.
     """
 
-    def __init__(self, site: ASGIApp, host: str) -> None:
+    def __init__(self, site: ASGIApp, host: str, *, plays: bool = False) -> None:
         self._site = site
+        self._plays = plays
         self._names = LOCAL | names(host)
         self._any_address = host in EVERYWHERE
 
@@ -54,12 +60,29 @@ class Guard:
         return await (refusal or self._site)(scope, receive, guarded)
 
     def _refusal(self, scope: Scope) -> PlainTextResponse | None:
-        if scope["method"] not in ("GET", "HEAD"):
-            return PlainTextResponse("This site can only be read.\n", 405, {"Allow": "GET, HEAD"})
-        host = hostname(Headers(scope=scope).get("host", ""))
-        if host in self._names or (self._any_address and _is_address(host)):
-            return None
-        return PlainTextResponse("This site has another name: ask for it by the address that was printed.\n", 421)
+        headers = Headers(scope=scope)
+        if scope["method"] not in ("GET", "HEAD") and not self._is_for_forms(scope):
+            return PlainTextResponse("This page can only be read.\n", 405, {"Allow": "GET, HEAD"})
+        host = hostname(headers.get("host", ""))
+        if host not in self._names and not (self._any_address and _is_address(host)):
+            return PlainTextResponse("This site has another name: ask for it by the address that was printed.\n", 421)
+        return _refused_form(headers) if scope["method"] == "POST" else None
+
+    def _is_for_forms(self, scope: Scope) -> bool:
+        path: str = scope["path"]
+        return self._plays and scope["method"] == "POST" and (path == "/play" or path.startswith("/play/"))
+
+
+def _refused_form(headers: Headers) -> PlainTextResponse | None:
+    """Return why a form is not taken: it must be small, and come from a page of this site."""
+    if urlsplit(headers.get("origin", "")).netloc.lower() != headers["host"].lower():
+        return PlainTextResponse("Only pages of this site can send something.\n", 403)
+    if headers.get("content-type", "").partition(";")[0].strip().lower() != FORM:
+        return PlainTextResponse(f"What is sent must be {FORM}.\n", 415)
+    length = headers.get("content-length", "")
+    if not length.isascii() or not length.isdecimal() or int(length) > LARGEST:
+        return PlainTextResponse(f"What is sent must say its length, at most {LARGEST} bytes.\n", 413)
+    return None
 
 
 def hostname(host: str) -> str:

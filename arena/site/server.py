@@ -12,6 +12,7 @@ from types import FrameType
 import uvicorn
 
 from arena.site.app import Site
+from arena.site.tables import Tables
 
 GRACE = 2
 """Seconds that answers in progress have when the site ends."""
@@ -23,7 +24,10 @@ class CannotListen(Exception):
 
 @contextmanager
 def listening(host: str, port: int) -> Iterator[tuple[socket.socket, str]]:
-    """Listen at an address, and yield the socket and the address for browsers. Raises CannotListen."""
+    """Listen at an address, and yield the socket and the address for browsers. Raises CannotListen.
+
+    Port 0 stands for any that is free.
+    """
     family = socket.AF_INET6 if ":" in host else socket.AF_INET
     # With TCP named, asyncio sends the parts of an answer at once; else the second one waits 40 ms for the first.
     with socket.socket(family, socket.SOCK_STREAM, socket.IPPROTO_TCP) as own:
@@ -33,7 +37,7 @@ def listening(host: str, port: int) -> Iterator[tuple[socket.socket, str]]:
             own.listen()  # from now on, so that whoever follows the address that is printed next can be answered
         except OSError as error:
             raise CannotListen(_why(host, port, error)) from error
-        yield own, address(host, port)
+        yield own, address(host, own.getsockname()[1])
 
 
 def address(host: str, port: int) -> str:
@@ -48,9 +52,9 @@ def _why(host: str, port: int, error: OSError) -> str:
     return f"cannot listen at {host} port {port}: {error.strerror}"
 
 
-def serve(home: Path, host: str, own: socket.socket) -> None:
-    """Serve the site of a home until Ctrl-C."""
-    site = Site(home, host)
+def serve(home: Path, host: str, own: socket.socket, tables: Tables | None) -> None:
+    """Serve the site of a home until Ctrl-C; people can play if there are tables."""
+    site = Site(home, host, tables=tables)
     config = uvicorn.Config(
         site.app,
         log_level="error",
@@ -62,7 +66,7 @@ def serve(home: Path, host: str, own: socket.socket) -> None:
 
 
 class _Server(uvicorn.Server):
-    """A server that ends the streams of events first: each would last until its reader goes."""
+    """A server that ends the streams of events first."""
 
     def __init__(self, config: uvicorn.Config, site: Site) -> None:
         super().__init__(config)
@@ -70,5 +74,5 @@ class _Server(uvicorn.Server):
 
     def handle_exit(self, sig: int, frame: FrameType | None) -> None:
         """Stop at a signal."""
-        self._site.watch.close()
+        self._site.end_streams()
         super().handle_exit(sig, frame)

@@ -1,4 +1,4 @@
-"""A person plays: `arena play` in a terminal, and where lines come from a pipe."""
+"""A person plays: `arena play` in a terminal, where lines come from a pipe, and in a browser."""
 
 from __future__ import annotations
 
@@ -6,10 +6,12 @@ import json
 import os
 import pty
 import re
+import shlex
 import signal
 import subprocess
 import termios
 import time
+import urllib.request
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from pathlib import Path
@@ -21,7 +23,9 @@ import pytest
 from arena import games
 from arena.cli.person import HELP, chosen
 from arena.games import names as game_names
+from arena.site.tables import FAILED
 from tests.cli.commands import ARENA, PATIENCE, environment, typed
+from tests.site.people import Person
 from tests.tournament import programs
 
 ROLLS = ["roll", "quit", "place 1,1", "place 1,2"]
@@ -143,6 +147,8 @@ def test_files_in_the_current_folder_are_not_run(tmp_path: Path) -> None:
         (("greedy", "random", "random", "--game", "birth"), "BIRTH is for 2 to 3 players, not 4"),
         (("attach:", "--game", "birth"), "attach: is for arena match"),
         (("nobody", "--game", "birth"), "unknown bot 'nobody'"),
+        (("greedy", "--game", "birth", "--browser", "--lines"), "--lines is for another program than a browser"),
+        (("greedy", "--game", "birth", "--browser", "--seat", "2"), "--seat 2: with 2 players"),
     ],
 )
 def test_what_cannot_be_played_is_refused(words: Sequence[str], said: str, tmp_path: Path) -> None:
@@ -248,3 +254,77 @@ def test_a_person_whose_table_dies_is_gone(tmp_path: Path) -> None:
         assert len(below) >= 2
         process.kill()
         assert psutil.wait_procs(below, PATIENCE)[1] == []
+
+
+# --- In a browser
+
+
+@contextmanager
+def in_browser(cwd: Path, *words: str, **variables: str) -> Iterator[tuple[subprocess.Popen[str], str, str]]:
+    """A process that shows a table, with the address of its site and the name of the table. It ends with Ctrl-C."""
+    command = [str(ARENA), "play", *words]
+    pipe = subprocess.PIPE
+    with subprocess.Popen(
+        command, cwd=cwd, env=environment() | variables, stdout=pipe, stderr=pipe, text=True
+    ) as process:
+        assert process.stderr is not None
+        try:
+            address, table = process.stderr.readline().split()[0].split("/play/")
+            yield process, address, table
+            below = psutil.Process(process.pid).children(recursive=True)
+        finally:
+            process.send_signal(signal.SIGINT)
+        assert process.wait(PATIENCE) == 130
+        assert psutil.wait_procs(below, PATIENCE)[1] == []
+        assert process.stderr.read().endswith("the site has ended\n")
+
+
+def test_a_person_plays_in_a_browser(tmp_path: Path) -> None:
+    """With the options of the command. The result is printed, and the replay can be watched until Ctrl-C."""
+    programs.write(tmp_path, mine=programs.FIRST)
+    words = ["./mine.py", "--browser", "--game", "birth", "--seat", "1", "--seed", "a", "-o", "start=7"]
+    with in_browser(tmp_path, *words) as (process, address, table):
+        _, seen = Person(address).play(table, lambda choices: choices[0])
+        assert process.stdout is not None
+        assert re.fullmatch(r"1\. seat \d \(.*\), score \d+", process.stdout.readline().rstrip()) is not None
+        assert seen[-1]["match"]["options"]["start"] == 7
+        assert seen[-1]["match"]["bots"] == ["./mine.py", "you"]
+        assert urllib.request.urlopen(f"{address}/unrated/1", timeout=PATIENCE).status == 200
+        status, again = Person(address).send(f"/play/{table}/again")
+        assert status == 303
+        _, other = Person(address).play(again.removeprefix("/play/"), lambda choices: choices[0])
+    assert other[-1]["step"]["view"] == seen[-1]["step"]["view"], "the dice are those of the same seed"
+    document = json.loads(typed("replay", "last", "--json", "--home", tmp_path / ".arena").out)
+    assert (document["bots"], document["options"]["start"]) == (["./mine.py", "you"], 7)
+
+
+def test_ctrl_c_ends_a_match_in_a_browser(tmp_path: Path) -> None:
+    """With all its processes, also while a page listens; nothing is kept."""
+    with in_browser(tmp_path, "random", "--browser", "--game", "birth") as (_, address, table):
+        person = Person(address)
+        with person.listening(table) as states:
+            assert any(state.get("question") for state in states)
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_open_opens_the_table(tmp_path: Path) -> None:
+    """In whatever browser the machine has."""
+    opener = tmp_path / "bin/xdg-open"
+    opener.parent.mkdir()
+    os.mkfifo(tmp_path / "opened")
+    opener.write_text(f"#!/bin/sh\necho $1 > {shlex.quote(str(tmp_path / 'opened'))}\n")
+    opener.chmod(0o755)
+    path = f"{opener.parent}:{os.environ['PATH']}"
+    with in_browser(tmp_path, "random", "--open", "--game", "birth", PATH=path) as (_, address, table):
+        assert (tmp_path / "opened").read_text() == f"{address}/play/{table}\n"
+
+
+def test_a_bot_that_is_not_there_is_told_on_the_page(tmp_path: Path) -> None:
+    """And in the terminal."""
+    with in_browser(tmp_path, "nobody", "--browser", "--game", "birth") as (process, address, table):
+        with Person(address).listening(table) as states:
+            *_, end = states
+        assert process.stdout is not None
+        assert process.stdout.readline().strip() == end["end"]["told"][0] == FAILED
+        assert process.stderr is not None
+        assert "unknown bot 'nobody'" in process.stderr.readline()

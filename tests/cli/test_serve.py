@@ -8,9 +8,12 @@ import subprocess
 import urllib.request
 from pathlib import Path
 
+import psutil
 import pytest
 
+from arena.site.tables import CLOSED
 from tests.cli.commands import ARENA, PATIENCE, arena, environment, everything_in
+from tests.site.people import Person
 
 
 def free_port() -> int:
@@ -36,6 +39,41 @@ def test_it_serves_until_it_is_stopped(home: Path, end: signal.Signals) -> None:
             assert served.stderr.read() == "the site has ended\n"
         assert served.wait(PATIENCE) == 130
     assert everything_in(home) == before
+
+
+def test_matches_end_with_the_site(home: Path) -> None:
+    """With all processes that play in them. What people play is kept in the home, as soon as it is over."""
+    words = [str(ARENA), "serve", "--port", str(free_port()), "--home", str(home)]
+    with subprocess.Popen(words, env=environment(), stderr=subprocess.PIPE, text=True) as served:
+        assert served.stderr is not None
+        person = Person(served.stderr.readline().split()[0].removesuffix("/"))
+        tables = []
+        for _ in range(2):
+            status, where = person.send("/play", game="birth", bot="random", seat=0)
+            assert status == 303
+            tables.append(where.removeprefix("/play/"))
+        _, seen = person.play(tables[0], lambda choices: choices[0])
+        assert seen[-1]["end"]["kept"] == "unrated-1"
+        with person.listening(tables[1]) as states:
+            assert any(state.get("question") for state in states)
+            below = psutil.Process(served.pid).children(recursive=True)
+            served.send_signal(signal.SIGINT)
+            *_, end = states
+        assert end["end"]["told"] == [CLOSED]
+        assert served.wait(PATIENCE) == 130
+        assert psutil.wait_procs(below, PATIENCE)[1] == []
+    assert [path.name for path in (home / "unrated").iterdir()] == ["1.json"]
+
+
+def test_nobody_plays_where_nobody_may(home: Path) -> None:
+    """Beside a ladder, or where strangers look."""
+    words = [str(ARENA), "serve", "--no-play", "--port", str(free_port()), "--home", str(home)]
+    with subprocess.Popen(words, env=environment(), stderr=subprocess.PIPE, text=True) as served:
+        assert served.stderr is not None
+        address = served.stderr.readline().split()[0].removesuffix("/")
+        assert Person(address).send("/play", game="birth", bot="random", seat=0)[0] == 405
+        assert b"/play" not in urllib.request.urlopen(address, timeout=PATIENCE).read()
+        served.send_signal(signal.SIGINT)
 
 
 def test_a_port_in_use_is_one_line(cwd: Path) -> None:

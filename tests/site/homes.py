@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
+import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
+import uvicorn
 from starlette.testclient import TestClient
 
 from arena.cli import bot_card
+from arena.site import server
 from arena.site.app import Site
+from arena.site.tables import Tables
 from ladder import store
 from tests.tournament import playing
 
@@ -31,3 +35,24 @@ def site(home: Path) -> Iterator[TestClient]:
     """The site of a home, which looks for changes before every answer."""
     with TestClient(Site(home, "127.0.0.1", look=0.0).app, base_url=BASE) as client:
         yield client
+
+
+class Served:
+    """A site on a free port, in a thread."""
+
+    def __init__(self, home: Path, tables: Tables | None = None) -> None:
+        site = Site(home, "127.0.0.1", look=0.1, tables=tables)
+        config = uvicorn.Config(site.app, log_level="error", timeout_graceful_shutdown=1)
+        self._server = uvicorn.Server(config)
+
+    def __enter__(self) -> str:
+        self._listening = server.listening("127.0.0.1", 0)
+        socket, _ = self._listening.__enter__()
+        self._thread = threading.Thread(target=self._server.run, args=([socket],))
+        self._thread.start()
+        return f"http://127.0.0.1:{socket.getsockname()[1]}"
+
+    def __exit__(self, *_: object) -> None:
+        self._server.should_exit = True
+        self._thread.join()
+        self._listening.__exit__(None, None, None)

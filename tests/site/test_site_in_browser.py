@@ -3,18 +3,14 @@
 from __future__ import annotations
 
 import re
-import threading
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any, TypeAlias
 
 import pytest
-import uvicorn
 from axe_playwright_python.sync_playwright import Axe
 from playwright.sync_api import Browser, Page, expect
 
-from arena.site import server
-from arena.site.app import Site
 from ladder import store
 from tests.site import homes
 from tests.tournament import playing
@@ -23,27 +19,6 @@ pytestmark = pytest.mark.needs("chromium")
 
 Visit: TypeAlias = Callable[..., Page]
 """Opens an address of the site; further arguments describe the browser."""
-
-
-class Served:
-    """A site on a free port, in a thread."""
-
-    def __init__(self, home: Path) -> None:
-        self._site = Site(home, "127.0.0.1", look=0.1)
-        config = uvicorn.Config(self._site.app, log_level="error", timeout_graceful_shutdown=1)
-        self._server = uvicorn.Server(config)
-
-    def __enter__(self) -> str:
-        self._listening = server.listening("127.0.0.1", 0)
-        socket, _ = self._listening.__enter__()
-        self._thread = threading.Thread(target=self._server.run, args=([socket],))
-        self._thread.start()
-        return f"http://127.0.0.1:{socket.getsockname()[1]}"
-
-    def __exit__(self, *_: object) -> None:
-        self._server.should_exit = True
-        self._thread.join()
-        self._listening.__exit__(None, None, None)
 
 
 @pytest.fixture(scope="module")
@@ -57,7 +32,7 @@ def home(tmp_path_factory: pytest.TempPathFactory) -> Path:
 @pytest.fixture(scope="module")
 def address(home: Path) -> Iterator[str]:
     """Where its site is."""
-    with Served(home) as address:
+    with homes.Served(home) as address:
         yield address
 
 

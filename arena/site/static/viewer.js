@@ -3,7 +3,7 @@
 "use strict";
 
 (() => {
-  const { svg, html, seatName, seatNames } = arenaSvg;
+  const { svg } = arenaSvg;
   const at = (id) => document.getElementById(id);
 
   // --- The match
@@ -41,37 +41,7 @@
 
   // --- Pieces of the page
 
-  const player = (seat) => seatName(seat, table);
-
-  // Lines that may be wider than the page; they can be focused, so that keys scroll them.
-  const preformatted = (text) => Object.assign(html("pre", "", text), { tabIndex: 0 });
-
   const seconds = (ms) => `${(ms / 1000).toFixed(2)} s`;
-
-  function happened(step) {
-    return [
-      ...(step.number === 0 ? [html("p", "", "The match begins.")] : []),
-      ...step.choices.map(choice),
-      ...step.events.map((event) => html("p", "event", event)),
-      ...step.rolls.map(roll),
-      ...step.printed.flatMap(printed),
-    ];
-  }
-
-  function choice({ seat, name, forfeited, ms }) {
-    const [says, time] = forfeited ? [" has forfeited; played for it: ", ""] : [" chooses ", ` in ${ms.toFixed(1)} ms`];
-    const took = html("span", "time", time);
-    return html("p", "", player(seat), says, html("strong", "", name), took);
-  }
-
-  function roll({ key, numbers, bounds }) {
-    const dice = numbers.flatMap((number) => [" ", html("span", bounds ? "draw" : "die", number)]);
-    return html("p", "roll", bounds ? "Draw " : "Dice ", html("code", "", key), dice);
-  }
-
-  function printed({ seat, lines }) {
-    return [html("p", "", player(seat), " printed"), preformatted(lines.join("\n"))];
-  }
 
   // How a seat stands, for the table of players.
   function standing(step, seat) {
@@ -90,22 +60,9 @@
     return [...notes, ...(decides ? ["to decide"] : [])].join(", ");
   }
 
-  // The board of a game that the page cannot draw: whose turn it is, who is ahead, and the picture for terminals.
-  function picture(step) {
-    return html("div", "", html("p", "turn", turn(step)), preformatted(step.picture));
-  }
-
-  function turn({ over, pending, leaders }) {
-    const first = leaders.length ? seatNames(leaders, table) : "nobody";
-    if (over) {
-      return html("span", "", "The match is over. First: ", first);
-    }
-    return [html("span", "", "Turn: ", seatNames(pending, table)), html("span", "", "Lead: ", first)];
-  }
-
   // --- One step
 
-  const draw = arenaBoards[match.game] ?? picture;
+  const { draw, happened } = arenaTold(table);
   const rows = [...document.querySelectorAll("#players tbody tr")];
   const list = document.querySelector("#steps ol");
   const items = [...list.children];
@@ -116,7 +73,7 @@
     now = Math.min(Math.max(number, 0), last);
     const step = steps[now];
     at("number").textContent = now;
-    at("board").replaceChildren(draw(step, table));
+    at("board").replaceChildren(draw(step));
     at("happened").replaceChildren(...happened(step));
     rows.forEach((row, seat) => {
       const [, , score, thought, note] = row.cells;

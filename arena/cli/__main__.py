@@ -1,0 +1,5 @@
+"""The `arena` command, for who starts it with Python: python -P -m arena.cli."""
+
+from arena.cli import run
+
+run()
