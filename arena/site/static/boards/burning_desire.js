@@ -127,7 +127,10 @@
   const SLOT = 46; // width of a die with its caption
   const HEIGHT = 64;
 
-  /** Draws the seven dice with a caption below each; the captioned ones are framed, but not those that were kept. */
+  /**
+   * Draws the seven dice: above each its name in choices such as "keep 1 2 b", and below it a caption. The captioned ones
+   * are framed, but not those that were kept.
+   */
   function sevenDice(view, captions) {
     const drawn = dice(view).map((face, place) => {
       const kind = place === BONUS ? "die-bonus" : "die-white";
@@ -135,8 +138,11 @@
       return inSlot(place, die(face, `${kind} ${isNew ? "is-new" : ""}`), captions[place]);
     });
     const label = `dice ${view.dice.join(" ")}, bonus ${view.bonus}`;
-    const bonus = svg("text", { x: SLOT * (BONUS + 0.5), y: 5 }, "bonus");
-    return picture("seven-dice", SLOT * 7, HEIGHT, label, drawn, bonus);
+    const names = dice(view).map((_, place) => {
+      const name = place === BONUS ? "b" : place + 1;
+      return svg("text", { class: "caption", x: SLOT * (place + 0.5), y: 5 }, name);
+    });
+    return picture("seven-dice", SLOT * 7, HEIGHT, label, drawn, names);
   }
 
   function multiplierDice(factors) {
