@@ -58,6 +58,7 @@ def choose_first(page: Page) -> None:
 
 
 @pytest.mark.long
+@pytest.mark.timeout(600)  # up to a hundred choices, on a machine that may be ten times slower
 @pytest.mark.parametrize("name", games.names())
 def test_a_match_is_played_with_the_keyboard_alone(visit: Visit, tmp_path: Path, name: str) -> None:
     """From the front to the replay, whose dice are right. The page is loaded again on the way; the match goes on."""
