@@ -97,11 +97,28 @@ def play(
     if in_lines and (browser or opens):
         raise click.UsageError("--lines is for another program than a browser: use it without --browser and --open")
     if browser or opens:
+        from arena import roster
         from arena.cli.serve import serve_table
+        from ladder import store
 
-        words = [word for word in ctx.meta["typed"] if word not in ("--browser", "--open")]
-        return serve_table(setting.game.name, words, home, opens=opens)
+        with store.open_read(home) as db:
+            for bot in bots:  # now, and not in a browser that waits for them
+                roster.check(db, home, bot, setting.game)
+        return serve_table(setting.game.name, _words(ctx.meta["typed"]), seed, home, opens=opens)
     return _play(Sitting(names, seat, setting, sandbox, home), seed, in_lines=in_lines)
+
+
+def _words(typed: Sequence[str]) -> list[str]:
+    """Return the words for the process of a table, of which each has its own seed: the others that were typed."""
+    words, rest = list[str](), iter(typed)
+    for word in rest:
+        if word == "--":
+            return [*words, word, *rest]
+        if word == "--seed":
+            next(rest)
+        elif word not in ("--browser", "--open") and not word.startswith("--seed="):
+            words.append(word)
+    return words
 
 
 def _play(sitting: Sitting, seed: str, *, in_lines: bool) -> None:

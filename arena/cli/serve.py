@@ -48,16 +48,15 @@ def play_command(home: Path) -> list[str]:
     return [sys.executable, "-P", "-m", "arena.cli", "play", "--lines", "--home", str(home)]
 
 
-def serve_table(game: str, words: Sequence[str], home: Path, *, opens: bool) -> None:
-    """Serve the site of a home with one table; `words` stand after `arena play`. Print how the match there ends.
+def serve_table(game: str, words: Sequence[str], seed: str, home: Path, *, opens: bool) -> None:
+    """Serve the site of a home with one table; `words` stand after `arena play`. Print how matches there end.
 
     Whoever plays there is the owner of the home, and has all the time in the world.
     """
     from arena.site.tables import Seating, Tables
 
-    there = Tables(play_command(home), idle=math.inf)
-    table = there.add(Seating(game, words))
-    table.when_over = lambda told: click.echo("\n".join(told))
+    there = Tables(play_command(home), idle=math.inf, when_over=lambda told: click.echo("\n".join(told)))
+    table = there.add(Seating(game, words, once=["--seed", seed]))
     _serve(home, "127.0.0.1", 0, there, what="is your table", opens=opens, path=f"play/{table.name}")
 
 

@@ -15,6 +15,7 @@ from arena import submission, suggest
 from arena.games.rules import Game
 from arena.sandbox.grades import UNCONFINED, NoSandbox
 from arena.submission import BadSubmission, Program
+from arena.submission.program import missing
 from arena.worker.jobs import Entrant
 from ladder import store
 from ladder.schedule import TooFewBots
@@ -24,6 +25,8 @@ if TYPE_CHECKING:
 
     from arena.sandbox import Sandbox
     from arena.submission.build import Building
+
+OR_A_PATH = ", or a path such as ./mine.py"
 
 # Entering
 
@@ -252,18 +255,33 @@ def find(db: Database, home: Path, text: str, game: Game[Any], workshop: Worksho
     own = built_ins(db)
     if text in own:
         program = own[text]
-    elif "/" in text or text.endswith(".py") or (os.path.exists(text) and not _is_known(db, text)):
+    elif _is_path(db, text):
         from arena.submission.intake import take
 
         program = take(Path(text), Path(tempfile.mkdtemp(dir=workshop.scratch))).program
         _check_plays(text, program.games, game)
         program = built(home, program, workshop.sandbox, workshop.building)
     else:
-        version = known(db, home, text, ", or a path such as ./mine.py")
+        version = known(db, home, text, OR_A_PATH)
         _check_plays(text, version.games, game)
         return starter(db, home, workshop.sandbox)(version.label)
     _check_plays(text, program.games, game)
     return program.entrant()
+
+
+def check(db: Database, home: Path, text: str, game: Game[Any]) -> None:
+    """Raise BadSubmission if `find` would for a name; of a path, only whether something is there."""
+    own = built_ins(db)
+    if text in own:
+        _check_plays(text, own[text].games, game)
+    elif not _is_path(db, text):
+        _check_plays(text, known(db, home, text, OR_A_PATH).games, game)
+    elif not os.path.exists(text):
+        raise missing(Path(text))
+
+
+def _is_path(db: Database, text: str) -> bool:
+    return "/" in text or text.endswith(".py") or (os.path.exists(text) and not _is_known(db, text))
 
 
 def _check_held(program: Program, sandbox: Sandbox) -> None:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 from starlette.responses import Response
 
 from arena.site.rendering import render
@@ -11,3 +13,12 @@ def told(status: int, head: str, text: str) -> Response:
     """Return a page that says why there is no other one."""
     page = render("error.html", head=head, text=text)
     return Response(page, status, {"Cache-Control": "no-store"}, "text/html; charset=utf-8")
+
+
+def without_path(error: Exception, home: Path) -> str:
+    """Return the message of an error without where the home is: that is nobody's business but the owner's."""
+    paths = {str(home), str(home.absolute()), str(home.resolve())} - {"."}
+    text = str(error)
+    for path in sorted(paths, key=len, reverse=True):
+        text = text.replace(path, "the home")
+    return text

@@ -19,7 +19,7 @@ from arena import games
 from arena.games import UnknownGame
 from arena.replay import Breach, Unreadable
 from arena.site import bot, compare, docs, front, ladder, match, play
-from arena.site.answers import told
+from arena.site.answers import told, without_path
 from arena.site.cache import Made, Pages
 from arena.site.events import Watch
 from arena.site.home import LOOK, Home
@@ -102,26 +102,17 @@ class Site:
             try:
                 return await self._pages.answer(request, make)
             except store.NotFound as error:
-                return told(404, "Not found", self._without_path(error))
+                return told(404, "Not found", without_path(error, self.home.folder))
             except store.StoreError as error:
-                return told(503, "The home cannot be read", self._without_path(error))
+                return told(503, "The home cannot be read", without_path(error, self.home.folder))
             except (Unreadable, Breach, UnknownGame) as error:
-                return told(404, "This match cannot be shown", self._without_path(error))
+                return told(404, "This match cannot be shown", without_path(error, self.home.folder))
 
         return handler
 
     def _kept(self, view: Callable[[Document], Made]) -> View:
         """Return the view of a match that `arena match` played, from the view of its document."""
         return lambda _, request, __: view(match.find_kept(self.home.folder, request.path_params["number"]))
-
-    def _without_path(self, error: Exception) -> str:
-        """Return the message of an error without where the home is: that is nobody's business but the owner's."""
-        folder = self.home.folder
-        paths = {str(folder), str(folder.absolute()), str(folder.resolve())} - {"."}
-        told = str(error)
-        for path in sorted(paths, key=len, reverse=True):
-            told = told.replace(path, "the home")
-        return told
 
     async def _events(self, request: Request) -> Response:
         return await self.watch.stream(request)

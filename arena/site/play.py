@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from urllib.parse import parse_qs
 
 from starlette.exceptions import HTTPException
-from starlette.requests import Request
+from starlette.requests import ClientDisconnect, Request
 from starlette.responses import RedirectResponse, Response, StreamingResponse
 from starlette.routing import Route
 
@@ -33,8 +33,11 @@ HAS_FORMS = {"Referrer-Policy": "same-origin"}
 
 
 def form(db: Database, request: Request, _: bool) -> Made:
-    """Make the page that asks what to play, against whom, and where to sit. Raises UnknownGame."""
-    game = games.game(request.query_params.get("game", FIRST_GAME))
+    """Make the page that asks what to play, against whom, and where to sit. Raises NotFound."""
+    try:
+        game = games.game(request.query_params.get("game", FIRST_GAME))
+    except games.UnknownGame as error:
+        raise store.NotFound(str(error)) from None
     page = render(
         "play.html",
         game=game,
@@ -62,7 +65,9 @@ def seating(db: Database, asked: Mapping[str, Sequence[str]]) -> Seating:
     if len(bots) + 1 not in game.seats:
         raise Unseated(f"{game.title} is for {game.seats[0]} to {game.seats[-1]} players, not {len(bots) + 1}")
     if seat not in map(str, range(len(bots) + 1)):
-        raise Unseated(f"with {len(bots) + 1} players there are the seats 0 to {len(bots)}")
+        raise Unseated(
+            f"for {len(bots) + 1} players there are the seats 0 to {len(bots)}: go back and choose one of them"
+        )
     return Seating(game.name, ["--game", game.name, "--seat", seat, "--", *bots])
 
 
@@ -97,7 +102,10 @@ class Play:
         except Full:
             why = f"{MOST} matches are being played here, which is as many as there may be. One of them will end."
             return told(503, "All tables are taken", why)
-        await table.begin()
+        try:
+            await table.begin()
+        except OSError as error:
+            return told(503, "No table could be set up", f"The arena could not start its process: {error.strerror}.")
         return RedirectResponse(f"/play/{table.name}", 303)
 
     async def _page(self, request: Request) -> Response:
@@ -126,7 +134,7 @@ class Play:
         return RedirectResponse("/play", 303)
 
     async def _again(self, request: Request) -> Response:
-        return await self._open(self._table(request).seating)
+        return await self._open(self._table(request).seating.anew())
 
     def _table(self, request: Request) -> Table:
         table = self._tables.find(request.path_params["table"])
@@ -143,7 +151,10 @@ async def _events(table: Table) -> AsyncIterator[str]:
 
 async def _sent(request: Request) -> dict[str, list[str]]:
     """Return what a form sent: the values of each field."""
-    body = await request.body()
+    try:
+        body = await request.body()
+    except ClientDisconnect:
+        raise HTTPException(400) from None
     return parse_qs(body.decode(errors="replace"), keep_blank_values=True)
 
 

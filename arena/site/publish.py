@@ -22,6 +22,7 @@ from arena.replay import Breach, Unreadable
 from arena.reports.matches import selected
 from arena.reports.published import Published
 from arena.site import bot, docs, front, ladder, match
+from arena.site.answers import without_path
 from arena.site.cache import Made
 from arena.site.published_folder import Folder, Note, opened
 from arena.site.rendering import render
@@ -88,7 +89,7 @@ def publish(home: Path, target: Path, most: int, report: Progress = lambda _done
         store.one_state(db),
         opened(target) as folder,
     ):
-        _Site(db, folder, most).publish(report)
+        _Site(db, home, folder, most).publish(report)
         folder.remove_others()
     return Published(
         open=str(target / "index.html"), files=len(folder.now), written=folder.written, removed=folder.removed
@@ -98,8 +99,9 @@ def publish(home: Path, target: Path, most: int, report: Progress = lambda _done
 class _Site:
     """A site while it becomes files."""
 
-    def __init__(self, db: Database, folder: Folder, most: int) -> None:
+    def __init__(self, db: Database, home: Path, folder: Folder, most: int) -> None:
         self._db = db
+        self._home = home
         self._folder = folder
         self._kinds = [(compile_path(kind.address)[0], kind) for kind in kinds(most)]
         self._annulled = {*_annulled(db, folder.before)}
@@ -136,7 +138,7 @@ class _Site:
         try:
             made = found.make(self._db, request, False)
         except (store.NotFound, Unreadable, Breach, UnknownGame) as error:
-            made = Made(render("error.html", head="This cannot be shown", text=str(error)))
+            made = Made(render("error.html", head="This cannot be shown", text=without_path(error, self._home)))
         if isinstance(made, bytes):
             return made, ()
         if not made.media_type.startswith("text/html"):
@@ -191,15 +193,18 @@ def _digest(db: Database, match_id: str) -> str:
     titles, logged = store.titles(db), store.logged(db, match)
     printed = [store.printed(db, match, seat) for seat in logged] if store.may_be_shown(db, match) else None
     named = [titles.get(label.partition("@")[0]) for label in match.line_up]
-    parts = (_arena(), match._asdict() | {"ladder": match.ladder.id}, named, logged, printed)
+    key = match.ladder.key
+    board = games.game(key.game).board if key.game in games.names() else ""
+    parts = (_arena(), board, match._asdict() | {"ladder": match.ladder.id}, named, logged, printed)
     return sha256(repr(parts).encode()).hexdigest()
 
 
 @cache
 def _arena() -> str:
     """Return a digest of the arena's own files: another version of it may show the same match in another way."""
-    files = sorted(path for path in PACKAGE.rglob("*.*") if path.is_file() and path.suffix != ".pyc")
-    return sha256(b"".join(sha256(path.read_bytes()).digest() for path in files)).hexdigest()
+    packages = (PACKAGE, PACKAGE.with_name("ladder"))
+    files = [path for package in packages for path in sorted(package.rglob("*.*")) if path.suffix != ".pyc"]
+    return sha256(b"".join(sha256(path.read_bytes()).digest() for path in files if path.is_file())).hexdigest()
 
 
 def _docs(_: Database, request: Request, __: bool) -> Made:

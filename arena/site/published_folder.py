@@ -42,6 +42,8 @@ def opened(path: Path) -> Iterator[Folder]:
     with notes:
         with _explained(path):
             _lock(notes, path)
+            if not os.path.samestat(os.fstat(notes.fileno()), (path / NOTES).stat()):  # replaced before it was locked
+                raise CannotPublish(f"another process has just published in {str(path)!r}: try again")
         try:
             yield Folder(path, notes)
         finally:

@@ -5,7 +5,6 @@ from __future__ import annotations
 import ipaddress
 import socket
 from collections.abc import Set
-from urllib.parse import urlsplit
 
 from starlette.datastructures import Headers, MutableHeaders
 from starlette.responses import PlainTextResponse
@@ -75,11 +74,14 @@ class Guard:
 
 def _refused_form(headers: Headers) -> PlainTextResponse | None:
     """Return why a form is not taken: it must be small, and come from a page of this site."""
-    if urlsplit(headers.get("origin", "")).netloc.lower() != headers["host"].lower():
+    host = headers["host"].lower()
+    if headers.get("origin", "").lower() not in (f"http://{host}", f"https://{host}"):
         return PlainTextResponse("Only pages of this site can send something.\n", 403)
     if headers.get("content-type", "").partition(";")[0].strip().lower() != FORM:
         return PlainTextResponse(f"What is sent must be {FORM}.\n", 415)
     length = headers.get("content-length", "")
+    if "transfer-encoding" in headers:  # or it would be as long as its sender likes, whatever length is named beside it
+        return PlainTextResponse("What is sent must come in one piece.\n", 413)
     if not length.isascii() or not length.isdecimal() or int(length) > LARGEST:
         return PlainTextResponse(f"What is sent must say its length, at most {LARGEST} bytes.\n", 413)
     return None

@@ -14,7 +14,7 @@ import signal
 import time
 from collections.abc import AsyncIterator, Callable, Sequence
 from contextlib import asynccontextmanager
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, TypeAlias
 
 import msgspec
 
@@ -32,9 +32,12 @@ LONGEST = 1 << 26
 """Bytes of a line that a process prints, at most."""
 FAILED = "The match could not be played to its end; the terminal of the server says why."
 LEFT = "You left the match: it is not kept."
-FORGOTTEN = f"Nobody chose for {IDLE / 60:.0f} minutes, so the match has ended. It is not kept."
-
+FORGOTTEN = f"Nobody asked or chose for {IDLE / 60:.0f} minutes, so the match has ended. It is not kept."
 CLOSED = "The site has ended, and the match with it."
+
+
+WhenOver: TypeAlias = Callable[[Sequence[str]], None]
+"""Function that is called with how a match ended, in words."""
 
 
 class Full(Exception):
@@ -54,21 +57,47 @@ class Seating(NamedTuple):
 
     game: str
     words: Sequence[str]
+    once: Sequence[str] = ()
+    """Words before those, which do not hold for the next match: a seed, since its dice are known then."""
+
+    def anew(self) -> Seating:
+        """Return the same match on other dice."""
+        return self._replace(once=())
+
+
+class _Choice(msgspec.Struct):
+    action: int
+
+
+class _Question(msgspec.Struct):
+    number: int
+    choices: list[_Choice]
+
+
+class _End(msgspec.Struct):
+    told: list[str]
+    kept: str | None
+
+
+class _News(msgspec.Struct):
+    """What is relied on here of a line that a process prints."""
+
+    question: _Question | None = None
+    end: _End | None = None
 
 
 class Table:
     """A match that a person plays. Whoever knows its name, which nobody can guess, may play."""
 
-    def __init__(self, seating: Seating, command: Sequence[str]) -> None:
+    def __init__(self, seating: Seating, command: Sequence[str], when_over: WhenOver) -> None:
         self.name = secrets.token_urlsafe(16)
         self.seating = seating
         self.is_over = False
         """Whether its process has ended."""
         self.used = 0.0
         """When somebody last asked for it, by the clock of the tables."""
-        self.when_over: Callable[[Sequence[str]], None] = lambda _: None
-        """Called with how the match ended, in words."""
-        self._command = command
+        self._when_over = when_over
+        self._command = [*command, *seating.once, *seating.words]
         self._process: asyncio.subprocess.Process | None = None
         self._following: asyncio.Task[None] | None = None
         self._stopping: asyncio.Task[None] | None = None
@@ -77,26 +106,38 @@ class Table:
         self._news = Bell()
 
     async def begin(self) -> None:
-        """Start the process."""
+        """Start the process. Raises OSError; then the table is over."""
         pipe = asyncio.subprocess.PIPE
-        # a session of its own: Ctrl-C is for the site, which then ends its tables
-        self._process = await asyncio.create_subprocess_exec(
-            *self._command, stdin=pipe, stdout=pipe, start_new_session=True, limit=LONGEST
-        )
+        try:
+            # a session of its own: Ctrl-C is for the site, which then ends its tables
+            self._process = await asyncio.create_subprocess_exec(
+                *self._command, stdin=pipe, stdout=pipe, start_new_session=True, limit=LONGEST
+            )
+        except OSError:
+            self.is_over = True
+            raise
         self._following = asyncio.create_task(self._follow(self._process))
+        if self.told:  # the match was ended meanwhile
+            self._process.terminate()
 
     async def _follow(self, process: asyncio.subprocess.Process) -> None:
         """Take in what the process tells, to its end."""
         assert process.stdout is not None
-        async for line in process.stdout:
-            with contextlib.suppress(msgspec.DecodeError):  # rules from elsewhere may print, and a process be killed
-                news = msgspec.json.decode(line, type=dict[str, Any])
-                if not self.told:
-                    self._tell(**news)
+        try:
+            async for line in process.stdout:
+                # rules from elsewhere may print, and a process be killed in the middle of a line
+                with contextlib.suppress(msgspec.DecodeError, RecursionError):
+                    msgspec.json.decode(line, type=_News)
+                    news = msgspec.json.decode(line, type=dict[str, Any])
+                    if not self.told:
+                        self._tell(**news)
+        except ValueError:  # a line of more than `LONGEST` bytes
+            _kill(process)
+            await process.stdout.read()  # or its end would not be noticed
         await process.wait()
         self.is_over = True
         self.tell_end(FAILED)
-        self.when_over(self.told)
+        self._when_over(self.told)
 
     def _tell(self, **news: Any) -> None:
         self._state |= news
@@ -152,16 +193,30 @@ class Table:
             try:
                 await asyncio.wait_for(asyncio.shield(self._following), ENDING)
             except TimeoutError:
-                os.killpg(self._process.pid, signal.SIGKILL)
-                await self._following
+                _kill(self._process)
+                with contextlib.suppress(TimeoutError):  # a process that left the group may hold the pipe
+                    await asyncio.wait_for(self._following, ENDING)
         self.is_over = True
+
+
+def _kill(process: asyncio.subprocess.Process) -> None:
+    """Kill a process with its group."""
+    with contextlib.suppress(ProcessLookupError):
+        os.killpg(process.pid, signal.SIGKILL)
 
 
 class Tables:
     """The tables of a site, by their names. Every process of a table begins with `command`."""
 
-    def __init__(self, command: Sequence[str], idle: float = IDLE, clock: Callable[[], float] = time.monotonic) -> None:
+    def __init__(
+        self,
+        command: Sequence[str],
+        idle: float = IDLE,
+        clock: Callable[[], float] = time.monotonic,
+        when_over: WhenOver = lambda _: None,
+    ) -> None:
         self._command = command
+        self._when_over = when_over
         self._idle = idle
         self._clock = clock
         self._tables: dict[str, Table] = {}
@@ -173,7 +228,7 @@ class Tables:
             raise Full
         for table in over[: -MOST + 1]:
             del self._tables[table.name]
-        table = Table(seating, [*self._command, *seating.words])
+        table = Table(seating, self._command, self._when_over)
         table.used = self._clock()
         self._tables[table.name] = table
         return table
@@ -189,7 +244,7 @@ class Tables:
         """End the matches that everybody seems to have left."""
         now = self._clock()
         idle = [table for table in self._tables.values() if not table.is_over and now - table.used > self._idle]
-        await asyncio.gather(*(table.end(FORGOTTEN) for table in idle))
+        await asyncio.gather(*(table.end(FORGOTTEN) for table in idle), return_exceptions=True)
 
     def say_goodbye(self) -> None:
         """Tell everybody that all is over, which ends the streams of events."""
@@ -206,7 +261,7 @@ class Tables:
             yield
         finally:
             watching.cancel()
-            await asyncio.gather(*(table.end(CLOSED) for table in self._tables.values()))
+            await asyncio.gather(*(table.end(CLOSED) for table in self._tables.values()), return_exceptions=True)
 
     async def _end_idle_ones(self) -> None:
         while True:

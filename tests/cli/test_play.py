@@ -149,6 +149,9 @@ def test_files_in_the_current_folder_are_not_run(tmp_path: Path) -> None:
         (("nobody", "--game", "birth"), "unknown bot 'nobody'"),
         (("greedy", "--game", "birth", "--browser", "--lines"), "--lines is for another program than a browser"),
         (("greedy", "--game", "birth", "--browser", "--seat", "2"), "--seat 2: with 2 players"),
+        (("nobody", "--game", "birth", "--browser"), "unknown bot 'nobody'"),
+        (("planner", "--game", "birth", "--browser"), "'planner' does not play birth"),
+        (("./gone.py", "--game", "birth", "--open"), "no such file or folder: 'gone.py'"),
     ],
 )
 def test_what_cannot_be_played_is_refused(words: Sequence[str], said: str, tmp_path: Path) -> None:
@@ -286,14 +289,17 @@ def test_a_person_plays_in_a_browser(tmp_path: Path) -> None:
     with in_browser(tmp_path, *words) as (process, address, table):
         _, seen = Person(address).play(table, lambda choices: choices[0])
         assert process.stdout is not None
-        assert re.fullmatch(r"1\. seat \d \(.*\), score \d+", process.stdout.readline().rstrip()) is not None
+        result = re.compile(r"[12]\. seat \d \(.*\), score \d+\n")
+        assert result.fullmatch(process.stdout.readline())
+        assert result.fullmatch(process.stdout.readline())
         assert seen[-1]["match"]["options"]["start"] == 7
         assert seen[-1]["match"]["bots"] == ["./mine.py", "you"]
         assert urllib.request.urlopen(f"{address}/unrated/1", timeout=PATIENCE).status == 200
         status, again = Person(address).send(f"/play/{table}/again")
         assert status == 303
         _, other = Person(address).play(again.removeprefix("/play/"), lambda choices: choices[0])
-    assert other[-1]["step"]["view"] == seen[-1]["step"]["view"], "the dice are those of the same seed"
+        assert result.fullmatch(process.stdout.readline()), "of every match there the result is printed"
+    assert other[-1]["step"]["view"] != seen[-1]["step"]["view"], "the dice are new ones, which nobody knows"
     document = json.loads(typed("replay", "last", "--json", "--home", tmp_path / ".arena").out)
     assert (document["bots"], document["options"]["start"]) == (["./mine.py", "you"], 7)
 
@@ -319,12 +325,13 @@ def test_open_opens_the_table(tmp_path: Path) -> None:
         assert (tmp_path / "opened").read_text() == f"{address}/play/{table}\n"
 
 
-def test_a_bot_that_is_not_there_is_told_on_the_page(tmp_path: Path) -> None:
+def test_a_bot_that_cannot_be_played_is_told_on_the_page(tmp_path: Path) -> None:
     """And in the terminal."""
-    with in_browser(tmp_path, "nobody", "--browser", "--game", "birth") as (process, address, table):
+    (tmp_path / "empty").mkdir()
+    with in_browser(tmp_path, "./empty", "--browser", "--game", "birth") as (process, address, table):
         with Person(address).listening(table) as states:
             *_, end = states
         assert process.stdout is not None
         assert process.stdout.readline().strip() == end["end"]["told"][0] == FAILED
         assert process.stderr is not None
-        assert "unknown bot 'nobody'" in process.stderr.readline()
+        assert "empty" in process.stderr.readline()

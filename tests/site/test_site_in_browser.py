@@ -119,6 +119,17 @@ def test_the_viewer_goes_through_a_match(visit: Visit, home: Path) -> None:
     expect(page.locator("#verdict")).to_have_class("right")
 
 
+def test_what_a_board_says_has_a_line_for_each_thing(visit: Visit, home: Path) -> None:
+    """Whose turn it is, who leads and what happened: below each other, with room for a sentence."""
+    with store.open_read(home) as db:
+        match = store.latest_matches(db, 1)[0]
+    page = visit(f"/match/{match.id}", viewport={"width": 1200, "height": 800})
+    boxes = [line.bounding_box() for line in page.locator(".board-summary > div").all()]
+    assert len(boxes) == 3
+    assert all(box is not None and box["width"] > 400 for box in boxes)
+    assert len({box["x"] for box in boxes if box is not None}) == 1
+
+
 def test_a_section_appears_where_it_belongs(visit: Visit, home: Path) -> None:
     """Not at the end, when a page is brought up to date that did not have it yet."""
     with store.open_read(home) as db:

@@ -217,7 +217,16 @@ def test_an_address_can_be_opened_again(asking: Asking) -> None:
 
 @pytest.mark.parametrize(
     "origin",
-    [None, "null", "http://evil.example", "http://127.0.0.1:81", "http://127.0.0.1.evil.example", "127.0.0.1", ""],
+    [
+        None,
+        "null",
+        "http://evil.example",
+        "http://127.0.0.1:81",
+        "http://127.0.0.1.evil.example",
+        "127.0.0.1",
+        "",
+        "http://[",
+    ],
 )
 def test_only_pages_of_the_site_send_forms(asking: Asking, origin: str | None) -> None:
     """Any page in the world could send one to 127.0.0.1, but browsers say which one it was."""
@@ -236,6 +245,8 @@ def test_only_small_forms_are_taken(asking: Asking) -> None:
         headers = {"Content-Type": content_type}
         assert asking.site.post("/play", content=b"{}", headers=headers).status_code == 415
     assert asking.site.post("/play", data={"game": "b" * 5000}).status_code == 413
+    both = {"Content-Type": FORM, "Content-Length": "5", "Transfer-Encoding": "chunked"}
+    assert asking.site.post("/play", content=iter([b"a" * 9000]), headers=both).status_code == 413
     unknown_length = asking.site.post("/play", content=iter([b"game=birth"]), headers={"Content-Type": FORM})
     assert unknown_length.status_code == 413
 
@@ -364,11 +375,33 @@ async def test_a_process_that_fails_is_told_and_hurts_no_other_table() -> None:
 
 async def test_what_rules_print_is_no_state() -> None:
     """A game from elsewhere may print for its author."""
-    tables = fake("print('here'); print('[1]'); print('7')\n" + ASKS)
+    lines = ("here", "[1]", "7", '{"end": 3}', '{"question": {"number": 1}}', "[" * 100_000)
+    tables = fake("".join(f"print({line!r})\n" for line in lines) + ASKS)
     async with tables.open():
         table = tables.add(seat("birth", "random"))
         await table.begin()
         await told(table, '"number":1')
+
+
+async def test_a_line_without_an_end_ends_the_match(monkeypatch: pytest.MonkeyPatch) -> None:
+    """It would fill the memory of the site. The other tables go on."""
+    monkeypatch.setattr("arena.site.tables.LONGEST", 1000)
+    tables = fake("print('a' * 1_000_000, flush=True); sys.stdin.read()")
+    async with tables.open():
+        table = tables.add(seat("birth", "random"))
+        await table.begin()
+        assert FAILED in await told(table, "end")
+        assert table.is_over
+
+
+async def test_a_table_that_cannot_be_set_up_takes_no_place() -> None:
+    """Its process could not be started."""
+    tables = Tables(["/nowhere/python"])
+    async with tables.open():
+        for _ in range(2 * MOST):
+            table = tables.add(seat("birth", "random"))
+            with pytest.raises(OSError, match="nowhere"):
+                await table.begin()
 
 
 async def test_a_process_that_does_not_end_is_killed(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -197,12 +197,22 @@
   }
 
   // A browser tries again by itself, but not after an answer that was no stream.
-  function lost() {
+  async function lost() {
     at("lost").hidden = false;
     if (events.readyState === EventSource.CLOSED) {
       events = null;
-      setTimeout(listen, 5000);
+      const answer = await fetch(address).catch(() => null);
+      if (answer?.status === 404) {
+        gone();
+      } else {
+        setTimeout(listen, 5000);
+      }
     }
+  }
+
+  function gone() {
+    at("lost").replaceChildren(html("p", "", "The site does not have this match any more: it is over."));
+    ["choices", "leave"].forEach((id) => (at(id).hidden = true));
   }
 
   at("match").hidden = false;

@@ -10,6 +10,9 @@ var arenaTold = (match) => {
 
   const player = (seat) => seatName(seat, match);
 
+  // Who plays is called "you", also in the replay of the match.
+  const isReader = (seat) => seat === match.seat || match.bots[seat] === "you";
+
   // Lines that may be wider than the page; they can be focused, so that keys scroll them.
   const preformatted = (text) => Object.assign(html("pre", "", text), { tabIndex: 0 });
 
@@ -26,7 +29,7 @@ var arenaTold = (match) => {
   }
 
   function choice({ seat, name, forfeited, ms }) {
-    const says = forfeited ? " has forfeited; played for it: " : ` ${seat === match.seat ? "choose" : "chooses"} `;
+    const says = forfeited ? " has forfeited; played for it: " : ` ${isReader(seat) ? "choose" : "chooses"} `;
     const time = forfeited || seat === match.seat ? "" : ` in ${ms.toFixed(1)} ms`;
     return html("p", "", player(seat), says, html("strong", "", name), html("span", "time", time));
   }
