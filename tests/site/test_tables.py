@@ -82,6 +82,7 @@ def processes() -> set[psutil.Process]:
 # --- A match
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("name", games.names())
 def test_a_match_of_every_game_is_played_and_kept(name: str, tmp_path: Path) -> None:
     """As in a terminal, with every seat taken. What was chosen is what the match has."""
