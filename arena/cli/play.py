@@ -156,8 +156,6 @@ def _played(sitting: Sitting, seed: str, logs: Sink, *, in_lines: bool) -> tuple
         with run_folder() as scratch, own_worker as worker:
             task = _task(sitting, seed, scratch)
             lines = Lines(task, sitting.names, sitting.seat) if in_lines else None
-            if lines is None:
-                say("the bots are starting")
 
             def is_over() -> bool:
                 if lines is not None:
@@ -181,6 +179,7 @@ def _task(sitting: Sitting, seed: str, scratch: Path) -> Task:
     with progress(sitting.setting.game.title, caution=sitting.sandbox.warning) as report:
         workshop = roster.Workshop(scratch, sitting.sandbox, Building(report.announce, report.passing))
         (task,) = lineup.tasks(bots, sitting.setting, sitting.home, workshop, seed=seed)
+        report.announce("the bots are starting")
     return task
 
 

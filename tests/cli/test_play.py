@@ -242,6 +242,7 @@ def test_a_program_plays_in_lines(tmp_path: Path) -> None:
         assert process.wait(PATIENCE) == 130
         assert process.stderr is not None
         assert [line.strip().partition(":")[0] for line in process.stderr if "sandbox" not in line] == [
+            "the bots are starting",
             *["no choice"] * 3,
             f"action 1 is no answer to question {number}",
             f"action 77 is no answer to question {number}",
