@@ -15,7 +15,6 @@ from starlette.responses import RedirectResponse, Response
 from starlette.routing import Mount, Route
 from starlette.staticfiles import StaticFiles
 
-from arena import games
 from arena.games import UnknownGame
 from arena.replay import Breach, Unreadable
 from arena.site import bot, compare, docs, front, ladder, match, play
@@ -23,6 +22,7 @@ from arena.site.answers import told, without_path
 from arena.site.cache import Made, Pages
 from arena.site.events import Watch
 from arena.site.home import LOOK, Home
+from arena.site.page import STATIC, brought_board
 from arena.site.security import Guard
 from arena.site.tables import Tables
 from ladder import store
@@ -32,8 +32,6 @@ if TYPE_CHECKING:
     from starlette.types import ASGIApp
 
     from arena.replay.document import Document
-
-STATIC = Path(__file__).with_name("static")
 
 View: TypeAlias = "Callable[[Database, Request, bool], Made]"
 """Function that makes a page from the database; it is told whether a ladder is being played in the home."""
@@ -126,11 +124,10 @@ class Site:
 
 async def _board(request: Request) -> Response:
     """Return the script that a game of another package brings to draw its board."""
-    name = request.path_params["game"]
-    script = games.game(name).board if name in games.names() else ""
+    script = brought_board(request.path_params["game"])
     if not script:
         raise HTTPException(404)
-    return Response(script, headers={"Cache-Control": "no-cache"}, media_type="text/javascript")
+    return Response(script, media_type="text/javascript")
 
 
 async def _to_docs(_: Request) -> Response:

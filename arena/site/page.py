@@ -66,6 +66,11 @@ def step_scripts(game: str) -> Sequence[str]:
     return ["/static/boards/svg.js", *([board] if board else []), "/static/told.js"]
 
 
+def brought_board(name: str) -> str:
+    """Return the script that a game of another package brings to draw its board; empty if there is none."""
+    return games.game(name).board if name in games.names() else ""
+
+
 def _board(name: str) -> str | None:
     """Return the address of the script that draws the board of a game, if there is one."""
     ours = f"boards/{name.replace('-', '_')}.js"

@@ -24,6 +24,7 @@ from arena.reports.published import Published
 from arena.site import bot, docs, front, ladder, match
 from arena.site.answers import without_path
 from arena.site.cache import Made
+from arena.site.page import STATIC, brought_board
 from arena.site.published_folder import Folder, Note, opened
 from arena.site.rendering import render
 from arena.site.static_page import static_page
@@ -33,7 +34,6 @@ if TYPE_CHECKING:
     from sqlite_utils import Database
 
 PACKAGE = Path(__file__).parent.parent
-STATIC = Path(__file__).with_name("static")
 FRONT = "/"
 
 Make: TypeAlias = "Callable[[Database, Request, bool], Made | bytes]"
@@ -108,7 +108,8 @@ class _Site:
         self._there = _there(db, most)
         self._there["match"] |= self._annulled
         self._find = cache(lambda address: next(self._ways(address), None))
-        self._made_of = cache(lambda id: _digest(db, id))
+        titles = store.titles(db)
+        self._made_of = cache(lambda id: _digest(db, id, titles))
 
     def publish(self, report: Progress) -> None:
         """Make all that can be reached from the front, and matches that were annulled since they were published."""
@@ -184,18 +185,23 @@ def _annulled(db: Database, before: Collection[str]) -> Iterator[str]:
                 continue
 
 
-def _digest(db: Database, match_id: str) -> str:
+def _digest(db: Database, match_id: str, titles: Mapping[str, str]) -> str:
     """Return a digest of all that the pages of a match are made of.
 
     Ratings before the match are not in it: where they change, those after it do.
     """
     match = store.match(db, match_id)
-    titles, logged = store.titles(db), store.logged(db, match)
+    logged = store.logged(db, match)
     printed = [store.printed(db, match, seat) for seat in logged] if store.may_be_shown(db, match) else None
     named = [titles.get(label.partition("@")[0]) for label in match.line_up]
-    key = match.ladder.key
-    board = games.game(key.game).board if key.game in games.names() else ""
-    parts = (_arena(), board, match._asdict() | {"ladder": match.ladder.id}, named, logged, printed)
+    parts = (
+        _arena(),
+        brought_board(match.ladder.key.game),
+        match._asdict() | {"ladder": match.ladder.id},
+        named,
+        logged,
+        printed,
+    )
     return sha256(repr(parts).encode()).hexdigest()
 
 
@@ -216,7 +222,7 @@ def _picture(_: Database, request: Request, __: bool) -> bytes:
 
 
 def _board(_: Database, request: Request, __: bool) -> bytes:
-    return games.game(request.path_params["board"]).board.encode()
+    return brought_board(request.path_params["board"]).encode()
 
 
 def _static(_: Database, request: Request, __: bool) -> bytes:

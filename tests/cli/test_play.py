@@ -222,7 +222,8 @@ def talking(cwd: Path, *words: str) -> Iterator[tuple[subprocess.Popen[str], Cal
         command, cwd=cwd, env=environment(), stdin=pipe, stdout=pipe, stderr=pipe, text=True, bufsize=1
     ) as process:
         assert process.stdout is not None
-        yield process, lambda sign: json.loads(next(line for line in process.stdout if sign in line))  # type: ignore[union-attr]
+        lines = process.stdout
+        yield process, lambda sign: json.loads(next(line for line in lines if sign in line))
 
 
 def test_a_program_plays_in_lines(tmp_path: Path) -> None:

@@ -14,7 +14,7 @@ from arena.reports.replay import match_replay
 from arena.site.page import match_page
 
 if TYPE_CHECKING:
-    from playwright.sync_api import Browser, Page
+    from playwright.sync_api import Browser, BrowserContext, Page
 
 ARGUMENTS = ("--no-sandbox", "--disable-gpu", "--no-first-run", "--disable-background-networking", "--disable-sync")
 """Root cannot have Chromium's own sandbox, and a test has no use for what it looks up on the network."""
@@ -37,26 +37,49 @@ def browser() -> Iterator[Browser]:
         chromium.close()
 
 
+class Watched:
+    """Opens pages, and notes what they say and ask for."""
+
+    def __init__(self, browser: Browser) -> None:
+        self.asked: set[str] = set()
+        """The addresses that any page asked for."""
+        self._browser = browser
+        self._said: list[str] = []
+        self._contexts: list[BrowserContext] = []
+
+    def open(self, address: str, **how: Any) -> Page:
+        """Open a page; the arguments describe its browser."""
+        self._contexts.append(self._browser.new_context(**how))
+        page = self._contexts[-1].new_page()
+        page.on("console", lambda message: self._said.append(message.text))
+        page.on("pageerror", lambda error: self._said.append(str(error)))
+        page.on("request", lambda request: self.asked.add(request.url))
+        page.goto(address)
+        return page
+
+    def close(self) -> None:
+        """Close all pages. None has said anything on its console."""
+        for context in self._contexts:
+            context.close()
+        assert self._said == []
+
+
 @pytest.fixture
-def opened(browser: Browser, tmp_path: Path) -> Iterator[Open]:
-    """Open pages of matches; in the end none has said anything on its console, or asked for another file."""
-    said: list[str] = []
-    asked: set[str] = set()
+def watched(browser: Browser) -> Iterator[Watched]:
+    """Open pages; in the end none has said anything on its console."""
+    pages = Watched(browser)
+    yield pages
+    pages.close()
+
+
+@pytest.fixture
+def opened(watched: Watched, tmp_path: Path) -> Iterator[Open]:
+    """Open pages of matches; in the end none has asked for another file."""
     file = tmp_path / "the match of ünal.html"
-    contexts = []
 
     def open_page(match: Document | str, address: str = "", **how: Any) -> Page:
         file.write_text(match if isinstance(match, str) else match_page(match_replay(match)), "utf-8")
-        contexts.append(browser.new_context(**how))
-        page = contexts[-1].new_page()
-        page.on("console", lambda message: said.append(message.text))
-        page.on("pageerror", lambda error: said.append(str(error)))
-        page.on("request", lambda request: asked.add(request.url))
-        page.goto(file.as_uri() + address)
-        return page
+        return watched.open(file.as_uri() + address, **how)
 
     yield open_page
-    for context in contexts:
-        context.close()
-    assert said == []
-    assert {url.partition("#")[0] for url in asked} == {file.as_uri()}
+    assert {url.partition("#")[0] for url in watched.asked} == {file.as_uri()}

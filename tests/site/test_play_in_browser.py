@@ -13,6 +13,7 @@ from playwright.sync_api import Browser, Page, expect
 
 from arena import games
 from tests.site import homes
+from tests.site.conftest import Watched
 from tests.site.people import ASKS, fake, install_toy, real, seat
 from tests.tournament import programs
 
@@ -23,23 +24,9 @@ Visit: TypeAlias = Callable[..., Page]
 
 
 @pytest.fixture
-def visit(browser: Browser) -> Iterator[Visit]:
-    """Visit sites; in the end nothing was said on the console."""
-    said: list[str] = []
-    contexts = []
-
-    def open_page(address: str, **how: Any) -> Page:
-        contexts.append(browser.new_context(**how))
-        page = contexts[-1].new_page()
-        page.on("console", lambda message: said.append(message.text))
-        page.on("pageerror", lambda error: said.append(str(error)))
-        page.goto(address)
-        return page
-
-    yield open_page
-    for context in contexts:
-        context.close()
-    assert said == []
+def visit(watched: Watched) -> Visit:
+    """Visit sites."""
+    return watched.open
 
 
 def is_over(page: Page) -> bool:

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from pathlib import Path
-from typing import Any, TypeAlias
+from typing import TypeAlias
 
 import pytest
 from axe_playwright_python.sync_playwright import Axe
-from playwright.sync_api import Browser, Page, expect
+from playwright.sync_api import Page, expect
 
 from arena.site.publish import publish
+from tests.site.conftest import Watched
 from tests.site.test_publish import FEW, make
 
 pytestmark = pytest.mark.needs("chromium")
@@ -29,26 +30,10 @@ def site(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @pytest.fixture
-def visit(browser: Browser, site: Path) -> Iterator[Visit]:
-    """Visit the site; in the end nothing was said on the console, and nothing asked but for files of the site."""
-    said: list[str] = []
-    asked: set[str] = set()
-    contexts = []
-
-    def open_file(file: str, **how: Any) -> Page:
-        contexts.append(browser.new_context(**how))
-        page = contexts[-1].new_page()
-        page.on("console", lambda message: said.append(message.text))
-        page.on("pageerror", lambda error: said.append(str(error)))
-        page.on("request", lambda request: asked.add(request.url))
-        page.goto((site / file).as_uri())
-        return page
-
-    yield open_file
-    for context in contexts:
-        context.close()
-    assert said == []
-    assert all(url.startswith((site.as_uri(), "data:")) for url in asked)
+def visit(watched: Watched, site: Path) -> Iterator[Visit]:
+    """Visit the site; in the end nothing was asked but for files of the site."""
+    yield lambda file, **how: watched.open((site / file).as_uri(), **how)
+    assert all(url.startswith((site.as_uri(), "data:")) for url in watched.asked)
 
 
 def test_clicks_lead_from_the_front_to_a_match(visit: Visit) -> None:

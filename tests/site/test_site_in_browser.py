@@ -5,14 +5,15 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterator
 from pathlib import Path
-from typing import Any, TypeAlias
+from typing import TypeAlias
 
 import pytest
 from axe_playwright_python.sync_playwright import Axe
-from playwright.sync_api import Browser, Page, expect
+from playwright.sync_api import Page, expect
 
 from ladder import store
 from tests.site import homes
+from tests.site.conftest import Watched
 from tests.tournament import playing
 
 pytestmark = pytest.mark.needs("chromium")
@@ -37,26 +38,10 @@ def address(home: Path) -> Iterator[str]:
 
 
 @pytest.fixture
-def visit(browser: Browser, address: str) -> Iterator[Visit]:
-    """Visit the site; in the end nothing was said on the console, and nothing asked of another site."""
-    said: list[str] = []
-    asked: set[str] = set()
-    contexts = []
-
-    def open_page(path: str, **how: Any) -> Page:
-        contexts.append(browser.new_context(**how))
-        page = contexts[-1].new_page()
-        page.on("console", lambda message: said.append(message.text))
-        page.on("pageerror", lambda error: said.append(str(error)))
-        page.on("request", lambda request: asked.add(request.url))
-        page.goto(address + path)
-        return page
-
-    yield open_page
-    for context in contexts:
-        context.close()
-    assert said == []
-    assert all(url.startswith((address, "data:")) for url in asked)
+def visit(watched: Watched, address: str) -> Iterator[Visit]:
+    """Visit the site; in the end nothing was asked of another one."""
+    yield lambda path, **how: watched.open(address + path, **how)
+    assert all(url.startswith((address, "data:")) for url in watched.asked)
 
 
 def paths(home: Path) -> list[str]:
