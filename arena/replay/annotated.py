@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from arena import games
 from arena.referee.limits import Bank, Limits
 from arena.replay.document import Document, Step
-from arena.replay.record import milliseconds
+from arena.replay.record import in_milliseconds, milliseconds
 from arena.worker.logs import by_decision
 
 if TYPE_CHECKING:
@@ -48,6 +48,10 @@ class Banks:
         self._charged: Sequence[Mapping[int, float]] = shown.charged_ms or [{}] * len(shown.bots)
         self._decisions = [0] * len(shown.bots)
 
+    def follow(self, charged: Sequence[Mapping[int, float]]) -> None:
+        """Take what was charged, in milliseconds by seat and decision, from a match in play."""
+        self._charged = charged
+
     def charge(self, seat: int, ms: float) -> None:
         """Charge the next decision of a seat, which took so many milliseconds."""
         if bank := self._banks[seat]:
@@ -77,9 +81,11 @@ class Annotator:
         self._logs = [by_decision(lines) for lines in shown.logs or [()] * len(shown.bots)]
 
     def follow(self, playing: MatchInPlay) -> None:
-        """Take times and forfeits from a match in play, of which the document does not know yet."""
+        """Take times, charges and forfeits from a match in play, of which the document does not know yet."""
+        seats = range(playing.table.match.seats)
         if not self.times:
-            self.times = [map(milliseconds, playing.times(seat)) for seat in range(playing.table.match.seats)]
+            self.times = [map(milliseconds, playing.times(seat)) for seat in seats]
+        self._banks.follow([in_milliseconds(playing.charged(seat)) for seat in seats])
         self.forfeited = {seat: forfeit.step for seat, forfeit in playing.table.match.forfeits.items()}
 
     def annotate(self, step: Step) -> list[Annotated]:

@@ -141,8 +141,7 @@ def unrated(task: Task, bots: Sequence[str], played: Played, logs: Logs = ()) ->
     assert played.outcome is not None
     ranks, scores, _ = played.outcome
     made = _with_dice(_of_task(task, bots, recorded(played), ranks, tuple(map(str, scores))))
-    limits = tuple(None if entrant.is_external else _allowed(task.limits) for entrant in task.lineup)
-    return msgspec.structs.replace(made, limits=limits, logs=_any(logs))
+    return msgspec.structs.replace(made, logs=_any(logs))
 
 
 def _allowed(limits: Limits) -> Allowed:
@@ -167,6 +166,7 @@ def _of_task(task: Task, bots: Sequence[str], record: Replay, ranks: Sequence[in
         ranks=tuple(ranks),
         scores=tuple(scores),
         finished=time.time(),
+        limits=tuple([None if entrant.is_external else _allowed(task.limits) for entrant in task.lineup]),
     )
 
 

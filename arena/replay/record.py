@@ -65,9 +65,7 @@ def recorded(played: Played) -> Replay:
         tuple(played.choices),
         tuple([Forfeited(forfeit.seat, forfeit.reason, forfeit.step) for forfeit in played.outcome.forfeits]),
         tuple([tuple(map(milliseconds, seat.times)) for seat in played.seats]),
-        tuple(
-            [{decision: milliseconds(seconds) for decision, seconds in seat.charged.items()} for seat in played.seats]
-        ),
+        tuple([in_milliseconds(seat.charged) for seat in played.seats]),
         played.conditions,
     )
 
@@ -75,6 +73,11 @@ def recorded(played: Played) -> Replay:
 def milliseconds(seconds: float) -> float:
     """Return a time as a replay has it: in milliseconds, to two decimals."""
     return round(seconds * 1000, 2)
+
+
+def in_milliseconds(charged: Mapping[int, float]) -> dict[int, float]:
+    """Return what a seat was charged, by the number of the decision, as a replay has it."""
+    return {decision: milliseconds(seconds) for decision, seconds in charged.items()}
 
 
 def pack(replay: Replay) -> bytes:

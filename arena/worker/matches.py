@@ -38,6 +38,10 @@ class MatchInPlay:
         """Give the seconds of a seat's decisions, which grow while it plays; none if its bot never joined."""
         return self.table.at[seat].times if seat in self.table.at else ()
 
+    def charged(self, seat: Seat) -> Mapping[int, float]:
+        """Give the seconds that a seat was charged, by index in its times, where these are not its times."""
+        return self.table.at[seat].charged if seat in self.table.at else {}
+
 
 class Matches:
     """All matches in play. `ended` is called for each that ends with its result, None if it was taken back."""

@@ -160,12 +160,12 @@ def test_a_match_that_cannot_be_kept_is_played_all_the_same(cwd: Path) -> None:
 
 @pytest.mark.long
 def test_a_match_is_shown_while_it_is_played(cwd: Path) -> None:
-    """A step does not wait for what follows, and in the end nothing is missing of what a replay shows."""
+    """A step does not wait for what follows, and nothing is missing of what a replay shows, nor of the bank."""
     programs.write(
         cwd,
         slow=programs.program("""
 def choose(self, turn):
-    time.sleep(3 if turn.number == 4 else 0)
+    time.sleep({4: 3, 6: 1.5}.get(turn.number, 0))
     return turn.legal[0]
 """),
     )
@@ -178,6 +178,7 @@ def choose(self, turn):
             seen[line.partition(",")[0]] = time.monotonic()
         assert process.wait(PATIENCE) == 0
     assert seen["step 4"] - seen["step 1"] > 1
+    assert seen["step 6"] - seen["step 4"] > 1  # so step 4 was shown, with what it left of the bank, in play
     blocks = "".join(lines).partition("BIRTH: 1 of 1 matches")[0].strip().split("\n\n")
     shown = replayed(cwd, "last").strip().split("\n\n")
     assert blocks[1:] == shown[1:]  # the first names the match, which has its name only when it is kept
