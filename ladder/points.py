@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from functools import lru_cache
 
 
 def point(own: int, other: int) -> float:
@@ -10,7 +10,8 @@ def point(own: int, other: int) -> float:
     return 1.0 if own < other else 0.5 if own == other else 0.0
 
 
-def points(ranks: Sequence[int]) -> tuple[float, ...]:
+@lru_cache(maxsize=1 << 12)  # the same few ranks come again and again
+def points(ranks: tuple[int, ...]) -> tuple[float, ...]:
     """Return the points of each seat, from 0 to 1; their sum is half the number of seats.
 
     Ranks are 0 for the best, and equal for a tie.

@@ -27,7 +27,7 @@ LOST = (1, 0)
 @given(st.lists(st.integers(0, 4), min_size=2, max_size=5))
 def test_points_are_shared_out(places: list[int]) -> None:
     """Half of all there are, whatever the ties, and more for a better place."""
-    ranks = [sum(other < own for other in places) for own in places]
+    ranks = tuple([sum(other < own for other in places) for own in places])
     got = points(ranks)
     assert sum(got) == pytest.approx(len(ranks) / 2)
     assert all((got[a] > got[b]) == (ranks[a] < ranks[b]) for a in range(len(ranks)) for b in range(len(ranks)))

@@ -59,8 +59,8 @@ class Watched:
 
     def close(self) -> None:
         """Close all pages. None has said anything on its console."""
-        for context in self._contexts:
-            context.close()
+        while self._contexts:
+            self._contexts.pop().close()
         assert self._said == []
 
 

@@ -20,9 +20,11 @@ from tests.tournament import playing
 BASE = "http://127.0.0.1"
 
 
-def make(home: Path, bots: tuple[str, ...] = ("ann", "bob", "cid"), rounds: int = 2) -> store.Ladder:
-    """Make a home with a ladder of Buttons in which bots forfeit now and then; it is ready for cards."""
-    ladder = playing.make(home, "buttons", bots, rounds, forfeits=0.3)
+def make(
+    home: Path, bots: tuple[str, ...] = ("ann", "bob", "cid"), rounds: int = 2, *, game: str = "buttons"
+) -> store.Ladder:
+    """Make a home with a ladder in which bots forfeit now and then; it is ready for cards."""
+    ladder = playing.make(home, game, bots, rounds, forfeits=0.3)
     with store.open(home, checkpoints=True) as db:
         bot_card.complete(db)
         store.settle(db, ladder)

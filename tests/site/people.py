@@ -22,7 +22,7 @@ from tests.referee.toy import Toy
 
 ROOT = Path(__file__).parents[2]
 
-_game = games.game
+_game, _names = games.game, games.names
 FAKE = """
 import json, sys
 
@@ -61,6 +61,7 @@ def install_toy(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     (about / "entry_points.txt").write_text("[arena.games]\ntoy = tests.referee.toy:Toy\n")
     monkeypatch.setenv("PYTHONPATH", f"{folder}:{ROOT}")
     monkeypatch.setattr(games, "game", lambda name: Toy() if name == "toy" else _game(name))
+    monkeypatch.setattr(games, "names", lambda: [*_names(), "toy"])
 
 
 class Person:

@@ -7,10 +7,10 @@ from pathlib import Path
 from typing import TypeAlias
 
 import pytest
-from axe_playwright_python.sync_playwright import Axe
 from playwright.sync_api import Page, expect
 
 from arena.site.publish import publish
+from tests.site import everybody
 from tests.site.conftest import Watched
 from tests.site.test_publish import FEW, make
 
@@ -72,13 +72,7 @@ def test_every_kind_of_page_opens_without_a_word(visit: Visit, site: Path) -> No
 
 
 @pytest.mark.long
-@pytest.mark.parametrize("scheme", ["light", "dark"])
-def test_everybody_can_read_every_page(visit: Visit, site: Path, scheme: str) -> None:
+def test_everybody_can_read_every_page(visit: Visit, site: Path) -> None:
     """What is a link on the site only is no link for a screen reader either, and a telephone shows all of it."""
     for pattern in ["index.html", "ladder/*.html", "ladder/*/matches.html", "bot/*.html", "match/*.html"]:
-        path = str(next(site.glob(pattern)).relative_to(site))
-        page = visit(path, color_scheme=scheme, viewport={"width": 360, "height": 800})
-        found = Axe().run(page, options={"preload": False})  # else it fetches styles, which the policy forbids
-        wrong = [(each["id"], each["nodes"][0]["html"]) for each in found.response["violations"]]
-        assert (path, wrong) == (path, [])
-        assert page.evaluate("document.documentElement.scrollWidth <= innerWidth"), path
+        everybody.check(visit(str(next(site.glob(pattern)).relative_to(site))))

@@ -8,12 +8,14 @@ from pathlib import Path
 from typing import TypeAlias
 
 import pytest
-from axe_playwright_python.sync_playwright import Axe
 from playwright.sync_api import Page, expect
 
 from ladder import store
-from tests.site import homes
+from tests.referee.toy import Toy
+from tests.site import everybody, homes
 from tests.site.conftest import Watched
+from tests.site.people import install_toy
+from tests.site.test_viewer import BOARD
 from tests.tournament import playing
 
 pytestmark = pytest.mark.needs("chromium")
@@ -65,14 +67,33 @@ def paths(home: Path) -> list[str]:
 
 
 @pytest.mark.long
-@pytest.mark.parametrize("scheme", ["light", "dark"])
-def test_everybody_can_read_every_page(visit: Visit, home: Path, scheme: str) -> None:
+def test_everybody_can_read_every_page(visit: Visit, home: Path) -> None:
     """Nothing is wrong for a screen reader, no colour too faint, and a telephone shows all of it."""
     for path in paths(home):
-        page = visit(path, color_scheme=scheme, viewport={"width": 360, "height": 800})
-        wrong = [(each["id"], each["nodes"][0]["html"]) for each in Axe().run(page).response["violations"]]
-        assert (path, wrong) == (path, [])
-        assert page.evaluate("document.documentElement.scrollWidth <= innerWidth"), path
+        everybody.check(visit(path))
+
+
+@pytest.mark.long
+@pytest.mark.parametrize("board", ["", BOARD])
+def test_a_game_from_elsewhere_has_all_pages(
+    watched: Watched, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, board: str
+) -> None:
+    """Its matches are shown by its picture, or drawn by the script that it brings."""
+    monkeypatch.setattr(Toy, "board", board)
+    install_toy(tmp_path / "installed", monkeypatch)
+    homes.make(tmp_path / "home", game="toy")
+    with homes.Served(tmp_path / "home") as address:
+        for path in paths(tmp_path / "home"):
+            page = watched.open(address + path)
+            assert page.locator("h1").count() == 1, path
+            assert everybody.barriers(page) == [], path
+            if path.startswith("/match/"):
+                page.keyboard.press("End")
+                assert page.locator("#board svg").count() == bool(board)
+                assert page.locator("#board pre").count() == (not board)
+                page.click("#check-dice")
+                expect(page.locator("#verdict")).to_have_class("right")
+        watched.close()  # while the site is there
 
 
 def test_keys_reach_the_content_first(visit: Visit) -> None:

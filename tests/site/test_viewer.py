@@ -7,7 +7,6 @@ import re
 
 import msgspec
 import pytest
-from axe_playwright_python.sync_playwright import Axe
 from playwright.sync_api import Page, expect
 
 from arena import games
@@ -15,7 +14,7 @@ from arena.replay.document import Allowed, Document
 from arena.reports.replay import match_replay
 from arena.site.page import match_page
 from tests.referee.toy import Toy
-from tests.site import matches
+from tests.site import everybody, matches
 from tests.site.conftest import Open
 
 pytestmark = pytest.mark.needs("chromium")
@@ -282,20 +281,13 @@ def test_the_first_difference_is_named(opened: Open, now: str, then: str, found:
 # --- For everyone
 
 
-@pytest.mark.parametrize(("width", "scheme"), [(360, "light"), (360, "dark"), (800, "light"), (1600, "dark")])
+@pytest.mark.long
 @pytest.mark.parametrize("name", ["birth-3", "burning-desire-4", "buttons-3"])
-def test_everybody_can_use_it(opened: Open, name: str, width: int, scheme: str) -> None:
+def test_everybody_can_use_it(opened: Open, name: str) -> None:
     """axe-core finds no barrier, and nothing is wider than the window."""
-    page = opened(matches.exported(name), "#step=30", viewport={"width": width, "height": 800}, color_scheme=scheme)
+    page = opened(matches.exported(name), "#step=30")
     page.click("#check-dice")
-    assert barriers(page) == []
-    assert page.evaluate("document.documentElement.scrollWidth") <= width
-
-
-def barriers(page: Page) -> list[tuple[str, list[str]]]:
-    """What axe-core finds, with the elements that it concerns."""
-    violations = Axe().run(page).response["violations"]
-    return [(each["id"], [node["html"] for node in each["nodes"]]) for each in violations]
+    everybody.check(page)
 
 
 def test_it_reads_without_a_script(opened: Open) -> None:
@@ -340,4 +332,4 @@ def test_a_game_from_elsewhere_is_shown_by_its_picture(opened: Open, monkeypatch
     assert page.inner_text("#board pre") == str(tuple(faces))
     assert step(page) == len(faces)
     assert verdict(page).startswith("✓ Right: ")
-    assert barriers(page) == []
+    assert everybody.barriers(page) == []

@@ -1,0 +1,27 @@
+"""What a page must be for everybody: with a screen reader, on a telephone and on a wide screen, by day and by night."""
+
+from __future__ import annotations
+
+from axe_playwright_python.sync_playwright import Axe
+from playwright.sync_api import Page
+
+WIDTHS = (360, 800, 1600)
+"""Pixels of a telephone, a tablet and a wide screen."""
+WITHOUT_STYLES = {"preload": False}
+"""Axe would fetch them, which the policy of a page forbids."""
+
+
+def check(page: Page) -> None:
+    """Let axe look at a page in all widths, light and dark; nothing of it is wider than the window."""
+    for scheme in ("light", "dark"):
+        page.emulate_media(color_scheme=scheme)
+        for width in WIDTHS:
+            page.set_viewport_size({"width": width, "height": 800})
+            assert (page.url, scheme, width, barriers(page)) == (page.url, scheme, width, [])
+            assert page.evaluate("document.documentElement.scrollWidth") <= width, page.url
+
+
+def barriers(page: Page) -> list[tuple[str, str]]:
+    """What axe finds as the page is now, with the elements that it concerns."""
+    violations = Axe().run(page, options=WITHOUT_STYLES).response["violations"]
+    return [(each["id"], node["html"]) for each in violations for node in each["nodes"]]
