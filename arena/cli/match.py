@@ -28,7 +28,6 @@ from arena.cli.options import (
 )
 from arena.cli.output import draw, last_line, print_json, printable, progress, say, table
 from arena.cli.replay import write_page
-from arena.games.rules import remark
 from arena.reports.fault_card import decision
 from arena.reports.words import quoted
 
@@ -90,6 +89,7 @@ def match(
     """
     import msgspec
 
+    from arena.replay import told
     from arena.reports import played as reports
 
     check_players(setting.game, len(bots))
@@ -114,8 +114,8 @@ def match(
         click.echo(f"{setting.game.title}: {count}; --seed {printable(seed)} gives the same dice again")
         outcomes = [result.outcome for result in played if result.outcome is not None]
         draw(_tally(bots, outcomes))
-        for line in order_explained(setting, outcomes):
-            click.echo(line)
+        if len(there) == 1 and (why := told.beyond_scores(there[0])):
+            click.echo(why)
         if kept:
             click.echo(how_to_watch(kept, home, is_new=is_new))
     if file is not None and last is not None:
@@ -225,15 +225,6 @@ def attach(label: str, address: str, token: str) -> None:  # noqa: ARG001 - all 
     for part in (f"ARENA_ADDR={shlex.quote(address)}", f"ARENA_TOKEN={token}"):
         say(f"  {part} \\")  # a line that the terminal breaks could not be pasted
     say(f"  {shlex.quote(sys.executable)} mybot.py")
-
-
-def order_explained(setting: Setting, outcomes: Sequence[Outcome]) -> list[str]:
-    """Return a line that says why a single match has another winner than its scores suggest, if it has."""
-    if len(outcomes) != 1 or outcomes[0].forfeits:
-        return []
-    (ranks, scores, _) = outcomes[0]
-    why = remark(setting.game, ranks, scores)
-    return [why] if why else []
 
 
 def _tally(bots: Sequence[str], outcomes: Sequence[Outcome]) -> Table:

@@ -10,7 +10,7 @@ import click
 
 from arena.cli import lineup
 from arena.cli.failures import INTERRUPTED, stop_on_signals
-from arena.cli.match import documents, explain, how_to_watch, keep, order_explained
+from arena.cli.match import documents, explain, how_to_watch, keep
 from arena.cli.options import (
     Setting,
     Whole,
@@ -26,7 +26,6 @@ from arena.cli.person_process import PersonProcess, terminal_given_back
 
 if TYPE_CHECKING:
     from arena.cli.lines import Lines
-    from arena.referee.match import Outcome
     from arena.replay.document import Document
     from arena.sandbox import Sandbox
     from arena.worker.jobs import Played, Task
@@ -134,7 +133,7 @@ def _play(sitting: Sitting, seed: str, *, in_lines: bool) -> None:
     explain(sitting.names, task.game, [played])
     (match,) = documents(sitting.names, [task], [played], logs)
     is_new = not sitting.home.exists()
-    told, kept = _end(sitting, match, played.outcome), keep(sitting.home, [match])
+    told, kept = _end(match), keep(sitting.home, [match])
     if lines is not None:
         return lines.end(match, told, kept[0].match if kept else None)
     for line in told:
@@ -183,8 +182,8 @@ def _task(sitting: Sitting, seed: str, scratch: Path) -> Task:
     return task
 
 
-def _end(sitting: Sitting, match: Document, outcome: Outcome) -> list[str]:
+def _end(match: Document) -> list[str]:
     """Return lines that say how a match ended."""
     from arena.replay import told
 
-    return [*map(printable, told.end(match)), *order_explained(sitting.setting, [outcome])]
+    return list(map(printable, told.end(match)))

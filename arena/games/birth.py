@@ -67,6 +67,7 @@ class Birth(Game[State]):
     view_field = "birth"
     hides = False
     draw_probability = 0.001  # only seats that forfeit together tie; with 0, a tie would make TrueSkill less certain
+    beyond_scores = "if scores are equal, the pawn that is farther along comes first"
     defaults: ClassVar[Options] = {
         # Areas worth more have fewer spaces; the start is in the cheapest area, because a Break is an advantage.
         "areas": [1, 1, 1, 1, 1, 2, 2, 2, 2, 3, 3, 3, 5, 5, 8],

@@ -216,7 +216,7 @@ class Buttons(Game[State]):
     view_field = "buttons"
     hides = False
     draw_probability = 0.03  # the built-in bot `greedy` against itself: 60 ties in 2,000 matches of two
-    beyond_scores = "five stars in a line beat more stars"
+    beyond_scores = "five stars in a line beat any number of stars"
     defaults: ClassVar[Options] = {"boards": BOARDS, "max_rounds": 60}
 
     def check_options(self, options: Options) -> None:

@@ -77,7 +77,7 @@ class Game(ABC, Generic[State]):
     draw_probability: ClassVar[float] = 0.001
     """Probability that two equal bots share a place, a parameter of TrueSkill. Measured, and constant for a game."""
     beyond_scores: ClassVar[str] = ""
-    """Explanation shown to people when a seat is placed above one with a larger score."""
+    """Explanation shown to people when a seat is placed above one whose score is not smaller."""
     board: ClassVar[str] = ""
     """A script, as text, that draws its board in pages; a game of another package brings it if a picture is too little.
 
@@ -165,9 +165,9 @@ class Game(ABC, Generic[State]):
 
 
 def remark(game: Game[Any], ranks: Sequence[int], scores: Sequence[int]) -> str:
-    """Return the game's `beyond_scores` if some seat is placed above one with a larger score, else an empty string."""
+    """Return the game's `beyond_scores` if some seat is placed above one whose score is not smaller, else nothing."""
     seats = list(zip(ranks, scores, strict=True))
-    upset = any(rank < other and score < larger for rank, score in seats for other, larger in seats)
+    upset = any(rank < below and score <= other for rank, score in seats for below, other in seats)
     return game.beyond_scores if upset else ""
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 
 from arena import games
+from arena.games.rules import remark
 from arena.replay.annotated import Annotated, Annotator
 from arena.replay.document import Document, Roll, Step, steps
 from arena.suggest import printable
@@ -78,7 +79,7 @@ def _roll(roll: Roll) -> str:
 
 
 def end(shown: Document) -> Iterator[str]:
-    """Yield lines that say who forfeited, and in which order the seats finished."""
+    """Yield lines that say who forfeited, in which order the seats finished, and why if their scores do not say it."""
     yield ""
     for seat, reason, step in shown.forfeits:
         when = f"in step {step + 1}" if step >= 0 else "before the first step"
@@ -86,3 +87,13 @@ def end(shown: Document) -> Iterator[str]:
     places = sorted(zip(shown.ranks, range(len(shown.bots)), strict=True))
     for rank, seat in places:
         yield f"{rank + 1}. seat {seat} ({shown.bots[seat]}), score {shown.scores[seat]}"
+    if why := beyond_scores(shown):
+        yield why
+
+
+def beyond_scores(shown: Document) -> str:
+    """Return why a seat is placed above one whose score is not smaller; nothing if only forfeits did that."""
+    forfeited = {forfeit.seat for forfeit in shown.forfeits}
+    fair = [seat for seat in range(len(shown.bots)) if seat not in forfeited]
+    scores = [int(shown.scores[seat]) for seat in fair]
+    return remark(games.game(shown.game), [shown.ranks[seat] for seat in fair], scores)

@@ -14,6 +14,7 @@ from arena.games.rules import Game
 from arena.referee.match import SeatForfeit, final_ranks
 from arena.replay.annotated import Annotated, Annotator
 from arena.replay.document import Allowed, Document, Roll, Step, steps
+from arena.replay.told import beyond_scores
 from arena.reports.base import Report
 from arena.suggest import printable
 
@@ -105,6 +106,8 @@ class MatchReplay(Report):
     """Seconds since 1970."""
     scores: Sequence[str]
     ranks: Sequence[int]
+    remark: str
+    """Why a seat is placed above one whose score is not smaller; often empty."""
     steps: Sequence[ReplayStep]
 
 
@@ -124,6 +127,7 @@ def match_replay(shown: Document, caution: str = "") -> MatchReplay:
         finished=shown.finished,
         scores=shown.scores,
         ranks=shown.ranks,
+        remark=printable(beyond_scores(shown)),
         steps=list(Reporter(shown).steps()),
     )
 

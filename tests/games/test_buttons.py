@@ -537,7 +537,8 @@ def test_the_last_picture_names_a_line() -> None:
     )
     state = opening()._replace(phase=OVER, stars=(more, line))
     assert GAME.picture(state).startswith("over after round 1; five stars in a line: seat 1\n")
-    assert remark(GAME, GAME.ranks(state), GAME.scores(state)) == "five stars in a line beat more stars"
+    assert remark(GAME, GAME.ranks(state), GAME.scores(state)) == "five stars in a line beat any number of stars"
+    assert remark(GAME, (0, 1), (5, 5)) == GAME.beyond_scores, "with a line and without"
     assert remark(GAME, (0, 1, 1), (7, 5, 5)) == ""
 
 

@@ -10,9 +10,11 @@ import msgspec
 import pytest
 
 from arena import games
+from arena.replay import told
 from arena.replay.annotated import LINES
 from arena.replay.document import Document
 from arena.reports.replay import MatchReplay, match_replay
+from arena.site.page import match_page
 from arena.site.patches import patch
 from tests.site import matches
 
@@ -39,6 +41,33 @@ def test_every_choice_and_every_roll_is_in_one_step(name: str) -> None:
     assert [each.key for step in steps for each in step.rolls] == [roll.key for roll in document.dice]
     thought = [sum(times) for times in document.times_ms]
     assert steps[-1].thought_ms == pytest.approx(thought, abs=0.1)
+
+
+@pytest.mark.parametrize(
+    ("name", "ranks", "scores", "why"),
+    [
+        ("buttons-2", (0, 1), ("5", "7"), "five stars in a line beat any number of stars"),
+        ("buttons-2", (1, 0), ("5", "5"), "five stars in a line beat any number of stars"),
+        ("buttons-2", (0, 1), ("7", "5"), ""),
+        ("buttons-2", (0, 0), ("5", "5"), ""),
+        ("birth-2", (0, 1), ("30", "30"), "if scores are equal, the pawn that is farther along comes first"),
+    ],
+)
+def test_an_order_that_scores_do_not_explain_is_explained(
+    name: str, ranks: tuple[int, ...], scores: tuple[str, ...], why: str
+) -> None:
+    """On the page of the match, and where it is told as text; else nothing is said."""
+    match = msgspec.structs.replace(matches.exported(name), ranks=ranks, scores=scores)
+    assert match_replay(match).remark == why
+    assert list(told.end(match))[3:] == [why] * bool(why)
+    assert f"<p>{why}</p>" in match_page(match_replay(match)) or not why
+
+
+def test_that_a_seat_is_last_because_it_forfeited_is_not_explained() -> None:
+    """It is said to have forfeited, and nothing else decided the order."""
+    match = matches.unplayed("buttons-2")
+    assert (match.ranks, match.scores) == ((1, 0), ("0", "0"))
+    assert match_replay(match).remark == ""
 
 
 def events(document: Document) -> Mapping[int, list[str]]:
