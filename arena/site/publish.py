@@ -104,6 +104,8 @@ class _Site:
         self._home = home
         self._folder = folder
         self._kinds = [(compile_path(kind.address)[0], kind) for kind in kinds(most)]
+        self._held: list[tuple[Note, bytes]] = []
+        """Pages that lead to others, in the order in which they were found; those of matches are too many to hold."""
         self._annulled = {*_annulled(db, folder.before)}
         self._there = _there(db, most)
         self._there["match"] |= self._annulled
@@ -112,7 +114,10 @@ class _Site:
         self._made_of = cache(lambda id: _digest(db, id, titles))
 
     def publish(self, report: Progress) -> None:
-        """Make all that can be reached from the front, and matches that were annulled since they were published."""
+        """Make all that can be reached from the front, and matches that were annulled since they were published.
+
+        Lists and the front are written last, the front after all of them: nobody is led to what is not there yet.
+        """
         left = deque([FRONT, *(f"/match/{id}" for id in self._annulled)])
         seen = {*left}
         while left:
@@ -120,9 +125,11 @@ class _Site:
             seen.update(new)
             left.extend(new)
             report(len(seen) - len(left), len(seen))
+        for note, content in reversed(self._held):
+            self._folder.put(note, content)
 
     def _put(self, address: str) -> Sequence[str]:
-        """Put the file of an address into the folder; return to which other ones it leads."""
+        """Put the file of an address into the folder, or hold it back; return to which other ones it leads."""
         found = self._find(address)
         assert found is not None, f"{address} becomes no file"
         made_of = self._made_of(found.parameters["match"]) if "match" in found.parameters else ""
@@ -130,7 +137,11 @@ class _Site:
         if kept and all(map(self._find, kept.leads_to)):
             return kept.leads_to
         content, leads_to = self._made(address, found)
-        self._folder.put(Note(found.file, made_of, leads_to), content)
+        note = Note(found.file, made_of, leads_to)
+        if leads_to and not made_of:
+            self._held.append((note, content))
+        else:
+            self._folder.put(note, content)
         return leads_to
 
     def _made(self, address: str, found: Found) -> tuple[bytes, tuple[str, ...]]:

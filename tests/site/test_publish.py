@@ -448,8 +448,27 @@ def test_a_file_is_ours_before_it_is_there(home: Path, tmp_path: Path) -> None:
         patched.setattr(Path, "replace", replace_and_end)
         with pytest.raises(KeyboardInterrupt):
             publish(home, target, 0)
-    (target / "index.html").write_text("what the home has is another thing now")
+    (file,) = [path for path in target.rglob("*.*") if path.name != NOTES]
+    file.write_text("what the arena has is another thing now")
     publish(home, target, 0)
+
+
+def test_a_page_comes_after_those_to_which_it_leads(
+    home: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """So whenever it ends, nobody is led to what is not there yet: matches first, then lists, the front last."""
+    written, replace = list[str](), Path.replace
+
+    def replace_and_note(part: Path, path: Path) -> None:
+        written.append(path.relative_to(tmp_path / "site").as_posix())
+        replace(part, path)
+
+    monkeypatch.setattr(Path, "replace", replace_and_note)
+    publish(home, tmp_path / "site")
+    assert written[-2:] == ["index.html", NOTES]
+    kinds = [file.partition("/")[0] for file in written]
+    last_match, first_list = max(i for i, kind in enumerate(kinds) if kind == "match"), kinds.index("ladder")
+    assert last_match < min(first_list, kinds.index("bot"))
 
 
 def test_notes_lead_nowhere_else(tmp_path: Path, home: Path) -> None:
@@ -476,10 +495,10 @@ def test_a_full_disk_is_one_line(home: Path, tmp_path: Path, monkeypatch: pytest
         part.write_text(content[:10].decode())
         raise OSError(errno.ENOSPC, "No space left on device")
 
-    publish(home, tmp_path / "site", 0)
+    publish(home, tmp_path / "site", FEW)
     before = everything_in(tmp_path / "site")
     monkeypatch.setattr(Path, "write_bytes", write_some)
-    with pytest.raises(CannotPublish, match=r"cannot write '.*/site/index.html': No space left on device"):
+    with pytest.raises(CannotPublish, match=r"cannot write '.*/site/match/\w+.html': No space left on device"):
         publish(home, tmp_path / "site")
     monkeypatch.undo()
     assert changed(tmp_path / "site", before) == set()
