@@ -36,6 +36,7 @@ def page(db: Database, request: Request, _: bool) -> Made:
             limits={each.ladder: limits(each) for each in card.ladders},
             times={each.ladder: _times(each) for each in card.ladders},
             plots={each.ladder: _history(db, each) for each in card.ladders},
+            lines=plots.LINES,
             titles=store.titles(db),
             events="/events",
         )
@@ -49,10 +50,10 @@ def _times(card: BotInLadder) -> Markup:
 
 
 def _history(db: Database, card: BotInLadder) -> Markup:
-    """Draw how the ratings of the versions of a bot moved in a ladder."""
+    """Draw how the ratings of the newest versions of a bot moved in a ladder."""
     ladder = store.find_ladder(db, card.ladder)
     assert ladder is not None, "a card of a ladder that is not there"
     history = rating_history(db, ladder)
-    own = {version.bot for version in card.versions}
+    own = {version.bot for version in card.versions[-plots.LINES :]}
     history.bots = [each for each in history.bots if each.bot in own]
     return plots.rating_history(history)

@@ -29,8 +29,6 @@ SELECTED = 200
 """Matches that the page of matches lists at most."""
 LARGEST_CROSS = 40
 """Bots in the cross table at most: a larger one is no picture any more."""
-LINES = 12
-"""Bots whose ratings are drawn, the best ones: more lines would hide each other."""
 SORTS = ("rank", "bot", "rating", "mu", "sigma", "settled", "points", "matches", "forfeits")
 """Columns by which the leaderboard can be sorted."""
 RISING = ("rank", "bot", "sigma")
@@ -84,8 +82,8 @@ def _table(board: Leaderboard, request: Request) -> dict[str, Any]:
 def _plot(db: Database, ladder: store.Ladder) -> dict[str, Any]:
     """Draw the ratings of the best bots, and return how many lines there are at most, and with bands."""
     history = rating_history(db, ladder)
-    history.bots = history.bots[:LINES]
-    return {"plot": plots.rating_history(history), "lines": LINES, "banded": plots.BANDED}
+    history.bots = history.bots[: plots.LINES]
+    return {"plot": plots.rating_history(history), "lines": plots.LINES, "banded": plots.BANDED}
 
 
 def seats(db: Database, request: Request, _: bool) -> Made:

@@ -20,6 +20,8 @@ COLOURS = 5
 """Colours of bots: `--seat-0` and so on. After the last one they begin anew, so bots are also named at their lines."""
 BANDED = 6
 """Lines that have bands at most: more bands would hide each other."""
+LINES = 12
+"""Lines at most: more would hide each other, and their names would not fit at the right."""
 NAMES_APART = 14
 """Least distance of two names at the right."""
 
@@ -95,13 +97,12 @@ class _Plot:
         yield f'<polyline class="line {colour}" points="{middle}"><title>{escape(bot.bot)}</title></polyline>'
 
     def names(self, bots: Sequence[BotHistory]) -> Iterator[str]:
-        """Yield the names at the ends of the lines, moved down where they would lie on each other."""
+        """Yield the names at the ends of the lines, moved where they would lie on each other or below the plot."""
         ends = sorted((self.y(bot.points[-1].mu), number, bot) for number, bot in enumerate(bots))
-        free = 0.0
+        free, last = 0.0, HEIGHT - 4 - NAMES_APART * len(ends)
         for end, number, bot in ends:
-            y = max(end + 4, free)
-            if y > HEIGHT - 4:
-                return
+            last += NAMES_APART
+            y = min(max(end + 4, free), last)
             free = y + NAMES_APART
             yield f'<path class="line line-{number % COLOURS}" d="M{WIDTH - RIGHT + 4},{y - 4}h16"/>'
             yield f'<text x="{WIDTH - RIGHT + 24}" y="{y}">{escape(bot.bot[:20])}</text>'

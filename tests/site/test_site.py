@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 from html import unescape
+from itertools import pairwise
 from pathlib import Path
 from urllib.parse import urljoin
 
@@ -14,8 +15,10 @@ from starlette.testclient import TestClient
 from arena import games
 from arena.replay import kept
 from arena.reports import bot_card, front, leaderboard, paired
+from arena.reports.history import BotHistory, RatingHistory, RatingPoint
 from arena.reports.replay import match_replay
 from arena.reports.words import percent
+from arena.site import plots
 from arena.site.page import parts_of
 from arena.site.rendering import probability
 from ladder import store
@@ -176,6 +179,19 @@ def test_the_histogram_counts_every_decision(site: TestClient, home: Path) -> No
     assert own.times is not None
     counted = re.findall(r"ms: ([0-9,]+) decisions", site.get("/bot/ann").text)
     assert sum(int(count.replace(",", "")) for count in counted) == own.times.decisions
+
+
+@pytest.mark.parametrize("mu", [-9.0, 0.0, 9.0])
+def test_every_line_of_a_plot_has_its_name(mu: float) -> None:
+    """None lies on another one or outside, however close together all but one of the bots are."""
+    ends = [-10.0, *(mu + each / 100 for each in range(plots.LINES - 2)), 10.0]
+    lines = [[RatingPoint(matches=matches, mu=end, sigma=0.1) for matches in (1, 2)] for end in ends]
+    bots = [BotHistory(bot=f"bot{number}@1", points=points) for number, points in enumerate(lines)]
+    drawn = plots.rating_history(RatingHistory(matches=2, bots=bots))
+    at = sorted(float(y) for y in re.findall(r'y="([0-9.]+)">bot', drawn))
+    assert len(at) == plots.LINES
+    assert all(after - before > plots.NAMES_APART - 0.1 for before, after in pairwise(at))
+    assert at[-1] < plots.HEIGHT
 
 
 def test_two_bots_are_compared_as_the_report_says(site: TestClient, home: Path, ladder: store.Ladder) -> None:
