@@ -84,7 +84,7 @@ def why(match: NotableMatch) -> str:
         return f"forfeit: {match.forfeit}"
     if match.expected is not None:
         result = "lost to" if match.why == "lost" else "won against"
-        return f"{result} {match.other}, {100 * match.expected:.0f} % likely to win"
+        return f"{100 * match.expected:.0f} % likely to win, yet {result} {match.other}"
     return f"lost to {match.other} " + (f"by {match.margin:,}" if match.margin else "with the same score")
 
 

@@ -6,9 +6,12 @@ import json
 import re
 from pathlib import Path
 
+import msgspec
 import pytest
 
+from arena.reports.bot_card import NotableMatch
 from arena.reports.fault_card import _answer
+from arena.reports.words import why
 from ladder import store
 from tests.cli.commands import typed
 from tests.cli.conftest import ESCAPES
@@ -96,6 +99,25 @@ def test_matches_worth_a_look_tell_who_the_other_was(crowded: Path) -> None:
     """With five at a table nobody could guess it."""
     told = typed("show", "the-bot-of-team-c", "--home", crowded).out
     assert re.search(r"lost to the-bot-of-team-a@1 by 2 +\d +3 +999998\n", told)
+
+
+def test_an_upset_begins_with_who_was_likely_to_win() -> None:
+    """The other way round, the loser would seem to have been likely to lose."""
+    lost = NotableMatch(
+        id="m",
+        why="lost",
+        forfeit=None,
+        other="random@1",
+        expected=0.987,
+        margin=None,
+        line_up=("planner@1", "random@1"),
+        seat=0,
+        rank=1,
+        score=3,
+    )
+    won = msgspec.structs.replace(lost, why="won", other="planner@1", expected=0.013, seat=1, rank=0)
+    assert why(lost) == "99 % likely to win, yet lost to random@1"
+    assert why(won) == "1 % likely to win, yet won against planner@1"
 
 
 def test_a_new_version_does_not_hide_the_older_ones(crowded: Path) -> None:
