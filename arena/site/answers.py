@@ -20,5 +20,5 @@ def without_path(error: Exception, home: Path) -> str:
     paths = {str(home), str(home.absolute()), str(home.resolve())} - {"."}
     text = str(error)
     for path in sorted(paths, key=len, reverse=True):
-        text = text.replace(path, "the home")
+        text = text.replace(repr(path), "the home").replace(f"{path}/", "").replace(path, "the home")
     return text

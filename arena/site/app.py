@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import asynccontextmanager
-from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, TypeAlias
 
@@ -46,7 +45,7 @@ class Site:
         self._pages = Pages(self.home)
         self._tables = tables
         routes = [
-            Route("/", self._page(partial(front.page, plays=tables is not None))),
+            Route("/", self._page(front.page)),
             Route("/ladder/{ladder}", self._page(ladder.page)),
             Route("/ladder/{ladder}/seats", self._page(ladder.seats)),
             Route("/ladder/{ladder}/matches", self._page(ladder.matches)),
@@ -136,7 +135,7 @@ async def _to_docs(_: Request) -> Response:
 
 async def _refused(_: Request, error: Exception) -> Response:
     assert isinstance(error, HTTPException)
-    return told(error.status_code, error.detail, "There is no such page.")
+    return told(error.status_code, error.detail.capitalize(), "There is no such page.")
 
 
 async def _failed(_: Request, __: Exception) -> Response:

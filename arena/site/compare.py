@@ -19,21 +19,20 @@ if TYPE_CHECKING:
 
 
 def page(db: Database, request: Request, _: bool) -> Made:
-    """Make the page: two bots of a ladder, or the choice of them."""
-    asked = {name: request.query_params.get(name, "") for name in ("a", "b", "ladder")}
+    """Make the page: two bots of a ladder, those that are asked for or else the first two of its leaderboard."""
+    asked = request.query_params
     ladders = [each for each in store.ladders(db) if each.key.game in games.names()]
-    ladder = find(db, asked["ladder"]) if asked["ladder"] else next(iter(ladders), None)
+    ladder = find(db, asked["ladder"]) if asked.get("ladder") else next(iter(ladders), None)
     bots = [row.label for row in store.leaderboard(db, ladder)] if ladder else []
-    found = None
-    if ladder and asked["a"] and asked["b"]:
-        found = paired(db, ladder, _label(bots, asked["a"]), _label(bots, asked["b"]))
+    a, b = asked.get("a"), asked.get("b")
+    wanted = [_label(bots, a), _label(bots, b)] if a and b else bots[:2]
+    found = paired(db, ladder, *wanted) if ladder and len(wanted) == 2 else None
     return Made(
         render(
             "compare.html",
             ladders={each.id: title(games.game(each.key.game), each.key.seats) for each in ladders},
             ladder=ladder,
             bots=bots,
-            asked=asked,
             found=found,
             lead=found and found.lead and _above_half(found.lead),
             titles=store.titles(db),

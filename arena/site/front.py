@@ -8,7 +8,7 @@ from arena import games
 from arena.reports import front as reports
 from arena.reports.words import unusual
 from arena.site.cache import Made
-from arena.site.rendering import render
+from arena.site.rendering import game_title, render
 from ladder import store
 
 if TYPE_CHECKING:
@@ -16,11 +16,12 @@ if TYPE_CHECKING:
     from starlette.requests import Request
 
 
-def page(db: Database, _: Request, running: bool, *, plays: bool = False) -> Made:
-    """Make the page; it leads to the tables if people can play here."""
+def page(db: Database, _: Request, running: bool) -> Made:
+    """Make the page."""
     found = reports.front(db, running=running)
     settings = {each.ladder: _settings(each) for each in found.ladders if each.game in games.names()}
-    given = {"front": found, "settings": settings, "titles": store.titles(db), "plays": plays}
+    played = {each.ladder: game_title(each.game) for each in found.ladders}
+    given = {"front": found, "settings": settings, "played": played, "titles": store.titles(db)}
     return Made(render("front.html", **given, events="/events"))
 
 

@@ -6,6 +6,7 @@ import asyncio
 import time
 from collections.abc import Callable, Mapping
 from concurrent.futures import ThreadPoolExecutor
+from contextvars import copy_context
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple, TypeVar
 
@@ -89,7 +90,10 @@ class _Reader:
         self._file = ""
 
     async def run(self, make: Callable[[], T]) -> T:
-        """Run a function in the thread. Raises StoreError where files are at fault, and what it raises."""
+        """Run a function in the thread, in the context of the request.
+
+        Raises StoreError where files are at fault, and what the function raises.
+        """
 
         def made() -> T:
             try:
@@ -103,7 +107,7 @@ class _Reader:
 
         self.busy += 1
         try:
-            return await asyncio.get_running_loop().run_in_executor(self._thread, made)
+            return await asyncio.get_running_loop().run_in_executor(self._thread, copy_context().run, made)
         finally:
             self.busy -= 1
 

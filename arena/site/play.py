@@ -34,13 +34,15 @@ HAS_FORMS = {"Referrer-Policy": "same-origin"}
 
 def form(db: Database, request: Request, _: bool) -> Made:
     """Make the page that asks what to play, against whom, and where to sit. Raises NotFound."""
+    asked = request.query_params
     try:
-        game = games.game(request.query_params.get("game", FIRST_GAME))
+        game = games.game(asked.get("game", FIRST_GAME))
     except games.UnknownGame as error:
         raise store.NotFound(str(error)) from None
     page = render(
         "play.html",
         game=game,
+        players=next((each for each in game.seats if str(each) == asked.get("players")), game.seats[0]),
         games={name: games.game(name).title for name in games.names()},
         bots=opponents(db, game),
         first=FIRST_BOT,
@@ -58,16 +60,14 @@ def seating(db: Database, asked: Mapping[str, Sequence[str]]) -> Seating:
     Raises Unseated and UnknownGame.
     """
     game = games.game("".join(asked.get("game", ())))
-    bots, seat = [bot for bot in asked.get("bot", ()) if bot], "".join(asked.get("seat", ()))
+    bots, seat = asked.get("bot", ()), "".join(asked.get("seat", ()))
     unknown = set(bots) - {each.bot for each in opponents(db, game)}
     if unknown:
-        raise Unseated(f"no bot {min(unknown)!r} plays {game.title} here")
+        raise Unseated(f"no bot {min(unknown)!r} plays {game.title} here: go back and choose another one")
     if len(bots) + 1 not in game.seats:
         raise Unseated(f"{game.title} is for {game.seats[0]} to {game.seats[-1]} players, not {len(bots) + 1}")
     if seat not in map(str, range(len(bots) + 1)):
-        raise Unseated(
-            f"for {len(bots) + 1} players there are the seats 0 to {len(bots)}: go back and choose one of them"
-        )
+        raise Unseated(f"for {len(bots) + 1} players there are the seats 0 to {len(bots)}")
     return Seating(game.name, ["--game", game.name, "--seat", seat, "--", *bots])
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from contextvars import ContextVar
 from datetime import UTC, datetime
 from functools import cache
 from typing import Any
@@ -13,6 +14,9 @@ from arena import games
 from arena.reports import words
 from arena.site import plots
 from arena.suggest import printable
+
+PLAYS: ContextVar[bool] = ContextVar("plays", default=False)
+"""Whether people can play on the site that answers the request: then its pages lead to the tables."""
 
 
 @cache
@@ -43,7 +47,7 @@ def _environment() -> Environment:
 
 def render(template: str, **given: Any) -> str:
     """Return a page made of a template."""
-    return _environment().get_template(template).render(given)
+    return _environment().get_template(template).render(given, plays=PLAYS.get())
 
 
 def called(label: str, title: str | None) -> str:

@@ -10,6 +10,8 @@ from starlette.datastructures import Headers, MutableHeaders
 from starlette.responses import PlainTextResponse
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
+from arena.site.rendering import PLAYS
+
 LOCAL = frozenset({"127.0.0.1", "localhost", "[::1]"})
 EVERYWHERE = frozenset({"0.0.0.0", "::"})
 POLICY = (
@@ -47,6 +49,7 @@ class Guard:
         """Handle a request."""
         if scope["type"] != "http":
             return await self._site(scope, receive, send)
+        PLAYS.set(self._plays)  # for the pages that are made to answer this request
 
         async def guarded(message: Message) -> None:
             if message["type"] == "http.response.start":

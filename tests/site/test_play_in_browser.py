@@ -50,7 +50,7 @@ def test_a_match_is_played_with_the_keyboard_alone(visit: Visit, tmp_path: Path,
     """From the front to the replay, whose dice are right. The page is loaded again on the way; the match goes on."""
     with homes.Served(tmp_path, real(tmp_path)) as address:
         page = visit(f"{address}/")
-        page.get_by_role("link", name="Play against planner").press("Enter")
+        page.get_by_role("link", name="Play", exact=True).press("Enter")
         page.get_by_role("link", name=games.game(name).title).press("Enter")
         page.get_by_label("Opponent 1").press("r")  # chooses random, by its beginning
         page.get_by_role("button", name="Play").press("Enter")
@@ -168,6 +168,26 @@ def test_tab_and_enter_choose(few: Page) -> None:
     few.keyboard.press("Enter")
     expect(few.locator("#actions[data-question='2']")).to_be_visible()
     assert few.evaluate("document.activeElement.id") == "state"
+
+
+TALL = """
+match = {"game": "toy", "title": "Toy", "options": {}, "bots": ["you", "random"], "seat": 0}
+step = {"choices": [], "rolls": [], "events": [], "picture": "row\\n" * 80, "pending": [0], "over": False,
+        "scores": ["0", "0"], "leaders": [], "view": {}}
+tell(match=match, number=0, previous=None, step=step, news=[step])
+"""
+
+
+@pytest.mark.parametrize("width", [360, 1200])
+def test_choices_are_in_sight_whatever_the_board_is_like(visit: Visit, tmp_path: Path, width: int) -> None:
+    """Nobody scrolls at each decision, and half of the window is left for the board."""
+    for page in at_table(visit, tmp_path, TALL + MANY, viewport={"width": width, "height": 740}):
+        assert page.evaluate("document.documentElement.scrollHeight") > 1000
+        choices, board = page.locator("#choices").bounding_box(), page.locator("#board").bounding_box()
+        assert choices is not None
+        assert board is not None
+        assert choices["y"] + choices["height"] <= 740
+        assert choices["y"] > 370 or choices["x"] > board["x"] + board["width"]
 
 
 def test_a_question_mark_explains_the_keys(few: Page) -> None:

@@ -126,7 +126,8 @@ def test_the_front_lists_what_there_is(site: TestClient, home: Path) -> None:
     assert ladder.leader is not None
     assert f"{ladder.leader.bot} {ladder.leader.rating:.2f}" in said
     assert f"{ladder.progress.done} matches" in said
-    assert all(match.id in said for match in expected.latest)
+    assert expected.latest
+    assert all(f"{match.id} Buttons 1. " in said for match in expected.latest)
     assert all(version.bot in said for version in expected.newest)
 
 
@@ -140,6 +141,11 @@ def test_the_leaderboard_has_the_numbers_of_the_command(site: TestClient, home: 
         assert percent(bot.points) in said
     assert isinstance(board.cross, list)
     assert all(f"{100 * each.low:.0f}–{100 * each.high:.0f}" in said for each in board.cross)
+
+
+def test_what_opens_says_what_is_in_it(site: TestClient, ladder: store.Ladder) -> None:
+    """By name, not by number."""
+    assert "Options Show boards, max_rounds {" in text(site.get(f"/ladder/{ladder.id}").text)
 
 
 def test_the_leaderboard_is_sorted_and_filtered_by_its_address(site: TestClient, ladder: store.Ladder) -> None:
@@ -203,6 +209,31 @@ def test_two_bots_are_compared_as_the_report_says(site: TestClient, home: Path, 
     assert f"{100 * found.points.mean:.1f}" in said
     assert found.above is not None
     assert f"probability of {probability(found.above)}" in said
+
+
+def test_two_bots_of_one_ladder_are_proposed(tmp_path: Path) -> None:
+    """The first two of its leaderboard, and no bot of another ladder can be chosen."""
+    playing.make(tmp_path / "home", "buttons", ("ann", "bob", "cid"), 1)
+    playing.make(tmp_path / "home", "birth", ("dot", "eve"), 1)
+    with store.open_read(tmp_path / "home") as db:
+        boards = {each.id: [row.label for row in store.leaderboard(db, each)] for each in store.ladders(db)}
+    with homes.site(tmp_path / "home") as site:
+        offered = {link for link in links(site.get("/compare").text) if link.startswith("/compare?")}
+        assert offered == {f"/compare?ladder={ladder}" for ladder in boards}
+        for ladder, bots in boards.items():
+            page = site.get(f"/compare?ladder={ladder}").text
+            assert set(re.findall(r"<option[^>]*>([^<]+)", page)) == set(bots)
+            assert re.findall(r"<option selected>([^<]+)", page) == bots[:2]
+            assert f"<h1>{bots[0]} and {bots[1]}</h1>" in page
+
+
+def test_one_bot_alone_is_compared_with_nobody(tmp_path: Path) -> None:
+    """A ladder may have been made and not played."""
+    with store.open(tmp_path) as db:
+        key = store.LadderKey("birth", 2, {}, {}, 1)
+        ladder = store.ladder(db, key, draw_probability=0.0, seed="known")
+    with homes.site(tmp_path) as site:
+        assert "Fewer than two bots" in site.get(f"/compare?ladder={ladder.id}").text
 
 
 def test_what_cannot_be_compared_is_said_so(site: TestClient, ladder: store.Ladder) -> None:
@@ -320,6 +351,7 @@ def test_what_is_not_there_is_said_so(site: TestClient, address: str) -> None:
     answer = site.get(address)
     assert answer.status_code == 404
     assert "Traceback" not in answer.text
+    assert not re.search("Not Found|'the home", unescape(answer.text)), "one spelling, and a home is not called so"
 
 
 def test_hostile_addresses_are_harmless(site: TestClient, ladder: store.Ladder) -> None:

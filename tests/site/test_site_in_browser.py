@@ -96,11 +96,14 @@ def test_a_game_from_elsewhere_has_all_pages(
         watched.close()  # while the site is there
 
 
-def test_keys_reach_the_content_first(visit: Visit) -> None:
-    """Without the menu on the way."""
-    page = visit("/")
-    page.keyboard.press("Tab")
-    assert page.evaluate("document.activeElement.textContent") == "To the content"
+def test_keys_reach_the_content_first(visit: Visit, home: Path) -> None:
+    """Without the menu on the way, on every page."""
+    for path in paths(home):
+        page = visit(path)
+        page.keyboard.press("Tab")
+        assert page.evaluate("document.activeElement.textContent") == "To the content"
+        page.keyboard.press("Enter")
+        page.wait_for_function("document.querySelector(location.hash) !== null")
 
 
 def test_pages_read_the_same_without_scripts(visit: Visit, home: Path) -> None:

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import asyncio
+import re
 from collections.abc import Iterator
+from html import unescape
 from pathlib import Path
 
 import psutil
@@ -271,7 +273,8 @@ def test_forms_are_taken_only_where_people_play(asking: Asking, tmp_path: Path) 
         ({"bot": "attach:"}, "no bot"),
         ({"bot": "--home=/tmp"}, "no bot"),
         ({"bot": "<script>alert(1)</script>"}, "no bot"),
-        ({"bot": ""}, "not 1"),
+        ({"bot": ""}, "choose another one"),
+        ({"bot": []}, "not 1"),
         ({"bot": ["random"] * 3}, "not 4"),
         ({"seat": "2"}, "the seats 0 to 1"),
         ({"seat": "-1"}, "the seats 0 to 1"),
@@ -296,7 +299,6 @@ def test_the_form_proposes_the_bots_that_play_the_game(tmp_path: Path) -> None:
         store.add_version(db, "dot", "d" * 64, games=["birth"], run=["./run"], origin="submitted")
     with TestClient(Site(tmp_path, "127.0.0.1", look=0.0, tables=fake(ASKS)).app, base_url=homes.BASE) as site:
         buttons, birth = site.get("/play?game=buttons").text, site.get("/play?game=birth").text
-        assert "Play against planner" in site.get("/").text
         assert site.get("/play?game=chess").status_code == 404
         assert site.get("/play").headers["referrer-policy"] == "same-origin", "or forms would come from nowhere"
     assert '<option value="ann@1">&lt;b&gt;Ann&lt;/b&gt; (ann@1)</option>' in buttons
@@ -304,6 +306,32 @@ def test_the_form_proposes_the_bots_that_play_the_game(tmp_path: Path) -> None:
     assert "bob@1" not in buttons
     assert '<option value="planner" selected>' in buttons
     assert ("dot@1" in birth, "dot@1" in buttons) == (True, False)
+
+
+@pytest.mark.parametrize("name", games.names())
+def test_whatever_the_form_offers_can_be_played(asking: Asking, name: str) -> None:
+    """It has as many opponents and seats as the chosen number of players asks for, and no impossible choice."""
+    links = re.findall(r'href="(/play\?game=\w[^"]*players=\d)"', asking.site.get(f"/play?game={name}").text)
+    assert [int(link[-1]) for link in links] == list(games.game(name).seats)
+    for link, players in zip(map(unescape, links), games.game(name).seats, strict=True):
+        page = asking.site.get(link).text
+        assert page.count('name="bot"') == players - 1
+        (seats,) = re.findall(r'name="seat">(.*?)</select>', page, re.DOTALL)
+        assert re.findall(r"<option>(\d)", seats) == [str(seat) for seat in range(players)]
+        sit_down(asking.site, game=name, bot=["random"] * (players - 1), seat=players - 1)
+
+
+def test_every_page_leads_to_the_tables(tmp_path: Path) -> None:
+    """At its top, and only where people can play: whoever reads about a match may want to play one."""
+    ladder = homes.make(tmp_path / "home", ("ann", "bob"), 1)
+    with store.open_read(tmp_path / "home") as db:
+        match = store.latest_matches(db, 1)[0].id
+    pages = ["/", f"/ladder/{ladder.id}", "/bot/ann", f"/match/{match}", "/compare", "/docs/", "/nothing"]
+    with homes.site(tmp_path / "home") as site:
+        assert [path for path in pages if 'href="/play"' in site.get(path).text] == []
+    with_tables = Site(tmp_path / "home", "127.0.0.1", tables=fake(ASKS))
+    with TestClient(with_tables.app, base_url=homes.BASE) as site:
+        assert [path for path in [*pages, "/play"] if '<a href="/play">Play</a>' not in site.get(path).text] == []
 
 
 # --- How it ends
