@@ -114,8 +114,8 @@ def match(
         click.echo(f"{setting.game.title}: {count}; --seed {printable(seed)} gives the same dice again")
         outcomes = [result.outcome for result in played if result.outcome is not None]
         draw(_tally(bots, outcomes))
-        if len(there) == 1 and (why := told.beyond_scores(there[0])):
-            click.echo(why)
+        if len(there) == 1 and not watch and (why := told.beyond_scores(there[0])):
+            click.echo(why)  # whoever watched has read it
         if kept:
             click.echo(how_to_watch(kept, home, is_new=is_new))
     if file is not None and last is not None:
