@@ -11,6 +11,7 @@
   let tell = null;
   let state = {};
   let choices = [];
+  let known = [];
 
   // --- What is shown
 
@@ -34,11 +35,19 @@
 
   function showStep({ match, step, number, previous, news }) {
     tell ??= arenaTold({ ...match, seats: match.bots.length });
-    at("board").replaceChildren(tell.draw({ ...step, number, previous }));
     const first = number - news.length + 1;
     const steps = news.map((each, index) => ({ ...each, number: first + index, printed: [] }));
+    remember(steps);
+    at("board").replaceChildren(tell.draw({ ...step, number, previous, earlier: known.slice(0, -1) }));
     at("happened").replaceChildren(...steps.flatMap(tell.happened));
     at("news").hidden = false;
+  }
+
+  // A board may look back beyond the seat's last choice, where what the table tells begins; but never over a gap.
+  function remember(steps) {
+    const before = known.filter(({ number }) => number < steps[0].number);
+    const isGap = before.at(-1)?.number !== steps[0].number - 1;
+    known = [...(isGap ? [] : before), ...steps];
   }
 
   function headline({ match, step, question, end }) {

@@ -73,7 +73,7 @@
     now = Math.min(Math.max(number, 0), last);
     const step = steps[now];
     at("number").textContent = now;
-    at("board").replaceChildren(draw(step));
+    at("board").replaceChildren(draw({ ...step, earlier: steps.slice(0, now) }));
     at("happened").replaceChildren(...happened(step));
     rows.forEach((row, seat) => {
       const [, , score, thought, note] = row.cells;

@@ -66,7 +66,7 @@
   const birthOf = (step) => step.rolls.find((roll) => roll.key.endsWith("/birth"));
   const breakOf = (step) => step.rolls.find((roll) => roll.key.endsWith("/break"));
 
-  /** Returns by seat the faces that are new in the area of the move: the die placed, or what a Birth made of it. */
+  /** Returns by seat the faces that are new in the area of the move: the die placed, or what a Birth rolled. */
   function newFaces(step, move) {
     const equal = step.previous.seats.map((seat, number) => {
       const old = facesIn(seat, move.area).filter((face) => face === move.face);
@@ -193,10 +193,10 @@
     );
   }
 
-  /** Returns a die or, with face 0, a pawn of a seat, around the origin. */
-  function seatDie(seat, face, size, isNew = false) {
+  /** Returns a die or, with face 0, a pawn of a seat, around the origin; `mark` is the class of what is new. */
+  function seatDie(seat, face, size, mark = "") {
     const place = `scale(${rounded(size / 20)}) translate(-10 -10)`;
-    return svg("g", { transform: place }, die(face, `seat-${seat} ${isNew ? "is-new" : ""}`, OUTLINES[seat]));
+    return svg("g", { transform: place }, die(face, `seat-${seat} ${mark}`, OUTLINES[seat]));
   }
 
   function pawnMark(seat, angle) {
@@ -242,10 +242,11 @@
     }
     const fresh = move?.area === area ? newFaces(step, move) : step.view.seats.map(() => []);
     const dice = step.view.seats.flatMap((seat, number) => marked(number, facesIn(seat, area), fresh[number]));
+    const mark = birthOf(step) ? "is-rolled" : "is-new";
     const { size, places } = placesFor(dice.length, stretch);
     return places.map(({ radius, angle }, index) => {
       const { seat, face, isNew } = dice[index];
-      return placedAt(radius, angle, seatDie(seat, face, 0.82 * size, isNew));
+      return placedAt(radius, angle, seatDie(seat, face, 0.82 * size, isNew ? mark : ""));
     });
   }
 
@@ -286,8 +287,8 @@
 
   function handOf(step, match, move, seat) {
     const faces = hand(step.view.seats[seat]);
-    const isNew = !step.previous || (move?.seat === seat && breakOf(step));
-    const dice = faces.map((face) => smallDie(face, `seat-${seat} ${isNew ? "is-new" : ""}`, OUTLINES[seat]));
+    const isRolled = move?.seat === seat && breakOf(step);
+    const dice = faces.map((face) => smallDie(face, `seat-${seat} ${isRolled ? "is-rolled" : ""}`, OUTLINES[seat]));
     return html(
       "div",
       `board-seat seat-${seat} ${step.pending.includes(seat) ? "is-pending" : ""}`,
@@ -297,7 +298,7 @@
   }
 
   function pointsTable(step) {
-    const caption = "Pips in areas 1 to 8; ● is the most there, which scores as relative points";
+    const caption = "Pips in areas 1 to 8; • is the most there, which scores as relative points";
     const heads = ["seat", ...AREAS, "absolute", "relative", "total"];
     const pips = pipsByArea(step.view);
     const rows = step.view.seats.map((seat, number) => pointsRow(step, pips, seat, number));
@@ -307,7 +308,7 @@
   function pointsRow(step, pips, seat, number) {
     const won = pips.map((each) => (isMost(each, number) ? each[number] : 0));
     const cells = pips.map((each, index) => {
-      const [className, mark] = won[index] ? ["is-most", "●"] : ["", ""];
+      const [className, mark] = won[index] ? ["is-most", "•"] : ["", ""];
       return html("td", className, mark, each[number]);
     });
     return html(
@@ -322,8 +323,8 @@
   }
 
   function turnWords({ view }) {
-    const all = DICE * view.seats.length;
-    return `Turn ${Math.min((view.turn ?? 0) + 1, all)} of ${all}; S is the start`;
+    const marks = "S: start; frame: just placed; dashed frame: rolled again";
+    return `${view.turn ?? 0} of ${DICE * view.seats.length} turns are over. ${marks}.`;
   }
 
   arenaBoards["birth"] = (step, match) => {

@@ -28,12 +28,8 @@
 
   // --- What a role scores
 
-  function counts(role, face, place) {
-    return place !== BONUS && role.faces.includes(face);
-  }
-
   function countingFaces(role, view) {
-    return view.dice.filter((face, place) => counts(role, face, place));
+    return view.dice.filter((face) => role.faces.includes(face));
   }
 
   function bonusPoints(role, view) {
@@ -45,28 +41,46 @@
     return each * counting.filter((face) => face === view.bonus).length;
   }
 
+  function rolePoints(role, view) {
+    return role.points[countingFaces(role, view).length] + bonusPoints(role, view);
+  }
+
   // --- The step
 
   /** Returns what was done in this step and what came of it; null if nothing was. Points have no upper bound. */
-  function deedOf({ view, previous, choices, rolls }) {
+  function deedOf(step) {
+    const { view, previous, choices } = step;
     if (!choices.length) {
       return null;
     }
     const [{ seat, name }] = choices;
+    const turn = turnUntil(step);
     return {
       seat,
       name,
-      role: ROLES.find((role) => role.name === name),
-      factors: name === "multiply" ? factorsOf(rolls) : null,
+      role: roleOf(turn),
+      factors: factorsOf(turn),
       gain: BigInt(view.totals[seat]) - BigInt(previous.totals[seat]),
       endsTurn: stage(view) === "OVER" || turnsBegun(view) > turnsBegun(previous),
     };
   }
 
-  /** Returns what the multiplier dice show; a face is the number of one of their sides. */
-  function factorsOf(rolls) {
-    const { numbers } = rolls.find((roll) => roll.key.includes("/multiply/"));
-    return MULTIPLIERS.map((sides, index) => sides[numbers[index] - 1]);
+  /** Returns the steps of the turn up to this one, as far as they are known; a turn begins with a roll of all dice. */
+  function turnUntil(step) {
+    const begin = step.earlier.findLastIndex(({ rolls }) => rolls.some(({ key }) => key.endsWith("/roll/0")));
+    return [...step.earlier.slice(begin + 1), step];
+  }
+
+  /** Returns the role that was chosen in these steps, if one was. */
+  function roleOf(turn) {
+    const names = turn.flatMap(({ choices }) => choices.map(({ name }) => name));
+    return ROLES.find((role) => names.includes(role.name));
+  }
+
+  /** Returns what the multiplier dice showed in these steps, in pairs; a face is the number of one of their sides. */
+  function factorsOf(turn) {
+    const rolls = turn.flatMap(({ rolls }) => rolls.filter(({ key }) => key.includes("/multiply/")));
+    return rolls.map(({ numbers }) => MULTIPLIERS.map((sides, index) => sides[numbers[index] - 1]));
   }
 
   /** Tells by place which dice "keep 2 3 b" keeps. */
@@ -87,12 +101,12 @@
   }
 
   function deedWords({ view, previous }, { name, role, factors, gain, endsTurn }) {
-    if (role) {
+    if (name === role?.name) {
       return `${endsTurn ? "scored" : "chose"} role ${role.title}: ${counted(endsTurn ? gain : view.score, "point")}`;
     }
-    if (factors) {
-      const product = [previous.score, ...factors].join(" × ");
-      return factors.includes(0) ? `multiplied: ${product} = 0, all is lost` : `multiplied: ${product} = ${view.score}`;
+    if (name === "multiply") {
+      const product = [previous.score, ...factors.at(-1)].join(" × ");
+      return endsTurn ? `multiplied: ${product} = 0, all is lost` : `multiplied: ${product} = ${view.score}`;
     }
     return { bank: `banked ${counted(gain, "point")}`, stop: "stopped rolling" }[name] ?? keepWords(name, previous);
   }
@@ -145,14 +159,6 @@
     return picture("seven-dice", SLOT * 7, HEIGHT, label, drawn, names);
   }
 
-  function multiplierDice(factors) {
-    const drawn = factors.map((factor, place) => {
-      const number = svg("text", { class: "factor", x: 10, y: 10 }, `×${factor}`);
-      return inSlot(place, [die(0, "die-factor"), number], `die ${"AB"[place]}`);
-    });
-    return picture("multiplier-dice", SLOT * 2, HEIGHT, `multiplier dice ${factors.join(" ")}`, drawn);
-  }
-
   function inSlot(place, drawn, caption) {
     const middle = SLOT * (place + 0.5);
     return [
@@ -165,32 +171,44 @@
 
   function currentTurn({ view, previous }, match, deed) {
     const isNew = !previous || deed?.endsTurn;
-    const stake = phase(view) === "MULTIPLY" ? `, ${counted(view.score, "point")} at stake` : "";
+    const stake = phase(view) === "MULTIPLY" ? [", ", pointsWords(view, deed, view.score), " at stake"] : [];
     return html(
       "div",
       `board-seat is-pending seat-${current(view)}`,
-      html("p", "", seatName(current(view), match), ` roll ${view.rolls} of ${ROLLS}${stake}`),
+      html("p", "hand-line", seatName(current(view), match), ` roll ${view.rolls} of ${ROLLS}`, stake),
       sevenDice(view, isNew ? Array(7).fill("rolled") : captionsOf(view, deed)),
-      deed?.factors && !isNew ? multiplierDice(deed.factors) : null,
       roleTable(view, isNew ? null : deed?.role),
     );
   }
 
   function endedTurn({ previous }, match, deed) {
-    const role = deed.role ? `role ${deed.role.title}, ` : "";
     return html(
       "div",
-      "board-seat",
-      html("p", "", seatName(deed.seat, match), ` ended its turn: ${role}+${deed.gain}`),
+      "board-seat is-past",
+      html("p", "hand-line", seatName(deed.seat, match), " scored ", pointsWords(previous, deed, deed.gain)),
       sevenDice(previous, captionsOf(previous, deed)),
-      deed.factors ? multiplierDice(deed.factors) : null,
     );
   }
 
-  /** Returns by place what this step did with the dice that lie there. */
+  /** Returns how the points of a turn came about, with dice for factors: "role 1: 120 × 1 × 3 = 360 points". */
+  function pointsWords(view, { role, factors }, points) {
+    const pairs = factors.map((pair) => html("span", "factors", pair.map(factorDie)));
+    const product = role && pairs.length ? [`${rolePoints(role, view)} `, pairs, " = "] : [];
+    return [role ? `role ${role.title}: ` : "", product, counted(points, "point")];
+  }
+
+  function factorDie(factor) {
+    const number = svg("text", { class: "factor", x: 10, y: 10 }, `×${factor}`);
+    const drawn = svg("g", { transform: "translate(3 3)" }, die(0, "die-factor"), number);
+    return picture("small-die", 26, 26, `times ${factor}`, drawn);
+  }
+
+  /** Returns by place what was done with the dice that lie there: those of the role once it is chosen. */
   function captionsOf(view, deed) {
     if (deed?.role) {
-      return dice(view).map((face, place) => (counts(deed.role, face, place) ? "counts" : ""));
+      const bonus = bonusPoints(deed.role, view);
+      const captions = view.dice.map((face) => (deed.role.faces.includes(face) ? "counts" : ""));
+      return [...captions, bonus ? `+${bonus}` : ""];
     }
     const isKeep = deed?.name.startsWith("keep");
     return keptPlaces(deed?.name ?? "").map((isKept) => (isKeep ? (isKept ? "kept" : "rolled") : ""));
@@ -205,15 +223,14 @@
 
   function roleRow(role, view, isChosen) {
     const count = countingFaces(role, view).length;
-    const bonus = bonusPoints(role, view);
     const points = role.points.map((number, index) => html("td", index === count ? "is-now" : "", number));
     return html(
       "tr",
       isChosen ? "is-chosen" : "",
       html("th", "", role.title, isChosen ? " ✓" : ""),
       points.slice(1),
-      html("td", "", `+${bonus}`),
-      html("td", "total", role.points[count] + bonus),
+      html("td", "", `+${bonusPoints(role, view)}`),
+      html("td", "total", rolePoints(role, view)),
     );
   }
 

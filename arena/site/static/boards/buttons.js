@@ -2,7 +2,7 @@
 "use strict";
 
 (() => {
-  const { svg, html, picture, smallDie, seatName, tags, summary, listed, counted } = arenaSvg;
+  const { svg, html, picture, smallDie, seatName, hasForfeited, tags, summary, listed, counted } = arenaSvg;
 
   const SIZE = 6;
   const COLOURS = ["R", "B", "Y", "G"];
@@ -13,7 +13,6 @@
 
   const phase = (view) => view.phase.replace("BUTTONS_PHASE_", "");
   const round = (view) => view.round ?? 0;
-  const starter = (view) => view.starter ?? 0;
   const status = (seat) => seat.status.replace("BUTTONS_STATUS_", "").toLowerCase();
   const buttons = (seat) => seat.buttons ?? [];
   const stars = (seat) => seat.stars ?? [];
@@ -25,14 +24,22 @@
     return ["TURN", "PLACE"].includes(phase(view));
   }
 
+  const isOfRound = (roll) => roll.key.startsWith("round/");
+
   /** Returns the roll made in this step or still on the table, and the seat that made it; null if there is none. */
   function rollOf({ view, rolls, choices }) {
-    const made = rolls.find((roll) => roll.key.startsWith("round/"));
+    const made = rolls.find(isOfRound);
     if (!made && !view.white) {
       return null;
     }
     const [row, gold, ...plain] = made ? made.numbers : [view.white, view.gold, ...(view.plain ?? [])];
     return { row, gold, plain, seat: made ? choices[0].seat : (view.active ?? 0) };
+  }
+
+  /** Returns the last roll, which may have been made in an earlier step; null if the page knows of none. */
+  function lastRollOf(step) {
+    const roller = step.earlier.findLast(({ rolls }) => rolls.some(isOfRound));
+    return rollOf(step) ?? (roller ? rollOf(roller) : null);
   }
 
   // --- The rules that the drawing needs
@@ -82,6 +89,10 @@
 
   function longestRun(seat) {
     return Math.max(0, ...runs(stars(seat)).map((run) => run.length));
+  }
+
+  function hasLine(seat) {
+    return longestRun(seat) >= LINE;
   }
 
   /** Returns for each colour the number of buttons on it and the stars for them: one for three, two with the card. */
@@ -136,9 +147,10 @@
     return bust ? [`No cell is free: seat ${bust.seat} busts and loses ${counted(bust.lost.length, "button")}.`] : [];
   }
 
-  function nextWords({ view, previous }) {
+  function nextWords(step) {
+    const { view, previous } = step;
     if (phase(view) === "OVER") {
-      return winWords(view);
+      return endWords(step);
     }
     if (phase(view) === "STAR") {
       return phase(previous) === "STAR" ? [] : [rewardWords(view)];
@@ -152,11 +164,22 @@
     return `The round is over: ${listed(rewards)}.`;
   }
 
-  function winWords(view) {
-    return view.seats.flatMap((seat, number) => [
-      ...(longestRun(seat) >= LINE ? [`Seat ${number} has five stars in a line.`] : []),
-      ...(stars(seat).length >= STARS_TO_WIN ? [`Seat ${number} has twelve stars.`] : []),
+  function endWords(step) {
+    const reached = step.view.seats.flatMap((seat, number) => [
+      ...(hasLine(seat) ? [`Seat ${number} has five stars in a line.`] : []),
+      ...(stars(seat).length >= STARS_TO_WIN ? [`Seat ${number} has ${stars(seat).length} stars.`] : []),
     ]);
+    return [...(reached.length ? reached : ["The last round is over."]), winWords(step)];
+  }
+
+  /** Says why the winner won, who may have fewer stars than others. Seats that forfeited are last in any case. */
+  function winWords(step) {
+    const { leaders, view } = step;
+    const lined = [...view.seats.keys()].filter((seat) => hasLine(view.seats[seat]) && !hasForfeited(step, seat));
+    const rivals = lined.filter((seat) => !leaders.includes(seat));
+    const line = rivals.length ? "the most stars of those that have a line" : "a line, which beats any number of stars";
+    const winners = leaders.length > 1 ? `Seats ${listed(leaders)} win` : `Seat ${leaders[0]} wins`;
+    return `${winners} with ${lined.length ? line : "the most stars"}.`;
   }
 
   function duty({ view }, number) {
@@ -174,10 +197,16 @@
 
   function diceTable(step) {
     const { view } = step;
-    const roll = rollOf(step);
+    const roll = lastRollOf(step);
+    const isPast = rollOf(step) === null;
     const when = html("b", "", `Round ${round(view) + 1}, turn ${(view.turn ?? 0) + 1}`);
-    const first = html("span", "muted", ` seat ${starter(view)} has the red card and began`);
-    return html("div", "buttons-dice", html("p", "", when, first), roll ? rolledDice(roll) : waitingDice(view));
+    const who = roll ? html("span", "muted", isPast ? " · last roll, by seat " : " · rolled by seat ", roll.seat) : null;
+    return html(
+      "div",
+      `buttons-dice ${isPast ? "is-past" : ""}`,
+      html("p", "", when, who),
+      roll ? rolledDice(roll) : null,
+    );
   }
 
   function rolledDice({ row, gold, plain, seat }) {
@@ -187,15 +216,6 @@
       diceGroup(`column ${gold} for all`, [smallDie(gold, "die-gold")]),
       diceGroup(`columns for seat ${seat}`, blacks),
     ];
-  }
-
-  function waitingDice(view) {
-    if (phase(view) !== "TURN") {
-      return null;
-    }
-    const kinds = ["die-white", "die-gold", ...Array(view.dice_left - 2).fill("die-black")];
-    const dice = kinds.map((kind) => smallDie(0, kind));
-    return diceGroup(`${view.dice_left} dice to roll`, dice);
   }
 
   function diceGroup(use, dice) {

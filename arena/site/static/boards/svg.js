@@ -41,7 +41,7 @@ var arenaSvg = (() => {
 
   // --- Dice, drawn in a box of 20 by 20
 
-  /** By face: the places of the pips on a grid of three by three. Face 0 is a die that was not rolled yet. */
+  /** By face: the places of the pips on a grid of three by three. Face 0 has none, for what is no ordinary die. */
   const PIPS = [[], [4], [2, 6], [2, 4, 6], [0, 2, 6, 8], [0, 2, 4, 6, 8], [0, 2, 3, 5, 6, 8]];
 
   const OUTLINES = {
@@ -60,8 +60,7 @@ var arenaSvg = (() => {
 
   /** Returns a die that stands in a line of text. */
   function smallDie(face, className, outline) {
-    const label = face ? `die ${face}` : "die to roll";
-    const attributes = { class: "small-die", viewBox: "-3 -3 26 26", role: "img", "aria-label": label };
+    const attributes = { class: "small-die", viewBox: "-3 -3 26 26", role: "img", "aria-label": `die ${face}` };
     return svg("svg", attributes, die(face, className, outline));
   }
 
