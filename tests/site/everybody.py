@@ -17,8 +17,9 @@ def check(page: Page) -> None:
         page.emulate_media(color_scheme=scheme)
         for width in WIDTHS:
             page.set_viewport_size({"width": width, "height": 800})
-            assert (page.url, scheme, width, barriers(page)) == (page.url, scheme, width, [])
-            assert page.evaluate("document.documentElement.scrollWidth") <= width, page.url
+            wrong = barriers(page)
+            assert not wrong, f"{page.url}, {scheme}, {width} pixels: {wrong}"
+            assert page.evaluate("document.documentElement.scrollWidth") <= width, f"{page.url}, {width} pixels"
 
 
 def barriers(page: Page) -> list[tuple[str, str]]:
