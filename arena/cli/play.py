@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
 import click
+from click.core import ParameterSource
 
 from arena.cli import lineup
 from arena.cli.failures import INTERRUPTED, stop_on_signals
@@ -103,7 +104,9 @@ def play(
         with store.open_read(home) as db:
             for bot in bots:  # now, and not in a browser that waits for them
                 roster.check(db, home, bot, setting.game)
-        return serve_table(setting.game.name, _words(ctx.meta["typed"]), seed, home, opens=opens)
+        was_typed = ctx.get_parameter_source("seed") is not ParameterSource.DEFAULT
+        once = ["--seed", seed] if was_typed else []  # else nobody may read it among the processes of the machine
+        return serve_table(setting.game.name, _words(ctx.meta["typed"]), once, home, opens=opens)
     return _play(Sitting(names, seat, setting, sandbox, home), seed, in_lines=in_lines)
 
 

@@ -38,7 +38,7 @@ def serve(host: str, port: int, opens: bool, no_play: bool, home: Path) -> None:
         raise click.BadParameter("it is empty: name an address, as 127.0.0.1", param_hint="--host")
     from arena.site.tables import Tables
 
-    what = f"shows {printable(repr(str(home)))}"
+    what = f"shows {printable(repr(str(home)))}" + ", which is not there yet" * (not home.exists())
     _serve(home, host, port, None if no_play else Tables(play_command(home)), what=what, opens=opens)
 
 
@@ -48,15 +48,17 @@ def play_command(home: Path) -> list[str]:
     return [sys.executable, "-P", "-m", "arena.cli", "play", "--lines", "--home", str(home)]
 
 
-def serve_table(game: str, words: Sequence[str], seed: str, home: Path, *, opens: bool) -> None:
-    """Serve the site of a home with one table; `words` stand after `arena play`. Print how matches there end.
+def serve_table(game: str, words: Sequence[str], once: Sequence[str], home: Path, *, opens: bool) -> None:
+    """Serve the site of a home with one table; `words` stand after `arena play`, for the first match `once` does, too.
+
+    Print how matches there end.
 
     Whoever plays there is the owner of the home, and has all the time in the world.
     """
     from arena.site.tables import Seating, Tables
 
     there = Tables(play_command(home), idle=math.inf, when_over=lambda told: click.echo("\n".join(told)))
-    table = there.add(Seating(game, words, once=["--seed", seed]))
+    table = there.add(Seating(game, words, once=once))
     _serve(home, "127.0.0.1", 0, there, what="is your table", opens=opens, path=f"play/{table.name}")
 
 

@@ -65,6 +65,12 @@ def _give_to_owner(path: Path, folder: Path) -> None:
         os.chown(path, status.st_uid, status.st_gid)
 
 
+def latest(home: Path, most: int) -> list[str]:
+    """Return the names of so many matches, the one played last first; none if nothing is kept. Raises OSError."""
+    folder = _folder(home)
+    return [f"unrated-{number}" for number in _numbers(folder)[: -most - 1 : -1]] if folder.exists() else []
+
+
 def find(home: Path, name: str) -> Document:
     """Return a kept match by its name, or the one played last. Raises Unreadable and OSError."""
     folder = _folder(home)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 
 from starlette.responses import Response
@@ -20,5 +21,8 @@ def without_path(error: Exception, home: Path) -> str:
     paths = {str(home), str(home.absolute()), str(home.resolve())} - {"."}
     text = str(error)
     for path in sorted(paths, key=len, reverse=True):
-        text = text.replace(repr(path), "the home").replace(f"{path}/", "").replace(path, "the home")
+        whole = rf"(?<![\w./-]){re.escape(path)}(?![\w.-])"
+        text = text.replace(repr(path), "the home")
+        text = re.sub(rf"{whole}/", "", text)
+        text = re.sub(whole, "the home", text)
     return text

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import asynccontextmanager
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, TypeAlias
 
@@ -68,7 +69,10 @@ class Site:
             Mount("/static", StaticFiles(directory=STATIC)),
         ]
         if tables is not None:
-            routes += [Route("/play", self._page(play.form), methods=["GET"]), *play.Play(self.home, tables).routes]
+            routes += [
+                Route("/play", self._page(partial(play.form, home=folder)), methods=["GET"]),
+                *play.Play(self.home, tables).routes,
+            ]
         handlers = {HTTPException: _refused, 500: _failed}
         app = Starlette(routes=routes, lifespan=self._lifespan, exception_handlers=handlers)
         self.app: ASGIApp = Guard(app, host, plays=tables is not None)

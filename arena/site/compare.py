@@ -19,14 +19,14 @@ if TYPE_CHECKING:
 
 
 def page(db: Database, request: Request, _: bool) -> Made:
-    """Make the page: two bots of a ladder, those that are asked for or else the first two of its leaderboard."""
+    """Make the page: two bots of a ladder, those that are asked for or else the first of its leaderboard."""
     asked = request.query_params
     ladders = [each for each in store.ladders(db) if each.key.game in games.names()]
     ladder = find(db, asked["ladder"]) if asked.get("ladder") else next(iter(ladders), None)
     bots = [row.label for row in store.leaderboard(db, ladder)] if ladder else []
-    a, b = asked.get("a"), asked.get("b")
-    wanted = [_label(bots, a), _label(bots, b)] if a and b else bots[:2]
-    found = paired(db, ladder, *wanted) if ladder and len(wanted) == 2 else None
+    wanted = [_label(bots, asked[name]) for name in ("a", "b") if asked.get(name)]
+    wanted += [bot for bot in bots if bot not in wanted]
+    found = paired(db, ladder, *wanted[:2]) if ladder and len(bots) > 1 else None
     return Made(
         render(
             "compare.html",

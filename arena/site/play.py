@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import AsyncIterator, Mapping, Sequence
+from pathlib import Path
 from typing import TYPE_CHECKING
 from urllib.parse import parse_qs
 
@@ -12,6 +13,7 @@ from starlette.responses import RedirectResponse, Response, StreamingResponse
 from starlette.routing import Route
 
 from arena import games
+from arena.replay import kept
 from arena.reports.opponents import opponents
 from arena.site.answers import told
 from arena.site.cache import Made
@@ -28,11 +30,13 @@ if TYPE_CHECKING:
 
 FIRST_GAME, FIRST_BOT = "buttons", "planner"
 """What is proposed."""
+LISTED = 10
+"""Unrated matches that are listed, the latest ones."""
 HAS_FORMS = {"Referrer-Policy": "same-origin"}
 """Headers of a page with forms that send: with no referrer at all, browsers would not say where a form comes from."""
 
 
-def form(db: Database, request: Request, _: bool) -> Made:
+def form(db: Database, request: Request, _: bool, *, home: Path) -> Made:
     """Make the page that asks what to play, against whom, and where to sit. Raises NotFound."""
     asked = request.query_params
     try:
@@ -46,6 +50,7 @@ def form(db: Database, request: Request, _: bool) -> Made:
         games={name: games.game(name).title for name in games.names()},
         bots=opponents(db, game),
         first=FIRST_BOT,
+        kept=kept.latest(home, LISTED),
     )
     return Made(page, more=HAS_FORMS)
 
@@ -100,7 +105,9 @@ class Play:
         try:
             table = self._tables.add(wanted)
         except Full:
-            why = f"{MOST} matches are being played here, which is as many as there may be. One of them will end."
+            why = (
+                f"{MOST} matches are being played here, and one ends after ten minutes without a choice. Try it later."
+            )
             return told(503, "All tables are taken", why)
         try:
             await table.begin()

@@ -62,6 +62,11 @@ def _band(mu: float, sigma: float) -> tuple[float, float]:
     return mu - 2 * sigma, mu + 2 * sigma
 
 
+def _class(number: int) -> str:
+    """Name the colour and the dashes of a line: no two lines have both in common."""
+    return f"line-{number % COLOURS} dash-{(number + number // COLOURS) % COLOURS}"
+
+
 class _Plot:
     """Places of numbers in a plot."""
 
@@ -88,7 +93,7 @@ class _Plot:
         yield f'<text x="{middle}" y="{HEIGHT - 2}" text-anchor="middle">rated matches of the ladder</text>'
 
     def line(self, number: int, bot: BotHistory) -> Iterator[str]:
-        colour = f"line-{number % COLOURS}"
+        colour = _class(number)
         above = [f"{self.x(each.matches)},{self.y(each.mu + 2 * each.sigma)}" for each in bot.points]
         below = [f"{self.x(each.matches)},{self.y(each.mu - 2 * each.sigma)}" for each in reversed(bot.points)]
         middle = " ".join(f"{self.x(each.matches)},{self.y(each.mu)}" for each in bot.points)
@@ -104,7 +109,7 @@ class _Plot:
             last += NAMES_APART
             y = min(max(end + 4, free), last)
             free = y + NAMES_APART
-            yield f'<path class="line line-{number % COLOURS}" d="M{WIDTH - RIGHT + 4},{y - 4}h16"/>'
+            yield f'<path class="line {_class(number)}" d="M{WIDTH - RIGHT + 4},{y - 4}h16"/>'
             yield f'<text x="{WIDTH - RIGHT + 24}" y="{y}">{escape(bot.bot[:20])}</text>'
 
 

@@ -116,7 +116,8 @@ class _Site:
     def publish(self, report: Progress) -> None:
         """Make all that can be reached from the front, and matches that were annulled since they were published.
 
-        Lists and the front are written last, the front after all of them: nobody is led to what is not there yet.
+        Nobody is led to what is not there yet: new pages come first, then those that were there and lead to them, the
+        front last.
         """
         left = deque([FRONT, *(f"/match/{id}" for id in self._annulled)])
         seen = {*left}
@@ -124,9 +125,12 @@ class _Site:
             new = [address for address in self._put(left.popleft()) if address not in seen]
             seen.update(new)
             left.extend(new)
-            report(len(seen) - len(left), len(seen))
-        for note, content in reversed(self._held):
-            self._folder.put(note, content)
+            report(len(seen) - len(left) - len(self._held), len(seen))
+        self._held.reverse()  # the front was the first
+        self._held.sort(key=lambda held: held[0].file in self._folder.before)
+        while self._held:
+            self._folder.put(*self._held.pop(0))
+            report(len(seen) - len(self._held), len(seen))
 
     def _put(self, address: str) -> Sequence[str]:
         """Put the file of an address into the folder, or hold it back; return to which other ones it leads."""

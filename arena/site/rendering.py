@@ -16,7 +16,10 @@ from arena.site import plots
 from arena.suggest import printable
 
 PLAYS: ContextVar[bool] = ContextVar("plays", default=False)
-"""Whether people can play on the site that answers the request: then its pages lead to the tables."""
+"""Whether people can play on the site that answers the request: then its pages lead to the tables.
+
+Pages are made only to answer a request, so nobody else need set it.
+"""
 
 
 @cache

@@ -312,6 +312,10 @@ def test_ctrl_c_ends_a_match_in_a_browser(tmp_path: Path) -> None:
         person = Person(address)
         with person.listening(table) as states:
             assert any(state.get("question") for state in states)
+            below = psutil.Process().children(recursive=True)
+            words = [each.as_dict(["cmdline"])["cmdline"] or [] for each in below]  # of a zombie there are none
+            assert any("--lines" in each for each in words)
+            assert not any("--seed" in each for each in words), "anybody on the machine could read the dice"
     assert list(tmp_path.iterdir()) == []
 
 

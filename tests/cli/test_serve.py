@@ -41,6 +41,17 @@ def test_it_serves_until_it_is_stopped(home: Path, end: signal.Signals) -> None:
     assert everything_in(home) == before
 
 
+def test_a_home_that_is_not_there_yet_is_named(tmp_path: Path) -> None:
+    """It may come, or be a slip of the pen."""
+    words = [str(ARENA), "serve", "--port", str(free_port()), "--home", str(tmp_path / "none")]
+    with subprocess.Popen(words, env=environment(), stderr=subprocess.PIPE, text=True) as served:
+        assert served.stderr is not None
+        assert f"'{tmp_path / 'none'}', which is not there yet; Ctrl-C ends it" in served.stderr.readline()
+        served.send_signal(signal.SIGINT)
+        assert served.stderr.read() == "the site has ended\n"
+    assert not (tmp_path / "none").exists()
+
+
 def test_matches_end_with_the_site(home: Path) -> None:
     """With all processes that play in them. What people play is kept in the home, as soon as it is over."""
     words = [str(ARENA), "serve", "--port", str(free_port()), "--home", str(home)]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import shutil
 from collections.abc import Callable, Iterator
+from contextlib import ExitStack
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeAlias
 
@@ -14,7 +15,7 @@ from arena.reports.replay import match_replay
 from arena.site.page import match_page
 
 if TYPE_CHECKING:
-    from playwright.sync_api import Browser, BrowserContext, Page
+    from playwright.sync_api import Browser, Page
 
 ARGUMENTS = ("--no-sandbox", "--disable-gpu", "--no-first-run", "--disable-background-networking", "--disable-sync")
 """Root cannot have Chromium's own sandbox, and a test has no use for what it looks up on the network."""
@@ -45,12 +46,11 @@ class Watched:
         """The addresses that any page asked for."""
         self._browser = browser
         self._said: list[str] = []
-        self._contexts: list[BrowserContext] = []
+        self._contexts = ExitStack()
 
     def open(self, address: str, **how: Any) -> Page:
         """Open a page; the arguments describe its browser."""
-        self._contexts.append(self._browser.new_context(**how))
-        page = self._contexts[-1].new_page()
+        page = self._contexts.enter_context(self._browser.new_context(**how)).new_page()
         page.on("console", lambda message: self._said.append(message.text))
         page.on("pageerror", lambda error: self._said.append(str(error)))
         page.on("request", lambda request: self.asked.add(request.url))
@@ -59,8 +59,7 @@ class Watched:
 
     def close(self) -> None:
         """Close all pages. None has said anything on its console."""
-        while self._contexts:
-            self._contexts.pop().close()
+        self._contexts.close()
         assert self._said == []
 
 

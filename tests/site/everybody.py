@@ -7,12 +7,18 @@ from playwright.sync_api import Page
 
 WIDTHS = (360, 800, 1600)
 """Pixels of a telephone, a tablet and a wide screen."""
+TWICE = """() => {
+    const ids = [...document.querySelectorAll("[id]")].map(({ id }) => id);
+    return ids.filter((id, index) => ids.indexOf(id) !== index);
+}"""
+"""Which ids more than one element has: links, labels and styles would find the wrong one."""
 WITHOUT_STYLES = {"preload": False}
 """Axe would fetch them, which the policy of a page forbids."""
 
 
 def check(page: Page) -> None:
     """Let axe look at a page in all widths, light and dark; nothing of it is wider than the window."""
+    assert page.evaluate(TWICE) == [], page.url
     for scheme in ("light", "dark"):
         page.emulate_media(color_scheme=scheme)
         for width in WIDTHS:

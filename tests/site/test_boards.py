@@ -173,7 +173,7 @@ TWELVE = [0, 2, 4, 7, 9, 11, 12, 14, 16, 19, 21, 23]
         ([LINE, [*OTHER_LINE, 0]], [1], [], "Seat 1 wins with the most stars of those that have a line."),
         ([LINE, OTHER_LINE, TWELVE], [0, 1], [], "Seats 0 and 1 win with a line, which beats any number of stars."),
         ([[0], TWELVE], [1], [], "Seat 1 has 12 stars. Seat 1 wins with the most stars."),
-        ([LINE, [0], [0, 2]], [2], [0], "Seat 2 wins with the most stars."),
+        ([LINE, [0], [0, 2]], [2], [0], "Seat 2 wins with the most stars, of those that did not forfeit."),
         ([[0], [0, 2]], [1], [], "The last round is over. Seat 1 wins with the most stars."),
     ],
 )

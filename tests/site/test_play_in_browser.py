@@ -145,11 +145,25 @@ def test_a_choice_is_found_by_what_is_typed(many: Page) -> None:
 )
 def test_enter_takes_what_is_meant(many: Page, typed: str, action: int) -> None:
     """A whole name or number, although others begin like it, or the only choice that begins like what is typed."""
-    many.focus("#typed")
     many.keyboard.type(typed)
     with many.expect_request("**/choice") as sent:
         many.keyboard.press("Enter")
     assert sent.value.post_data == f"question=1&action={action}"
+
+
+ROLES = """
+tell(question={"number": 1, "choices": [{"action": 128 + role, "name": f"role {3 - role}"} for role in range(3)]})
+sys.stdin.read()
+"""
+
+
+def test_a_digit_of_a_name_is_no_choice(visit: Visit, tmp_path: Path) -> None:
+    """Though one alone would be, where choices are few."""
+    for page in at_table(visit, tmp_path, ROLES):
+        page.keyboard.type("role 1")
+        with page.expect_request("**/choice") as sent:
+            page.keyboard.press("Enter")
+        assert sent.value.post_data == "question=1&action=130"
 
 
 def test_enter_takes_nothing_that_may_mean_several(many: Page) -> None:

@@ -456,19 +456,27 @@ def test_a_file_is_ours_before_it_is_there(home: Path, tmp_path: Path) -> None:
 def test_a_page_comes_after_those_to_which_it_leads(
     home: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """So whenever it ends, nobody is led to what is not there yet: matches first, then lists, the front last."""
-    written, replace = list[str](), Path.replace
+    """So nobody is led to what is not there yet, whenever it ends: not the first time, nor with new bots."""
+    site, replace = tmp_path / "site", Path.replace
+    seen, public = list[str](), set[Path]()
 
-    def replace_and_note(part: Path, path: Path) -> None:
-        written.append(path.relative_to(tmp_path / "site").as_posix())
+    def replace_and_look(part: Path, path: Path) -> None:
         replace(part, path)
+        seen.append(path.relative_to(site).as_posix())
+        if path in public:
+            links = re.findall(r'href="([^"#:]+)["#]', path.read_text("utf-8"))
+            missing = [link for link in links if not (path.parent / unquote(link)).is_file()]
+            assert (path, missing) == (path, [])
 
-    monkeypatch.setattr(Path, "replace", replace_and_note)
-    publish(home, tmp_path / "site")
-    assert written[-2:] == ["index.html", NOTES]
-    kinds = [file.partition("/")[0] for file in written]
-    last_match, first_list = max(i for i, kind in enumerate(kinds) if kind == "match"), kinds.index("ladder")
-    assert last_match < min(first_list, kinds.index("bot"))
+    monkeypatch.setattr(Path, "replace", replace_and_look)
+    publish(home, site)
+    assert seen[-2:] == ["index.html", NOTES]
+    public.update(site.rglob("*.html"))
+    seen.clear()
+    homes.make(home, ("ann", "bob", "cid", "aaa", "zed"))
+    publish(home, site)
+    assert any(file.startswith("bot/aaa") for file in seen)
+    assert seen[-2:] == ["index.html", NOTES]
 
 
 def test_notes_lead_nowhere_else(tmp_path: Path, home: Path) -> None:

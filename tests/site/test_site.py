@@ -117,6 +117,13 @@ def test_links_to_headings_lead_to_them(site: TestClient) -> None:
     assert lost == []
 
 
+def test_no_page_of_the_documentation_needs_a_style_in_place(site: TestClient) -> None:
+    """The policy forbids it: numbers in tables are aligned by a class."""
+    pages = [site.get(link).text for link in links(site.get("/docs/").text) if link.startswith("/docs/")]
+    assert not any(" style=" in re.sub("<pre.*?</pre>|<code.*?</code>", "", page, flags=re.DOTALL) for page in pages)
+    assert any('<td class="number">' in page for page in pages)
+
+
 def test_the_front_lists_what_there_is(site: TestClient, home: Path) -> None:
     """Its numbers are those of the report."""
     with store.open_read(home) as db:
@@ -198,6 +205,8 @@ def test_every_line_of_a_plot_has_its_name(mu: float) -> None:
     assert len(at) == plots.LINES
     assert all(after - before > plots.NAMES_APART - 0.1 for before, after in pairwise(at))
     assert at[-1] < plots.HEIGHT
+    looks = re.findall(r'<polyline class="line ([^"]+)"', drawn)
+    assert len(set(looks)) == plots.LINES
 
 
 def test_two_bots_are_compared_as_the_report_says(site: TestClient, home: Path, ladder: store.Ladder) -> None:
@@ -208,7 +217,12 @@ def test_two_bots_are_compared_as_the_report_says(site: TestClient, home: Path, 
     assert found.points is not None
     assert f"{100 * found.points.mean:.1f}" in said
     assert found.above is not None
-    assert f"probability of {probability(found.above)}" in said
+    assert max(found.above, 1 - found.above) > 0.5
+    better = "ann@1" if found.above > 0.5 else "bob@1"
+    chance = probability(max(found.above, 1 - found.above))
+    for a, b in (("ann", "bob"), ("bob", "ann")):
+        said = text(site.get(f"/compare?ladder={ladder.id}&a={a}&b={b}").text)
+        assert f"{better} is better with a probability of {chance}" in said
 
 
 def test_two_bots_of_one_ladder_are_proposed(tmp_path: Path) -> None:
@@ -225,6 +239,18 @@ def test_two_bots_of_one_ladder_are_proposed(tmp_path: Path) -> None:
             assert set(re.findall(r"<option[^>]*>([^<]+)", page)) == set(bots)
             assert re.findall(r"<option selected>([^<]+)", page) == bots[:2]
             assert f"<h1>{bots[0]} and {bots[1]}</h1>" in page
+
+
+@pytest.mark.parametrize("name", ["a", "b"])
+def test_one_bot_is_compared_with_the_first_of_the_others(
+    site: TestClient, home: Path, ladder: store.Ladder, name: str
+) -> None:
+    """And not left out for two others."""
+    with store.open_read(home) as db:
+        first, *_, last = [row.label for row in store.leaderboard(db, ladder)]
+    assert f"<h1>{last} and {first}</h1>" in site.get(f"/compare?ladder={ladder.id}&{name}={last}").text
+    assert f"<h1>{first} and " in site.get(f"/compare?ladder={ladder.id}&{name}={first}").text
+    assert site.get(f"/compare?ladder={ladder.id}&{name}=nobody").status_code == 404
 
 
 def test_one_bot_alone_is_compared_with_nobody(tmp_path: Path) -> None:

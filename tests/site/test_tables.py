@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import re
+import urllib.request
 from collections.abc import Iterator
 from html import unescape
 from pathlib import Path
@@ -263,6 +264,16 @@ def test_forms_are_taken_only_where_people_play(asking: Asking, tmp_path: Path) 
         assert site.post("/play", data={"game": "birth"}, headers={"Origin": homes.BASE}).status_code == 405
         assert site.get("/play").status_code == 404
         assert "/play" not in site.get("/").text
+
+
+def test_matches_played_last_are_found_again(tmp_path: Path) -> None:
+    """From where one begins to play: who closed the page has no other link."""
+    with homes.Served(tmp_path, fake(ASKS)) as address:
+        assert "/unrated/" not in urllib.request.urlopen(f"{address}/play", timeout=PATIENCE).read().decode()
+    kept.keep(tmp_path, [matches.exported("birth-2")] * 12)
+    with homes.Served(tmp_path, fake(ASKS)) as address:
+        page = urllib.request.urlopen(f"{address}/play", timeout=PATIENCE).read().decode()
+    assert re.findall(r'href="/unrated/(\d+)"', page) == [str(number) for number in range(12, 2, -1)]
 
 
 @pytest.mark.parametrize(

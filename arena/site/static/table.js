@@ -52,7 +52,7 @@
 
   function headline({ match, step, question, end }) {
     if (end) {
-      return "The match is over";
+      return end.kept ? "The match is over" : "The match has ended, and is not kept";
     }
     if (!step) {
       return "The bots are starting …";
@@ -171,16 +171,22 @@
     } else if (key === "Escape" && target === at("typed")) {
       at("typed").value = "";
       narrow();
-    } else if (/^[0-9]$/.test(key) && target !== at("typed") && choices.length) {
+    } else if (target !== at("typed") && choices.length) {
+      begin(event);
+    }
+  }
+
+  // The letters of a name, and the digits of many choices, are typed into the field, wherever the focus was.
+  function begin(event) {
+    const isDigit = /^[0-9]$/.test(event.key);
+    if (isDigit && choices.length <= MOST_KEYS) {
       digit(event);
+    } else if (isDigit || /^\p{L}$/u.test(event.key)) {
+      at("typed").focus();
     }
   }
 
   function digit(event) {
-    if (choices.length > MOST_KEYS) {
-      at("typed").focus(); // and what was pressed is typed there
-      return;
-    }
     event.preventDefault();
     const meant = choices.find(({ number }) => String(number) === event.key);
     if (meant && !event.repeat) {

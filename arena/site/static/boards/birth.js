@@ -333,7 +333,7 @@
     return html(
       "div",
       "board",
-      summary(step, match, { duty: () => "plays a die", unit: "point", happened: happened(step, move) }),
+      summary(step, match, { duty: () => "must play a die", unit: "point", happened: happened(step, move) }),
       html(
         "div",
         "board-columns",

@@ -130,9 +130,9 @@
 
   function duty(view) {
     return {
-      ROLL: "keeps dice and rolls the others, or stops",
-      ROLE: "chooses a role",
-      MULTIPLY: `banks ${counted(view.score, "point")} or multiplies`,
+      ROLL: "may keep dice and roll the others, or stop",
+      ROLE: "must choose a role",
+      MULTIPLY: `may bank ${counted(view.score, "point")} or multiply`,
     }[phase(view)];
   }
 

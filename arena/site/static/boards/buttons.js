@@ -179,7 +179,8 @@
     const rivals = lined.filter((seat) => !leaders.includes(seat));
     const line = rivals.length ? "the most stars of those that have a line" : "a line, which beats any number of stars";
     const winners = leaders.length > 1 ? `Seats ${listed(leaders)} win` : `Seat ${leaders[0]} wins`;
-    return `${winners} with ${lined.length ? line : "the most stars"}.`;
+    const among = step.forfeits.length ? ", of those that did not forfeit" : "";
+    return `${winners} with ${lined.length ? line : "the most stars"}${among}.`;
   }
 
   function duty({ view }, number) {
