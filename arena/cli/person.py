@@ -12,7 +12,7 @@ import sys
 from collections.abc import Sequence
 from contextlib import suppress
 from importlib import import_module
-from typing import TYPE_CHECKING, ClassVar, NoReturn
+from typing import TYPE_CHECKING, ClassVar
 
 import click
 
@@ -123,13 +123,8 @@ def _list(names: Sequence[str]) -> None:
         draw(*cells)
 
 
-def _interrupted(*_: object) -> NoReturn:
-    """Handle Ctrl-C. With Python's own handler, asyncio would wait for the answer before it ends."""
-    raise KeyboardInterrupt
-
-
 if __name__ == "__main__":
-    signal.signal(signal.SIGINT, _interrupted)
+    signal.signal(signal.SIGINT, signal.SIG_DFL)  # Ctrl-C ends it at once, wherever it is
     signal.pthread_sigmask(signal.SIG_UNBLOCK, {signal.SIGINT})
     with suppress(ImportError):
         import_module("readline")  # input() then edits lines, and prompts on stdout

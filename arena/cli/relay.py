@@ -46,5 +46,6 @@ def _complain(what: str) -> None:
 
 if __name__ == "__main__":
     die_with_parent(os.getppid())  # a process that waits for a line would not see that there is nobody to answer
+    signal.signal(signal.SIGINT, signal.SIG_DFL)  # Ctrl-C ends it at once, wherever it is
     signal.pthread_sigmask(signal.SIG_UNBLOCK, {signal.SIGINT})
     run(Relay)
