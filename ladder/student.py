@@ -37,7 +37,7 @@ def wilson(share: float, trials: float, errors: float) -> tuple[float, float]:
     shrunk = 1 + errors**2 / trials
     middle = (share + errors**2 / trials / 2) / shrunk
     half = errors / shrunk * math.sqrt(share * (1 - share) / trials + (errors / trials / 2) ** 2)
-    return middle - half, middle + half
+    return max(0.0, middle - half), min(1.0, middle + half)
 
 
 def moments(counts: Mapping[float, int]) -> tuple[int, float, float]:

@@ -112,6 +112,7 @@ def test_a_terminal_shows_what_a_build_is_doing_beside_the_bar(
 ) -> None:
     """Until there is something else to show."""
     monkeypatch.setenv("FORCE_COLOR", "1")
+    monkeypatch.setenv("TERM", "xterm")
     monkeypatch.setenv("COLUMNS", "120")
     with output.progress("checking", "steps") as report:
         report.passing("cargo, 65 s: Compiling tonic")

@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 
 from ladder.points import points
 from ladder.statistics import Evidence, Group
+from ladder.student import wilson
 from tests.statistics.simulated import Size
 from tests.statistics.simulated import play as simulate
 
@@ -103,3 +104,9 @@ def test_a_seat_that_always_wins_is_seen() -> None:
     assert [seat.mean for seat in evidence.seats()] == [1.0, 0.5, 0.0]
     scores = [evidence.score(bot) for bot in "ab"]
     assert scores[0] == pytest.approx(scores[1])
+
+
+def test_an_interval_ends_where_a_share_does() -> None:
+    """Not a last bit beyond it: a share below 0 is drawn outside of its plot, and read as an error."""
+    for trials in range(1, 2000):
+        assert 0 <= wilson(0, trials, 1.96)[0] < wilson(1, trials, 1.96)[1] <= 1
