@@ -11,6 +11,7 @@ from typing import Any
 
 import pytest
 
+from arena.core import build
 from tests import needs
 
 QUICK = "not long"
@@ -37,7 +38,11 @@ def pytest_configure() -> None:
 
 
 def pytest_sessionstart() -> None:
-    """Refuse to run below a home: commands in the folders of tests would find it, as people's commands should."""
+    """Refuse to run below a home: commands in the folders of tests would find it, as people's commands should.
+
+    And compile the core, or the first command of some test would, and say so.
+    """
+    build.prepare(print)
     folder = Path(tempfile.gettempdir()).resolve()
     for home in (each / ".arena" for each in (folder, *folder.parents)):
         if home.exists():

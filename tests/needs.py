@@ -18,6 +18,7 @@ from typing import Any
 
 import pytest
 
+from arena.core import build
 from arena.sandbox import Grade, cgroups, probe
 from arena.submission.manifest import load
 from arena.submission.templates import missing_tools, templates
@@ -74,6 +75,11 @@ def _libseccomp() -> str:
     return "" if ctypes.util.find_library("seccomp") else "libseccomp is not installed"
 
 
+def _core() -> str:
+    found = build.found()
+    return "" if found.on else found.why
+
+
 def _full_run() -> str:
     return "" if os.environ.get("ARENA_NO_SKIP") else "only a run with ARENA_NO_SKIP is sure to be on such a machine"
 
@@ -83,6 +89,7 @@ NEEDS: dict[str, Callable[..., str]] = {
     "tools of languages": _tools,
     "bash": partial(_program, "bash"),
     "cc": partial(_program, "cc"),
+    "core": _core,
     "chromium": partial(_program, "chromium"),
     "node": partial(_program, "node"),
     "protoc": partial(_program, "protoc"),

@@ -12,6 +12,7 @@ from statistics import median
 from typing import Any, NamedTuple, TypeAlias
 
 from arena.bench.cases import REFERENCE
+from arena.core.build import found
 
 Sample: TypeAlias = Mapping[str, float]
 """Measures of one repeat of a part, by name; each name contains the unit."""
@@ -101,6 +102,7 @@ def machine() -> dict[str, Any]:
         "python": platform.python_version(),
         "sqlite": sqlite3.sqlite_version,
         "load_before": _rounded(os.getloadavg()[0]),
+        "core": "on" if found().on else f"off ({found().why})",
         **{name: version(name) for name in packages},
     }
 

@@ -32,8 +32,10 @@ def bench(only: tuple[str, ...], seconds: float, repeats: int, jobs: int, as_jso
       arena bench --only ladder --only raw_grpc
     """
     from arena.bench.run import bench as measured
+    from arena.core.build import prepare
     from arena.reports.bench import Bench
 
+    prepare(say)
     try:
         found = measured(only, jobs=jobs, seconds=seconds, repeats=repeats, say=say)
     except ValueError as error:

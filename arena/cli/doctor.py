@@ -11,7 +11,7 @@ from arena.cli.output import draw, print_json, printable, table
 @click.command()
 @json_option
 def doctor(as_json: bool) -> None:
-    """Say how well bots can be confined here, and what is missing.
+    """Say what confines bots here, and what plays their matches.
 
     Every layer of the sandbox is tried out, not just looked up. Grade A is the best, D the weakest.
 
@@ -30,4 +30,5 @@ def doctor(as_json: bool) -> None:
         rows.add_row(layer.name, "on" if layer.on else "off", printable(layer.why))
     draw(rows)
     click.echo(f"sandbox grade {report.grade}: {report.promise}")
+    click.echo(f"compiled core {'on' if report.core.on else 'off'}: {report.core.why}")
     return None

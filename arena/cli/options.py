@@ -208,6 +208,7 @@ def limit_options(command: Command) -> Command:
 def sandbox_options(command: Command) -> Command:
     """Add the options for the sandbox and for what bots may ask for, and pass them to the command as `sandbox`.
 
+    Bots are about to play, so the core is compiled if it has not been.
     The command must have `home_option`, too. It has to show the `warning` of the sandbox itself.
     """
 
@@ -222,6 +223,10 @@ def sandbox_options(command: Command) -> Command:
         home: Path,
         **others: Any,
     ) -> Any:
+        from arena.cli.output import say
+        from arena.core.build import prepare
+
+        prepare(say)
         sandbox = _sandbox(wanted, least, home)._replace(
             trusting=trusting, allowed=MOST._replace(memory_mib=memory_mib, tasks=tasks)
         )

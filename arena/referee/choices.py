@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 from google.protobuf.message import DecodeError
 
@@ -11,6 +11,9 @@ from arena.referee import frames
 from arena.referee.match import Fault, Forfeit
 from arena.referee.seat import BotSeat
 from arena.v1 import referee_pb2 as pb
+
+if TYPE_CHECKING:
+    from arena.core import _core
 
 REJECTIONS = 3
 """The third rejected choice is PROTOCOL."""
@@ -36,11 +39,13 @@ class Received(NamedTuple):
 class Choices:
     """What one bot holds and owes. Reads its frames; knows neither rules nor time."""
 
-    def __init__(self) -> None:
+    def __init__(self, core: _core.Stream | None = None) -> None:
+        self.core = core
+        """Those of its matches that the core plays."""
         self.held: dict[int, BotSeat] = {}
         """The seats it plays, by the match's number on its stream."""
         self.owed: dict[int, BotSeat] = {}
-        """Those of them whose decision was sent and is not answered."""
+        """Those of them whose decision was sent and is not answered; without those that are owed to the core."""
         self.crowded = False
         """Whether it has held several matches since it last held none: then no fault of the process, and no time, can
         be attributed to one of them."""
@@ -56,6 +61,19 @@ class Choices:
     def next_number(self) -> int:
         """The number on this stream of the match that begins next."""
         return self._last + 1
+
+    @property
+    def owes(self) -> bool:
+        """Whether answers are awaited."""
+        return bool(self.owed) or (self.core is not None and self.core.owed > 0)
+
+    def owing(self) -> Sequence[BotSeat]:
+        """Return the seats whose answers are awaited."""
+        lent = []
+        for number, is_first in self.core.owing() if self.core is not None else ():
+            lent.append(self.held[number])
+            lent[-1].bank.first = is_first
+        return [*self.owed.values(), *lent]
 
     def hold(self, at: BotSeat) -> None:
         """Begin to hold a seat; if it is the only one, count rejections and noise from zero."""

@@ -44,6 +44,11 @@ def match(match: int) -> bytes:
     return number(1, match)
 
 
+def view_number(field: str) -> int:
+    """Return the number of the field that holds a view; `field` is the game's `view_field`."""
+    return _DECISION[field]
+
+
 def view(field: str, view: bytes) -> bytes:
     """Encode the view of a decision or an update; `field` is the game's `view_field`."""
     return block(_DECISION[field], view)

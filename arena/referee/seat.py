@@ -3,19 +3,22 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from arena.games.rules import Seat
 from arena.referee import frames
 from arena.referee.limits import Bank
 from arena.referee.match import Asked
 
+if TYPE_CHECKING:
+    from arena.core import _core
+
 
 class BotSeat:
     """A seat of a match that a bot holds; made by the bot's stream, which numbers its matches."""
 
     __slots__ = (
-        *("answers", "asked", "bank", "charged", "closed", "evidence", "number", "of"),
+        *("answers", "asked", "bank", "charged", "closed", "evidence", "lent", "number", "of"),
         *("opening", "question", "repeats", "seat", "seats", "times", "updates"),
     )
 
@@ -57,11 +60,20 @@ class BotSeat:
         """Seconds charged for a decision, by its index in `times`; only where they differ from the wall clock's."""
         self.closed = False
         """Whether messages for this seat are ignored: it forfeited or the match is over."""
+        self.lent: _core.Match | None = None
+        """The match as the core plays it, while it does: then what is above from `asked` on stays as it was."""
 
     def put(self, asked: Asked, view: bytes) -> None:
         """Put a decision to the seat; `view` is encoded by `frames.view`."""
         self.asked = asked
         self.question = frames.decision(self.of, asked.number, asked.legal, self.bank.left, view)
+
+    @property
+    def last_asked(self) -> int | None:
+        """The number of the last decision that was put to it."""
+        if self.lent is not None:
+            return self.lent.asked(self.seat) or None
+        return None if self.asked is None else self.asked.number
 
     @property
     def charge(self) -> float:

@@ -7,12 +7,13 @@ and `flush` writes what has gathered.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
-from typing import Any, NamedTuple, Protocol
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 
+from arena.core.build import core
 from arena.games.rules import Seat
 from arena.referee import frames
-from arena.referee.choices import Choices
+from arena.referee.choices import FRAME_BYTES, Choices
 from arena.referee.limits import Bank, Limits
 from arena.referee.match import Outcome, Verdict
 from arena.referee.seat import BotSeat
@@ -20,6 +21,11 @@ from arena.referee.timekeeper import Clock, Timekeeper
 from arena.referee.window import Window
 from arena.sandbox.cpu_usage import Usage
 from arena.v1 import referee_pb2 as pb
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from arena.core import _core
 
 
 class Process(Protocol):
@@ -35,6 +41,13 @@ class Process(Protocol):
         """Handle an answer that did not come in time: a fault, or a Void if nobody can tell whose doing it is."""
 
 
+class Lender(Protocol):
+    """A match that can be played by the core."""
+
+    def take_back(self) -> None:
+        """Have Python go on with it."""
+
+
 class Heard(NamedTuple):
     """What one frame of a bot's came to."""
 
@@ -45,6 +58,10 @@ class Heard(NamedTuple):
     """Whether a decision took longer than its limit while several matches were waiting."""
     verdict: Verdict | None = None
     """Why the bot can play no more, after these answers."""
+    ended: Sequence[Any] = ()
+    """The matches, as they were lent, that the core has played to their end with this frame."""
+    touched: Sequence[BotStream] = ()
+    """The streams that may be sent something now: this one, since it has answered, and those where questions wait."""
 
 
 _NOTHING = Heard()
@@ -63,11 +80,15 @@ class BotStream:
         self._write = write
         self._evidence = process.evidence
         self._clock = clock
-        self._choices = Choices()
+        module = core()
+        self._core: _core.Stream | None = None if module is None else module.Stream(self)
+        self._choices = Choices(self._core)
         self._timekeeper = Timekeeper(self._choices, clock, process.usage, process.overdue)
         # The parts of the next frame; questions by the match's number, since a match asks a seat one thing at a time.
         self._news = [frames.welcome()]
         self._queue: dict[int, BotSeat] = {}
+        self._asked_core_last = False
+        """Whether the last questions were the core's, which share no frame with others."""
         self._ends: list[bytes] = []
         self._closed = False
 
@@ -84,7 +105,7 @@ class BotStream:
     @property
     def owes(self) -> bool:
         """Whether answers are awaited."""
-        return bool(self._choices.owed)
+        return self._choices.owes
 
     # Out
 
@@ -103,6 +124,17 @@ class BotStream:
     def ask(self, at: BotSeat) -> None:
         """Queue the decision that was put to a seat."""
         self._queue[at.number] = at
+
+    def lend(self, at: BotSeat) -> tuple[_core.Stream, int, bytes, bytes] | None:
+        """Return what the core is told of a seat whose match it shall play: see `Match` there; None without a core."""
+        if self._core is None or at.updates:
+            return None
+        return self._core, at.number, frames.bank(at.bank.left), at.opening
+
+    def taken_back(self, at: BotSeat, *, owes: bool) -> None:
+        """Note that a seat is not the core's any more, which may have sent its last question."""
+        if owes:
+            self._choices.owed[at.number] = at
 
     def update(self, at: BotSeat, update: bytes) -> None:
         """Queue what happened in a step, encoded by `frames.update`."""
@@ -134,37 +166,53 @@ class BotStream:
 
         True also while answers are owed: what gathers then is sent after them.
         """
-        held, queue = self._choices.held, self._queue
-        if self._choices.owed or not held or len(queue) >= self.window.size:
+        held, queued = self._choices.held, len(self._queue) + self._queued_in_core
+        if self._choices.owes or not held or queued >= self.window.size:
             return True
-        return next(iter(held.values())).seats * len(queue) >= len(held)
+        return next(iter(held.values())).seats * queued >= len(held)
+
+    @property
+    def _queued_in_core(self) -> int:
+        return self._core.queued if self._core is not None else 0
 
     def flush(self) -> None:
         """Send what has gathered, unless the bot still owes answers."""
-        if self._choices.owed or self._closed or not (self._queue or self._news or self._ends):
+        asks_core = self._queued_in_core > 0
+        if self._choices.owes or self._closed or not (asks_core or self._queue or self._news or self._ends):
             return
-        asked: dict[int, BotSeat] = {}
-        if self._queue:
+        questions: Sequence[bytes] = ()
+        if asks_core or self._queue:
             now = self._clock.time()
-            asked, self._queue = self.window.cut(self._queue, now)
-            self._choices.owe(asked)
+            self._asked_core_last = asks_core and not (self._queue and self._asked_core_last)
+            questions = self._lent_questions(now) if self._asked_core_last else self._questions(now)
             self.frames += 1
-            self.decisions += len(asked)
+            self.decisions += self.window.asked
             self._timekeeper.sent(now)
-        self._write(self._frame(asked))
+        self._write(self._frame(questions))
 
-    def _frame(self, asked: Mapping[int, BotSeat]) -> bytes:
+    def _questions(self, now: float) -> Sequence[bytes]:
+        asked, self._queue = self.window.cut(self._queue, now)
+        self._choices.owe(asked)
         for at in asked.values() if self.window.firsts else ():
             if at.opening:
                 self._tell(at)
-        frame = b"".join([*self._news, *[at.question for at in asked.values()], *self._ends])
+        return [at.question for at in asked.values()]
+
+    def _lent_questions(self, now: float) -> Sequence[bytes]:
+        assert self._core is not None, "only a core has lent matches"
+        starts, questions = self.window.cut_lent(self._core, now)
+        self._news.append(starts)
+        return (questions,)
+
+    def _frame(self, questions: Sequence[bytes]) -> bytes:
+        frame = b"".join([*self._news, *questions, *self._ends])
         self._news, self._ends = [], []
         return frame
 
     def goodbye(self, reason: str) -> None:
         """Tell the bot to leave; nothing is expected of it any more."""
         if not self._closed:
-            self._write(self._frame({}) + frames.part("goodbye", pb.Goodbye(reason=reason).SerializeToString()))
+            self._write(self._frame(()) + frames.part("goodbye", pb.Goodbye(reason=reason).SerializeToString()))
             self.close()
 
     def close(self) -> None:
@@ -179,6 +227,8 @@ class BotStream:
         if self._closed:
             return _NOTHING
         now = self._clock.time()
+        if (heard := self._heard_by_core(raw, now)) is not None:
+            return heard
         answers, rejections, fault = self._choices.read(raw)
         for rejection in rejections:
             self._write(rejection)
@@ -189,6 +239,25 @@ class BotStream:
         slow, void = self._timekeeper.book(now, answers)
         if void is not None:
             return Heard(verdict=void)
-        if not self._choices.owed:
+        if not self._choices.owes:
             self.window.answered(now, answers[0][0].bank.limits)
         return Heard(answers, slow, fault)
+
+    def _heard_by_core(self, raw: bytes, now: float) -> Heard | None:
+        """Have the core play a frame with nothing unusual in it; else take back all that the frame names from it."""
+        core, held = self._core, self._choices.held
+        if core is None or not held:
+            return None
+        if core.owed and len(raw) <= FRAME_BYTES and (count := core.look(raw)):
+            share = self._timekeeper.usual_share(now, count)
+            if share is not None:
+                limits = next(iter(held.values())).bank.limits
+                ended, touched = core.commit(share)
+                self._timekeeper.booked(now)
+                if not self._choices.owes:
+                    self.window.answered(now, limits)
+                return Heard(ended=ended, touched=[self, *touched])
+        lender: Lender
+        for lender in core.named(raw):
+            lender.take_back()
+        return None

@@ -38,11 +38,29 @@ class Table:
         """The fault, and its evidence, of bots that are gone and whose seats have not forfeited yet."""
         self._shown = 0
 
-    def begin(self, seats: Mapping[Seat, BotSeat], absent: Mapping[Seat, str]) -> Outgoing:
-        """Start the match. `absent` has the seats that forfeit before the first step, with the reason."""
+    def sit(self, seats: Mapping[Seat, BotSeat]) -> None:
+        """Seat the bots."""
         self.at = dict(seats)
         self._updated = [at for at in self.at.values() if at.updates]
+
+    def begin(self, absent: Mapping[Seat, str]) -> Outgoing:
+        """Start the match. `absent` has the seats that forfeit before the first step, with the reason."""
         return self._go_on(self.match.begin(absent.items()))
+
+    def resume(self, choices: Sequence[tuple[Seat, int]], chosen: Mapping[Seat, int]) -> None:
+        """Begin the match and go on where the core is with it.
+
+        `choices` are those of complete steps, `chosen` are the answers in the step that waits for others.
+        """
+        match = self.match
+        match.begin()
+        for seat, action in [*choices, *chosen.items()]:
+            at = self.at[seat]
+            at.asked = match.pending[seat]
+            at.answers[at.asked.number] = action
+            match.answer(seat, action)
+        for asked in match.pending.values():
+            self.at[asked.seat].put(asked, self._view(asked.seat))
 
     def answered(self, at: BotSeat, action: int) -> Outgoing:
         """Take a bot's answer, in time or not, legal or not."""

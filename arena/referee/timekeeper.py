@@ -130,9 +130,18 @@ class Timekeeper:
                 at.bank.answered()
             else:
                 at.bank.charge(charge)
+        self.booked(now)
+        return Booked(slow=True) if over and crowded else _FINE
+
+    def usual_share(self, now: float, answers: int) -> float | None:
+        """Return what each of so many answers took, if no limit that it was given can be touched by that; else None."""
+        share = (now - self._mark) / answers
+        return share if share * CORES <= self._shortest else None
+
+    def booked(self, now: float) -> None:
+        """Go on with the clock: what was answered now is charged."""
         self._mark = now
         self._was_sampled, self._seen = self._seen is not None, None
-        return Booked(slow=True) if over and crowded else _FINE
 
     def _sample(self, now: float) -> None:
         """Sample the bot's processes, to know later what they did from now on, and whether others came meanwhile."""
@@ -164,7 +173,7 @@ class Timekeeper:
         if it says what it has decided in pieces, the last decision of a piece is begun before the piece is due. A bot
         that answers a frame only at its end gets frames that it is through with long before.
         """
-        owed = self._choices.owed.values()
+        owed = self._choices.owing()
         limit, bank = max([(at.bank.limit, at.bank.left) for at in owed], key=sum)
         if not self._choices.crowded:
             return limit, bank, 0.0
@@ -185,13 +194,13 @@ class Timekeeper:
         if self._timer is not None:
             self._timer.cancel()
             self._timer = None
-            if self._choices.owed:
+            if self._choices.owes:
                 self._watch()
 
     def _check(self, when: float) -> None:
         """Sample a bot that still thinks; if it is overdue, wait a moment before judging it."""
         self._timer = None
-        if not self._choices.owed or self._stopped:
+        if not self._choices.owes or self._stopped:
             return
         now = self._clock.time()
         if self._due() > when:
@@ -205,7 +214,7 @@ class Timekeeper:
     def _judge(self, mark: float) -> None:
         """Report a verdict on a bot that was overdue a moment ago, unless it has answered since."""
         self._timer = None
-        if not self._choices.owed or self._stopped:
+        if not self._choices.owes or self._stopped:
             return
         if self._mark != mark:
             self._watch()

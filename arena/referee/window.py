@@ -2,8 +2,13 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 from arena.referee.limits import Limits
 from arena.referee.seat import BotSeat
+
+if TYPE_CHECKING:
+    from arena.core import _core
 
 
 class Window:
@@ -22,7 +27,7 @@ class Window:
         """How many first decisions a frame may have: a bot may build tables at each, for ten limits."""
         self.firsts = 0
         """How many first decisions the last frame had."""
-        self._asked = 0
+        self.asked = 0
         """How many decisions the last frame had."""
         self._sent = 0.0
 
@@ -37,8 +42,14 @@ class Window:
         self.firsts = sum([at.bank.first for at in queue.values()])
         if len(queue) > self.size or self.firsts > self.first_size:
             asked, rest = self._cut(queue)
-        self._asked, self._sent = len(asked), now
+        self.asked, self._sent = len(asked), now
         return asked, rest
+
+    def cut_lent(self, core: _core.Stream, now: float) -> tuple[bytes, bytes]:
+        """Take what the next frame asks, sent now, of what waits in the core: the starts and the questions, encoded."""
+        self.asked, self.firsts, starts, questions = core.cut(self.size, self.first_size)
+        self._sent = now
+        return starts, questions
 
     def _cut(self, queue: dict[int, BotSeat]) -> tuple[dict[int, BotSeat], dict[int, BotSeat]]:
         asked, rest, self.firsts = dict[int, BotSeat](), dict[int, BotSeat](), 0
@@ -53,7 +64,7 @@ class Window:
     def answered(self, now: float, limits: Limits) -> None:
         """Adapt the size after the last frame was answered to its end, in one piece or in many."""
         took = now - self._sent
-        self.size = at_once(self.size, self.most, took / self._asked * self.size, limits.decision)
+        self.size = at_once(self.size, self.most, took / self.asked * self.size, limits.decision)
         if self.firsts:
             full_frame = took / self.firsts * self.first_size
             self.first_size = at_once(self.first_size, self.most, full_frame, limits.first)

@@ -1,10 +1,11 @@
-"""What the sandbox holds on this machine: what was found, and what attacks on it came to."""
+"""What holds bots on this machine, by what was found and by attacks, and what plays matches."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
+from arena.core.build import found
 from arena.reports.base import Report
 from arena.sandbox import Sandbox
 
@@ -20,12 +21,20 @@ class SandboxLayer(Report):
     why: str
 
 
+class Core(Report):
+    """Whether matches of the arena's own games are played by compiled rules; if not, `why` says what is missing."""
+
+    on: bool
+    why: str
+
+
 class Doctor(Report):
-    """How well bots can be confined here."""
+    """How well bots can be confined here, and how fast they are played."""
 
     grade: str
     promise: str
     layers: Sequence[SandboxLayer]
+    core: Core
 
 
 class Attack(Report):
@@ -53,7 +62,8 @@ class Selftest(Report):
 def doctor(sandbox: Sandbox) -> Doctor:
     """Report on a sandbox."""
     layers = [SandboxLayer(**layer._asdict()) for layer in sandbox.layers]
-    return Doctor(grade=sandbox.grade.value, promise=sandbox.grade.promise, layers=layers)
+    core = Core(**found()._asdict())
+    return Doctor(grade=sandbox.grade.value, promise=sandbox.grade.promise, layers=layers, core=core)
 
 
 def selftest(sandbox: Sandbox, verdicts: Sequence[Verdict]) -> Selftest:

@@ -206,8 +206,7 @@ class ProcessLog:
         self.is_untagged |= bool(self._held)
         if len(self._held) == 1:
             (held,) = self._held.values()
-            asked = held.at.asked if held.at is not None else None
-            held.add(asked.number if asked is not None else None, line)
+            held.add(held.at.last_asked if held.at is not None else None, line)
         elif self._held:
             self._shared.add(None, line)
         elif self._alone is not None:

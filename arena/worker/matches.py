@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import traceback
-from collections.abc import Callable, Iterable, Mapping, Sequence
-from typing import Any, TypeVarTuple
+from collections.abc import Callable, Iterable, Mapping, Sequence, Set
+from typing import TYPE_CHECKING, Any, TypeVarTuple
 
 from arena import games
+from arena.core.build import core
+from arena.core.games import compiled
 from arena.games.dice import KeyedDice
 from arena.games.rules import Seat
 from arena.referee import frames
@@ -19,20 +21,94 @@ from arena.worker.bot import Bot
 from arena.worker.dispatcher import Dispatcher
 from arena.worker.jobs import Played, SeatRecord, Task
 
+if TYPE_CHECKING:
+    from arena.core import _core
+
 Args = TypeVarTuple("Args")
 
 
 class MatchInPlay:
-    """A match in play: what was to be played, who plays, and the state of the play."""
+    """A match in play: what was to be played, who plays, and the state of the play.
 
-    __slots__ = ("bots", "streams", "table", "task")
+    It may be lent to the core, which plays it as long as nothing unusual happens; who looks at the table takes it back.
+    """
+
+    __slots__ = ("_lent", "_table", "bots", "streams", "task")
 
     def __init__(self, task: Task, bots: Mapping[Seat, Bot], streams: Mapping[Seat, BotStream], table: Table) -> None:
         self.task = task
         self.bots = bots
         self.streams = streams
         """The streams of these bots, which have all joined."""
-        self.table = table
+        self._table = table
+        self._lent: _core.Match | None = None
+
+    @property
+    def table(self) -> Table:
+        """The table at which Python goes on from now."""
+        if self._lent is not None:
+            self.take_back()
+        return self._table
+
+    @property
+    def is_lent(self) -> bool:
+        """Whether the core plays it."""
+        return self._lent is not None
+
+    @property
+    def at(self) -> Mapping[Seat, BotSeat]:
+        """The seats that are played by a bot, whoever plays the match."""
+        return self._table.at
+
+    def lend(self) -> bool:
+        """Have the core play a match that has not begun, if it knows the game and can tell every seat all it wants.
+
+        Returns whether it does; the first questions wait on the streams then.
+        """
+        task, table = self.task, self._table
+        game = compiled(task.game, task.options)
+        seats = [self.streams[seat].lend(at) for seat, at in sorted(table.at.items())]
+        told = tuple([each for each in seats if each is not None])
+        if game is None or len(told) < len(task.lineup) or any(bot.entrant.is_external for bot in self.bots.values()):
+            return False
+        module, field = core(), frames.view_number(table.match.game.view_field)
+        assert module is not None, "a compiled game comes from the core"
+        self._lent = module.Match(self, game, task.seed, field, told)
+        for at in table.at.values():
+            at.lent, at.opening = self._lent, b""
+        return True
+
+    def take_back(self) -> None:
+        """Have Python go on with a match that was lent: it is stepped through again, from its seed."""
+        choices, chosen, asked = self.end_loan()
+        self._table.resume(choices, chosen)
+        for seat in self._table.match.pending:
+            if seat not in asked:
+                self.streams[seat].ask(self.at[seat])
+
+    def end_loan(self) -> tuple[tuple[tuple[Seat, int], ...], Mapping[Seat, int], Set[Seat]]:
+        """Take from the core what it has of a match that was lent, without going on.
+
+        Returns the choices of complete steps, those of the step that waits for others, and who owes an answer.
+        """
+        assert self._lent is not None, "this match is not lent"
+        choices, seats = self._lent.take_back()
+        self._lent = None
+        chosen, asked = dict[Seat, int](), set[Seat]()
+        for seat, (times, owes, opening, choice) in enumerate(seats):
+            at = self.at[seat]
+            at.lent, at.times, at.opening, at.bank.first = None, times, opening, not times
+            self.streams[seat].taken_back(at, owes=owes)
+            if choice is not None:
+                chosen[seat] = choice
+            if owes:
+                asked.add(seat)
+        return choices, chosen, asked
+
+    def outcome(self) -> Outcome:
+        """Return the outcome of a match that the core has played to its end."""
+        assert self._lent is not None, "this match is not lent"
+        return Outcome(self._lent.ranks, self._lent.scores)
 
     def times(self, seat: Seat) -> Sequence[float]:
         """Give the seconds of a seat's decisions, which grow while it plays; none if its bot never joined."""
@@ -71,7 +147,9 @@ class Matches:
         playing = MatchInPlay(task, bots, {seat: bot.playing_stream() for seat, bot in bots.items()}, table)
         self._playing[playing] = None
         seats = {seat: self._seat(playing, seat) for seat in bots}
-        self._move(playing, table.begin, seats, {seat: evidence["detail"] for seat, evidence in absent.items()})
+        table.sit(seats)
+        if not playing.lend():
+            self._move(playing, table.begin, {seat: evidence["detail"] for seat, evidence in absent.items()})
 
     def _seat(self, playing: MatchInPlay, seat: Seat) -> BotSeat:
         task, stream = playing.task, playing.streams[seat]
@@ -94,6 +172,15 @@ class Matches:
             else:
                 self._send(playing, outgoing)
 
+    def ended(self, matches: Iterable[MatchInPlay]) -> None:
+        """Take the results of matches that the core has played to their end."""
+        for playing in matches:
+            outcome = playing.outcome()
+            choices, _, _ = playing.end_loan()
+            seats = tuple([SeatRecord(tuple(at.times)) for _, at in sorted(playing.at.items())])
+            played = Played(playing.task.id, outcome, None, choices, seats, self._conditions())
+            self._end(playing, outcome, played)
+
     def gone(self, seats: Iterable[BotSeat], fault: Fault) -> None:
         """Have seats forfeit whose bot can play no more."""
         for at in seats:
@@ -111,6 +198,12 @@ class Matches:
     def of_seats(self, seats: Iterable[BotSeat]) -> list[MatchInPlay]:
         """Find the match of each of these seats."""
         return [self._of[at] for at in seats]
+
+    def take_over(self, seats: Iterable[BotSeat]) -> None:
+        """Have Python go on with the matches of these seats."""
+        for at in seats:
+            if self._of[at].is_lent:
+                self._of[at].take_back()
 
     def take_back(self, matches: Iterable[MatchInPlay]) -> list[str]:
         """End matches without results; gives their ids."""
@@ -167,7 +260,9 @@ class Matches:
 
     def _end(self, playing: MatchInPlay, outcome: Outcome | None, played: Played | None) -> MatchInPlay:
         del self._playing[playing]
-        for at in playing.table.at.values():
+        if playing.is_lent:
+            playing.end_loan()
+        for at in playing.at.values():
             del self._of[at]
             stream = playing.streams[at.seat]
             stream.end(at, outcome)

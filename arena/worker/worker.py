@@ -91,8 +91,15 @@ class Worker:
     # The batch
 
     def play(self, tasks: Sequence[Task], *, stop: Callable[[], bool] = lambda: False) -> list[Played]:
-        """Play all matches, or until `stop` returns True; return the finished ones in the order they finished."""
-        return self._runner.run(self._play(tasks, stop))
+        """Play all matches, or until `stop` returns True; return the finished ones in the order they finished.
+
+        Raises the first exception of our own that came up; those that follow from it are not the next batch's.
+        """
+        try:
+            return self._runner.run(self._play(tasks, stop))
+        except BaseException:
+            self._bug = None
+            raise
 
     async def _play(self, tasks: Sequence[Task], stop: Callable[[], bool]) -> list[Played]:
         self._results = []
@@ -314,6 +321,9 @@ class Worker:
         if heard.slow:
             self._policy.was_slow(bot.entrant.digest)
             self._one_at_a_time(bot.entrant.digest)
+        for stream in heard.touched:
+            self._dispatcher.add(stream)
+        self._matches.ended(heard.ended)
         if heard.answers:
             self._dispatcher.add(bot.playing_stream())
             self._matches.answered(heard.answers)
@@ -336,6 +346,7 @@ class Worker:
     def _lost(self, bot: Bot, fault: Fault) -> None:
         digest, stream = bot.entrant.digest, bot.playing_stream()
         held = [at for at in stream.held.values() if not at.closed]
+        self._matches.take_over(held)
         ruling = self._policy.rule(
             digest,
             fault,

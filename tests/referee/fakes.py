@@ -180,7 +180,8 @@ class Sitting:
         """Begin the match; the `absent` seats have not joined."""
         joined = [seat for seat in range(len(self.wires)) if seat not in absent]
         self.at = {seat: self.wires[seat].stream.seat(seat, len(self.wires), limits, b"") for seat in joined}
-        self._move(self.table.begin, self.at, dict.fromkeys(absent, "did not join"))
+        self.table.sit(self.at)
+        self._move(self.table.begin, dict.fromkeys(absent, "did not join"))
 
     def say(self, seat: int, raw: bytes) -> None:
         """Let a seat send a frame."""

@@ -203,13 +203,19 @@ def test_rules_that_raise_void_their_match_and_no_other(worker: Worker, where: s
 def test_what_we_raise_while_hearing_a_bot_is_raised_and_not_blamed_on_it(
     worker: Worker, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """An error of the arena gives no result; afterwards the worker can play as before."""
+    """An error of the arena gives no result, however often it comes; afterwards the worker can play as before."""
 
     def fails(*_: object) -> None:
         raise LookupError("our bug")
 
+    def abandons() -> None:
+        worker.bug(LookupError("the same once more"))
+        abandon()
+
+    abandon = worker._abandon
     with monkeypatch.context() as patch:
         patch.setattr(BotStream, "receive", fails)
+        patch.setattr(worker, "_abandon", abandons)
         with pytest.raises(LookupError, match="our bug"):
             worker.play([task("bug", bot(), bot("--play", "last"))])
     (result,) = worker.play([task("bug", bot(), bot("--play", "last"))])

@@ -1,0 +1,154 @@
+"""Compile the core where there is a C compiler, and find what was compiled.
+
+What is compiled lies beside the sources, named after them, so that changed sources are compiled anew. A wheel brings it
+along. Whoever may not write there, or has no compiler, plays in Python.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import shlex
+import shutil
+import subprocess
+import sysconfig
+import tempfile
+from collections.abc import Callable, Sequence
+from contextlib import suppress
+from functools import cache
+from importlib.machinery import ExtensionFileLoader
+from importlib.util import module_from_spec, spec_from_loader
+from pathlib import Path
+from types import ModuleType
+from typing import NamedTuple
+
+HERE = Path(__file__).parent
+BUILT = HERE / "built"
+"""Where compiled cores lie: one for each kind of Python that was used."""
+SWITCH = "ARENA_CORE"
+"""The environment variable that switches the core off, if it is 0."""
+PATIENCE = 120
+"""Seconds that a compiler may take."""
+_FLAGS = ("-std=c11", "-O2", "-fPIC", "-fno-strict-aliasing", "-fwrapv")
+
+
+class Found(NamedTuple):
+    """Whether matches are played by the core, and if not, why."""
+
+    on: bool
+    why: str
+
+
+class CannotCompile(Exception):
+    """Error for a core that cannot be compiled; the message says why."""
+
+
+def sources() -> Sequence[Path]:
+    """Return the files that are compiled or included."""
+    return sorted([*HERE.glob("*.c"), *HERE.glob("*.h")])
+
+
+@cache
+def target() -> Path:
+    """Return where the core for these sources and this Python lies once it is compiled."""
+    digest = hashlib.sha256(b"".join([*[path.read_bytes() for path in sources()], *map(str.encode, _FLAGS)]))
+    return BUILT / f"_core-{digest.hexdigest()[:16]}{sysconfig.get_config_var('EXT_SUFFIX')}"
+
+
+@cache
+def core() -> ModuleType | None:
+    """Return the compiled module; None if it is switched off, was not compiled or cannot be loaded."""
+    return _loaded(target()) if found().on else None
+
+
+def found() -> Found:
+    """Say whether there is a core that can be used."""
+    if os.environ.get(SWITCH) == "0":
+        return Found(False, f"{SWITCH}=0 switches it off")
+    if target().exists():
+        try:
+            _loaded(target())
+        except ImportError as error:
+            return Found(False, f"cannot be loaded: {error}")
+        return Found(True, "matches of the arena's own games are played by compiled rules")
+    if _failed().exists():
+        return Found(False, f"could not be compiled: see {_failed()}, and remove it to try again")
+    return Found(False, _missing() or "is compiled by the first command that plays")
+
+
+def prepare(announce: Callable[[str], None]) -> None:
+    """Compile the core, unless that was done or tried before or cannot be done; one line says so. Never raises."""
+    if os.environ.get(SWITCH) == "0" or target().exists() or _failed().exists() or _missing():
+        return
+    announce("arena: compiling the core (once) …")
+    try:
+        compile_to(target())
+    except (CannotCompile, OSError) as error:
+        announce(f"arena: the core cannot be compiled and matches are played without it: {str(error).splitlines()[0]}")
+        _note(str(error))
+    core.cache_clear()
+
+
+def compile_to(path: Path, flags: Sequence[str] = ()) -> None:
+    """Compile the core to a file, which appears when it is complete. Raises CannotCompile and OSError."""
+    path.parent.mkdir(exist_ok=True)
+    with tempfile.TemporaryDirectory(dir=path.parent) as folder:
+        made = Path(folder, path.name)
+        include = f"-I{sysconfig.get_path('include')}"
+        files = [str(source) for source in sources() if source.suffix == ".c"]
+        try:
+            subprocess.run(
+                [*_linker(), *_FLAGS, *flags, include, *files, "-o", str(made)],
+                stdin=subprocess.DEVNULL,
+                stdout=subprocess.DEVNULL,
+                stderr=subprocess.PIPE,
+                text=True,
+                errors="replace",
+                timeout=PATIENCE,
+                check=True,
+            )
+        except subprocess.CalledProcessError as error:
+            raise CannotCompile(error.stderr.strip() or f"the compiler ended with {error.returncode}") from None
+        except subprocess.TimeoutExpired:
+            raise CannotCompile(f"the compiler took longer than {PATIENCE} s") from None
+        os.replace(made, path)
+
+
+def _linker() -> list[str]:
+    """Return the command that links modules for this Python, with the compiler that is here."""
+    words = shlex.split(sysconfig.get_config_var("LDSHARED") or "cc -shared")
+    return [_compiler() or words[0], *words[1:]]
+
+
+def _compiler() -> str | None:
+    return shutil.which(os.environ.get("CC") or "cc")
+
+
+def _missing() -> str:
+    """Say what is missing to compile it here; nothing if all is there."""
+    if _compiler() is None:
+        return "no C compiler (cc) is found"
+    if not Path(sysconfig.get_path("include"), "Python.h").exists():
+        return "Python's headers are not found (Debian, Ubuntu: apt install python3-dev)"
+    if not os.access(BUILT if BUILT.exists() else HERE, os.W_OK):
+        return f"{HERE} belongs to somebody else"
+    return ""
+
+
+def _failed() -> Path:
+    return target().with_suffix(".failed")
+
+
+def _note(why: str) -> None:
+    with suppress(OSError):
+        _failed().write_text(why + "\n")
+
+
+@cache
+def _loaded(path: Path) -> ModuleType:
+    loader = ExtensionFileLoader("arena.core._core", str(path))
+    spec = spec_from_loader(loader.name, loader)
+    assert spec is not None, "a loader that is given makes a spec"
+    module = module_from_spec(spec)
+    loader.exec_module(module)
+    return module

@@ -1,0 +1,30 @@
+/* What the parts of the Python module share. */
+
+#ifndef ARENA_MODULE_H
+#define ARENA_MODULE_H
+
+#define PY_SSIZE_T_CLEAN
+#include <Python.h>
+
+#include "rules.h"
+
+/* The state of the module: its types, and values that are made once. */
+typedef struct {
+    PyTypeObject *dice, *state, *game, *stream, *match;
+    PyObject *pairs[MOST_SEATS][256]; /* of a seat and an action; made when needed */
+} Types;
+
+typedef struct {
+    PyObject_HEAD
+    const Rules *rules;
+    uint8_t options[MOST_OPTIONS];
+} GameObject;
+
+PyObject *legal_actions(const Legal *legal);
+PyObject *ranks_of(const Rules *rules, const State *state);
+PyObject *scores_of(const Rules *rules, const State *state);
+
+int add_rules(PyObject *module, Types *types);
+int add_frames(PyObject *module, Types *types);
+
+#endif

@@ -1,0 +1,152 @@
+"""The core is compiled where that can be done, and nobody needs it."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from arena.core import build
+
+ROOT = Path(__file__).parents[2]
+COMPILING = "arena: compiling the core (once) …"
+
+
+@pytest.fixture
+def copy(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
+    """The sources in a folder where nothing was compiled."""
+    folder = tmp_path / "core"
+    folder.mkdir()
+    for source in build.sources():
+        (folder / source.name).write_bytes(source.read_bytes())
+    monkeypatch.setattr(build, "HERE", folder)
+    monkeypatch.setattr(build, "BUILT", folder / "built")
+    monkeypatch.delenv(build.SWITCH, raising=False)
+    forget()
+    yield folder
+    forget()
+
+
+def forget() -> None:
+    """Have the core looked for anew."""
+    build.target.cache_clear()
+    build.core.cache_clear()
+
+
+def prepared() -> list[str]:
+    """What `prepare` says."""
+    said: list[str] = []
+    build.prepare(said.append)
+    return said
+
+
+@pytest.mark.needs("core")
+def test_it_is_compiled_once(copy: Path) -> None:
+    """One line says so, and from then on it is used; other sources are compiled anew."""
+    assert (build.core(), build.found()) == (None, (False, "is compiled by the first command that plays"))
+    assert prepared() == [COMPILING]
+    assert build.found().on
+    assert build.core() is not None
+    assert prepared() == []
+    assert [path.suffix for path in build.BUILT.iterdir()] == [".so"]
+    with open(copy / "rules.h", "a") as file:
+        file.write("/* changed */\n")
+    forget()
+    assert not build.found().on
+
+
+def test_without_a_compiler_nothing_is_said(copy: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Commands play in Python, and `arena doctor` says why."""
+    monkeypatch.setenv("PATH", str(copy))
+    monkeypatch.delenv("CC", raising=False)
+    assert prepared() == []
+    assert build.found() == (False, "no C compiler (cc) is found")
+
+
+@pytest.mark.needs("core")
+def test_without_the_headers_of_python_nothing_is_said(copy: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """They are a package of their own in many systems."""
+    monkeypatch.setattr("sysconfig.get_path", lambda _: str(copy))
+    assert prepared() == []
+    assert "python3-dev" in build.found().why
+
+
+@pytest.mark.needs("core")
+def test_where_others_own_the_folder_nothing_is_said(copy: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Who plays with an arena that belongs to root cannot compile there."""
+    monkeypatch.setattr("os.access", lambda path, mode: not (Path(path) == copy and mode == os.W_OK))
+    assert prepared() == []
+    assert build.found() == (False, f"{copy} belongs to somebody else")
+
+
+@pytest.mark.needs("core")
+def test_it_can_be_switched_off(copy: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Whether it was compiled or not."""
+    assert prepared() == [COMPILING]
+    monkeypatch.setenv(build.SWITCH, "0")
+    build.core.cache_clear()
+    assert (build.core(), build.found()) == (None, (False, "ARENA_CORE=0 switches it off"))
+    assert prepared() == []
+    assert copy.exists()
+
+
+@pytest.mark.needs("core")
+def test_a_compiler_that_fails_is_a_line_and_asked_once(copy: Path) -> None:
+    """What it said is kept for whoever looks into it."""
+    (copy / "birth.c").write_text("this is no C;\n")
+    forget()
+    first, second = prepared()
+    assert first == COMPILING
+    assert second.startswith("arena: the core cannot be compiled and matches are played without it: ")
+    assert (build.core(), prepared()) == (None, [])
+    assert "could not be compiled: see " in build.found().why
+    (note,) = build.BUILT.iterdir()
+    assert "birth.c" in note.read_text()
+    note.unlink()
+    assert prepared()[0] == COMPILING
+
+
+@pytest.mark.needs("core")
+def test_a_file_that_is_no_core_is_not_loaded(copy: Path) -> None:
+    """As after a disk was full: it is said, and matches are played in Python."""
+    build.BUILT.mkdir()
+    build.target().write_bytes(b"\x7fELF")
+    assert build.core() is None
+    assert build.found().why.startswith("cannot be loaded: ")
+    assert copy.exists()
+
+
+@pytest.mark.needs("core")
+def test_two_commands_at_once_compile_it_both(copy: Path) -> None:
+    """Neither finds half a core."""
+    code = (
+        "import sys; from pathlib import Path; from arena.core import build\n"
+        "build.HERE = Path(sys.argv[1]); build.BUILT = build.HERE / 'built'\n"
+        "build.prepare(lambda said: None); assert build.core() is not None, build.found()\n"
+    )
+    words = [sys.executable, "-c", code, str(copy)]
+    both = [subprocess.Popen(words, cwd=ROOT) for _ in range(2)]
+    assert [each.wait(120) for each in both] == [0, 0]
+    assert len(list(build.BUILT.iterdir())) == 1
+
+
+@pytest.mark.needs("core")
+@pytest.mark.long
+@pytest.mark.timeout(600)
+def test_a_wheel_brings_it_along(tmp_path: Path) -> None:
+    """Whoever installs it needs no compiler."""
+    pip = [sys.executable, "-m", "pip", "wheel", "--quiet", "--no-deps", "--wheel-dir", str(tmp_path), str(ROOT)]
+    subprocess.run(pip, check=True, timeout=500)
+    (wheel,) = tmp_path.glob("*.whl")
+    assert not wheel.name.endswith("-any.whl")
+    subprocess.run([sys.executable, "-m", "zipfile", "-e", wheel, tmp_path / "there"], check=True)
+    code = "from arena.core import build; print(build.core().__file__); print(build.found().on)"
+    given = {**os.environ, "PYTHONPATH": str(tmp_path / "there"), "PATH": ""}
+    ran = subprocess.run([sys.executable, "-P", "-c", code], env=given, capture_output=True, text=True, check=True)
+    place, on = ran.stdout.splitlines()
+    assert Path(place).is_relative_to(tmp_path)
+    assert on == "True"

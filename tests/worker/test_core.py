@@ -1,0 +1,166 @@
+"""Matches that the core plays end as those in Python do, whatever bots do in them."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from hashlib import sha256
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import pytest
+
+from arena import games
+from arena.core.build import SWITCH, core
+from arena.referee.limits import Limits
+from arena.referee.stream import BotStream, Heard
+from arena.worker.jobs import Entrant, Played, Task
+from arena.worker.worker import Worker
+from tests.referee.conftest import scratch as scratch
+from tests.worker.conftest import PATIENT, bot, judged
+
+pytestmark = pytest.mark.needs("core")
+
+SHORT = Limits(decision=0.3, bank=0.5)
+TABLES = [("buttons", 2), ("buttons", 3), ("birth", 2), ("burning-desire", 3)]
+ALONE = {
+    "plays_illegal --code 127 --at 2": PATIENT,
+    "plays_illegal --code 4294967295 --at 3": PATIENT,
+    "answers_unasked --at 2": PATIENT,
+    "answers_foreign_matches --at 2": PATIENT,
+    "changes_its_mind": PATIENT,
+    "repeats_itself": PATIENT,
+    "floods_repeats --at 2": PATIENT,
+    "floods_empty --at 2": PATIENT,
+    "sends_garbage --at 2": PATIENT,
+    "says_hello_twice --at 2": PATIENT,
+    "exits --at 3": PATIENT,
+    "closes_stream --at 2": PATIENT,
+    "answers_late --at 2 --seconds 0.6": SHORT,
+    "stalls --at 2": SHORT,
+    "--updates": PATIENT,
+}
+"""What the bot in seat 0 does, a process of its own each time, and the limits."""
+CROWDED = ["plays_illegal --code 200 --at 6", "repeats_itself --at 6", "answers_in_pieces"]
+"""What a bot does in every third match, among many that its process plays at the same time."""
+
+
+class Kept(NamedTuple):
+    """What is kept of a match and does not depend on the time."""
+
+    outcome: Any
+    void: Any
+    choices: Sequence[tuple[int, int]]
+    decisions: Sequence[int]
+    asked: Sequence[Any]
+    answers: Sequence[Any]
+
+
+def kept(played: Played) -> Kept:
+    evidence = [record.evidence or {} for record in played.seats]
+    return Kept(
+        played.outcome,
+        played.void,
+        played.choices,
+        [len(record.times) for record in played.seats],
+        [each.get("request") for each in evidence],
+        [each.get("answer") for each in evidence],
+    )
+
+
+def tasks(doing: str, lineups: Sequence[Sequence[Entrant]], game: str, limits: Limits) -> list[Task]:
+    """A match for each line-up, with dice of its own."""
+    options = games.game(game).options({})
+    names = [f"{game} {len(lineup)} {doing} {number}" for number, lineup in enumerate(lineups)]
+    return [
+        Task(name, game, options, sha256(name.encode()).digest(), tuple(lineup), limits)
+        for name, lineup in zip(names, lineups, strict=True)
+    ]
+
+
+@pytest.fixture
+def by_core(monkeypatch: pytest.MonkeyPatch) -> Iterator[list[Heard]]:
+    """The frames that the core plays, as they are counted."""
+    frames: list[Heard] = []
+    plays = BotStream._heard_by_core
+
+    def counted(stream: BotStream, raw: bytes, now: float) -> Heard | None:
+        if (heard := plays(stream, raw, now)) is not None:
+            frames.append(heard)
+        return heard
+
+    monkeypatch.setattr(BotStream, "_heard_by_core", counted)
+    core.cache_clear()
+    yield frames
+    core.cache_clear()
+
+
+def both_ways(
+    folder: Path, patch: pytest.MonkeyPatch, wanted: Sequence[Task], **settings: Any
+) -> list[dict[str, Kept]]:
+    """What is kept of all matches, played by the core and then without it."""
+    results = []
+    for switch in ("1", "0"):
+        patch.setenv(SWITCH, switch)
+        core.cache_clear()
+        worker = Worker(folder, **settings)
+        try:
+            results.append({id: kept(played) for id, played in judged(worker, wanted).items()})
+        finally:
+            worker.close()
+    return results
+
+
+@pytest.mark.long
+@pytest.mark.parametrize(("game", "seats"), TABLES)
+def test_every_misdeed_ends_alike(
+    scratch: Path, monkeypatch: pytest.MonkeyPatch, by_core: list[Heard], game: str, seats: int
+) -> None:
+    """The same forfeits with the same words, the same question in evidence, the same choices of everybody."""
+    wanted = []
+    for doing, limits in ALONE.items():
+        others = [bot("--play", "random", name=f"{doing} against {seat}") for seat in range(1, seats)]
+        guilty = bot("--play", "random", *doing.split())
+        wanted += tasks(doing, [(guilty, *others)], game, limits)
+    monkeypatch.setattr("arena.worker.bot_pool.PROCESSES", seats * len(wanted))
+    monkeypatch.setattr("arena.worker.bot.GRACE", 5.0)  # so an exit is seen before the verdict on a busy machine, too
+    with_core, without = both_ways(scratch, monkeypatch, wanted, in_flight=1)
+    assert with_core == without
+    assert len(with_core) == len(ALONE)
+    assert sum(bool(each.outcome.forfeits) for each in with_core.values()) >= 10
+    assert by_core, "no frame was played by the core"
+
+
+@pytest.mark.long
+@pytest.mark.parametrize("doing", CROWDED)
+@pytest.mark.parametrize(("game", "seats"), TABLES[1:])
+def test_a_fault_among_many_matches_costs_the_one(
+    scratch: Path, monkeypatch: pytest.MonkeyPatch, by_core: list[Heard], game: str, seats: int, doing: str
+) -> None:
+    """Matches in the same frame as a fault go on as if nothing had been."""
+    guilty = bot("--play", "random", "--matches", "64", "--one-in", "3", *doing.split())
+    others = [bot("--play", "random", "--matches", "64", name=f"other {seat}") for seat in range(1, seats)]
+    wanted = tasks(doing, [(guilty, *others)] * 60, game, PATIENT)
+    with_core, without = both_ways(scratch, monkeypatch, wanted, in_flight=64)
+    assert with_core == without
+    assert len(with_core) == 60
+    spoilt = [each for each in with_core.values() if each.outcome.forfeits]
+    assert bool(spoilt) == doing.startswith("plays_illegal")
+    assert len(spoilt) < 45
+    assert len(by_core) > 3, "hardly a frame was played by the core"
+    assert all(re.match("chose 200, legal: ", forfeit.detail) for each in spoilt for forfeit in each.outcome.forfeits)
+
+
+@pytest.mark.parametrize("seats", [2, 3, 4])
+def test_what_gathers_while_answers_are_owed_is_sent_after_them(
+    scratch: Path, by_core: list[Heard], seats: int
+) -> None:
+    """Also after answers that complete no step, as when all seats decide at once; else matches would wait for ever."""
+    lineup = [bot("--play", "random", "--matches", "6", name=f"seat {seat}") for seat in range(seats)]
+    worker = Worker(scratch, in_flight=6)
+    try:
+        played = worker.play(tasks("waits", [lineup] * 150, "buttons", PATIENT))
+    finally:
+        worker.close()
+    assert [each.void for each in played] == [None] * 150
+    assert any(not heard.ended and len({*heard.touched}) == 1 for heard in by_core), "every frame completed a step"
