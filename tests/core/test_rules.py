@@ -29,8 +29,8 @@ def test_a_thousand_matches_are_the_same(name: str) -> None:
 @pytest.mark.parametrize("name", VIEWS)
 def test_many_thousands_of_matches_are_the_same(name: str) -> None:
     """What happens once in a thousand matches happens in both; `ARENA_MATCHES` in the environment plays more."""
-    matches = int(os.environ.get("ARENA_MATCHES", 20_000))
-    parts = [range(first, first + 1000) for first in range(1000, 1000 + matches, 1000)]
+    matches = int(os.environ.get("ARENA_MATCHES", 6000))
+    parts = [range(first, first + 500) for first in range(1000, 1000 + matches, 500)]
     with ProcessPoolExecutor(mp_context=get_context("spawn")) as pool:
         decided = sum(pool.map(play_all, [name] * len(parts), parts))
     assert decided > 20 * matches
