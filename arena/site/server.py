@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import errno
+import signal
 import socket
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -16,6 +17,7 @@ from arena.site.tables import Tables
 
 GRACE = 2
 """Seconds that answers in progress have when the site ends."""
+_STOPS = (signal.SIGINT, signal.SIGTERM)
 
 
 class CannotListen(Exception):
@@ -62,7 +64,12 @@ def serve(home: Path, host: str, own: socket.socket, tables: Tables | None) -> N
         server_header=False,
         timeout_graceful_shutdown=GRACE,
     )
-    _Server(config, site).run([own])
+    # Until the server hears them, signals wait: in the middle of a start they would leave the loop of events half made.
+    signal.pthread_sigmask(signal.SIG_BLOCK, _STOPS)
+    try:
+        _Server(config, site).run([own])
+    finally:
+        signal.pthread_sigmask(signal.SIG_UNBLOCK, _STOPS)
 
 
 class _Server(uvicorn.Server):
@@ -71,6 +78,11 @@ class _Server(uvicorn.Server):
     def __init__(self, config: uvicorn.Config, site: Site) -> None:
         super().__init__(config)
         self._site = site
+
+    async def main_loop(self) -> None:
+        """Wait for the end, from now on with signals."""
+        signal.pthread_sigmask(signal.SIG_UNBLOCK, _STOPS)
+        await super().main_loop()
 
     def handle_exit(self, sig: int, frame: FrameType | None) -> None:
         """Stop at a signal."""
