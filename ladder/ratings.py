@@ -15,6 +15,8 @@ from itertools import groupby
 from statistics import fmean
 from typing import Any, NamedTuple
 
+from ladder import factor_graph
+
 
 class Rating(NamedTuple):
     """Estimated skill (mu) and its uncertainty (sigma)."""
@@ -44,15 +46,14 @@ def rate(ratings: Sequence[Rating], ranks: Sequence[int], draw_probability: floa
         return ranks[seat], ratings[seat]
 
     row = sorted(range(len(ratings)), key=sameness)
-    environment = _trueskill(draw_probability)
-    rated = environment.rate(
-        [(environment.create_rating(*ratings[seat]),) for seat in row], ranks=[ranks[seat] for seat in row]
+    rated = factor_graph.rate(
+        [ratings[seat] for seat in row], [ranks[seat] for seat in row], trueskill(draw_probability)
     )
-    posterior = dict(zip(row, (after for (after,) in rated), strict=True))
+    posterior = dict(zip(row, rated, strict=True))
     result: dict[int, Rating] = {}
     for _, group in groupby(row, key=sameness):
         alike = tuple(group)
-        mu, sigma = (fmean(getattr(posterior[seat], name) for seat in alike) for name in Rating._fields)
+        mu, sigma = map(fmean, zip(*(posterior[seat] for seat in alike), strict=True))
         result.update(dict.fromkeys(alike, Rating(mu, sigma)))
     return tuple(result[seat] for seat in range(len(ratings)))
 
@@ -65,8 +66,9 @@ def arithmetic() -> str:
 
 
 @cache
-def _trueskill(draw_probability: float) -> Any:
+def trueskill(draw_probability: float) -> Any:
+    """Return the library's environment for our ratings."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # "invalid escape sequence" in trueskill 0.4.5, until it is compiled
-        import trueskill  # imported here, because only rating matches needs it
-    return trueskill.TrueSkill(*NEW, beta=BETA, tau=0.0, draw_probability=draw_probability)
+        from trueskill import TrueSkill  # imported here, because only rating matches needs it
+    return TrueSkill(*NEW, beta=BETA, tau=0.0, draw_probability=draw_probability)

@@ -5,12 +5,14 @@ from __future__ import annotations
 import subprocess
 import sys
 from math import inf, sqrt
+from random import Random
 from statistics import NormalDist
 
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from ladder import factor_graph, ratings
 from ladder.ratings import NEW, Rating, rate
 
 BETA = NEW.sigma / 2
@@ -46,6 +48,30 @@ def test_two_players_follow_the_closed_form(drawn: bool, first: Rating, second: 
     expected = two_players(first, second, margin, drawn)
     for rating, wanted in zip(rate([first, second], [0, 0 if drawn else 1], 0.1), expected, strict=True):
         assert rating == pytest.approx(wanted, abs=1e-3)
+
+
+@pytest.mark.parametrize("seats", [2, 3, 4, 5])
+def test_ratings_are_those_of_the_library_to_the_last_bit(seats: int) -> None:
+    """Its messages are written out, to be faster; one bit more or less would change the hash of every ladder.
+
+    Some players lie so far apart that the digits do not suffice; then both must fail in the same way.
+    """
+    chance, failed = Random(seats), 0
+    for number in range(1_500):
+        spread, draw_probability = (1, 8, 30, 500)[number % 4], chance.choice((0.001, 0.1, 0.6))
+        sigmas = [chance.choice((NEW.sigma, chance.uniform(0.05, 9))) for _ in range(seats)]
+        players = [Rating(chance.gauss(25, spread), sigma) for sigma in sigmas]
+        ranks = sorted(chance.choices(range(seats), k=seats))
+        environment = ratings.trueskill(draw_probability)
+        try:
+            expected = environment.rate([(environment.create_rating(*player),) for player in players], ranks)
+        except (FloatingPointError, ValueError) as error:
+            failed += 1
+            with pytest.raises(type(error)):
+                factor_graph.rate(players, ranks, environment)
+        else:
+            assert factor_graph.rate(players, ranks, environment) == [tuple(after) for (after,) in expected]
+    assert failed
 
 
 @pytest.mark.parametrize(
