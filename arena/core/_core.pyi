@@ -1,6 +1,6 @@
 """The compiled module: what it has is said in its sources."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 class Dice:
@@ -23,10 +23,11 @@ class Stream:
     queued: int
     firsts: int
     owed: int
+    held: int
 
     def __init__(self, owner: Any) -> None: ...
     def look(self, raw: bytes, /) -> int: ...
-    def named(self, raw: bytes, /) -> list[Any]: ...
+    def lent(self, numbers: Iterable[int], /) -> list[Any]: ...
     def commit(self, seconds: float, /) -> tuple[list[Any], list[Any]]: ...
     def cut(self, size: int, first_size: int, /) -> tuple[int, int, bytes, bytes]: ...
     def owing(self) -> list[tuple[int, bool]]: ...
@@ -34,6 +35,8 @@ class Stream:
 class Match:
     ranks: tuple[int, ...]
     scores: tuple[int, ...]
+    steps: int
+    view: bytes
 
     def __init__(
         self,

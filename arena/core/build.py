@@ -8,8 +8,10 @@ from __future__ import annotations
 
 import hashlib
 import os
+import platform
 import shlex
 import shutil
+import signal
 import subprocess
 import sysconfig
 import tempfile
@@ -29,7 +31,7 @@ SWITCH = "ARENA_CORE"
 """The environment variable that switches the core off, if it is 0."""
 PATIENCE = 120
 """Seconds that a compiler may take."""
-_FLAGS = ("-std=c11", "-O2", "-fPIC", "-fno-strict-aliasing", "-fwrapv")
+_FLAGS = ("-std=c11", "-O2", "-fPIC", "-fvisibility=hidden", "-fno-strict-aliasing", "-fwrapv")
 
 
 class Found(NamedTuple):
@@ -51,7 +53,8 @@ def sources() -> Sequence[Path]:
 @cache
 def target() -> Path:
     """Return where the core for these sources and this Python lies once it is compiled."""
-    digest = hashlib.sha256(b"".join([*[path.read_bytes() for path in sources()], *map(str.encode, _FLAGS)]))
+    words = [*_FLAGS, platform.machine()]  # one Python may run on two kinds of processors
+    digest = hashlib.sha256(b"".join([*[path.read_bytes() for path in sources()], *map(str.encode, words)]))
     return BUILT / f"_core-{digest.hexdigest()[:16]}{sysconfig.get_config_var('EXT_SUFFIX')}"
 
 
@@ -65,24 +68,26 @@ def found() -> Found:
     """Say whether there is a core that can be used."""
     if os.environ.get(SWITCH) == "0":
         return Found(False, f"{SWITCH}=0 switches it off")
-    if target().exists():
+    if os.path.exists(target()):  # unlike Path.exists, it says no where this user may not look
         try:
             _loaded(target())
         except ImportError as error:
             return Found(False, f"cannot be loaded: {error}")
         return Found(True, "matches of the arena's own games are played by compiled rules")
-    if _failed().exists():
+    if os.path.exists(_failed()):
         return Found(False, f"could not be compiled: see {_failed()}, and remove it to try again")
     return Found(False, _missing() or "is compiled by the first command that plays")
 
 
 def prepare(announce: Callable[[str], None]) -> None:
     """Compile the core, unless that was done or tried before or cannot be done; one line says so. Never raises."""
-    if os.environ.get(SWITCH) == "0" or target().exists() or _failed().exists() or _missing():
+    if os.environ.get(SWITCH) == "0" or found().on or os.path.exists(_failed()) or _missing():
         return
     announce("arena: compiling the core (once) …")
     try:
         compile_to(target())
+        if not found().on:
+            raise CannotCompile(f"what the compiler made {found().why}")
     except (CannotCompile, OSError) as error:
         announce(f"arena: the core cannot be compiled and matches are played without it: {str(error).splitlines()[0]}")
         _note(str(error))
@@ -90,43 +95,59 @@ def prepare(announce: Callable[[str], None]) -> None:
 
 
 def compile_to(path: Path, flags: Sequence[str] = ()) -> None:
-    """Compile the core to a file, which appears when it is complete. Raises CannotCompile and OSError."""
+    """Compile the core to a file, which appears when it is complete. Raises CannotCompile and OSError.
+
+    Everybody may read the file, whoever made it with whatever umask.
+    """
     path.parent.mkdir(exist_ok=True)
+    with suppress(PermissionError):  # the folder is somebody else's, who has seen to it
+        path.parent.chmod(0o755)
     with tempfile.TemporaryDirectory(dir=path.parent) as folder:
         made = Path(folder, path.name)
         include = f"-I{sysconfig.get_path('include')}"
         files = [str(source) for source in sources() if source.suffix == ".c"]
-        try:
-            subprocess.run(
-                [*_linker(), *_FLAGS, *flags, include, *files, "-o", str(made)],
-                stdin=subprocess.DEVNULL,
-                stdout=subprocess.DEVNULL,
-                stderr=subprocess.PIPE,
-                text=True,
-                errors="replace",
-                timeout=PATIENCE,
-                check=True,
-            )
-        except subprocess.CalledProcessError as error:
-            raise CannotCompile(error.stderr.strip() or f"the compiler ended with {error.returncode}") from None
-        except subprocess.TimeoutExpired:
-            raise CannotCompile(f"the compiler took longer than {PATIENCE} s") from None
+        _run([*_linker(), *_FLAGS, *flags, include, *files, "-o", str(made)])
+        made.chmod(0o755)
         os.replace(made, path)
+
+
+def _run(command: Sequence[str]) -> None:
+    """Run a compiler, and end all that it started if it takes too long. Raises CannotCompile and OSError."""
+    process = subprocess.Popen(
+        command,
+        stdin=subprocess.DEVNULL,
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.PIPE,
+        text=True,
+        errors="replace",
+        process_group=0,
+    )
+    try:
+        _, complaint = process.communicate(timeout=PATIENCE)
+    except BaseException as error:
+        os.killpg(process.pid, signal.SIGKILL)
+        process.communicate()
+        if isinstance(error, subprocess.TimeoutExpired):
+            raise CannotCompile(f"the compiler took longer than {PATIENCE} s") from None
+        raise
+    if process.returncode:
+        raise CannotCompile(complaint.strip() or f"the compiler ended with {process.returncode}")
 
 
 def _linker() -> list[str]:
     """Return the command that links modules for this Python, with the compiler that is here."""
     words = shlex.split(sysconfig.get_config_var("LDSHARED") or "cc -shared")
-    return [_compiler() or words[0], *words[1:]]
+    return [*_compiler(), *words[1:]]
 
 
-def _compiler() -> str | None:
-    return shutil.which(os.environ.get("CC") or "cc")
+def _compiler() -> list[str]:
+    """Return the command of the compiler, which may have options of its own."""
+    return shlex.split(os.environ.get("CC") or "cc")
 
 
 def _missing() -> str:
     """Say what is missing to compile it here; nothing if all is there."""
-    if _compiler() is None:
+    if shutil.which(_compiler()[0]) is None:
         return "no C compiler (cc) is found"
     if not Path(sysconfig.get_path("include"), "Python.h").exists():
         return "Python's headers are not found (Debian, Ubuntu: apt install python3-dev)"

@@ -44,6 +44,7 @@ struct Match {
     Dice dice;
     unsigned view_field;
     uint32_t asked;      /* decisions asked so far */
+    uint32_t steps;      /* steps played so far */
     unsigned waited_for; /* the seats that have not answered in this step, as a set */
     unsigned deciding;   /* all seats that decide in this step */
     uint8_t decisions[MOST_SEATS];
@@ -63,7 +64,7 @@ struct Stream {
     PyObject *owner;
     Seat *buckets[BUCKETS];
     Seat *first, *last; /* the queue */
-    Py_ssize_t queued, firsts, owed;
+    Py_ssize_t queued, firsts, owed, held;
     uint64_t looks;
     Choice *choices; /* of the frame that was looked at */
     size_t chosen, room;
@@ -122,6 +123,7 @@ static void hold(Seat *seat) {
     Seat **first = bucket(seat->stream, seat->number);
     seat->next_of_bucket = *first;
     *first = seat;
+    seat->stream->held++;
 }
 
 static void let_go(Seat *seat) {
@@ -136,8 +138,10 @@ static void let_go(Seat *seat) {
     Seat **at = bucket(stream, seat->number);
     while (*at && *at != seat)
         at = &(*at)->next_of_bucket;
-    if (*at)
+    if (*at) {
         *at = seat->next_of_bucket;
+        stream->held--;
+    }
     stream->chosen = 0; /* what was looked at may name it */
 }
 
@@ -265,25 +269,19 @@ static PyObject *stream_look(Stream *self, PyObject *raw) {
     return PyLong_FromSize_t(self->chosen);
 }
 
-static PyObject *stream_named(Stream *self, PyObject *raw) {
-    char *bytes;
-    Py_ssize_t length;
-    Field field, inner;
-    if (PyBytes_AsStringAndSize(raw, &bytes, &length))
-        return NULL;
-    PyObject *named = PyList_New(0);
-    Reader reader = {(uint8_t *)bytes, (uint8_t *)bytes + length};
-    while (named && read_field(&reader, &field)) {
-        if (field.kind != BLOCK || field.number != CHOICE_FIELD)
-            continue;
-        while (named && read_field(&field.block, &inner)) {
-            /* As protobuf does, which keeps 32 bits of a longer number. */
-            Seat *seat = inner.kind == VARINT && inner.number == 1 ? find(self, (uint32_t)inner.value) : NULL;
-            if (seat && !add_once(named, seat->match->owner))
-                Py_CLEAR(named);
-        }
+/* The owners of the matches with these numbers that are played here. */
+static PyObject *stream_lent(Stream *self, PyObject *numbers) {
+    PyObject *owners = PyList_New(0), *each, *iterator = PyObject_GetIter(numbers);
+    while (owners && iterator && (each = PyIter_Next(iterator))) {
+        Seat *seat = find(self, PyLong_AsUnsignedLongMask(each));
+        Py_DECREF(each);
+        if (seat && !add_once(owners, seat->match->owner))
+            Py_CLEAR(owners);
     }
-    return named;
+    Py_XDECREF(iterator);
+    if (PyErr_Occurred())
+        Py_CLEAR(owners);
+    return owners;
 }
 
 /* Plays the step for which all have answered. */
@@ -294,6 +292,7 @@ static bool step(Match *match, PyObject *ended, PyObject *touched) {
             match->choices[match->chosen++] = match->decisions[i];
         }
     match->rules->apply(&match->state, match->decisions, &match->dice);
+    match->steps++;
     if (!ask(match))
         return false;
     if (!match->deciding) {
@@ -444,9 +443,8 @@ static PyMethodDef stream_methods[] = {
     {"look", (PyCFunction)stream_look, METH_O,
      "Read a frame, given as bytes, and change nothing: look(raw).\n\n"
      "Returns how many choices it has if `commit` can play all of them, else 0."},
-    {"named", (PyCFunction)stream_named, METH_O,
-     "Return the owners of the matches here that a frame names: named(raw).\n\n"
-     "If the frame is not played here they are to be taken back before it is judged."},
+    {"lent", (PyCFunction)stream_lent, METH_O,
+     "Return the owners of those matches with such numbers on the stream that are played here: lent(numbers)."},
     {"commit", (PyCFunction)stream_commit, METH_O,
      "Play the frame that was looked at last, each choice of which took so many seconds: commit(seconds).\n\n"
      "Returns the owners of the matches that ended, and those of the streams where questions wait now."},
@@ -461,6 +459,7 @@ static PyMemberDef stream_members[] = {
     {"queued", T_PYSSIZET, offsetof(Stream, queued), READONLY, "How many questions wait."},
     {"firsts", T_PYSSIZET, offsetof(Stream, firsts), READONLY, "How many of them are the first of their seat."},
     {"owed", T_PYSSIZET, offsetof(Stream, owed), READONLY, "How many answers are owed."},
+    {"held", T_PYSSIZET, offsetof(Stream, held), READONLY, "How many seats it has here."},
     {0},
 };
 static PyType_Slot stream_slots[] = {
@@ -624,6 +623,19 @@ static PyObject *match_scores(Match *self, void *nothing) {
     return scores_of(self->rules, &self->state);
 }
 
+static PyObject *match_steps(Match *self, void *nothing) {
+    (void)nothing;
+    return PyLong_FromUnsignedLong(self->steps);
+}
+
+static PyObject *match_view(Match *self, void *nothing) {
+    uint8_t bytes[VIEW_BYTES];
+    Wire view = {bytes, 0};
+    (void)nothing;
+    self->rules->wire_view(&self->state, &view);
+    return PyBytes_FromStringAndSize((char *)bytes, view.length);
+}
+
 static PyObject *match_asked(Match *self, PyObject *index) {
     long seat = PyLong_AsLong(index);
     if (PyErr_Occurred())
@@ -644,6 +656,8 @@ static PyMethodDef match_methods[] = {
 static PyGetSetDef match_values[] = {
     {"ranks", (getter)match_ranks, NULL, "The rank of each seat, 0 is best.", NULL},
     {"scores", (getter)match_scores, NULL, "The score of each seat.", NULL},
+    {"steps", (getter)match_steps, NULL, "How many steps were played.", NULL},
+    {"view", (getter)match_view, NULL, "The view of the state, encoded.", NULL},
     {0},
 };
 static PyType_Slot match_slots[] = {

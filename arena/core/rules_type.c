@@ -36,6 +36,7 @@ static PyType_Spec dice_spec = {"arena.core.Dice", sizeof(DiceObject), 0, Py_TPF
 
 typedef struct {
     PyObject_HEAD
+    const Rules *rules;
     State state;
 } StateObject;
 
@@ -46,10 +47,12 @@ static PyType_Slot state_slots[] = {
 static PyType_Spec state_spec = {
     "arena.core.State", sizeof(StateObject), 0, Py_TPFLAGS_DEFAULT | Py_TPFLAGS_DISALLOW_INSTANTIATION, state_slots};
 
-static PyObject *new_state(Types *types, const State *state) {
+static PyObject *new_state(Types *types, const Rules *rules, const State *state) {
     StateObject *made = PyObject_New(StateObject, types->state);
-    if (made)
+    if (made) {
+        made->rules = rules;
         made->state = *state;
+    }
     return (PyObject *)made;
 }
 
@@ -116,10 +119,10 @@ PyObject *scores_of(const Rules *rules, const State *state) {
     return numbers(state->seats, values);
 }
 
-static State *state_of(Types *types, PyObject *any) {
-    if (Py_TYPE(any) == types->state)
+static State *state_of(GameObject *game, Types *types, PyObject *any) {
+    if (Py_TYPE(any) == types->state && ((StateObject *)any)->rules == game->rules)
         return &((StateObject *)any)->state;
-    PyErr_SetString(PyExc_TypeError, "expected a compiled state");
+    PyErr_Format(PyExc_TypeError, "expected a compiled state of %s", game->rules->name);
     return NULL;
 }
 
@@ -142,12 +145,12 @@ static PyObject *game_start(GameObject *self, PyTypeObject *type, PyObject *cons
     if (seats < self->rules->least_seats || seats > self->rules->most_seats)
         return PyErr_Format(PyExc_ValueError, "%s has no match of %ld seats", self->rules->name, seats);
     self->rules->start(&state, seats, dice, self->options);
-    return new_state(types, &state);
+    return new_state(types, self->rules, &state);
 }
 
 static PyObject *game_pending(GameObject *self, PyTypeObject *type, PyObject *const *args, Py_ssize_t count, PyObject *n) {
     Legal legal[MOST_SEATS];
-    State *state = count == 1 && !n ? state_of(PyType_GetModuleState(type), args[0]) : NULL;
+    State *state = count == 1 && !n ? state_of(self, PyType_GetModuleState(type), args[0]) : NULL;
     PyObject *pending = state ? PyDict_New() : NULL;
     unsigned asked = pending ? self->rules->pending(state, legal) : 0;
     for (int seat = 0; pending && seat < MOST_SEATS; seat++) {
@@ -172,7 +175,7 @@ static PyObject *game_apply(GameObject *self, PyTypeObject *type, PyObject *cons
     Dice *dice;
     if (count != 3 || n || !PyDict_Check(args[1]))
         return PyErr_Format(PyExc_TypeError, "apply(state, decisions, dice), decisions by seat");
-    if (!(state = state_of(types, args[0])) || !(dice = dice_of(types, args[2])))
+    if (!(state = state_of(self, types, args[0])) || !(dice = dice_of(types, args[2])))
         return NULL;
     unsigned asked = self->rules->pending(state, legal);
     if (PyDict_Size(args[1]) != __builtin_popcount(asked) || !asked)
@@ -191,7 +194,7 @@ static PyObject *game_apply(GameObject *self, PyTypeObject *type, PyObject *cons
     }
     if (!self->rules->fits(state))
         return PyErr_Format(PyExc_OverflowError, "the numbers of this match may grow beyond 64 bits");
-    StateObject *after = (StateObject *)new_state(types, state);
+    StateObject *after = (StateObject *)new_state(types, self->rules, state);
     if (after)
         self->rules->apply(&after->state, decisions, dice);
     return (PyObject *)after;
@@ -199,7 +202,7 @@ static PyObject *game_apply(GameObject *self, PyTypeObject *type, PyObject *cons
 
 static PyObject *game_default(GameObject *self, PyTypeObject *type, PyObject *const *args, Py_ssize_t count, PyObject *n) {
     Legal legal[MOST_SEATS];
-    State *state = count == 2 && !n ? state_of(PyType_GetModuleState(type), args[0]) : NULL;
+    State *state = count == 2 && !n ? state_of(self, PyType_GetModuleState(type), args[0]) : NULL;
     long seat = state ? PyLong_AsLong(args[1]) : -1;
     if (PyErr_Occurred())
         return NULL;
@@ -211,7 +214,7 @@ static PyObject *game_default(GameObject *self, PyTypeObject *type, PyObject *co
 static PyObject *game_view(GameObject *self, PyTypeObject *type, PyObject *const *args, Py_ssize_t count, PyObject *n) {
     uint8_t bytes[VIEW_BYTES];
     Wire view = {bytes, 0};
-    State *state = count == 1 && !n ? state_of(PyType_GetModuleState(type), args[0]) : NULL;
+    State *state = count == 1 && !n ? state_of(self, PyType_GetModuleState(type), args[0]) : NULL;
     if (!state)
         return PyErr_Occurred() ? NULL : PyErr_Format(PyExc_TypeError, "wire_view(state)");
     self->rules->wire_view(state, &view);
@@ -219,14 +222,14 @@ static PyObject *game_view(GameObject *self, PyTypeObject *type, PyObject *const
 }
 
 static PyObject *game_ranks(GameObject *self, PyTypeObject *type, PyObject *const *args, Py_ssize_t count, PyObject *n) {
-    State *state = count == 1 && !n ? state_of(PyType_GetModuleState(type), args[0]) : NULL;
+    State *state = count == 1 && !n ? state_of(self, PyType_GetModuleState(type), args[0]) : NULL;
     if (!state)
         return PyErr_Occurred() ? NULL : PyErr_Format(PyExc_TypeError, "ranks(state)");
     return ranks_of(self->rules, state);
 }
 
 static PyObject *game_scores(GameObject *self, PyTypeObject *type, PyObject *const *args, Py_ssize_t count, PyObject *n) {
-    State *state = count == 1 && !n ? state_of(PyType_GetModuleState(type), args[0]) : NULL;
+    State *state = count == 1 && !n ? state_of(self, PyType_GetModuleState(type), args[0]) : NULL;
     if (!state)
         return PyErr_Occurred() ? NULL : PyErr_Format(PyExc_TypeError, "scores(state)");
     return scores_of(self->rules, state);
@@ -242,7 +245,7 @@ static PyObject *game_read(GameObject *self, PyTypeObject *type, PyObject *const
         return NULL;
     if (!self->rules->read(&state, self->options, (Reader){(uint8_t *)bytes, (uint8_t *)bytes + length}))
         return PyErr_Format(PyExc_ValueError, "this view of %s does not show all of a state", self->rules->name);
-    return new_state(PyType_GetModuleState(type), &state);
+    return new_state(PyType_GetModuleState(type), self->rules, &state);
 }
 
 #define METHOD(name, function, doc) \

@@ -70,13 +70,19 @@ static inline bool read_varint(Reader *reader, uint64_t *number) {
     return false;
 }
 
+/* Reads a tag or a length: protobuf refuses those of more than five bytes. */
+static inline bool read_short(Reader *reader, uint64_t *number) {
+    const uint8_t *begun = reader->at;
+    return read_varint(reader, number) && reader->at - begun <= 5;
+}
+
 /* Reads the next field, of the kinds that the arena's own messages have; false at the end, and at anything else, where
    `at` is not `end`. */
 static inline bool read_field(Reader *reader, Field *field) {
     const uint8_t *begun = reader->at;
     uint64_t tag, length;
     *field = (Field){.block = {reader->end, reader->end}};
-    if (reader->at == reader->end || !read_varint(reader, &tag))
+    if (reader->at == reader->end || !read_short(reader, &tag))
         goto no;
     if (tag >> 3 == 0 || tag >> 3 > 1000)
         goto no;
@@ -87,7 +93,7 @@ static inline bool read_field(Reader *reader, Field *field) {
             goto no;
         return true;
     }
-    if (field->kind != BLOCK || !read_varint(reader, &length) || length > (size_t)(reader->end - reader->at))
+    if (field->kind != BLOCK || !read_short(reader, &length) || length > (size_t)(reader->end - reader->at))
         goto no;
     field->block = (Reader){reader->at, reader->at + length};
     reader->at += length;

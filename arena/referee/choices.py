@@ -111,11 +111,16 @@ class Choices:
         rejections, self._rejections = self._rejections, []
         return Received(answers, rejections, self._fault)
 
+    def named(self, raw: bytes) -> Sequence[int]:
+        """Return the numbers of the matches that a frame names, which is read later; none of a frame that is none."""
+        try:
+            return [choice.match for choice in _choices(raw)]
+        except DecodeError:
+            return ()
+
     def _decode(self, raw: bytes) -> Sequence[pb.Choice]:
         try:
-            if len(raw) > FRAME_BYTES:
-                raise DecodeError(f"it has {len(raw)} bytes, {FRAME_BYTES} are allowed")
-            choices = pb.PlayRequest.FromString(raw).choices
+            choices = _choices(raw)
         except DecodeError as error:
             self._fault = Fault(Forfeit.PROTOCOL, f"sent a frame that is no PlayRequest: {error}")
             return ()
@@ -157,3 +162,10 @@ class Choices:
         if not left:
             what = f"made {REJECTIONS} choices that were not asked for; the last: {problem}"
             self._fault = Fault(Forfeit.PROTOCOL, what)
+
+
+def _choices(raw: bytes) -> Sequence[pb.Choice]:
+    """Return the choices of a frame. Raises DecodeError."""
+    if len(raw) > FRAME_BYTES:
+        raise DecodeError(f"it has {len(raw)} bytes, {FRAME_BYTES} are allowed")
+    return pb.PlayRequest.FromString(raw).choices

@@ -11,6 +11,8 @@ from collections.abc import Iterable, Mapping, Sequence
 from enum import StrEnum
 from typing import Any, NamedTuple, TypeAlias
 
+from google.protobuf.message import Message
+
 from arena.games.dice import Dice
 from arena.games.rules import Game, Options, Seat, places
 
@@ -113,6 +115,15 @@ class Match:
         for seat, why in absent:
             self._put_out(SeatForfeit(seat, Forfeit.START, why, -1))
         return self._next()
+
+    def resume(self, view: Message, steps: int, choices: Sequence[tuple[Seat, int]]) -> None:
+        """Open the step after so many, in which these choices were made and nobody forfeited; `view` shows the state.
+
+        The dice do not know which keys were used before.
+        """
+        self.state = self.game.from_view(view, self._options)
+        self.choices, self.steps, self._asked = list(choices), steps, len(choices)
+        self._next()
 
     def answer(self, seat: Seat, action: int) -> Sequence[Asked]:
         """Take the legal choice of a pending seat; return the decisions of the next step if this one is complete."""

@@ -246,7 +246,7 @@ class BotStream:
     def _heard_by_core(self, raw: bytes, now: float) -> Heard | None:
         """Have the core play a frame with nothing unusual in it; else take back all that the frame names from it."""
         core, held = self._core, self._choices.held
-        if core is None or not held:
+        if core is None or not core.held:
             return None
         if core.owed and len(raw) <= FRAME_BYTES and (count := core.look(raw)):
             share = self._timekeeper.usual_share(now, count)
@@ -258,6 +258,6 @@ class BotStream:
                     self.window.answered(now, limits)
                 return Heard(ended=ended, touched=[self, *touched])
         lender: Lender
-        for lender in core.named(raw):
+        for lender in core.lent(self._choices.named(raw)):
             lender.take_back()
         return None

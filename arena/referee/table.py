@@ -47,20 +47,22 @@ class Table:
         """Start the match. `absent` has the seats that forfeit before the first step, with the reason."""
         return self._go_on(self.match.begin(absent.items()))
 
-    def resume(self, choices: Sequence[tuple[Seat, int]], chosen: Mapping[Seat, int]) -> None:
-        """Begin the match and go on where the core is with it.
+    def resume(self, steps: int, view: bytes, choices: Sequence[tuple[Seat, int]], chosen: Mapping[Seat, int]) -> None:
+        """Go on where the core is with the match, which is not played again: that would take seconds of hundreds.
 
-        `choices` are those of complete steps, `chosen` are the answers in the step that waits for others.
+        `view` is the encoded view after so many complete steps, with these choices; `chosen` are the answers in the
+        step that waits for others.
         """
         match = self.match
-        match.begin()
-        for seat, action in [*choices, *chosen.items()]:
-            at = self.at[seat]
-            at.asked = match.pending[seat]
-            at.answers[at.asked.number] = action
+        shown = pb.Decision.FromString(frames.view(match.game.view_field, view))
+        match.resume(getattr(shown, match.game.view_field), steps, choices)
+        for number, (seat, action) in enumerate(choices, start=1):
+            self.at[seat].answers[number] = action
+        for seat, asked in match.pending.items():
+            self.at[seat].put(asked, self._view(seat))
+        for seat, action in chosen.items():
+            self.at[seat].answers[match.pending[seat].number] = action
             match.answer(seat, action)
-        for asked in match.pending.values():
-            self.at[asked.seat].put(asked, self._view(asked.seat))
 
     def answered(self, at: BotSeat, action: int) -> Outgoing:
         """Take a bot's answer, in time or not, legal or not."""

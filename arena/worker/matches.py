@@ -13,7 +13,7 @@ from arena.games.dice import KeyedDice
 from arena.games.rules import Seat
 from arena.referee import frames
 from arena.referee.limits import NO_LIMITS
-from arena.referee.match import Fault, Match, Outcome, Void, VoidReason
+from arena.referee.match import Asked, Fault, Match, Outcome, Void, VoidReason
 from arena.referee.seat import BotSeat
 from arena.referee.stream import BotStream
 from arena.referee.table import Outgoing, Table
@@ -79,9 +79,11 @@ class MatchInPlay:
         return True
 
     def take_back(self) -> None:
-        """Have Python go on with a match that was lent: it is stepped through again, from its seed."""
+        """Have Python go on with a match that was lent."""
+        assert self._lent is not None, "this match is not lent"
+        steps, view = self._lent.steps, self._lent.view
         choices, chosen, asked = self.end_loan()
-        self._table.resume(choices, chosen)
+        self._table.resume(steps, view, choices, chosen)
         for seat in self._table.match.pending:
             if seat not in asked:
                 self.streams[seat].ask(self.at[seat])
@@ -92,12 +94,15 @@ class MatchInPlay:
         Returns the choices of complete steps, those of the step that waits for others, and who owes an answer.
         """
         assert self._lent is not None, "this match is not lent"
+        numbers = [at.last_asked for _, at in sorted(self.at.items())]
         choices, seats = self._lent.take_back()
         self._lent = None
         chosen, asked = dict[Seat, int](), set[Seat]()
         for seat, (times, owes, opening, choice) in enumerate(seats):
             at = self.at[seat]
             at.lent, at.times, at.opening, at.bank.first = None, times, opening, not times
+            if (number := numbers[seat]) is not None:
+                at.asked = Asked(seat, number, ())  # what was legal is known again if Python goes on
             self.streams[seat].taken_back(at, owes=owes)
             if choice is not None:
                 chosen[seat] = choice

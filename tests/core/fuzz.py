@@ -8,11 +8,12 @@ from __future__ import annotations
 
 import random
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
 from arena.core import build
+from arena.v1.referee_pb2 import Choice, PlayRequest, PlayResponse
 
 
 def main(path: Path, frames: int, seed: int) -> None:
@@ -41,10 +42,11 @@ def round_of_matches(module: Any, luck: random.Random, number: int, frames: int)
     read = played = 0
     for valid in valid_frames(streams, luck):
         stream, frame = valid
-        for bad in mutated(frame, luck, 100):
+        base = built(luck, PlayRequest.FromString(frame).choices) if luck.random() < 0.3 else frame
+        for bad in mutated(base, luck, 100):
             read += 1
-            stream.named(bad)
-            if stream.look(bad):
+            if count := stream.look(bad):
+                check(stream, bad, count)
                 stream.commit(0.001)
                 played += 1
         if stream.look(frame):
@@ -56,10 +58,56 @@ def round_of_matches(module: Any, luck: random.Random, number: int, frames: int)
     return read, played
 
 
+def check(stream: Any, frame: bytes, count: int) -> None:
+    """Fail unless protobuf reads so many choices in a frame, and nothing else, of matches that are owed."""
+    read = PlayRequest.FromString(frame)
+    numbers = {choice.match for choice in read.choices}
+    assert len(numbers) == len(read.choices) == count, frame.hex()
+    assert not read.HasField("hello"), frame.hex()
+    assert numbers <= {number for number, _ in stream.owing()}, frame.hex()
+
+
+def built(luck: random.Random, choices: Sequence[Choice]) -> bytes:
+    """Encode some choices in unusual ways: longer than need be, in other orders, with fields that nobody knows."""
+    frame = b""
+    for choice in luck.sample(list(choices), min(len(choices), luck.randrange(1, 4))):
+        numbers = [(1, choice.match), (2, choice.decision), (3, choice.action)]
+        parts = [varint(luck, field << 3) + varint(luck, number) for field, number in numbers]
+        if luck.random() < 0.2:
+            parts.insert(luck.randrange(4), unknown(luck))
+        if luck.random() < 0.1:
+            luck.shuffle(parts)
+        whole = b"".join(parts)
+        frame += (unknown(luck) if luck.random() < 0.2 else b"") + varint(luck, 0x12) + varint(luck, len(whole)) + whole
+    return frame
+
+
+def varint(luck: random.Random, number: int) -> bytes:
+    """Encode a number, in one of ten cases with zeros behind it, and in some with bits beyond 32."""
+    if luck.random() < 0.02:
+        number |= luck.choice((1 << 32, 1 << 63))
+    groups = [number >> shift & 127 for shift in range(0, max(1, number.bit_length()), 7)]
+    if luck.random() < 0.1:
+        groups += [0] * luck.choice((1, 3, 4, 5, 8))
+    return bytes([*(group | 128 for group in groups[:-1]), groups[-1]])
+
+
+def unknown(luck: random.Random) -> bytes:
+    """Encode a field that may be known, of any kind: a number, 8 bytes, a text, a group or 4 bytes."""
+    field = luck.choice((1, 2, 3, 4, 15, 16, 1000, 1001, 2**29 - 1)) << 3
+    return luck.choice(
+        (
+            varint(luck, field) + varint(luck, luck.getrandbits(luck.choice((5, 33, 64)))),
+            varint(luck, field | 1) + luck.randbytes(8),
+            varint(luck, field | 2) + b"\x03abc",
+            varint(luck, field | 3) + varint(luck, field | 4),
+            varint(luck, field | 5) + luck.randbytes(4),
+        )
+    )
+
+
 def valid_frames(streams: list[Any], luck: random.Random) -> Iterator[tuple[Any, bytes]]:
     """Ask every stream that owes nothing what waits there, and yield a frame with honest answers."""
-    from arena.v1.referee_pb2 import Choice, PlayRequest, PlayResponse
-
     asked: dict[Any, list[Any]] = {stream: [] for stream in streams}
     while waiting := [stream for stream in streams if stream.queued or stream.owed]:
         stream = luck.choice(waiting)

@@ -32,6 +32,8 @@ class Lent:
         self.match.begin()
         self.asked = dict(self.match.pending)
         """The last decision of each seat."""
+        self.answers: list[dict[int, int]] = [{} for _ in range(table.seats)]
+        """The actions of each seat, by the number of the decision."""
         seats = tuple((streams[seat], numbers[seat], BANK, opening) for seat in range(table.seats))
         field = frames.view_number(table.game.view_field)
         self.lent: _core.Match = module.Match(self, table.compiled, table.seed, field, seats)
@@ -44,6 +46,7 @@ class Lent:
 
     def answer(self, seat: Seat, action: int) -> None:
         """Take an answer in Python."""
+        self.answers[seat][self.asked[seat].number] = action
         for asked in self.match.answer(seat, action):
             self.asked[asked.seat] = asked
 

@@ -8,6 +8,7 @@ import sys
 from collections.abc import Iterator
 from pathlib import Path
 
+import psutil
 import pytest
 
 from arena.core import build
@@ -118,6 +119,56 @@ def test_a_file_that_is_no_core_is_not_loaded(copy: Path) -> None:
     assert build.core() is None
     assert build.found().why.startswith("cannot be loaded: ")
     assert copy.exists()
+
+
+@pytest.mark.needs("core")
+def test_a_file_that_is_no_core_is_made_anew(copy: Path) -> None:
+    """By the next command that plays."""
+    build.BUILT.mkdir()
+    build.target().write_bytes(b"\x7fELF")
+    assert prepared() == [COMPILING]
+    assert build.core() is not None, copy
+
+
+@pytest.mark.needs("core")
+def test_a_compiler_that_makes_no_core_is_a_line_and_asked_once(copy: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Some say that all went well, whatever they have written."""
+    program = script(copy, 'while [ "$1" != -o ]; do shift; done; echo trash >"$2"')
+    monkeypatch.setenv("CC", str(program))
+    _, said = prepared()
+    assert "what the compiler made cannot be loaded" in said
+    assert (build.core(), prepared()) == (None, [])
+
+
+@pytest.mark.needs("core")
+def test_a_compiler_that_hangs_is_ended_with_all_it_started(copy: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """One line says how long it took."""
+    monkeypatch.setenv("CC", str(script(copy, f"sleep 1000 & echo $! >{copy}/child; wait")))
+    monkeypatch.setattr(build, "PATIENCE", 1)
+    assert prepared()[1].endswith("the compiler took longer than 1 s")
+    child = int((copy / "child").read_text())
+    assert not psutil.pid_exists(child) or psutil.Process(child).status() == psutil.STATUS_ZOMBIE
+
+
+@pytest.mark.needs("core")
+def test_everybody_may_use_what_one_has_compiled(copy: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Also after somebody who lets nobody read new files; and a compiler may be named with options."""
+    monkeypatch.setenv("CC", "cc -pipe")
+    before = os.umask(0o077)
+    try:
+        assert prepared() == [COMPILING]
+    finally:
+        os.umask(before)
+    assert build.core() is not None, copy
+    assert [path.stat().st_mode & 0o777 for path in (build.BUILT, build.target())] == [0o755, 0o755]
+
+
+def script(folder: Path, text: str) -> Path:
+    """A program of the shell."""
+    program = folder / "program"
+    program.write_text(f"#!/bin/sh\n{text}\n")
+    program.chmod(0o755)
+    return program
 
 
 @pytest.mark.needs("core")

@@ -296,6 +296,24 @@ def sends_garbage(player: Player, _: Decision) -> list[Choice]:
 
 
 @at_decision
+def sends_what_nobody_knows(player: Player, decision: Decision) -> list[Choice]:
+    """Send fields of all kinds, also before an honest answer: a newer protocol may have them."""
+    unknown = (b"\x2d\0\0\0\0", b"\x29" + bytes(8), b"\x2b\x2c", b"\x80\x7d\x01", b"\x28" + b"\xff" * 9 + b"\x7f")
+    choice = player.choice(decision)
+    number = player.decided[decision.match] % len(unknown)
+    player.sent.put(unknown[number] + PlayRequest(choices=[choice]).SerializeToString())
+    return []
+
+
+@at_decision
+def sends_a_long_tag(player: Player, decision: Decision) -> list[Choice]:
+    """Send an honest answer with a tag of six bytes, which protobuf refuses."""
+    raw = PlayRequest(choices=[player.choice(decision)]).SerializeToString()
+    player.sent.put(b"\x92\x80\x80\x80\x80\x00" + raw[1:])
+    return []
+
+
+@at_decision
 def sends_huge_frame(player: Player, _: Decision) -> list[Choice]:
     player.sent.put(b"\x0a" * player.options.code)
     return []

@@ -13,8 +13,10 @@ import pytest
 from arena import games
 from arena.core.build import SWITCH, core
 from arena.referee.limits import Limits
+from arena.referee.seat import BotSeat
 from arena.referee.stream import BotStream, Heard
 from arena.worker.jobs import Entrant, Played, Task
+from arena.worker.logs import ProcessLog
 from arena.worker.worker import Worker
 from tests.referee.conftest import scratch as scratch
 from tests.worker.conftest import PATIENT, bot, judged
@@ -33,6 +35,8 @@ ALONE = {
     "floods_repeats --at 2": PATIENT,
     "floods_empty --at 2": PATIENT,
     "sends_garbage --at 2": PATIENT,
+    "sends_a_long_tag --at 2": PATIENT,
+    "sends_what_nobody_knows": PATIENT,
     "says_hello_twice --at 2": PATIENT,
     "exits --at 3": PATIENT,
     "closes_stream --at 2": PATIENT,
@@ -149,6 +153,23 @@ def test_a_fault_among_many_matches_costs_the_one(
     assert len(spoilt) < 45
     assert len(by_core) > 3, "hardly a frame was played by the core"
     assert all(re.match("chose 200, legal: ", forfeit.detail) for each in spoilt for forfeit in each.outcome.forfeits)
+
+
+def test_a_match_ends_with_its_last_decision_known(scratch: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A line that a bot has begun to print belongs there."""
+    last: list[int | None] = []
+    ended = ProcessLog.ended
+
+    def noted(log: ProcessLog, at: BotSeat, *, has_result: bool) -> None:
+        last.append(at.last_asked)
+        ended(log, at, has_result=has_result)
+
+    monkeypatch.setattr(ProcessLog, "ended", noted)
+    lineup = [bot("--play", "random", name=f"seat {seat}") for seat in range(2)]
+    both_ways(scratch, monkeypatch, tasks("ends", [lineup], "birth", PATIENT))
+    with_core, without = last[:2], last[2:]
+    assert with_core == without
+    assert all(with_core)
 
 
 @pytest.mark.parametrize("seats", [2, 3, 4])

@@ -79,6 +79,7 @@ BREACHES = [
     Case("answers_foreign_matches", PROTOCOL, "made 3 choices .* the last: match 1001 is none of yours"),
     Case("answers_unasked", PROTOCOL, "made 3 choices .* the last: decision 1005 was not asked"),
     Case("sends_garbage", PROTOCOL, "sent a frame that is no PlayRequest: .*"),
+    Case("sends_a_long_tag", PROTOCOL, "sent a frame that is no PlayRequest: .*"),
     Case("sends_huge_frame --code 70000", PROTOCOL, "sent a frame .* it has 70000 bytes, 65536 are allowed"),
     Case("opens_second_stream", PROTOCOL, "opened 3 streams that were refused, .* this token has been used: .*"),
     Case("floods_empty", FLOOD, "sent more than 64 messages that answer nothing"),
@@ -117,6 +118,7 @@ CASES = [*AT_DECISIONS, *NEVER_THERE]
 
 HARMLESS = [
     "repeats_itself",
+    "sends_what_nobody_knows",
     "says_hello_twice",
     "prints_much",
     "answers_in_pieces",
@@ -265,7 +267,7 @@ def alive(pid: int) -> bool:
 # --- More than two seats
 
 
-@pytest.mark.parametrize("case", [*CRASHES[:4], TIMEOUTS[1], ILLEGALS[1], BREACHES[0], BREACHES[3], BREACHES[6]])
+@pytest.mark.parametrize("case", [*CRASHES[:4], TIMEOUTS[1], ILLEGALS[1], BREACHES[0], BREACHES[3], BREACHES[7]])
 def test_at_a_larger_table_the_others_play_on(scratch: Path, case: Case) -> None:
     """The default action is played for a bot that forfeited, and whatever its score is, it ranks last."""
     worker = Worker(scratch, in_flight=1)
