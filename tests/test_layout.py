@@ -64,6 +64,7 @@ MAY_IMPORT = {
         "arena.worker",
         "arena.referee",
         "arena_bot",
+        "arena.core",
         "arena.games",
         "arena.suggest",
         "arena.v1",

@@ -16,7 +16,9 @@ from arena import games
 from arena.bench import scale
 from arena.bench.cases import Case, playout
 from arena.bench.figures import Sample, Sampler
-from arena.games.dice import Dice, KeyedDice, RandomDice
+from arena.core.build import core
+from arena.core.playouts import playouts
+from arena.games.dice import Dice, FastDice, KeyedDice, RandomDice
 from arena.games.rules import Game
 from arena.tournament.run import finished
 from ladder import store
@@ -25,10 +27,16 @@ from ladder.ratings import NEW, rate
 if TYPE_CHECKING:
     from sqlite_utils import Database
 
+BATCH = 500
+"""Playouts of the core between two looks at the clock."""
+
 
 @contextmanager
 def rules(case: Case, seconds: float) -> Iterator[Sampler]:
-    """Measure playouts with uniformly random choices, with the dice of real matches and with those of searches."""
+    """Measure playouts with uniformly random choices, with the dice of real matches and with those of searches.
+
+    Where the core is, also those that it plays on its own.
+    """
     game, chance, numbers = games.game(case.game), Random(1), count()
 
     def keyed() -> Dice:
@@ -37,8 +45,10 @@ def rules(case: Case, seconds: float) -> Iterator[Sampler]:
     def sample() -> Sample:
         searching = _playouts(game, case.players, chance, lambda: RandomDice(chance), seconds / 2)
         real = _playouts(game, case.players, chance, keyed, seconds / 2)
-        both = {"keyed": real, "random": searching}
-        return {f"{dice}_dice_{name}": value for dice, rates in both.items() for name, value in rates.items()}
+        all_rates = {"keyed_dice": real, "random_dice": searching}
+        if core() is not None:
+            all_rates["core"] = _playouts_of_core(game, case.players, next(numbers), seconds / 2)
+        return {f"{kind}_{name}": value for kind, rates in all_rates.items() for name, value in rates.items()}
 
     sample()
     yield sample
@@ -52,6 +62,18 @@ def _playouts(
     while now < begun + seconds:
         decisions += playout(game, seats, chance, dice())
         matches += 1
+        now = time.perf_counter()
+    return {"decisions_per_s": decisions / (now - begun), "playouts_per_s": matches / (now - begun)}
+
+
+def _playouts_of_core(game: Game[Any], seats: int, seed: int, seconds: float) -> dict[str, float]:
+    state = game.start(seats, FastDice(seed), game.options({}))
+    matches = decisions = 0
+    begun = now = time.perf_counter()
+    while now < begun + seconds:
+        ends = playouts(game, state, BATCH, seed=seed + matches)
+        decisions += sum(end.decisions for end in ends)
+        matches += BATCH
         now = time.perf_counter()
     return {"decisions_per_s": decisions / (now - begun), "playouts_per_s": matches / (now - begun)}
 

@@ -58,7 +58,7 @@ static int landing(const BirthState *state, int seat, int face) {
 }
 
 /* Puts a die into an area; if it has dice of that face already, all of them are rolled once: a Birth. */
-static void place(BirthState *state, Heap *area, int seat, int face, const Dice *dice) {
+static void place(BirthState *state, Heap *area, int seat, int face, Dice *dice) {
     uint8_t thrown[BIRTH_SEATS * HAND];
     int equal = 0, used = 0;
     area[seat] += one_die(face);
@@ -155,6 +155,94 @@ static int default_action(const State *any, int seat) {
     return face - 1;
 }
 
+/* --- Playouts: see arena/games/greedy.py */
+
+/* Twice what landing with a die adds to the seat's own points, dice that a Birth rolls counting as 3.5 pips each. */
+static int gain(const BirthState *state, int seat, int face) {
+    int kind = area_of(state, landing(state, seat, face)), equal = 1, top = 0, before = 0, own = 0;
+    const Heap *area = state->placed[kind];
+    for (int other = 0; other < state->seats; other++)
+        equal += count_of(area[other], face);
+    for (int other = 0; other < state->seats; other++) {
+        int sum = 2 * pips(area[other]), grown = sum + (other == seat) * 2 * face;
+        if (equal > 1)
+            grown += (count_of(area[other], face) + (other == seat)) * (7 - 2 * face);
+        before = sum > before ? sum : before;
+        top = grown > top ? grown : top;
+        own = other == seat ? grown : own;
+    }
+    int had = 2 * pips(area[seat]);
+    return 2 * AREAS[kind] + (own == top ? own : 0) - (had == before ? had : 0);
+}
+
+static int greedy(const State *any, int seat, const Legal *legal) {
+    int best = -1, most = 0;
+    for (int action = 0; action < 6; action++) {
+        if (!(legal->set >> action & 1))
+            continue;
+        int gained = gain(&any->birth, seat, action + 1);
+        if (best < 0 || gained > most)
+            best = action, most = gained;
+    }
+    return best;
+}
+
+/* --- What learners see: see arena/games/observation.py */
+
+enum { ROW = 196 };
+
+/* Puts how many dice of each face there are, by seat, the observer's first. */
+static float *put_heaps(float *row, const BirthState *state, const Heap *heaps, int seat) {
+    for (int step = 0; step < state->seats; step++)
+        for (int face = 1; face <= 6; face++)
+            row[6 * step + face - 1] = count_of(heaps[(seat + step) % state->seats], face) / (double)HAND;
+    return row + 6 * BIRTH_SEATS;
+}
+
+static void put_landing(float *row, const BirthState *state, int seat, int face) {
+    int space = landing(state, seat, face), equal = 0;
+    for (int other = 0; other < state->seats; other++)
+        equal += count_of(state->placed[area_of(state, space)][other], face);
+    row[0] = state->areas[space] / 8.0;
+    row[1] = equal ? (equal + 1) / (double)(HAND * BIRTH_SEATS) : 0.0;
+    row[2] = space == state->start;
+}
+
+static void observe(const State *any, int seat, float *row) {
+    const BirthState *state = &any->birth;
+    int seats = state->seats;
+    bool is_over = !state->hands[mover(state)];
+    row = put_heaps(row, state, state->hands, seat);
+    for (int area = 0; area < AREA_KINDS; area++)
+        row = put_heaps(row, state, state->placed[area], seat);
+    for (int step = 0; step < seats; step++, row += SPACES)
+        row[(state->pawns[(seat + step) % seats] + SPACES - state->start) % SPACES] = 1;
+    row += (BIRTH_SEATS - seats) * SPACES;
+    for (int step = 0; step < SPACES; step++)
+        *row++ = state->areas[(state->start + step) % SPACES] / 8.0;
+    if (!is_over)
+        row[(mover(state) + seats - seat) % seats] = 1;
+    row += BIRTH_SEATS;
+    *row++ = seats / (double)BIRTH_SEATS;
+    for (int step = 0; step < seats; step++) {
+        int own = (seat + step) % seats, absolute = 0, relative = 0;
+        for (int area = 0; area < AREA_KINDS; area++) {
+            const Heap *heaps = state->placed[area];
+            int top = 0;
+            for (int other = 0; other < seats; other++)
+                top = pips(heaps[other]) > top ? pips(heaps[other]) : top;
+            absolute += AREAS[area] * size(heaps[own]);
+            relative += pips(heaps[own]) == top ? top : 0;
+        }
+        row[step] = absolute / (double)(HAND * 8);
+        row[BIRTH_SEATS + step] = relative / (double)(HAND * 6);
+    }
+    row += 2 * BIRTH_SEATS;
+    for (int face = 1; face <= 6; face++, row += 3)
+        if (seat == mover(state) && count_of(state->hands[seat], face))
+            put_landing(row, state, seat, face);
+}
+
 /* --- On the wire */
 
 static int put_faces(uint8_t *codes, Heap dice, int first) {
@@ -235,5 +323,5 @@ static bool fits(const State *state) {
 }
 
 const Rules BIRTH = {
-    "birth", 2, BIRTH_SEATS, SPACES + 1, start, pending, apply, ranks, scores, default_action, wire_view, read, fits,
+    "birth", 2, BIRTH_SEATS, SPACES + 1, start, pending, apply, ranks, scores, default_action, wire_view, read, fits, greedy, ROW, observe,
 };

@@ -106,7 +106,7 @@ def compile_to(path: Path, flags: Sequence[str] = ()) -> None:
         made = Path(folder, path.name)
         include = f"-I{sysconfig.get_path('include')}"
         files = [str(source) for source in sources() if source.suffix == ".c"]
-        _run([*_linker(), *_FLAGS, *flags, include, *files, "-o", str(made)])
+        _run([*_linker(), *_FLAGS, *flags, include, *files, "-o", str(made), "-lm"])
         made.chmod(0o755)
         os.replace(made, path)
 

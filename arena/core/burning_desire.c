@@ -2,10 +2,13 @@
 
 #include "rules.h"
 
+#include <math.h>
+
 enum { NORMAL = 1, FINAL, TIEBREAK, OVER };
 enum { ROLL = 1, ROLE, MULTIPLYING };
 enum { ROLLS = 3, STOP = 127, FIRST_ROLE = 128, BANK = 131, MULTIPLY = 132 };
 enum { ORDINARY = DESIRE_DICE - 1, ROLES = 3 };
+enum { ENOUGH = 60 }; /* points with which a playout stops rolling */
 
 /* By role: the faces that count, a bit each, and the points by the number of dice that do. */
 static const uint8_t ROLE_FACES[ROLES] = {1 << 1, 1 << 2 | 1 << 3, 1 << 4 | 1 << 5 | 1 << 6};
@@ -50,7 +53,7 @@ static Key roll_key(const DesireState *state, const char *kind, int number) {
     return and_key(turn, kind, number);
 }
 
-static void begin_turn(DesireState *state, int seat, const Dice *dice) {
+static void begin_turn(DesireState *state, int seat, Dice *dice) {
     state->turns[seat]++;
     state->current = seat;
     state->phase = ROLL;
@@ -95,7 +98,7 @@ static void next_round(DesireState *state) {
     }
 }
 
-static void bank(DesireState *state, int64_t points, const Dice *dice) {
+static void bank(DesireState *state, int64_t points, Dice *dice) {
     int seat = state->current;
     state->totals[seat] += points;
     state->score = points;
@@ -112,7 +115,7 @@ static void bank(DesireState *state, int64_t points, const Dice *dice) {
         begin_turn(state, following, dice);
 }
 
-static void keep(DesireState *state, int mask, const Dice *dice) {
+static void keep(DesireState *state, int mask, Dice *dice) {
     uint8_t thrown[DESIRE_DICE];
     int used = 0;
     if (mask == STOP) {
@@ -127,7 +130,7 @@ static void keep(DesireState *state, int mask, const Dice *dice) {
         state->phase = ROLE;
 }
 
-static void choose(DesireState *state, int action, const Dice *dice) {
+static void choose(DesireState *state, int action, Dice *dice) {
     int points = score(action - FIRST_ROLE, state->dice);
     if (may_multiply(state, points)) {
         state->phase = MULTIPLYING;
@@ -136,7 +139,7 @@ static void choose(DesireState *state, int action, const Dice *dice) {
         bank(state, points, dice);
 }
 
-static void bank_or_multiply(DesireState *state, int action, const Dice *dice) {
+static void bank_or_multiply(DesireState *state, int action, Dice *dice) {
     uint8_t faces[2];
     if (action == BANK) {
         bank(state, state->score, dice);
@@ -147,6 +150,66 @@ static void bank_or_multiply(DesireState *state, int action, const Dice *dice) {
     state->multiplications++;
     if (!state->score)
         bank(state, 0, dice);
+}
+
+/* --- Playouts: see arena/games/greedy.py */
+
+static int greedy(const State *any, int seat, const Legal *legal) {
+    const DesireState *state = &any->desire;
+    int role = best_role(state->dice), kept = 0;
+    (void)seat, (void)legal;
+    if (state->phase != ROLL)
+        return state->phase == ROLE ? FIRST_ROLE + role : BANK;
+    if (score(role, state->dice) >= ENOUGH)
+        return STOP;
+    for (int die = 0; die < DESIRE_DICE; die++)
+        kept |= (ROLE_FACES[role] >> state->dice[die] & 1) << die;
+    return kept;
+}
+
+/* --- What learners see: see arena/games/observation.py */
+
+enum { ROW = 90 };
+
+static double share(double value, double of) { return value < of ? value / of : 1.0; }
+
+static float *put_one(float *row, int index, int size) {
+    if (index >= 0 && index < size)
+        row[index] = 1;
+    return row + size;
+}
+
+static void observe(const State *any, int seat, float *row) {
+    const DesireState *state = &any->desire;
+    int seats = state->seats, best = score(best_role(state->dice), state->dice);
+    int64_t top = 0;
+    for (int die = 0; die < DESIRE_DICE; die++)
+        row = put_one(row, state->dice[die] - 1, 6);
+    for (int die = 0; die < ORDINARY; die++)
+        row[state->dice[die] - 1]++;
+    for (int face = 0; face < 6; face++)
+        *row++ /= 6;
+    row = put_one(row, state->rolls - 1, ROLLS);
+    row = put_one(row, state->phase - 1, 3);
+    *row++ = share(state->score, 2.0 * state->goal);
+    *row++ = share(log10(1.0 + state->score), 6);
+    for (int step = 0; step < seats; step++) {
+        int64_t total = state->totals[(seat + step) % seats];
+        row[step] = share(total, 2.0 * state->goal);
+        row[MOST_SEATS + step] = 1;
+        top = total > top ? total : top;
+    }
+    row = put_one(row + 2 * MOST_SEATS, state->stage - 1, 3);
+    row = put_one(row, state->trigger < 0 ? -1 : (state->trigger + seats - seat) % seats, MOST_SEATS);
+    for (int i = 0; i < state->queued; i++)
+        row[(state->queue[i] + seats - seat) % seats] = 1;
+    row = put_one(row + MOST_SEATS, state->stage == OVER ? -1 : (state->current + seats - seat) % seats, MOST_SEATS);
+    int64_t missing = state->goal - state->totals[seat];
+    *row++ = share(top - state->totals[seat], state->goal);
+    *row++ = share(missing > 0 ? missing : 0, state->goal);
+    for (int role = 0; role < ROLES; role++)
+        *row++ = share(score(role, state->dice), state->goal);
+    *row = may_multiply(state, best);
 }
 
 /* --- The game */
@@ -329,5 +392,5 @@ static bool fits(const State *any) {
 }
 
 const Rules BURNING_DESIRE = {
-    "burning-desire", 2, MOST_SEATS, 8, start, pending, apply, ranks, scores, default_action, wire_view, read, fits,
+    "burning-desire", 2, MOST_SEATS, 8, start, pending, apply, ranks, scores, default_action, wire_view, read, fits, greedy, ROW, observe,
 };

@@ -68,7 +68,7 @@ static void shuffle(uint8_t *items, int length, const uint8_t *draws) {
     }
 }
 
-static void deal(ButtonsState *state, const Dice *dice) {
+static void deal(ButtonsState *state, Dice *dice) {
     uint8_t order[4] = {0, 1, 2, 3}, draws[3];
     if (state->seats == 3) {
         draw(dice, word_key("setup/cards"), 3, (const uint8_t[]){3, 3, 2}, draws);
@@ -179,7 +179,7 @@ static unsigned pending(const State *any, Legal *legal) {
     return asked;
 }
 
-static void choose_sides(ButtonsState *state, const uint8_t *decisions, const Dice *dice) {
+static void choose_sides(ButtonsState *state, const uint8_t *decisions, Dice *dice) {
     for (int seat = 0; seat < state->seats; seat++)
         memcpy(state->boards[seat], state->sides[seat][decisions[seat] - FRONT], CELLS);
     state->has_sides = false;
@@ -188,7 +188,7 @@ static void choose_sides(ButtonsState *state, const uint8_t *decisions, const Di
     begin_round(state);
 }
 
-static void take_turn(ButtonsState *state, int action, const Dice *dice) {
+static void take_turn(ButtonsState *state, int action, Dice *dice) {
     Legal legal[BOARDS];
     int seat = state->active;
     if (action == QUIT) {
@@ -275,6 +275,144 @@ static int default_action(const State *any, int seat) {
     pending(any, legal);
     int last = 63 - __builtin_clzll(legal[seat].set);
     return last == ROLL || last == QUIT || last == PASS ? last : __builtin_ctzll(legal[seat].set);
+}
+
+/* --- Playouts: see arena/games/greedy.py */
+
+static int power(int base, int times) {
+    int result = 1;
+    while (times--)
+        result *= base;
+    return result;
+}
+
+/* Whether at least three rolls in ten would hit no open cell. */
+static bool is_risky(const ButtonsState *state, int seat) {
+    uint64_t open = open_cells(state->buttons[seat], state->stars[seat]);
+    int black = dice_left(state) - 1, missed = 0;
+    for (int row = 0; row < 6; row++)
+        missed += power(6 - count(open >> 6 * row & 63), black);
+    return 10 * missed > 18 * power(6, black);
+}
+
+/* The stars for quitting with a button more, then how far each colour is, best first, in one number. */
+static int progress(const ButtonsState *state, int seat, int action) {
+    ButtonsState then = *state;
+    int far[4], key;
+    if (action != PASS)
+        then.buttons[seat] |= BIT(action);
+    key = reward(&then, seat);
+    for (int colour = 0; colour < 4; colour++) {
+        int placed = 0;
+        for (uint64_t left = then.buttons[seat]; left; left &= left - 1)
+            placed += then.boards[seat][__builtin_ctzll(left)] == COLOURS[colour];
+        int own = 2 * (placed < 3 ? placed : 3) + (then.cards[seat] >> colour & 1), place = colour;
+        for (; place && far[place - 1] < own; place--)
+            far[place] = far[place - 1];
+        far[place] = own;
+    }
+    for (int i = 0; i < 4; i++)
+        key = key * 8 + far[i];
+    return key;
+}
+
+/* The most stars on a line of five cells through the cell. */
+static int longest(uint64_t stars, int cell) {
+    static const uint64_t ROW = 31, COLUMN = BIT(0) | BIT(6) | BIT(12) | BIT(18) | BIT(24);
+    int row = cell / 6, column = cell % 6, most = 0;
+    for (int shift = 0; shift < 2; shift++) {
+        uint64_t lines[] = {ROW << (6 * row + shift), COLUMN << (6 * shift + column)};
+        for (int i = 0; i < 2; i++)
+            if (lines[i] >> cell & 1 && count(stars & lines[i]) > most)
+                most = count(stars & lines[i]);
+    }
+    return most;
+}
+
+static int greedy(const State *any, int seat, const Legal *legal) {
+    const ButtonsState *state = &any->buttons;
+    int best = -1, most = -1;
+    if (state->phase == SIDE)
+        return FRONT;
+    if (state->phase == TURN)
+        return is_risky(state, seat) || reward(state, seat) > 2 ? QUIT : ROLL;
+    for (uint64_t set = legal->set; set; set &= set - 1) {
+        int action = __builtin_ctzll(set);
+        int worth = state->phase == PLACE ? progress(state, seat, action) : longest(state->stars[seat], action);
+        if (worth > most)
+            best = action, most = worth;
+    }
+    return best;
+}
+
+/* --- What learners see: see arena/games/observation.py */
+
+enum { ROW = 941 };
+
+static int run(unsigned line) {
+    int length = 0;
+    for (; line; line &= line << 1)
+        length++;
+    return length;
+}
+
+/* The most stars next to each other in a row or a column. */
+static int longest_run(uint64_t stars) {
+    int most = 0;
+    for (int line = 0; line < 6; line++) {
+        unsigned column = 0;
+        for (int row = 0; row < 6; row++)
+            column |= (stars >> (6 * row + line) & 1) << row;
+        int here = run(stars >> 6 * line & 63), down = run(column);
+        most = here > most ? here : most;
+        most = down > most ? down : most;
+    }
+    return most;
+}
+
+static double share(double value, double of) { return value < of ? value / of : 1.0; }
+
+static float *put_one(float *row, int index, int size) {
+    if (index >= 0 && index < size)
+        row[index] = 1;
+    return row + size;
+}
+
+static void put_marks(float *row, uint64_t cells) {
+    for (; cells; cells &= cells - 1)
+        row[__builtin_ctzll(cells)] = 1;
+}
+
+static void observe(const State *any, int seat, float *row) {
+    const ButtonsState *state = &any->buttons;
+    Legal legal[BOARDS];
+    int seats = state->seats;
+    unsigned asked = pending(any, legal);
+    float *stars = row + BOARDS * CELLS, *colours = stars + BOARDS * CELLS, *status = colours + BOARDS * 4 * CELLS;
+    float *cards = status + BOARDS * 3, *counts = cards + BOARDS * 4, *runs = counts + BOARDS, *phase = runs + BOARDS;
+    float *to_move = phase + 5, *due = to_move + 3 * BOARDS + 3 * 6 + 1;
+    for (int step = 0; step < seats; step++) {
+        int each = (seat + step) % seats;
+        put_marks(row + CELLS * step, state->buttons[each]);
+        put_marks(stars + CELLS * step, state->stars[each]);
+        for (int cell = 0; state->has_boards && cell < CELLS; cell++)
+            colours[CELLS * (4 * step + (strchr(COLOURS, state->boards[each][cell]) - COLOURS)) + cell] = 1;
+        put_one(status + 3 * step, state->status[each] - 1, 3);
+        put_marks(cards + 4 * step, state->cards[each]);
+        counts[step] = share(count(state->stars[each]), 12);
+        runs[step] = longest_run(state->stars[each]) / 6.0;
+        to_move[step] = asked >> each & 1;
+        due[step] = state->due[each] / 9.0;
+    }
+    put_one(phase, state->phase - 1, 5);
+    row = put_one(to_move + BOARDS, (state->active + seats - seat) % seats, BOARDS);
+    row = put_one(row, (state->starter + seats - seat) % seats, BOARDS);
+    row = put_one(row, state->dice_count ? state->dice[0] - 1 : -1, 6);
+    row = put_one(row, state->dice_count ? state->dice[1] - 1 : -1, 6);
+    for (int die = 2; die < state->dice_count; die++)
+        row[state->dice[die] - 1] += 0.25;
+    row[6] = dice_left(state) / 6.0;
+    due[BOARDS] = share(state->round, state->max_rounds);
 }
 
 /* --- On the wire */
@@ -423,5 +561,5 @@ static bool fits(const State *state) { return state->buttons.turn < INT32_MAX; }
 
 const Rules BUTTONS = {
     "buttons", 2, BOARDS, BOARDS * SIDES * CELLS + 2, start, pending,   apply,
-    ranks,     scores, default_action, wire_view, read, fits,
+    ranks,     scores, default_action, wire_view, read, fits, greedy, ROW, observe,
 };

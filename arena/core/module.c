@@ -4,7 +4,7 @@
 
 static int fill(PyObject *module) {
     Types *types = PyModule_GetState(module);
-    return add_rules(module, types) || add_frames(module, types) ? -1 : 0;
+    return add_rules(module, types) || add_playouts(module) || add_batch(module) || add_frames(module, types) ? -1 : 0;
 }
 
 static PyModuleDef_Slot slots[] = {{Py_mod_exec, fill}, {0, NULL}};

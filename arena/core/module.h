@@ -20,11 +20,27 @@ typedef struct {
     uint8_t options[MOST_OPTIONS];
 } GameObject;
 
+typedef struct {
+    PyObject_HEAD
+    const Rules *rules;
+    State state;
+} StateObject;
+
+/* How a seat chooses that nobody is asked for. */
+typedef struct {
+    bool is_greedy;
+    uint64_t careless; /* how many greedy choices in 2^32 are random all the same */
+} Policy;
+
+int pick(const Rules *rules, const State *state, int seat, const Legal *legal, const Policy *policy, Dice *luck);
+
 PyObject *legal_actions(const Legal *legal);
 PyObject *ranks_of(const Rules *rules, const State *state);
 PyObject *scores_of(const Rules *rules, const State *state);
 
 int add_rules(PyObject *module, Types *types);
+int add_playouts(PyObject *module);
+int add_batch(PyObject *module);
 int add_frames(PyObject *module, Types *types);
 
 #endif

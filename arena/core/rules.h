@@ -100,6 +100,11 @@ typedef struct {
     bool (*read)(State *state, const uint8_t *options, Reader view);
     /* Whether the numbers of every state that one step can lead to fit in here; Python's have no end. */
     bool (*fits)(const State *state);
+    /* What a greedy player takes of several legal actions. */
+    int (*greedy)(const State *state, int seat, const Legal *legal);
+    /* What a seat sees, in a row of so many numbers that are 0 before. */
+    size_t row;
+    void (*observe)(const State *state, int seat, float *row);
 } Rules;
 
 extern const Rules BUTTONS, BIRTH, BURNING_DESIRE;

@@ -13,10 +13,18 @@ typedef struct {
 
 static PyObject *dice_new(PyTypeObject *type, PyObject *args, PyObject *named) {
     static char *names[] = {"seed", NULL};
+    PyObject *given;
     Py_buffer seed;
-    if (!PyArg_ParseTupleAndKeywords(args, named, "y*", names, &seed))
+    if (!PyArg_ParseTupleAndKeywords(args, named, "O", names, &given))
         return NULL;
     DiceObject *self = NULL;
+    if (PyLong_Check(given)) {
+        if ((self = PyObject_New(DiceObject, type)))
+            self->dice = (Dice){.is_fast = true, .fast = PyLong_AsUnsignedLongLongMask(given)};
+        return (PyObject *)self;
+    }
+    if (PyObject_GetBuffer(given, &seed, PyBUF_SIMPLE))
+        return NULL;
     if (seed.len != 32)
         PyErr_Format(PyExc_ValueError, "a seed has 32 bytes, not %zd", seed.len);
     else if ((self = PyObject_New(DiceObject, type)))
@@ -26,19 +34,14 @@ static PyObject *dice_new(PyTypeObject *type, PyObject *args, PyObject *named) {
 }
 
 static PyType_Slot dice_slots[] = {
-    {Py_tp_doc, "Dice of real matches, computed from a seed of 32 bytes: see `arena.games.dice.KeyedDice`."},
+    {Py_tp_doc, "Dice of real matches, from a seed of 32 bytes: see `arena.games.dice.KeyedDice`.\n\n"
+                "From a seed that is a number, those of `FastDice`."},
     {Py_tp_new, dice_new},
     {0, NULL},
 };
 static PyType_Spec dice_spec = {"arena.core.Dice", sizeof(DiceObject), 0, Py_TPFLAGS_DEFAULT, dice_slots};
 
 /* --- State */
-
-typedef struct {
-    PyObject_HEAD
-    const Rules *rules;
-    State state;
-} StateObject;
 
 static PyType_Slot state_slots[] = {
     {Py_tp_doc, "A position; `Game` steps it."},

@@ -20,5 +20,6 @@ from arena.rl.environment import Environment, rewards
 from arena.rl.notebook import Matches, Replay, matches
 from arena.rl.opponents import BadOpponent
 from arena.rl.single_agent import SingleAgent
+from arena.rl.vector import VectorEnvironment
 
-__all__ = ["BadOpponent", "Environment", "Matches", "Replay", "SingleAgent", "matches", "rewards"]
+__all__ = ["BadOpponent", "Environment", "Matches", "Replay", "SingleAgent", "VectorEnvironment", "matches", "rewards"]

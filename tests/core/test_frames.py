@@ -200,6 +200,8 @@ def test_matches_and_streams_are_freed() -> None:
 def test_nothing_is_left_behind_by_any_call() -> None:
     """However often a bot has it called; the blocks of memory are counted that Python has given."""
 
+    module: Any = core()
+
     def round_of_calls(number: int) -> None:
         luck = random.Random(number)
         bots = Loopback(tables(3, 3 * number), luck, opening=b"\x12\x00")
@@ -222,6 +224,13 @@ def test_nothing_is_left_behind_by_any_call() -> None:
             game = each.table.compiled
             state = game.read(game.wire_view(game.start(each.table.seats, each.table.dice)))
             game.pending(state), game.ranks(state), game.scores(state)
+            seats = each.table.seats
+            module.playouts(game, state, 20, number, True, 2**30, {})
+            with suppress(ValueError):
+                module.playouts(game, state, 1, number, False, 0, {0: 250})
+            batch = module.Batch(game, 2, 200, (None, *[(True, 5)] * (seats - 1)))
+            with suppress(ValueError):
+                batch.reset(number, bytearray(1), bytearray(1))
 
     def blocks() -> int:
         gc.collect()

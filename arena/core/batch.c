@@ -1,0 +1,237 @@
+/* Matches of one learner that are stepped together: see arena/rl/vector.py. */
+
+#include "module.h"
+
+typedef struct {
+    State state;
+    Dice luck;  /* of the match */
+    Dice seeds; /* of the matches that follow each other here */
+    bool is_over;
+} Place;
+
+typedef struct {
+    PyObject_HEAD
+    GameObject *game;
+    int seats, learner, actions;
+    Policy policies[MOST_SEATS];
+    Py_ssize_t count;
+    Place *places;
+} Batch;
+
+/* What a step fills in, a row for each place. */
+typedef struct {
+    float *rows;
+    int8_t *masks;
+    double *rewards;
+    bool *over;
+} Seen;
+
+static bool others_play(Batch *batch, Place *place) {
+    const Rules *rules = batch->game->rules;
+    Legal legal[MOST_SEATS];
+    uint8_t decisions[MOST_SEATS];
+    unsigned asked;
+    while ((asked = rules->pending(&place->state, legal)) && !(asked >> batch->learner & 1)) {
+        if (!rules->fits(&place->state))
+            return false;
+        for (int seat = 0; seat < batch->seats; seat++)
+            if (asked >> seat & 1)
+                decisions[seat] = pick(rules, &place->state, seat, &legal[seat], &batch->policies[seat], &place->luck);
+        rules->apply(&place->state, decisions, &place->luck);
+    }
+    place->is_over = !asked;
+    return true;
+}
+
+static bool begin(Batch *batch, Place *place) {
+    place->luck = (Dice){.is_fast = true, .fast = next_fast(&place->seeds)};
+    batch->game->rules->start(&place->state, batch->seats, &place->luck, batch->game->options);
+    return others_play(batch, place);
+}
+
+/* Takes the learner's action; returns its reward if the match is over then, and -1 if the action is not legal. */
+static bool act(Batch *batch, Place *place, int64_t action, double *reward) {
+    const Rules *rules = batch->game->rules;
+    Legal legal[MOST_SEATS];
+    uint8_t decisions[MOST_SEATS];
+    int ranks[MOST_SEATS], beaten = 0;
+    unsigned asked = rules->pending(&place->state, legal);
+    *reward = 0;
+    if (action < 0 || !is_legal(&legal[batch->learner], action)) {
+        place->is_over = true;
+        *reward = -1;
+        return true;
+    }
+    if (!rules->fits(&place->state))
+        return false;
+    for (int seat = 0; seat < batch->seats; seat++)
+        if (asked >> seat & 1)
+            decisions[seat] = seat == batch->learner ? action
+                                                     : pick(rules, &place->state, seat, &legal[seat],
+                                                            &batch->policies[seat], &place->luck);
+    rules->apply(&place->state, decisions, &place->luck);
+    if (!others_play(batch, place))
+        return false;
+    if (place->is_over) {
+        rules->ranks(&place->state, ranks);
+        for (int seat = 0; seat < batch->seats; seat++)
+            beaten += (ranks[seat] > ranks[batch->learner]) - (ranks[seat] < ranks[batch->learner]);
+        *reward = beaten / (double)(batch->seats - 1);
+    }
+    return true;
+}
+
+static void show(Batch *batch, Py_ssize_t i, Seen *seen) {
+    const Rules *rules = batch->game->rules;
+    Place *place = &batch->places[i];
+    Legal legal[MOST_SEATS];
+    float *row = seen->rows + i * rules->row;
+    int8_t *mask = seen->masks + i * batch->actions;
+    memset(row, 0, rules->row * sizeof *row);
+    memset(mask, 0, batch->actions);
+    rules->observe(&place->state, batch->learner, row);
+    if (place->is_over || !(rules->pending(&place->state, legal) >> batch->learner & 1))
+        return;
+    const Legal *own = &legal[batch->learner];
+    memset(mask + own->first, 1, own->count);
+    for (uint64_t set = own->count ? 0 : own->set; set; set &= set - 1)
+        mask[__builtin_ctzll(set)] = 1;
+}
+
+/* --- The type */
+
+static bool is_buffer(Py_buffer *buffer, Py_ssize_t bytes) {
+    if (buffer->len == bytes)
+        return true;
+    PyErr_Format(PyExc_ValueError, "an array of %zd bytes is needed, not of %zd", bytes, buffer->len);
+    return false;
+}
+
+static PyObject *too_large(void) {
+    return PyErr_Format(PyExc_OverflowError, "the numbers of a match may grow beyond 64 bits");
+}
+
+static PyObject *batch_reset(Batch *self, PyObject *args) {
+    unsigned long long seed;
+    Py_buffer rows, masks;
+    PyObject *result = NULL;
+    if (!PyArg_ParseTuple(args, "Kw*w*", &seed, &rows, &masks))
+        return NULL;
+    if (is_buffer(&rows, self->count * self->game->rules->row * sizeof(float)) &&
+        is_buffer(&masks, self->count * self->actions)) {
+        Dice seeds = {.is_fast = true, .fast = seed};
+        Seen seen = {rows.buf, masks.buf, NULL, NULL};
+        bool is_fine = true;
+        for (Py_ssize_t i = 0; is_fine && i < self->count; i++) {
+            self->places[i].seeds = (Dice){.is_fast = true, .fast = next_fast(&seeds)};
+            if ((is_fine = begin(self, &self->places[i])))
+                show(self, i, &seen);
+        }
+        result = is_fine ? Py_NewRef(Py_None) : too_large();
+    }
+    PyBuffer_Release(&rows);
+    PyBuffer_Release(&masks);
+    return result;
+}
+
+static PyObject *batch_step(Batch *self, PyObject *args) {
+    Py_buffer actions, rows, masks, rewards, over;
+    PyObject *result = NULL;
+    if (!PyArg_ParseTuple(args, "y*w*w*w*w*", &actions, &rows, &masks, &rewards, &over))
+        return NULL;
+    if (is_buffer(&actions, self->count * sizeof(int64_t)) &&
+        is_buffer(&rows, self->count * self->game->rules->row * sizeof(float)) &&
+        is_buffer(&masks, self->count * self->actions) && is_buffer(&rewards, self->count * sizeof(double)) &&
+        is_buffer(&over, self->count)) {
+        Seen seen = {rows.buf, masks.buf, rewards.buf, over.buf};
+        bool is_fine = true;
+        for (Py_ssize_t i = 0; is_fine && i < self->count; i++) {
+            Place *place = &self->places[i];
+            seen.rewards[i] = 0;
+            is_fine = place->is_over ? begin(self, place)
+                                     : act(self, place, ((const int64_t *)actions.buf)[i], &seen.rewards[i]);
+            seen.over[i] = place->is_over;
+            if (is_fine)
+                show(self, i, &seen);
+        }
+        result = is_fine ? Py_NewRef(Py_None) : too_large();
+    }
+    PyBuffer_Release(&actions);
+    PyBuffer_Release(&rows);
+    PyBuffer_Release(&masks);
+    PyBuffer_Release(&rewards);
+    PyBuffer_Release(&over);
+    return result;
+}
+
+static PyObject *batch_new(PyTypeObject *type, PyObject *args, PyObject *named) {
+    static char *names[] = {"game", "count", "actions", "policies", NULL};
+    Types *types = PyType_GetModuleState(type);
+    GameObject *game;
+    PyObject *policies;
+    Py_ssize_t count;
+    int actions;
+    if (!PyArg_ParseTupleAndKeywords(args, named, "O!niO!", names, types->game, &game, &count, &actions, &PyTuple_Type,
+                                     &policies))
+        return NULL;
+    Py_ssize_t seats = PyTuple_GET_SIZE(policies);
+    if (seats < game->rules->least_seats || seats > game->rules->most_seats || count < 1 || actions < 1 || actions > 256)
+        return PyErr_Format(PyExc_ValueError, "a batch has one match at least, and as many seats as the game allows");
+    Batch *self = (Batch *)type->tp_alloc(type, 0);
+    if (!self)
+        return NULL;
+    self->game = (GameObject *)Py_NewRef(game);
+    self->seats = seats, self->count = count, self->actions = actions, self->learner = -1;
+    self->places = PyMem_Calloc(count, sizeof *self->places);
+    bool is_fine = self->places || PyErr_NoMemory();
+    for (int seat = 0; is_fine && seat < seats; seat++) {
+        PyObject *policy = PyTuple_GET_ITEM(policies, seat);
+        int is_greedy = 0;
+        unsigned long long careless = 0;
+        if (policy == Py_None)
+            self->learner = seat;
+        else
+            is_fine = PyArg_ParseTuple(policy, "pK", &is_greedy, &careless);
+        self->policies[seat] = (Policy){is_greedy, careless};
+    }
+    if (is_fine && self->learner < 0) {
+        PyErr_SetString(PyExc_ValueError, "one seat learns: its policy is None");
+        is_fine = false;
+    }
+    if (!is_fine)
+        Py_CLEAR(self);
+    return (PyObject *)self;
+}
+
+static void batch_dealloc(Batch *self) {
+    PyTypeObject *type = Py_TYPE(self);
+    Py_XDECREF(self->game);
+    PyMem_Free(self->places);
+    type->tp_free(self);
+    Py_DECREF(type);
+}
+
+static PyMethodDef batch_methods[] = {
+    {"reset", (PyCFunction)batch_reset, METH_VARARGS,
+     "Begin all matches: reset(seed, rows, masks), arrays of float32 and int8 that it fills in."},
+    {"step", (PyCFunction)batch_step, METH_VARARGS,
+     "Step all matches: step(actions, rows, masks, rewards, over), arrays of int64, float32, int8, float64 and bool.\n\n"
+     "A match that was over begins anew, and its action is left out."},
+    {0},
+};
+static PyType_Slot batch_slots[] = {
+    {Py_tp_doc, "Matches of one learner: Batch(game, count, actions, policies).\n\n"
+                "`policies` has for each seat whether it is greedy and how careless in 2^32, and None for the learner."},
+    {Py_tp_new, batch_new},
+    {Py_tp_dealloc, batch_dealloc},
+    {Py_tp_methods, batch_methods},
+    {0, NULL},
+};
+static PyType_Spec batch_spec = {"arena.core.Batch", sizeof(Batch), 0, Py_TPFLAGS_DEFAULT, batch_slots};
+
+int add_batch(PyObject *module) {
+    PyObject *type = PyType_FromModuleAndSpec(module, &batch_spec, NULL);
+    int failed = !type || PyModule_AddType(module, (PyTypeObject *)type);
+    Py_XDECREF(type);
+    return failed ? -1 : 0;
+}

@@ -1,0 +1,124 @@
+"""Matches played out from a position, for those who search: what may come of it if all seats play by a simple policy.
+
+    from arena.games import game
+    from arena.core.playouts import playouts
+
+    ends = playouts(game("buttons"), state, 1000, seed=7, policy="greedy")
+
+Where the compiled core is, it plays them, forty times as fast and more; the results are the same.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any, Literal, NamedTuple, TypeAlias, get_args
+
+from arena.core.build import core
+from arena.core.games import compiled
+from arena.games.dice import FastDice
+from arena.games.rules import Game, Options, Seat
+
+PolicyName: TypeAlias = Literal["random", "greedy"]
+
+
+class End(NamedTuple):
+    """How a playout ended, by seat: ranks, 0 is best, and scores; and how many decisions were made in it."""
+
+    ranks: tuple[int, ...]
+    scores: tuple[int, ...]
+    decisions: int
+
+
+class Policy(NamedTuple):
+    """How seats choose: greedily or at random, and of greedy choices how many in 2^32 are random all the same."""
+
+    is_greedy: bool
+    careless: int
+
+
+def playouts(
+    game: Game[Any],
+    state: Any,
+    count: int,
+    *,
+    seed: int,
+    first: Mapping[Seat, int] | None = None,
+    policy: PolicyName = "random",
+    careless: float = 0.1,
+    options: Options | None = None,
+) -> list[End]:
+    """Play a match out from a state so many times, with other dice each time, and return how each playout ended.
+
+    `first` has actions for the first step, by seat; all other choices follow the policy. With "random" every legal
+    action is as likely as the others; "greedy" is described in `arena.games.greedy`, and a share `careless` of its
+    choices is made at random. `seed`, of 64 bits, decides all of it. `options` are those of the match, where they are
+    not the usual ones. Raises ValueError for an action that is not legal, for a policy that the game does not have, and
+    for a share beyond 0 … 1.
+    """
+    begun, by = dict(first or {}), policy_of(policy, careless)
+    _check(game, state, begun)
+    played = _by_core(game, state, count, seed, begun, by, game.options(options or {}))
+    return _by_python(game, state, count, seed, begun, by) if played is None else played
+
+
+def policy_of(name: str, careless: float) -> Policy:
+    """Return the policy of a name; a share `careless` of its choices is random. Raises ValueError."""
+    if name not in get_args(PolicyName):
+        raise ValueError(f"{name!r} is no policy: {', '.join(get_args(PolicyName))}")
+    if not 0 <= careless <= 1:
+        raise ValueError(f"careless is a share from 0 to 1, not {careless}")
+    return Policy(name == "greedy", int(careless * 2**32))
+
+
+def _check(game: Game[Any], state: Any, first: Mapping[Seat, int]) -> None:
+    pending = game.pending(state)
+    for seat, action in first.items():
+        if action not in pending.get(seat, ()):
+            raise ValueError(f"seat {seat} cannot choose {action} in this state")
+
+
+def _by_core(
+    game: Game[Any], state: Any, count: int, seed: int, first: Mapping[Seat, int], policy: Policy, options: Options
+) -> list[End] | None:
+    """Return what the core has played; None if there is none, if it does not have the game or so large numbers."""
+    rules, module = compiled(game.name, options), core()
+    if rules is None or module is None:
+        return None
+    try:
+        position = rules.read(game.wire_view(state, None))
+        ends = module.playouts(rules, position, count, seed % 2**64, *policy, first)
+    except (OverflowError, ValueError):  # a number of 64 bits or more; Python has no largest one
+        return None
+    return [End(*each) for each in ends]
+
+
+def _by_python(
+    game: Game[Any], state: Any, count: int, seed: int, first: Mapping[Seat, int], policy: Policy
+) -> list[End]:
+    seeds = FastDice(seed)
+    return [_played_out(game, state, FastDice(seeds.next()), first, policy) for _ in range(count)]
+
+
+def _played_out(game: Game[Any], state: Any, luck: FastDice, first: Mapping[Seat, int], policy: Policy) -> End:
+    decisions = 0
+    while pending := game.pending(state):
+        decisions += len(pending)
+        chosen = {
+            seat: first[seat] if seat in first else choose(game, state, seat, pending[seat], luck, policy)
+            for seat in sorted(pending)
+        }
+        state, first = game.apply(state, chosen, luck), {}
+    return End(tuple(game.ranks(state)), tuple(game.scores(state)), decisions)
+
+
+def choose(game: Game[Any], state: Any, seat: Seat, legal: Sequence[int], luck: FastDice, policy: Policy) -> int:
+    """Return what a policy chooses. Nothing is drawn where only one action is legal. Raises ValueError."""
+    if len(legal) == 1:
+        return legal[0]
+    if policy.is_greedy and not (policy.careless and luck.next() >> 32 < policy.careless):
+        from arena.games.greedy import GREEDY
+
+        if game.name not in GREEDY:
+            raise ValueError(f"{game.name} has no greedy policy")
+        return GREEDY[game.name](state, seat, legal)
+    return legal[luck.below(len(legal))]

@@ -1,0 +1,195 @@
+"""Many matches at once, for trainers that take observations by the thousand: Gymnasium's vector interface."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any, NamedTuple, Protocol, TypeAlias
+
+import numpy as np
+from gymnasium import spaces
+from gymnasium.error import ResetNeeded
+from gymnasium.vector import AutoresetMode, VectorEnv
+
+from arena import games
+from arena.core.build import core
+from arena.core.games import compiled
+from arena.core.playouts import Policy, choose, policy_of
+from arena.games import Options, Seat
+from arena.games.dice import FastDice
+from arena.games.observation import observation
+from arena.games.rules import Game
+from arena.rl.environment import rewards
+
+Array: TypeAlias = np.ndarray[Any, np.dtype[Any]]
+
+
+class _Arrays(NamedTuple):
+    """What a step fills in: an observation, a mask of legal actions, a reward and whether it is over, by match."""
+
+    rows: Array
+    masks: Array
+    rewards: Array
+    over: Array
+
+
+class _Batch(Protocol):
+    """The matches, in the core or in Python."""
+
+    def reset(self, seed: int, rows: Array, masks: Array, /) -> None:
+        """Begin all matches."""
+
+    def step(self, actions: Array, rows: Array, masks: Array, rewards: Array, over: Array, /) -> None:
+        """Take an action in every match; one that was over begins anew instead."""
+
+
+class VectorEnvironment(VectorEnv[Array, Array, Array]):
+    """Environment of `count` matches of one game, in each of which the same seat learns.
+
+    `opponents` has for each seat a policy of `arena.core.playouts`, "random" or "greedy", and None for the one that
+    learns; a share `careless` of greedy choices is random. Observations, masks (`info["action_mask"]`) and rewards are
+    those of `SingleAgent`, and an action that is not legal ends a match with −1, too. After its end a match begins anew
+    at the next step, whose action for it does not count. Arrays are filled in again two steps later: copy what you keep
+    for longer. Where the compiled core is, it plays; without it everything is the same, and slower.
+    """
+
+    metadata = {"autoreset_mode": AutoresetMode.NEXT_STEP}  # noqa: RUF012 - an attribute of objects in Gymnasium
+
+    def __init__(
+        self,
+        game: str,
+        count: int,
+        opponents: Sequence[str | None] = (None, "random"),
+        *,
+        careless: float = 0.1,
+        options: Options | None = None,
+    ):
+        rules = games.game(game)
+        if len(opponents) not in rules.seats:
+            raise ValueError(f"{game} needs a player for {rules.seats[0]} … {rules.seats[-1]} seats: {opponents!r}")
+        if list(opponents).count(None) != 1:
+            raise ValueError("one seat learns: put None there, and a policy in place of every other None")
+        if count < 1:
+            raise ValueError(f"count is the number of matches, at least 1, not {count}")
+        policies = tuple([None if each is None else policy_of(each, careless) for each in opponents])
+        whole = rules.options(options or {})
+        row = len(observation(game, rules.start(len(opponents), FastDice(0), whole), 0))
+        self.num_envs = count
+        self.single_observation_space = spaces.Box(0, 1, (row,), np.float32)
+        self.single_action_space = spaces.Discrete(rules.actions)
+        self.observation_space = spaces.Box(0, 1, (count, row), np.float32)
+        self.action_space = spaces.MultiDiscrete([rules.actions] * count)
+        module, fast = core(), compiled(game, whole)
+        self._batch: _Batch = (
+            _InPython(rules, count, policies, whole)
+            if module is None or fast is None
+            else module.Batch(fast, count, rules.actions, policies)
+        )
+        self._arrays, self._next = [_arrays(count, row, rules.actions) for _ in range(2)]
+        self._cut = np.zeros(count, np.bool_)
+        self._begun = False
+
+    def reset(self, *, seed: int | None = None, options: dict[str, Any] | None = None) -> tuple[Array, dict[str, Any]]:
+        """Begin all matches. A seed determines these and all later ones; Gymnasium's `options` are ignored."""
+        super().reset(seed=seed, options=options)
+        rows, masks, _, _ = self._turned()
+        self._batch.reset(int(self.np_random.integers(2**63)), rows, masks)
+        self._begun = True
+        return rows, {"action_mask": masks}
+
+    def step(self, actions: Array) -> tuple[Array, Array, Array, Array, dict[str, Any]]:
+        """Take an action in every match, and play on to the learner's next decision or the end.
+
+        Raises gymnasium.error.ResetNeeded before the first `reset`.
+        """
+        if not self._begun:
+            raise ResetNeeded("no matches were begun: call reset()")
+        rows, masks, rewarded, over = arrays = self._turned()
+        self._batch.step(np.ascontiguousarray(actions, np.int64), *arrays)
+        return rows, rewarded, over, self._cut, {"action_mask": masks}
+
+    def _turned(self) -> _Arrays:
+        """Return the arrays that were used before the last ones."""
+        self._arrays, self._next = self._next, self._arrays
+        return self._arrays
+
+
+def _arrays(count: int, row: int, actions: int) -> _Arrays:
+    return _Arrays(
+        np.zeros((count, row), np.float32),
+        np.zeros((count, actions), np.int8),
+        np.zeros(count),
+        np.zeros(count, np.bool_),
+    )
+
+
+class _InPython:
+    """The matches without the core."""
+
+    def __init__(self, game: Game[Any], count: int, policies: Sequence[Policy | None], options: Options) -> None:
+        self._places = [_Place(game, policies, options) for _ in range(count)]
+
+    def reset(self, seed: int, rows: Array, masks: Array) -> None:
+        seeds = FastDice(seed)
+        for place, row, mask in zip(self._places, rows, masks, strict=True):
+            place.seeds = FastDice(seeds.next())
+            place.begin()
+            place.show(row, mask)
+
+    def step(self, actions: Array, rows: Array, masks: Array, rewards: Array, over: Array) -> None:
+        for number, (place, action) in enumerate(zip(self._places, actions.tolist(), strict=True)):
+            rewards[number] = place.step(action)
+            over[number] = place.is_over
+            place.show(rows[number], masks[number])
+
+
+class _Place:
+    """Matches that follow each other, as one of a batch."""
+
+    seeds: FastDice
+
+    def __init__(self, game: Game[Any], policies: Sequence[Policy | None], options: Options) -> None:
+        self._game, self._policies, self._options = game, policies, options
+        self._learner: Seat = policies.index(None)
+        self.is_over = False
+
+    def begin(self) -> None:
+        """Begin the next match, and play it to the learner's first decision."""
+        self._luck = FastDice(self.seeds.next())
+        self._state = self._game.start(len(self._policies), self._luck, self._options)
+        self._others_play()
+
+    def step(self, action: int) -> float:
+        """Take an action, unless the match is over, and return the reward."""
+        if self.is_over:
+            self.begin()
+            return 0.0
+        pending = self._game.pending(self._state)
+        if action not in pending[self._learner]:
+            self.is_over = True
+            return -1.0
+        self._apply({seat: action if seat == self._learner else None for seat in pending})
+        self._others_play()
+        return rewards(self._game.ranks(self._state))[self._learner] if self.is_over else 0.0
+
+    def show(self, row: Array, mask: Array) -> None:
+        """Fill in what the learner sees, and its legal actions."""
+        row[:] = observation(self._game.name, self._state, self._learner)
+        mask[:] = 0
+        if not self.is_over:
+            mask[list(self._game.pending(self._state)[self._learner])] = 1
+
+    def _others_play(self) -> None:
+        while (pending := self._game.pending(self._state)) and self._learner not in pending:
+            self._apply(dict.fromkeys(pending))
+        self.is_over = not pending
+
+    def _apply(self, given: dict[Seat, int | None]) -> None:
+        """Apply these actions; where there is none, the seat's policy chooses."""
+        pending, chosen = self._game.pending(self._state), {}
+        for seat in sorted(pending):
+            own, action = self._policies[seat], given[seat]
+            if action is None:
+                assert own is not None, "the learner's action is given"
+                action = choose(self._game, self._state, seat, pending[seat], self._luck, own)
+            chosen[seat] = action
+        self._state = self._game.apply(self._state, chosen, self._luck)

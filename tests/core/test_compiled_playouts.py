@@ -1,0 +1,81 @@
+"""Playouts of the core are those of Python."""
+
+from __future__ import annotations
+
+import random
+import signal
+import time
+from typing import Any
+
+import pytest
+
+from arena.core.playouts import Policy, _by_core, _by_python, playouts
+from arena.games import game
+from arena.games.dice import FastDice, KeyedDice
+from tests.core.side_by_side import VIEWS, Table, table
+
+pytestmark = pytest.mark.needs("core")
+
+
+def position(match: Table, luck: random.Random) -> Any:
+    """Somewhere in a random match, now and then at its end."""
+    rules, dice = match.game, KeyedDice(match.seed)
+    state = rules.start(match.seats, dice, match.options)
+    for _ in range(luck.choice((0, 1, 2, 10, 40, 400))):
+        if pending := rules.pending(state):
+            state = rules.apply(state, {seat: luck.choice(legal) for seat, legal in pending.items()}, dice)
+    return state
+
+
+@pytest.mark.parametrize("name", VIEWS)
+def test_every_playout_is_that_of_python(name: str) -> None:
+    """Of all policies, from anywhere in matches of all sizes, and with actions given for the first step."""
+    luck = random.Random(name)
+    ended = 0
+    for number in range(200):
+        match = table(name, number)
+        state = position(match, luck)
+        first = {seat: luck.choice(legal) for seat, legal in match.game.pending(state).items() if luck.random() < 0.3}
+        policy = Policy(luck.random() < 0.7, luck.choice((0, 2**30, 2**32)))
+        seed = luck.getrandbits(64)
+        ends = _by_core(match.game, state, 3, seed, first, policy, match.options)
+        assert ends == _by_python(match.game, state, 3, seed, first, policy), (number, policy, first)
+        ended += not match.game.pending(state)
+    assert 0 < ended < 100
+
+
+def test_a_seed_is_of_64_bits() -> None:
+    """More are left out, in both."""
+    rules = game("birth")
+    state = rules.start(2, FastDice(1), rules.options({}))
+    ends = playouts(rules, state, 50, seed=2**64 - 1)
+    assert ends == playouts(rules, state, 50, seed=-1) == _by_python(rules, state, 50, -1, {}, Policy(False, 0))
+    assert len({end.scores for end in ends}) > 40
+
+
+def test_points_beyond_its_numbers_are_left_to_python() -> None:
+    """They are rare, and Python has no largest number."""
+    rules = game("burning-desire")
+    state = rules.start(2, FastDice(1), rules.options({}))._replace(totals=(2**62, 3))
+    assert _by_core(rules, state, 3, 1, {}, Policy(False, 0), rules.options({})) is None
+    assert all(end.scores[0] >= 2**62 for end in playouts(rules, state, 3, seed=1))
+
+
+def test_ctrl_c_ends_playouts() -> None:
+    """However many were asked for."""
+    rules = game("buttons")
+    state = rules.start(4, FastDice(1), rules.options({}))
+
+    def interrupt(*_: object) -> None:
+        raise TimeoutError
+
+    before = signal.signal(signal.SIGALRM, interrupt)
+    try:
+        signal.setitimer(signal.ITIMER_REAL, 0.1)
+        begun = time.monotonic()
+        with pytest.raises(TimeoutError):
+            playouts(rules, state, 10**9, seed=1)
+        assert time.monotonic() - begun < 30
+    finally:
+        signal.setitimer(signal.ITIMER_REAL, 0)
+        signal.signal(signal.SIGALRM, before)
