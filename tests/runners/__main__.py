@@ -138,7 +138,12 @@ def chess_bots(folder: Path) -> dict[str, list[str]]:
         raise click.ClickException("there is no C compiler: the chess bots are of C (Debian, Ubuntu: apt install gcc)")
     program = folder / "uci_bot"
     subprocess.run([compiler, "-O2", "-o", program, HERE / "uci_bot.c"], check=True)
-    return {"C": [str(program), str(GAME)], "Python": [sys.executable, str(HERE / "uci_bot.py"), str(GAME)]}
+    # all in one folder: the runners take a command apart at its spaces, which a clone's path may have
+    python, script, game = (folder / name for name in ("python", "uci_bot.py", "game.txt"))
+    python.symlink_to(sys.executable)
+    shutil.copy(HERE / "uci_bot.py", script)
+    shutil.copy(GAME, game)
+    return {"C": [str(program), str(game)], "Python": [str(python), str(script), str(game)]}
 
 
 @click.command(context_settings={"help_option_names": ["-h", "--help"]})

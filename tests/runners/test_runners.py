@@ -13,7 +13,7 @@ from click.testing import CliRunner
 from tests.runners import __main__ as runners
 
 MOVES = runners.GAME.read_text().split()
-FAKE = """#!{python}
+FAKE = """
 import re, subprocess, sys
 words = sys.argv[1:]
 matches = int(words[words.index("-games") + 1])
@@ -38,8 +38,9 @@ for bot in bots:
 
 
 def fake(folder: Path, plies: int = len(MOVES)) -> str:
-    program = folder / "fake"
-    program.write_text(FAKE.format(python=sys.executable, plies=plies, moves=MOVES))
+    program, script = folder / "fake", folder / "fake.py"
+    script.write_text(FAKE.format(plies=plies, moves=MOVES))
+    program.write_text(f'#!/bin/sh\nexec "{sys.executable}" "{script}" "$@"\n')
     program.chmod(0o755)
     return str(program)
 
@@ -61,9 +62,10 @@ def test_the_chess_bots_play_the_game_from_wherever_they_are_told(tmp_path: Path
         assert [line.split()[1] for line in said if "bestmove" in line] == [MOVES[at] for at in positions.values()]
 
 
+@pytest.mark.needs("cc")
 def test_a_runner_that_ends_matches_otherwise_is_not_measured(tmp_path: Path) -> None:
     """Else the fastest would be the one that breaks every match off."""
-    bot = [sys.executable, str(runners.HERE / "uci_bot.py"), str(runners.GAME)]
+    bot = runners.chess_bots(tmp_path)["Python"]
     (runner,) = runners.chess_runners("c-chess-cli", fake(tmp_path, plies=5), {"Python": bot}, [1])
     with pytest.raises(click.ClickException, match=r"0 of 2 matches ended with mate; .*rules infraction"):
         runner.play(2)
