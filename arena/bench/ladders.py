@@ -26,9 +26,9 @@ from ladder import store
 if TYPE_CHECKING:
     from sqlite_utils import Database
 
-BATCHED = 25_000
-"""Decisions a second that a worker is assumed to reach, roughly. What is played must not depend on the speed measured
-before, or a ladder and the recording that is played back would not have the same matches."""
+BATCHED = 60_000
+"""Decisions a second that a worker is assumed to reach with the core, roughly. What is played must not depend on the
+speed measured before, or a ladder and the recording that is played back would not have the same matches."""
 FILL = 64
 """Least number of matches of each rotation for each worker: in a real ladder of any length there are more."""
 UNBATCHED = 1_000

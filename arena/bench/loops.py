@@ -5,12 +5,12 @@ from __future__ import annotations
 import shutil
 import tempfile
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from itertools import count, islice
 from pathlib import Path
 from random import Random
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from arena import games
 from arena.bench import scale
@@ -18,8 +18,7 @@ from arena.bench.cases import Case, playout
 from arena.bench.figures import Sample, Sampler
 from arena.core.build import core
 from arena.core.playouts import playouts
-from arena.games.dice import Dice, FastDice, KeyedDice, RandomDice
-from arena.games.rules import Game
+from arena.games.dice import FastDice, KeyedDice, RandomDice
 from arena.tournament.run import finished
 from ladder import store
 from ladder.ratings import NEW, rate
@@ -38,42 +37,30 @@ def rules(case: Case, seconds: float) -> Iterator[Sampler]:
     Where the core is, also those that it plays on its own.
     """
     game, chance, numbers = games.game(case.game), Random(1), count()
-
-    def keyed() -> Dice:
-        return KeyedDice(next(numbers).to_bytes(32))
+    start = game.start(case.players, FastDice(1), game.options({}))
+    ways: dict[str, Callable[[], Sequence[int]]] = {
+        "keyed_dice": lambda: [playout(game, case.players, chance, KeyedDice(next(numbers).to_bytes(32)))],
+        "random_dice": lambda: [playout(game, case.players, chance, RandomDice(chance))],
+    }
+    if core() is not None:
+        ways["core"] = lambda: [end.decisions for end in playouts(game, start, BATCH, seed=next(numbers))]
 
     def sample() -> Sample:
-        searching = _playouts(game, case.players, chance, lambda: RandomDice(chance), seconds / 2)
-        real = _playouts(game, case.players, chance, keyed, seconds / 2)
-        all_rates = {"keyed_dice": real, "random_dice": searching}
-        if core() is not None:
-            all_rates["core"] = _playouts_of_core(game, case.players, next(numbers), seconds / 2)
-        return {f"{kind}_{name}": value for kind, rates in all_rates.items() for name, value in rates.items()}
+        rates = {way: _rates(seconds / 2, play) for way, play in ways.items()}
+        return {f"{way}_{name}": value for way, each in rates.items() for name, value in each.items()}
 
     sample()
     yield sample
 
 
-def _playouts(
-    game: Game[Any], seats: int, chance: Random, dice: Callable[[], Dice], seconds: float
-) -> dict[str, float]:
+def _rates(seconds: float, play: Callable[[], Sequence[int]]) -> dict[str, float]:
+    """Play for so long; `play` returns the decisions of each playout."""
     matches = decisions = 0
     begun = now = time.perf_counter()
     while now < begun + seconds:
-        decisions += playout(game, seats, chance, dice())
-        matches += 1
-        now = time.perf_counter()
-    return {"decisions_per_s": decisions / (now - begun), "playouts_per_s": matches / (now - begun)}
-
-
-def _playouts_of_core(game: Game[Any], seats: int, seed: int, seconds: float) -> dict[str, float]:
-    state = game.start(seats, FastDice(seed), game.options({}))
-    matches = decisions = 0
-    begun = now = time.perf_counter()
-    while now < begun + seconds:
-        ends = playouts(game, state, BATCH, seed=seed + matches)
-        decisions += sum(end.decisions for end in ends)
-        matches += BATCH
+        played = play()
+        matches += len(played)
+        decisions += sum(played)
         now = time.perf_counter()
     return {"decisions_per_s": decisions / (now - begun), "playouts_per_s": matches / (now - begun)}
 

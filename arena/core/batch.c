@@ -12,9 +12,10 @@ typedef struct {
 typedef struct {
     PyObject_HEAD
     GameObject *game;
-    int seats, learner, actions;
+    int seats, learner;
     Policy policies[MOST_SEATS];
     Py_ssize_t count;
+    bool is_begun; /* all matches have been, by a reset */
     Place *places;
 } Batch;
 
@@ -26,19 +27,28 @@ typedef struct {
     bool *over;
 } Seen;
 
-static bool others_play(Batch *batch, Place *place) {
+/* Plays a step: the learner's action, if it is asked, and what the others' policies choose. False if numbers may grow
+   beyond 64 bits. */
+static bool play_step(Batch *batch, Place *place, unsigned asked, const Legal *legal, uint8_t action) {
     const Rules *rules = batch->game->rules;
-    Legal legal[MOST_SEATS];
     uint8_t decisions[MOST_SEATS];
+    if (!rules->fits(&place->state))
+        return false;
+    for (int seat = 0; seat < batch->seats; seat++)
+        if (asked >> seat & 1)
+            decisions[seat] = seat == batch->learner ? action
+                                                     : pick(rules, &place->state, seat, &legal[seat],
+                                                            &batch->policies[seat], &place->luck);
+    rules->apply(&place->state, decisions, &place->luck);
+    return true;
+}
+
+static bool others_play(Batch *batch, Place *place) {
+    Legal legal[MOST_SEATS];
     unsigned asked;
-    while ((asked = rules->pending(&place->state, legal)) && !(asked >> batch->learner & 1)) {
-        if (!rules->fits(&place->state))
+    while ((asked = batch->game->rules->pending(&place->state, legal)) && !(asked >> batch->learner & 1))
+        if (!play_step(batch, place, asked, legal, 0))
             return false;
-        for (int seat = 0; seat < batch->seats; seat++)
-            if (asked >> seat & 1)
-                decisions[seat] = pick(rules, &place->state, seat, &legal[seat], &batch->policies[seat], &place->luck);
-        rules->apply(&place->state, decisions, &place->luck);
-    }
     place->is_over = !asked;
     return true;
 }
@@ -53,7 +63,6 @@ static bool begin(Batch *batch, Place *place) {
 static bool act(Batch *batch, Place *place, int64_t action, double *reward) {
     const Rules *rules = batch->game->rules;
     Legal legal[MOST_SEATS];
-    uint8_t decisions[MOST_SEATS];
     int ranks[MOST_SEATS], beaten = 0;
     unsigned asked = rules->pending(&place->state, legal);
     *reward = 0;
@@ -62,15 +71,7 @@ static bool act(Batch *batch, Place *place, int64_t action, double *reward) {
         *reward = -1;
         return true;
     }
-    if (!rules->fits(&place->state))
-        return false;
-    for (int seat = 0; seat < batch->seats; seat++)
-        if (asked >> seat & 1)
-            decisions[seat] = seat == batch->learner ? action
-                                                     : pick(rules, &place->state, seat, &legal[seat],
-                                                            &batch->policies[seat], &place->luck);
-    rules->apply(&place->state, decisions, &place->luck);
-    if (!others_play(batch, place))
+    if (!play_step(batch, place, asked, legal, action) || !others_play(batch, place))
         return false;
     if (place->is_over) {
         rules->ranks(&place->state, ranks);
@@ -86,9 +87,9 @@ static void show(Batch *batch, Py_ssize_t i, Seen *seen) {
     Place *place = &batch->places[i];
     Legal legal[MOST_SEATS];
     float *row = seen->rows + i * rules->row;
-    int8_t *mask = seen->masks + i * batch->actions;
+    int8_t *mask = seen->masks + i * rules->actions;
     memset(row, 0, rules->row * sizeof *row);
-    memset(mask, 0, batch->actions);
+    memset(mask, 0, rules->actions);
     rules->observe(&place->state, batch->learner, row);
     if (place->is_over || !(rules->pending(&place->state, legal) >> batch->learner & 1))
         return;
@@ -118,7 +119,7 @@ static PyObject *batch_reset(Batch *self, PyObject *args) {
     if (!PyArg_ParseTuple(args, "Kw*w*", &seed, &rows, &masks))
         return NULL;
     if (is_buffer(&rows, self->count * self->game->rules->row * sizeof(float)) &&
-        is_buffer(&masks, self->count * self->actions)) {
+        is_buffer(&masks, self->count * self->game->rules->actions)) {
         Dice seeds = {.is_fast = true, .fast = seed};
         Seen seen = {rows.buf, masks.buf, NULL, NULL};
         bool is_fine = true;
@@ -127,6 +128,7 @@ static PyObject *batch_reset(Batch *self, PyObject *args) {
             if ((is_fine = begin(self, &self->places[i])))
                 show(self, i, &seen);
         }
+        self->is_begun = is_fine;
         result = is_fine ? Py_NewRef(Py_None) : too_large();
     }
     PyBuffer_Release(&rows);
@@ -137,11 +139,13 @@ static PyObject *batch_reset(Batch *self, PyObject *args) {
 static PyObject *batch_step(Batch *self, PyObject *args) {
     Py_buffer actions, rows, masks, rewards, over;
     PyObject *result = NULL;
+    if (!self->is_begun)
+        return PyErr_Format(PyExc_ValueError, "the matches of a batch begin with a reset");
     if (!PyArg_ParseTuple(args, "y*w*w*w*w*", &actions, &rows, &masks, &rewards, &over))
         return NULL;
     if (is_buffer(&actions, self->count * sizeof(int64_t)) &&
         is_buffer(&rows, self->count * self->game->rules->row * sizeof(float)) &&
-        is_buffer(&masks, self->count * self->actions) && is_buffer(&rewards, self->count * sizeof(double)) &&
+        is_buffer(&masks, self->count * self->game->rules->actions) && is_buffer(&rewards, self->count * sizeof(double)) &&
         is_buffer(&over, self->count)) {
         Seen seen = {rows.buf, masks.buf, rewards.buf, over.buf};
         bool is_fine = true;
@@ -165,23 +169,22 @@ static PyObject *batch_step(Batch *self, PyObject *args) {
 }
 
 static PyObject *batch_new(PyTypeObject *type, PyObject *args, PyObject *named) {
-    static char *names[] = {"game", "count", "actions", "policies", NULL};
+    static char *names[] = {"game", "count", "policies", NULL};
     Types *types = PyType_GetModuleState(type);
     GameObject *game;
     PyObject *policies;
     Py_ssize_t count;
-    int actions;
-    if (!PyArg_ParseTupleAndKeywords(args, named, "O!niO!", names, types->game, &game, &count, &actions, &PyTuple_Type,
+    if (!PyArg_ParseTupleAndKeywords(args, named, "O!nO!", names, types->game, &game, &count, &PyTuple_Type,
                                      &policies))
         return NULL;
     Py_ssize_t seats = PyTuple_GET_SIZE(policies);
-    if (seats < game->rules->least_seats || seats > game->rules->most_seats || count < 1 || actions < 1 || actions > 256)
+    if (seats < game->rules->least_seats || seats > game->rules->most_seats || count < 1)
         return PyErr_Format(PyExc_ValueError, "a batch has one match at least, and as many seats as the game allows");
     Batch *self = (Batch *)type->tp_alloc(type, 0);
     if (!self)
         return NULL;
     self->game = (GameObject *)Py_NewRef(game);
-    self->seats = seats, self->count = count, self->actions = actions, self->learner = -1;
+    self->seats = seats, self->count = count, self->learner = -1;
     self->places = PyMem_Calloc(count, sizeof *self->places);
     bool is_fine = self->places || PyErr_NoMemory();
     for (int seat = 0; is_fine && seat < seats; seat++) {
@@ -220,7 +223,7 @@ static PyMethodDef batch_methods[] = {
     {0},
 };
 static PyType_Slot batch_slots[] = {
-    {Py_tp_doc, "Matches of one learner: Batch(game, count, actions, policies).\n\n"
+    {Py_tp_doc, "Matches of one learner: Batch(game, count, policies).\n\n"
                 "`policies` has for each seat whether it is greedy and how careless in 2^32, and None for the learner."},
     {Py_tp_new, batch_new},
     {Py_tp_dealloc, batch_dealloc},

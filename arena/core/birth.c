@@ -74,9 +74,9 @@ static void place(BirthState *state, Heap *area, int seat, int face, Dice *dice)
     }
 }
 
-static void points(const BirthState *state, int64_t *totals) {
+static void points(const BirthState *state, int *absolute, int *relative) {
     for (int seat = 0; seat < state->seats; seat++)
-        totals[seat] = 0;
+        absolute[seat] = relative[seat] = 0;
     for (int area = 0; area < AREA_KINDS; area++) {
         const Heap *heaps = state->placed[area];
         int top = 0;
@@ -84,9 +84,9 @@ static void points(const BirthState *state, int64_t *totals) {
             if (pips(heaps[seat]) > top)
                 top = pips(heaps[seat]);
         for (int seat = 0; seat < state->seats; seat++) {
-            totals[seat] += AREAS[area] * size(heaps[seat]);
+            absolute[seat] += AREAS[area] * size(heaps[seat]);
             if (pips(heaps[seat]) == top)
-                totals[seat] += top;
+                relative[seat] += top;
         }
     }
 }
@@ -133,12 +133,17 @@ static void apply(State *any, const uint8_t *decisions, Dice *dice) {
     state->turn++;
 }
 
-static void scores(const State *any, int64_t *scores) { points(&any->birth, scores); }
+static void scores(const State *any, int64_t *scores) {
+    int absolute[BIRTH_SEATS], relative[BIRTH_SEATS];
+    points(&any->birth, absolute, relative);
+    for (int seat = 0; seat < any->seats; seat++)
+        scores[seat] = absolute[seat] + relative[seat];
+}
 
 static void ranks(const State *any, int *ranks) {
     const BirthState *state = &any->birth;
     int64_t standing[BIRTH_SEATS];
-    points(state, standing);
+    scores(any, standing);
     for (int seat = 0; seat < state->seats; seat++) /* equal totals: the pawn farther from the start */
         standing[seat] = standing[seat] * SPACES + (state->pawns[seat] + SPACES - state->start) % SPACES;
     for (int seat = 0; seat < state->seats; seat++) {
@@ -210,7 +215,7 @@ static void put_landing(float *row, const BirthState *state, int seat, int face)
 
 static void observe(const State *any, int seat, float *row) {
     const BirthState *state = &any->birth;
-    int seats = state->seats;
+    int seats = state->seats, absolute[BIRTH_SEATS], relative[BIRTH_SEATS];
     bool is_over = !state->hands[mover(state)];
     row = put_heaps(row, state, state->hands, seat);
     for (int area = 0; area < AREA_KINDS; area++)
@@ -224,18 +229,10 @@ static void observe(const State *any, int seat, float *row) {
         row[(mover(state) + seats - seat) % seats] = 1;
     row += BIRTH_SEATS;
     *row++ = seats / (double)BIRTH_SEATS;
+    points(state, absolute, relative);
     for (int step = 0; step < seats; step++) {
-        int own = (seat + step) % seats, absolute = 0, relative = 0;
-        for (int area = 0; area < AREA_KINDS; area++) {
-            const Heap *heaps = state->placed[area];
-            int top = 0;
-            for (int other = 0; other < seats; other++)
-                top = pips(heaps[other]) > top ? pips(heaps[other]) : top;
-            absolute += AREAS[area] * size(heaps[own]);
-            relative += pips(heaps[own]) == top ? top : 0;
-        }
-        row[step] = absolute / (double)(HAND * 8);
-        row[BIRTH_SEATS + step] = relative / (double)(HAND * 6);
+        row[step] = absolute[(seat + step) % seats] / (double)(HAND * 8);
+        row[BIRTH_SEATS + step] = relative[(seat + step) % seats] / (double)(HAND * 6);
     }
     row += 2 * BIRTH_SEATS;
     for (int face = 1; face <= 6; face++, row += 3)
@@ -324,4 +321,5 @@ static bool fits(const State *state) {
 
 const Rules BIRTH = {
     "birth", 2, BIRTH_SEATS, SPACES + 1, start, pending, apply, ranks, scores, default_action, wire_view, read, fits, greedy, ROW, observe,
+    6,
 };

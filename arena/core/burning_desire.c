@@ -171,14 +171,6 @@ static int greedy(const State *any, int seat, const Legal *legal) {
 
 enum { ROW = 90 };
 
-static double share(double value, double of) { return value < of ? value / of : 1.0; }
-
-static float *put_one(float *row, int index, int size) {
-    if (index >= 0 && index < size)
-        row[index] = 1;
-    return row + size;
-}
-
 static void observe(const State *any, int seat, float *row) {
     const DesireState *state = &any->desire;
     int seats = state->seats, best = score(best_role(state->dice), state->dice);
@@ -393,4 +385,5 @@ static bool fits(const State *any) {
 
 const Rules BURNING_DESIRE = {
     "burning-desire", 2, MOST_SEATS, 8, start, pending, apply, ranks, scores, default_action, wire_view, read, fits, greedy, ROW, observe,
+    MULTIPLY + 1,
 };

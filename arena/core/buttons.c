@@ -370,14 +370,6 @@ static int longest_run(uint64_t stars) {
     return most;
 }
 
-static double share(double value, double of) { return value < of ? value / of : 1.0; }
-
-static float *put_one(float *row, int index, int size) {
-    if (index >= 0 && index < size)
-        row[index] = 1;
-    return row + size;
-}
-
 static void put_marks(float *row, uint64_t cells) {
     for (; cells; cells &= cells - 1)
         row[__builtin_ctzll(cells)] = 1;
@@ -562,4 +554,5 @@ static bool fits(const State *state) { return state->buttons.turn < INT32_MAX; }
 const Rules BUTTONS = {
     "buttons", 2, BOARDS, BOARDS * SIDES * CELLS + 2, start, pending,   apply,
     ranks,     scores, default_action, wire_view, read, fits, greedy, ROW, observe,
+    BACK + 1,
 };

@@ -105,7 +105,20 @@ typedef struct {
     /* What a seat sees, in a row of so many numbers that are 0 before. */
     size_t row;
     void (*observe)(const State *state, int seat, float *row);
+    int actions; /* actions are below this */
 } Rules;
+
+/* --- Rows of what learners see: see arena/games/observation.py */
+
+/* A number as a share of a usual one, 1 at most. */
+static inline double share(double value, double of) { return value < of ? value / of : 1.0; }
+
+/* Puts a 1 at an index, if there is one; returns what follows so many numbers. */
+static inline float *put_one(float *row, int index, int size) {
+    if (index >= 0 && index < size)
+        row[index] = 1;
+    return row + size;
+}
 
 extern const Rules BUTTONS, BIRTH, BURNING_DESIRE;
 

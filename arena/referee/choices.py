@@ -94,11 +94,24 @@ class Choices:
         if self.owed.pop(at.number, None) is not None:
             self._noise -= 1  # its answer may be on its way
 
-    def read(self, raw: bytes) -> Received:
-        """Read a frame: take its answers off what is owed, count what else is in it, and stop at a fault."""
+    def decode(self, raw: bytes) -> Sequence[pb.Choice]:
+        """Return the choices of a frame, for `read`; of a frame that is none it has no choices, and a fault."""
+        try:
+            if len(raw) > FRAME_BYTES:
+                raise DecodeError(f"it has {len(raw)} bytes, {FRAME_BYTES} are allowed")
+            choices = pb.PlayRequest.FromString(raw).choices
+        except DecodeError as error:
+            self._fault = Fault(Forfeit.PROTOCOL, f"sent a frame that is no PlayRequest: {error}")
+            return ()
+        if not choices:
+            self._count_noise()
+        return choices
+
+    def read(self, choices: Sequence[pb.Choice]) -> Received:
+        """Read a frame's choices: take answers off what is owed, count what else there is, and stop at a fault."""
         answers = []
         owed = self.owed
-        for choice in self._decode(raw):
+        for choice in choices:
             number, decision, action = choice.match, choice.decision, choice.action
             if (at := owed.get(number)) is not None and at.asked.number == decision:  # type: ignore[union-attr]
                 del owed[number]
@@ -110,23 +123,6 @@ class Choices:
                 break
         rejections, self._rejections = self._rejections, []
         return Received(answers, rejections, self._fault)
-
-    def named(self, raw: bytes) -> Sequence[int]:
-        """Return the numbers of the matches that a frame names, which is read later; none of a frame that is none."""
-        try:
-            return [choice.match for choice in _choices(raw)]
-        except DecodeError:
-            return ()
-
-    def _decode(self, raw: bytes) -> Sequence[pb.Choice]:
-        try:
-            choices = _choices(raw)
-        except DecodeError as error:
-            self._fault = Fault(Forfeit.PROTOCOL, f"sent a frame that is no PlayRequest: {error}")
-            return ()
-        if not choices:
-            self._count_noise()
-        return choices
 
     def _not_owed(self, choice: pb.Choice) -> None:
         """Ignore, count or reject a choice that answers no decision of the last frame."""
@@ -162,10 +158,3 @@ class Choices:
         if not left:
             what = f"made {REJECTIONS} choices that were not asked for; the last: {problem}"
             self._fault = Fault(Forfeit.PROTOCOL, what)
-
-
-def _choices(raw: bytes) -> Sequence[pb.Choice]:
-    """Return the choices of a frame. Raises DecodeError."""
-    if len(raw) > FRAME_BYTES:
-        raise DecodeError(f"it has {len(raw)} bytes, {FRAME_BYTES} are allowed")
-    return pb.PlayRequest.FromString(raw).choices

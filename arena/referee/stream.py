@@ -229,7 +229,9 @@ class BotStream:
         now = self._clock.time()
         if (heard := self._heard_by_core(raw, now)) is not None:
             return heard
-        answers, rejections, fault = self._choices.read(raw)
+        choices = self._choices.decode(raw)
+        self._take_back(choices)
+        answers, rejections, fault = self._choices.read(choices)
         for rejection in rejections:
             self._write(rejection)
         if self._closed:  # a bot that does not read what is written is at its end
@@ -244,20 +246,23 @@ class BotStream:
         return Heard(answers, slow, fault)
 
     def _heard_by_core(self, raw: bytes, now: float) -> Heard | None:
-        """Have the core play a frame with nothing unusual in it; else take back all that the frame names from it."""
-        core, held = self._core, self._choices.held
-        if core is None or not core.held:
+        """Have the core play a frame with nothing unusual in it; None: Python has to read it."""
+        core = self._core
+        if core is None or not core.owed or len(raw) > FRAME_BYTES:
             return None
-        if core.owed and len(raw) <= FRAME_BYTES and (count := core.look(raw)):
-            share = self._timekeeper.usual_share(now, count)
-            if share is not None:
-                limits = next(iter(held.values())).bank.limits
-                ended, touched = core.commit(share)
-                self._timekeeper.booked(now)
-                if not self._choices.owes:
-                    self.window.answered(now, limits)
-                return Heard(ended=ended, touched=[self, *touched])
+        if not (count := core.look(raw)) or (share := self._timekeeper.usual_share(now, count)) is None:
+            return None
+        limits = next(iter(self._choices.held.values())).bank.limits
+        ended, touched = core.commit(share)
+        self._timekeeper.booked(now)
+        if not self._choices.owes:
+            self.window.answered(now, limits)
+        return Heard(ended=ended, touched=[self, *touched])
+
+    def _take_back(self, choices: Sequence[pb.Choice]) -> None:
+        """Take back from the core the matches that a frame names, which Python reads."""
+        if self._core is None or not self._core.held:
+            return
         lender: Lender
-        for lender in core.lent(self._choices.named(raw)):
+        for lender in self._core.lent([choice.match for choice in choices]):
             lender.take_back()
-        return None

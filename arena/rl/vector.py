@@ -82,7 +82,7 @@ class VectorEnvironment(VectorEnv[Array, Array, Array]):
         self._batch: _Batch = (
             _InPython(rules, count, policies, whole)
             if module is None or fast is None
-            else module.Batch(fast, count, rules.actions, policies)
+            else module.Batch(fast, count, policies)
         )
         self._arrays, self._next = [_arrays(count, row, rules.actions) for _ in range(2)]
         self._cut = np.zeros(count, np.bool_)

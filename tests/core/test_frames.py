@@ -228,9 +228,11 @@ def test_nothing_is_left_behind_by_any_call() -> None:
             module.playouts(game, state, 20, number, True, 2**30, {})
             with suppress(ValueError):
                 module.playouts(game, state, 1, number, False, 0, {0: 250})
-            batch = module.Batch(game, 2, 200, (None, *[(True, 5)] * (seats - 1)))
+            batch = module.Batch(game, 2, (None, *[(True, 5)] * (seats - 1)))
             with suppress(ValueError):
                 batch.reset(number, bytearray(1), bytearray(1))
+            with suppress(ValueError):
+                batch.step(*[bytearray(1)] * 5)
 
     def blocks() -> int:
         gc.collect()

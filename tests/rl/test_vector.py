@@ -151,6 +151,14 @@ def test_a_match_has_to_be_begun() -> None:
         VectorEnvironment("birth", 1).step(np.array([0]))
 
 
+@pytest.mark.needs("core")
+def test_a_batch_has_to_be_begun() -> None:
+    """For those who use the core without the environment: it would read what nobody wrote."""
+    env = VectorEnvironment("birth", 2)
+    with pytest.raises(ValueError, match="begin with a reset"):
+        env._batch.step(np.array([0, 0]), *env._arrays)
+
+
 def test_arrays_of_another_size_are_refused() -> None:
     """Nothing is written beyond their ends."""
     env = VectorEnvironment("birth", 2)

@@ -19,12 +19,13 @@ import click
 
 from arena.submission.manifest import load
 from arena.submission.templates import missing_tools, templates
+from tests.cli.commands import arena
 
 HERE = Path(__file__).parent
-ARENA = HERE.parents[1] / "scripts" / "arena"
 GAME = HERE / "game.txt"
 """The chess match that all bots play: as many plies as a match of two-player Buttons has decisions in the mean."""
 PLIES = len(GAME.read_text().split())
+DAY = 86_400.0
 FIRST = 100
 """Matches of the first turn of each, which is not counted: it tells how many fit into the time."""
 
@@ -125,10 +126,10 @@ def _ladder(prepared: Path, bots: tuple[str, str], matches: int) -> Played:
 
 
 def _arena(*words: str) -> str:
-    ran = subprocess.run([ARENA, *words], capture_output=True, text=True, check=False)
-    if ran.returncode:
-        raise click.ClickException(f"arena {' '.join(words)}: {ran.stderr.strip()}")
-    return ran.stdout
+    ran = arena(*words, cwd=HERE, patience=DAY)
+    if ran.code:
+        raise click.ClickException(f"arena {' '.join(words)}: {ran.err.strip()}")
+    return ran.out
 
 
 def chess_bots(folder: Path) -> dict[str, list[str]]:
@@ -170,15 +171,18 @@ def main(c_chess_cli: str | None, fastchess: str | None, turns: int, seconds: fl
     Example:
       scripts/compare-runners --c-chess-cli ~/c-chess-cli/c-chess-cli
     """
+    rivals = {}
+    for name, program in (("c-chess-cli", c_chess_cli), ("fastchess", fastchess)):
+        if program is not None:
+            if (found := shutil.which(program)) is None:
+                raise click.ClickException(f"{program} is no program that can be run")
+            rivals[name] = os.path.abspath(found)
     with tempfile.TemporaryDirectory() as scratch:
         folder = Path(scratch)
         bots = chess_bots(folder)
         runners = arena_runners(folder)
-        for name, program in (("c-chess-cli", c_chess_cli), ("fastchess", fastchess)):
-            if program is not None:
-                if (found := shutil.which(program)) is None:
-                    raise click.ClickException(f"{program} is no program that can be run")
-                runners += chess_runners(name, os.path.abspath(found), bots, at_once)
+        for name, path in rivals.items():
+            runners += chess_runners(name, path, bots, at_once)
         matches = [_fitting(runner, seconds) for runner in runners]
         rates: list[list[float]] = [[] for _ in runners]
         for turn in range(turns):
