@@ -105,7 +105,7 @@ class Stand:
 
 
 @contextmanager
-def ladder(setting: Setting, case: Case, in_flight: int) -> Iterator[Sampler]:
+def ladder(setting: Setting, case: Case, in_flight: int | None) -> Iterator[Sampler]:
     """Measure a ladder of random bots, as many as there are seats: rates, CPU time and memory."""
     program = submission.built_ins()["random"]
     command = ("python", str(program.root / "bot.py"), "random")
@@ -124,7 +124,7 @@ def ladder(setting: Setting, case: Case, in_flight: int) -> Iterator[Sampler]:
         yield sample
 
 
-def record(setting: Setting, case: Case, in_flight: int, folder: Path) -> float:
+def record(setting: Setting, case: Case, in_flight: int | None, folder: Path) -> float:
     """Play a ladder with bots that record the frames they are sent in `folder`.
 
     Return when it began, by `time.monotonic`, after the warm-up.
@@ -137,7 +137,7 @@ def record(setting: Setting, case: Case, in_flight: int, folder: Path) -> float:
     return begun
 
 
-def how_many(setting: Setting, case: Case, in_flight: int) -> int:
+def how_many(setting: Setting, case: Case, in_flight: int | None) -> int:
     """Return the number of matches in one repeat: enough for its seconds, and to fill frames in each phase."""
     if in_flight == 1:
         return max(CHUNK * setting.jobs, case.matches(setting.seconds * setting.jobs * UNBATCHED))
@@ -145,7 +145,7 @@ def how_many(setting: Setting, case: Case, in_flight: int) -> int:
 
 
 @contextmanager
-def _stand(setting: Setting, case: Case, in_flight: int, command: Sequence[str]) -> Iterator[Stand]:
+def _stand(setting: Setting, case: Case, in_flight: int | None, command: Sequence[str]) -> Iterator[Stand]:
     scratch = Path(tempfile.mkdtemp(prefix=f"{case.game}{case.players}-", dir=setting.scratch))
     programs = [_program(scratch / f"random{number}", command) for number in range(case.players)]
     with Workers(setting.jobs, in_flight=in_flight, logs=True, all_play=True) as workers:

@@ -117,7 +117,7 @@ async def started(directory: Path) -> AsyncIterator[Playback]:
 
 
 @contextmanager
-def playback(setting: Setting, case: Case, in_flight: int) -> Iterator[Sampler]:
+def playback(setting: Setting, case: Case, in_flight: int | None) -> Iterator[Sampler]:
     """Record a ladder, then measure playing its frames back."""
     folder = Path(tempfile.mkdtemp(prefix="tapes-", dir=setting.scratch))
     since = ladders.record(setting, case, in_flight, folder)

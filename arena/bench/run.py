@@ -13,7 +13,6 @@ from arena.bench import ladders, loops, raw, scale, starts
 from arena.bench.cases import REFERENCE, Case, Setting
 from arena.bench.figures import Figures, Part, Sample, machine, ratios, spreads
 from arena.sandbox.run_folder import run_folder
-from arena.worker.worker import IN_FLIGHT
 
 Say: TypeAlias = Callable[[str], None]
 """Callback that shows people what is going on, in one line."""
@@ -48,11 +47,11 @@ def parts(setting: Setting) -> Iterator[Part]:
     loop = setting.seconds * LOOP
     for case in cases:
         if case in two:
-            yield Part("ladder", str(case), partial(ladders.ladder, setting, case, IN_FLIGHT))
+            yield Part("ladder", str(case), partial(ladders.ladder, setting, case, None))
         else:  # many bots to start and long matches, of which only the costs are compared
             one = setting.shorter(LARGER)._replace(jobs=1)
-            yield Part("ladder", str(case), partial(ladders.ladder, one, case, IN_FLIGHT), once=True)
-    yield Part("raw_grpc", str(REFERENCE), partial(raw.playback, setting, REFERENCE, IN_FLIGHT))
+            yield Part("ladder", str(case), partial(ladders.ladder, one, case, None), once=True)
+    yield Part("raw_grpc", str(REFERENCE), partial(raw.playback, setting, REFERENCE, None))
     yield Part("unbatched", str(REFERENCE), partial(ladders.ladder, setting.shorter(UNBATCHED), REFERENCE, 1))
     yield Part("raw_single", str(REFERENCE), partial(raw.playback, setting.shorter(UNBATCHED), REFERENCE, 1))
     for case in two:

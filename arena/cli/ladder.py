@@ -64,7 +64,10 @@ WORTH_SAYING = 10.0
 @click.option("--seed", help="Text that decides all dice, to reproduce a ladder; whoever knows it can foresee them.")
 @jobs_option
 @click.option(
-    "--in-flight", type=Whole(1, 256), metavar="N", default=256, help="Matches a bot's process holds at most."
+    "--in-flight",
+    type=Whole(1, 768),  # those of arena/worker/worker.py, which takes long to import
+    metavar="N",
+    help="Matches a bot's process holds at most.  [default: 768; 256 without the compiled core]",
 )
 @click.option("--retry", is_flag=True, help="Play matches that the arena failed to play three times.")
 @click.option("--forgive", multiple=True, metavar="BOT", help="Let a bot crash once more without losing a match.")
@@ -81,7 +84,7 @@ def ladder(
     bots: str | None,
     seed: str | None,
     jobs: int,
-    in_flight: int,
+    in_flight: int | None,
     retry: bool,
     forgive: tuple[str, ...],
     sandbox: Sandbox,

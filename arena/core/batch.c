@@ -59,7 +59,8 @@ static bool begin(Batch *batch, Place *place) {
     return others_play(batch, place);
 }
 
-/* Takes the learner's action; returns its reward if the match is over then, and -1 if the action is not legal. */
+/* Takes the learner's action. Its reward is not 0 only if the match is over then; -1 if the action is not legal. False if
+   numbers may grow beyond 64 bits. */
 static bool act(Batch *batch, Place *place, int64_t action, double *reward) {
     const Rules *rules = batch->game->rules;
     Legal legal[MOST_SEATS];
@@ -158,6 +159,7 @@ static PyObject *batch_step(Batch *self, PyObject *args) {
             if (is_fine)
                 show(self, i, &seen);
         }
+        self->is_begun = is_fine;
         result = is_fine ? Py_NewRef(Py_None) : too_large();
     }
     PyBuffer_Release(&actions);
@@ -184,20 +186,21 @@ static PyObject *batch_new(PyTypeObject *type, PyObject *args, PyObject *named) 
     if (!self)
         return NULL;
     self->game = (GameObject *)Py_NewRef(game);
-    self->seats = seats, self->count = count, self->learner = -1;
+    self->seats = seats, self->count = count;
     self->places = PyMem_Calloc(count, sizeof *self->places);
     bool is_fine = self->places || PyErr_NoMemory();
+    int learners = 0;
     for (int seat = 0; is_fine && seat < seats; seat++) {
         PyObject *policy = PyTuple_GET_ITEM(policies, seat);
         int is_greedy = 0;
         unsigned long long careless = 0;
         if (policy == Py_None)
-            self->learner = seat;
+            self->learner = seat, learners++;
         else
             is_fine = PyArg_ParseTuple(policy, "pK", &is_greedy, &careless);
         self->policies[seat] = (Policy){is_greedy, careless};
     }
-    if (is_fine && self->learner < 0) {
+    if (is_fine && learners != 1) {
         PyErr_SetString(PyExc_ValueError, "one seat learns: its policy is None");
         is_fine = false;
     }

@@ -286,7 +286,7 @@ static int power(int base, int times) {
     return result;
 }
 
-/* Whether at least three rolls in ten would hit no open cell. */
+/* Whether more than three rolls in ten would hit no open cell. */
 static bool is_risky(const ButtonsState *state, int seat) {
     uint64_t open = open_cells(state->buttons[seat], state->stars[seat]);
     int black = dice_left(state) - 1, missed = 0;
@@ -528,6 +528,8 @@ static bool read(State *any, const uint8_t *options, Reader view) {
             state->dice_count = 2 + left(field.block);
         } else if (field.kind == VARINT && field.value <= INT32_MAX) {
             int value = field.value;
+            if (value > UINT8_MAX && field.number != 2 && field.number != 3)
+                return false;
             switch (field.number) {
             case 1: state->phase = value; break;
             case 2: state->round = value; break;
@@ -542,6 +544,10 @@ static bool read(State *any, const uint8_t *options, Reader view) {
     }
     for (int die = 0; die < state->dice_count; die++)
         if (state->dice[die] < 1 || state->dice[die] > 6)
+            return false;
+    for (int seat = 0; seat < state->seats; seat++)
+        if (!(state->phase == SIDE ? state->sides[seat][SIDES - 1][0] : state->boards[seat][0]) ||
+            (state->phase == STAR && state->due[seat] > count(state->buttons[seat])))
             return false;
     return view.at == view.end && state->seats >= 2 && state->phase >= SIDE && state->phase <= OVER &&
            state->active < state->seats && state->starter < state->seats &&

@@ -2,7 +2,7 @@
 
 #include "module.h"
 
-enum { SIGNALS = 64 }; /* after so many playouts Ctrl-C is looked for */
+enum { SIGNALS = 1 << 16 }; /* after so many decisions Ctrl-C is looked for */
 enum { CHOSEN_THEN = 255 };
 
 int pick(const Rules *rules, const State *state, int seat, const Legal *legal, const Policy *policy, Dice *luck) {
@@ -79,15 +79,17 @@ static PyObject *playouts(PyObject *module, PyObject *args) {
     Dice seeds = {.is_fast = true, .fast = seed};
     Policy policy = {is_greedy, careless};
     PyObject *endings = PyList_New(0);
+    long since = 0;
     for (Py_ssize_t i = 0; endings && i < count; i++) {
         State state = from->state;
         Dice luck = {.is_fast = true, .fast = next_fast(&seeds)};
-        PyObject *one = NULL;
         long decisions = play_out(game->rules, &state, first, &policy, &luck);
-        if (decisions < 0)
-            PyErr_SetString(PyExc_OverflowError, "the numbers of this match may grow beyond 64 bits");
-        else if (i % SIGNALS || !PyErr_CheckSignals())
-            one = ending(game->rules, &state, decisions);
+        if (decisions < 0) {
+            Py_DECREF(endings);
+            Py_RETURN_NONE;
+        }
+        since = since > SIGNALS ? 0 : since + decisions;
+        PyObject *one = since || !PyErr_CheckSignals() ? ending(game->rules, &state, decisions) : NULL;
         if (!one || PyList_Append(endings, one))
             Py_CLEAR(endings);
         Py_XDECREF(one);
@@ -99,7 +101,7 @@ static PyMethodDef functions[] = {
     {"playouts", playouts, METH_VARARGS,
      "Play a state out: playouts(game, state, count, seed, is_greedy, careless, first).\n\n"
      "`careless` is in 2^32, `first` a dict of actions in the first step, by seat. "
-     "Returns ranks, scores and the number of decisions of each playout. Raises OverflowError if a match needs more than 64 bits."},
+     "Returns ranks, scores and the number of decisions of each playout; None if a match needs more than 64 bits."},
     {0},
 };
 

@@ -11,12 +11,17 @@ Where the compiled core is, it plays them, forty times as fast and more; the res
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any, Literal, NamedTuple, TypeAlias, get_args
+from operator import index
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple, SupportsIndex, TypeAlias, get_args
 
+from arena import games
 from arena.core.build import core
 from arena.core.games import compiled
 from arena.games.dice import FastDice
-from arena.games.rules import Game, Options, Seat
+from arena.games.rules import Game, Seat
+
+if TYPE_CHECKING:
+    from arena.core import _core
 
 PolicyName: TypeAlias = Literal["random", "greedy"]
 
@@ -41,24 +46,27 @@ def playouts(
     state: Any,
     count: int,
     *,
-    seed: int,
+    seed: SupportsIndex,
     first: Mapping[Seat, int] | None = None,
     policy: PolicyName = "random",
     careless: float = 0.1,
-    options: Options | None = None,
 ) -> list[End]:
     """Play a match out from a state so many times, with other dice each time, and return how each playout ended.
 
     `first` has actions for the first step, by seat; all other choices follow the policy. With "random" every legal
     action is as likely as the others; "greedy" is described in `arena.games.greedy`, and a share `careless` of its
-    choices is made at random. `seed`, of 64 bits, decides all of it. `options` are those of the match, where they are
-    not the usual ones. Raises ValueError for an action that is not legal, for a policy that the game does not have, and
-    for a share beyond 0 … 1.
+    choices is made at random. `seed`, of 64 bits, decides all of it. Raises TypeError for a `first` that is no mapping,
+    and ValueError for an action that is not legal, for a policy that the game does not have, for a share beyond 0 … 1
+    and for a negative count.
     """
-    begun, by = dict(first or {}), policy_of(policy, careless)
+    if first is not None and not isinstance(first, Mapping):
+        raise TypeError(f"first has actions by seat, as in {{0: 3}}, and is not {first!r}")
+    if count < 0:
+        raise ValueError(f"count is a number of playouts, not {count}")
+    begun, by, whole = dict(first or {}), policy_of(policy, careless), index(seed)
     _check(game, state, begun)
-    played = _by_core(game, state, count, seed, begun, by, game.options(options or {}))
-    return _by_python(game, state, count, seed, begun, by) if played is None else played
+    played = _by_core(game, state, count, whole, begun, by)
+    return _by_python(game, state, count, whole, begun, by) if played is None else played
 
 
 def policy_of(name: str, careless: float) -> Policy:
@@ -74,22 +82,35 @@ def _check(game: Game[Any], state: Any, first: Mapping[Seat, int]) -> None:
     pending = game.pending(state)
     for seat, action in first.items():
         if action not in pending.get(seat, ()):
-            raise ValueError(f"seat {seat} cannot choose {action} in this state")
+            raise ValueError(f"seat {seat} cannot choose {action!r} in this state")
 
 
 def _by_core(
-    game: Game[Any], state: Any, count: int, seed: int, first: Mapping[Seat, int], policy: Policy, options: Options
+    game: Game[Any], state: Any, count: int, seed: int, first: Mapping[Seat, int], policy: Policy
 ) -> list[End] | None:
     """Return what the core has played; None if there is none, if it does not have the game or so large numbers."""
-    rules, module = compiled(game.name, options), core()
-    if rules is None or module is None:
+    module, rules = core(), _compiled(game, state)
+    if module is None or rules is None:
         return None
     try:
         position = rules.read(game.wire_view(state, None))
-        ends = module.playouts(rules, position, count, seed % 2**64, *policy, first)
-    except (OverflowError, ValueError):  # a number of 64 bits or more; Python has no largest one
+    except ValueError:  # a number of 64 bits or more; Python has no largest one
         return None
-    return [End(*each) for each in ends]
+    ends = module.playouts(rules, position, count, seed % 2**64, *policy, first)
+    return None if ends is None else [End(*each) for each in ends]
+
+
+def _compiled(game: Game[Any], state: Any) -> _core.Game | None:
+    """Return the compiled rules by which the match of a state goes on; None for a game that they are not those of."""
+    if game.name not in games.names() or type(games.game(game.name)) is not type(game):
+        return None
+    usual = game.options({})
+    # The view shows all of a state but for numbers that stay the same in a match, such as the most rounds of Buttons.
+    own = {name: getattr(state, name) for name in usual if isinstance(getattr(state, name, None), int)}
+    try:
+        return compiled(game.name, {**usual, **own})
+    except OverflowError:  # in the options of a state that no match has
+        return None
 
 
 def _by_python(

@@ -53,7 +53,7 @@ def of_burning_desire(state: burning_desire.State, seat: Seat, legal: Sequence[i
 
 
 def of_buttons(state: buttons.State, seat: Seat, legal: Sequence[int]) -> int:
-    """Roll until it has three of a card's colour or of two colours, or three rolls in ten would bust.
+    """Roll until it has three of a card's colour or of two colours, or more than three rolls in ten would bust.
 
     It takes the front of its board and every button, where it earns most now, and puts its stars where a line has most
     already.

@@ -47,9 +47,10 @@ class VectorEnvironment(VectorEnv[Array, Array, Array]):
 
     `opponents` has for each seat a policy of `arena.core.playouts`, "random" or "greedy", and None for the one that
     learns; a share `careless` of greedy choices is random. Observations, masks (`info["action_mask"]`) and rewards are
-    those of `SingleAgent`, and an action that is not legal ends a match with −1, too. After its end a match begins anew
-    at the next step, whose action for it does not count. Arrays are filled in again two steps later: copy what you keep
-    for longer. Where the compiled core is, it plays; without it everything is the same, and slower.
+    those of `SingleAgent`, and an action that is not legal ends a match with −1, too; `info["illegal"]` says in which
+    matches that happened. After its end a match begins anew at the next step, whose action for it does not count.
+    Arrays are filled in again two steps later: copy what you keep for longer. Where the compiled core is, it plays;
+    without it everything is the same, and slower.
     """
 
     metadata = {"autoreset_mode": AutoresetMode.NEXT_STEP}  # noqa: RUF012 - an attribute of objects in Gymnasium
@@ -64,12 +65,13 @@ class VectorEnvironment(VectorEnv[Array, Array, Array]):
         options: Options | None = None,
     ):
         rules = games.game(game)
-        if len(opponents) not in rules.seats:
-            raise ValueError(f"{game} needs a player for {rules.seats[0]} … {rules.seats[-1]} seats: {opponents!r}")
+        if not isinstance(count, int) or count < 1:
+            raise ValueError(f"count is the number of matches, at least 1, not {count!r}")
+        if isinstance(opponents, str) or not isinstance(opponents, Sequence) or len(opponents) not in rules.seats:
+            needed = f"a list for {rules.seats[0]} … {rules.seats[-1]} seats"
+            raise ValueError(f"{game} needs {needed}, each a policy or None for the one that learns: {opponents!r}")
         if list(opponents).count(None) != 1:
             raise ValueError("one seat learns: put None there, and a policy in place of every other None")
-        if count < 1:
-            raise ValueError(f"count is the number of matches, at least 1, not {count}")
         policies = tuple([None if each is None else policy_of(each, careless) for each in opponents])
         whole = rules.options(options or {})
         row = len(observation(game, rules.start(len(opponents), FastDice(0), whole), 0))
@@ -86,26 +88,42 @@ class VectorEnvironment(VectorEnv[Array, Array, Array]):
         )
         self._arrays, self._next = [_arrays(count, row, rules.actions) for _ in range(2)]
         self._cut = np.zeros(count, np.bool_)
+        self._cut.flags.writeable = False  # it is the same in every step
+        self._places = np.arange(count)
         self._begun = False
 
     def reset(self, *, seed: int | None = None, options: dict[str, Any] | None = None) -> tuple[Array, dict[str, Any]]:
         """Begin all matches. A seed determines these and all later ones; Gymnasium's `options` are ignored."""
         super().reset(seed=seed, options=options)
-        rows, masks, _, _ = self._turned()
+        rows, masks, _, over = self._turned()
         self._batch.reset(int(self.np_random.integers(2**63)), rows, masks)
+        over[:] = False
         self._begun = True
-        return rows, {"action_mask": masks}
+        return rows, {"action_mask": masks, "illegal": over.copy()}
 
     def step(self, actions: Array) -> tuple[Array, Array, Array, Array, dict[str, Any]]:
         """Take an action in every match, and play on to the learner's next decision or the end.
 
-        Raises gymnasium.error.ResetNeeded before the first `reset`.
+        Raises gymnasium.error.ResetNeeded before the first `reset`, and ValueError for anything but one integer for
+        each match.
         """
         if not self._begun:
             raise ResetNeeded("no matches were begun: call reset()")
+        chosen = np.asarray(actions)
+        if chosen.shape != (self.num_envs,) or not np.issubdtype(chosen.dtype, np.integer):
+            given = f"not an array of shape {chosen.shape} of {chosen.dtype}"
+            raise ValueError(f"actions is an array of shape ({self.num_envs},) of integers, one a match, {given}")
+        illegal = self._illegal(chosen)
         rows, masks, rewarded, over = arrays = self._turned()
-        self._batch.step(np.ascontiguousarray(actions, np.int64), *arrays)
-        return rows, rewarded, over, self._cut, {"action_mask": masks}
+        self._batch.step(np.ascontiguousarray(chosen, np.int64), *arrays)
+        return rows, rewarded, over, self._cut, {"action_mask": masks, "illegal": illegal}
+
+    def _illegal(self, actions: Array) -> Array:
+        """Return for each match whether its action is not legal now; none is in one that begins anew."""
+        masks, over = self._arrays.masks, self._arrays.over
+        exists = (actions >= 0) & (actions < masks.shape[1])
+        legal: Array = exists & (masks[self._places, np.where(exists, actions, 0)] == 1)
+        return ~(over | legal)
 
     def _turned(self) -> _Arrays:
         """Return the arrays that were used before the last ones."""

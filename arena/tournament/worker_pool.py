@@ -24,7 +24,6 @@ from arena.sandbox import UNCONFINED, Sandbox
 from arena.sandbox.process import adopt_orphans, end_orphans, ended_in_words
 from arena.sandbox.run_folder import run_folder
 from arena.tournament import WorkersDied
-from arena.worker import worker
 from arena.worker.jobs import Command, Delivery, Link, Played, Task, Trouble
 from arena.worker.logs import Logged, Piece
 from arena.worker.worker import Worker
@@ -61,7 +60,7 @@ none, and collecting after every 700, as is usual, takes a twentieth of a worker
 class WorkerProcess:
     """One worker process and the matches it holds."""
 
-    def __init__(self, scratch: str, in_flight: int, sandbox: Sandbox, *, logs: bool) -> None:
+    def __init__(self, scratch: str, in_flight: int | None, sandbox: Sandbox, *, logs: bool) -> None:
         self._process: BaseProcess
         self.link: Connection[Command | None, Delivery | str]
         self.holds: dict[str, Task] = {}
@@ -197,7 +196,7 @@ class Workers:
         self,
         jobs: int,
         *,
-        in_flight: int = worker.IN_FLIGHT,
+        in_flight: int | None = None,
         sandbox: Sandbox = UNCONFINED,
         logs: bool = False,
         all_play: bool = False,
@@ -458,7 +457,7 @@ class Workers:
         return WorkerProcess(str(self._scratch), self._in_flight, self.sandbox, logs=self._keeps_logs)
 
 
-def _work(link: Link, scratch: str, in_flight: int, sandbox: Sandbox, logs: bool) -> None:
+def _work(link: Link, scratch: str, in_flight: int | None, sandbox: Sandbox, logs: bool) -> None:
     """Run a worker in its own process until the arena sends None, closes the link or ends."""
     gc.freeze()  # what is imported stays: it need not be searched for garbage
     gc.set_threshold(GARBAGE)

@@ -16,7 +16,7 @@ from arena.sandbox.run_folder import run_folder
 from arena.worker.jobs import Entrant, Played, Task
 from arena.worker.logs import Logged, Sink
 from arena.worker.progress import Progress
-from arena.worker.worker import IN_FLIGHT, Worker
+from arena.worker.worker import Worker
 
 Waiting: TypeAlias = Callable[[str, str, str], None]
 """Called with the label, address and token of an external bot, which somebody else is to start."""
@@ -27,7 +27,7 @@ REPORT_SECONDS = 0.5
 @contextmanager
 def own_worker(
     *,
-    in_flight: int = IN_FLIGHT,
+    in_flight: int | None = None,
     waiting: Waiting | None = None,
     sandbox: Sandbox = UNCONFINED,
     logs: Sink | None = None,

@@ -12,6 +12,7 @@ import tempfile
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
 
+from arena.core.build import core
 from arena.referee.match import Fault, Void
 from arena.referee.stream import Heard
 from arena.sandbox import UNCONFINED, Sandbox
@@ -29,8 +30,10 @@ from arena.worker.queue import Queue, Queues
 
 GATHERING = 0.1
 """Seconds for which results gather before they are delivered together."""
-IN_FLIGHT = 256
-"""Matches a process holds at most, whatever it offers."""
+IN_FLIGHT = 768
+"""Matches a process holds at most, whatever it offers: full frames cost less, until the processor's caches are full."""
+IN_PYTHON = 256
+"""How many it usually holds without the core: in Python matches are more objects, and fill the caches earlier."""
 
 
 class Worker:
@@ -40,13 +43,15 @@ class Worker:
         self,
         root: Path,
         *,
-        in_flight: int = IN_FLIGHT,
+        in_flight: int | None = None,
         waiting: Callable[[str, str, str], None] | None = None,
         sandbox: Sandbox = UNCONFINED,
         logs: Sink | None = None,
         sorts_logs: bool = False,
     ) -> None:
-        """Prepare a worker; what bots print is gathered in `logs`, if there is such a list.
+        """Prepare a worker whose bots hold up to `in_flight` matches each; None: as many as are fastest here.
+
+        What bots print is gathered in `logs`, if there is such a list.
 
         With `sorts_logs` a process that prints lines without a tag plays one match at a time, so that it is known to
         which match a line belongs.
@@ -56,7 +61,7 @@ class Worker:
         self.sandbox = sandbox
         self.logs = logs
         self._sorts_logs = sorts_logs
-        self._in_flight = in_flight
+        self._in_flight = in_flight or (IN_FLIGHT if core() is not None else IN_PYTHON)
         self._waiting = waiting
         self._runner = asyncio.Runner()
         self._loop = self._runner.get_loop()

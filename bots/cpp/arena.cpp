@@ -19,7 +19,7 @@ namespace {
 
 constexpr std::uint32_t kProtocol = 1;
 // Every match has a bot of its own, so one process may hold many.
-constexpr std::uint32_t kMatches = 256;
+constexpr std::uint32_t kMatches = 768;
 // So many times in a decision's limit the referee is told what has been decided: it takes who is silent for stopped.
 constexpr int kPieces = 4;
 

@@ -269,7 +269,7 @@ def test_a_submission_is_checked_whatever_it_lasts() -> None:
 
 
 def test_as_many_matches_at_once_as_would_last_too_long_are_left_out(tmp_path: Path) -> None:
-    """A bot that thinks for long may claim to hold 256, and all else is tried still."""
+    """A bot that thinks for long may claim to hold 768, and all else is tried still."""
     thinks = FRAME.format("Mine.choose = lambda self, turn: time.sleep(0.01) or turn.legal[0]", "")
     found = checked(tmp_path, thinks, extent=Extent(late=False, seconds=4.0))
     assert found.failed == []
@@ -286,7 +286,7 @@ def test_how_long_the_rest_lasts_is_said_from_the_first_decisions_on(tmp_path: P
     assert (done, total, known) == (0, 7, False)
     assert seconds < 3
     assert any(done == 0 for done, _, _, known in told if known)
-    assert next(seconds for done, _, seconds, _ in told if done == 1) > 256 * 3 * 0.05
+    assert next(seconds for done, _, seconds, _ in told if done == 1) > 768 * 3 * 0.05
     assert told[-1] == (7, 7, 0.0, True)
 
 

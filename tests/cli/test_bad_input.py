@@ -50,7 +50,7 @@ USAGE: dict[str, tuple[list[str], list[str]]] = {
     "no workers": (["ladder", *BIRTH, "-j", "0"], ["0", "1<=x<=256"]),
     "workers in words": (["ladder", *BIRTH, "-j", "x"], ["'x' is not a whole number"]),
     "no rounds": (["ladder", *BIRTH, "--rounds", "0"], ["0", "1<=x"]),
-    "nothing in flight": (["ladder", *BIRTH, "--in-flight", "0"], ["0", "1<=x<=256"]),
+    "nothing in flight": (["ladder", *BIRTH, "--in-flight", "0"], ["0", "1<=x<=768"]),
     "no matches": (["match", "ann", "ann", *BIRTH, "-n", "0"], ["0", "1<=x"]),
     "a limit in words": (["ladder", *BIRTH, "--limit", "abc"], ["'abc'", "250ms, 1s, 2m or 1h"]),
     "a negative limit": (["ladder", *BIRTH, "--limit", "-1s"], ["'-1s'", "250ms, 1s, 2m or 1h"]),

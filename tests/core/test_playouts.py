@@ -93,9 +93,16 @@ def test_games_of_other_packages_are_played_at_random() -> None:
 
 
 @pytest.mark.parametrize(
-    ("wrong", "said"), [({"policy": "wise"}, "no policy"), ({"careless": 1.5}, "a share from 0 to 1")]
+    ("wrong", "said"),
+    [
+        ({"policy": "wise"}, "no policy"),
+        ({"careless": 1.5}, "a share from 0 to 1"),
+        ({"count": -1}, "a number of playouts"),
+        ({"first": {0: "0"}}, "cannot choose '0'"),
+        ({"first": 0}, "actions by seat"),
+    ],
 )
 def test_what_cannot_be_asked_is_said(wrong: Any, said: str) -> None:
     """With what can be."""
-    with pytest.raises(ValueError, match=said):
-        playouts(game("birth"), beginning("birth", 2), 1, seed=1, **wrong)
+    with pytest.raises((ValueError, TypeError), match=said):
+        playouts(game("birth"), beginning("birth", 2), **{"count": 1, "seed": 1} | wrong)

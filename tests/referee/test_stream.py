@@ -477,10 +477,10 @@ FOUND = LIMITS.decision + LIMITS.bank + LIMITS.decision / PIECES
 """Seconds of silence after which a bot with several matches is overdue."""
 
 
-@pytest.mark.parametrize("count", [2, 8, 256])
+@pytest.mark.parametrize("count", [2, 8, 768])
 def test_who_has_stopped_is_found_as_soon_however_much_it_owes(count: int) -> None:
     """A bot that hangs is found after the time of one decision, not of all that it owes."""
-    wire = Wire(matches=256)
+    wire = Wire(matches=768)
     in_a_frame(wire, count)
     wire.time.pass_by(FOUND)
     assert wire.faults == []
@@ -872,7 +872,7 @@ def answers_at_the_end(cost: Callable[[int], float], limits: Limits = LIMITS, ma
 
     `cost` gives the seconds that a decision takes, by its number.
     """
-    wire = Wire(matches=256, new=True)
+    wire = Wire(matches=768, new=True)
     stream, longest, most = wire.stream, 0.0, 0
     while matches or stream.held:
         while matches and len(stream.held) < stream.window.size:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
+from itertools import count
 from pathlib import Path
 from typing import Any
 
@@ -17,6 +18,7 @@ from arena.games.greedy import GREEDY
 from arena.games.observation import observation
 from arena.rl import VectorEnvironment, vector
 from arena.rl.environment import rewards
+from tests.core.side_by_side import table
 
 PAGE = (Path(__file__).parents[2] / "docs/learning.md").read_text()
 TABLES = [(name, seats) for name in GREEDY for seats in game(name).seats]
@@ -38,33 +40,32 @@ def opponents(seats: int, learner: int) -> Sequence[str | None]:
 def choices(masks: Any, luck: np.random.Generator, foolish: float = 0.0) -> Any:
     """Random legal actions, now and then one that is not."""
     actions = (masks * luck.random(masks.shape)).argmax(axis=1)
-    return np.where(luck.random(len(masks)) < foolish, masks.shape[1] + 3, actions)
+    wrong = luck.choice([masks.shape[1] + 3, -1, -(2**63), 2**63 - 1, 256], len(masks))
+    return np.where(luck.random(len(masks)) < foolish, wrong, actions)
 
 
 @pytest.mark.needs("core")
 @pytest.mark.parametrize(("name", "seats"), TABLES)
 def test_the_core_shows_what_python_shows(name: str, seats: int, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Every observation, mask, reward and end, from every seat; foolish actions included."""
-    luck, ended = np.random.default_rng(seats), 0
-    for learner in range(seats):
-        both = [make(name, 5, opponents(seats, learner)) for make in (VectorEnvironment, _in_python(monkeypatch))]
+    """Every observation, mask, reward and end, from every seat, with all options; foolish actions included."""
+    luck, ended, numbers = np.random.default_rng(seats), 0, count()
+    for learner in list(range(seats)) * 3:
+        options = next(made.options for number in numbers if (made := table(name, number)).seats == seats)
+        args = (name, 3, opponents(seats, learner))
+        settings: Any = {"options": options, "careless": float(luck.choice([0, 0.1, 0.5, 1]))}
+        both = VectorEnvironment(*args, **settings), without_core(monkeypatch, *args, **settings)
         assert type(both[0]._batch) is not vector._InPython
         seen = [env.reset(seed=learner) for env in both]
         for _ in range(60):
             (fast, fast_info), (slow, slow_info) = seen
             assert np.array_equal(fast, slow)
-            masks = fast_info["action_mask"]
-            assert np.array_equal(masks, slow_info["action_mask"])
-            actions = choices(masks, luck, 0.005)
+            assert all(np.array_equal(fast_info[key], slow_info[key]) for key in ("action_mask", "illegal"))
+            actions = choices(fast_info["action_mask"], luck, 0.005)
             (fast, *fast_ends, fast_info), (slow, *slow_ends, slow_info) = (env.step(actions) for env in both)
             assert all(np.array_equal(one, other) for one, other in zip(fast_ends, slow_ends, strict=True))
-            ended += int(fast_ends[1].sum())
+            ended += int((fast_ends[1] & ~fast_info["illegal"]).sum())
             seen = [(fast, fast_info), (slow, slow_info)]
-    assert ended > 0
-
-
-def _in_python(patch: pytest.MonkeyPatch) -> Any:
-    return lambda *args: without_core(patch, *args)
+    assert ended >= 10, "matches that ended by the rules"
 
 
 @pytest.mark.parametrize("name", GREEDY)
@@ -124,6 +125,7 @@ def test_what_is_not_legal_loses() -> None:
     good = choices(info["action_mask"], np.random.default_rng(1))[1]
     _, reward, over, _, info = env.step(np.array([99, good]))
     assert (reward.tolist(), over.tolist()) == ([-1, 0], [True, False])
+    assert info["illegal"].tolist() == [True, False]
     assert not info["action_mask"][0].any()
     _, reward, over, _, info = env.step(choices(info["action_mask"], np.random.default_rng(1)))
     assert (reward.tolist(), over.tolist()) == ([0, 0], [False, False])
@@ -135,8 +137,10 @@ def test_what_is_not_legal_loses() -> None:
         (("birth", 4, [None, None]), "one seat learns"),
         (("birth", 4, ["greedy", "random"]), "one seat learns"),
         (("birth", 4, [None, "wise"]), "no policy"),
-        (("birth", 4, [None]), "needs a player for 2 … 3 seats"),
+        (("birth", 4, [None]), "needs a list for 2 … 3 seats"),
+        (("birth", 4, "greedy"), "needs a list"),
         (("birth", 0), "at least 1"),
+        (("birth", ["greedy", None]), "count is the number of matches"),
     ],
 )
 def test_what_cannot_be_made_is_said(args: Any, said: str) -> None:
@@ -159,12 +163,25 @@ def test_a_batch_has_to_be_begun() -> None:
         env._batch.step(np.array([0, 0]), *env._arrays)
 
 
-def test_arrays_of_another_size_are_refused() -> None:
+@pytest.mark.parametrize(
+    "actions", [[0], [0, 0, 0], [[0, 0]], [[0], [0]], 0, None, [0.0, 0.0], [True, True], ["0", "0"]], ids=repr
+)
+def test_other_actions_than_one_for_each_match_are_refused(actions: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    """With the core and without it, before any match goes on."""
+    for env in (VectorEnvironment("birth", 2), without_core(monkeypatch, "birth", 2)):
+        _, info = env.reset(seed=1)
+        with pytest.raises(ValueError, match=re.escape("actions is an array of shape (2,) of integers")):
+            env.step(actions)
+        assert not env.step(info["action_mask"].argmax(axis=1))[4]["illegal"].any()
+
+
+@pytest.mark.needs("core")
+def test_the_core_refuses_arrays_of_another_size() -> None:
     """Nothing is written beyond their ends."""
     env = VectorEnvironment("birth", 2)
     env.reset(seed=1)
-    with pytest.raises(ValueError, match=r"an array of 16 bytes is needed, not of 24|is longer than"):
-        env.step(np.array([0, 0, 0]))
+    with pytest.raises(ValueError, match="an array of 16 bytes is needed, not of 24"):
+        env._batch.step(np.array([0, 0, 0]), *env._arrays)
 
 
 def test_the_program_on_the_page_runs() -> None:

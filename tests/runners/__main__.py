@@ -6,6 +6,7 @@ import csv
 import io
 import os
 import shutil
+import signal
 import subprocess
 import sys
 import tempfile
@@ -19,6 +20,7 @@ import click
 
 from arena.submission.manifest import load
 from arena.submission.templates import missing_tools, templates
+from arena.worker.worker import IN_FLIGHT
 from tests.cli.commands import arena
 
 HERE = Path(__file__).parent
@@ -97,6 +99,7 @@ def arena_runners(folder: Path) -> list[Runner]:
     for language, title in (("rust", "Rust"), ("c++", "C++")):
         template = templates()[language]
         if not missing_tools(load(template / "bot.toml", str(template))):
+            click.echo(f"building two bots in {title}, which may take minutes the first time", err=True)
             line_ups[title] = ("one", "two")
             for name in line_ups[title]:
                 _arena("new", str(folder / name), "--language", language)
@@ -104,13 +107,12 @@ def arena_runners(folder: Path) -> list[Runner]:
             break
     home = folder / "home"
     for name, path in submit:
-        click.echo(f"entering {path.name}", err=True)
         _arena("submit", str(path), "--name", name, "--game", "buttons", "--home", str(home))
 
     def runner(bots: tuple[str, str]) -> Callable[[int], Played]:
         return lambda matches: _ladder(home, bots, matches)
 
-    return [Runner("arena", language, "256 a bot", runner(bots)) for language, bots in line_ups.items()]
+    return [Runner("arena", language, f"{IN_FLIGHT} a bot", runner(bots)) for language, bots in line_ups.items()]
 
 
 def _ladder(prepared: Path, bots: tuple[str, str], matches: int) -> Played:
@@ -165,7 +167,8 @@ def main(c_chess_cli: str | None, fastchess: str | None, turns: int, seconds: fl
 
     All play in turns: the arena two-player Buttons in its sandbox, with every decision recorded and every match rated;
     the others a game of chess of as many plies, which bots of C and of Python play from a list. No bot thinks. The
-    whole command is timed, and nothing else should run meanwhile. The table is Markdown.
+    whole command is timed, and nothing else should run meanwhile. The table is Markdown. Needs a C compiler; with Rust
+    or a C++ compiler the arena also plays with compiled bots.
 
     \b
     Example:
@@ -177,12 +180,14 @@ def main(c_chess_cli: str | None, fastchess: str | None, turns: int, seconds: fl
             if (found := shutil.which(program)) is None:
                 raise click.ClickException(f"{program} is no program that can be run")
             rivals[name] = os.path.abspath(found)
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit(128 + signal.SIGTERM))  # so that the folder goes, too
     with tempfile.TemporaryDirectory() as scratch:
         folder = Path(scratch)
         bots = chess_bots(folder)
-        runners = arena_runners(folder)
-        for name, path in rivals.items():
-            runners += chess_runners(name, path, bots, at_once)
+        others = [each for name, path in rivals.items() for each in chess_runners(name, path, bots, at_once)]
+        for runner in others[:: len(bots) * len(at_once)]:
+            runner.play(2)  # tells in a moment what else would be told after minutes
+        runners = arena_runners(folder) + others
         matches = [_fitting(runner, seconds) for runner in runners]
         rates: list[list[float]] = [[] for _ in runners]
         for turn in range(turns):

@@ -77,10 +77,10 @@ def test_the_table_compares_turn_by_turn() -> None:
     def runner(name: str, at_once: str) -> runners.Runner:
         return runners.Runner(name, "C", at_once, lambda _: runners.Played(0, 0, 1.0))
 
-    every = [runner("arena", "256 a bot"), runner("c-chess-cli", "1"), runner("c-chess-cli", "4")]
+    every = [runner("arena", "768 a bot"), runner("c-chess-cli", "1"), runner("c-chess-cli", "4")]
     lines = runners.table(every, [[300, 200, 100], [100, 50, 400], [150, 200, 50]]).splitlines()
     assert lines[2:5] == [
-        "| arena | C | 256 a bot | 200 | 100 | 300 |",
+        "| arena | C | 768 a bot | 200 | 100 | 300 |",
         "| c-chess-cli | C | 1 | 100 | 50 | 400 |",
         "| c-chess-cli | C | 4 | 150 | 50 | 200 |",
     ]
@@ -97,7 +97,7 @@ def test_it_plays_in_turns(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> N
     ran = CliRunner().invoke(runners.main, words)
     assert ran.exit_code == 0, ran.stderr
     assert [line.split("|")[1:4] for line in ran.stdout.splitlines() if line.startswith("| ")][1:] == [
-        [" arena ", " Python ", " 256 a bot "],
+        [" arena ", " Python ", " 768 a bot "],
         [" c-chess-cli ", " C ", " 1 "],
         [" c-chess-cli ", " Python ", " 1 "],
     ]

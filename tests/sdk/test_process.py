@@ -32,7 +32,7 @@ async def test_a_bot_introduces_itself() -> None:
     """The referee learns how much it may send before it sends anything."""
     async with refereed("-c", LUCKY) as referee:
         hello = await referee.hello()
-    assert (hello.protocol, hello.token, hello.matches, hello.updates) == (1, TOKEN, 256, False)
+    assert (hello.protocol, hello.token, hello.matches, hello.updates) == (1, TOKEN, 768, False)
     assert "arena_bot" in hello.sdk
 
 

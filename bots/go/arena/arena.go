@@ -28,7 +28,7 @@ const (
 	// So many times in a decision's limit the referee is told what has been decided: it takes who is silent for stopped.
 	pieces = 4
 	// Every match has a Bot of its own, so one process may hold many.
-	matches = 256
+	matches = 768
 )
 
 var (

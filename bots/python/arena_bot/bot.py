@@ -29,7 +29,7 @@ class Bot(ABC):
     The attributes are not set yet when `__init__` runs: prepare a match in `start`, where they are.
     """
 
-    matches: ClassVar[int] = 256
+    matches: ClassVar[int] = 768
     """How many matches one process of this bot may hold at once; 1 for a bot that needs the whole machine."""
     updates: ClassVar[bool] = False
     """Whether `update` is to be called after every step of the match."""

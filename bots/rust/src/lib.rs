@@ -36,7 +36,7 @@ static METHOD: &str = "/arena.v1.RefereeService/Play";
 /// One seat of one match: every match has a bot of its own, so matches never mix.
 pub trait Bot: Sized {
     /// How many matches one process may hold at once; 1 for a bot that needs the whole machine.
-    const MATCHES: u32 = 256;
+    const MATCHES: u32 = 768;
 
     /// The bot of a match that begins.
     fn start(start: &MatchStart) -> Self;

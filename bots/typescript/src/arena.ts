@@ -46,7 +46,7 @@ export function log(about: MatchStart | Decision | MatchEnd, text: string): void
 }
 
 /** Plays until the arena says goodbye, up to `matches` at once; 1 for a bot that needs the whole machine. */
-export function run(newBot: (start: MatchStart) => Bot, matches = 256): void {
+export function run(newBot: (start: MatchStart) => Bot, matches = 768): void {
   const { ARENA_ADDR: address, ARENA_TOKEN: token = "" } = process.env;
   if (address === undefined) {
     console.error("the arena starts this bot: try `arena match . random --game buttons`");

@@ -44,7 +44,7 @@ def _table(state: State) -> State:
     return state._replace(turns=(), phase=Phase.ROLL, dice=(), rolls=0, score=0, multiplications=0)
 
 
-@lru_cache(maxsize=1 << 9)  # a turn of each match in flight, of 256 at most, and some that come again
+@lru_cache(maxsize=1 << 10)  # a turn of each match in flight, of 768 at most, and some that come again
 def _turn(table: State) -> Turn:
     def banked(points: int) -> float:
         return wins(table, points) + PLACE * points

@@ -26,9 +26,9 @@ public final class Arena {
 
   private Arena() {}
 
-  /** Plays until the arena says goodbye, up to 256 matches at once, then ends the process. */
+  /** Plays until the arena says goodbye, up to 768 matches at once, then ends the process. */
   public static void run(Function<MatchStart, Bot> newBot) {
-    run(256, newBot);
+    run(768, newBot);
   }
 
   /** The same with up to so many matches at once; 1 for a bot that needs the whole machine. */
