@@ -21,10 +21,10 @@ Sampler: TypeAlias = Callable[[], Sample]
 
 SIDES = ("referee", "bots", "coordinator")
 """Groups of processes whose CPU time is measured; the coordinator is the benchmark's own process."""
-PER_MATCH = 0.0005
-"""CPU time that each match is assumed to cost in addition to its decisions, in seconds.
+PER_MATCH = 0.0003
+"""CPU time that a match of two players costs in addition to its decisions, in seconds.
 
-About what the coordinator spends on one: docs/performance.md.
+docs/performance.md says how that was measured. More players cost more, which is left in the cost of their decisions.
 """
 
 

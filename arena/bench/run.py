@@ -33,7 +33,7 @@ NOTES = (
     "raw_grpc and raw_single play back what a ladder of the same number of matches sent",
     "frames empty towards the end of a repeat: the more --seconds, the more decisions a frame and a second",
     "unbatched: one match at a time in each bot process, so one decision a frame",
-    "cost of a decision: CPU of all sides, less 0.5 ms for each match, against two-player Buttons",
+    "cost of a decision: CPU of all sides, less 0.3 ms for each match, against two-player Buttons",
     "ladders of more than two players have one worker and one repeat: compare their CPU, not their rates",
     "scale is measured only with --only scale, and takes minutes; its results are made up, its store is real",
     "mib: proportional set size (PSS) of a process of the kind, the mean; the coordinator is the benchmark itself",
