@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import random
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from google.protobuf.message import Message
@@ -80,9 +80,16 @@ def _of_buttons(luck: random.Random) -> dict[str, Any]:
     return {"max_rounds": luck.choice((1, 2, 5, 60))} | ({"boards": boards} if luck.random() < 0.5 else {})
 
 
-def play_all(name: str, numbers: Sequence[int]) -> int:
+def brief(name: str, number: int) -> Table:
+    """Return a random table whose match is short, of as many decisions as one of BIRTH or a few more."""
+    match = table(name, number)
+    limits = {"birth": {}, "burning-desire": {"max_turns": 1 + number % 3}, "buttons": {"max_rounds": 1 + number % 2}}
+    return match._replace(options=match.game.options({**match.options, **limits[name]}))
+
+
+def play_all(name: str, numbers: Sequence[int], make: Callable[[str, int], Table] = table) -> int:
     """Play the random matches with these numbers, and return the number of their decisions."""
-    return sum(play(table(name, number), number) for number in numbers)
+    return sum(play(make(name, number), number) for number in numbers)
 
 
 def play(match: Table, number: int) -> int:
