@@ -66,8 +66,12 @@ class Pace:
 
     def match(self, game: str, decisions: int) -> float:
         """Return how long a match with so many decisions of the bot lasts."""
+        return self.thinking(game, decisions) + decisions * OVERHEAD
+
+    def thinking(self, game: str, decisions: int) -> float:
+        """Return how long the bot thinks in such a match, which is nearly all of its time where many share a frame."""
         first = fmean([times[0] for times in self._times.values() if times] or [FAST])
-        return first + (decisions - 1) * self.decision(game) + decisions * OVERHEAD
+        return first + (decisions - 1) * self.decision(game)
 
 
 class Course:

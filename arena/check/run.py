@@ -132,7 +132,7 @@ class Steps:
     def _probing(self) -> float:
         """Return how long the probes last that are left; the bot is taken to hold as many matches as a bot can."""
         pace = self.course.pace
-        at_once = IN_FLIGHT * pace.match("", ROUNDS)
+        at_once = IN_FLIGHT * pace.thinking("", ROUNDS)
         lasts = {LATE: PAUSE, AT_ONCE: 0 if self.course.too_long(at_once) else at_once}
         return sum(lasts.get(probe.name, 0) + pace.decision() for probe in self.probes)
 
@@ -253,7 +253,7 @@ async def _probe(
 
 def _too_long(examiner: Examiner, game: str, course: Course) -> str:
     """Return why the bot cannot be asked about as many matches at once as it claims; empty if there is time."""
-    return course.too_long(examiner.claimed * course.pace.match(game, ROUNDS))
+    return course.too_long(examiner.claimed * course.pace.thinking(game, ROUNDS))
 
 
 def _of_probe(probe: Probe, fault: Misbehaved) -> Finding:
