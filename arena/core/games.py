@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from arena import games
 from arena.core.build import core
-from arena.games.rules import Options
+from arena.games.rules import Game, Options
 
 if TYPE_CHECKING:
     from arena.core import _core
@@ -46,10 +46,15 @@ def encoded_options(name: str, options: Options) -> bytes:
     return _COMPILED[name].encoded(options)
 
 
-def compiled(name: str, options: Options) -> _core.Game | None:
-    """Return the compiled rules of a game with these options; None if there is no core, or not this game in it."""
-    module, known = core(), _COMPILED.get(name)
-    if module is None or known is None or games.game(name).rules_version != known.rules_version:
+def compiled(game: Game[Any], options: Options) -> _core.Game | None:
+    """Return the compiled rules of a game with these options; None if there is no core, or not this game in it.
+
+    What others derived from one of our games has rules of its own, even under its name.
+    """
+    module, known = core(), _COMPILED.get(game.name)
+    if module is None or known is None or game.rules_version != known.rules_version:
         return None
-    game: _core.Game = module.Game(name, known.encoded(options))
-    return game
+    if type(game) is not type(games.game(game.name)):
+        return None
+    rules: _core.Game = module.Game(game.name, known.encoded(options))
+    return rules

@@ -14,7 +14,6 @@ from collections.abc import Mapping, Sequence
 from operator import index
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple, SupportsIndex, TypeAlias, get_args
 
-from arena import games
 from arena.core.build import core
 from arena.core.games import compiled
 from arena.games.dice import FastDice
@@ -101,14 +100,12 @@ def _by_core(
 
 
 def _compiled(game: Game[Any], state: Any) -> _core.Game | None:
-    """Return the compiled rules by which the match of a state goes on; None for a game that they are not those of."""
-    if game.name not in games.names() or type(games.game(game.name)) is not type(game):
-        return None
+    """Return the compiled rules by which the match of a state goes on; None if there are none."""
     usual = game.options({})
     # The view shows all of a state but for numbers that stay the same in a match, such as the most rounds of Buttons.
     own = {name: getattr(state, name) for name in usual if isinstance(getattr(state, name, None), int)}
     try:
-        return compiled(game.name, {**usual, **own})
+        return compiled(game, {**usual, **own})
     except OverflowError:  # in the options of a state that no match has
         return None
 

@@ -80,7 +80,7 @@ class VectorEnvironment(VectorEnv[Array, Array, Array]):
         self.single_action_space = spaces.Discrete(rules.actions)
         self.observation_space = spaces.Box(0, 1, (count, row), np.float32)
         self.action_space = spaces.MultiDiscrete([rules.actions] * count)
-        module, fast = core(), compiled(game, whole)
+        module, fast = core(), compiled(rules, whole)
         self._batch: _Batch = (
             _InPython(rules, count, policies, whole)
             if module is None or fast is None

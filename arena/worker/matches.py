@@ -66,7 +66,7 @@ class MatchInPlay:
         Returns whether it does; the first questions wait on the streams then.
         """
         task, table = self.task, self._table
-        game = compiled(task.game, task.options)
+        game = compiled(table.match.game, task.options)
         seats = [self.streams[seat].lend(at) for seat, at in sorted(table.at.items())]
         told = tuple([each for each in seats if each is not None])
         if game is None or len(told) < len(task.lineup) or any(bot.entrant.is_external for bot in self.bots.values()):
