@@ -20,6 +20,7 @@ from arena.referee.limits import Limits
 from arena.submission import Program
 from arena.tournament.run import Run, run_ladder
 from arena.tournament.worker_pool import CHUNK, Workers
+from arena.worker.local_host import LocalHost
 from arena.worker.progress import Progress
 from ladder import store
 
@@ -148,7 +149,7 @@ def how_many(setting: Setting, case: Case, in_flight: int | None) -> int:
 def _stand(setting: Setting, case: Case, in_flight: int | None, command: Sequence[str]) -> Iterator[Stand]:
     scratch = Path(tempfile.mkdtemp(prefix=f"{case.game}{case.players}-", dir=setting.scratch))
     programs = [_program(scratch / f"random{number}", command) for number in range(case.players)]
-    with Workers(setting.jobs, in_flight=in_flight, logs=True, all_play=True) as workers:
+    with Workers(LocalHost(setting.jobs, in_flight=in_flight, logs=True), all_play=True) as workers:
         yield Stand(case, programs, workers, scratch)
 
 

@@ -76,12 +76,13 @@ def compare(
     from arena.tournament.compare import Question
     from arena.tournament.compare import compare as play_groups
     from arena.tournament.worker_pool import Workers
+    from arena.worker.local_host import LocalHost
 
     seats = check_players(setting.game, players)
     names = [*bots, *(field.split(",") if field is not None else ())]
     with (
         run_folder() as scratch,
-        Workers(jobs, sandbox=sandbox) as workers,
+        Workers(LocalHost(jobs, sandbox=sandbox)) as workers,
         progress(f"{bots[0]} or {bots[1]}", at_most=True, caution=sandbox.warning) as report,
     ):
         workshop = roster.Workshop(scratch, sandbox, Building(report.announce, report.passing))

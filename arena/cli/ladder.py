@@ -108,6 +108,7 @@ def ladder(
     from arena.tournament.budget import Budget
     from arena.tournament.run import run_ladder
     from arena.tournament.worker_pool import Workers
+    from arena.worker.local_host import LocalHost
     from ladder import store
 
     begun, since = time.monotonic(), time.time()
@@ -135,7 +136,7 @@ def ladder(
         for line in _beforehand(db, mine, field, budget):
             say(line)
         with (
-            Workers(jobs, in_flight=in_flight, sandbox=sandbox, logs=True) as workers,
+            Workers(LocalHost(jobs, in_flight=in_flight, sandbox=sandbox, logs=True)) as workers,
             stop_on_signals(workers.stop) as stopped,
             progress(title(game, seats), begins=seconds is None, caution=sandbox.warning) as report,
         ):

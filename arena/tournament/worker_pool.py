@@ -1,4 +1,4 @@
-"""Worker processes: they are dealt matches and deliver results; a worker that dies does not stop the others.
+"""Workers, wherever they run: they are dealt matches and deliver results; one that dies does not stop the others.
 
 Matches are played in phases. No two matches of a phase share a seed, and between two phases every worker ends its
 bots: at that moment no process of a bot is alive that has seen any dice. So no bot can be told of dice that are still
@@ -7,31 +7,20 @@ to be rolled in one of its matches, whatever way two processes find to communica
 
 from __future__ import annotations
 
-import contextlib
-import gc
 import math
 import time
-import traceback
 from collections import Counter, deque
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from itertools import chain, islice
-from multiprocessing.connection import wait
-from pathlib import Path
-from typing import TYPE_CHECKING
+from operator import itemgetter
+from types import TracebackType
 
 from arena.referee.match import Void, VoidReason
-from arena.sandbox import UNCONFINED, Sandbox
-from arena.sandbox.process import adopt_orphans, end_orphans, ended_in_words
-from arena.sandbox.run_folder import run_folder
+from arena.sandbox import Sandbox
 from arena.tournament import WorkersDied
-from arena.worker.jobs import Command, Delivery, Link, Played, Task, Trouble
+from arena.worker.hosts import Host, HostLost, Hosts, WorkerEnded
+from arena.worker.jobs import Command, Delivery, Played, Task, Trouble
 from arena.worker.logs import Logged, Piece
-from arena.worker.worker import Worker
-from arena.worker.worker_process import start_process
-
-if TYPE_CHECKING:
-    from multiprocessing.connection import Connection
-    from multiprocessing.process import BaseProcess
 
 CHUNK = 4
 """Number of matches dealt to a worker at a time, in turn, until each worker has enough."""
@@ -51,18 +40,16 @@ QUIET = 10.0
 """Seconds without such a complaint after which one more worker plays."""
 DEATHS = 8
 """Number of matches that may each kill a worker, with no result in between, before that is an error."""
-
-GARBAGE = 10_000
-"""Number of objects that a worker makes before it collects garbage: it has hardly any, since a match that ends leaves
-none, and collecting after every 700, as is usual, takes a twentieth of a worker's time."""
+MANY = 1_000_000
+"""More workers than there are: a phase is worth all of them."""
 
 
-class WorkerProcess:
-    """One worker process and the matches it holds."""
+class DealtWorker:
+    """A worker as it is dealt matches: which it holds, and what is known of it."""
 
-    def __init__(self, scratch: str, in_flight: int | None, sandbox: Sandbox, *, logs: bool) -> None:
-        self._process: BaseProcess
-        self.link: Connection[Command | None, Delivery | str]
+    def __init__(self, host: HostWorkers) -> None:
+        self.host = host
+        self.running = host.host.start()
         self.holds: dict[str, Task] = {}
         self.backlog = FIRST_BACKLOG
         self.has_bots = False
@@ -75,41 +62,26 @@ class WorkerProcess:
         self.is_suspicious = False
         """Whether the worker plays matches of which one may have killed a worker: then it gets no others."""
         self._heard: float | None = None
-        self._process, self.link = start_process(_work, scratch, in_flight, sandbox, logs)
 
     def deal(self, tasks: Collection[Task], trouble: Trouble) -> None:
         """Give the worker matches to play, and tell it of the trouble known."""
         self.holds.update((task.id, task) for task in tasks)
         self.has_bots = self.spares = True
-        self.tell(Command(tuple(tasks), trouble))
+        self.running.send(Command(tuple(tasks), trouble))
 
     def ask(self) -> None:
         """Ask the worker to give back some matches that have not begun."""
         self.was_asked = True
-        self.tell(Command(spare=True))
+        self.running.send(Command(spare=True))
 
     def rest(self) -> None:
         """Tell the worker to end its bots."""
         self.is_resting = True
-        self.tell(Command(rest=True))
+        self.running.send(Command(rest=True))
 
-    def tell(self, command: Command | None) -> None:
-        """Send a command, or None to end the process. If the worker has died, `hear` raises it, not this."""
-        with contextlib.suppress(OSError):
-            self.link.send(command)
-
-    def finish(self) -> None:
-        """Tell the worker to abandon the matches in play, end its bots and stop."""
-        self.tell(None)
-
-    def hear(self) -> Delivery:
-        """Return the worker's next delivery. Raises EOFError if it died, and RuntimeError if a bug of ours ended it."""
-        try:
-            delivery = self.link.recv()
-        except OSError as error:
-            raise EOFError from error
-        if isinstance(delivery, str):
-            raise RuntimeError(f"a worker failed:\n{delivery}")
+    def receive(self) -> Delivery:
+        """Return the worker's next delivery; raises as that of `RunningWorker` does."""
+        delivery = self.running.receive()
         if delivery.spared is not None:
             self.was_asked, self.spares = False, bool(delivery.spared)
         if delivery.rested:
@@ -130,19 +102,24 @@ class WorkerProcess:
         """Whether the worker should be dealt more matches."""
         return not (self.is_suspicious or self.is_resting) and len(self.holds) < self.backlog
 
+
+class HostWorkers:
+    """The workers of one host, and how many of them play."""
+
+    def __init__(self, host: Host) -> None:
+        self.host = host
+        self.width = Width(host.jobs)
+        self.workers: list[DealtWorker] = []
+
     @property
-    def is_dead(self) -> bool:
-        """Whether the process has ended."""
-        return self._process.exitcode is not None
+    def has_room(self) -> bool:
+        """Whether one more worker may be started here now."""
+        return len(self.workers) < self.width.now
 
-    def exit_in_words(self) -> str:
-        """Return how the process ended, such as "was killed by SIGKILL"; it must have ended."""
-        return ended_in_words(self._process.exitcode or 0)
-
-    def end(self) -> None:
-        """Wait until the process has ended, and close the link."""
-        self._process.join()
-        self.link.close()
+    def start(self) -> DealtWorker:
+        """Start one more worker."""
+        self.workers.append(DealtWorker(self))
+        return self.workers[-1]
 
 
 class Stock:
@@ -160,6 +137,11 @@ class Stock:
     def _take_spared(self) -> Iterator[Task]:
         while self._spared:
             yield self._spared.popleft()
+
+    def is_empty(self, trouble: Trouble) -> bool:
+        """Whether nothing is left to be dealt."""
+        self._spared.extendleft(self.take(1, trouble))
+        return not self._spared
 
     def give_back(self, tasks: Iterable[Task]) -> None:
         """Take back matches that were dealt but did not begin, for another worker."""
@@ -190,31 +172,20 @@ class Width:
 
 
 class Workers:
-    """Worker processes, each with a referee and bots of its own. A context manager."""
+    """Workers on one host or many, which are dealt matches phase by phase. A context manager."""
 
-    def __init__(
-        self,
-        jobs: int,
-        *,
-        in_flight: int | None = None,
-        sandbox: Sandbox = UNCONFINED,
-        logs: bool = False,
-        all_play: bool = False,
-    ) -> None:
-        """Prepare up to `jobs` workers.
+    def __init__(self, hosts: Hosts, *, all_play: bool = False) -> None:
+        """Prepare to deal; workers are started when there are matches for them.
 
-        With `logs` what bots print is gathered, and whoever plays takes it. With `all_play` all play every phase,
-        however short, as `arena bench` needs.
+        What bots printed, if the hosts gather it, is taken by whoever plays. With `all_play` all workers play every
+        phase, however short, as `arena bench` needs.
         """
-        self.jobs = jobs
+        self._hosts = hosts
+        self._of_host: dict[Host, HostWorkers] = {}
         self._all_play = all_play
-        self._width = Width(jobs)
-        self._enough = jobs
+        self._enough = MANY
         """Number of workers that the phase is worth."""
-        self._in_flight = in_flight
-        self._keeps_logs = logs
         self._logs: list[Logged | Piece] = []
-        self.sandbox = sandbox
         self.trouble = Trouble()
         """What is known of faults and retirements of bots."""
         self._stopped = False
@@ -223,24 +194,34 @@ class Workers:
         self._killers: set[str] = set()
         self._pace: dict[str, float] = {}
         """About how many seconds of thinking a bot needs for a match, by digest."""
-        self._resources = contextlib.ExitStack()
-        self._processes: list[WorkerProcess] = []
 
     def __enter__(self) -> Workers:
-        adopt_orphans()
-        self._scratch = self._resources.enter_context(run_folder())
+        self._hosts.__enter__()
         return self
 
-    def __exit__(self, *error: object) -> None:
-        with self._resources:
-            for process in self._processes:
-                process.finish()
-            for process in self._processes:
-                with contextlib.suppress(EOFError, RuntimeError):
-                    while not process.hear().last:
-                        pass
-                process.end()
-            end_orphans()
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        try:
+            for _ in self._finish(raises=False):
+                pass
+            for worker in self._workers():
+                worker.running.close()
+        finally:
+            self._hosts.__exit__(kind, error, trace)
+
+    @property
+    def jobs(self) -> int:
+        """Number of workers that may play at once, on all hosts that are there now."""
+        return max(1, sum(host.jobs for host in self._hosts.present()))
+
+    @property
+    def sandbox(self) -> Sandbox:
+        """What holds bots, at least."""
+        return self._hosts.sandbox
+
+    def _workers(self) -> list[DealtWorker]:
+        return [worker for host in self._of_host.values() for worker in host.workers]
 
     def stop(self) -> None:
         """Begin no more matches; `play` ends once the workers have delivered those that are finished."""
@@ -262,34 +243,47 @@ class Workers:
         While there are none, it yields an empty list about ten times a second. Afterwards no bot is alive. A match
         without a result is left for a later phase: it was taken back from a bot with a fault, or held with others by a
         worker that died. The latter are then played in ever smaller hands (batches), until a match that kills a worker
-        alone is void. Raises WorkersDied if too many do.
+        alone is void. Raises WorkersDied if too many do. A match whose host is lost is played by another one, or waits
+        until there is one.
         """
         self._bury()
-        end_orphans()
-        self._enough = self._worth(tasks) if isinstance(tasks, Sequence) else self.jobs
+        self._enough = self._worth(tasks) if isinstance(tasks, Sequence) else MANY
         stock, hands = self._apart(tasks)
         while not self._stopped:
+            self._see_hosts()
             self._deal(stock, hands)
             self._even_out(hands)
-            busy = [process for process in self._processes if process.holds or process.is_resting]
-            if not busy:
+            busy = [worker for worker in self._workers() if worker.holds or worker.is_resting]
+            if not (busy or hands) and stock.is_empty(self.trouble):
                 break
-            ready = wait([process.link for process in busy], timeout=0.1)
-            for process in busy:
-                if process.link in ready:
-                    yield self._hear(process, stock)
+            ready = self._hosts.wait([worker.running for worker in busy], 0.1)
+            for worker in busy:
+                if worker.running in ready:
+                    yield self._hear(worker, stock)
             if not ready:
                 yield []
         if self._stopped:
             yield from self._last_results()
         else:
-            assert not any(process.has_bots for process in self._processes), "a phase ended while bots were alive"
+            assert not any(worker.has_bots for worker in self._workers()), "a phase ended while bots were alive"
 
     def _bury(self) -> None:
         """Remove workers that died while they had nothing to do, so that no match is blamed for it."""
-        for process in [process for process in self._processes if process.is_dead]:
-            process.end()
-            self._processes.remove(process)
+        for worker in [worker for worker in self._workers() if worker.running.has_ended]:
+            self._remove(worker)
+
+    def _remove(self, worker: DealtWorker) -> None:
+        worker.running.close()
+        worker.host.workers.remove(worker)
+
+    def _see_hosts(self) -> None:
+        """Deal to hosts that have come, and no more to those that have gone, once nothing of theirs is left."""
+        present = self._hosts.present()
+        for host in present:
+            if host not in self._of_host:
+                self._of_host[host] = HostWorkers(host)
+        for host in [host for host, own in self._of_host.items() if host not in present and not own.workers]:
+            del self._of_host[host]
 
     def _apart(self, tasks: Iterable[Task]) -> tuple[Stock, deque[list[Task]]]:
         """Return the matches to deal and, apart from them and in hands, those held by workers that died."""
@@ -305,90 +299,103 @@ class Workers:
         return [task for task in tasks if not self.trouble.leaves_out(task)]
 
     def _last_results(self) -> Iterator[list[Played]]:
-        links = {process.link: process for process in self._processes}
-        for process in self._processes:
-            process.finish()
-        while links:
-            for link in [link for link in wait(list(links)) if link in links]:
+        for delivery in self._finish():
+            self.trouble = self.trouble.merge(delivery.trouble)  # no need to tell the others: they stop
+            self._logs += delivery.logs
+            yield list(delivery.played)
+
+    def _finish(self, *, raises: bool = True) -> Iterator[Delivery]:
+        """Tell all workers to stop, and yield what they still deliver. Raises RuntimeError for a bug of the arena's."""
+        left = {worker.running for worker in self._workers()}
+        for running in left:
+            running.send(None)
+        while left:
+            for running in self._hosts.wait(list(left), 1.0):
                 try:
-                    delivery = links[link].hear()
-                except EOFError:
-                    del links[link]
-                    continue
-                if delivery.last:
-                    del links[link]
-                self.trouble = self.trouble.merge(delivery.trouble)  # no need to tell the others: they stop
-                self._logs += delivery.logs
-                yield list(delivery.played)
+                    delivery = running.receive()
+                except (WorkerEnded, RuntimeError) as end:
+                    if raises and isinstance(end, RuntimeError):
+                        raise
+                    left.discard(running)
+                else:
+                    if delivery.last:
+                        left.discard(running)
+                    yield delivery
 
     def _deal(self, stock: Stock, hands: deque[list[Task]]) -> None:
         self._deal_suspects(hands)
-        while len(self._processes) < self._wide and (chunk := stock.take(CHUNK, self.trouble)):
-            self._processes.append(self._start_process())
-            self._processes[-1].deal(chunk, self.trouble)
-        while hungry := [process for process in self._wanted() if process.is_hungry]:
-            for process in sorted(hungry, key=lambda process: len(process.holds)):
+        while (host := self._with_room()) is not None and (chunk := stock.take(CHUNK, self.trouble)):
+            host.start().deal(chunk, self.trouble)
+        while hungry := [worker for worker in self._wanted() if worker.is_hungry]:
+            for worker in sorted(hungry, key=lambda worker: len(worker.holds)):
                 if not (chunk := stock.take(CHUNK, self.trouble)):
                     return
-                process.deal(chunk, self.trouble)
+                worker.deal(chunk, self.trouble)
 
-    @property
-    def _wide(self) -> int:
-        """Number of workers that are to play now."""
-        return min(self._width.now, self._enough)
+    def _wanted(self) -> list[DealtWorker]:
+        """Return the workers that are to play now: as many as the phase is worth, about as many on each host."""
+        hosts = self._of_host.values()
+        numbered = [pair for host in hosts for pair in enumerate(host.workers[: host.width.now])]
+        return [worker for _, worker in sorted(numbered, key=itemgetter(0))][: self._enough]
 
-    def _wanted(self) -> list[WorkerProcess]:
-        """Return the workers that are to play now."""
-        return self._processes[: self._wide]
+    def _with_room(self) -> HostWorkers | None:
+        """Return the host on which the next worker is to be started, that with the fewest; None if there are enough."""
+        if len(self._wanted()) >= self._enough:
+            return None
+        able = [host for host in self._of_host.values() if host.has_room]
+        return min(able, key=lambda host: len(host.workers), default=None)
 
     def _deal_suspects(self, hands: deque[list[Task]]) -> None:
-        while hands and len(self._processes) < self._wide:
-            self._processes.append(self._start_process())
-        for process in self._processes:
-            if not process.holds and not process.is_resting:
+        while hands and (host := self._with_room()) is not None:
+            host.start()
+        for worker in self._workers():
+            if not worker.holds and not worker.is_resting:
                 hand: list[Task] = []
                 while hands and not hand:
                     hand = self._still_to_play(hands.popleft())
-                process.is_suspicious = bool(hand)
+                worker.is_suspicious = bool(hand)
                 if hand:
-                    process.deal(hand, self.trouble)
+                    worker.deal(hand, self.trouble)
 
     def _even_out(self, hands: deque[list[Task]]) -> None:
         """Ask for matches that have not begun, for a worker that has nothing left; if there are none, let it rest.
 
         A worker that is not to play now, since the machine is too busy, gives back, bit by bit, all it has not begun.
         """
-        others = [other for other in self._processes if other.holds and not other.is_suspicious]
+        others = [other for other in self._workers() if other.holds and not other.is_suspicious]
         able = [other for other in others if other.spares and len(other.holds) > 1]
-        wanted = self._wanted()
-        for process in others:
-            if process not in wanted and process.spares and not process.was_asked:
-                process.ask()
-        for process in self._processes:
-            if process.holds or process.is_resting or not process.has_bots or hands:
+        wanted = set(self._wanted())
+        for worker in others:
+            if worker not in wanted and worker.spares and not worker.was_asked:
+                worker.ask()
+        for worker in self._workers():
+            if worker.holds or worker.is_resting or not worker.has_bots or hands:
                 continue
-            if process in wanted and any(other.was_asked for other in others):
+            if worker in wanted and any(other.was_asked for other in others):
                 return
-            if process in wanted and able:
+            if worker in wanted and able:
                 max(able, key=lambda other: len(other.holds)).ask()
             else:
-                process.rest()
+                worker.rest()
 
-    def _hear(self, process: WorkerProcess, stock: Stock) -> list[Played]:
+    def _hear(self, worker: DealtWorker, stock: Stock) -> list[Played]:
         try:
-            delivery = process.hear()
-        except EOFError:
-            return self._replace(process)
-        stock.give_back(process.holds.pop(id) for id in delivery.spared or ())
+            delivery = worker.receive()
+        except HostLost:
+            self._lose(worker, stock)
+            return []
+        except WorkerEnded as end:
+            return self._ended(worker, str(end))
+        stock.give_back(worker.holds.pop(id) for id in delivery.spared or ())
         for id in delivery.taken_back:
-            process.holds.pop(id)
+            worker.holds.pop(id)
         for played in delivery.played:
-            self._note_pace(process.holds.pop(played.id), played)
+            self._note_pace(worker.holds.pop(played.id), played)
         if delivery.played:
             self._killers.clear()
         self.learn(delivery.trouble)
         if any(played.is_void_by(VoidReason.OVERLOAD) for played in delivery.played):
-            self._width.narrow()
+            worker.host.width.narrow()
         self._logs += delivery.logs
         return list(delivery.played)
 
@@ -419,7 +426,7 @@ class Workers:
         """
         count = Counter(entrant.digest for task in tasks for entrant in task.lineup)
         if self._all_play or not count or not count.keys() <= self._pace.keys() or any(map(self._lasts, tasks)):
-            return self.jobs
+            return MANY
         thinking = max(self._pace[digest] * matches for digest, matches in count.items())
         best = math.sqrt(thinking * self.jobs / (START * len(count)))
         return max(1, len(tasks) // WORTH, int(best))
@@ -431,14 +438,21 @@ class Workers:
         """
         known, self.trouble = self.trouble, self.trouble.merge(trouble)
         if trouble.chances.keys() - known.chances.keys() or trouble.retired - known.retired:
-            for process in self._processes:
-                process.tell(Command(trouble=self.trouble))
+            for worker in self._workers():
+                worker.running.send(Command(trouble=self.trouble))
 
-    def _replace(self, dead: WorkerProcess) -> list[Played]:
-        """Start another worker in place of a dead one; return the match it died of, void, if it held no other."""
-        dead.end()
-        end_orphans()
-        self._processes[self._processes.index(dead)] = self._start_process()
+    def _lose(self, worker: DealtWorker, stock: Stock) -> None:
+        """Take back the matches of a worker whose host is lost, for others; suspects stay apart from them."""
+        self._remove(worker)
+        held = list(worker.holds.values())
+        if worker.is_suspicious:
+            self._suspects.append(held)
+        else:
+            stock.give_back(held)
+
+    def _ended(self, dead: DealtWorker, how: str) -> list[Played]:
+        """Remove a worker that died; return the match it died of, void, if it held no other."""
+        self._remove(dead)
         held = list(dead.holds.values())
         if len(held) != 1:
             middle = len(held) // 2
@@ -450,21 +464,5 @@ class Workers:
                 f"worker processes died, each of another match, {len(self._killers)} times in a row,"
                 " perhaps for want of memory: try a smaller -j"
             )
-        why = f"the worker process {dead.exit_in_words()}, and it played nothing else"
+        why = f"the worker process {how}, and it played nothing else"
         return [Played(held[0].id, None, Void(VoidReason.INTERRUPTED, why))]
-
-    def _start_process(self) -> WorkerProcess:
-        return WorkerProcess(str(self._scratch), self._in_flight, self.sandbox, logs=self._keeps_logs)
-
-
-def _work(link: Link, scratch: str, in_flight: int | None, sandbox: Sandbox, logs: bool) -> None:
-    """Run a worker in its own process until the arena sends None, closes the link or ends."""
-    gc.freeze()  # what is imported stays: it need not be searched for garbage
-    gc.set_threshold(GARBAGE)
-    own = Worker(Path(scratch), in_flight=in_flight, sandbox=sandbox, logs=[] if logs else None)
-    try:
-        own.serve(link)
-    except Exception:
-        link.send(traceback.format_exc())
-    finally:
-        own.close()

@@ -94,7 +94,7 @@ def test_an_interrupted_leg_is_looked_through_before_it_goes_on() -> None:
     for name, wish in (("mine", "memory_mib = 600"), ("ann", "tasks = 40"), ("bob", "tasks = 50")):
         enter(wishing(wish, name))
     workers = FakeWorkers(voids=0)
-    workers.sandbox = Sandbox(allowed=MOST._replace(memory_mib=512))
+    workers._hosts.sandbox = Sandbox(allowed=MOST._replace(memory_mib=512))
     with store.open(Path(".arena"), checkpoints=True) as db:
         key = store.LadderKey("birth", 2, {}, Limits().plain(), 1)
         ladder = store.ladder(db, key, draw_probability=0.0, seed="z")

@@ -23,6 +23,7 @@ from arena.referee.match import Outcome
 from arena.sandbox import Grade, probe
 from arena.tournament.worker_pool import Workers
 from arena.worker.jobs import Entrant, Task
+from arena.worker.local_host import LocalHost
 from tests.cli.commands import ARENA, environment
 from tests.needs import grades
 from tests.tournament import programs
@@ -60,7 +61,7 @@ def forfeits(cwd: Path, thinking: float, jobs: int) -> list[Any]:
     bots = [program(name, cwd, "bot.py") for name in ("one", "two")]
     limits = Limits(decision=0.1, bank=10.0, start=60.0)
     matches = [match(lineup, limits, "birth") for lineup in (bots, bots[::-1])]
-    with Workers(jobs, sandbox=probe()) as workers:
+    with Workers(LocalHost(jobs, sandbox=probe())) as workers:
         played = list(in_phases(workers, matches))
     assert len(played) == len(matches)
     return [result.void if result.outcome is None else list(result.outcome.forfeits) for result in played]
@@ -170,7 +171,7 @@ def tasks(*hostile: Entrant) -> list[Task]:
 def outcomes(*hostile: Entrant) -> dict[str, Outcome | None]:
     """What the honest bots' matches against each other came to."""
     found: dict[str, Outcome | None] = {}
-    with Workers(2, sandbox=probe()) as workers:
+    with Workers(LocalHost(2, sandbox=probe())) as workers:
         for result in in_phases(workers, tasks(*hostile)):
             found[result.id] = result.outcome
     assert len(found) == len(tasks(*hostile))
@@ -189,7 +190,7 @@ def test_who_fills_the_disk_fills_none_of_it(grade: Grade) -> None:
     """At no grade: it is refused room, or it is ended, and nobody else's match is touched."""
     hoarder = match((HONEST[1], entrant("fills_disk", "--at", "2")), PATIENT, "buttons")
     honest = match(HONEST[:2], PATIENT, "buttons")
-    with Workers(2, sandbox=probe(grade)) as workers:
+    with Workers(LocalHost(2, sandbox=probe(grade))) as workers:
         played = {each.id: each for each in in_phases(workers, [hoarder, honest])}
     (alone, hoarded) = (played[each.id].outcome for each in (honest, hoarder))
     assert alone is not None

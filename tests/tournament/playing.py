@@ -13,6 +13,7 @@ from arena.referee.match import Forfeit, Match
 from arena.tournament.run import run_ladder
 from arena.tournament.worker_pool import Workers
 from arena.worker.jobs import Played, SeatRecord, Task
+from arena.worker.local_host import LocalHost
 from arena.worker.progress import Progress
 from ladder import store
 
@@ -21,7 +22,7 @@ class ByTheRules(Workers):
     """Workers that play each match in this process; `forfeits` scales the chance that a seat forfeits."""
 
     def __init__(self, forfeits: float = 0.0) -> None:
-        super().__init__(jobs=1)
+        super().__init__(LocalHost(1))
         self._forfeits = forfeits
 
     def play(self, tasks: Iterable[Task]) -> Iterator[list[Played]]:

@@ -113,7 +113,7 @@ util.spawnv_passfds = spawn_and_die
 """
 BY_A_LADDER = """
 from arena.sandbox import UNCONFINED
-from arena.tournament.worker_pool import WorkerProcess
+from arena.worker.local_host import WorkerProcess
 WorkerProcess(sys.argv[1], 1, UNCONFINED, logs=True)
 """
 BY_A_CHECK = """

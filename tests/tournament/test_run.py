@@ -16,6 +16,7 @@ from arena.tournament import run as running
 from arena.tournament.run import Run, finished, run_ladder
 from arena.tournament.worker_pool import Workers
 from arena.worker.jobs import Played, SeatRecord, Task
+from arena.worker.local_host import LocalHost
 from ladder import store
 
 
@@ -23,7 +24,7 @@ class FakeWorkers(Workers):
     """Workers that only return results: the first `voids` attempts at a match are void, then seat 0 wins it."""
 
     def __init__(self, voids: int, why: VoidReason = VoidReason.OVERLOAD) -> None:
-        super().__init__(jobs=1)
+        super().__init__(LocalHost(1))
         self.phases: list[list[Task]] = []
         self._voids = voids
         self._why = why

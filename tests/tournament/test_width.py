@@ -6,6 +6,7 @@ import os
 from collections import Counter
 from itertools import chain
 from time import sleep
+from typing import cast
 
 import pytest
 
@@ -13,7 +14,9 @@ from arena.referee.limits import Limits
 from arena.referee.match import Outcome, Void, VoidReason
 from arena.tournament import worker_pool
 from arena.tournament.worker_pool import CHUNK, HICCUP, QUIET, Width, Workers
+from arena.worker import local_host
 from arena.worker.jobs import Delivery, Entrant, Link, Played, Task, Trouble
+from arena.worker.local_host import LocalHost, WorkerProcess
 from tests.referee.fakes import VirtualTime
 
 JOBS = 4
@@ -108,6 +111,13 @@ def test_a_run_that_begins_on_a_busy_machine_ends_at_full_width() -> None:
     assert width.now == JOBS
 
 
+def keep_time(workers: Workers, time: VirtualTime) -> None:
+    """Let the width of a pool follow virtual time."""
+    workers._see_hosts()
+    (host,) = workers._of_host.values()
+    host.width = Width(2, time.time)
+
+
 def overburdened(link: Link, *_: object) -> None:
     """A worker without bots: matches whose id begins with "busy" are void for overload, the others end in a tie.
 
@@ -124,6 +134,11 @@ def overburdened(link: Link, *_: object) -> None:
     link.send(Delivery([], Trouble(), last=True))
 
 
+def pids(workers: Workers) -> list[int | None]:
+    """The ids of the worker processes, in the order in which they were started."""
+    return [cast("WorkerProcess", worker.running).process.pid for worker in workers._workers()]
+
+
 def who_plays(workers: Workers, name: str) -> set[int]:
     """The ids of the worker processes that play a phase with enough matches for all workers."""
     tasks = [Task(f"{name} {number}", "birth", {}, bytes(32), (), Limits()) for number in range(JOBS * CHUNK)]
@@ -132,9 +147,9 @@ def who_plays(workers: Workers, name: str) -> set[int]:
 
 def test_workers_that_stay_away_get_no_matches(monkeypatch: pytest.MonkeyPatch, time: VirtualTime) -> None:
     """The other workers play all matches. A worker that comes back is the same process as before."""
-    monkeypatch.setattr(worker_pool, "_work", overburdened)
-    with Workers(2) as workers:
-        workers._width = Width(2, time.time)
+    monkeypatch.setattr(local_host, "_work", overburdened)
+    with Workers(LocalHost(2)) as workers:
+        keep_time(workers, time)
         both = who_plays(workers, "busy")
         assert len(both) == 2
         (alone,) = who_plays(workers, "quiet")
@@ -153,10 +168,10 @@ def test_few_matches_of_quick_bots_start_few(
 
     A bot of unknown speed (None) may be slow.
     """
-    monkeypatch.setattr(worker_pool, "_work", overburdened)
+    monkeypatch.setattr(local_host, "_work", overburdened)
     entrant = Entrant("ann@1", "digest", ("ann",))
     tasks = [Task(f"{number}", "birth", {}, bytes(32), (entrant,) * 2, Limits()) for number in range(matches)]
-    with Workers(2) as workers:
+    with Workers(LocalHost(2)) as workers:
         if took is not None:
             workers._pace["digest"] = took
         assert len({played.conditions["worker"] for played in chain.from_iterable(workers.play(tasks))}) == wide
@@ -185,10 +200,10 @@ def leisurely(link: Link, *_: object) -> None:
 @pytest.mark.long
 def test_who_is_sent_away_gives_back_what_has_not_begun(monkeypatch: pytest.MonkeyPatch, time: VirtualTime) -> None:
     """Otherwise it would play all matches that it holds, although the machine is too busy for it."""
-    monkeypatch.setattr(worker_pool, "_work", leisurely)
+    monkeypatch.setattr(local_host, "_work", leisurely)
     tasks = [Task(f"{number}", "birth", {}, bytes(32), (), Limits()) for number in range(2 * worker_pool.FIRST_BACKLOG)]
-    with Workers(2) as workers:
-        workers._width = Width(2, time.time)
+    with Workers(LocalHost(2)) as workers:
+        keep_time(workers, time)
         played = Counter(result.conditions["worker"] for result in chain.from_iterable(workers.play(tasks)))
-        assert played[workers._processes[1]._process.pid] < worker_pool.FIRST_BACKLOG / 2
+        assert played[pids(workers)[1]] < worker_pool.FIRST_BACKLOG / 2
     assert played.total() == len(tasks)

@@ -11,32 +11,35 @@ import sys
 from collections.abc import Iterator, Mapping
 from itertools import chain
 from pathlib import Path
+from typing import cast
 
 import pytest
 
 from arena.referee.limits import Limits
 from arena.referee.match import Outcome, Void, VoidReason
 from arena.sandbox import Sandbox
-from arena.tournament import WorkersDied, worker_pool
-from arena.tournament.worker_pool import DEATHS, WorkerProcess, Workers
+from arena.tournament import WorkersDied
+from arena.tournament.worker_pool import DEATHS, Workers
+from arena.worker import local_host
 from arena.worker.bot import Bot
 from arena.worker.jobs import Delivery, Entrant, Link, Played, Task, Trouble
+from arena.worker.local_host import LocalHost, WorkerProcess
 from arena.worker.worker import Worker
 from ladder import store
 from tests.cli.commands import typed
 from tests.tournament.playing import in_phases
 
 
-class Doomed(Workers):
-    """A pool whose worker processes are killed as soon as they are started."""
+class Doomed(LocalHost):
+    """A host whose worker processes are killed as soon as they are started."""
 
     started = 0
 
-    def _start_process(self) -> WorkerProcess:
+    def start(self) -> WorkerProcess:
         self.started += 1
-        process = super()._start_process()
-        process._process.kill()
-        return process
+        worker = super().start()
+        worker.process.kill()
+        return worker
 
 
 def tasks(*ids: str) -> Iterator[Task]:
@@ -45,10 +48,10 @@ def tasks(*ids: str) -> Iterator[Task]:
 
 def test_workers_that_die_again_and_again_are_not_replaced_for_ever() -> None:
     """If workers keep dying, something is wrong with the machine: the run ends with advice that mostly helps."""
-    workers = Doomed(jobs=1)
-    with workers, pytest.raises(WorkersDied, match="a smaller -j"):
+    host = Doomed(jobs=1)
+    with Workers(host) as workers, pytest.raises(WorkersDied, match="a smaller -j"):
         list(in_phases(workers, list(tasks(*map(str, range(2 * DEATHS))))))
-    assert workers.started < 6 * DEATHS
+    assert host.started < 6 * DEATHS
 
 
 def test_a_worker_that_starts_hears_no_ctrl_c() -> None:
@@ -83,9 +86,9 @@ def fragile(link: Link, *_: object) -> None:
 @pytest.mark.timeout(300)
 def test_a_match_that_kills_its_worker_is_void_and_costs_no_other(monkeypatch: pytest.MonkeyPatch) -> None:
     """All other matches that the worker held are played, each once, so the ladder goes on."""
-    monkeypatch.setattr(worker_pool, "_work", fragile)
+    monkeypatch.setattr(local_host, "_work", fragile)
     ids = [f"killer {number}" if number in (7, 30) else f"{number}" for number in range(40)]
-    with Workers(2) as workers:
+    with Workers(LocalHost(2)) as workers:
         results = list(in_phases(workers, list(tasks(*ids))))
     assert sorted(played.id for played in results) == sorted(ids)
     voids = {played.id: played.void for played in results if played.outcome is None}
@@ -100,26 +103,27 @@ def test_a_phase_is_not_over_while_suspects_are_left(monkeypatch: pytest.MonkeyP
 
     Only then is the phase over and the bots are ended.
     """
-    monkeypatch.setattr(worker_pool, "_work", fragile)
+    monkeypatch.setattr(local_host, "_work", fragile)
     one, other, third, fourth = tasks("one", "other", "third", "fourth")
     left_out = other._replace(lineup=(Entrant("gone@1", "gone", ("bot",)),))
-    with Workers(1) as workers:
+    with Workers(LocalHost(1)) as workers:
         workers._suspects = [[one], [left_out], [third]]
         playing = chain.from_iterable(workers.play([one, left_out, third, fourth]))
         assert next(playing).id == "one"
         workers.learn(Trouble(retired=frozenset(["gone@1"])))
         assert [played.id for played in playing] == ["third", "fourth"]
-        assert not any(process.has_bots for process in workers._processes)
+        assert not any(worker.has_bots for worker in workers._workers())
 
 
 def test_a_worker_that_dies_with_nothing_to_do_costs_no_match(monkeypatch: pytest.MonkeyPatch) -> None:
     """It cannot have died of a match that it had not been given."""
-    monkeypatch.setattr(worker_pool, "_work", fragile)
-    with Workers(2) as workers:
+    monkeypatch.setattr(local_host, "_work", fragile)
+    with Workers(LocalHost(2)) as workers:
         assert len(list(in_phases(workers, list(tasks(*map(str, range(8))))))) == 8
-        for process in workers._processes:
-            process._process.kill()
-            process._process.join()
+        for worker in workers._workers():
+            process = cast("WorkerProcess", worker.running).process
+            process.kill()
+            process.join()
         (played,) = chain.from_iterable(workers.play(list(tasks("one"))))
         assert (played.id, played.void) == ("one", None)
 
@@ -133,8 +137,8 @@ def confessing(link: Link, *_: object) -> None:
 
 def test_last_words_are_heard(monkeypatch: pytest.MonkeyPatch) -> None:
     """A second chance that was used just before a Ctrl-C is recorded, so the next run does not give it again."""
-    monkeypatch.setattr(worker_pool, "_work", confessing)
-    with Workers(1) as workers:
+    monkeypatch.setattr(local_host, "_work", confessing)
+    with Workers(LocalHost(1)) as workers:
         playing = workers.play(tasks("1"))
         assert next(playing) == []
         workers.stop()
@@ -156,8 +160,8 @@ class KilledInAMatch(Worker):
 def curse(link: Link, scratch: str, in_flight: int, sandbox: Sandbox, logs: bool) -> None:
     """Run a worker process whose worker is `KilledInAMatch`."""
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(worker_pool, "Worker", KilledInAMatch)
-        worker_pool._work(link, scratch, in_flight, sandbox, logs)
+        patch.setattr(local_host, "Worker", KilledInAMatch)
+        local_host._work(link, scratch, in_flight, sandbox, logs)
 
 
 @pytest.mark.long
@@ -166,7 +170,7 @@ def test_where_sandboxes_are_killed_again_and_again_matches_are_unplayable(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """After three voids a match is unplayable, as for any fault that is not a bot's, and no second chance is used."""
-    monkeypatch.setattr(worker_pool, "_work", curse)
+    monkeypatch.setattr(local_host, "_work", curse)
     words = ("--game", "birth", "--bots", "random,greedy", "--home", tmp_path)
     ran = typed("ladder", *words, "--rounds", "3", "-j", "1")
     assert ran.code == 1
@@ -176,9 +180,9 @@ def test_where_sandboxes_are_killed_again_and_again_matches_are_unplayable(
         assert store.chances(db, store.ladders(db)[0]) == {}
 
 
-def test_nobody_is_start_processd_for_nothing() -> None:
+def test_nobody_is_started_for_nothing() -> None:
     """Without tasks no worker process is started, however many are allowed."""
-    workers = Doomed(jobs=64)
-    with workers:
+    host = Doomed(jobs=64)
+    with Workers(host) as workers:
         assert list(workers.play(iter([]))) == []
-    assert workers.started == 0
+    assert host.started == 0

@@ -1,0 +1,120 @@
+"""This machine as a host: each worker is a process of its own, and ends when the process that started it ends."""
+
+from __future__ import annotations
+
+import contextlib
+import gc
+import traceback
+from collections.abc import Collection, Sequence
+from multiprocessing.connection import wait
+from pathlib import Path
+from types import TracebackType
+from typing import TYPE_CHECKING, Self
+
+from arena.sandbox import UNCONFINED, Sandbox
+from arena.sandbox.process import adopt_orphans, end_orphans, ended_in_words
+from arena.sandbox.run_folder import run_folder
+from arena.worker.hosts import RunningWorker, WorkerEnded
+from arena.worker.jobs import Command, Delivery, Link
+from arena.worker.worker import Worker
+from arena.worker.worker_process import start_process
+
+if TYPE_CHECKING:
+    from multiprocessing.connection import Connection
+    from multiprocessing.process import BaseProcess
+
+GARBAGE = 10_000
+"""Number of objects that a worker makes before it collects garbage: it has hardly any, since a match that ends leaves
+none, and collecting after every 700, as is usual, takes a twentieth of a worker's time."""
+
+
+class WorkerProcess:
+    """A worker in a process of its own, and the arena's end of the link to it."""
+
+    def __init__(self, scratch: str, in_flight: int | None, sandbox: Sandbox, *, logs: bool) -> None:
+        self.process: BaseProcess
+        self.link: Connection[Command | None, Delivery | str]
+        self.process, self.link = start_process(_work, scratch, in_flight, sandbox, logs)
+
+    def send(self, order: Command | None) -> None:
+        """Send an order; one that has ended does not hear it."""
+        with contextlib.suppress(OSError):
+            self.link.send(order)
+
+    def receive(self) -> Delivery:
+        """Receive a delivery, or raise how the process ended."""
+        try:
+            delivery = self.link.recv()
+        except (EOFError, OSError):
+            self.process.join()
+            raise WorkerEnded(ended_in_words(self.process.exitcode or 0)) from None
+        if isinstance(delivery, str):
+            raise RuntimeError(f"a worker failed:\n{delivery}")
+        return delivery
+
+    @property
+    def has_ended(self) -> bool:
+        """Whether the process has ended."""
+        return self.process.exitcode is not None
+
+    def close(self) -> None:
+        """Wait until the process has ended, close the link, and end what bots left behind."""
+        self.process.join()
+        self.link.close()
+        end_orphans()
+
+
+class LocalHost:
+    """This machine, alone: it is the only host."""
+
+    name = "this machine"
+
+    def __init__(
+        self, jobs: int, *, in_flight: int | None = None, sandbox: Sandbox = UNCONFINED, logs: bool = False
+    ) -> None:
+        """Allow up to `jobs` workers, whose bots hold up to `in_flight` matches each; None: as many as are fastest.
+
+        With `logs` they gather what bots print.
+        """
+        self.jobs = jobs
+        self.sandbox = sandbox
+        self._in_flight = in_flight
+        self._keeps_logs = logs
+        self._resources = contextlib.ExitStack()
+
+    def __enter__(self) -> Self:
+        adopt_orphans()
+        self._scratch = self._resources.enter_context(run_folder())
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        with self._resources:
+            end_orphans()
+
+    def present(self) -> Sequence[LocalHost]:
+        """Return this host, which is always there."""
+        return (self,)
+
+    def start(self) -> WorkerProcess:
+        """Start a process with a worker."""
+        return WorkerProcess(str(self._scratch), self._in_flight, self.sandbox, logs=self._keeps_logs)
+
+    def wait(self, workers: Sequence[RunningWorker], seconds: float) -> Collection[RunningWorker]:
+        """Wait until a link has something to receive, or its process has ended."""
+        of_link = {worker.link: worker for worker in workers if isinstance(worker, WorkerProcess)}
+        return [of_link[link] for link in wait(list(of_link), seconds) if link in of_link]
+
+
+def _work(link: Link, scratch: str, in_flight: int | None, sandbox: Sandbox, logs: bool) -> None:
+    """Run a worker in its own process until the arena sends None, closes the link or ends."""
+    gc.freeze()  # what is imported stays: it need not be searched for garbage
+    gc.set_threshold(GARBAGE)
+    own = Worker(Path(scratch), in_flight=in_flight, sandbox=sandbox, logs=[] if logs else None)
+    try:
+        own.serve(link)
+    except Exception:
+        link.send(traceback.format_exc())
+    finally:
+        own.close()
