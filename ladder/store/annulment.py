@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from ladder.schedule import canonical_json
 from ladder.store.corrections import Correction, bans, correction, note
 from ladder.store.database import StoreError, write
+from ladder.store.ladders import NEXT_LEG
 from ladder.store.records import Version
 from ladder.store.results import full_id
 from ladder.store.retirement import take_out
@@ -135,8 +136,8 @@ def _annul(
         values,
     ).rowcount
     db.execute(
-        "UPDATE groups SET dropped = coalesce(dropped, :now), absent = coalesce(absent,"
-        " (SELECT max(leg) + 1 FROM groups every WHERE every.ladder = groups.ladder))"
+        "UPDATE groups SET dropped = coalesce(dropped, :now),"
+        f" absent = coalesce(absent, {NEXT_LEG.format(ladder='groups.ladder')})"
         f" WHERE id IN {among}",
         values,
     )

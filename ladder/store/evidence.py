@@ -98,9 +98,12 @@ def settle(db: Database, ladder: Ladder, report: settled.Progress = lambda _done
 
 
 def _rated(db: Database, ladder: Ladder, end: int = sys.maxsize) -> int:
-    """Count the rated matches before this seq."""
+    """Count the rated matches before this seq: all that the ratings have passed, but for the few that do not count."""
     (rated,) = db.execute(
-        f"SELECT count(*) FROM matches m WHERE {_IS_RATED} AND m.seq < ?", [ladder.id, end]
+        "SELECT reach - (SELECT count(*) FROM matches WHERE ladder = :ladder"
+        " AND status IN ('scheduled', 'unplayable', 'dropped', 'annulled') AND seq < reach)"
+        " FROM (SELECT min(folded, :end) AS reach FROM ladders WHERE id = :ladder)",
+        {"ladder": ladder.id, "end": end},
     ).fetchone()
     return int(rated)
 

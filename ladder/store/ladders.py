@@ -24,6 +24,13 @@ if TYPE_CHECKING:
 
 BATCH = 500
 """Groups written, or scheduled matches read, at once; it bounds memory, however long the ladder is."""
+NEXT_LEG = (
+    "coalesce((SELECT g.leg + 1 FROM matches m JOIN groups g ON g.id = m.group_id WHERE m.ladder = {ladder}"
+    " ORDER BY m.seq DESC LIMIT 1), 0)"
+)
+"""The number that the next leg of a ladder will have, as SQL that reads one match."""
+_DROPPED = "SELECT group_id FROM matches WHERE ladder = :ladder AND status IN ('dropped', 'annulled')"
+"""The groups of a ladder that were dropped: each has such a match, and an index leads to these."""
 
 
 def ladder(db: Database, key: LadderKey, *, draw_probability: float, seed: str | None = None) -> Ladder:
@@ -129,9 +136,19 @@ def scheduled(
 
 
 def counts(db: Database, ladder: Ladder) -> Counts:
-    """Count the matches of a ladder by status."""
-    rows = db.execute("SELECT status, count(*) FROM matches WHERE ladder = ? GROUP BY status", [ladder.id])
-    return Counts(**dict(rows))
+    """Count the matches of a ladder by status.
+
+    Those that are done are what the others leave of all, which are as many as seqs: to count them would take long.
+    """
+    rows = db.execute(
+        "SELECT status, count(*) FROM matches WHERE ladder = :ladder"
+        " AND status IN ('scheduled', 'unplayable', 'dropped', 'annulled') GROUP BY status"
+        " UNION ALL SELECT 'all', coalesce(max(seq) + 1, 0) FROM matches WHERE ladder = :ladder",
+        {"ladder": ladder.id},
+    )
+    found = dict(rows)
+    every = found.pop("all")
+    return Counts(**found, done=every - sum(found.values()))
 
 
 def awaited(db: Database, ladder: Ladder, *, retry: bool = False) -> tuple[str, ...]:
@@ -197,8 +214,7 @@ class _Start(NamedTuple):
 
 def _start(db: Database, ladder: Ladder) -> _Start:
     row = db.execute(
-        "SELECT (SELECT coalesce(max(leg), -1) + 1 FROM groups WHERE ladder = :ladder),"
-        " (SELECT coalesce(max(id), 0) + 1 FROM groups),"
+        f"SELECT {NEXT_LEG.format(ladder=':ladder')}, (SELECT coalesce(max(id), 0) + 1 FROM groups),"
         " (SELECT coalesce(max(seq), -1) + 1 FROM matches WHERE ladder = :ladder)",
         {"ladder": ladder.id},
     ).fetchone()
@@ -212,7 +228,7 @@ def _is_planned(db: Database, ladder: Ladder, bots: Iterable[str], rounds: int) 
     """
     known = (
         "SELECT 1 FROM legs WHERE ladder = :ladder AND field = :field AND rounds >= :rounds AND most IS NULL"
-        " AND leg >= (SELECT coalesce(max(absent), 0) FROM groups WHERE ladder = :ladder)"
+        f" AND leg >= (SELECT coalesce(max(absent), 0) FROM groups WHERE id IN ({_DROPPED}))"
     )
     values = {"ladder": ladder.id, "field": _field(bots), "rounds": rounds}
     return db.execute(known, values).fetchone() is not None
@@ -239,8 +255,8 @@ def _orders(db: Database, ladder: Ladder, round_number: int) -> set[Order]:
 def _dropped(db: Database, ladder: Ladder) -> dict[tuple[int, str], int]:
     """Count the dropped groups of each round and line-up."""
     rows = db.execute(
-        "SELECT round, bots, count(*) FROM groups WHERE ladder = ? AND dropped IS NOT NULL GROUP BY round, bots",
-        [ladder.id],
+        f"SELECT round, bots, count(*) FROM groups WHERE id IN ({_DROPPED}) GROUP BY round, bots",
+        {"ladder": ladder.id},
     )
     return {(round, bots): count for round, bots, count in rows}
 

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from ladder.schedule import canonical_json
 from ladder.store.corrections import note
 from ladder.store.database import write
-from ladder.store.ladders import ladders
+from ladder.store.ladders import NEXT_LEG, ladders
 from ladder.store.records import Version
 from ladder.store.versions import check_not_banned, named, versions
 
@@ -91,13 +91,12 @@ def _drop(db: Database, ladder: str, labels: Sequence[str], now: float) -> int:
     )
     values = {"ladder": ladder, "labels": canonical_json(labels), "now": now}
     db.execute(
-        "UPDATE groups SET dropped = :now, absent = (SELECT max(leg) + 1 FROM groups WHERE ladder = :ladder)"
-        f" WHERE id IN ({groups})",
+        f"UPDATE groups SET dropped = :now, absent = {NEXT_LEG.format(ladder=':ladder')} WHERE id IN ({groups})",
         values,
     )
     dropped = db.execute(
         "UPDATE matches SET status = 'dropped' WHERE ladder = :ladder AND status IN ('scheduled', 'unplayable')"
-        " AND group_id IN (SELECT id FROM groups WHERE ladder = :ladder AND dropped = :now)",
+        " AND EXISTS (SELECT 1 FROM groups WHERE id = group_id AND dropped = :now)",
         values,
     )
     return int(dropped.rowcount)

@@ -2,15 +2,25 @@
 
 from __future__ import annotations
 
+import sys
 import time
+from collections.abc import Sequence
+from functools import partial
 from hashlib import sha256
+from random import Random
 
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 from sqlite_utils import Database
 
 from ladder import store
-from ladder.schedule import Group, TooFewBots, canonical, match_id, match_seed
-from tests.ladder.fakes import KEY, begin, enter, finished, play, void
+from ladder.schedule import Group, TooFewBots, canonical, match_id, match_seed, missing
+from ladder.store.database import in_memory
+from tests.ladder.fakes import KEY, begin, enter, finished, play, steps, void
+
+# the modules: `ladder.store` has functions of the same names
+ladders, evidence = sys.modules["ladder.store.ladders"], sys.modules["ladder.store.evidence"]
 
 
 def make(db: Database, key: store.LadderKey = KEY, seed: str | None = None) -> store.Ladder:
@@ -84,6 +94,102 @@ def test_to_find_nothing_missing_costs_the_same_however_many_rounds_there_are(db
         db.conn.set_trace_callback(None)
         asked.append(len(statements))
     assert asked[0] == asked[1] > 0
+
+
+def go_on_with_nothing(db: Database, ladder: store.Ladder, bots: Sequence[str], rounds: int) -> None:
+    """All that a run asks of the database if it finds nothing to play."""
+    assert store.counts(db, ladder).scheduled == 0
+    assert store.awaited(db, ladder) == ()
+    store.apply_ratings(db, ladder)
+    assert store.plan(db, ladder, bots, rounds) == 0
+    assert store.next_phase(db, ladder) is None
+    store.settle(db, ladder)
+    assert store.lacking(db) == 0
+    store.sign(db, ladder)
+    show(db, ladder)
+
+
+def show(db: Database, ladder: store.Ladder) -> None:
+    """Read all that a leaderboard has."""
+    rows = store.leaderboard(db, ladder)
+    assert store.provisional(db, ladder) == []
+    assert store.counts(db, ladder).done > 0
+    store.find_settled(db, ladder)
+    store.shares_now(db, ladder, [row.label for row in rows])
+    store.waiting(db, ladder)
+
+
+def steps_to_go_on(bots: str, rounds: int) -> tuple[int, int]:
+    """How many steps SQLite makes for a run of these bots that finds nothing to play, and for the leaderboard."""
+    with in_memory() as db:
+        ladder = begin(db, *"abcd", rounds=rounds)
+        play(db, ladder)
+        assert store.counts(db, ladder).done == 12 * rounds
+        store.settle(db, ladder)
+        store.sign(db, ladder)
+        run = partial(go_on_with_nothing, db, ladder, bots, rounds)
+        return steps(db, run), steps(db, partial(show, db, ladder))
+
+
+@pytest.mark.parametrize("bots", ["abcd"])
+def test_a_ladder_goes_on_and_is_shown_as_fast_with_more_matches(bots: str) -> None:
+    """Counted in steps of SQLite: a million matches are waited for no longer."""
+    few, many = steps_to_go_on(bots, 10), steps_to_go_on(bots, 100)
+    assert many[0] <= 1.1 * few[0]
+    assert many[1] <= 1.1 * few[1]
+
+
+@settings(max_examples=60, deadline=None)
+@given(st.randoms(use_true_random=False), st.sampled_from([2, 3, 4]))
+def test_nothing_is_missing_exactly_if_no_round_lacks_a_group(chance: Random, seats: int) -> None:
+    """Whatever was planned, ended early, dropped or annulled before: what is known of legs only saves the looking."""
+    with in_memory() as db:
+        bots = enter(db, *"abcdef"[: seats + 2])
+        ladder = make(db, KEY._replace(seats=seats), seed="test")
+        for _ in range(chance.randint(3, 12)):
+            field, rounds = chance.sample(bots, chance.randint(seats, len(bots))), chance.randint(1, 3)
+            there = partial(ladders._orders, db, ladder)
+            lacks = list(missing(field, seats, rounds, there, ladder.event_seed, ladders._start(db, ladder).leg))
+            assert store.plan(db, ladder, field, rounds) == len(lacks) * seats
+            matches = list(store.scheduled(db, ladder))
+            store.record(db, ladder, [finished(match) for match in matches[: chance.choice([len(matches), 5])]])
+            for label in chance.sample(bots, chance.choice([0, 1])):
+                store.retire(db, label)
+                store.reinstate(db, label)
+            if chance.random() < 0.3 and (done := list(store.latest_of(db, ladder, 3))):
+                store.annul_match(db, done[-1].id, "unfair")
+            if chance.random() < 0.3:
+                store.end_leg(db, ladder)
+            store.record(db, ladder, [finished(match) for match in store.scheduled(db, ladder)])
+
+
+@settings(max_examples=30, deadline=None)
+@given(st.randoms(use_true_random=False))
+def test_counts_and_settled_matches_are_those_of_the_rows(chance: Random) -> None:
+    """Matches that are done are never counted one by one, and are as many as if they were."""
+    with in_memory() as db:
+        ladder = begin(db, *"abcd", rounds=3)
+        for _ in range(6):
+            matches = list(store.scheduled(db, ladder, retry=True))
+            for match in chance.sample(matches, len(matches) // 3):
+                store.record(db, ladder, void(match, 3) if chance.random() < 0.2 else [finished(match)])
+            store.apply_ratings(db, ladder)
+            if chance.random() < 0.3:
+                store.retire(db, chance.choice("abcd"))
+            if chance.random() < 0.3 and (done := list(store.latest_of(db, ladder, 3))):
+                store.annul_match(db, done[-1].id, "unfair")
+            if chance.random() < 0.3:
+                store.end_leg(db, ladder)
+            rows = db.execute("SELECT status, count(*) FROM matches GROUP BY status").fetchall()
+            assert store.counts(db, ladder) == store.Counts(**dict(rows))
+            (rated,) = db.execute("SELECT count(*) FROM history").fetchone()
+            assert evidence._rated(db, ladder) in (rated, 0)
+            store.apply_ratings(db, ladder)
+            (rated,) = db.execute("SELECT count(*) FROM history").fetchone()
+            assert evidence._rated(db, ladder) == rated
+            for bot in "abcd":
+                store.reinstate(db, bot)
+            store.plan(db, ladder, "abcd", 3)
 
 
 def test_what_one_ladder_has_played_another_still_lacks(db: Database) -> None:
