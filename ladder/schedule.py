@@ -86,7 +86,7 @@ def missing(
     bots = sorted(set(field))
     if len(bots) < seats:
         raise TooFewBots(f"{seats} seats need {seats} bots, the field has {len(bots)}: {', '.join(bots) or 'none'}")
-    orders = _every_order(bots, seats) if _affordable(len(bots), seats) else _Draws(bots, seats, event_seed)
+    orders = _every_order(bots, seats) if has_every_order(len(bots), seats) else _Draws(bots, seats, event_seed)
     for number in range(rounds):
         there = have(number)
         if even and seats == 2:
@@ -99,8 +99,8 @@ def missing(
         yield from _evenly(shuffled, there) if even else shuffled
 
 
-def _affordable(bots: int, seats: int) -> bool:
-    """Tell whether a round can contain every cyclic order of every choice of bots."""
+def has_every_order(bots: int, seats: int) -> bool:
+    """Tell whether a round of so many bots contains every cyclic order of every choice of them."""
     return seats == 2 or math.perm(bots - 1, seats - 1) <= GROUPS_PER_ROUND
 
 

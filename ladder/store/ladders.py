@@ -6,13 +6,13 @@ import json
 import os
 import sys
 import time
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from functools import partial
 from hashlib import sha256
 from itertools import islice
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from ladder.schedule import Group, Order, canonical_json, line_up, match_id, match_seed, missing
+from ladder.schedule import Group, Order, canonical_json, has_every_order, line_up, match_id, match_seed, missing
 from ladder.store.corrections import bans
 from ladder.store.database import StoreError, write
 from ladder.store.phases import Phase, behind_tried
@@ -221,17 +221,34 @@ def _start(db: Database, ladder: Ladder) -> _Start:
     return _Start(*row)
 
 
-def _is_planned(db: Database, ladder: Ladder, bots: Iterable[str], rounds: int) -> bool:
-    """Tell whether a leg was planned for this field and at least these rounds, and played to its end.
+def _is_planned(db: Database, ladder: Ladder, bots: Collection[str], rounds: int) -> bool:
+    """Tell whether a leg was planned for these bots and at least these rounds, and played to its end.
 
-    One that was ended early does not count, nor one of which a group was dropped since.
+    One that was ended early does not count, nor one of which a group was dropped since. Where rounds have every order
+    of their bots, the leg of a larger field counts, too, and only groups of these bots alone can be missing.
     """
-    known = (
-        "SELECT 1 FROM legs WHERE ladder = :ladder AND field = :field AND rounds >= :rounds AND most IS NULL"
-        f" AND leg >= (SELECT coalesce(max(absent), 0) FROM groups WHERE id IN ({_DROPPED}))"
-    )
-    values = {"ladder": ladder.id, "field": _field(bots), "rounds": rounds}
-    return db.execute(known, values).fetchone() is not None
+    wanted, since = {*bots}, _dropped_until(db, ladder)
+    own = _dropped_until(db, ladder, bots) if since else 0
+    legs = "SELECT leg, field FROM legs WHERE ladder = ? AND rounds >= ? AND most IS NULL ORDER BY leg DESC"
+    for leg, text in db.execute(legs, [ladder.id, rounds]):
+        field = {*json.loads(text)}
+        if has_every_order(len(field), ladder.key.seats):
+            is_planned = wanted <= field and leg >= own
+        else:
+            is_planned = wanted == field and leg >= since
+        if is_planned:
+            return True
+    return False
+
+
+def _dropped_until(db: Database, ladder: Ladder, bots: Iterable[str] | None = None) -> int:
+    """Return the first leg that counts no dropped group as there, or none of these bots alone; 0 if all do."""
+    query = f"SELECT coalesce(max(absent), 0) FROM groups WHERE id IN ({_DROPPED})"
+    if bots is not None:
+        field = "(SELECT value FROM json_each(:field))"
+        query += f" AND NOT EXISTS (SELECT 1 FROM json_each(groups.bots) WHERE value NOT IN {field})"
+    values = {"ladder": ladder.id, "field": None if bots is None else _field(bots)}
+    return int(db.execute(query, values).fetchone()[0])
 
 
 def _field(bots: Iterable[str]) -> str:

@@ -131,12 +131,32 @@ def steps_to_go_on(bots: str, rounds: int) -> tuple[int, int]:
         return steps(db, run), steps(db, partial(show, db, ladder))
 
 
-@pytest.mark.parametrize("bots", ["abcd"])
+@pytest.mark.parametrize("bots", ["abcd", "abc"])
 def test_a_ladder_goes_on_and_is_shown_as_fast_with_more_matches(bots: str) -> None:
-    """Counted in steps of SQLite: a million matches are waited for no longer."""
+    """Counted in steps of SQLite, also without a bot that has played: a million matches are waited for no longer."""
     few, many = steps_to_go_on(bots, 10), steps_to_go_on(bots, 100)
     assert many[0] <= 1.1 * few[0]
     assert many[1] <= 1.1 * few[1]
+
+
+def steps_without_a_retired_bot(rounds: int) -> int:
+    """How many steps SQLite makes to plan nothing, after a bot was retired that had a group to play."""
+    with in_memory() as db:
+        ladder = begin(db, *"abcd", rounds=rounds)
+        *most, last, _ = store.scheduled(db, ladder)
+        store.record(db, ladder, [finished(match) for match in most])
+        gone, *_ = last.line_up
+        assert store.retire(db, gone).dropped == 2
+        rest = [version.label for version in store.field(db, "dice")]
+        taken = steps(db, lambda: store.plan(db, ladder, rest, rounds))
+        assert store.counts(db, ladder).scheduled == 0
+        assert store.plan(db, ladder, [*rest, gone], rounds) == 2
+        return taken
+
+
+def test_a_retired_bot_does_not_make_the_others_wait() -> None:
+    """Its groups that were dropped are missing in no round of the rest, so these need not be looked through."""
+    assert steps_without_a_retired_bot(100) <= 1.1 * steps_without_a_retired_bot(10)
 
 
 @settings(max_examples=60, deadline=None)
