@@ -30,6 +30,9 @@ BOOKKEEPING = 64 << 10
 """Bytes that SQLite needs in addition to a database to open it."""
 CORRECTIONS = MIGRATIONS.index(_11_corrections) + 1
 """Version of the schema since which corrections are recorded."""
+LOG_PAGES = 8192
+"""Pages in the write-ahead log from which the process that plays a ladder moves them, 32 MiB. Ids are random, so in a
+long ladder each result changes other pages of the indexes; the later they are moved, the more results share a page."""
 QUICKLY_CHECKED = 16 << 20
 """Largest database, in bytes, that is checked for damage whenever it is opened; the check takes about 20 ms."""
 
@@ -77,8 +80,7 @@ def open(home: Path, *, thorough: bool = False, checkpoints: bool = False) -> Da
         assert isinstance(db.conn, _Connection)
         db.conn.path = path
         db.execute("PRAGMA synchronous = FULL")
-        if not checkpoints:
-            db.execute("PRAGMA wal_autocheckpoint = 0")
+        db.execute(f"PRAGMA wal_autocheckpoint = {LOG_PAGES if checkpoints else 0}")
         _schema_version(db)  # the first read creates the write-ahead log
         db.conn.files, db.conn.checkpoints = Files.at(path), checkpoints
         _migrate(db)

@@ -96,7 +96,7 @@ def test_what_is_stored_survives_a_power_cut(home: Path) -> None:
 
     with store.open(home) as db, store.open(home, checkpoints=True) as ladder:
         assert [setting(db, name) for name in ("journal_mode", "synchronous", "foreign_keys")] == ["wal", 2, 1]
-        assert [setting(each, "wal_autocheckpoint") for each in (db, ladder)] == [0, 1000]
+        assert [setting(each, "wal_autocheckpoint") for each in (db, ladder)] == [0, 8192]
 
 
 def garbage(path: Path) -> None:
