@@ -71,8 +71,8 @@ def recorded(played: Played) -> Replay:
 
 
 def milliseconds(seconds: float) -> float:
-    """Return a time as a replay has it: in milliseconds, to two decimals."""
-    return round(seconds * 1000, 2)
+    """Return a time, which is not negative, as a replay has it: in milliseconds, to two decimals."""
+    return int(seconds * 100_000 + 0.5) / 100  # `round` takes three times as long, and a match has a hundred times
 
 
 def in_milliseconds(charged: Mapping[int, float]) -> dict[int, float]:

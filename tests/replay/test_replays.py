@@ -13,6 +13,8 @@ from typing import Any
 import click
 import msgspec
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from arena import replay
 from arena.cli.replay import step_through
@@ -20,6 +22,7 @@ from arena.games import KeyedDice, game, names
 from arena.games.birth import Birth
 from arena.referee.match import Forfeit, Match
 from arena.replay import document as documents
+from arena.replay.record import milliseconds
 from arena.worker.jobs import Played, SeatRecord
 from ladder import store
 from tests.cli.commands import typed
@@ -44,6 +47,13 @@ def test_a_golden_replay_opens(path: Path) -> None:
     assert sorted(line.split(", score ")[1] for line in last) == sorted(document.scores)
     assert shown.out.count("\nstep ") == len(document.choices)
     assert json.loads(typed("replay", path, "--json").out) == json.loads(path.read_text())
+
+
+@given(st.floats(0, 1_000_000))
+def test_a_time_is_kept_to_a_hundredth_of_a_millisecond(seconds: float) -> None:
+    """As its shortest text has it, so that a replay is no longer than it must be."""
+    kept = milliseconds(seconds)
+    assert kept == round(kept, 2) == pytest.approx(1000 * seconds, abs=0.005 + 1e-6)
 
 
 def test_every_stored_format_opens() -> None:
