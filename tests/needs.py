@@ -84,6 +84,21 @@ def _full_run() -> str:
     return "" if os.environ.get("ARENA_NO_SKIP") else "only a run with ARENA_NO_SKIP is sure to be on such a machine"
 
 
+def _two_hosts() -> str:
+    """Why no network namespace with a link to this one can be made, or what a cluster lacks beside it."""
+    if missing := [tool for tool in ("ip", "openssl", "taskset") if not shutil.which(tool)]:
+        return f"there is no {', '.join(missing)}"
+    name = f"arena{os.getpid()}"
+    try:
+        for line in (f"ip netns add {name}", f"ip link add {name} type veth peer name cable netns {name}"):
+            done = subprocess.run(line.split(), capture_output=True, text=True, check=False)
+            if done.returncode:
+                return done.stderr.strip() or f"{line} failed"
+    finally:
+        subprocess.run(["ip", "netns", "del", name], capture_output=True, check=False)
+    return ""
+
+
 NEEDS: dict[str, Callable[..., str]] = {
     **{f"grade {grade}": partial(_grade, grade) for grade in Grade if grade is not Grade.D},
     "tools of languages": _tools,
@@ -100,6 +115,7 @@ NEEDS: dict[str, Callable[..., str]] = {
     "mounting": partial(_mounting, "tmpfs"),
     "mounting control groups": partial(_mounting, "cgroup2"),
     "another disk": _another_disk,
+    "two hosts": _two_hosts,
     "libseccomp": _libseccomp,
     "a full run": _full_run,
 }

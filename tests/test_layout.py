@@ -39,6 +39,7 @@ MAY_IMPORT = {
     "arena.roster": {
         "arena.homes",
         "arena.check",
+        "arena.replay",
         "arena.submission",
         "arena.worker",
         "arena.referee",
@@ -57,6 +58,14 @@ MAY_IMPORT = {
         "arena.games",
         "ladder",
     },
+    "arena.cluster": {
+        "arena.submission",
+        "arena.worker",
+        "arena.referee",
+        "arena.sandbox",
+        "arena.core",
+        "arena.games",
+    },
     "arena.rl": {
         "arena.roster",
         "arena.replay",
@@ -71,6 +80,7 @@ MAY_IMPORT = {
         "ladder",
     },
     "arena.reports": {
+        "arena.cluster",
         "arena.tournament",
         "arena.roster",
         "arena.check",
@@ -99,6 +109,7 @@ MAY_IMPORT = {
         "ladder",
     },
     "arena.cli": {
+        "arena.cluster",
         "arena.homes",
         "arena.site",
         "arena.reports",

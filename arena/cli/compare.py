@@ -9,11 +9,15 @@ from typing import TYPE_CHECKING
 import click
 
 from arena.cli.failures import INTERRUPTED, stop_on_signals
+from arena.cli.hosts import caution, hosts, summary
 from arena.cli.options import (
+    Cluster,
     Setting,
     Whole,
     check_players,
+    cluster_options,
     game_option,
+    here,
     home_option,
     jobs_option,
     json_option,
@@ -45,6 +49,7 @@ DIFFERENCES = (0.01, 0.005, 0.002, 0.001)
 @seed_option
 @jobs_option
 @sandbox_options
+@cluster_options
 @setting_options
 @home_option
 @json_option
@@ -57,6 +62,7 @@ def compare(
     seed: str,
     jobs: int,
     sandbox: Sandbox,
+    cluster: Cluster | None,
     home: Path,
     as_json: bool,
 ) -> None:
@@ -76,16 +82,16 @@ def compare(
     from arena.tournament.compare import Question
     from arena.tournament.compare import compare as play_groups
     from arena.tournament.worker_pool import Workers
-    from arena.worker.local_host import LocalHost
 
     seats = check_players(setting.game, players)
     names = [*bots, *(field.split(",") if field is not None else ())]
+    machines = hosts(cluster, jobs, sandbox)
     with (
         run_folder() as scratch,
-        Workers(LocalHost(jobs, sandbox=sandbox)) as workers,
-        progress(f"{bots[0]} or {bots[1]}", at_most=True, caution=sandbox.warning) as report,
+        Workers(machines) as workers,
+        progress(f"{bots[0]} or {bots[1]}", at_most=True, caution=caution(sandbox, cluster)) as report,
     ):
-        workshop = roster.Workshop(scratch, sandbox, Building(report.announce, report.passing))
+        workshop = roster.Workshop(scratch, here(sandbox, cluster, home), Building(report.announce, report.passing))
         one, other, *among = _entrants(names, setting, home, workshop)
         if one.digest == other.digest:
             raise click.UsageError(f"{bots[0]!r} and {bots[1]!r} are the same program: name two that differ")
@@ -95,6 +101,8 @@ def compare(
             answer = play_groups(
                 question, workers, budget, lambda answer: report(answer.matches, budget, _figure(question, answer))
             )
+    for line in summary(machines):
+        say(printable(line))
     if answer.hopeless:
         raise click.ClickException(f"no match counts: {last_line(answer.reason)}")
     interrupted = stopped() and not answer.test.decided

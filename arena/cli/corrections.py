@@ -42,14 +42,23 @@ since_option = click.option(
 
 
 @click.command()
-@click.argument("what", metavar="MATCH|BOT")
+@click.argument("what", metavar="[MATCH|BOT]", required=False)
+@click.option("--host", metavar="NAME", help="The matches that this host of a cluster has played.")
 @why_option
 @click.option("--ladder", metavar="ID", help="Only matches of this ladder.")
 @since_option
 @home_option
 @json_option
-def annul(what: str, why: str, ladder: str | None, since: float | None, home: Path, as_json: bool) -> None:
-    """Let a match, or the matches of a bot, no longer count.
+def annul(
+    what: str | None,
+    host: str | None,
+    why: str,
+    ladder: str | None,
+    since: float | None,
+    home: Path,
+    as_json: bool,
+) -> None:
+    """Let a match, or those of a bot, no longer count.
 
     MATCH is the id of a match or the beginning of it; BOT is a version (mine@2), or a name for all its versions. The
     ratings are computed anew as if these matches, and all others of their groups, had never been played. They stay
@@ -63,7 +72,12 @@ def annul(what: str, why: str, ladder: str | None, since: float | None, home: Pa
     from arena.reports.corrections import corrected
     from arena.roster import corrections
 
-    made = corrections.annul(home, what, why, ladder=ladder, since=since)
+    if what is not None and host is None:
+        made = corrections.annul(home, what, why, ladder=ladder, since=since)
+    elif host is not None and what is None:
+        made = corrections.annul_host(home, host, why, ladder=ladder, since=since)
+    else:
+        raise click.UsageError("name a match, a bot or --host: one of them")
     homes.say_if_above(home)
     _rate_anew(home, made, f"{_matches(made.correction)} annulled")
     return print_json(corrected(made)) if as_json else click.echo(f"annulled {_annulled(made)}")

@@ -2,23 +2,33 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import click
 
-from arena.cli.options import json_option
+from arena.cli.options import cluster_options, json_option
 from arena.cli.output import draw, print_json, printable, table
+from arena.cluster import ClusterError
+
+NOT_ALL = 3
+"""Exit code if a host of a cluster cannot take part."""
 
 
 @click.command()
+@cluster_options
 @json_option
-def doctor(as_json: bool) -> None:
+def doctor(cluster: str | None, certificates: Path | None, as_json: bool) -> None:
     """Say what confines bots here, and what plays their matches.
 
-    Every layer of the sandbox is tried out, not just looked up. Grade A is the best, D the weakest.
+    Every layer of the sandbox is tried out, not just looked up. Grade A is the best, D the weakest. With --cluster each
+    host of it says so of itself; the exit code is 3 if one cannot take part.
 
     \b
     Example:
       arena doctor
     """
+    if cluster is not None:
+        return _hosts(cluster, certificates, as_json=as_json)
     from arena.reports import machine as reports
     from arena.sandbox import probe
 
@@ -32,3 +42,26 @@ def doctor(as_json: bool) -> None:
     click.echo(f"sandbox grade {report.grade}: {report.promise}")
     click.echo(f"compiled core {'on' if report.core.on else 'off'}: {report.core.why}")
     return None
+
+
+def _hosts(address: str, certificates: Path | None, *, as_json: bool) -> None:
+    """Print what the hosts of a cluster say of themselves."""
+    from arena.cluster.dask_engine import DaskEngine
+    from arena.cluster.inspection import inspect
+    from arena.reports import machine as reports
+
+    report = reports.cluster(inspect(DaskEngine(address, certificates), None, None))
+    if as_json:
+        print_json(report)
+    else:
+        rows = table("host", "at once", "grade", "machine", "Python", "clock", "has", "problem")
+        for host in report.hosts:
+            clock = "" if host.clock_ahead is None else f"{round(host.clock_ahead, 1) + 0.0:+.1f} s"
+            has = ", ".join(host.toolchains)
+            kinds = host.grade or "", host.machine or "", host.python or ""
+            rows.add_row(printable(host.name), str(host.jobs), *kinds, clock, has, printable(host.problem or ""))
+        draw(rows)
+    if any(host.problem for host in report.hosts):
+        raise SystemExit(NOT_ALL)
+    if not report.hosts:
+        raise ClusterError(f"no host has joined {address}: start dask worker on one")

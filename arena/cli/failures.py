@@ -64,6 +64,7 @@ def _usage(error: click.UsageError) -> str:
 
 def _expected() -> tuple[type[Exception], ...]:
     from arena.check import Unjudged
+    from arena.cluster import ClusterError
     from arena.games import UnknownGame
     from arena.homes import ForeignHome
     from arena.replay.record import Breach, Unreadable
@@ -73,7 +74,7 @@ def _expected() -> tuple[type[Exception], ...]:
     from ladder.schedule import TooFewBots
     from ladder.store import StoreError
 
-    of_the_machine = DiskFull, NoSandbox, StoreError, Unjudged, WorkersDied
+    of_the_machine = ClusterError, DiskFull, NoSandbox, StoreError, Unjudged, WorkersDied
     return BadSubmission, Breach, ForeignHome, TooFewBots, UnknownGame, Unreadable, *of_the_machine
 
 

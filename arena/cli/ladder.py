@@ -12,11 +12,14 @@ import click
 
 from arena.cli import homes
 from arena.cli.failures import INTERRUPTED, stop_on_signals
+from arena.cli.hosts import by_host, caution, hosts, summary
 from arena.cli.options import (
+    Cluster,
     Seconds,
     Setting,
     Whole,
     check_players,
+    cluster_options,
     game_option,
     home_option,
     jobs_option,
@@ -25,7 +28,7 @@ from arena.cli.options import (
     sandbox_options,
     setting_options,
 )
-from arena.cli.output import draw, last_line, print_json, progress, say
+from arena.cli.output import draw, last_line, print_json, printable, progress, say
 from arena.reports.words import span, title
 
 if TYPE_CHECKING:
@@ -73,6 +76,7 @@ WORTH_SAYING = 10.0
 @click.option("--forgive", multiple=True, metavar="BOT", help="Let a bot crash once more without losing a match.")
 @setting_options
 @sandbox_options
+@cluster_options
 @home_option
 @json_option
 def ladder(
@@ -88,6 +92,7 @@ def ladder(
     retry: bool,
     forgive: tuple[str, ...],
     sandbox: Sandbox,
+    cluster: Cluster | None,
     home: Path,
     as_json: bool,
 ) -> None:
@@ -108,7 +113,6 @@ def ladder(
     from arena.tournament.budget import Budget
     from arena.tournament.run import run_ladder
     from arena.tournament.worker_pool import Workers
-    from arena.worker.local_host import LocalHost
     from ladder import store
 
     begun, since = time.monotonic(), time.time()
@@ -135,10 +139,11 @@ def ladder(
             store.end_leg(db, mine)  # so that a bot that came meanwhile does not wait for what was not begun
         for line in _beforehand(db, mine, field, budget):
             say(line)
+        machines = hosts(cluster, jobs, sandbox, in_flight=in_flight, logs=True)
         with (
-            Workers(LocalHost(jobs, in_flight=in_flight, sandbox=sandbox, logs=True)) as workers,
+            Workers(machines) as workers,
             stop_on_signals(workers.stop) as stopped,
-            progress(title(game, seats), begins=seconds is None, caution=sandbox.warning) as report,
+            progress(title(game, seats), begins=seconds is None, caution=caution(sandbox, cluster)) as report,
         ):
             run = run_ladder(
                 db,
@@ -147,13 +152,15 @@ def ladder(
                 field,
                 rounds,
                 workers=workers,
-                report=report,
+                report=by_host(report, machines),
                 retry=retry,
                 since=since,
                 budget=budget,
-                planned=lambda: _foretell(db, mine, budget, jobs),
+                planned=lambda: _foretell(db, mine, budget, workers.jobs),
             )
         say(_summary(db, mine, run, time.monotonic() - begun, budget, interrupted=stopped()))
+        for line in summary(machines):
+            say(printable(line))
         if not stopped():
             leaderboard.settle(db, mine)
             bot_card.complete(db)

@@ -226,10 +226,14 @@ def sandbox_options(command: Command) -> Command:
         from arena.cli.output import say
         from arena.core.build import prepare
 
-        prepare(say)
-        sandbox = _sandbox(wanted, least, home)._replace(
-            trusting=trusting, allowed=MOST._replace(memory_mib=memory_mib, tasks=tasks)
-        )
+        if (address := others.get("cluster")) is not None:
+            others["cluster"] = cluster = Cluster.asked(address, others.pop("certificates"), wanted, least, trusting)
+            sandbox = Sandbox(cluster.least or Grade.D)
+        else:
+            others.pop("certificates", None)
+            prepare(say)
+            sandbox = _sandbox(wanted, least, home)
+        sandbox = sandbox._replace(trusting=trusting, allowed=MOST._replace(memory_mib=memory_mib, tasks=tasks))
         return command(*args, sandbox=sandbox, home=home, **others)
 
     grades = [grade.value for grade in Grade]
@@ -269,6 +273,54 @@ def sandbox_options(command: Command) -> Command:
     ):
         with_sandbox = option(with_sandbox)
     return cast("Command", with_sandbox)
+
+
+class Cluster(NamedTuple):
+    """The cluster whose hosts play, and the sandbox that they use."""
+
+    address: str
+    certificates: Path | None
+    wanted: Grade | None
+    """Grade to use; None: the best that works."""
+    least: Grade | None
+    """Weakest grade with which a host takes part; None: any."""
+
+    @classmethod
+    def asked(cls, address: str, certificates: Path | None, wanted: str, least: str | None, trusting: bool) -> Cluster:
+        """Return a cluster as the options say; a host that holds nobody takes part only if they say so."""
+        grade = None if wanted == "auto" else Grade(wanted)
+        weakest = Grade(least) if least is not None else grade or (None if trusting else Grade.C)
+        return cls(address, certificates, grade, weakest)
+
+
+def cluster_options(command: Command) -> Command:
+    """Add the options for a cluster, passed to the command as `cluster`: it must have `sandbox_options` outside."""
+    for option in (
+        click.option(
+            "--certificates",
+            type=click.Path(exists=True, file_okay=False, path_type=Path),
+            metavar="FOLDER",
+            envvar="ARENA_CERTIFICATES",
+            show_envvar=True,
+            help="With ca.pem, cert.pem and key.pem, for --cluster.  [default: as Dask is configured]",
+        ),
+        click.option(
+            "--cluster",
+            metavar="ADDRESS",
+            envvar="ARENA_CLUSTER",
+            show_envvar=True,
+            help="Play on the hosts of this Dask cluster, such as tls://10.0.0.1:8786.",
+        ),
+    ):
+        command = option(command)
+    return command
+
+
+def here(sandbox: Sandbox, cluster: Cluster | None, home: Path) -> Sandbox:
+    """Return the sandbox of this machine, in which bots are built, also if they play in a cluster."""
+    if cluster is None:
+        return sandbox
+    return _sandbox("auto", None, home)._replace(trusting=sandbox.trusting, allowed=sandbox.allowed)
 
 
 def _sandbox(wanted: str, least: str | None, home: Path) -> Sandbox:

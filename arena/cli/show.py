@@ -165,7 +165,8 @@ def _show_match(match: Match, card: MatchCard) -> None:
         click.echo(f"it does not count: annulled {printable(match.annulled.told)}")
     click.echo(f"leg {match.leg}, round {match.round}, rotation {match.rotation}, {when(match.finished)}")
     if conditions := card.conditions:
-        click.echo(f"sandbox grade {conditions['sandbox']}")
+        where = f", on {printable(conditions['host'])}" if "host" in conditions else ""
+        click.echo(f"sandbox grade {conditions['sandbox']}{where}")
         if (busy := conditions["pressure"]) is not None:
             click.echo(f"the machine was busy {busy:.0f} % of the time: something waited for a processor")
     for reason in match.voids:

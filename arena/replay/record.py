@@ -50,7 +50,7 @@ class Replay(NamedTuple):
     charged_ms: tuple[Mapping[int, float], ...] = ()
     """For each seat, by index in `times_ms`: the time charged, where it is not the time elapsed."""
     conditions: Mapping[str, Any] = {}
-    """The sandbox of the bots, and how busy the machine was."""
+    """The sandbox of the bots, how busy the machine was and, in a cluster, the host."""
 
 
 def plain(choices: Sequence[Choice]) -> bytes:

@@ -10,6 +10,7 @@ from arena.reports.base import Report
 from arena.sandbox import Sandbox
 
 if TYPE_CHECKING:
+    from arena.cluster.inspection import Finding
     from arena.sandbox.selftest import Verdict  # imports the attacks, which `arena doctor` does not need
 
 
@@ -35,6 +36,30 @@ class Doctor(Report):
     promise: str
     layers: Sequence[SandboxLayer]
     core: Core
+
+
+class HostCard(Report):
+    """What a host of a cluster says of itself; without an answer only the first two, and the problem."""
+
+    name: str
+    jobs: int
+    """Number of matches that it may play at once."""
+    grade: str | None
+    machine: str | None
+    """Kind of processor, such as "x86_64"."""
+    python: str | None
+    clock_ahead: float | None
+    """Seconds by which its clock is ahead of that of this machine."""
+    toolchains: Sequence[str]
+    """Programs it has that bots may need."""
+    problem: str | None
+    """Why it cannot take part; None if it can."""
+
+
+class Cluster(Report):
+    """The hosts of a cluster."""
+
+    hosts: Sequence[HostCard]
 
 
 class Attack(Report):
@@ -64,6 +89,25 @@ def doctor(sandbox: Sandbox) -> Doctor:
     layers = [SandboxLayer(**layer._asdict()) for layer in sandbox.layers]
     core = Core(**found()._asdict())
     return Doctor(grade=sandbox.grade.value, promise=sandbox.grade.promise, layers=layers, core=core)
+
+
+def cluster(findings: Sequence[Finding]) -> Cluster:
+    """Report on the hosts of a cluster."""
+    return Cluster(hosts=[_host(finding) for finding in findings])
+
+
+def _host(finding: Finding) -> HostCard:
+    card = finding.card
+    return HostCard(
+        name=finding.name,
+        jobs=finding.jobs,
+        grade=card and card.grade.value,
+        machine=card and card.versions.machine,
+        python=card and card.versions.python,
+        clock_ahead=card and round(finding.ahead, 3),
+        toolchains=sorted(card.toolchains) if card else [],
+        problem=finding.problem,
+    )
 
 
 def selftest(sandbox: Sandbox, verdicts: Sequence[Verdict]) -> Selftest:

@@ -51,7 +51,7 @@ class MatchCard(Report):
     game: str
     players: int
     conditions: Mapping[str, Any]
-    """The grade of the sandbox, and how busy the machine was."""
+    """The grade of the sandbox, how busy the machine was and, if it was played in a cluster, the host's name."""
     annulled: Correction | None
     """When, by whom and why it was annulled; None if it was not."""
     titles: Mapping[str, str]

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 from rich.cells import cell_len
 
 from arena import submission, suggest
+from arena.replay import Unreadable, unpack
 from arena.roster.bots import built_ins, enter_built_ins, known, names
 from arena.submission import BadSubmission
 from ladder import store
@@ -42,13 +43,35 @@ def annul(home: Path, what: str, why: str, *, ladder: str | None = None, since: 
         is_bot = what.partition("@")[0] in {version.name for version in store.versions(db)} and not _is_id(db, what)
         if not is_bot:
             _check_match(db, home, what, chosen=ladder is not None or since is not None)
-        if ladder is not None and store.find_ladder(db, ladder) is None:
-            there = ", ".join(each.id for each in store.ladders(db)) or "none yet"
-            raise store.NotFound(f"no ladder {suggest.short(ladder)}: there is {there}")
+        _check_ladder(db, ladder)
     with store.open(home) as db:
         if is_bot:
             return store.annul_bot(db, what, why, ladder=ladder, since=since)
         return store.annul_match(db, what, why)
+
+
+def annul_host(
+    home: Path, host: str, why: str, *, ladder: str | None = None, since: float | None = None
+) -> store.Annulled:
+    """Annul those matches that a host of a cluster has played; otherwise as `annul`."""
+
+    def was_played_there(packed: bytes) -> bool:
+        try:
+            return unpack(packed).conditions.get("host") == host
+        except Unreadable:
+            return False
+
+    with store.open_read(home, must_exist=True) as db:
+        _check_ladder(db, ladder)
+    with store.open(home) as db:
+        return store.annul_those(db, f"host {host}", why, was_played_there, ladder=ladder, since=since)
+
+
+def _check_ladder(db: Database, ladder: str | None) -> None:
+    """Raise NotFound if no ladder has this id."""
+    if ladder is not None and store.find_ladder(db, ladder) is None:
+        there = ", ".join(each.id for each in store.ladders(db)) or "none yet"
+        raise store.NotFound(f"no ladder {suggest.short(ladder)}: there is {there}")
 
 
 def _is_id(db: Database, what: str) -> bool:

@@ -33,7 +33,7 @@ def store(program: Program, bots: Path) -> Program:
                 (folder / file).parent.mkdir(parents=True, exist_ok=True)
                 shutil.copy(program.root / file, folder / file)
         open_up(folder)
-        _make_read_only(folder)
+        make_read_only(folder)
         if not intact(replace(program, root=folder)):
             raise BadSubmission(f"{program.name} changed while it was copied; try again")
 
@@ -55,7 +55,8 @@ def _appear(folder: Path, fill: Callable[[Path], None]) -> None:
                 raise
 
 
-def _make_read_only(folder: Path) -> None:
+def make_read_only(folder: Path) -> None:
+    """Let nobody write to the files of a folder; they stay executable if they were."""
     for path in walk(folder, without=set()):
         if not path.is_symlink():
             path.chmod(0o555 if is_executable(path) else 0o444)

@@ -256,7 +256,7 @@ class Workers:
             busy = [worker for worker in self._workers() if worker.holds or worker.is_resting]
             if not (busy or hands) and stock.is_empty(self.trouble):
                 break
-            ready = self._hosts.wait([worker.running for worker in busy], 0.1)
+            ready = set(self._hosts.wait([worker.running for worker in busy], 0.1))
             for worker in busy:
                 if worker.running in ready:
                     yield self._hear(worker, stock)

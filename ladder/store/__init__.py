@@ -4,7 +4,7 @@ Functions take the connection first, show their SQL, and return values. Writes t
 and what a function has written survives kill -9 and power loss as soon as it returns.
 """
 
-from ladder.store.annulment import Annulled, annul_bot, annul_match, ban, rename, unban
+from ladder.store.annulment import Annulled, annul_bot, annul_match, annul_those, ban, rename, unban
 from ladder.store.board import apply_ratings, kept_hash, ladder_hash, leaderboard, provisional, reach, sign
 from ladder.store.cards import (
     Notable,
@@ -109,6 +109,7 @@ __all__ = [
     "add_version",
     "annul_bot",
     "annul_match",
+    "annul_those",
     "apply_ratings",
     "awaited",
     "backup",

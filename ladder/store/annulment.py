@@ -9,7 +9,7 @@ next `apply_ratings`, as if the group had never been there.
 from __future__ import annotations
 
 import time
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from ladder.schedule import canonical_json
@@ -65,6 +65,32 @@ def annul_bot(db: Database, name: str, why: str, *, ladder: str | None = None, s
         if not groups:
             raise StoreError(f"{name} has no match{' there or then' * chosen} that counts: nothing is annulled")
         return _annul(db, groups, "annul", name, ladder=ladder, since=since, why=why)
+
+
+def annul_those(
+    db: Database,
+    subject: str,
+    why: str,
+    is_meant: Callable[[bytes], bool],
+    *,
+    ladder: str | None = None,
+    since: float | None = None,
+) -> Annulled:
+    """Annul all groups with a match that counts and whose replay is meant; `subject` says to people which those are.
+
+    These may be only those of a ladder, or those with a match finished at a time or later. Raises StoreError if there
+    are none.
+    """
+    rows = db.execute(  # before anything is locked, as it takes long
+        "SELECT m.group_id, r.replay FROM matches m JOIN replays r ON r.match = m.id WHERE m.status = 'done'"
+        " AND m.ladder = coalesce(:ladder, m.ladder) AND m.finished >= coalesce(:since, m.finished)",
+        {"ladder": ladder, "since": since},
+    )
+    groups = sorted({group for group, replay in rows if is_meant(replay)})
+    if not groups:
+        raise StoreError(f"no match counts that is of {subject}: nothing is annulled")
+    with write(db):
+        return _annul(db, groups, "annul", subject, ladder=ladder, since=since, why=why)
 
 
 def ban(db: Database, name: str, why: str, *, since: float | None = None, keep: bool = False) -> Annulled:

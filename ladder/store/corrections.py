@@ -30,7 +30,7 @@ class Correction(NamedTuple):
     what: str
     """"submit", "retire", "reinstate", "forgive", "annul", "ban", "unban" or "rename"."""
     subject: str
-    """Id of a match, label of a version or name of a bot."""
+    """Id of a match, label of a version or name of a bot; "host" and its name for matches of a host."""
     ladder: str | None
     """The only ladder that it is about."""
     since: float | None

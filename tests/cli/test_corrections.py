@@ -182,3 +182,13 @@ def test_a_banned_built_in_bot_is_in_no_field(home: Path) -> None:
         db.execute("UPDATE versions SET digest = 'of an older arena' WHERE name = 'random'")
     assert roster.check_field(home, game, 2, None) == [bot for bot in before if bot != "random"]
     assert "'random' cannot play: it was banned on" in typed("ladder", "--game", "birth", "--bots", "random,ann").err
+
+
+@pytest.mark.usefixtures("home")
+def test_matches_of_a_host_are_named_alone() -> None:
+    """Not with a match or a bot, of which it is not clear what would be meant; and nothing is annulled for no host."""
+    for words in (("ann", "--host", "two"), ()):
+        ran = typed("annul", *words, *WHY)
+        assert (ran.code, "one of them" in ran.err) == (2, True)
+    ran = typed("annul", "--host", "two", *WHY)
+    assert (ran.code, ran.err) == (1, "Error: no match counts that is of host two: nothing is annulled\n")

@@ -22,7 +22,7 @@ from arena.reports.corrections import Corrected, Correction, Log
 from arena.reports.debug import Debug
 from arena.reports.games import Games
 from arena.reports.leaderboard import LadderRun, Leaderboard, NoLeaderboard
-from arena.reports.machine import Doctor, Selftest
+from arena.reports.machine import Cluster, Doctor, Selftest
 from arena.reports.match_card import MatchCard
 from arena.reports.match_log import MatchLog
 from arena.reports.played import Matches
@@ -53,6 +53,7 @@ REPORTS: dict[str, type[Report] | None] = {
     "debug MATCH BOT": Debug,
     "verify": Verified,
     "doctor": Doctor,
+    "doctor --cluster ADDRESS": Cluster,
     "publish DIR": Published,
     "selftest": Selftest,
     "bench": Bench,

@@ -1,0 +1,61 @@
+"""Where the matches of a command are played: on this machine, or on the hosts of a cluster."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import TYPE_CHECKING
+
+from arena.cli.options import Cluster
+from arena.cli.output import printable, say
+
+if TYPE_CHECKING:
+    from arena.cli.output import Announcer
+    from arena.sandbox import Sandbox
+    from arena.worker.hosts import Hosts
+    from arena.worker.progress import Progress
+
+
+def hosts(
+    cluster: Cluster | None, jobs: int, sandbox: Sandbox, *, in_flight: int | None = None, logs: bool = False
+) -> Hosts:
+    """Return the hosts of a cluster or, without one, this machine with so many workers at most."""
+    if cluster is None:
+        from arena.worker.local_host import LocalHost
+
+        return LocalHost(jobs, in_flight=in_flight, sandbox=sandbox, logs=logs)
+    from arena.cluster.coordinator import ClusterHosts
+    from arena.cluster.dask_engine import DaskEngine
+
+    return ClusterHosts(
+        DaskEngine(cluster.address, cluster.certificates),
+        sandbox=sandbox,
+        wanted=cluster.wanted,
+        least=cluster.least,
+        in_flight=in_flight,
+        logs=logs,
+        say=lambda line: say(printable(line)),
+    )
+
+
+def summary(hosts: Hosts) -> Iterator[str]:
+    """Yield lines about what each host of a cluster has played, none for this machine."""
+    from arena.cluster import tally
+    from arena.cluster.coordinator import ClusterHosts
+
+    if isinstance(hosts, ClusterHosts):
+        yield from tally.lines(hosts.tallies)
+
+
+def by_host(report: Announcer, hosts: Hosts) -> Progress:
+    """Return what reports progress, with what each host of a cluster has played beside it."""
+    from arena.cluster import tally
+    from arena.cluster.coordinator import ClusterHosts
+
+    if not isinstance(hosts, ClusterHosts):
+        return report
+    return lambda done, total: report(done, total, printable(tally.note(hosts.tallies)))
+
+
+def caution(sandbox: Sandbox, cluster: Cluster | None) -> str | None:
+    """Return the warning of a weak sandbox here; each host of a cluster says its own grade when it joins."""
+    return sandbox.warning if cluster is None else None

@@ -1,0 +1,10 @@
+"""Many machines: one coordinator deals matches to the hosts of a cluster that somebody else manages.
+
+The engine of the cluster, such as Dask, is asked for two things only: which hosts there are, and to call a function on
+one of them. On a host that function reaches a process of the arena, `host.py`, which starts workers and ends with the
+run. Hosts are trusted, bots are not.
+"""
+
+
+class ClusterError(Exception):
+    """Error for a cluster that cannot be used; the message is one line for people."""

@@ -1,0 +1,501 @@
+"""The hosts of a cluster, as whoever deals matches sees them. A thread talks to them; only this side knows the run.
+
+A host that has not answered for `LOST` seconds is lost: its matches go to others, and nothing that it still delivers
+counts, since its session is over. When it answers again it joins anew, without any bot from before.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import pickle
+import secrets
+import threading
+import time
+from collections import Counter, deque
+from collections.abc import Callable, Collection, Coroutine, Sequence
+from contextlib import suppress
+from itertools import count
+from pathlib import Path
+from types import TracebackType
+from typing import Any, Self
+
+from arena.cluster import endpoint, programs
+from arena.cluster.engine import Engine, Function, Place
+from arena.cluster.messages import (
+    LOST,
+    PATIENCE,
+    Bug,
+    Card,
+    Ended,
+    Hear,
+    Heard,
+    Join,
+    Order,
+    Parcel,
+    Request,
+    Tell,
+    Terms,
+    Versions,
+)
+from arena.cluster.self_check import versions
+from arena.cluster.tally import Tally
+from arena.sandbox import Grade, Sandbox
+from arena.sandbox.grades import MIB
+from arena.submission.kept import tree_digest
+from arena.worker.hosts import HostLost, RunningWorker, WorkerEnded
+from arena.worker.jobs import Command, Delivery, Entrant, Task
+
+LOOK = 0.5
+"""Seconds between two looks at which hosts there are."""
+AGAIN = 0.3
+"""Seconds between two attempts at a call that failed."""
+JOINING = 60.0
+"""Seconds that a host may take to try out its sandbox and to compile the core."""
+FIRST = 3.0
+"""Seconds for which the first matches wait until all hosts that are listed have joined."""
+LATER = 3.0
+"""Seconds after which a host joins again that has gone, or could not join."""
+TRIES = 3
+"""Number of times that a host may fail to join before people are told."""
+SLOW = 2.0
+"""Seconds after which people are told that the scheduler is waited for."""
+GOODBYE = 3.0
+"""Seconds that hosts have to end a run's processes when it is over."""
+PARCELS = 256 * MIB
+"""Bytes of packed programs that are kept for the next host."""
+NOBODY = 10.0
+"""Seconds without any host after which people are told so."""
+
+
+class RemoteWorker:
+    """A worker on another machine."""
+
+    def __init__(self, session: Session, number: int) -> None:
+        self._session = session
+        self._number = number
+        self.news: deque[Delivery | Ended | Bug] = deque()
+        self.is_lost = False
+        self._has_ended = False
+
+    def send(self, order: Command | None) -> None:
+        """Pass an order to the host."""
+        self._session.order(self._number, order)
+
+    def receive(self) -> Delivery:
+        """Return the next delivery, or raise how the worker ended; `Hosts.wait` says when there is something."""
+        if not self.news:
+            if self._has_ended:
+                raise WorkerEnded("has ended")
+            self._has_ended = True
+            raise HostLost(f"was lost with {self._session.name}")
+        what = self.news.popleft()
+        if isinstance(what, Delivery):
+            self._has_ended = what.last
+            return what
+        self._has_ended = True
+        if isinstance(what, Ended):
+            raise WorkerEnded(f"on {self._session.name} {what.how}")
+        raise RuntimeError(f"on {self._session.name}: {what.trace}")
+
+    @property
+    def has_news(self) -> bool:
+        """Whether there is something to receive."""
+        return bool(self.news) or self.is_lost or self._has_ended
+
+    @property
+    def has_ended(self) -> bool:
+        """Whether it has ended."""
+        return self._has_ended or self.is_lost or any(not isinstance(what, Delivery) for what in tuple(self.news))
+
+    def close(self) -> None:
+        """Do nothing: a worker's host waits for its end."""
+
+
+class Session:
+    """The time for which a host takes part in a run without a break."""
+
+    def __init__(self, hosts: ClusterHosts, address: str, place: Place, card: Card) -> None:
+        self._hosts = hosts
+        self.address = address
+        self.name = place.name
+        self.jobs = place.jobs
+        self.card = card
+        self.heard_at = time.monotonic()
+        self._workers: dict[int, RemoteWorker] = {}
+        self._numbers = count()
+        self._programs = set(card.programs)
+        self._orders: deque[Order | Parcel] = deque()
+        self._due = asyncio.Event()
+        self.is_lost = False
+        self.tally = hosts.tallies.setdefault(place.name, Tally())
+
+    # in the thread that deals
+
+    def start(self) -> RemoteWorker:
+        """Start one more worker; the host does so at its first order."""
+        number = next(self._numbers)
+        worker = self._workers[number] = RemoteWorker(self, number)
+        worker.is_lost = self.is_lost  # looked at when the worker can be found by `lose`
+        return worker
+
+    def order(self, number: int, command: Command | None) -> None:
+        """Queue an order for a worker, after the programs that the host lacks for it."""
+        if self.is_lost:
+            return
+        if command is not None and command.tasks:
+            command = command._replace(tasks=tuple(map(self._sent, command.tasks)))
+        self._orders.append(Order(number, command))
+        self._hosts.wake(self._due)
+
+    def _sent(self, task: Task) -> Task:
+        return task._replace(lineup=tuple(map(self._sent_entrant, task.lineup)))
+
+    def _sent_entrant(self, entrant: Entrant) -> Entrant:
+        program = self._hosts.program(entrant)
+        if program.cwd not in self._programs:
+            self._orders.append(self._hosts.parcel(entrant))
+            self._programs.add(program.cwd)
+        return program
+
+    # in the thread that talks to hosts
+
+    async def tell(self) -> None:
+        """Send orders as they come, until cancelled."""
+        told = 0
+        while True:
+            await self._due.wait()
+            self._due.clear()
+            while self._orders:
+                orders = [self._orders.popleft()]
+                while self._orders and not isinstance(orders[-1], Parcel) and not isinstance(self._orders[0], Parcel):
+                    orders.append(self._orders.popleft())
+                await self._ask(Tell(told + 1, orders), None)  # a program goes alone, and may take long on its way
+                told += len(orders)
+
+    async def hear(self) -> None:
+        """Receive deliveries, until cancelled or the host refuses to go on."""
+        last = 0
+        while True:
+            heard: Heard = await self._ask(Hear(last, PATIENCE), LOST)
+            self.heard_at = time.monotonic()
+            for number, what in heard.deliveries:
+                self._workers[number].news.append(self._marked(what) if isinstance(what, Delivery) else what)
+            if heard.deliveries:
+                last = heard.first + len(heard.deliveries) - 1
+                self._hosts.notify()
+            if heard.refusal is not None:
+                raise Refused(heard.refusal)
+
+    def _marked(self, delivery: Delivery) -> Delivery:
+        """Return a delivery with the host's name in the conditions of each match, and count its matches."""
+        self.tally.add(delivery.played)
+        marked = [each._replace(conditions={**each.conditions, "host": self.name}) for each in delivery.played]
+        return delivery._replace(played=marked)
+
+    async def _ask(self, request: Request, seconds: float | None) -> Any:
+        """Return the host's answer to a request, which is repeated while the way there is disturbed."""
+        data = pickle.dumps(request, pickle.HIGHEST_PROTOCOL)
+        while True:
+            try:
+                answer = await self._hosts.call(self.address, endpoint.ask, data, seconds)
+            except (OSError, TimeoutError):
+                await asyncio.sleep(AGAIN)
+            else:
+                if answer == endpoint.GONE:
+                    raise Gone
+                return pickle.loads(answer)
+
+    def lose(self) -> None:
+        """End the session: its workers are lost with the matches that they hold."""
+        self.is_lost = True
+        for worker in list(self._workers.values()):
+            worker.is_lost = True
+
+
+class Gone(Exception):
+    """Error for a host on which this run has no process any more."""
+
+
+class Refused(Exception):
+    """Error for a host that cannot play in this run; the message is one line for people."""
+
+
+class SameMachine(Exception):
+    """Error for a host on the machine of another one, which may be about to be lost."""
+
+
+class ClusterHosts:
+    """The hosts of a cluster that take part in a run. A context manager."""
+
+    def __init__(
+        self,
+        engine: Engine,
+        *,
+        sandbox: Sandbox,
+        wanted: Grade | None = None,
+        least: Grade | None = None,
+        in_flight: int | None = None,
+        logs: bool = False,
+        say: Callable[[str], None] = lambda _line: None,
+    ) -> None:
+        """Prepare a run. `sandbox` has what bots may ask for; `say` is given lines about hosts that come and go."""
+        self.sandbox = sandbox
+        self._least = least
+        self._say = say
+        self._engine = engine
+        self._terms = Terms(secrets.token_hex(8), wanted, sandbox.allowed, in_flight, logs)
+        self._sessions: dict[str, Session] = {}
+        self._joining: dict[str, asyncio.Task[None]] = {}
+        self._refused: set[str] = set()
+        self._crowded: set[str] = set()
+        """Addresses of hosts of which people were told that their machine takes part already."""
+        self._is_over = False
+        self._bug: BaseException | None = None
+        self._watching: list[asyncio.Task[None]] = []
+        self._numbers = count()
+        self._named: dict[str, str] = {}
+        """The name of the session that each host has, or had last, by address."""
+        self._failures = Counter[str]()
+        """By address, how often a host could not join since it last did."""
+        self.tallies: dict[str, Tally] = {}
+        """What each host has played, by name, over all its sessions."""
+        self._news = threading.Condition()
+        self._sent: dict[tuple[str, str], Entrant] = {}
+        self._parcels: dict[str, Parcel] = {}
+        self._loop = asyncio.new_event_loop()
+        self._thread = threading.Thread(target=self._loop.run_forever, name="hosts", daemon=True)
+        self._lonely_since = time.monotonic()
+
+    def __enter__(self) -> Self:
+        self._thread.start()
+        try:
+            asyncio.run_coroutine_threadsafe(self._connect(), self._loop).result()
+        except BaseException:
+            self._end()
+            raise
+        return self
+
+    async def _connect(self) -> None:
+        slow = self._loop.call_later(SLOW, self._tell_people, "waiting for the scheduler of the cluster")
+        try:
+            await self._engine.connect()
+        finally:
+            slow.cancel()
+        self._start_watching(self._watch)
+        self._start_watching(self._listen)
+        ends = time.monotonic() + FIRST
+        with suppress(OSError):
+            for address in await self._engine.places():
+                while time.monotonic() < ends and address not in {*self._sessions, *self._refused, *self._crowded}:
+                    await asyncio.sleep(0.05)
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self._end()
+
+    def _end(self) -> None:
+        with suppress(Exception):
+            asyncio.run_coroutine_threadsafe(self._leave(), self._loop).result(3 * GOODBYE)
+        self._loop.call_soon_threadsafe(self._loop.stop)
+        self._thread.join()
+        self._loop.close()
+
+    async def _leave(self) -> None:
+        """End this run's processes on all hosts that can be reached; the others end theirs by themselves."""
+        self._is_over = True
+        calls = [self.call(address, endpoint.leave, b"", GOODBYE) for address in self._joining]
+        await asyncio.gather(*calls, return_exceptions=True)
+        others = asyncio.all_tasks() - {asyncio.current_task()}
+        for task in others:
+            task.cancel()
+        await asyncio.gather(*others, return_exceptions=True)
+        await self._engine.close()
+
+    # in the thread that deals
+
+    def present(self) -> Sequence[Session]:
+        """Return the hosts that take part now."""
+        return [session for session in list(self._sessions.values()) if not session.is_lost]
+
+    def wait(self, workers: Sequence[RunningWorker], seconds: float) -> Collection[RunningWorker]:
+        """Wait for news of these workers."""
+        if self._bug is not None:
+            raise self._bug
+
+        def ready() -> list[RunningWorker]:
+            return [worker for worker in workers if isinstance(worker, RemoteWorker) and worker.has_news]
+
+        with self._news:
+            if found := ready():
+                return found
+            self._news.wait(seconds)
+            return ready()
+
+    def program(self, entrant: Entrant) -> Entrant:
+        """Return an entrant as hosts are told of it, with the digest of its program's folder as `cwd`."""
+        known = entrant.label, entrant.digest
+        if known not in self._sent:
+            digest = tree_digest(Path(entrant.cwd))
+            self._sent[known] = programs.sent(entrant, digest)
+        return self._sent[known]
+
+    def parcel(self, entrant: Entrant) -> Parcel:
+        """Return the program of an entrant, packed."""
+        digest = self.program(entrant).cwd
+        if (known := self._parcels.get(digest)) is not None:
+            return known
+        while sum(parcel.size for parcel in self._parcels.values()) > PARCELS:
+            del self._parcels[next(iter(self._parcels))]
+        parcel = self._parcels[digest] = programs.packed(Path(entrant.cwd), digest)
+        return parcel
+
+    def wake(self, event: asyncio.Event) -> None:
+        """Set an event of the other thread."""
+        self._loop.call_soon_threadsafe(event.set)
+
+    # in the thread that talks to hosts
+
+    def notify(self) -> None:
+        """Wake whoever waits for news."""
+        with self._news:
+            self._news.notify_all()
+
+    async def call(self, address: str, function: Function, request: bytes, seconds: float | None) -> bytes:
+        """Call a function on a host. Raises OSError and TimeoutError, and Refused for whatever the function raised."""
+        try:
+            return await asyncio.wait_for(self._engine.call(address, function, self._named[address], request), seconds)
+        except (OSError, TimeoutError):
+            raise
+        except Exception as error:
+            lines = str(error).splitlines() or [type(error).__name__]
+            raise Refused(lines[-1]) from error
+
+    def _tell_people(self, line: str) -> None:
+        if not self._is_over:
+            with suppress(OSError, ValueError):  # they may have closed the pipe that they read from
+                self._say(line)
+
+    def _watched(self, watching: asyncio.Task[None]) -> None:
+        """Tell whoever deals of a bug of the arena's: without this, a run would wait for hosts for ever."""
+        if not watching.cancelled() and (error := watching.exception()) is not None:
+            self._bug = error
+            self.notify()
+
+    def _start_watching(self, watch: Callable[[], Coroutine[Any, Any, None]]) -> None:
+        watching = asyncio.create_task(watch())
+        watching.add_done_callback(self._watched)
+        self._watching.append(watching)
+
+    async def _watch(self) -> None:
+        """Let hosts join as they come, and lose those that are not listed any more."""
+        while True:
+            try:
+                places = await asyncio.wait_for(self._engine.places(), LOST)
+            except (OSError, TimeoutError):
+                pass  # those that take part may be reached all the same
+            else:
+                for session in [own for own in self._sessions.values() if own.address not in places]:
+                    self._lose(session, "has gone")
+                for address, place in places.items():
+                    if address not in {*self._joining, *self._refused, *self._sessions}:
+                        joining = self._joining[address] = asyncio.create_task(self._take_part(address, place))
+                        joining.add_done_callback(self._watched)
+            await asyncio.sleep(LOOK)
+
+    async def _listen(self) -> None:
+        """Lose hosts that do not answer."""
+        while True:
+            now = time.monotonic()
+            for session in list(self._sessions.values()):
+                if now - session.heard_at > LOST:
+                    self._lose(session, "does not answer")
+            if self._sessions:
+                self._lonely_since = now
+            elif now - self._lonely_since > NOBODY:
+                self._tell_people("no host takes part; waiting for one")
+                self._lonely_since = float("inf")
+            await asyncio.sleep(LOOK)
+
+    async def _take_part(self, address: str, place: Place) -> None:
+        """Let a host join, and talk to it until its session is over."""
+        try:
+            session = await self._joined(address, place)
+            await self._talk(session)
+        except Refused as why:
+            self._refused.add(address)
+            self._tell_people(f"{place.name} does not take part: {why}")
+        except SameMachine as why:
+            if address not in self._crowded:
+                self._crowded.add(address)
+                self._tell_people(f"{place.name} does not take part: {why}")
+            await asyncio.sleep(LATER)
+        except (OSError, TimeoutError, Gone):
+            self._failures[address] += 1
+            if self._failures[address] == TRIES:
+                self._tell_people(f"{place.name} could not join {TRIES} times: the log of its worker may say why")
+            await asyncio.sleep(LATER if self._failures[address] >= TRIES else AGAIN)
+        finally:
+            self._joining.pop(address, None)
+
+    async def _talk(self, session: Session) -> None:
+        """Exchange orders and deliveries with a host until its session is over. Raises Refused and Gone."""
+        self._sessions[session.address] = session
+        self._failures[session.address] = 0
+        self._tell_people(f"{session.name} takes part: {session.jobs} at once, sandbox grade {session.card.grade}")
+        self.notify()
+        talks = [asyncio.create_task(session.tell()), asyncio.create_task(session.hear())]
+        try:
+            done, _ = await asyncio.wait(talks, return_when=asyncio.FIRST_COMPLETED)
+            for each in done:
+                each.result()
+        finally:
+            for each in talks:
+                each.cancel()
+            self._lose(session, "has left")
+
+    async def _joined(self, address: str, place: Place) -> Session:
+        self._named[address] = f"{self._terms.run}/{next(self._numbers)}"
+        join = pickle.dumps(Join(self._terms, place.jobs))
+        answer = await self.call(address, endpoint.join, join, JOINING)
+        if answer == endpoint.GONE:
+            raise Gone
+        card: Card | str = pickle.loads(answer)
+        try:
+            self._check(card)
+        except (Refused, SameMachine):
+            with suppress(OSError, TimeoutError):
+                await self.call(address, endpoint.leave, b"", LOST)
+            raise
+        assert isinstance(card, Card)
+        return Session(self, address, place, card)
+
+    def _check(self, card: Card | str) -> None:
+        """Raise Refused or SameMachine if a host may not take part."""
+        if isinstance(card, str):
+            raise Refused(card)
+        if (why := objection(card, self._least)) is not None:
+            raise Refused(why)
+        if any(session.card.machine_id == card.machine_id for session in self._sessions.values()):
+            raise SameMachine("another worker on its machine does: start one there, with --nthreads for its cores")
+
+    def _lose(self, session: Session, why: str) -> None:
+        if self._sessions.get(session.address) is not session:
+            return
+        del self._sessions[session.address]
+        session.lose()
+        if (joining := self._joining.get(session.address)) is not asyncio.current_task() and joining is not None:
+            joining.cancel()
+        self._tell_people(f"{session.name} {why}; others play its matches")
+        self.notify()
+
+
+def objection(card: Card, least: Grade | None) -> str | None:
+    """Return why a host of this card cannot take part, as one line for people; None if it can."""
+    if least is not None and not card.grade.at_least(least):
+        return f"its sandbox has grade {card.grade}, and {least} is asked for"
+    for name, ours, theirs in zip(Versions._fields, versions(), card.versions, strict=True):
+        if ours != theirs:
+            what = "results differ" if name == "results" else f"{name} is {theirs}, here {ours}"
+            return f"its {what}: install the same arena and the same Python there"
+    return None

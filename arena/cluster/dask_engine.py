@@ -1,0 +1,135 @@
+"""Dask distributed as the engine of a cluster: its scheduler lists the hosts and passes calls to them.
+
+No task of Dask's is used, only calls (`Client.run`): a task may run twice or be moved, and takes ten times as long.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+import warnings
+from collections.abc import Mapping
+from contextlib import suppress
+from pathlib import Path
+from typing import Any
+from urllib.parse import urlsplit
+
+from arena.cluster import ClusterError
+from arena.cluster.engine import Function, Place
+
+CONNECT = 10.0
+"""Seconds for which a scheduler that does not answer is tried."""
+FILES = {"tls_ca_file": "ca.pem", "tls_client_cert": "cert.pem", "tls_client_key": "key.pem"}
+"""Names of the files in a folder with certificates, by Dask's names for them."""
+LOOPBACK = {"127.0.0.1", "localhost", "::1"}
+
+
+class DaskEngine:
+    """A connection to a scheduler of Dask, which is made anew whenever it is lost."""
+
+    def __init__(self, address: str, certificates: Path | None) -> None:
+        """Prepare a connection with the certificate, its key and that of the authority in a folder.
+
+        Without a folder they are those that Dask is configured with.
+        """
+        self._address = address
+        self._certificates = certificates
+        self._client: Any = None
+
+    async def connect(self) -> None:
+        """Connect to the scheduler."""
+        try:
+            url = urlsplit(self._address)
+            is_one = url.scheme in ("tcp", "tls") and url.port is not None
+        except ValueError:
+            is_one = False
+        if not is_one:
+            raise ClusterError(f"{self._address!r} is no address of a scheduler: write tls://HOST:PORT")
+        if url.scheme == "tcp" and url.hostname not in LOOPBACK:
+            raise ClusterError(f"{self._address!r}: only tls:// is safe between machines")
+        if (folder := self._certificates) is not None:
+            for file in FILES.values():
+                if not (folder / file).is_file():
+                    raise ClusterError(f"there is no {file} in {str(folder)!r}")
+        try:
+            self._client = await self._connected()
+        except TypeError as error:  # Dask found no certificates
+            raise ClusterError(f"{self._address} takes certificates: say --certificates FOLDER") from error
+        except (OSError, RuntimeError, ValueError) as error:
+            what = str(error).splitlines()[0] if str(error) else type(error).__name__
+            raise ClusterError(f"no scheduler at {self._address}: {what}") from error
+
+    async def _connected(self) -> Any:
+        try:
+            from distributed import Client
+            from distributed.security import Security
+        except ModuleNotFoundError as error:
+            raise ClusterError("a cluster takes Dask: pip install '.[cluster]'") from error
+
+        _silence()
+        files = {}
+        if self._certificates is not None:
+            files = {option: str(self._certificates / file) for option, file in FILES.items()}
+        is_tls = self._address.startswith("tls")
+        with warnings.catch_warnings():  # a connection that fails leaves coroutines that nobody awaits
+            warnings.simplefilter("ignore", RuntimeWarning)
+            security = Security(**files, require_encryption=is_tls)  # type: ignore[no-untyped-call]
+            make: Any = Client
+            client = make(self._address, security=security, asynchronous=True, timeout=CONNECT, set_as_default=False)
+            try:
+                return await client
+            except BaseException:
+                await _closed(client)
+                raise
+
+    async def places(self) -> Mapping[str, Place]:
+        """Return Dask's workers, one a host."""
+        if self._client.status == "closed":
+            try:
+                self._client = await self._connected()
+            except (RuntimeError, TypeError, ValueError) as error:
+                raise ConnectionError(str(error)) from error
+        if self._client.status != "running":
+            raise ConnectionError(f"the scheduler at {self._address} does not answer")
+        found = (await self._client.scheduler.identity(n_workers=-1))["workers"]
+        return {address: Place(_name(address, one), one["nthreads"]) for address, one in found.items()}
+
+    async def call(self, address: str, function: Function, session: str, request: bytes) -> bytes:
+        """Call a function on one of Dask's workers."""
+        if self._client.status != "running":
+            raise ConnectionError(f"the scheduler at {self._address} does not answer")
+        answers: dict[str, bytes] = await self._client.run(_called, function, session, request, workers=[address])
+        if address not in answers:
+            raise ConnectionError(f"{address} is not there")
+        return answers[address]
+
+    async def close(self) -> None:
+        """Close the connection."""
+        if self._client is not None:
+            await _closed(self._client)
+
+
+async def _closed(client: Any) -> None:
+    with suppress(OSError, TimeoutError, RuntimeError, AttributeError):  # it may be lost already
+        await asyncio.wait_for(client.close(), 5.0)
+
+
+async def _called(function: Function, session: str, request: bytes) -> bytes:
+    """Run on a host: Dask would write a line for each call into its log."""
+    logging.getLogger("distributed.worker").setLevel(logging.WARNING)
+    return await function(session, request)
+
+
+def _name(address: str, worker: Mapping[str, Any]) -> str:
+    """Return the name that an organiser gave a worker with --name or, without one, that of its machine."""
+    name = str(worker["name"])
+    return str(worker["host"]) if name == address or name.isdecimal() else name
+
+
+def _silence() -> None:
+    """Keep Dask from writing to the terminal: what matters is said by the arena."""
+    known = [name for name in logging.root.manager.loggerDict if name.partition(".")[0] in {"distributed", "tornado"}]
+    for name in (*known, "distributed", "tornado"):
+        logger = logging.getLogger(name)
+        logger.handlers, logger.propagate = [logging.NullHandler()], False
+        logger.setLevel(logging.CRITICAL + 1)

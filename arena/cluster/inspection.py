@@ -1,0 +1,63 @@
+"""What hosts of a cluster say of themselves, without playing anything."""
+
+from __future__ import annotations
+
+import asyncio
+import pickle
+import secrets
+import time
+from typing import NamedTuple
+
+from arena.cluster import endpoint
+from arena.cluster.coordinator import JOINING, objection
+from arena.cluster.engine import Engine, Place
+from arena.cluster.messages import LOST, Card, Join, Terms
+from arena.sandbox import MOST, Grade
+
+
+class Finding(NamedTuple):
+    """What is known of one host."""
+
+    name: str
+    jobs: int
+    card: Card | None
+    """None if it could not be asked."""
+    ahead: float
+    """Seconds by which its clock is ahead of ours, give or take the time that an answer takes."""
+    problem: str | None
+    """Why it cannot take part, as one line for people."""
+
+
+def inspect(engine: Engine, wanted: Grade | None, least: Grade | None) -> list[Finding]:
+    """Ask all hosts at once; `wanted` and `least` are grades as for a run. Raises ClusterError and OSError."""
+
+    async def asked() -> list[Finding]:
+        await engine.connect()
+        try:
+            places = await engine.places()
+            terms = Terms(secrets.token_hex(8), wanted, MOST, None, logs=False)
+            found = await asyncio.gather(*[_asked(engine, terms, least, *each) for each in places.items()])
+        finally:
+            await engine.close()
+        return sorted(found, key=lambda finding: (finding.name, finding.jobs))
+
+    return asyncio.run(asked())
+
+
+async def _asked(engine: Engine, terms: Terms, least: Grade | None, address: str, place: Place) -> Finding:
+    try:
+        request = pickle.dumps(Join(terms, place.jobs))
+        answer = await asyncio.wait_for(engine.call(address, endpoint.join, terms.run, request), JOINING)
+        received = time.time()
+        await asyncio.wait_for(engine.call(address, endpoint.leave, terms.run, b""), LOST)
+    except TimeoutError:
+        return Finding(place.name, place.jobs, None, 0.0, "does not answer")
+    except Exception as error:  # whatever a host raises says what is wrong with it
+        what = str(error).splitlines() or [type(error).__name__]
+        return Finding(place.name, place.jobs, None, 0.0, what[-1])
+    if answer == endpoint.GONE:
+        return Finding(place.name, place.jobs, None, 0.0, "its process ended")
+    card: Card | str = pickle.loads(answer)
+    if isinstance(card, str):
+        return Finding(place.name, place.jobs, None, 0.0, card)
+    return Finding(place.name, place.jobs, card, card.clock - received, objection(card, least))

@@ -1,0 +1,164 @@
+"""The parts of a cluster that need no second machine: programs on their way, what hosts say, who is named."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+
+import pytest
+
+from arena import games
+from arena.cluster import programs, self_check
+from arena.cluster.coordinator import objection
+from arena.cluster.messages import Card, Entry, Parcel
+from arena.cluster.tally import Tally, lines
+from arena.referee.match import Forfeit, Outcome, SeatForfeit, Void, VoidReason
+from arena.sandbox import Grade
+from arena.submission.kept import tree_digest
+from arena.worker.jobs import Entrant, Played
+
+
+@pytest.fixture
+def bot(tmp_path: Path) -> Path:
+    """The folder of a program, with a file to execute, a link and a folder in it."""
+    root = tmp_path / "bot"
+    (root / "data").mkdir(parents=True)
+    (root / "bot.py").write_text("print()\n")
+    (root / "bot.py").chmod(0o755)
+    (root / "data" / "table").write_bytes(bytes(range(256)))
+    (root / "empty").mkdir()
+    (root / "link").symlink_to("bot.py")
+    (root / "data" / "up").symlink_to("../data")
+    return root
+
+
+def test_a_program_arrives_as_it_left(bot: Path, tmp_path: Path) -> None:
+    """Files, modes and links are the same, and it is kept under the digest of its content."""
+    parcel, there = programs.packed(bot, tree_digest(bot)), tmp_path / "there"
+    programs.keep(parcel, there)
+    programs.check(parcel.digest, there)
+    assert programs.kept(there) == {parcel.digest}
+    assert (there / parcel.digest / "data" / "table").read_bytes() == bytes(range(256))
+    assert (there / parcel.digest / "bot.py").stat().st_mode & 0o777 == 0o555
+    assert (there / parcel.digest / "empty").is_dir()
+    programs.keep(parcel, there)  # a second time changes nothing
+
+
+def test_a_program_that_was_changed_on_its_way_is_refused(bot: Path, tmp_path: Path) -> None:
+    """Nothing of it is kept, and nothing is written outside its folder."""
+    whole, there = programs.packed(bot, tree_digest(bot)), tmp_path / "there"
+    for digest, entries in [
+        (whole.digest, whole.entries[:-1]),
+        (whole.digest, [entry._replace(kind="file") for entry in whole.entries if entry.kind != "folder"][:1]),
+        (whole.digest, [*whole.entries, Entry("new", "file")]),
+        (whole.digest, [*whole.entries, Entry("../new", "file", b"outside")]),
+        (whole.digest, [*whole.entries, Entry("up", "link", b".."), Entry("up/new", "file", b"outside")]),
+        ("0" * 64, whole.entries),
+    ]:
+        with pytest.raises(programs.Damaged):
+            programs.keep(Parcel(digest, entries), there)
+        assert list(there.iterdir()) == []
+
+
+def test_a_program_that_was_changed_on_a_host_is_sent_again(bot: Path, tmp_path: Path) -> None:
+    """It is not run, and removed."""
+    parcel, there = programs.packed(bot, tree_digest(bot)), tmp_path / "there"
+    programs.keep(parcel, there)
+    table = there / parcel.digest / "data" / "table"
+    table.chmod(0o644)  # nobody may write to it by accident
+    table.write_bytes(b"other")
+    with pytest.raises(programs.Damaged, match="was changed"):
+        programs.check(parcel.digest, there)
+    assert programs.kept(there) == set()
+
+
+def test_a_command_names_the_interpreter_of_its_host(tmp_path: Path) -> None:
+    """The arena is in another place on each machine."""
+    entrant = Entrant("mine@1", "d", (sys.executable, "bot.py"), "/here", {"PATH": "/bin", "PYTHONPATH": ".packages"})
+    sent = programs.sent(entrant, "abc")
+    assert sys.executable not in sent.command
+    assert "/here" not in sent
+    placed = programs.placed(sent, tmp_path)
+    assert placed.command == entrant.command
+    assert placed.cwd == str(tmp_path / "abc")
+    assert placed.env["PYTHONPATH"] == ".packages"
+
+
+def test_a_tool_that_a_host_lacks_is_named() -> None:
+    """Instead of losing the bot's matches there."""
+    entrant = Entrant("mine@1", "d", ("no-such-tool", "bot"), ".", {"PATH": "/bin:/usr/bin"})
+    assert programs.missing_tool(entrant) == "no-such-tool"
+    assert programs.missing_tool(entrant._replace(command=("sh", "bot"))) is None
+    assert programs.missing_tool(entrant._replace(command=("./bot",))) is None
+
+
+def card(grade: Grade = Grade.A, **other: object) -> Card:
+    """What a host says that differs from this machine only in what is given."""
+    return Card(grade, self_check.versions()._replace(**other), "id", frozenset(), {}, 0.0)  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize(
+    ("said", "why"),
+    [
+        (card(), None),
+        (card(Grade.B), None),
+        (card(Grade.C), "its sandbox has grade C, and B is asked for"),
+        (card(protocol=7), "its protocol is 7, here 1: install"),
+        (card(machine="z80"), "its machine is z80, here"),
+        (card(python="2.7"), "its python is 2.7, here"),
+        (card(rules={"buttons": 99}), "its rules is"),
+        (card(results="other"), "its results differ: install"),
+    ],
+)
+def test_a_host_takes_part_if_it_computes_what_we_compute(said: Card, why: str | None) -> None:
+    """Otherwise one line says in what it differs."""
+    objected = objection(said, Grade.B)
+    assert (objected or "").startswith(why or "")
+    assert (objected is None) == (why is None)
+
+
+def test_the_self_check_sees_a_changed_die(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A host whose dice fell otherwise would play other matches."""
+    known = [games.game(name) for name in sorted(games.names())]
+    before = self_check.results(known)
+    assert self_check.results(known) == before
+    roll = games.KeyedDice.roll
+    monkeypatch.setattr(
+        games.KeyedDice, "roll", lambda self, key, count=1: tuple(7 - die for die in roll(self, key, count))
+    )
+    assert self_check.results(known) != before
+
+
+def played(matches: int, void: int = 0, forfeited: int = 0) -> list[Played]:
+    """Results of which some are void, and in some of which a bot forfeited."""
+    outcome = Outcome((0, 1), (1, 0))
+    lost = Outcome((0, 1), (1, 0), (SeatForfeit(1, Forfeit.CRASH, "it went", 1),))
+    return (
+        [Played("void", None, Void(VoidReason.INTERNAL, "it broke"))] * void
+        + [Played("lost", lost)] * forfeited
+        + [Played("won", outcome)] * (matches - void - forfeited)
+    )
+
+
+@pytest.mark.parametrize(
+    ("results", "named"),
+    [
+        ({"one": played(1000), "two": played(1000)}, []),
+        ({"one": played(1000, forfeited=3), "two": played(1000)}, []),  # too few to say
+        ({"one": played(1000, forfeited=50), "two": played(1000, forfeited=40)}, []),  # the bot's own doing
+        ({"one": played(1000), "two": played(1000, void=40)}, ["two"]),
+        ({"one": played(5000, forfeited=5), "two": played(300, forfeited=30), "three": played(5000)}, ["two"]),
+        ({"one": played(1000, forfeited=900)}, []),  # there is nothing to compare it with
+    ],
+)
+def test_a_host_with_more_trouble_than_the_others_is_named(
+    results: dict[str, Sequence[Played]], named: list[str]
+) -> None:
+    """It may be the host that is broken, and not the bots."""
+    tallies = {name: Tally() for name in results}
+    for name, own in results.items():
+        tallies[name].add(own)
+    said = list(lines(tallies))
+    assert [line.split()[2] for line in said if line.startswith("careful")] == named
+    assert sum("played" in line for line in said) == len(results)
