@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING
 
 from arena.cli.options import Cluster
 from arena.cli.output import printable, say
+from arena.cluster import tally
 
 if TYPE_CHECKING:
     from arena.cli.output import Announcer
+    from arena.cluster.tally import Tally
     from arena.sandbox import Sandbox
     from arena.worker.hosts import Hosts
     from arena.worker.progress import Progress
@@ -37,23 +39,27 @@ def hosts(
     )
 
 
-def summary(hosts: Hosts) -> Iterator[str]:
-    """Yield lines about what each host of a cluster has played, none for this machine."""
-    from arena.cluster import tally
+def _tallies(hosts: Hosts) -> Mapping[str, Tally]:
+    """Return what each host of a cluster has played so far, kept up to date; empty for this machine."""
+    from arena.worker.local_host import LocalHost
+
+    if isinstance(hosts, LocalHost):
+        return {}
     from arena.cluster.coordinator import ClusterHosts
 
-    if isinstance(hosts, ClusterHosts):
-        yield from tally.lines(hosts.tallies)
+    assert isinstance(hosts, ClusterHosts)
+    return hosts.tallies
+
+
+def summary(hosts: Hosts) -> Iterator[str]:
+    """Yield lines about what each host of a cluster has played, none for this machine."""
+    return tally.lines(_tallies(hosts))
 
 
 def by_host(report: Announcer, hosts: Hosts) -> Progress:
     """Return what reports progress, with what each host of a cluster has played beside it."""
-    from arena.cluster import tally
-    from arena.cluster.coordinator import ClusterHosts
-
-    if not isinstance(hosts, ClusterHosts):
-        return report
-    return lambda done, total: report(done, total, printable(tally.note(hosts.tallies)))
+    tallies = _tallies(hosts)
+    return lambda done, total: report(done, total, printable(tally.note(tallies)))
 
 
 def caution(sandbox: Sandbox, cluster: Cluster | None) -> str | None:

@@ -6,5 +6,10 @@ run. Hosts are trusted, bots are not.
 """
 
 
+def last_line(error: Exception) -> str:
+    """Return the last line of what an error says, or its name if it says nothing."""
+    return (str(error).splitlines() or [type(error).__name__])[-1]
+
+
 class ClusterError(Exception):
     """Error for a cluster that cannot be used; the message is one line for people."""

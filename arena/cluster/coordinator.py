@@ -19,7 +19,7 @@ from pathlib import Path
 from types import TracebackType
 from typing import Any, Self
 
-from arena.cluster import endpoint, programs
+from arena.cluster import endpoint, last_line, programs
 from arena.cluster.engine import Engine, Function, Place
 from arena.cluster.messages import (
     LOST,
@@ -368,8 +368,7 @@ class ClusterHosts:
         except (OSError, TimeoutError):
             raise
         except Exception as error:
-            lines = str(error).splitlines() or [type(error).__name__]
-            raise Refused(lines[-1]) from error
+            raise Refused(last_line(error)) from error
 
     def _tell_people(self, line: str) -> None:
         if not self._is_over:

@@ -73,9 +73,8 @@ class DaskEngine:
         is_tls = self._address.startswith("tls")
         with warnings.catch_warnings():  # a connection that fails leaves coroutines that nobody awaits
             warnings.simplefilter("ignore", RuntimeWarning)
-            security = Security(**files, require_encryption=is_tls)  # type: ignore[no-untyped-call]
-            make: Any = Client
-            client = make(self._address, security=security, asynchronous=True, timeout=CONNECT, set_as_default=False)
+            security = Security(**files, require_encryption=is_tls)
+            client = Client(self._address, security=security, asynchronous=True, timeout=CONNECT, set_as_default=False)
             try:
                 return await client
             except BaseException:

@@ -12,6 +12,7 @@ from collections import deque
 from contextlib import suppress
 from multiprocessing.connection import Connection, wait
 from pathlib import Path
+from typing import Any
 
 from arena.cluster import programs
 from arena.cluster.messages import EXPIRES, Bug, Card, Ended, Hear, Heard, Join, Order, Parcel, Request, Tell, Terms
@@ -105,7 +106,8 @@ class _Serving:
         self._host = host
         self._workers: dict[int, WorkerProcess] = {}
         self._programs = programs.folder()
-        self._checked: set[str] = set()
+        self._here: dict[tuple[str, str], Entrant] = {}
+        """Entrants as they are started here, once their programs were checked, by label and digest."""
         self._told = 0
         """Number of the last order that has come."""
         self._orders: deque[Order | Parcel] = deque()
@@ -136,12 +138,12 @@ class _Serving:
             self._end()
 
     def _step(self) -> None:
-        of_link = {worker.link: number for number, worker in self._workers.items()}
+        of_link: dict[Any, int] = {worker.link: number for number, worker in self._workers.items()}
         for ready in wait([self._link, *of_link], self._patience()):
             if ready is self._link:
                 self._handle(*_received(self._link))
             else:
-                self._collect(of_link[ready])  # type: ignore[index]
+                self._collect(of_link[ready])
         if self._orders and self._refusal is None:  # one at a time, as a large program may take long
             self._carry_out(self._orders.popleft())
         self._answer_hear()
@@ -194,13 +196,14 @@ class _Serving:
         return task._replace(lineup=tuple(map(self._placed_entrant, task.lineup)))
 
     def _placed_entrant(self, entrant: Entrant) -> Entrant:
-        here = programs.placed(entrant, self._programs)
-        if entrant.digest not in self._checked:
+        known = entrant.label, entrant.digest
+        if known not in self._here:
             programs.check(entrant.cwd, self._programs)
+            here = programs.placed(entrant, self._programs)
             if (tool := programs.missing_tool(here)) is not None:
                 raise programs.Unfit(f"there is no {tool}, which {entrant.label} needs")
-            self._checked.add(entrant.digest)
-        return here
+            self._here[known] = here
+        return self._here[known]
 
     def _collect(self, number: int) -> None:
         worker = self._workers[number]

@@ -8,7 +8,7 @@ import secrets
 import time
 from typing import NamedTuple
 
-from arena.cluster import endpoint
+from arena.cluster import endpoint, last_line
 from arena.cluster.coordinator import JOINING, objection
 from arena.cluster.engine import Engine, Place
 from arena.cluster.messages import LOST, Card, Join, Terms
@@ -53,8 +53,7 @@ async def _asked(engine: Engine, terms: Terms, least: Grade | None, address: str
     except TimeoutError:
         return Finding(place.name, place.jobs, None, 0.0, "does not answer")
     except Exception as error:  # whatever a host raises says what is wrong with it
-        what = str(error).splitlines() or [type(error).__name__]
-        return Finding(place.name, place.jobs, None, 0.0, what[-1])
+        return Finding(place.name, place.jobs, None, 0.0, last_line(error))
     if answer == endpoint.GONE:
         return Finding(place.name, place.jobs, None, 0.0, "its process ended")
     card: Card | str = pickle.loads(answer)

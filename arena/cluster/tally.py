@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Mapping, Sequence
+from typing import TYPE_CHECKING
 
-from arena.worker.jobs import Played
+if TYPE_CHECKING:
+    from arena.worker.jobs import Played
 
 ODD = 4.0
 """Standard deviations by which a host's share of troubled matches may exceed that of the others before it is named:

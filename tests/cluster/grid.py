@@ -186,7 +186,7 @@ class Grid:
 
     def listed(self) -> list[str]:
         """Return the names of the hosts that the scheduler lists."""
-        security = Security(  # type: ignore[no-untyped-call]
+        security = Security(
             tls_ca_file=str(self.certificates / "ca.pem"),
             tls_client_cert=str(self.certificates / "cert.pem"),
             tls_client_key=str(self.certificates / "key.pem"),
@@ -194,7 +194,7 @@ class Grid:
         )
 
         async def asked() -> list[str]:
-            async with rpc(self.address, connection_args=security.get_connection_args("client")) as scheduler:  # type: ignore[no-untyped-call]
+            async with rpc(self.address, connection_args=security.get_connection_args("client")) as scheduler:
                 found = await scheduler.identity(n_workers=-1)
             return [each["name"] for each in found["workers"].values()]
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import sys
 from collections.abc import Sequence
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -93,9 +94,9 @@ def test_a_tool_that_a_host_lacks_is_named() -> None:
     assert programs.missing_tool(entrant._replace(command=("./bot",))) is None
 
 
-def card(grade: Grade = Grade.A, **other: object) -> Card:
+def card(grade: Grade = Grade.A, **other: Any) -> Card:
     """What a host says that differs from this machine only in what is given."""
-    return Card(grade, self_check.versions()._replace(**other), "id", frozenset(), {}, 0.0)  # type: ignore[arg-type]
+    return Card(grade, self_check.versions()._replace(**other), "id", frozenset(), {}, 0.0)
 
 
 @pytest.mark.parametrize(
