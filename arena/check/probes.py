@@ -76,15 +76,17 @@ class Examiner:
 
     async def in_frames(self, owed: Sequence[Sitting]) -> None:
         """Ask one question in each of these matches, in frames no larger than the bot has shown to answer in time."""
-        size, limit = 1, self.limits.decision if owed[0].number in self._begun else self.limits.first
+        size, quickest = 1, float("inf")
+        limit = self.limits.decision if owed[0].number in self._begun else self.limits.first
         while owed:
             frame, owed = owed[:size], owed[size:]
             starts = [sitting.start for sitting in frame if sitting.number not in self._begun]
             asked = time.monotonic()
             self.bot.say(*starts, *[sitting.question for sitting in frame])
             await self.answered(*frame)
-            full_frame = (time.monotonic() - asked) / len(frame) * size
-            size = at_once(size, IN_FLIGHT, full_frame, limit)
+            each = (time.monotonic() - asked) / len(frame)
+            quickest = min(quickest, each)
+            size = at_once(size, IN_FLIGHT, each, quickest, limit)
 
     def _patience(self, owed: Set[int]) -> float:
         """Return how many seconds the bot may leave all these matches unanswered: as in a ladder, and a little more."""

@@ -11,6 +11,12 @@ if TYPE_CHECKING:
     from arena.core import _core
 
 
+ENOUGH = 0.02
+"""Seconds for which a full frame should keep a bot busy: what a frame itself costs is a fiftieth of that."""
+FEW = 4
+"""Number of decisions up to which frames grow however long the bot thinks, as far as its limit allows."""
+
+
 class Window:
     """The size of one bot's frames, which grows and shrinks with how long it takes to answer one.
 
@@ -30,6 +36,8 @@ class Window:
         self.asked = 0
         """How many decisions the last frame had."""
         self._sent = 0.0
+        self._quickest = self._quickest_first = float("inf")
+        """The fewest seconds a decision, and a first one, that any frame took: hardly more than the bot thinks."""
 
     def keep_to(self, most: int) -> None:
         """Never give the bot more matches, nor ask more decisions, at a time than `most`."""
@@ -64,14 +72,22 @@ class Window:
     def answered(self, now: float, limits: Limits) -> None:
         """Adapt the size after the last frame was answered to its end, in one piece or in many."""
         took = now - self._sent
-        self.size = at_once(self.size, self.most, took / self.asked * self.size, limits.decision)
+        each = took / self.asked
+        self._quickest = min(self._quickest, each)
+        self.size = at_once(self.size, self.most, each, self._quickest, limits.decision)
         if self.firsts:
-            full_frame = took / self.firsts * self.first_size
-            self.first_size = at_once(self.first_size, self.most, full_frame, limits.first)
+            each = took / self.firsts
+            self._quickest_first = min(self._quickest_first, each)
+            self.first_size = at_once(self.first_size, self.most, each, self._quickest_first, limits.first)
 
 
-def at_once(now: int, most: int, full_frame: float, limit: float) -> int:
-    """How much to ask in one frame from now on, `most` at most: doubled while a full frame is far inside the limit."""
-    if full_frame < limit / 8:
-        return min(2 * now, most)
-    return max(1, now // 2) if full_frame > limit / 2 else now
+def at_once(now: int, most: int, each: float, quickest: float, limit: float) -> int:
+    """How much to ask in one frame from now on, `most` at most, if it took `each` seconds a decision just now.
+
+    Doubled while a full frame is far inside the limit, and while fuller ones are worth it: a bot that thinks longer
+    gets few matches at once, so that other workers can play the rest. How long it thinks, the quickest frame tells
+    best, as others may have waited for a processor.
+    """
+    if each * now < limit / 8:
+        return min(2 * now, most if quickest * now < ENOUGH else max(now, FEW))
+    return max(1, now // 2) if each * now > limit / 2 else now

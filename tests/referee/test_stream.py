@@ -749,8 +749,15 @@ def test_capacity_doubles_while_answers_are_far_inside_the_limit() -> None:
     seen = []
     for number in range(4):
         seen.append(wire.stream.window.size)
-        wire.play(at, [number], seconds=0.01)
+        wire.play(at, [number], seconds=0.001)
     assert seen == [1, 2, 4, 6]
+
+
+def test_capacity_stays_small_for_a_bot_that_thinks() -> None:
+    """Fuller frames would save nothing, and matches that have not begun can be played by another worker."""
+    wire = Wire(new=True)
+    wire.play(wire.sit(), range(1, 20), seconds=0.01)
+    assert wire.stream.window.size == 4
 
 
 def test_capacity_shrinks_when_a_full_frame_would_take_half_the_limit() -> None:
@@ -898,10 +905,11 @@ PATIENT = [Limits(decision=1.0, bank=10.0), Limits(decision=1.0, bank=0.0)]
 
 
 @pytest.mark.parametrize("limits", PATIENT, ids=["a bank", "no bank"])
-def test_frames_are_as_large_as_a_bot_has_shown_to_answer_in_time(limits: Limits) -> None:
-    """A bot of 30 ms a decision gets frames of eight, which it answers in a fraction of its limit of one second."""
-    played = answers_at_the_end(lambda _: 0.03, limits)
-    assert (played.wire.faults, played.wire.slow, played.most) == ([], 0, 8)
+@pytest.mark.parametrize(("seconds", "most"), [(0.2, 1), (0.03, 4), (0.002, 16)])
+def test_frames_are_as_large_as_a_bot_has_shown_to_answer_in_time(seconds: float, most: int, limits: Limits) -> None:
+    """The longer a bot thinks, the smaller its frames: it answers each in a fraction of its limit of one second."""
+    played = answers_at_the_end(lambda _: seconds, limits)
+    assert (played.wire.faults, played.wire.slow, played.most) == ([], 0, most)
     assert played.longest <= limits.decision / 2
 
 
