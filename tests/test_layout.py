@@ -17,13 +17,14 @@ MAY_IMPORT = {
     "arena.v1": set(),
     "arena.suggest": set(),
     "arena.homes": set(),
+    "arena.garbage": set(),
     "arena.games": {"arena.suggest", "arena.v1"},
     "arena.core": {"arena.games"},
     "arena_bot": {"arena.games", "arena.v1"},
     "builtin": {"arena_bot", "arena.games"},
     "arena.sandbox": set(),
     "arena.referee": {"arena.sandbox", "arena.core", "arena.games", "arena.v1"},
-    "arena.worker": {"arena.referee", "arena.sandbox", "arena.core", "arena.games", "arena.v1"},
+    "arena.worker": {"arena.garbage", "arena.referee", "arena.sandbox", "arena.core", "arena.games", "arena.v1"},
     "arena.submission": {"arena.worker", "arena.sandbox", "arena_bot", "arena.games", "arena.suggest"},
     "arena.replay": {"arena.worker", "arena.referee", "arena.games", "arena.suggest", "ladder"},
     "arena.check": {
@@ -96,6 +97,7 @@ MAY_IMPORT = {
     },
     "arena.site": {"arena.reports", "arena.replay", "arena.games", "arena.suggest", "ladder"},
     "arena.bench": {
+        "arena.cluster",
         "arena.tournament",
         "arena.roster",
         "arena.submission",
@@ -110,6 +112,7 @@ MAY_IMPORT = {
     },
     "arena.cli": {
         "arena.cluster",
+        "arena.garbage",
         "arena.homes",
         "arena.site",
         "arena.reports",

@@ -108,8 +108,8 @@ class Stand:
 @contextmanager
 def ladder(setting: Setting, case: Case, in_flight: int | None) -> Iterator[Sampler]:
     """Measure a ladder of random bots, as many as there are seats: rates, CPU time and memory."""
-    program = submission.built_ins()["random"]
-    command = ("python", str(program.root / "bot.py"), "random")
+    random = submission.built_ins()["random"]
+    command = ("python", str(random.root / "bot.py"), "random")
     with _stand(setting, case, in_flight, command) as stand:
         others = processes.children()
         stand.warm_up(setting.jobs)
@@ -148,7 +148,7 @@ def how_many(setting: Setting, case: Case, in_flight: int | None) -> int:
 @contextmanager
 def _stand(setting: Setting, case: Case, in_flight: int | None, command: Sequence[str]) -> Iterator[Stand]:
     scratch = Path(tempfile.mkdtemp(prefix=f"{case.game}{case.players}-", dir=setting.scratch))
-    programs = [_program(scratch / f"random{number}", command) for number in range(case.players)]
+    programs = [program(scratch / f"random{number}", command) for number in range(case.players)]
     with Workers(LocalHost(setting.jobs, in_flight=in_flight, logs=True), all_play=True) as workers:
         yield Stand(case, programs, workers, scratch)
 
@@ -164,7 +164,8 @@ def _nothing() -> None:
     """Do nothing, as `look` has been called already."""
 
 
-def _program(folder: Path, command: Sequence[str]) -> Program:
+def program(folder: Path, command: Sequence[str]) -> Program:
+    """Return the program of a bot that is started by a command, made in a new folder of this name."""
     folder.mkdir()
     (folder / "bot.toml").write_text(f"name = {json.dumps(folder.name)}\nrun = {json.dumps(command)}\n")
     return submission.read(folder)

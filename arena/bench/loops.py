@@ -16,6 +16,7 @@ from arena import games
 from arena.bench import scale
 from arena.bench.cases import Case, playout
 from arena.bench.figures import Sample, Sampler
+from arena.bench.made_up import played
 from arena.core.build import core
 from arena.core.playouts import playouts
 from arena.games.dice import FastDice, KeyedDice, RandomDice
@@ -58,9 +59,9 @@ def _rates(seconds: float, play: Callable[[], Sequence[int]]) -> dict[str, float
     matches = decisions = 0
     begun = now = time.perf_counter()
     while now < begun + seconds:
-        played = play()
-        matches += len(played)
-        decisions += sum(played)
+        ended = play()
+        matches += len(ended)
+        decisions += sum(ended)
         now = time.perf_counter()
     return {"decisions_per_s": decisions / (now - begun), "playouts_per_s": matches / (now - begun)}
 
@@ -105,7 +106,7 @@ def _results(db: Database, matches: int) -> tuple[float, float]:
     store.plan(db, ladder, field, -(-matches // 2))
     waiting = islice(store.scheduled(db, ladder), matches)
     recording = folding = 0.0
-    while batch := [finished(scale.played(match.id)) for match in islice(waiting, scale.BATCH)]:
+    while batch := [finished(played(match.id)) for match in islice(waiting, scale.BATCH)]:
         begun = time.perf_counter()
         store.record(db, ladder, batch)
         recorded = time.perf_counter()

@@ -11,19 +11,34 @@ from typing import Any, TypeAlias
 from arena import games
 from arena.bench import ladders, loops, raw, scale, starts
 from arena.bench.cases import REFERENCE, Case, Setting
+from arena.bench.coordinator import intake
 from arena.bench.figures import Figures, Part, Sample, machine, ratios, spreads
 from arena.sandbox.run_folder import run_folder
 
 Say: TypeAlias = Callable[[str], None]
 """Callback that shows people what is going on, in one line."""
 
-KINDS = ("ladder", "unbatched", "raw_grpc", "raw_single", "rules", "ratings", "store", "startup", "lone_match", "scale")
+KINDS = (
+    "ladder",
+    "unbatched",
+    "raw_grpc",
+    "raw_single",
+    "rules",
+    "ratings",
+    "store",
+    "startup",
+    "lone_match",
+    "scale",
+    "intake",
+)
 SECONDS = 2.0
 """The usual length of a repeat of a ladder, in seconds; sizes of `scale` shrink if it is set shorter."""
 LARGER = 0.5
 """Share of a repeat's seconds for ladders of more than two players."""
 UNBATCHED = 0.3
 """Share of a repeat's seconds where every frame has one decision, so that no frames have to fill first."""
+HOSTS = 64
+"""Number of hosts that are simulated to measure a cluster's coordinator."""
 LOOP = 0.1
 """Share of a repeat's seconds where only one process works."""
 
@@ -35,7 +50,8 @@ NOTES = (
     "unbatched: one match at a time in each bot process, so one decision a frame",
     "cost of a decision: CPU of all sides, less 0.3 ms for each match, against two-player Buttons",
     "ladders of more than two players have one worker and one repeat: compare their CPU, not their rates",
-    "scale is measured only with --only scale, and takes minutes; its results are made up, its store is real",
+    "scale and intake are measured only where --only names them; their results are made up, their store is real",
+    "intake: the coordinator of a cluster on one core, fed by 64 simulated hosts of 8 cores over Dask",
     "mib: proportional set size (PSS) of a process of the kind, the mean; the coordinator is the benchmark itself",
 )
 
@@ -66,6 +82,7 @@ def parts(setting: Setting) -> Iterator[Part]:
     for bots, matches in scale.SIZES.items():
         sizes = [ceil(size * min(1.0, setting.seconds / SECONDS)) for size in matches]
         yield Part("scale", str(bots), partial(scale.growth, setting.scratch, bots, sizes), True, True)
+    yield Part("intake", str(HOSTS), partial(intake, setting, HOSTS), on_demand=True)
 
 
 def chosen(only: Sequence[str], setting: Setting) -> list[Part]:

@@ -20,10 +20,9 @@ from typing import TYPE_CHECKING
 
 from arena import games
 from arena.bench.figures import Sample, Sampler
+from arena.bench.made_up import played
 from arena.referee.limits import Limits
-from arena.referee.match import Outcome
 from arena.tournament.run import finished
-from arena.worker.jobs import Played, SeatRecord
 from ladder import store
 
 if TYPE_CHECKING:
@@ -33,14 +32,6 @@ SIZES = {2: (1_000, 10_000), 4: (1_000, 10_000, 100_000), 64: (5_000, 20_000)}
 """Numbers of matches at which a ladder is measured, by its number of bots."""
 BATCH = 32
 """About how many results a ladder records and rates together."""
-CHOICES = tuple((number % 2, number % 7) for number in range(100))
-"""Choices of a match of medium length."""
-
-
-def played(match: str, first: int = 0) -> Played:
-    """Return a made-up result: a match of two that the seat `first` won."""
-    seat = SeatRecord((0.001,) * (len(CHOICES) // 2))
-    return Played(match, Outcome((first, 1 - first), (7, 3)), None, CHOICES, (seat, seat))
 
 
 def begin(db: Database, bots: int) -> tuple[store.Ladder, list[str]]:

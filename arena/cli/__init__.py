@@ -12,6 +12,7 @@ import click
 
 from arena.cli.failures import interruptible, one_line_errors
 from arena.cli.output import warnings_said
+from arena.garbage import collect_rarely
 
 COMMANDS = {
     "games": "games",
@@ -102,4 +103,5 @@ def run() -> None:
     """
     if signal.getsignal(signal.SIGINT) is not signal.SIG_IGN:
         signal.signal(signal.SIGINT, signal.SIG_DFL)
+    collect_rarely()
     main()

@@ -21,11 +21,12 @@ def doctor(cluster: str | None, certificates: Path | None, as_json: bool) -> Non
     """Say what confines bots here, and what plays their matches.
 
     Every layer of the sandbox is tried out, not just looked up. Grade A is the best, D the weakest. With --cluster each
-    host of it says so of itself; the exit code is 3 if one cannot take part.
+    host of a cluster is asked what it is; the exit code is 3 if one of them cannot take part.
 
     \b
     Example:
       arena doctor
+      arena doctor --cluster tls://10.0.0.1:8786 --certificates certificates
     """
     if cluster is not None:
         return _hosts(cluster, certificates, as_json=as_json)

@@ -293,27 +293,26 @@ class Cluster(NamedTuple):
         return cls(address, certificates, grade, weakest)
 
 
+certificates_option = click.option(
+    "--certificates",
+    type=click.Path(exists=True, file_okay=False, path_type=Path),
+    metavar="FOLDER",
+    envvar="ARENA_CERTIFICATES",
+    show_envvar=True,
+    help="With ca.pem, cert.pem and key.pem, for --cluster.  [default: as Dask is configured]",
+)
+
+
 def cluster_options(command: Command) -> Command:
-    """Add the options for a cluster, passed to the command as `cluster`: it must have `sandbox_options` outside."""
-    for option in (
-        click.option(
-            "--certificates",
-            type=click.Path(exists=True, file_okay=False, path_type=Path),
-            metavar="FOLDER",
-            envvar="ARENA_CERTIFICATES",
-            show_envvar=True,
-            help="With ca.pem, cert.pem and key.pem, for --cluster.  [default: as Dask is configured]",
-        ),
-        click.option(
-            "--cluster",
-            metavar="ADDRESS",
-            envvar="ARENA_CLUSTER",
-            show_envvar=True,
-            help="Play on the hosts of this Dask cluster, such as tls://10.0.0.1:8786.",
-        ),
-    ):
-        command = option(command)
-    return command
+    """Add `--cluster` and `--certificates`; under `sandbox_options` the command gets both as one `cluster`."""
+    cluster_option = click.option(
+        "--cluster",
+        metavar="ADDRESS",
+        envvar="ARENA_CLUSTER",
+        show_envvar=True,
+        help="Play on the hosts of this Dask cluster, such as tls://10.0.0.1:8786.",
+    )
+    return cluster_option(certificates_option(command))
 
 
 def here(sandbox: Sandbox, cluster: Cluster | None, home: Path) -> Sandbox:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from arena.cli.options import home_option, jobs_option, json_option
+from arena.cli.options import Cluster, certificates_option, home_option, jobs_option, json_option
 from arena.cli.output import print_json, printable, progress, say
 
 if TYPE_CHECKING:
@@ -18,10 +18,16 @@ DIFFERS = 3
 
 
 @click.command()
+@click.option(
+    "--cluster",
+    metavar="ADDRESS",
+    help="Have the hosts of this Dask cluster replay the matches; ARENA_CLUSTER is not heeded here.",
+)
+@certificates_option
 @jobs_option
 @home_option
 @json_option
-def verify(jobs: int, home: Path, as_json: bool) -> None:
+def verify(cluster: str | None, certificates: Path | None, jobs: int, home: Path, as_json: bool) -> None:
     """Check everything that is stored.
 
     Every match is played again from its record, with all dice and by the rules; schedule, seeds and ratings are
@@ -31,11 +37,14 @@ def verify(jobs: int, home: Path, as_json: bool) -> None:
     Example:
       arena verify
     """
+    from arena.cli.hosts import hosts
     from arena.reports import verified as reports
+    from arena.sandbox import UNCONFINED
     from arena.tournament.verify import verify as verified
 
+    machines = None if cluster is None else hosts(Cluster(cluster, certificates, None, None), jobs, UNCONFINED)
     with progress("verifying") as report:
-        verdict = verified(home, jobs=jobs, report=report)
+        verdict = verified(home, jobs=jobs, report=report, hosts=machines)
     if as_json:
         print_json(reports.verified(verdict))
     for remark in verdict.remarks:

@@ -5,6 +5,11 @@ one of them. On a host that function reaches a process of the arena, `host.py`, 
 run. Hosts are trusted, bots are not.
 """
 
+import sys
+
+NO_DASK = f"a cluster takes Dask: {sys.executable} -m pip install distributed"
+"""What is said where Dask is not installed."""
+
 
 def last_line(error: Exception) -> str:
     """Return the last line of what an error says, or its name if it says nothing."""

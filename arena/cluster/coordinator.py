@@ -56,15 +56,23 @@ FIRST = 3.0
 LATER = 3.0
 """Seconds after which a host joins again that has gone, or could not join."""
 TRIES = 3
-"""Number of times that a host may fail to join before people are told."""
+"""Number of failures of a host as it joins, or soon after, at which people are told, once."""
 SLOW = 2.0
 """Seconds after which people are told that the scheduler is waited for."""
 GOODBYE = 3.0
 """Seconds that hosts have to end a run's processes when it is over."""
 PARCELS = 256 * MIB
 """Bytes of packed programs that are kept for the next host."""
-NOBODY = 10.0
+NOBODY = 4.0
 """Seconds without any host after which people are told so."""
+DIFFERENT = {
+    "rules": "rules differ: install the same arena there",
+    "protocol": "protocol is {theirs}, here {ours}: install the same arena there",
+    "machine": "processor is {theirs}, and bots come built for {ours}",
+    "python": "Python is {theirs}, and packages of bots come for {ours}",
+    "results": "results differ: install the same arena there, and Python from the same source",
+}
+"""What is said of a host that differs, by the name of what differs in `Versions`."""
 
 
 class RemoteWorker:
@@ -107,6 +115,9 @@ class RemoteWorker:
         """Whether it has ended."""
         return self._has_ended or self.is_lost or any(not isinstance(what, Delivery) for what in tuple(self.news))
 
+    def kill(self) -> None:
+        """Do nothing: the host ends it with the session."""
+
     def close(self) -> None:
         """Do nothing: a worker's host waits for its end."""
 
@@ -120,7 +131,7 @@ class Session:
         self.name = place.name
         self.jobs = place.jobs
         self.card = card
-        self.heard_at = time.monotonic()
+        self.heard_at = self._joined_at = time.monotonic()
         self._workers: dict[int, RemoteWorker] = {}
         self._numbers = count()
         self._programs = set(card.programs)
@@ -128,6 +139,16 @@ class Session:
         self._due = asyncio.Event()
         self.is_lost = False
         self.tally = hosts.tallies.setdefault(place.name, Tally())
+
+    @property
+    def line(self) -> str:
+        """That it takes part, for people."""
+        return f"{self.name} takes part: {self.jobs} at once, sandbox grade {self.card.grade}"
+
+    @property
+    def has_lasted(self) -> bool:
+        """Whether the host has answered for a while, so that it has not failed as it joined."""
+        return self.heard_at - self._joined_at > LOST
 
     # in the thread that deals
 
@@ -256,7 +277,7 @@ class ClusterHosts:
         self._named: dict[str, str] = {}
         """The name of the session that each host has, or had last, by address."""
         self._failures = Counter[str]()
-        """By address, how often a host could not join since it last did."""
+        """By name, how often a host failed as it joined, or soon after, since it last took part for a while."""
         self.tallies: dict[str, Tally] = {}
         """What each host has played, by name, over all its sessions."""
         self._news = threading.Condition()
@@ -388,12 +409,16 @@ class ClusterHosts:
 
     async def _watch(self) -> None:
         """Let hosts join as they come, and lose those that are not listed any more."""
+        is_reached = True
         while True:
             try:
                 places = await asyncio.wait_for(self._engine.places(), LOST)
-            except (OSError, TimeoutError):
-                pass  # those that take part may be reached all the same
+            except (OSError, TimeoutError):  # those that take part may be reached all the same
+                if is_reached:
+                    self._tell_people("the scheduler does not answer: start it again if it has ended")
+                is_reached = False
             else:
+                is_reached = True
                 for session in [own for own in self._sessions.values() if own.address not in places]:
                     self._lose(session, "has gone")
                 for address, place in places.items():
@@ -409,6 +434,8 @@ class ClusterHosts:
             for session in list(self._sessions.values()):
                 if now - session.heard_at > LOST:
                     self._lose(session, "does not answer")
+                elif session.has_lasted:
+                    self._lasts(session)
             if self._sessions:
                 self._lonely_since = now
             elif now - self._lonely_since > NOBODY:
@@ -418,6 +445,7 @@ class ClusterHosts:
 
     async def _take_part(self, address: str, place: Place) -> None:
         """Let a host join, and talk to it until its session is over."""
+        session = None
         try:
             session = await self._joined(address, place)
             await self._talk(session)
@@ -430,18 +458,17 @@ class ClusterHosts:
                 self._tell_people(f"{place.name} does not take part: {why}")
             await asyncio.sleep(LATER)
         except (OSError, TimeoutError, Gone):
-            self._failures[address] += 1
-            if self._failures[address] == TRIES:
-                self._tell_people(f"{place.name} could not join {TRIES} times: the log of its worker may say why")
-            await asyncio.sleep(LATER if self._failures[address] >= TRIES else AGAIN)
+            if session is None:
+                self._failed(place.name)
+            await asyncio.sleep(LATER if self._fails(place.name) else AGAIN)
         finally:
             self._joining.pop(address, None)
 
     async def _talk(self, session: Session) -> None:
         """Exchange orders and deliveries with a host until its session is over. Raises Refused and Gone."""
         self._sessions[session.address] = session
-        self._failures[session.address] = 0
-        self._tell_people(f"{session.name} takes part: {session.jobs} at once, sandbox grade {session.card.grade}")
+        if not self._fails(session.name):
+            self._tell_people(session.line)
         self.notify()
         talks = [asyncio.create_task(session.tell()), asyncio.create_task(session.hear())]
         try:
@@ -478,6 +505,21 @@ class ClusterHosts:
         if any(session.card.machine_id == card.machine_id for session in self._sessions.values()):
             raise SameMachine("another worker on its machine does: start one there, with --nthreads for its cores")
 
+    def _lasts(self, session: Session) -> None:
+        """Forget the failures of a host that takes part for a while, and say so if people were told of them."""
+        if self._fails(session.name):
+            self._tell_people(session.line)
+        self._failures[session.name] = 0
+
+    def _failed(self, name: str) -> None:
+        self._failures[name] += 1
+        if self._failures[name] == TRIES:
+            self._tell_people(f"{name} failed {TRIES} times as it joined: the log of its worker may say why")
+
+    def _fails(self, name: str) -> bool:
+        """Tell whether a host fails again and again, and people were told so."""
+        return self._failures[name] >= TRIES
+
     def _lose(self, session: Session, why: str) -> None:
         if self._sessions.get(session.address) is not session:
             return
@@ -485,7 +527,10 @@ class ClusterHosts:
         session.lose()
         if (joining := self._joining.get(session.address)) is not asyncio.current_task() and joining is not None:
             joining.cancel()
-        self._tell_people(f"{session.name} {why}; others play its matches")
+        if not self._fails(session.name):
+            self._tell_people(f"{session.name} {why}; its matches are played again")
+        if not session.has_lasted:
+            self._failed(session.name)
         self.notify()
 
 
@@ -495,6 +540,5 @@ def objection(card: Card, least: Grade | None) -> str | None:
         return f"its sandbox has grade {card.grade}, and {least} is asked for"
     for name, ours, theirs in zip(Versions._fields, versions(), card.versions, strict=True):
         if ours != theirs:
-            what = "results differ" if name == "results" else f"{name} is {theirs}, here {ours}"
-            return f"its {what}: install the same arena and the same Python there"
+            return f"its {DIFFERENT[name].format(ours=ours, theirs=theirs)}"
     return None

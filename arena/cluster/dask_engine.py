@@ -11,10 +11,11 @@ import warnings
 from collections.abc import Mapping
 from contextlib import suppress
 from pathlib import Path
+from ssl import SSLError
 from typing import Any
 from urllib.parse import urlsplit
 
-from arena.cluster import ClusterError
+from arena.cluster import NO_DASK, ClusterError
 from arena.cluster.engine import Function, Place
 
 CONNECT = 10.0
@@ -52,11 +53,18 @@ class DaskEngine:
                 if not (folder / file).is_file():
                     raise ClusterError(f"there is no {file} in {str(folder)!r}")
         try:
+            await asyncio.get_running_loop().getaddrinfo(url.hostname, url.port)
+        except OSError as error:
+            raise ClusterError(f"{self._address!r}: no machine is called {url.hostname}") from error
+        try:
             self._client = await self._connected()
         except TypeError as error:  # Dask found no certificates
             raise ClusterError(f"{self._address} takes certificates: say --certificates FOLDER") from error
         except (OSError, RuntimeError, ValueError) as error:
             what = str(error).splitlines()[0] if str(error) else type(error).__name__
+            if isinstance(error, SSLError) or "certificate" in what:
+                fit = "ca.pem, cert.pem and key.pem must belong together, and to the authority of its own"
+                raise ClusterError(f"{self._address} and these certificates do not fit: {fit}") from error
             raise ClusterError(f"no scheduler at {self._address}: {what}") from error
 
     async def _connected(self) -> Any:
@@ -64,9 +72,9 @@ class DaskEngine:
             from distributed import Client
             from distributed.security import Security
         except ModuleNotFoundError as error:
-            raise ClusterError("a cluster takes Dask: pip install '.[cluster]'") from error
+            raise ClusterError(NO_DASK) from error
 
-        _silence()
+        silence()
         files = {}
         if self._certificates is not None:
             files = {option: str(self._certificates / file) for option, file in FILES.items()}
@@ -125,8 +133,8 @@ def _name(address: str, worker: Mapping[str, Any]) -> str:
     return str(worker["host"]) if name == address or name.isdecimal() else name
 
 
-def _silence() -> None:
-    """Keep Dask from writing to the terminal: what matters is said by the arena."""
+def silence() -> None:
+    """Keep Dask, which must be imported already, from writing to the terminal: what matters is said by the arena."""
     known = [name for name in logging.root.manager.loggerDict if name.partition(".")[0] in {"distributed", "tornado"}]
     for name in (*known, "distributed", "tornado"):
         logger = logging.getLogger(name)

@@ -25,7 +25,7 @@ from arena.worker.jobs import Command, Delivery, Entrant, Task
 from arena.worker.local_host import LocalHost, WorkerProcess
 
 GATHERING = 0.2
-"""Seconds between two answers with deliveries, at least."""
+"""Seconds between two answers with deliveries, at least, unless the coordinator waits for one of them."""
 TOOLCHAINS = ("node", "java", "go", "cargo", "gcc", "dotnet", "awk")
 """Programs that bots may need, as they are named to organisers."""
 
@@ -156,7 +156,7 @@ class _Serving:
     def _end(self) -> None:
         """End all workers at once: nobody waits for what they have."""
         for worker in self._workers.values():
-            worker.process.kill()
+            worker.kill()
             worker.close()
         self._workers.clear()
 
@@ -227,17 +227,26 @@ class _Serving:
             return 0.0
         due = self._asked + EXPIRES
         if self._hear is not None:
-            due = min(due, self._answered + GATHERING if self._has_news else self._hear[1])
+            due = min(due, self._answer_due(self._hear[1]))
         return max(0.0, due - now)
 
-    @property
-    def _has_news(self) -> bool:
-        return bool(self._deliveries) or self._refusal is not None
+    def _answer_due(self, latest: float) -> float:
+        """Return when to answer: at once if the coordinator waits for it, else after what comes meanwhile, if any."""
+        if self._refusal is not None or any(is_urgent(what) for _, what in self._deliveries):
+            return 0.0
+        return self._answered + GATHERING if self._deliveries else latest
 
     def _answer_hear(self) -> None:
         now = time.monotonic()
-        if self._hear is None or now < (self._answered + GATHERING if self._has_news else self._hear[1]):
+        if self._hear is None or now < self._answer_due(self._hear[1]):
             return
         number, _ = self._hear
         self._hear, self._answered = None, now
         _answer(self._link, number, Heard(self._first, tuple(self._deliveries), self._refusal))
+
+
+def is_urgent(what: Delivery | Ended | Bug) -> bool:
+    """Tell whether the coordinator waits for it: the answer to a question, or how a worker ended."""
+    if not isinstance(what, Delivery):
+        return True
+    return what.rested or what.last or what.spared is not None or what.returned is not None

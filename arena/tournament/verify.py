@@ -3,33 +3,30 @@
 from __future__ import annotations
 
 import sqlite3
-import traceback
-from collections import deque
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import ExitStack, contextmanager, suppress
+from collections.abc import Callable, Generator, Iterable, Sequence
+from contextlib import ExitStack, closing
+from dataclasses import dataclass
 from functools import partial
 from hashlib import sha256
-from multiprocessing.connection import wait
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 from arena import games, replay, roster, submission
-from arena.tournament import WorkersDied
 from arena.worker.progress import Progress
-from arena.worker.worker_process import start_process
 from ladder import store
 from ladder.store import checks
 from ladder.store.checks import Mismatch, Result
 
 if TYPE_CHECKING:
-    from multiprocessing.connection import Connection
-
     from sqlite_utils import Database
 
+    from arena.worker.hosts import Hosts
     from ladder.store import Ladder
 
 CHUNK = 250
 """Number of matches that a process replays at a time."""
+WAIT = 0.02
+"""Seconds between two looks at what the hosts of a cluster, and the processes here, have done."""
 UNREADABLE = (ValueError, LookupError, TypeError, sqlite3.DatabaseError)
 """Errors that reading data raises if somebody changed it."""
 
@@ -54,97 +51,105 @@ class Verdict(NamedTuple):
         return Verdict(self.matches + other.matches, other.difference, self.remarks + other.remarks)
 
 
-def verify(home: Path, *, jobs: int, report: Progress) -> Verdict:
-    """Check a data directory ("home") in up to `jobs` processes, up to the first difference. Raises StoreError."""
+@dataclass(frozen=True, eq=False)
+class _Part:
+    """A part of the work, which one process can do alone: a check of the home or, if there is one, of a ladder."""
+
+    ladder: Ladder | None
+    check: Callable[..., Verdict]
+    arguments: tuple[object, ...] = ()
+
+    def call(self, home: Path) -> partial[Verdict]:
+        """Return what to call where the home is."""
+        return partial(_guarded, self.ladder and self.ladder.id, self.check, home, *self.arguments)
+
+
+def verify(home: Path, *, jobs: int, report: Progress, hosts: Hosts | None = None) -> Verdict:
+    """Check a data directory ("home") in up to `jobs` processes, up to the first difference. Raises StoreError.
+
+    With the hosts of a cluster these replay the matches, and only the rest is checked here.
+    """
     try:
         with store.open_read(home, must_exist=True) as db:
-            counts = [(ladder.id, store.counts(db, ladder)) for ladder in reversed(store.ladders(db))]
+            counts = [(ladder, store.counts(db, ladder)) for ladder in reversed(store.ladders(db))]
     except UNREADABLE as error:
         return Verdict(difference=Difference(None, None, f"cannot be read: {error}"))
     total = sum(each.done + each.annulled for _, each in counts)
-    calls = [partial(_guarded, None, check, home) for check in (_file, _corrections)]
-    calls += [partial(_guarded, None, _programs, home, home)]
+    parts = [_Part(None, check) for check in (_file, _corrections)]
+    parts += [_Part(None, _programs, (home,))]
     for ladder, each in counts:
-        calls += [partial(_guarded, ladder, _schedule, home)]
-        calls += [partial(_guarded, ladder, _results, home, begin) for begin in range(0, sum(each), CHUNK)]
-        calls += [partial(_guarded, ladder, check, home) for check in LONG]
+        parts += [_Part(ladder, _schedule)]
+        parts += [_Part(ladder, _results, (begin,)) for begin in range(0, sum(each), CHUNK)]
+        parts += [_Part(ladder, check) for check in LONG]
     verdict = Verdict()
-    for part in _in_order(calls, min(jobs, total // CHUNK)):
-        verdict = verdict.merge(part)
-        if verdict.difference is not None:
-            break
-        report(verdict.matches, total)
+    with closing(_in_order(parts, home, min(jobs, total // CHUNK), hosts)) as made:
+        for part in made:
+            verdict = verdict.merge(part)
+            if verdict.difference is not None:
+                break
+            report(verdict.matches, total)
     return verdict
 
 
-def _in_order(calls: Sequence[partial[Verdict]], jobs: int) -> Iterator[Verdict]:
-    """Make the calls, in several processes if `jobs` allows it, and yield their results in the order of the calls."""
-    if jobs <= 1:
-        yield from (call() for call in calls)
+def _in_order(parts: Sequence[_Part], home: Path, jobs: int, hosts: Hosts | None) -> Generator[Verdict]:
+    """Do all parts, in several processes if `jobs` allows it, and yield their results in the order of the parts."""
+    if jobs <= 1 and hosts is None:
+        yield from (part.call(home)() for part in parts)
         return
-    longest_first = deque(sorted(calls, key=lambda call: call.args[1] not in LONG))
-    come: dict[partial[Verdict], Verdict] = {}
-    with _helpers(jobs) as idle:
-        busy: dict[Connection[Any, Any], partial[Verdict]] = {}
-        for call in calls:
-            while call not in come:
-                while idle and longest_first:
-                    link = idle.pop()
-                    busy[link] = longest_first.popleft()
-                    with suppress(OSError):  # a killed process is noticed when it is read from
-                        link.send(busy[link])
-                ready = wait(list(busy))
-                for link in [link for link in busy if link in ready]:
-                    come[busy.pop(link)] = _heard(link)
-                    idle.append(link)
-            yield come.pop(call)
+    from arena.tournament.callers import Callers
+    from arena.worker.local_host import LocalHost
 
-
-@contextmanager
-def _helpers(jobs: int) -> Iterator[list[Connection[Any, Any]]]:
-    """Yield links to processes that make calls: send a call, and receive its result or what it raised."""
+    longest_first = sorted(parts, key=lambda part: part.check not in LONG)
+    here = longest_first if hosts is None else [part for part in longest_first if part.check is not _results]
+    come: dict[_Part, Verdict] = {}
     with ExitStack() as on_exit:
-        links = []
-        for _ in range(jobs):
-            process, link = start_process(_help)
-            for end in (link.close, process.join, process.kill):
-                on_exit.callback(end)
-            links.append(link)
-        yield links
+        callers = [on_exit.enter_context(Callers(LocalHost(max(1, jobs)), here, lambda part: part.call(home)))]
+        if hosts is not None:
+            there = [part for part in parts if part.check is _results]
+            callers += [on_exit.enter_context(Callers(hosts, there, partial(_sent, home)))]
+        for part in parts:
+            while part not in come:
+                for each in callers:
+                    come.update(each.step(WAIT))
+            yield come.pop(part)
 
 
-def _help(link: Connection[Any, Any]) -> None:
-    """Make calls until nobody is at the other end, or until killed, which does no harm as calls only read."""
-    with suppress(EOFError, ConnectionError):
-        while True:
-            link.send(_made(link.recv()))
+def _sent(home: Path, part: _Part) -> partial[Verdict]:
+    """Return what to call where the home is not: replaying the results that are read here."""
+    results: list[Result] = []
+    assert part.ladder is not None
+    read = _guarded(part.ladder.id, _read, home, *part.arguments, results)
+    return partial(_checked, part.ladder, results, read)
 
 
-def _made(call: partial[Verdict]) -> Verdict | Exception:
-    try:
-        return call()
-    except Exception as error:
-        error.add_note(traceback.format_exc())
-        return error
+def _read(db: Database, ladder: Ladder, begin: int, results: list[Result]) -> Verdict:
+    """Add a chunk of matches to the list, up to one that cannot be read."""
+    for result in checks.results(db, ladder, begin, begin + CHUNK):
+        results.append(result)  # one by one: what comes before an error is kept
+    return Verdict()
 
 
-def _heard(link: Connection[Any, Any]) -> Verdict:
-    """Receive the result of a call, or raise what the call raised. Raises WorkersDied if its process was killed."""
-    try:
-        said: Verdict | Exception = link.recv()
-    except (EOFError, OSError):
-        raise WorkersDied("a process that checks was killed, perhaps for want of memory: try a smaller -j") from None
-    if isinstance(said, Exception):
-        raise said
-    return said
+def _checked(ladder: Ladder, results: Sequence[Result], read: Verdict) -> Verdict:
+    """Replay matches, of which `read` says how reading them ended."""
+    verdict = _told(ladder.id, lambda: _replayed(ladder, results))
+    return verdict if read.difference is None or verdict.difference is not None else read
 
 
 def _guarded(ladder: str | None, check: Callable[..., Verdict], home: Path, *arguments: object) -> Verdict:
-    """Do a part of the work that one process can do alone; data that it cannot read is a difference, too."""
-    try:
+    """Do a part of the work that one process can do alone."""
+
+    def checked() -> Verdict:
         with store.open_read(home) as db:
             db.execute("BEGIN")  # one state of the database, whoever writes meanwhile
             return check(db, *((_known(db, ladder),) if ladder else ()), *arguments)
+
+    return _told(ladder, checked)
+
+
+def _told(ladder: str | None, check: Callable[[], Verdict]) -> Verdict:
+    """Return the verdict of a check; data that it cannot read is a difference, too."""
+    try:
+        return check()
     except Mismatch as error:
         return Verdict(difference=Difference(ladder, error.match, str(error)))
     except UNREADABLE as error:
@@ -222,9 +227,14 @@ def _cards(db: Database, ladder: Ladder) -> Verdict:
 
 def _results(db: Database, ladder: Ladder, begin: int) -> Verdict:
     """Replay a chunk of matches by the rules, if this arena has them, and compare the results."""
+    return _replayed(ladder, checks.results(db, ladder, begin, begin + CHUNK))
+
+
+def _replayed(ladder: Ladder, results: Iterable[Result]) -> Verdict:
+    """Replay matches, and compare the results with the stored ones. Raises Mismatch."""
     playable = _is_playable(ladder)
     matches = 0
-    for matches, result in enumerate(checks.results(db, ladder, begin, begin + CHUNK), 1):  # noqa: B007 - counted
+    for matches, result in enumerate(results, 1):  # noqa: B007 - counted
         try:
             if playable:
                 check_result(ladder, result)

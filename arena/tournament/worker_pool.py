@@ -38,6 +38,10 @@ HICCUP = 2.0
 """Seconds within which several complaints of workers that the machine is too busy count as one."""
 QUIET = 10.0
 """Seconds without such a complaint after which one more worker plays."""
+LOSSES = 3
+"""How often hosts may be lost while they hold a match, before it is played apart from all others."""
+ALONE = 2
+"""How often hosts may then be lost while they play it, before it is void."""
 DEATHS = 8
 """Number of matches that may each kill a worker, with no result in between, before that is an error."""
 MANY = 1_000_000
@@ -192,6 +196,8 @@ class Workers:
         self._suspects: list[list[Task]] = []
         """Matches held by workers that died, to be played apart from the others in the next phase."""
         self._killers: set[str] = set()
+        self._losses = Counter[str]()
+        """How often hosts were lost while they held a match, by its id, since it last had a result."""
         self._pace: dict[str, float] = {}
         """About how many seconds of thinking a bot needs for a match, by digest."""
 
@@ -257,11 +263,7 @@ class Workers:
             if not (busy or hands) and stock.is_empty(self.trouble):
                 break
             ready = set(self._hosts.wait([worker.running for worker in busy], 0.1))
-            for worker in busy:
-                if worker.running in ready:
-                    yield self._hear(worker, stock)
-            if not ready:
-                yield []
+            yield from self._heard([worker for worker in busy if worker.running in ready], stock)
         if self._stopped:
             yield from self._last_results()
         else:
@@ -378,12 +380,22 @@ class Workers:
             else:
                 worker.rest()
 
+    def _heard(self, ready: Iterable[DealtWorker], stock: Stock) -> Iterator[list[Played]]:
+        """Yield what these workers deliver in one list, as storing many results together costs much less."""
+        results: list[Played] = []
+        try:
+            for worker in ready:
+                results += self._hear(worker, stock)
+        except RuntimeError:  # what others have delivered is not lost with it
+            yield results
+            raise
+        yield results
+
     def _hear(self, worker: DealtWorker, stock: Stock) -> list[Played]:
         try:
             delivery = worker.receive()
         except HostLost:
-            self._lose(worker, stock)
-            return []
+            return self._lose(worker, stock)
         except WorkerEnded as end:
             return self._ended(worker, str(end))
         stock.give_back(worker.holds.pop(id) for id in delivery.spared or ())
@@ -391,6 +403,7 @@ class Workers:
             worker.holds.pop(id)
         for played in delivery.played:
             self._note_pace(worker.holds.pop(played.id), played)
+            self._losses.pop(played.id, None)
         if delivery.played:
             self._killers.clear()
         self.learn(delivery.trouble)
@@ -441,14 +454,25 @@ class Workers:
             for worker in self._workers():
                 worker.running.send(Command(trouble=self.trouble))
 
-    def _lose(self, worker: DealtWorker, stock: Stock) -> None:
-        """Take back the matches of a worker whose host is lost, for others; suspects stay apart from them."""
+    def _lose(self, worker: DealtWorker, stock: Stock) -> list[Played]:
+        """Take back the matches of a worker whose host is lost, for others; suspects stay apart from them.
+
+        One that is held again and again where a host is lost may be why: it is played alone and, if hosts are lost all
+        the same, it is void.
+        """
         self._remove(worker)
         held = list(worker.holds.values())
-        if worker.is_suspicious:
-            self._suspects.append(held)
+        self._losses.update(task.id for task in held)
+        if worker.is_suspicious and len(held) == 1 and self._losses[held[0].id] >= LOSSES + ALONE:
+            lost = self._losses.pop(held[0].id)
+            return [_void(held[0], f"hosts were lost {lost} times while they held it, {ALONE} times it alone")]
+        self._suspects += [[task] for task in held if self._losses[task.id] >= LOSSES]
+        others = [task for task in held if self._losses[task.id] < LOSSES]
+        if worker.is_suspicious and others:
+            self._suspects.append(others)
         else:
-            stock.give_back(held)
+            stock.give_back(others)
+        return []
 
     def _ended(self, dead: DealtWorker, how: str) -> list[Played]:
         """Remove a worker that died; return the match it died of, void, if it held no other."""
@@ -464,5 +488,8 @@ class Workers:
                 f"worker processes died, each of another match, {len(self._killers)} times in a row,"
                 " perhaps for want of memory: try a smaller -j"
             )
-        why = f"the worker process {how}, and it played nothing else"
-        return [Played(held[0].id, None, Void(VoidReason.INTERRUPTED, why))]
+        return [_void(held[0], f"the worker process {how}, and it played nothing else")]
+
+
+def _void(task: Task, why: str) -> Played:
+    return Played(task.id, None, Void(VoidReason.INTERRUPTED, why))

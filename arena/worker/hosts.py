@@ -37,6 +37,9 @@ class RunningWorker(Protocol):
     def has_ended(self) -> bool:
         """Whether it has ended."""
 
+    def kill(self) -> None:
+        """End it at once, whatever it does; nobody waits for what it has."""
+
     def close(self) -> None:
         """Wait until it has ended, with everything that it started."""
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
 
 from arena.games.rules import Options
@@ -123,6 +123,8 @@ class Command(NamedTuple):
     """Whether to give back about half of what has not begun, for another worker."""
     rest: bool = False
     """Whether to end every bot."""
+    call: Callable[[], Any] | None = None
+    """A function of the arena's, for a worker that plays nothing: what it returns, never None, comes as `returned`."""
 
 
 class Delivery(NamedTuple):
@@ -138,6 +140,8 @@ class Delivery(NamedTuple):
     """Whether, as it was asked to, it has ended every bot."""
     logs: Sequence[Logged | Piece] = ()
     """What bots printed in matches whose results are in this or an earlier delivery."""
+    returned: Any = None
+    """What the function returned that it was told to call."""
     last: bool = False
 
 

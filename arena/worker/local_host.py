@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import contextlib
-import gc
 import traceback
 from collections.abc import Collection, Sequence
 from multiprocessing.connection import wait
@@ -11,6 +10,7 @@ from pathlib import Path
 from types import TracebackType
 from typing import TYPE_CHECKING, Self
 
+from arena.garbage import collect_rarely
 from arena.sandbox import UNCONFINED, Sandbox
 from arena.sandbox.process import adopt_orphans, end_orphans, ended_in_words
 from arena.sandbox.run_folder import run_folder
@@ -22,10 +22,6 @@ from arena.worker.worker_process import start_process
 if TYPE_CHECKING:
     from multiprocessing.connection import Connection
     from multiprocessing.process import BaseProcess
-
-GARBAGE = 10_000
-"""Number of objects that a worker makes before it collects garbage: it has hardly any, since a match that ends leaves
-none, and collecting after every 700, as is usual, takes a twentieth of a worker's time."""
 
 
 class WorkerProcess:
@@ -56,6 +52,10 @@ class WorkerProcess:
     def has_ended(self) -> bool:
         """Whether the process has ended."""
         return self.process.exitcode is not None
+
+    def kill(self) -> None:
+        """Kill the process."""
+        self.process.kill()
 
     def close(self) -> None:
         """Wait until the process has ended, close the link, and end what bots left behind."""
@@ -109,8 +109,7 @@ class LocalHost:
 
 def _work(link: Link, scratch: str, in_flight: int | None, sandbox: Sandbox, logs: bool) -> None:
     """Run a worker in its own process until the arena sends None, closes the link or ends."""
-    gc.freeze()  # what is imported stays: it need not be searched for garbage
-    gc.set_threshold(GARBAGE)
+    collect_rarely()
     own = Worker(Path(scratch), in_flight=in_flight, sandbox=sandbox, logs=[] if logs else None)
     try:
         own.serve(link)

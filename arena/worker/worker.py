@@ -11,6 +11,7 @@ import contextlib
 import tempfile
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
+from typing import Any
 
 from arena.core.build import core
 from arena.referee.match import Fault, Void
@@ -81,6 +82,7 @@ class Worker:
         self._met: set[bytes] = set()
         """The seeds of matches that began since the last rest."""
         self._wants_rest = False
+        self._returned: Any = None
         self._news = asyncio.Event()
         self._bug: Exception | None = None
 
@@ -164,7 +166,9 @@ class Worker:
         if command.spare:
             self._spared = [task.id for task in self._queues.spare()]
         self._wants_rest |= command.rest  # until it has rested, whatever it is told meanwhile
-        if command.spare or command.rest:
+        if command.call is not None:
+            self._returned = command.call()
+        if command.spare or command.rest or command.call is not None:
             self._news.set()
 
     async def _delivery(self) -> Delivery | None:
@@ -173,10 +177,11 @@ class Worker:
             self._wants_rest = False
             await self._rest()
         spared, self._spared = self._spared, None
+        returned, self._returned = self._returned, None
         results, taken_back = self._take_results(), self._take_taken_back()
-        if not (results or taken_back or rests) and spared is None:
+        if not (results or taken_back or rests) and spared is None and returned is None:
             return None
-        return Delivery(results, self.trouble, taken_back, spared, rests, self._take_logs())
+        return Delivery(results, self.trouble, taken_back, spared, rests, self._take_logs(), returned)
 
     async def _rest(self) -> None:
         """End every bot with all that it started, so that no process is left that has seen a die."""

@@ -14,7 +14,7 @@ from pathlib import Path
 
 PATIENCE = 30.0
 """Seconds that a write waits for other writes."""
-LONGEST_PAUSE = 0.05
+LONGEST_PAUSE = 0.01
 """Seconds between two tries of a write that waits, at most."""
 
 

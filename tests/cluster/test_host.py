@@ -6,6 +6,7 @@ import asyncio
 import os
 import pickle
 import signal
+import time
 from collections.abc import AsyncIterator
 from pathlib import Path
 from typing import Any
@@ -14,6 +15,7 @@ import psutil
 import pytest
 
 from arena.cluster import endpoint
+from arena.cluster.host import GATHERING
 from arena.cluster.messages import Card, Ended, Entry, Hear, Heard, Join, Order, Parcel, Request, Tell, Terms
 from arena.sandbox import MOST, Grade
 from arena.worker.jobs import Command, Delivery
@@ -153,3 +155,17 @@ async def test_a_run_that_has_no_process_is_gone() -> None:
     """Whoever asks for it is told, and leaving once more does no harm."""
     assert await endpoint.ask("another run", b"") == endpoint.GONE
     assert await endpoint.leave("another run", b"") == endpoint.GONE
+
+
+@pytest.mark.usefixtures("card")
+async def test_what_the_coordinator_waits_for_comes_at_once() -> None:
+    """Other deliveries gather for a while, which saves answers; a worker that has rested has nothing to do."""
+    await ask(Tell(1, [Order(0, Command(rest=True))]))
+    await heard()
+    took = []
+    for number in range(2, 12):
+        begun = time.monotonic()
+        await ask(Tell(number, [Order(0, Command(rest=True))]))
+        await heard(after=number - 1)
+        took.append(time.monotonic() - begun)
+    assert min(took) < GATHERING / 2

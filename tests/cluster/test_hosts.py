@@ -89,6 +89,16 @@ def test_a_host_with_a_weaker_sandbox_takes_no_part(steady: Grid, tmp_path: Path
     assert "one played 800 matches" in ran.err
 
 
+def test_hosts_verify_what_was_played(steady: Grid, tmp_path: Path) -> None:
+    """They replay the matches, and what is said is what this machine says alone."""
+    home = tmp_path / "home"
+    assert arena(*LADDER, "--home", home, "-j", "2", cwd=tmp_path).code == 0
+    alone = arena("verify", "--home", home, "-j", "1", cwd=tmp_path)
+    together = arena("verify", "--home", home, *words(steady), cwd=tmp_path)
+    assert (together.code, together.out) == (alone.code, alone.out) == (0, alone.out)
+    assert "takes part" in together.err
+
+
 def test_a_result_that_a_host_altered_is_found(steady: Grid, tmp_path: Path) -> None:
     """Hosts are trusted to play, but what they say can be checked by anybody: by the dice and by the rules."""
     two = steady.hosts[1]
@@ -105,6 +115,10 @@ def test_a_result_that_a_host_altered_is_found(steady: Grid, tmp_path: Path) -> 
     assert ran.code == 0, ran.err
     verified = arena("verify", "--home", tmp_path / "home", cwd=tmp_path)
     assert verified.code == 3
+    until(lambda: len(steady.listed()) == 2, "hosts")
+    together = arena("verify", "--home", tmp_path / "home", *words(steady), cwd=tmp_path)
+    assert together.code == 3
+    assert together.err.splitlines()[-1] == verified.err.splitlines()[-1]
     match = verified.err.partition("match ")[2].split(":")[0]
     shown = arena("show", match, "--home", tmp_path / "home", cwd=tmp_path)
     assert "on two" in shown.out
@@ -115,7 +129,7 @@ def test_who_has_no_certificate_of_the_cluster_stays_outside(steady: Grid, tmp_p
     other = certificates(tmp_path / "other")
     ran = arena("doctor", "--cluster", steady.address, "--certificates", other, cwd=tmp_path)
     assert ran.code == 1
-    assert ran.err.startswith(f"Error: no scheduler at {steady.address}: ")
+    assert ran.err.startswith(f"Error: {steady.address} and these certificates do not fit: ")
     assert ran.err.count("\n") == 1
     two = steady.hosts[1]
     two.kill()

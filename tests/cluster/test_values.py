@@ -106,9 +106,9 @@ def card(grade: Grade = Grade.A, **other: Any) -> Card:
         (card(Grade.B), None),
         (card(Grade.C), "its sandbox has grade C, and B is asked for"),
         (card(protocol=7), "its protocol is 7, here 1: install"),
-        (card(machine="z80"), "its machine is z80, here"),
-        (card(python="2.7"), "its python is 2.7, here"),
-        (card(rules={"buttons": 99}), "its rules is"),
+        (card(machine="z80"), "its processor is z80, and bots come built for "),
+        (card(python="2.7"), "its Python is 2.7, and packages of bots come for 3."),
+        (card(rules={"buttons": 99}), "its rules differ: install"),
         (card(results="other"), "its results differ: install"),
     ],
 )

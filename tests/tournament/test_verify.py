@@ -6,10 +6,11 @@ import gzip
 import json
 import math
 import os
+import pickle
 import shutil
 import signal
 import sqlite3
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import closing
 from hashlib import sha256
 from pathlib import Path
@@ -23,7 +24,9 @@ from arena.games.burning_desire import BurningDesire
 from arena.tournament import verify as verifying
 from arena.tournament.run import finished, task
 from arena.tournament.verify import Verdict, verify
-from arena.worker.jobs import Entrant
+from arena.worker import local_host
+from arena.worker.jobs import Command, Delivery, Entrant, Trouble
+from arena.worker.local_host import LocalHost
 from ladder import store
 from ladder.store import results
 from tests.cli.commands import typed
@@ -369,6 +372,62 @@ def test_several_processes_come_to_the_same(home: Path, monkeypatch: pytest.Monk
     assert verify(home, jobs=2, report=lambda _done, _total: None).difference == alone.difference
 
 
+class Elsewhere(LocalHost):
+    """A host whose only worker makes each call at once, as it would arrive there."""
+
+    def __init__(self) -> None:
+        super().__init__(1)
+        self.calls = 0
+        self.returned: list[object] = []
+
+    def start(self) -> Any:
+        return self
+
+    def wait(self, workers: Sequence[Any], _seconds: float) -> Sequence[Any]:
+        return workers
+
+    def send(self, order: Command) -> None:
+        self.calls += 1
+        call = pickle.loads(pickle.dumps(order)).call
+        self.returned.append(call())
+
+    def receive(self) -> Delivery:
+        return Delivery((), Trouble(), returned=self.returned.pop())
+
+    @property
+    def has_ended(self) -> bool:
+        return False
+
+    def kill(self) -> None:
+        """Be no process."""
+
+    def close(self) -> None:
+        """Be no process."""
+
+
+FORGERIES = [
+    "SELECT 1",
+    "UPDATE seats SET score = '-1' WHERE match = (SELECT max(id) FROM matches WHERE status = 'done')",
+    "UPDATE seats SET rank = 1 - rank WHERE match = (SELECT min(id) FROM matches WHERE status = 'done')",
+    "UPDATE matches SET voids = '[' WHERE id = (SELECT max(id) FROM matches WHERE status = 'done')",
+    "DELETE FROM replays WHERE match = (SELECT max(match) FROM replays)",
+    "UPDATE ladders SET options = 'null'",
+    "UPDATE ladders SET game = 'birth'",
+]
+
+
+@pytest.mark.parametrize("forgery", FORGERIES)
+def test_hosts_come_to_the_same(forgery: str, home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The verdict is the same wherever matches are replayed, also if what is sent there was changed."""
+    monkeypatch.setattr(verifying, "CHUNK", 3)
+    with closing(sqlite3.connect(home / "arena.db", isolation_level=None)) as db:
+        db.execute(forgery)
+        (matches,) = db.execute("SELECT count(*) FROM matches").fetchone()
+    hosts = Elsewhere()
+    assert verify(home, jobs=1, report=lambda _done, _total: None, hosts=hosts) == verdict(home)
+    assert hosts.calls >= matches // 3 or forgery != "SELECT 1"
+
+
 def without_ratings(home: Path) -> None:
     """Make a home look as if nothing had been rated yet."""
     with closing(sqlite3.connect(home / "arena.db", isolation_level=None)) as db:
@@ -428,7 +487,7 @@ def test_settled_ratings_of_no_match_are_made_up(home: Path) -> None:
     assert "and they cover no match" in found.what
 
 
-def killed(_link: object) -> None:
+def killed(*_: object) -> None:
     """A checking process that is killed, as for want of memory."""
     os.kill(os.getpid(), signal.SIGKILL)
 
@@ -436,9 +495,9 @@ def killed(_link: object) -> None:
 def test_a_check_whose_process_is_killed_is_none(home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Such a check is neither passed nor a difference: it is an error with advice that mostly helps."""
     monkeypatch.setattr(verifying, "CHUNK", 2)
-    monkeypatch.setattr(verifying, "_help", killed)
+    monkeypatch.setattr(local_host, "_work", killed)
     ran = typed("verify", "--home", home, "-j", "2")
     assert (ran.code, ran.out) == (1, "")
     assert ran.err.splitlines()[-1] == (
-        "Error: a process that checks was killed, perhaps for want of memory: try a smaller -j"
+        "Error: a process was killed by SIGKILL, perhaps for want of memory: try a smaller -j"
     )

@@ -11,7 +11,7 @@ import sys
 from collections.abc import Iterator, Mapping
 from itertools import chain
 from pathlib import Path
-from typing import cast
+from typing import Any, cast
 
 import pytest
 
@@ -19,9 +19,10 @@ from arena.referee.limits import Limits
 from arena.referee.match import Outcome, Void, VoidReason
 from arena.sandbox import Sandbox
 from arena.tournament import WorkersDied
-from arena.tournament.worker_pool import DEATHS, Workers
+from arena.tournament.worker_pool import ALONE, DEATHS, LOSSES, Workers
 from arena.worker import local_host
 from arena.worker.bot import Bot
+from arena.worker.hosts import HostLost, WorkerEnded
 from arena.worker.jobs import Delivery, Entrant, Link, Played, Task, Trouble
 from arena.worker.local_host import LocalHost, WorkerProcess
 from arena.worker.worker import Worker
@@ -96,6 +97,64 @@ def test_a_match_that_kills_its_worker_is_void_and_costs_no_other(monkeypatch: p
         ["killer 7", "killer 30"],
         Void(VoidReason.INTERRUPTED, "the worker process was killed by SIGKILL, and it played nothing else"),
     )
+
+
+class Falling(LocalHost):
+    """A machine that goes down if one of its workers does, and comes back."""
+
+    def start(self) -> WorkerProcess:
+        return FallingWorker(str(self._scratch), None, self.sandbox, logs=False)
+
+
+class FallingWorker(WorkerProcess):
+    """A worker whose end is that of its machine."""
+
+    def receive(self) -> Delivery:
+        try:
+            return super().receive()
+        except WorkerEnded as end:
+            raise HostLost(str(end)) from None
+
+
+def test_a_match_that_brings_down_one_machine_after_the_other_is_void(monkeypatch: pytest.MonkeyPatch) -> None:
+    """It is found, without being blamed for machines that are lost otherwise: alone, it brings down one more."""
+    monkeypatch.setattr(local_host, "_work", fragile)
+    ids = [*map(str, range(8)), "killer"]
+    with Workers(Falling(1)) as workers:
+        results = list(in_phases(workers, list(tasks(*ids))))
+    assert sorted(played.id for played in results) == sorted(ids)
+    voids = {played.id: played.void for played in results if played.outcome is None}
+    said = f"hosts were lost {LOSSES + ALONE} times while they held it, {ALONE} times it alone"
+    assert voids == {"killer": Void(VoidReason.INTERRUPTED, said)}
+
+
+def test_suspects_that_bring_down_machines_are_told_apart(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Also those that are kept together since a worker died that held them."""
+    monkeypatch.setattr(local_host, "_work", fragile)
+    every = list(tasks("0", "killer", "1"))
+    with Workers(Falling(1)) as workers:
+        workers._suspects = [every]
+        results = list(in_phases(workers, every))
+    assert {played.id: played.outcome is None for played in results} == {"0": False, "1": False, "killer": True}
+
+
+def test_results_that_come_together_are_given_together(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Storing many results at once costs much less; those of others are not lost if one worker shows a bug."""
+    some = [Played("one", None), Played("two", None)]
+    heard = {"first": some[:1], "second": some[1:]}
+
+    def hear(_: Workers, worker: str, _stock: object) -> list[Played]:
+        if worker not in heard:
+            raise RuntimeError("a bug")
+        return heard[worker]
+
+    monkeypatch.setattr(Workers, "_hear", hear)
+    workers: Any = Workers(LocalHost(1))
+    assert list(workers._heard(["first", "second"], None)) == [some]
+    results = workers._heard(["first", "second", "third"], None)
+    assert next(results) == some
+    with pytest.raises(RuntimeError, match="a bug"):
+        next(results)
 
 
 def test_a_phase_is_not_over_while_suspects_are_left(monkeypatch: pytest.MonkeyPatch) -> None:

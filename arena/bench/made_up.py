@@ -1,0 +1,15 @@
+"""A result that nobody played, for what is measured without bots."""
+
+from __future__ import annotations
+
+from arena.referee.match import Outcome
+from arena.worker.jobs import Played, SeatRecord
+
+CHOICES = tuple((number % 2, number % 7) for number in range(100))
+"""Choices of a match of medium length."""
+
+
+def played(match: str, first: int = 0) -> Played:
+    """Return a match of two that the seat `first` won."""
+    seat = SeatRecord((0.001,) * (len(CHOICES) // 2))
+    return Played(match, Outcome((first, 1 - first), (7, 3)), None, CHOICES, (seat, seat))
