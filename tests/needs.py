@@ -107,6 +107,7 @@ NEEDS: dict[str, Callable[..., str]] = {
     "core": _core,
     "chromium": partial(_program, "chromium"),
     "node": partial(_program, "node"),
+    "openssl": partial(_program, "openssl"),
     "protoc": partial(_program, "protoc"),
     "control groups": _control_groups,
     "control groups of version 1": _version_1,

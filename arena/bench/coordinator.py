@@ -6,6 +6,7 @@ It has one core. The hosts and Dask, its scheduler included, have the others.
 from __future__ import annotations
 
 import os
+import shutil
 import subprocess
 import sys
 import time
@@ -28,6 +29,7 @@ from arena.tournament.worker_pool import Workers
 RATE = 3_000
 """Matches a second that it is assumed to take in, roughly: a repeat is the same work on any machine."""
 BOTS = 16
+CERTIFICATE = "openssl req -x509 -newkey ec -pkeyopt ec_paramgen_curve:P-256 -nodes -days 1 -subj /CN=arena"
 SIMULATED: Mapping[Function, Function] = {
     endpoint.join: simulated_hosts.join,
     endpoint.ask: simulated_hosts.ask,
@@ -50,7 +52,8 @@ def intake(setting: Setting, hosts: int) -> Iterator[Sampler]:
     programs = [ladders.program(setting.scratch / f"bot{number}", ["none"]) for number in range(BOTS)]
     with ExitStack() as on_exit:
         address = on_exit.enter_context(_simulated(hosts, setting.scratch, cores[1:] or cores))
-        machines = ClusterHosts(SimulatedEngine(address, None), sandbox=UNCONFINED, logs=True)
+        engine = SimulatedEngine(address, simulated_hosts.certificates(setting.scratch))
+        machines = ClusterHosts(engine, sandbox=UNCONFINED, logs=True)
         workers = on_exit.enter_context(Workers(machines, all_play=True))
         stand = ladders.Stand(REFERENCE, programs, workers, setting.scratch)
         stand.play(1)
@@ -73,7 +76,8 @@ def intake(setting: Setting, hosts: int) -> Iterator[Sampler]:
 @contextmanager
 def _simulated(hosts: int, scratch: Path, cores: Collection[int]) -> Iterator[str]:
     """Yield the address of a cluster whose hosts run on these cores."""
-    words = [sys.executable, "-m", "arena.bench.simulated_hosts", str(hosts), str(scratch / "dask")]
+    _make_certificates(simulated_hosts.certificates(scratch))
+    words = [sys.executable, "-m", "arena.bench.simulated_hosts", str(hosts), str(scratch)]
     # A group of its own hears no Ctrl-C, at which it would print; in a session of its own it would pass for an orphan.
     with subprocess.Popen(words, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True, process_group=0) as process:
         os.sched_setaffinity(process.pid, cores)
@@ -81,6 +85,17 @@ def _simulated(hosts: int, scratch: Path, cores: Collection[int]) -> Iterator[st
         if not (address := process.stdout.readline().strip()):
             raise ClusterError(NO_DASK)
         yield address
+
+
+def _make_certificates(folder: Path) -> None:
+    """Make a key, and a certificate that is its own authority, in a new folder."""
+    folder.mkdir(mode=0o700)
+    made = ["-keyout", str(folder / "key.pem"), "-out", str(folder / "cert.pem")]
+    try:
+        subprocess.run([*CERTIFICATE.split(), *made], capture_output=True, check=True)
+    except FileNotFoundError as error:
+        raise ClusterError("there is no openssl, with which a cluster gets its certificates") from error
+    shutil.copy(folder / "cert.pem", folder / "ca.pem")
 
 
 @contextmanager

@@ -1,5 +1,6 @@
 """A cluster whose hosts only seem to play: `python -m arena.bench.simulated_hosts NUMBER FOLDER` writes its address.
 
+The folder has the certificates with which it may be reached, and takes what Dask writes.
 Dask, its scheduler and one worker for each host are real; all of them are in this process. A host answers the requests
 of a coordinator as a real one does, with made-up results. It ends when its standard input does.
 """
@@ -11,6 +12,7 @@ import pickle
 import sys
 import time
 from contextlib import AsyncExitStack
+from pathlib import Path
 
 from arena.bench.made_up import played
 from arena.cluster.dask_engine import silence
@@ -24,6 +26,8 @@ from arena.worker.jobs import Command, Delivery, Trouble
 HERE = "127.0.0.1"
 NOWHERE = f"{HERE}:0"
 """Any port: Dask answers plain HTTP there, which nobody asks for."""
+ROLES = ("scheduler", "worker")
+"""Those whose certificates are needed here, by Dask's names for them."""
 CORES = 8
 """Number of workers that a simulated host seems to run."""
 
@@ -98,16 +102,25 @@ async def leave(session: str, _request: bytes) -> bytes:
     return GONE
 
 
-async def serve(number: int, folder: str) -> None:
+def certificates(folder: Path) -> Path:
+    """Return where in the folder of a cluster its certificates are."""
+    return folder / "certificates"
+
+
+async def serve(number: int, folder: Path) -> None:
     """Run so many hosts until nobody is at the other end of the standard input; none if there is no Dask."""
     try:
         import dask
         from distributed import Scheduler, Worker
+        from distributed.security import Security
     except ModuleNotFoundError:
         return
     silence()
-    dask.config.set({"temporary-directory": folder})
-    scheduler = Scheduler(host=HERE, port=0, dashboard=False, dashboard_address=NOWHERE)
+    dask.config.set({"temporary-directory": str(folder / "dask")})
+    own = certificates(folder)
+    keys = {f"tls_{role}_{kind}": str(own / f"{kind}.pem") for role in ROLES for kind in ("cert", "key")}
+    security = Security(tls_ca_file=str(own / "ca.pem"), require_encryption=True, **keys)
+    scheduler = Scheduler(host=f"tls://{HERE}", port=0, security=security, dashboard=False, dashboard_address=NOWHERE)
     async with scheduler, AsyncExitStack() as on_exit:
         for host in range(number):
             name = f"host{host}"
@@ -117,6 +130,7 @@ async def serve(number: int, folder: str) -> None:
                     name=name,
                     nthreads=CORES,
                     host=HERE,
+                    security=security,
                     dashboard_address=NOWHERE,
                 )
             )
@@ -126,4 +140,4 @@ async def serve(number: int, folder: str) -> None:
 
 
 if __name__ == "__main__":
-    asyncio.run(serve(int(sys.argv[1]), sys.argv[2]))
+    asyncio.run(serve(int(sys.argv[1]), Path(sys.argv[2])))

@@ -17,12 +17,14 @@ from urllib.parse import urlsplit
 
 from arena.cluster import NO_DASK, ClusterError
 from arena.cluster.engine import Function, Place
+from arena.sandbox import places
 
 CONNECT = 10.0
 """Seconds for which a scheduler that does not answer is tried."""
 FILES = {"tls_ca_file": "ca.pem", "tls_client_cert": "cert.pem", "tls_client_key": "key.pem"}
 """Names of the files in a folder with certificates, by Dask's names for them."""
-LOOPBACK = {"127.0.0.1", "localhost", "::1"}
+PLAIN = "a build on any of its machines could command all hosts: start it with certificates, as docs/cluster.md shows"
+"""What is said of a cluster that is reached without TLS, on loopback too: builds share the machine's network."""
 
 
 class DaskEngine:
@@ -46,12 +48,13 @@ class DaskEngine:
             is_one = False
         if not is_one:
             raise ClusterError(f"{self._address!r} is no address of a scheduler: write tls://HOST:PORT")
-        if url.scheme == "tcp" and url.hostname not in LOOPBACK:
-            raise ClusterError(f"{self._address!r}: only tls:// is safe between machines")
+        if url.scheme == "tcp":
+            raise ClusterError(f"{self._address!r} is not safe, {PLAIN}")
         if (folder := self._certificates) is not None:
             for file in FILES.values():
                 if not (folder / file).is_file():
                     raise ClusterError(f"there is no {file} in {str(folder)!r}")
+            _check_key(folder / FILES["tls_client_key"])
         try:
             await asyncio.get_running_loop().getaddrinfo(url.hostname, url.port)
         except OSError as error:
@@ -78,13 +81,16 @@ class DaskEngine:
         files = {}
         if self._certificates is not None:
             files = {option: str(self._certificates / file) for option, file in FILES.items()}
-        is_tls = self._address.startswith("tls")
         with warnings.catch_warnings():  # a connection that fails leaves coroutines that nobody awaits
             warnings.simplefilter("ignore", RuntimeWarning)
-            security = Security(**files, require_encryption=is_tls)
+            security = Security(**files, require_encryption=True)
             client = Client(self._address, security=security, asynchronous=True, timeout=CONNECT, set_as_default=False)
             try:
-                return await client
+                await client
+                for door in await client.run_on_scheduler(_doors):
+                    if not door.startswith("tls://"):
+                        raise ClusterError(f"the cluster at {self._address} also listens on {door}, {PLAIN}")
+                return client
             except BaseException:
                 await _closed(client)
                 raise
@@ -119,6 +125,19 @@ class DaskEngine:
 async def _closed(client: Any) -> None:
     with suppress(OSError, TimeoutError, RuntimeError, AttributeError):  # it may be lost already
         await asyncio.wait_for(client.close(), 5.0)
+
+
+def _check_key(key: Path) -> None:
+    """Raise ClusterError if a build or another user could read the key, with which all hosts can be commanded."""
+    if key.stat().st_mode & 0o077:
+        raise ClusterError(f"others can read {str(key)!r}, and with it command all hosts: chmod 600 {key}")
+    if (place := places.shown_to_all(key)) is not None:
+        raise ClusterError(f"builds can read {str(key)!r}, as it is in {place}: make a new key elsewhere")
+
+
+def _doors(dask_scheduler: Any) -> list[str]:
+    """Run in the scheduler: return all addresses at which it and Dask's workers take orders."""
+    return [*(listener.contact_address for listener in dask_scheduler.listeners), *dask_scheduler.workers]
 
 
 async def _called(function: Function, session: str, request: bytes) -> bytes:

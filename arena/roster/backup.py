@@ -96,10 +96,8 @@ def restore(source: Path, home: Path, report: Report) -> Copied:
 
 def check_unseen(target: Path) -> None:
     """Raise StoreError for a path in a folder that every bot may read: in a backup are the seeds of future dice."""
-    real = os.path.realpath(target)
-    for place in (*places.SYSTEM, *places.python()):
-        if places.is_in(real, os.path.realpath(place)):
-            raise store.StoreError(f"{target} would be in {place}, where bots may read it: choose a folder elsewhere")
+    if (place := places.shown_to_all(target)) is not None:
+        raise store.StoreError(f"{target} would be in {place}, where bots may read it: choose a folder elsewhere")
 
 
 def _check_ordinary(file: Path) -> None:

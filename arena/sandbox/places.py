@@ -159,6 +159,12 @@ def is_in(path: str, folder: str) -> bool:
     return path == folder or path.startswith(f"{folder.rstrip('/')}/")
 
 
+def shown_to_all(path: Path) -> str | None:
+    """Return the folder of this machine through which every bot and build may read a path; None if there is none."""
+    real = os.path.realpath(path)
+    return next((place for place in (*SYSTEM, *python()) if is_in(real, os.path.realpath(place))), None)
+
+
 def around(hidden: Sequence[str], place: str) -> tuple[list[str], list[str]]:
     """Return a place or, if something hidden lies in it, the places around that: Landlock cannot exclude a part.
 

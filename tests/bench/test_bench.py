@@ -32,6 +32,7 @@ def chosen(parts: list[str]) -> list[str]:
 
 
 @pytest.mark.long
+@pytest.mark.needs("openssl")
 def test_every_part_measures_something(tmp_path: Path, scratch: Path) -> None:
     """Each is sampled once; what is compared follows from what is printed, and nothing is left behind."""
     ran = arena("bench", *chosen(PARTS + OTHERS), *QUICK, cwd=tmp_path)
