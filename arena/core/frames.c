@@ -273,8 +273,9 @@ static PyObject *stream_look(Stream *self, PyObject *raw) {
 static PyObject *stream_lent(Stream *self, PyObject *numbers) {
     PyObject *owners = PyList_New(0), *each, *iterator = PyObject_GetIter(numbers);
     while (owners && iterator && (each = PyIter_Next(iterator))) {
-        Seat *seat = find(self, PyLong_AsUnsignedLongMask(each));
+        unsigned long number = PyLong_AsUnsignedLongMask(each);
         Py_DECREF(each);
+        Seat *seat = find(self, number);
         if (seat && !add_once(owners, seat->match->owner))
             Py_CLEAR(owners);
     }
@@ -320,25 +321,20 @@ static bool take(Choice choice, double seconds, PyObject *ended, PyObject *touch
 
 static PyObject *stream_commit(Stream *self, PyObject *seconds) {
     double share = PyFloat_AsDouble(seconds);
-    size_t chosen = self->chosen;
     if (PyErr_Occurred())
         return NULL;
-    for (size_t i = 0; i < chosen; i++) {
-        Seat *seat = self->choices[i].seat;
-        Match *match = seat->match;
-        if (!grow(&seat->times, &seat->times_room, seat->answered + 1, sizeof *seat->times) ||
-            !grow(&match->choices, &match->choices_room, match->chosen + 2 * MOST_SEATS, 1))
-            return NULL;
-    }
-    for (size_t i = 0; i < chosen; i++) /* what is made from here on may set off Python's garbage collector */
-        Py_INCREF(self->choices[i].seat->match);
     PyObject *ended = PyList_New(0), *touched = PyList_New(0);
     bool is_done = ended && touched;
+    size_t chosen = self->chosen; /* from here on no foreign code runs until all is played */
+    for (size_t i = 0; is_done && i < chosen; i++) {
+        Seat *seat = self->choices[i].seat;
+        Match *match = seat->match;
+        is_done = grow(&seat->times, &seat->times_room, seat->answered + 1, sizeof *seat->times) &&
+                  grow(&match->choices, &match->choices_room, match->chosen + 2 * MOST_SEATS, 1);
+    }
     for (size_t i = 0; is_done && i < chosen; i++)
         is_done = take(self->choices[i], share, ended, touched);
     self->chosen = 0;
-    for (size_t i = 0; i < chosen; i++)
-        Py_DECREF(self->choices[i].seat->match);
     PyObject *both = is_done ? PyTuple_Pack(2, ended, touched) : NULL;
     Py_XDECREF(ended);
     Py_XDECREF(touched);
@@ -392,17 +388,23 @@ static PyObject *stream_cut(Stream *self, PyObject *args) {
 
 /* The matches whose answers are owed. */
 static PyObject *stream_owing(Stream *self, PyObject *nothing) {
-    PyObject *numbers = PyList_New(0);
+    size_t count = 0;
+    uint64_t *owed = PyMem_New(uint64_t, self->owed + 1); /* number, and whether it is the first */
     (void)nothing;
-    for (int i = 0; numbers && i < BUCKETS; i++)
-        for (Seat *seat = self->buckets[i]; numbers && seat; seat = seat->next_of_bucket) {
-            PyObject *pair = seat->waits == ANSWER ? Py_BuildValue("kO", (unsigned long)seat->number,
-                                                                   seat->answered ? Py_False : Py_True)
-                                                   : NULL;
-            if (seat->waits == ANSWER && (!pair || PyList_Append(numbers, pair)))
-                Py_CLEAR(numbers);
-            Py_XDECREF(pair);
-        }
+    if (!owed)
+        return PyErr_NoMemory();
+    for (int i = 0; i < BUCKETS; i++)
+        for (Seat *seat = self->buckets[i]; seat; seat = seat->next_of_bucket)
+            if (seat->waits == ANSWER)
+                owed[count++] = (uint64_t)seat->number << 1 | !seat->answered;
+    PyObject *numbers = PyList_New(0);
+    for (size_t i = 0; numbers && i < count; i++) {
+        PyObject *pair = Py_BuildValue("KO", (unsigned long long)owed[i] >> 1, owed[i] & 1 ? Py_True : Py_False);
+        if (!pair || PyList_Append(numbers, pair))
+            Py_CLEAR(numbers);
+        Py_XDECREF(pair);
+    }
+    PyMem_Free(owed);
     return numbers;
 }
 
@@ -511,7 +513,7 @@ static bool sit(Match *match, Types *types, PyObject *given, Seat *seat) {
     unsigned long number;
     if (!PyArg_ParseTuple(given, "O!kSS", types->stream, &stream, &number, &bank, &opening))
         return false;
-    if (number < 1 || number > UINT32_MAX || PyBytes_GET_SIZE(bank) > 16) {
+    if (number < 1 || number > UINT32_MAX || PyBytes_GET_SIZE(bank) > 16 || !PyBytes_CheckExact(opening)) {
         PyErr_SetString(PyExc_ValueError, "a seat is (stream, number of the match there, encoded bank, encoded start)");
         return false;
     }
@@ -560,8 +562,9 @@ done:
 }
 
 static PyObject *times_of(const Seat *seat) {
-    PyObject *times = PyList_New(seat->answered);
-    for (size_t i = 0; times && i < seat->answered; i++) {
+    size_t answered = seat->answered;
+    PyObject *times = PyList_New(answered);
+    for (size_t i = 0; times && i < answered; i++) {
         PyObject *seconds = PyFloat_FromDouble(seat->times[i]);
         if (!seconds)
             Py_CLEAR(times);
@@ -585,8 +588,9 @@ static PyObject *taken(Match *match, int index) {
 /* The choices as pairs of seat and action. Equal ones are one object, which pickles once. */
 static PyObject *choices_of(const Match *match) {
     Types *types = PyType_GetModuleState(Py_TYPE(match));
-    PyObject *choices = PyTuple_New(match->chosen / 2);
-    for (size_t i = 0; choices && i < match->chosen; i += 2) {
+    size_t chosen = match->chosen;
+    PyObject *choices = PyTuple_New(chosen / 2);
+    for (size_t i = 0; choices && i < chosen; i += 2) {
         PyObject **pair = &types->pairs[match->choices[i]][match->choices[i + 1]];
         if (!*pair && !(*pair = Py_BuildValue("ii", match->choices[i], match->choices[i + 1])))
             Py_CLEAR(choices);

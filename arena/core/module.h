@@ -1,4 +1,9 @@
-/* What the parts of the Python module share. */
+/* What the parts of the Python module share.
+
+   Python's garbage collector may run whenever a tuple, list, dict or the like is made, and with it any code: it may end a
+   match, play a frame, change whatever Python may. So may the conversion of an argument that is no int or float, and the
+   end of a foreign object. Across such a call, C keeps no borrowed reference, no pointer into a match or stream, and no
+   length of what may grow: it takes the values first, makes the list that it fills first, or owns a reference. */
 
 #ifndef ARENA_MODULE_H
 #define ARENA_MODULE_H

@@ -69,6 +69,8 @@ static PyObject *playouts(PyObject *module, PyObject *args) {
     unsigned asked = game->rules->pending(&from->state, legal);
     PyObject *key, *value;
     for (Py_ssize_t at = 0; PyDict_Next(given, &at, &key, &value);) {
+        if (!PyLong_Check(key) || !PyLong_Check(value)) /* anything else would run code as it becomes a number */
+            return PyErr_Format(PyExc_TypeError, "seats and actions are int");
         long seat = PyLong_AsLong(key), action = PyLong_AsLong(value);
         if (PyErr_Occurred())
             return NULL;

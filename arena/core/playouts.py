@@ -79,6 +79,9 @@ def policy_of(name: str, careless: float) -> Policy:
 
 def _check(game: Game[Any], state: Any, first: Mapping[Seat, int]) -> None:
     pending = game.pending(state)
+    for seat, legal in pending.items():
+        if not legal:
+            raise ValueError(f"no match of {game.name} reaches this state: seat {seat} has nothing to choose")
     for seat, action in first.items():
         if action not in pending.get(seat, ()):
             raise ValueError(f"seat {seat} cannot choose {action!r} in this state")

@@ -187,7 +187,9 @@ static PyObject *game_apply(GameObject *self, PyTypeObject *type, PyObject *cons
         if (!(asked >> seat & 1))
             continue;
         PyObject *key = PyLong_FromLong(seat), *action = key ? PyDict_GetItemWithError(args[1], key) : NULL;
+        Py_XINCREF(action);
         long number = action ? PyLong_AsLong(action) : -1;
+        Py_XDECREF(action);
         Py_XDECREF(key);
         if (PyErr_Occurred())
             return NULL;
@@ -238,6 +240,16 @@ static PyObject *game_scores(GameObject *self, PyTypeObject *type, PyObject *con
     return scores_of(self->rules, state);
 }
 
+/* Tells whether each seat that must decide can: in a state that no match reaches it may have nothing to choose. */
+static bool can_go_on(const Rules *rules, const State *state) {
+    Legal legal[MOST_SEATS];
+    unsigned asked = rules->pending(state, legal);
+    for (int seat = 0; seat < MOST_SEATS; seat++)
+        if (asked >> seat & 1 && !legal[seat].count && !legal[seat].set)
+            return false;
+    return true;
+}
+
 static PyObject *game_read(GameObject *self, PyTypeObject *type, PyObject *const *args, Py_ssize_t count, PyObject *n) {
     State state;
     char *bytes;
@@ -248,6 +260,8 @@ static PyObject *game_read(GameObject *self, PyTypeObject *type, PyObject *const
         return NULL;
     if (!self->rules->read(&state, self->options, (Reader){(uint8_t *)bytes, (uint8_t *)bytes + length}))
         return PyErr_Format(PyExc_ValueError, "this view of %s does not show all of a state", self->rules->name);
+    if (!can_go_on(self->rules, &state))
+        return PyErr_Format(PyExc_ValueError, "no match of %s reaches this state", self->rules->name);
     return new_state(PyType_GetModuleState(type), self->rules, &state);
 }
 

@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 import gc
+import os
 import random
+import subprocess
 import sys
 from collections import Counter
 from contextlib import suppress
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -24,6 +27,8 @@ from tests.core.fuzz import built, check
 from tests.core.loopback import SECONDS, Lent, Loopback
 from tests.core.side_by_side import VIEWS, table
 from tests.core.side_by_side import Table as RandomTable
+
+ROOT = Path(__file__).parents[2]
 
 pytestmark = pytest.mark.needs("core")
 
@@ -63,6 +68,45 @@ def test_a_frame_has_no_more_than_its_size_and_its_first_questions() -> None:
     assert (stream.owed, sorted(stream.owing())) == (3, [(1, True), (2, True), (3, True)])
     count, firsts, starts, _ = stream.cut(7, 30)
     assert (count, firsts, starts) == (7, 7, b"\x12\x00" * 7)
+
+
+FORGOTTEN = """
+import gc
+from tests.core.loopback import Lent
+from arena.core.build import core
+from tests.core.side_by_side import table
+
+gc.disable()
+stream = core().Stream(None)
+held = [Lent(table("birth", number), [stream] * 3, [number + 1] * 3, b"") for number in range(200)]
+held = [each.lent for each in held]
+stream.cut(1000, 1000)
+for each in held:
+    cycle = [each]
+    cycle.append(cycle)
+del held, each, cycle
+gc.set_threshold(1)
+gc.enable()
+owing = stream.owing()
+gc.disable()
+print(len(owing), len(stream.owing()))
+"""
+
+
+def test_what_is_owed_is_told_although_python_forgets_the_matches_meanwhile() -> None:
+    """Making the list may set off its garbage collector; in debug mode what it frees can no longer be read."""
+    ran = subprocess.run(
+        [sys.executable, "-c", FORGOTTEN],
+        cwd=ROOT,
+        env={**os.environ, "PYTHONMALLOC": "debug"},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert (ran.returncode, ran.stderr) == (0, "")
+    before, after = map(int, ran.stdout.split())
+    assert before == 200
+    assert after in (0, before)
 
 
 @pytest.mark.parametrize("frames", [0, 40])

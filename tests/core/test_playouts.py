@@ -9,6 +9,7 @@ import pytest
 from arena.core.build import SWITCH, core
 from arena.core.playouts import playouts
 from arena.games import game
+from arena.games.buttons import STAR
 from arena.games.dice import FastDice
 from arena.games.greedy import GREEDY
 from tests.referee.toy import Toy
@@ -106,3 +107,10 @@ def test_what_cannot_be_asked_is_said(wrong: Any, said: str) -> None:
     """With what can be."""
     with pytest.raises((ValueError, TypeError), match=said):
         playouts(game("birth"), beginning("birth", 2), **{"count": 1, "seed": 1} | wrong)
+
+
+def test_a_state_in_which_nobody_can_choose_is_refused() -> None:
+    """No match reaches it, so there is nothing to play out; compiled or not, it is the same error."""
+    stuck = beginning("buttons", 2)._replace(phase=STAR, due=(1, 0), buttons=(0, 0))
+    with pytest.raises(ValueError, match=r"^no match of buttons reaches this state: seat 0 has nothing to choose$"):
+        playouts(game("buttons"), stuck, 1, seed=1)
