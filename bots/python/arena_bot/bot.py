@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import sys
 from abc import ABC, abstractmethod
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from functools import cached_property
 from random import Random
 from typing import TYPE_CHECKING, Any, ClassVar, Literal
@@ -169,7 +169,7 @@ class Turn:
         return self._bot.rules.action(name)
 
 
-def seated(bot_class: type[Bot], start: MatchStart) -> Bot:
+def seated(bot_class: Callable[[], Bot], start: MatchStart) -> Bot:
     """Return a new bot with its attributes set for a match, after its `start` was called."""
     bot = bot_class()
     bot.game, bot.seat, bot.seats = start.game, start.seat, start.seats

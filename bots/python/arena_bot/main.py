@@ -7,6 +7,7 @@ import sys
 from types import TracebackType
 
 from arena_bot.bot import Bot
+from arena_bot.processes import is_imported_by_child
 
 
 def run(bot_class: type[Bot]) -> None:
@@ -14,7 +15,10 @@ def run(bot_class: type[Bot]) -> None:
 
     An exception of the bot's own code is raised again once the stream is closed. Raises SystemExit, with one line for
     people, if this is no bot's class, if there is no arena, if it breaks off, or if `choose` returns what is no action.
+    Does nothing where a child process of `multiprocessing` imports the bot, of which it wants the functions only.
     """
+    if is_imported_by_child():
+        return
     if wrong := _no_bot(bot_class):
         raise SystemExit(wrong)
     address = os.environ.get("ARENA_ADDR") or _no_arena()

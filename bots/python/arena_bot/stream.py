@@ -12,11 +12,14 @@ from contextlib import suppress
 from typing import TypeAlias
 
 os.environ.setdefault("GRPC_VERBOSITY", "ERROR")  # before the import, or gRPC logs that the arena closes
+# Before the import, too: what gRPC does in a forked child kills a quarter of them by SIGSEGV.
+os.environ["GRPC_ENABLE_FORK_SUPPORT"] = "0"
 
 import grpc
 import grpc.aio
 
 from arena.v1.referee_pb2 import PlayResponse
+from arena_bot.processes import without_children
 from arena_bot.table import Table
 
 METHOD = "/arena.v1.RefereeService/Play"
@@ -44,7 +47,7 @@ async def play(address: str, token: str, table: Table) -> None:
         await _write(call, table.hello(token))
         while (received := await _read(call)) is not None:
             frame = PlayResponse.FromString(received)
-            for reply in table.answer(frame):
+            for reply in without_children(table.answer(frame)):
                 await _write(call, reply)
             if frame.HasField("goodbye"):
                 return
