@@ -21,6 +21,8 @@ UNPRIVILEGED, BUILDER = 65534, 65533
 """Users that bots run as, and are built as, when the arena is root; two, so that no build can change a bot's files."""
 INSIDE = 1000
 """User id that a bot sees for itself inside bubblewrap."""
+NAME = "bot"
+"""Name of the user that a bot or build runs as, as the environment and, inside bubblewrap, the system says it."""
 FILTER = 100
 """File descriptor from which bubblewrap reads the system call filter."""
 REPORT = 101
@@ -80,7 +82,7 @@ def confine(
     """
     root, socket_folder, scratch = root.absolute(), socket_folder.absolute(), scratch.absolute()
     env = {**hints(bounds), "TMPDIR": TEMPORARY if sandbox.bwrap else str(scratch), **env}
-    env["HOME"] = env["TMPDIR"]
+    env |= {"HOME": env["TMPDIR"], "USER": NAME, "LOGNAME": NAME}
     orders = _orders(sandbox, bounds, user(sandbox))
     if sandbox.bwrap is None:
         env["JAVA_TOOL_OPTIONS"] += f" -Djava.io.tmpdir={scratch}"  # Java ignores TMPDIR
@@ -90,7 +92,8 @@ def confine(
             orders |= _bare(sandbox, [str(root), str(socket_folder)], [str(scratch)])
         group = _group(sandbox, orders, bounds)
         return Confined(_launch(orders, command), env, str(root), group, False, bounds, scratch)
-    wrapper = _bubblewrap(sandbox, orders, {BOT: str(root), DOOR: str(socket_folder)}, {}, bounds, network=False)
+    seen = {BOT: str(root), DOOR: str(socket_folder), **_names(scratch / "names", TEMPORARY)}
+    wrapper = _bubblewrap(sandbox, orders, seen, {}, bounds, network=False)
     wrapper += [*_quiet_proc(_source(sandbox, orders, str(_machine(scratch)))), "--"]
     group = _group(sandbox, orders, bounds)
     return Confined(_launch(orders, [*wrapper, *_counted(bounds), *command]), env, "/", group, True, bounds)
@@ -109,7 +112,16 @@ def confine_build(
     inside = (HOME, TEMPORARY) if sandbox.bwrap else (str(home), str(temporary))
     java = f"-Duser.home={inside[0]} -Djava.io.tmpdir={inside[1]}"  # Java ignores HOME and TMPDIR
     cargo = {"CARGO_HOME": f"{inside[0]}/.cargo", "CARGO_BUILD_BUILD_DIR": f"{inside[0]}/.cache/cargo"}
-    env = {"HOME": inside[0], "TMPDIR": inside[1], "MAVEN_OPTS": java, **cargo, **places.way_out(), **env}
+    env = {
+        "USER": NAME,
+        "LOGNAME": NAME,
+        "HOME": inside[0],
+        "TMPDIR": inside[1],
+        "MAVEN_OPTS": java,
+        **cargo,
+        **places.way_out(),
+        **env,
+    }
     env["PATH"] = os.pathsep.join(
         [*(f"{place}/bin" for place in places.toolchains()), env.get("PATH", "/usr/bin:/bin")]
     )
@@ -125,6 +137,7 @@ def confine_build(
         return Confined(_launch(orders, command), env, str(root), group, False, bounds)
     seen = {place: place for place in _tools()}
     write = {BOT: str(root), HOME: str(home), TEMPORARY: str(temporary)}
+    seen |= _names(own.absolute() / "names", HOME)
     wrapper = [*_bubblewrap(sandbox, orders, seen, write, bounds, network=True), "--"]
     group = _group(sandbox, orders, bounds)
     return Confined(_launch(orders, [*wrapper, *_counted(bounds), *command]), env, "/", group, True, bounds)
@@ -292,6 +305,21 @@ def _machine(scratch: Path) -> Path:
         (folder / name).chmod(0o444)
     open_up(folder)  # the umask may have closed it
     return folder
+
+
+def _names(folder: Path, home: str) -> dict[str, str]:
+    """Make the files in which the user inside bubblewrap, who is none of the machine's, has a name; by path inside."""
+    folder.mkdir(exist_ok=True)
+    files = {
+        "/etc/passwd": f"{NAME}:x:{INSIDE}:{INSIDE}::{home}:/bin/sh\n",
+        "/etc/group": f"{NAME}:x:{INSIDE}:\n",
+    }
+    made = {inside: folder / Path(inside).name for inside in files}
+    for inside, content in files.items():
+        made[inside].write_text(content)
+        made[inside].chmod(0o444)
+    open_up(folder)  # the umask may have closed it
+    return {inside: str(path) for inside, path in made.items()}
 
 
 def _quiet_proc(machine: str) -> list[str]:
