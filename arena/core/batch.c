@@ -170,6 +170,55 @@ static PyObject *batch_step(Batch *self, PyObject *args) {
     return result;
 }
 
+/* --- Copies */
+
+static PyObject *batch_places(Batch *self, PyObject *unused) {
+    const Rules *rules = self->game->rules;
+    PyObject *places = PyList_New(self->is_begun ? self->count : 0);
+    for (Py_ssize_t i = 0; places && i < PyList_GET_SIZE(places); i++) {
+        const Place *place = &self->places[i];
+        uint8_t bytes[VIEW_BYTES];
+        Wire view = {bytes, 0};
+        rules->wire_view(&place->state, &view);
+        PyObject *made = Py_BuildValue("y#KKN", bytes, (Py_ssize_t)view.length, (unsigned long long)place->luck.fast,
+                                       (unsigned long long)place->seeds.fast, PyBool_FromLong(place->is_over));
+        if (made)
+            PyList_SET_ITEM(places, i, made);
+        else
+            Py_CLEAR(places);
+    }
+    return places;
+}
+
+static PyObject *batch_restore(Batch *self, PyObject *args) {
+    Types *types = PyType_GetModuleState(Py_TYPE(self));
+    PyObject *kept;
+    if (!PyArg_ParseTuple(args, "O!", &PyList_Type, &kept))
+        return NULL;
+    Py_ssize_t count = PyList_GET_SIZE(kept);
+    if (count && count != self->count)
+        return PyErr_Format(PyExc_ValueError, "a batch of %zd matches is not one of %zd", self->count, count);
+    self->is_begun = false;
+    for (Py_ssize_t i = 0; i < count; i++) {
+        PyObject *item = PyList_GET_ITEM(kept, i);
+        StateObject *state;
+        unsigned long long luck, seeds;
+        int is_over;
+        if (!PyTuple_Check(item))
+            return PyErr_Format(PyExc_TypeError, "a match is kept as a tuple");
+        if (!PyArg_ParseTuple(item, "O!KKp", types->state, &state, &luck, &seeds, &is_over))
+            return NULL;
+        if (state->rules != self->game->rules || state->state.seats != self->seats)
+            return PyErr_Format(PyExc_ValueError, "a match of this batch has another game, or other seats");
+        Legal legal[MOST_SEATS];
+        if (!is_over && !(self->game->rules->pending(&state->state, legal) >> self->learner & 1))
+            return PyErr_Format(PyExc_ValueError, "a match is over, or it is the learner's turn");
+        self->places[i] = (Place){state->state, {.is_fast = true, .fast = luck}, {.is_fast = true, .fast = seeds}, is_over};
+    }
+    self->is_begun = count > 0;
+    Py_RETURN_NONE;
+}
+
 static PyObject *batch_new(PyTypeObject *type, PyObject *args, PyObject *named) {
     static char *names[] = {"game", "count", "policies", NULL};
     Types *types = PyType_GetModuleState(type);
@@ -223,6 +272,10 @@ static PyMethodDef batch_methods[] = {
     {"step", (PyCFunction)batch_step, METH_VARARGS,
      "Step all matches: step(actions, rows, masks, rewards, over), arrays of int64, float32, int8, float64 and bool.\n\n"
      "A match that was over begins anew, and its action is left out."},
+    {"places", (PyCFunction)batch_places, METH_NOARGS,
+     "Return each match as it is: its view, the state of its dice and of its seeds, whether it is over; [] before a reset."},
+    {"restore", (PyCFunction)batch_restore, METH_VARARGS,
+     "Go on with matches like those of `places`, with a State in place of the view; [] leaves all as it is."},
     {0},
 };
 static PyType_Slot batch_slots[] = {

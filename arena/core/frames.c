@@ -8,7 +8,7 @@
 
 #include <structmember.h>
 
-enum { BUCKETS = 1024, HEAD = 128, VIEW_BYTES = 1024, CHOICE_FIELD = 2 };
+enum { BUCKETS = 1024, HEAD = 128, CHOICE_FIELD = 2 };
 enum { DECISIONS_FIELD = 5, LEGAL = 3, LEGAL_FIRST = 4, LEGAL_COUNT = 5 };
 
 typedef struct Seat Seat;

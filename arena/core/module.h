@@ -13,6 +13,8 @@
 
 #include "rules.h"
 
+enum { VIEW_BYTES = 1024 };
+
 /* The state of the module: its types, and values that are made once. */
 typedef struct {
     PyTypeObject *dice, *state, *game, *stream, *match;

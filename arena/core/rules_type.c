@@ -2,8 +2,6 @@
 
 #include "module.h"
 
-enum { VIEW_BYTES = 1024 };
-
 /* --- Dice */
 
 typedef struct {

@@ -12,7 +12,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from hashlib import sha256
 from itertools import count
-from typing import TypeVar
+from typing import Any, TypeVar
 
 Item = TypeVar("Item")
 
@@ -63,10 +63,14 @@ class KeyedDice(Dice):
     def __init__(self, seed: bytes) -> None:
         if len(seed) != 32:
             raise ValueError(f"a seed has 32 bytes, not {len(seed)}")
+        self._seed = seed
         # HMAC written out (RFC 2104): to copy the states that depend on the seed alone takes a quarter of the time.
         self._inner = sha256(seed.ljust(64, b"\0").translate(_INNER))
         self._outer = sha256(seed.ljust(64, b"\0").translate(_OUTER))
         self._used: set[str] = set()
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return _keyed_again, (self._seed, frozenset(self._used))  # hash objects can neither be pickled nor deep-copied
 
     def roll(self, key: str, count: int) -> tuple[int, ...]:
         self._use(key)
@@ -98,6 +102,12 @@ class KeyedDice(Dice):
         self._used.add(key)
 
 
+def _keyed_again(seed: bytes, used: Iterable[str]) -> KeyedDice:
+    dice = KeyedDice(seed)
+    dice._used.update(used)
+    return dice
+
+
 _SKIPPED = bytes(range(252, 256))
 _INNER = bytes(byte ^ 0x36 for byte in range(256))
 _OUTER = bytes(byte ^ 0x5C for byte in range(256))
@@ -124,11 +134,12 @@ class FastDice(Dice):
     """
 
     def __init__(self, seed: int) -> None:
-        self._state = seed & _64_BITS
+        self.state = seed & _64_BITS
+        """Seed of dice that go on as these do."""
 
     def next(self) -> int:
         """Return the next number of 64 bits."""
-        self._state = mixed = self._state + 0x9E3779B97F4A7C15 & _64_BITS
+        self.state = mixed = self.state + 0x9E3779B97F4A7C15 & _64_BITS
         mixed = (mixed ^ mixed >> 30) * 0xBF58476D1CE4E5B9 & _64_BITS
         mixed = (mixed ^ mixed >> 27) * 0x94D049BB133111EB & _64_BITS
         return mixed ^ mixed >> 31

@@ -7,6 +7,7 @@ The referee is not involved: there are no clocks and no forfeits.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from copy import deepcopy
 from typing import Any, TypeAlias
 
 import numpy as np
@@ -27,6 +28,10 @@ Agent: TypeAlias = str
 Observed: TypeAlias = dict[str, np.ndarray[Any, Any]]
 
 
+MODES = ("ansi", "human")
+"""What `render` can do, beside nothing at all."""
+
+
 class Environment(AECEnv):
     """Environment that plays matches of one game, one decision after another; seat 0 is agent `seat_0`, and so on.
 
@@ -35,6 +40,9 @@ class Environment(AECEnv):
     decide at the same time, and nobody sees the choices of the others before all have chosen. When the match is over,
     the reward of a seat is the share of the other seats that it beat, minus the share that beat it; before that all
     rewards are 0.
+
+    An environment can be copied and pickled, and the copy goes on exactly as the original does. One with a program as
+    opponent cannot: TypeError.
     """
 
     def __init__(
@@ -51,8 +59,10 @@ class Environment(AECEnv):
         self._whole = False  # whether the last reset or step came to its end
         self.game = games.game(game)
         seats = _seats(self.game, seats, opponents)
+        if render_mode not in {None, *MODES}:
+            raise ValueError(f"unknown render_mode {render_mode!r}: modes are None, {', '.join(map(repr, MODES))}")
         name = f"{game}_v{self.game.rules_version}"
-        self.metadata = {"name": name, "render_modes": ["ansi", "human"], "is_parallelizable": False}
+        self.metadata = {"name": name, "render_modes": list(MODES), "is_parallelizable": False}
         self.render_mode = render_mode
         self._count = seats
         players = [None] * seats if opponents is None else opponents
@@ -77,6 +87,9 @@ class Environment(AECEnv):
             self.close()
             raise
         self._updated = [each for each in self._opponents.values() if each.updates]
+
+    def __copy__(self) -> Environment:
+        return deepcopy(self)  # two environments that share their dice would each change what the other throws
 
     def observation_space(self, agent: Agent) -> spaces.Dict:  # noqa: ARG002
         """Return the space of observations, the same for all agents: a dict of `observation` and `action_mask`."""

@@ -26,6 +26,8 @@ from arena_bot.bot import seated
 
 Strategy: TypeAlias = Callable[[Any, Seat, Sequence[int], Random], int]
 """A built-in bot: from a state, its seat, the legal actions and a source of luck to one of the actions."""
+Function: TypeAlias = Callable[[Turn], int]
+"""What chooses one of a turn's legal actions."""
 Choices: TypeAlias = Sequence[tuple[Seat, int]]
 
 LIMITS = Limits()
@@ -79,9 +81,16 @@ class Opponent(ABC):
 class BuiltIn(Opponent):
     """A built-in bot. In its own process it would choose the same: it has the same luck."""
 
-    def __init__(self, name: str, strategy: Strategy) -> None:
+    def __init__(self, game: str, name: str, strategy: Strategy) -> None:
         super().__init__(name)
-        self._strategy = strategy
+        self._of, self._strategy = game, strategy
+
+    def __getstate__(self) -> dict[str, Any]:
+        return {**vars(self), "_strategy": None}  # pickle could not import its module
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        vars(self).update(state)
+        self._strategy = built_in(self._of, self.name) or uniform
 
     def start(self, setup: Setup, seat: Seat) -> None:
         self._game, self._options = games.game(setup.game), setup.options
@@ -96,15 +105,15 @@ class BuiltIn(Opponent):
 class Seated(Opponent):
     """A bot of the SDK in this process."""
 
-    def __init__(self, bot_class: type[Bot]) -> None:
-        super().__init__(bot_class.__name__)
-        self._class = bot_class
-        self.updates = bot_class.updates
+    def __init__(self, name: str, make: Callable[[], Bot], *, updates: bool) -> None:
+        super().__init__(name)
+        self._make = make
+        self.updates = updates
 
     def start(self, setup: Setup, seat: Seat) -> None:
         self._setup, self._game = setup, games.game(setup.game)
         (start,) = pb.PlayResponse.FromString(setup.start(MATCH, seat, LIMITS)).starts
-        self._bot = seated(self._class, start)
+        self._bot = seated(self._make, start)
 
     def choose(self, asked: Asked, state: Any) -> int:
         question = self._setup.question(MATCH, asked, state, LIMITS.bank)
@@ -123,6 +132,16 @@ class Seated(Opponent):
     def end(self, outcome: Outcome | None) -> None:
         (end,) = pb.PlayResponse.FromString(frames.end(frames.match(MATCH), outcome)).ends
         self._bot.end(end)
+
+
+class Chooser(Bot):
+    """A bot whose choices a function makes."""
+
+    def __init__(self, function: Function) -> None:
+        self._function = function
+
+    def choose(self, turn: Turn) -> int:
+        return self._function(turn)
 
 
 def uniform(_state: Any, _seat: Seat, legal: Sequence[int], luck: Random) -> int:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import weakref
 from contextlib import suppress
-from typing import Any
+from typing import Any, NoReturn
 
 from arena.games.rules import Game, Seat
 from arena.referee import frames
@@ -28,6 +28,11 @@ class Program(Opponent):
         super().__init__(name)
         self._game = game
         self._hire()
+
+    def __getstate__(self) -> NoReturn:
+        raise TypeError(
+            f"{self.name} plays in a process of its own, which can be neither copied nor pickled: make a new environment"
+        )
 
     def _hire(self) -> None:
         process, self._link = hire(self.name, self._game.name, LIMITS)

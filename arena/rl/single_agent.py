@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from copy import deepcopy
 from operator import index
 from typing import Any, TypeAlias
 
@@ -12,7 +13,7 @@ from gymnasium import spaces
 from gymnasium.error import ResetNeeded
 
 from arena.games import Options
-from arena.rl.environment import Environment
+from arena.rl.environment import MODES, Environment
 from arena.rl.players import Player
 
 Seen: TypeAlias = "np.ndarray[Any, np.dtype[np.float32]]"
@@ -24,10 +25,10 @@ class SingleAgent(gymnasium.Env[Seen, np.int64]):
 
     An observation is a flat array of numbers from 0 to 1. `action_masks`, which MaskablePPO of sb3-contrib asks for,
     says which actions are legal, and so does `info["action_mask"]`. Any other number ends the episode with the reward
-    -1, as it would forfeit a match, and `info["illegal"]` is set.
+    -1, as it would forfeit a match, and `info["illegal"]` is set. It is copied and pickled as `Environment` is.
     """
 
-    metadata = {"render_modes": ["ansi", "human"], "render_fps": 4}  # noqa: RUF012 - an attribute of objects in Gymnasium
+    metadata = {"render_modes": list(MODES), "render_fps": 4}  # noqa: RUF012 - an attribute of objects in Gymnasium
 
     def __init__(
         self,
@@ -49,6 +50,9 @@ class SingleAgent(gymnasium.Env[Seen, np.int64]):
         assert isinstance(space, spaces.Box)
         self.observation_space = space
         self.action_space = self._env.action_space(self._agent)
+
+    def __copy__(self) -> SingleAgent:
+        return deepcopy(self)  # as that of Environment
 
     @property
     def position(self) -> Any:

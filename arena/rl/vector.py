@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any, NamedTuple, Protocol, TypeAlias
+from copy import deepcopy
+from typing import TYPE_CHECKING, Any, NamedTuple, Protocol, TypeAlias
 
 import numpy as np
 from gymnasium import spaces
@@ -18,9 +19,16 @@ from arena.games import Options, Seat
 from arena.games.dice import FastDice
 from arena.games.observation import observation
 from arena.games.rules import Game
+from arena.referee import frames
 from arena.rl.environment import rewards
+from arena.v1 import referee_pb2 as pb
+
+if TYPE_CHECKING:
+    from arena.core import _core
 
 Array: TypeAlias = np.ndarray[Any, np.dtype[Any]]
+Kept: TypeAlias = tuple[Any, int, int, bool]
+"""A match as it is kept: its state, those of its dice and of the seeds of the next matches, and whether it is over."""
 
 
 class _Arrays(NamedTuple):
@@ -32,6 +40,15 @@ class _Arrays(NamedTuple):
     over: Array
 
 
+class _Played(NamedTuple):
+    """What is played."""
+
+    game: str
+    matches: int
+    policies: tuple[Policy | None, ...]
+    options: Options
+
+
 class _Batch(Protocol):
     """The matches, in the core or in Python."""
 
@@ -40,6 +57,12 @@ class _Batch(Protocol):
 
     def step(self, actions: Array, rows: Array, masks: Array, rewards: Array, over: Array, /) -> None:
         """Take an action in every match; one that was over begins anew instead."""
+
+    def places(self) -> list[Kept]:
+        """Return all that decides how the matches go on; nothing if they have not begun."""
+
+    def restore(self, places: list[Kept], /) -> None:
+        """Go on as the matches of which `places` was told, if there are any."""
 
 
 class VectorEnvironment(VectorEnv[Array, Array, Array]):
@@ -50,7 +73,8 @@ class VectorEnvironment(VectorEnv[Array, Array, Array]):
     those of `SingleAgent`, and an action that is not legal ends a match with −1, too; `info["illegal"]` says in which
     matches that happened. After its end a match begins anew at the next step, whose action for it does not count.
     Arrays are filled in again two steps later: copy what you keep for longer. Where the compiled core is, it plays;
-    without it everything is the same, and slower.
+    without it everything is the same, and slower. A copy, and what was pickled, goes on exactly as the original does,
+    also where the core is at one end only.
     """
 
     metadata = {"autoreset_mode": AutoresetMode.NEXT_STEP}  # noqa: RUF012 - an attribute of objects in Gymnasium
@@ -80,17 +104,25 @@ class VectorEnvironment(VectorEnv[Array, Array, Array]):
         self.single_action_space = spaces.Discrete(rules.actions)
         self.observation_space = spaces.Box(0, 1, (count, row), np.float32)
         self.action_space = spaces.MultiDiscrete([rules.actions] * count)
-        module, fast = core(), compiled(rules, whole)
-        self._batch: _Batch = (
-            _InPython(rules, count, policies, whole)
-            if module is None or fast is None
-            else module.Batch(fast, count, policies)
-        )
+        self._played = _Played(game, count, policies, whole)
+        self._batch = _batch(self._played)
         self._arrays, self._next = [_arrays(count, row, rules.actions) for _ in range(2)]
         self._cut = np.zeros(count, np.bool_)
         self._cut.flags.writeable = False  # it is the same in every step
         self._places = np.arange(count)
         self._begun = False
+
+    def __getstate__(self) -> dict[str, Any]:
+        return {**vars(self), "_batch": self._batch.places()}
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        vars(self).update(state)
+        self._cut.flags.writeable = False  # a copy of an array forgets it
+        self._batch = _batch(self._played)
+        self._batch.restore(state["_batch"])
+
+    def __copy__(self) -> VectorEnvironment:
+        return deepcopy(self)  # two that share their matches would each move those of the other
 
     def reset(self, *, seed: int | None = None, options: dict[str, Any] | None = None) -> tuple[Array, dict[str, Any]]:
         """Begin all matches. A seed determines these and all later ones; Gymnasium's `options` are ignored."""
@@ -140,14 +172,53 @@ def _arrays(count: int, row: int, actions: int) -> _Arrays:
     )
 
 
+def _batch(played: _Played) -> _Batch:
+    rules = games.game(played.game)
+    module, fast = core(), compiled(rules, played.options)
+    if module is None or fast is None:
+        return _InPython(rules, played.matches, played.policies, played.options)
+    return _InCore(rules, played.options, fast, module.Batch(fast, played.matches, played.policies))
+
+
+class _InCore:
+    """The matches in the core, which knows positions by their views."""
+
+    def __init__(self, game: Game[Any], options: Options, fast: _core.Game, batch: _core.Batch) -> None:
+        self._game, self._options, self._fast, self._batch = game, options, fast, batch
+        self.reset, self.step = batch.reset, batch.step
+
+    def _state(self, view: bytes) -> Any:
+        field = self._game.view_field
+        shown = pb.Decision.FromString(frames.view(field, view))
+        return self._game.from_view(getattr(shown, field), self._options)
+
+    def places(self) -> list[Kept]:
+        return [(self._state(view), luck, seeds, over) for view, luck, seeds, over in self._batch.places()]
+
+    def restore(self, places: list[Kept]) -> None:
+        wire = self._game.wire_view
+        self._batch.restore(
+            [(self._fast.read(wire(state, None)), luck, seeds, over) for state, luck, seeds, over in places]
+        )
+
+
 class _InPython:
     """The matches without the core."""
 
     def __init__(self, game: Game[Any], count: int, policies: Sequence[Policy | None], options: Options) -> None:
         self._places = [_Place(game, policies, options) for _ in range(count)]
+        self._begun = False
+
+    def places(self) -> list[Kept]:
+        return [place.kept() for place in self._places] if self._begun else []
+
+    def restore(self, places: list[Kept]) -> None:
+        for place, kept in zip(self._places, places, strict=False):
+            place.go_on(kept)
+        self._begun = bool(places)
 
     def reset(self, seed: int, rows: Array, masks: Array) -> None:
-        seeds = FastDice(seed)
+        self._begun, seeds = True, FastDice(seed)
         for place, row, mask in zip(self._places, rows, masks, strict=True):
             place.seeds = FastDice(seeds.next())
             place.begin()
@@ -188,6 +259,15 @@ class _Place:
         self._apply({seat: action if seat == self._learner else None for seat in pending})
         self._others_play()
         return rewards(self._game.ranks(self._state))[self._learner] if self.is_over else 0.0
+
+    def kept(self) -> Kept:
+        """Return all that decides how the matches go on."""
+        return self._state, self._luck.state, self.seeds.state, self.is_over
+
+    def go_on(self, kept: Kept) -> None:
+        """Go on as the place that told this."""
+        self._state, luck, seeds, self.is_over = kept
+        self._luck, self.seeds = FastDice(luck), FastDice(seeds)
 
     def show(self, row: Array, mask: Array) -> None:
         """Fill in what the learner sees, and its legal actions."""

@@ -189,7 +189,7 @@ def test_who_gives_up_while_players_are_fetched_leaves_none(monkeypatch: pytest.
     def fetch(_game: Any, player: Any) -> Opponent:
         if player == "slow":
             raise KeyboardInterrupt
-        return Fetched(player, uniform)
+        return Fetched("birth", player, uniform)
 
     monkeypatch.setattr("arena.rl.environment.opponent", fetch)
     with pytest.raises(KeyboardInterrupt):
