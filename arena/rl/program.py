@@ -31,7 +31,7 @@ class Program(Opponent):
 
     def __getstate__(self) -> NoReturn:
         raise TypeError(
-            f"{self.name} plays in a process of its own, which can be neither copied nor pickled: make a new environment"
+            f"{self.name} plays in a process of its own, which can be neither copied nor pickled: make a new one"
         )
 
     def _hire(self) -> None:

@@ -102,3 +102,40 @@ def test_the_user_of_a_bot_has_a_name(grade: Grade, tmp_path: Path) -> None:
 def test_a_pool_works_without_a_guard(grade: Grade, method: str, tmp_path: Path) -> None:
     """Its processes import the bot's script, and must not start the bot again."""
     assert forfeits(tmp_path, POOL.replace("METHOD", method), grade) == []
+
+
+TABLE = {
+    "os.waitpid(os.fork() or os._exit(0), 0)": "ABCD",
+    "subprocess.run(['true'], check=True, preexec_fn=lambda: None)": "ABCD",
+    "tempfile.TemporaryFile().write(b'x')": "ABCD",
+    "threading.Thread(target=print).start()": "ABCD",
+    "multiprocessing.Pipe()": "ABCD",
+    "multiprocessing.Lock()": "ABD",
+    "multiprocessing.Queue()": "ABD",
+    "shared_memory.SharedMemory(create=True, size=9).unlink()": "ABD",
+}
+TRIES = """
+import multiprocessing, os, subprocess, tempfile, threading
+from multiprocessing import shared_memory
+from arena_bot import Bot, run
+
+class Tries(Bot):
+    def choose(self, turn):
+        for what, works in WANTED.items():
+            try:
+                eval(what)
+            except OSError as error:
+                assert not works, (what, error)
+            else:
+                assert works, what
+        return turn.legal[0]
+
+run(Tries)
+"""
+
+
+@pytest.mark.parametrize("grade", grades("ABCD"))
+def test_what_works_at_which_grade_is_as_the_page_says(grade: Grade, tmp_path: Path) -> None:
+    """An author at grade D must be able to know what a ladder at grade C will refuse."""
+    wanted = {what: grade.value in where for what, where in TABLE.items()}
+    assert forfeits(tmp_path, TRIES.replace("WANTED", repr(wanted)), grade) == []
