@@ -22,6 +22,7 @@ from arena.bench.cases import Case, Setting
 from arena.bench.figures import Sample, Sampler
 from arena.bench.tape import Frame, Tape
 from arena.referee.service import Receive, RefereeService, Write
+from arena.sandbox import Confined
 from arena.sandbox.process import BotProcess
 from arena.sandbox.run_folder import run_folder
 from arena.v1 import referee_pb2 as pb
@@ -104,10 +105,8 @@ async def started(directory: Path) -> AsyncIterator[Playback]:
     playback, exited = Playback(), asyncio.Event()
     service = RefereeService(directory, playback)
     await service.open()
-    environment = bot_environment(entrant.env, service)
-    process = BotProcess(
-        entrant.command, cwd=Path(entrant.cwd), env=environment, on_exit=exited.set, on_too_much_output=lambda: None
-    )
+    made = Confined(entrant.command, bot_environment(entrant.env, service), entrant.cwd)
+    process = BotProcess(made, on_exit=exited.set, on_too_much_output=lambda: None)
     try:
         yield playback
     finally:

@@ -15,6 +15,7 @@ import json
 import mmap
 import os
 import resource
+import select
 import signal
 import socket
 import stat
@@ -28,6 +29,10 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 RAN, ACHIEVED = "RAN", "ACHIEVED "
+HOLDS, PLAYED = "HOLDS", "PLAYED"
+"""What an attacker prints that has taken all it can, and what the bot beside it prints in the end."""
+VICTIM = "be_a_victim"
+"""Name under which this program is a bot that somebody starves."""
 MIB = 2**20
 
 
@@ -41,6 +46,11 @@ class Attack(NamedTuple):
     attempt: Callable[[], str | None]
     comes_again: bool = False
     """Whether two processes make it, one after the other."""
+    starves: bool = False
+    """Whether it only takes what the kernel counts by user: it is held if another bot starts all the same.
+
+    So it is promised only where each bot has a user of its own.
+    """
 
 
 ATTACKS: dict[str, Attack] = {}
@@ -48,12 +58,12 @@ libc = ctypes.CDLL(None, use_errno=True)
 
 
 def attack(
-    held_from: str, *, comes_again: bool = False
+    held_from: str, *, comes_again: bool = False, starves: bool = False
 ) -> Callable[[Callable[[], str | None]], Callable[[], str | None]]:
     """Register an attack under the name of its function."""
 
     def listed(attempt: Callable[[], str | None]) -> Callable[[], str | None]:
-        ATTACKS[attempt.__name__] = Attack(held_from, attempt, comes_again)
+        ATTACKS[attempt.__name__] = Attack(held_from, attempt, comes_again, starves)
         return attempt
 
     return listed
@@ -738,6 +748,131 @@ def print_without_end() -> str | None:
     return "printed 2 GB"
 
 
+# --- Resources that all bots of a user share, or the whole machine
+
+
+@attack("C", starves=True)
+def use_up_watches() -> str | None:
+    """Watch some 280,000 files with epoll; a small machine allows a user fewer.
+
+    A file is watched under each number that it is opened as, by each of 100 watchers.
+    """
+    watchers = [select.epoll() for _ in range(100)]
+    numbers = range(max(watcher.fileno() for watcher in watchers) + 50, 240)
+    kept: list[int] = []
+    with contextlib.suppress(OSError):
+        for _ in range(400_000 // (len(watchers) * len(numbers))):
+            kept += os.pipe()
+            for place in numbers:
+                os.dup2(kept[-2], place)
+                for watcher in watchers:
+                    watcher.register(place)
+    _hold()
+    return None
+
+
+@attack("C", starves=True)
+def use_up_pipes() -> str | None:
+    """Open so many pipes in ten processes that the next ones of the same user are made smaller."""
+    for _ in range(10):
+        if not os.fork():
+            with contextlib.suppress(OSError):
+                while True:
+                    os.pipe()
+            time.sleep(30)
+            os._exit(0)
+    time.sleep(0.5)
+    _hold()
+    return None
+
+
+@attack("C", starves=True)
+def use_up_signals() -> str | None:
+    """Set up timers until no more signals of the same user can be queued."""
+    timer = ctypes.c_int()
+    while not libc.syscall(number(222, 107), time.CLOCK_MONOTONIC, None, ctypes.byref(timer)):
+        pass
+    _hold()
+    return None
+
+
+def _hold() -> None:
+    """Keep everything until the arena ends this process."""
+    print(HOLDS, flush=True)  # noqa: T201
+    time.sleep(30)
+
+
+def be_a_victim() -> None:
+    """Take what runtimes take as they start. Raises OSError if there is less of it than a user may have."""
+    reader, writer = os.pipe()
+    if fcntl.fcntl(writer, fcntl.F_GETPIPE_SZ) < 65536:
+        raise OSError(errno.EMFILE, "pipes are small")
+    select.epoll().register(reader)
+    if libc.syscall(number(222, 107), time.CLOCK_MONOTONIC, None, ctypes.byref(ctypes.c_int())):
+        raise OSError(ctypes.get_errno(), "no timer")
+    socket.socketpair()
+    thread = threading.Thread(target=os.getpid)
+    thread.start()
+    thread.join()
+    if not (child := os.fork()):
+        os._exit(0)
+    os.waitpid(child, 0)
+    print(PLAYED, flush=True)  # noqa: T201
+
+
+@attack("C")
+def open_network_sockets() -> str | None:
+    """Open sockets whose buffers no control group counts: netlink, TCP and UDP, even if they lead nowhere."""
+    for family, kind in (
+        (16, socket.SOCK_RAW),
+        (2, socket.SOCK_STREAM),
+        (2, socket.SOCK_DGRAM),
+        (10, socket.SOCK_STREAM),
+    ):
+        with contextlib.suppress(OSError), socket.socket(family, kind):
+            return f"opened a socket of family {family}"
+    return None
+
+
+@attack("C")
+def take_huge_pages() -> str | None:
+    """Map a huge page, of which the machine has a fixed number or none."""
+    huge, without_reserve = 0x40000, 0x4000
+    libc.mmap.restype = ctypes.c_void_p
+    kinds = mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS | huge | without_reserve
+    mapped = libc.mmap(None, ctypes.c_size_t(2 * MIB), mmap.PROT_READ, kinds, -1, ctypes.c_long(0))
+    return None if mapped == ctypes.c_void_p(-1).value else "mapped a huge page"
+
+
+@attack("C")
+def take_asynchronous_events() -> str | None:
+    """Set up asynchronous I/O, whose events the whole machine shares."""
+    context = ctypes.c_ulong(0)
+    return "took an event" if libc.syscall(number(206, 0), 1, ctypes.byref(context)) == 0 else None
+
+
+@attack("C")
+def attach_filters() -> str | None:
+    """Attach a filter to a socket or to itself: sandboxes share the room for compiled filters with everybody."""
+    allow = ctypes.create_string_buffer(struct.pack("HBBI", 0x06, 0, 0, 0x7FFF0000))
+    program = struct.pack("HxxxxxxP", 1, ctypes.addressof(allow))
+    with socket.socket(socket.AF_UNIX) as own, contextlib.suppress(OSError):
+        own.setsockopt(socket.SOL_SOCKET, 26, program)
+        return "attached one to a socket"
+    if libc.syscall(number(317, 277), 1, 0, program) == 0:
+        return "attached one to itself"
+    return "attached one to itself by prctl" if libc.prctl(22, 2, program, 0, 0) == 0 else None
+
+
+@attack("C")
+def open_terminals() -> str | None:
+    """Open a terminal, of which the whole machine has a limited number."""
+    with contextlib.suppress(OSError):
+        os.openpty()
+        return "opened a terminal"
+    return None
+
+
 # --- What was left accessible by mistake
 
 
@@ -776,6 +911,9 @@ def type_into_the_terminal() -> str | None:
 def main() -> None:
     """Run the attack that the command line names."""
     print(RAN, flush=True)  # noqa: T201
+    if sys.argv[1] == VICTIM:
+        be_a_victim()
+        return
     achieved = ATTACKS[sys.argv[1]].attempt()
     if achieved is not None:
         print(f"{ACHIEVED}{achieved}", flush=True)  # noqa: T201

@@ -6,19 +6,19 @@ import json
 import os
 import shutil
 import sys
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from functools import cache
 from pathlib import Path
 from platform import machine
 from typing import Any, NamedTuple
 
-from arena.sandbox import places
+from arena.sandbox import places, users
 from arena.sandbox.cgroups import Group
 from arena.sandbox.grades import DEFAULT, MIB, Bounds, Grade, Sandbox
 from arena.sandbox.run_folder import BOTS_GROUP, open_up
+from arena.sandbox.users import User
 
-UNPRIVILEGED, BUILDER = 65534, 65533
-"""Users that bots run as, and are built as, when the arena is root; two, so that no build can change a bot's files."""
 INSIDE = 1000
 """User id that a bot sees for itself inside bubblewrap."""
 NAME = "bot"
@@ -38,8 +38,8 @@ BOT, DOOR, TEMPORARY, HOME = "/bot", "/run/arena", "/tmp", "/home"
 """Paths inside bubblewrap: the program, its socket's folder, its temporary files, the home of a build."""
 EMPTY, NOTHING = "empty", "nothing"
 """Names of the file and the folder that bots are shown in place of what they must not see."""
-FILES = 256
-"""Limit of open files for each process."""
+FILES, BUILD_FILES = 256, 4096
+"""Limits of open files for each process of a bot, and of a build."""
 BUILD = Bounds(memory_mib=4096, tasks=1024, disk_mib=4096, cores=os.cpu_count() or 1)
 """Limits for building a bot."""
 
@@ -51,7 +51,7 @@ At grade C these exist but are unreadable, and tools would fail.
 
 
 class Confined(NamedTuple):
-    """A command wrapped for the sandbox. `group` must be removed when the command has ended."""
+    """A command wrapped for the sandbox; `release` when it has ended, with all that it started."""
 
     argv: tuple[str, ...]
     env: Mapping[str, str]
@@ -62,6 +62,15 @@ class Confined(NamedTuple):
     bounds: Bounds = DEFAULT
     scratch: Path | None = None
     """Folder on disk that the command may write to."""
+    user: User | None = None
+    """Who the command runs as, and nothing else meanwhile; None: somebody who was not taken for it."""
+
+    def release(self) -> None:
+        """Remove its control groups, and let another command have its user."""
+        if self.group is not None:
+            self.group.remove()
+        if self.user is not None:
+            self.user.give_back()
 
 
 def confine(
@@ -77,36 +86,61 @@ def confine(
     """Wrap the command of a bot, which sees its program in `root` and the folder of its socket, `socket_folder`.
 
     The bot writes to `scratch` or to memory of its own. Its environment is `env`, with hints that tell runtimes how
-    much memory there is, and paths of its home, temporary files and packages. Raises OSError if a control group cannot
-    be made.
+    much memory there is, and paths of its home, temporary files and packages. Where it gets a user of its own, that
+    user gets both folders. Raises OSError if a control group cannot be made, NoUser if no user is left.
     """
     root, socket_folder, scratch = root.absolute(), socket_folder.absolute(), scratch.absolute()
     env = {**hints(bounds), "TMPDIR": TEMPORARY if sandbox.bwrap else str(scratch), **env}
     env |= {"HOME": env["TMPDIR"], "USER": NAME, "LOGNAME": NAME}
-    orders = _orders(sandbox, bounds, user(sandbox))
-    if sandbox.bwrap is None:
-        env["JAVA_TOOL_OPTIONS"] += f" -Djava.io.tmpdir={scratch}"  # Java ignores TMPDIR
-        if sandbox.grade is Grade.C:
-            own = [env["PYTHONPATH"]] if "PYTHONPATH" in env else []
-            env["PYTHONPATH"] = os.pathsep.join([*own, str(places.link_packages(scratch))])
-            orders |= _bare(sandbox, [str(root), str(socket_folder)], [str(scratch)])
+    with _own_user(sandbox) as user:
+        orders = _orders(sandbox, bounds, user)
+        if user is not None:
+            for path in (socket_folder, *socket_folder.iterdir(), scratch):
+                user.own(path)
+        if sandbox.bwrap is None:
+            env["JAVA_TOOL_OPTIONS"] += f" -Djava.io.tmpdir={scratch}"  # Java ignores TMPDIR
+            if sandbox.grade is Grade.C:
+                own = [env["PYTHONPATH"]] if "PYTHONPATH" in env else []
+                env["PYTHONPATH"] = os.pathsep.join([*own, str(places.link_packages(scratch))])
+                orders |= _bare(sandbox, [str(root), str(socket_folder)], [str(scratch)])
+            group = _group(sandbox, orders, bounds)
+            return Confined(_launch(orders, command), env, str(root), group, False, bounds, scratch, user)
+        seen = {BOT: str(root), DOOR: str(socket_folder), **_names(scratch / "names", TEMPORARY)}
+        wrapper = _bubblewrap(sandbox, orders, seen, {}, bounds, network=False)
+        wrapper += [*_quiet_proc(_source(sandbox, orders, str(_machine(scratch)))), "--"]
         group = _group(sandbox, orders, bounds)
-        return Confined(_launch(orders, command), env, str(root), group, False, bounds, scratch)
-    seen = {BOT: str(root), DOOR: str(socket_folder), **_names(scratch / "names", TEMPORARY)}
-    wrapper = _bubblewrap(sandbox, orders, seen, {}, bounds, network=False)
-    wrapper += [*_quiet_proc(_source(sandbox, orders, str(_machine(scratch)))), "--"]
-    group = _group(sandbox, orders, bounds)
-    return Confined(_launch(orders, [*wrapper, *_counted(bounds), *command]), env, "/", group, True, bounds)
+        argv = _launch(orders, [*wrapper, *_counted(bounds), *command])
+        return Confined(argv, env, "/", group, True, bounds, user=user)
+
+
+@contextmanager
+def _own_user(sandbox: Sandbox) -> Iterator[User | None]:
+    """Take a user for a command, if the sandbox gives each its own; give it back if the block ends with an error."""
+    user = users.take() if sandbox.own_user else None
+    try:
+        yield user
+    except BaseException:
+        if user is not None:
+            user.give_back()
+        raise
 
 
 def confine_build(
-    sandbox: Sandbox, command: Sequence[str], *, root: Path, own: Path, env: Mapping[str, str], bounds: Bounds = BUILD
+    sandbox: Sandbox,
+    command: Sequence[str],
+    *,
+    root: Path,
+    own: Path,
+    env: Mapping[str, str],
+    user: User | None,
+    bounds: Bounds = BUILD,
 ) -> Confined:
     """Wrap the command that builds a bot in the folder `root`, which it may write to, with access to the network.
 
     `own` contains the folders `home` and `tmp`, which the command may write to as well; what Cargo compiles is cached
-    in that home. Without bubblewrap Landlock enforces the same; at grade D there are only limits. `env` is added to the
-    environment that is made here.
+    in that home. All of it belongs to `user`, whom the commands of a build share; None: the arena's own. Without
+    bubblewrap Landlock enforces the same; at grade D there are only limits. `env` is added to the environment that is
+    made here.
     """
     root, home, temporary = root.absolute(), own.absolute() / "home", own.absolute() / "tmp"
     inside = (HOME, TEMPORARY) if sandbox.bwrap else (str(home), str(temporary))
@@ -125,7 +159,8 @@ def confine_build(
     env["PATH"] = os.pathsep.join(
         [*(f"{place}/bin" for place in places.toolchains()), env.get("PATH", "/usr/bin:/bin")]
     )
-    orders = _orders(sandbox, bounds, builder(sandbox)) | {"limits": _limits(sandbox, bounds) | {"nofile": 4096}}
+    orders = _orders(sandbox, bounds, user)
+    orders["limits"]["nofile"] = BUILD_FILES
     if sandbox.bwrap is None:
         if sandbox.grade is Grade.C:
             writable = [str(root), str(home), str(temporary)]
@@ -150,19 +185,6 @@ def _tools() -> list[str]:
 def socket_folder(sandbox: Sandbox, directory: Path) -> Path:
     """Return the path at which a bot finds the folder of its socket."""
     return Path(DOOR) if sandbox.bwrap else directory
-
-
-def user(sandbox: Sandbox) -> int | None:
-    """Return the user id that bots run as; None: the arena's own. What bots may write must belong to that user."""
-    return UNPRIVILEGED if sandbox.own_user else None
-
-
-def builder(sandbox: Sandbox) -> int | None:
-    """Return the user id that bots are built as; None: the arena's own.
-
-    What builds may write must belong to that user.
-    """
-    return BUILDER if sandbox.own_user else None
 
 
 def hints(bounds: Bounds) -> dict[str, str]:
@@ -192,15 +214,15 @@ def _group(sandbox: Sandbox, orders: dict[str, Any], bounds: Bounds) -> Group | 
     return group
 
 
-def _orders(sandbox: Sandbox, bounds: Bounds, uid: int | None) -> dict[str, Any]:
+def _orders(sandbox: Sandbox, bounds: Bounds, user: User | None) -> dict[str, Any]:
     """Return the orders that the launcher gets at every grade."""
     return {
         "parent": os.getpid(),
         "groups": [],
-        "uid": uid,
+        "uid": None if user is None else user.uid,
         "gid": BOTS_GROUP,
         "drop": sandbox.grade is Grade.C,
-        "limits": _limits(sandbox, bounds),
+        "limits": _limits(sandbox, bounds, user),
         "stage": [],
         "stage_folder": STAGE,
         "uncover": [],
@@ -213,10 +235,12 @@ def _orders(sandbox: Sandbox, bounds: Bounds, uid: int | None) -> dict[str, Any]
     }
 
 
-def _limits(sandbox: Sandbox, bounds: Bounds) -> dict[str, int]:
+def _limits(sandbox: Sandbox, bounds: Bounds, user: User | None) -> dict[str, int]:
     limits = {"core": 0, "fsize": bounds.disk_mib * MIB, "nofile": FILES, "memlock": 65536, "msgqueue": 0, "rtprio": 0}
     if not sandbox.groups:
         limits["data"] = bounds.memory_mib * MIB + HEADROOM
+    if user is not None and sandbox.bwrap is None:
+        limits["nproc"] = bounds.tasks  # counted by user; inside bubblewrap `_counted` sets it
     return limits
 
 
@@ -258,7 +282,8 @@ def _bubblewrap(
     argv = [sandbox.bwrap, "--unshare-all", *(["--share-net"] if network else []), "--unshare-user", "--disable-userns"]
     argv += ["--die-with-parent", "--new-session", "--uid", str(INSIDE), "--gid", str(INSIDE), "--hostname", "bot"]
     argv += _system()
-    argv += ["--proc", "/proc", "--dev", "/dev"]
+    # No terminals: the whole machine has a fixed number of them.
+    argv += ["--proc", "/proc", "--dev", "/dev", "--tmpfs", "/dev/pts", "--remount-ro", "/dev/pts"]
     argv += [
         "--size",
         size,
@@ -316,8 +341,9 @@ def _names(folder: Path, home: str) -> dict[str, str]:
     }
     made = {inside: folder / Path(inside).name for inside in files}
     for inside, content in files.items():
-        made[inside].write_text(content)
-        made[inside].chmod(0o444)
+        if not made[inside].exists():  # the commands of a build share them
+            made[inside].write_text(content)
+            made[inside].chmod(0o444)
     open_up(folder)  # the umask may have closed it
     return {inside: str(path) for inside, path in made.items()}
 

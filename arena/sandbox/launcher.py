@@ -13,6 +13,7 @@ command begins; if the command is bubblewrap, it leaves the report to bubblewrap
 
 from __future__ import annotations
 
+import contextlib
 import ctypes
 import errno
 import json
@@ -173,12 +174,27 @@ def become(uid: int, gid: int) -> None:
     os.setresuid(uid, uid, uid)
 
 
+def end_predecessors() -> None:
+    """End what a dead arena may have left running of this user, whom no process alive is to have now.
+
+    Capabilities are given up first: with them this process may be allowed to end those of other users.
+    """
+    clear_capabilities()
+    with contextlib.suppress(OSError):
+        os.kill(-1, signal.SIGKILL)  # all that this user may signal, but not this process itself
+
+
 def drop_capabilities() -> None:
     """Give up all capabilities for good: root then has only the rights of an ordinary user, over its own files."""
     prctl(PR_SET_SECUREBITS, SECUREBITS_NO_ROOT)
     with open("/proc/sys/kernel/cap_last_cap") as last:
         for capability in range(int(last.read()) + 1):
             prctl(PR_CAPBSET_DROP, capability)
+    clear_capabilities()
+
+
+def clear_capabilities() -> None:
+    """Give up the capabilities that this process has now."""
     header, nothing = struct.pack("Ii", 0x20080522, 0), bytes(24)
     called("capset", libc.capset(header, nothing))
 
@@ -266,6 +282,7 @@ def obey(orders: dict[str, Any]) -> None:
         open_filter(orders["filter"], orders["filter_number"])
     if orders["uid"] is not None:
         become(orders["uid"], orders["gid"])
+        end_predecessors()
     elif os.geteuid() == 0 and orders["drop"]:
         drop_capabilities()
     die_with(orders["parent"])

@@ -7,12 +7,11 @@ import shutil
 import subprocess
 import sys
 from collections.abc import Mapping
-from contextlib import suppress
 from functools import cache
 from pathlib import Path
 
-from arena.sandbox import cgroups
-from arena.sandbox.confine import SCOPED, confine, filter_file, user
+from arena.sandbox import cgroups, users
+from arena.sandbox.confine import SCOPED, confine, filter_file
 from arena.sandbox.grades import Grade, Layer, NoSandbox, Sandbox
 from arena.sandbox.launcher import landlock_abi
 from arena.sandbox.run_folder import run_folder
@@ -50,7 +49,11 @@ def found_here() -> tuple[Sandbox, tuple[Layer, ...]]:
     best = (wrapped or bare or Sandbox())._replace(groups=groups)
     if best.grade is Grade.A and not groups:
         best = best._replace(grade=Grade.B)
-    no_user = "bots run as root without its rights" if os.geteuid() == 0 else "only root can give bots another user"
+    no_user = (
+        "bots run as root without its rights"
+        if os.geteuid() == 0
+        else "only root can give bots users of their own: they share what the kernel counts by user"
+    )
     if best.grade is Grade.C:
         no_user += "; a build may change the modes and times of all files of that user"
     layers = (
@@ -63,7 +66,7 @@ def found_here() -> tuple[Sandbox, tuple[Layer, ...]]:
             "refuses calls that reach beyond a bot" if best.filtered else "did not work",
         ),
         Layer("landlock", bare is not None, no_landlock or _of_landlock(abi)),
-        Layer("own user", best.own_user, "bots do not run as root" if best.own_user else no_user),
+        Layer("own user", best.own_user, _of_users() if best.own_user else no_user),
         _file("fair clock", "/proc/self/schedstat", "bots pay for thinking, not for the machine's load"),
         _file("pressure", "/proc/pressure/cpu", "how busy the machine is; stored with each match"),
     )
@@ -74,6 +77,10 @@ def _processors(groups: Mapping[str, str]) -> Layer:
     held = cgroups.hold_processors(groups)
     missing = "no cpu controller for groups of bots: one may use all processors" if groups else "no control groups"
     return Layer("processor share", held, "a bot has no more than one processor" if held else missing)
+
+
+def _of_users() -> str:
+    return f"each bot and build has a user id of its own, of {users.in_words(users.ids())}"
 
 
 def _of_landlock(abi: int) -> str:
@@ -134,24 +141,24 @@ def _trial(sandbox: Sandbox) -> str:
     with run_folder() as scratch:
         root = scratch / "trial"
         root.mkdir(mode=0o700)
-        if (uid := user(sandbox)) is not None:
-            with suppress(OSError):
-                os.chown(root, uid, -1)
         environment = {"PATH": f"{Path(sys.executable).parent}:/usr/bin:/bin"}
         try:
             made = confine(
                 sandbox, [sys.executable, "-c", TRIAL], root=root, socket_folder=root, scratch=root, env=environment
             )
-            done = subprocess.run(
-                made.argv,
-                env=made.env,
-                cwd=made.cwd,
-                stdin=subprocess.DEVNULL,
-                capture_output=True,
-                text=True,
-                timeout=PATIENCE,
-                check=False,
-            )
+            try:
+                done = subprocess.run(
+                    made.argv,
+                    env=made.env,
+                    cwd=made.cwd,
+                    stdin=subprocess.DEVNULL,
+                    capture_output=True,
+                    text=True,
+                    timeout=PATIENCE,
+                    check=False,
+                )
+            finally:
+                made.release()
         except (OSError, subprocess.TimeoutExpired) as error:
             return str(error)
     if done.returncode == 0:

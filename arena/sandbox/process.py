@@ -14,13 +14,12 @@ import signal
 import subprocess
 import time
 from collections import deque
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 
 from arena.sandbox import cpu_usage, watchdog
-from arena.sandbox.cgroups import Group
+from arena.sandbox.confine import Confined
 from arena.sandbox.cpu_usage import Usage
-from arena.sandbox.grades import Bounds
 from arena.sandbox.launcher import BEGAN
 from arena.sandbox.watchdog import ALARMED, Excess, out_of_memory
 
@@ -98,71 +97,66 @@ def _lines(text: str) -> list[str]:
 class BotProcess:
     """A running bot. `on_exit` is called once, in the loop, when it has ended and all its output has been read.
 
-    `group` is its control groups, removed when it ends. `wrapped` means that an end by signal n is reported as exit
-    code 128 + n. Where no group enforces its `bounds`, they are checked from time to time, also for the folder
-    `scratch` that it may write to.
+    What was taken for it is released then. Where no control group enforces its bounds, they are checked from time to
+    time, also for the folder that it may write to.
     """
 
     def __init__(
         self,
-        command: Sequence[str],
+        made: Confined,
         *,
-        cwd: Path,
-        env: Mapping[str, str],
         on_exit: Callable[[], None],
         on_too_much_output: Callable[[], None],
         on_output: Callable[[bytes], None] = lambda _: None,
-        group: Group | None = None,
-        wrapped: bool = False,
-        bounds: Bounds | None = None,
-        scratch: Path | None = None,
     ) -> None:
         self.output = Output()
         self._on_exit = on_exit
         self._on_too_much_output = on_too_much_output
         self._on_output = on_output
-        self._group = group
-        self._wrapped = wrapped
-        self._bounds = bounds
-        self._scratch = scratch
+        self._made = made
         self._watch: asyncio.TimerHandle | None = None
         self.excess: Excess | None = None
         """Limit that the bot was ended for exceeding; known when it has ended."""
         self._began = False
         self._loop = asyncio.get_running_loop()
         self._second = (0, 0)  # (whole second of the loop's clock, bytes printed up to its start)
-        self._report, told = os.pipe()
+        self._pidfd = -1
+        try:
+            self._report, told = os.pipe()
+        except OSError:
+            made.release()
+            raise
         os.set_blocking(self._report, False)
         try:
             self._process = subprocess.Popen(
-                list(command),
-                cwd=cwd,
-                env=dict(env),
+                list(made.argv),
+                cwd=made.cwd,
+                env=dict(made.env),
                 stdin=told,
                 stdout=subprocess.PIPE,
                 stderr=subprocess.STDOUT,
                 bufsize=0,
                 start_new_session=True,
             )
-        except OSError:
+        except BaseException:
             os.close(self._report)
-            if group is not None:
-                group.remove()
+            made.release()
             raise
         finally:
             os.close(told)
-        _running[self._process.pid] = env.get("ARENA_TOKEN", "")
+        _running[self._process.pid] = made.env.get("ARENA_TOKEN", "")
         assert self._process.stdout is not None
         self._pipe = self._process.stdout
         os.set_blocking(self._pipe.fileno(), False)
         try:
             self._pidfd = os.pidfd_open(self._process.pid)  # also works for a process that has ended
-        except OSError:
+            self._loop.add_reader(self._pipe, self._read)
+            self._loop.add_reader(self._pidfd, self._exited)
+        except OSError:  # no more files can be opened or, by its user, watched
+            self._look_no_more()
             self._reap()
             raise
-        self._loop.add_reader(self._pipe, self._read)
-        self._loop.add_reader(self._pidfd, self._exited)
-        if bounds is not None and (group is None or scratch is not None):
+        if made.group is None or made.scratch is not None:
             self._watch = self._loop.call_later(ALARMED, self._look)
 
     @property
@@ -173,7 +167,7 @@ class BotProcess:
     def exit_in_words(self) -> str:
         """Describe how the process ended: "exited with code 3", "was killed by SIGSEGV"."""
         code = self._process.returncode
-        return "is still running" if code is None else ended_in_words(code, wrapped=self._wrapped)
+        return "is still running" if code is None else ended_in_words(code, wrapped=self._made.wrapped)
 
     @property
     def was_killed(self) -> bool:
@@ -182,7 +176,7 @@ class BotProcess:
         A wrapper around a bot reports it as code 128 + 9.
         """
         code = self._process.returncode
-        return code == -signal.SIGKILL or (self._wrapped and code == 128 + signal.SIGKILL)
+        return code == -signal.SIGKILL or (self._made.wrapped and code == 128 + signal.SIGKILL)
 
     @property
     def ended_from_outside(self) -> bool:
@@ -191,7 +185,7 @@ class BotProcess:
         Signals from the bot cannot reach it.
         """
         code = self._process.returncode
-        return self._wrapped and code is not None and code < 0 and self.excess is None
+        return self._made.wrapped and code is not None and code < 0 and self.excess is None
 
     def last_lines(self) -> list[str]:
         """Return the last lines that the bot has printed so far."""
@@ -201,14 +195,13 @@ class BotProcess:
 
     def usage(self) -> Usage:
         """Measure what the bot and everything it started have used of the machine so far."""
-        return cpu_usage.look(self._processes(), None if self._group is None else self._group.cpu())
+        return cpu_usage.look(self._processes(), None if self._made.group is None else self._made.group.cpu())
 
     def _processes(self) -> list[int]:
-        return cpu_usage.family(self._process.pid) if self._group is None else self._group.processes()
+        return cpu_usage.family(self._process.pid) if self._made.group is None else self._made.group.processes()
 
     def _look(self) -> None:
-        assert self._bounds is not None
-        self.excess, seconds = watchdog.look(self._processes(), self._bounds, self._scratch)
+        self.excess, seconds = watchdog.look(self._processes(), self._made.bounds, self._made.scratch)
         if self.excess is not None:
             self.kill()
         else:
@@ -221,7 +214,7 @@ class BotProcess:
 
     def was_short_of_memory(self) -> bool:
         """Tell whether the kernel ended one of the bot's processes, not necessarily the first, for lack of memory."""
-        return self._group is not None and self._group.ran_out_of_memory()
+        return self._made.group is not None and self._made.group.ran_out_of_memory()
 
     def kill(self) -> None:
         """Start ending the process and everything it started; `on_exit` is called when that is done."""
@@ -230,13 +223,17 @@ class BotProcess:
                 os.killpg(self._process.pid, signal.SIGKILL)
 
     def _exited(self) -> None:
-        self._loop.remove_reader(self._pidfd)
-        self._loop.remove_reader(self._pipe)
-        os.close(self._pidfd)
+        self._look_no_more()
         try:
             self._reap()
         finally:  # otherwise those who wait for the end would wait for ever
             self._on_exit()
+
+    def _look_no_more(self) -> None:
+        self._loop.remove_reader(self._pipe)
+        if self._pidfd >= 0:
+            self._loop.remove_reader(self._pidfd)
+            os.close(self._pidfd)
 
     def _reap(self) -> None:
         self.kill()  # it may have left processes in its group
@@ -252,10 +249,9 @@ class BotProcess:
         """Release everything that belongs to the bot, and read from its control group whether it ran out of memory."""
         if self._watch is not None:
             self._watch.cancel()
-        if self._group is not None:
-            if self._bounds is not None and self.was_short_of_memory():
-                self.excess = out_of_memory(self._bounds)
-            self._group.remove()
+        if self.was_short_of_memory():
+            self.excess = out_of_memory(self._made.bounds)
+        self._made.release()
         for _ in range(PIPE // KEPT):
             self._take()
         self._pipe.close()

@@ -10,13 +10,13 @@ import secrets
 import socket
 import subprocess
 import sys
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import AsyncIterator, Callable, Iterator
+from contextlib import asynccontextmanager, contextmanager
 from pathlib import Path
 from typing import NamedTuple
 
-from arena.sandbox import Bounds, Grade, Sandbox, attacks, confine, user
-from arena.sandbox.attacks import ACHIEVED, ATTACKS, RAN
+from arena.sandbox import Bounds, Confined, Grade, Sandbox, attacks, confine
+from arena.sandbox.attacks import ACHIEVED, ATTACKS, HOLDS, PLAYED, RAN, VICTIM
 from arena.sandbox.process import BotProcess, adopt_orphans
 from arena.sandbox.run_folder import let_through, open_up, remove, run_folder
 from arena.sandbox.shown import shown
@@ -158,39 +158,83 @@ async def _attacked(sandbox: Sandbox, folder: Path, name: str) -> Verdict:
 
 
 async def _process(sandbox: Sandbox, folder: Path, name: str, canaries: Canaries, *, again: bool = False) -> Verdict:
-    """Run one process of the attacker, with a socket folder and a folder to write to, as a bot has them."""
-    socket_folder, scratch = folder / "door", folder / "tmp"
+    """Run one process of the attacker and, if it starves others, an ordinary bot while it holds what it has taken."""
+    async with _started(sandbox, folder, name, canaries, again=again) as attacker:
+        kept_out = await _starved(sandbox, folder, attacker, canaries) if ATTACKS[name].starves else None
+        if not ATTACKS[name].starves:
+            await attacker.wait(PATIENCE if name != "ignore_the_end" else 2.0)
+    return _verdict(sandbox, name, attacker, kept_out or canaries.found())
+
+
+async def _starved(sandbox: Sandbox, folder: Path, attacker: _Process, canaries: Canaries) -> str | None:
+    """Return how an attacker keeps a bot from starting beside it; None if it does not."""
+    await attacker.printed(HOLDS)
+    async with _started(sandbox, folder, VICTIM, canaries) as victim:
+        await victim.wait(PATIENCE)
+    text = victim.output.text()
+    return (
+        None
+        if PLAYED in text
+        else f"kept another bot from starting: {[victim.exit_in_words(), *text.splitlines()][-1]}"
+    )
+
+
+class _Process(BotProcess):
+    """A process of this program, of which one can wait for what it prints and for its end."""
+
+    def __init__(self, made: Confined) -> None:
+        self.ended = asyncio.Event()
+        self._news = asyncio.Event()
+        super().__init__(
+            made, on_exit=self.ended.set, on_too_much_output=self.kill, on_output=lambda _: self._news.set()
+        )
+
+    async def wait(self, seconds: float) -> None:
+        """Wait for its end, but no longer than this."""
+        with contextlib.suppress(TimeoutError):
+            await asyncio.wait_for(self.ended.wait(), seconds)
+
+    async def printed(self, text: str) -> None:
+        """Wait until it has printed a text or, if it does not, until it is at its end or out of time."""
+        with contextlib.suppress(TimeoutError):
+            async with asyncio.timeout(PATIENCE):
+                while text not in self.output.text() and not self.ended.is_set():
+                    self._news.clear()
+                    await self._news.wait()
+
+
+@asynccontextmanager
+async def _started(
+    sandbox: Sandbox, folder: Path, name: str, canaries: Canaries, *, again: bool = False
+) -> AsyncIterator[_Process]:
+    """Start this program, with a socket folder and a folder to write to, as a bot has them; end it after the block."""
+    socket_folder, scratch = folder / f"door-{name}", folder / f"tmp-{name}"
     for own in (socket_folder, scratch):
         own.mkdir()
-        if (uid := user(sandbox)) is not None:
-            os.chown(own, uid, -1)
-    ended = asyncio.Event()
-    made = confine(
-        sandbox.hide(str(folder / "others")),
-        [sys.executable, attacks.__file__, name],
-        root=shown(sandbox, folder / "bot", folder / "programs"),
-        socket_folder=socket_folder,
-        scratch=scratch,
-        env={"PATH": f"{Path(sys.executable).parent}:/usr/bin:/bin", "ARENA_CANARIES": canaries.where(again)},
-        bounds=Bounds(memory_mib=256),
+    process = _Process(
+        confine(
+            sandbox.hide(str(folder / "others")),
+            [sys.executable, attacks.__file__, name],
+            root=shown(sandbox, folder / "bot", folder / "programs"),
+            socket_folder=socket_folder,
+            scratch=scratch,
+            env={"PATH": f"{Path(sys.executable).parent}:/usr/bin:/bin", "ARENA_CANARIES": canaries.where(again)},
+            bounds=Bounds(memory_mib=256),
+        )
     )
-    process = BotProcess(
-        made.argv, cwd=Path(made.cwd), env=made.env, on_exit=ended.set, on_too_much_output=lambda: process.kill(),
-        group=made.group, wrapped=made.wrapped, bounds=made.bounds, scratch=made.scratch,
-    )  # fmt: skip
-    with contextlib.suppress(TimeoutError):
-        await asyncio.wait_for(ended.wait(), PATIENCE if name != "ignore_the_end" else 2.0)
-    process.kill()
-    await ended.wait()
-    remove(socket_folder)
-    remove(scratch)
-    return _verdict(sandbox, name, process, canaries)
+    try:
+        yield process
+    finally:
+        process.kill()
+        await process.ended.wait()
+        remove(socket_folder)
+        remove(scratch)
 
 
-def _verdict(sandbox: Sandbox, name: str, process: BotProcess, canaries: Canaries) -> Verdict:
+def _verdict(sandbox: Sandbox, name: str, process: BotProcess, found: str | None) -> Verdict:
     text = process.output.text()
     achieved = next((line.removeprefix(ACHIEVED) for line in text.splitlines() if line.startswith(ACHIEVED)), None)
-    achieved = achieved or canaries.found()
-    promised = sandbox.grade.at_least(Grade(ATTACKS[name].held_from))
+    attack = ATTACKS[name]
+    promised = sandbox.grade.at_least(Grade(attack.held_from)) and (sandbox.own_user or not attack.starves)
     end = process.excess.what if process.excess is not None else process.exit_in_words()
-    return Verdict(name, text.startswith(RAN), achieved, promised, end)
+    return Verdict(name, text.startswith(RAN), achieved or found, promised, end)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import shlex
 import signal
+import stat
 import subprocess
 import tempfile
 import time
@@ -14,9 +15,10 @@ from dataclasses import replace
 from pathlib import Path
 from typing import IO, NamedTuple
 
-from arena.sandbox import Confined, Sandbox, builder, confine_build
+from arena.sandbox import Confined, Sandbox, confine_build, users
 from arena.sandbox.process import adopt_orphans, end_orphans, ended_in_words
 from arena.sandbox.run_folder import let_read, open_up, remove
+from arena.sandbox.users import User
 from arena.submission.allowance import LOOK, Allowance, Running
 from arena.submission.caches import lent
 from arena.submission.kept import tree_digest
@@ -63,8 +65,12 @@ def build(program: Program, log: Path, sandbox: Sandbox, building: Building, cac
         return program
     log.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
     _make_writable(program.root)
-    with log.open("wb") as notes, _nothing_left_by_ctrl_c(log), _own_folder(program.root, sandbox, cache) as own:
-        place = _Place(program.root, own, sandbox, notes, Allowance((program.root, own), notes))
+    with (
+        log.open("wb") as notes,
+        _nothing_left_by_ctrl_c(log),
+        _own_folder(program.root, sandbox, cache) as (own, user),
+    ):
+        place = _Place(program.root, own, sandbox, user, notes, Allowance((program.root, own), notes))
         for words in program.build:
             building.say(f"building {program.name}: {shlex.join(words)}")
             notes.write(f"$ {shlex.join(words)}\n".encode())
@@ -127,16 +133,28 @@ def _nothing_left_by_ctrl_c(log: Path) -> Iterator[None]:
 
 
 @contextmanager
-def _own_folder(root: Path, sandbox: Sandbox, cache: Path | None) -> Iterator[Path]:
-    """Yield a build's own folder for its home and temporary files, beside its root, apart from all submitted files."""
+def _own_folder(root: Path, sandbox: Sandbox, cache: Path | None) -> Iterator[tuple[Path, User | None]]:
+    """Yield a build's own folder for its home and temporary files, beside its root, and the user whom it belongs to.
+
+    In the end nothing is left that is the user's, whom another bot may get.
+    """
     own = Path(tempfile.mkdtemp(prefix=".build-", dir=root.parent))
+    user = None
     try:
+        user = users.take() if sandbox.own_user else None
         (own / "tmp").mkdir()
         with lent(cache, own / "home"):
-            _hand_over(own, builder(sandbox))
-            yield own
+            if user is not None:
+                _hand_over(own, user.uid)
+            try:
+                yield own, user
+            finally:
+                for folder in (root, own) if user is not None else ():
+                    _hand_over(folder, os.geteuid())
     finally:
         remove(own)
+        if user is not None:
+            user.give_back()
 
 
 class _Place(NamedTuple):
@@ -145,15 +163,18 @@ class _Place(NamedTuple):
     root: Path
     own: Path
     sandbox: Sandbox
+    user: User | None
     log: IO[bytes]
     allowance: Allowance
 
 
 def _problem(words: Sequence[str], place: _Place, show: Callable[[], None]) -> str | None:
     """Run one command to its end; return what went wrong, in words, or None."""
-    root, own, sandbox, log, allowance = place
-    _hand_over(root, builder(sandbox))
-    made = confine_build(sandbox, command(words), root=root, own=own, env={**environment(), "LANG": "C.UTF-8"})
+    root, own, sandbox, user, log, allowance = place
+    if user is not None:
+        _hand_over(root, user.uid)
+    env = {**environment(), "LANG": "C.UTF-8"}
+    made = confine_build(sandbox, command(words), root=root, own=own, env=env, user=user)
     with _running(made, log) as running:
         while running.process.poll() is None:
             if what := allowance.exceeded(running):
@@ -182,8 +203,7 @@ def _running(made: Confined, log: IO[bytes]) -> Iterator[Running]:
             os.killpg(process.pid, signal.SIGKILL)
         process.wait()
         end_orphans()
-        if made.group is not None:
-            made.group.remove()
+        made.release()
 
 
 def _make_writable(folder: Path) -> None:
@@ -192,8 +212,12 @@ def _make_writable(folder: Path) -> None:
         path.chmod(path.stat().st_mode | 0o200)
 
 
-def _hand_over(folder: Path, uid: int | None) -> None:
-    """Give the folder and its contents to the user that builds; None changes nothing."""
-    if uid is not None:
-        for path in (folder, *folder.rglob("*")):
+def _hand_over(folder: Path, uid: int) -> None:
+    """Give a folder and its contents to a user; of a link the link itself, of folders what is not nested too deeply."""
+    left = [str(folder)]
+    while left:  # no recursion: a build may nest folders more deeply than Python recurses, or than a path may be long
+        path = left.pop()
+        with suppress(OSError):
             os.chown(path, uid, -1, follow_symlinks=False)
+            if stat.S_ISDIR(os.lstat(path).st_mode):
+                left += [f"{path}/{name}" for name in os.listdir(path)]

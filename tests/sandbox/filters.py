@@ -71,8 +71,21 @@ NEVER = (
     "quotactl",
     "acct",
     "syslog",
+    "io_setup",
+    "seccomp",
 )
-"""Things that reach beyond namespaces, and what would change how the clock sees a thread."""
+"""Things that reach beyond namespaces, and what would change how the clock sees a thread.
+
+The last two take what the machine has once for all: events of asynchronous I/O, room for compiled filters.
+"""
+OTHERS_WAIT = ("sync", "syncfs")
+"""Calls that write out what everybody has written, which the arena's own writing then waits for."""
+SECCOMP = 22
+"""PR_SET_SECCOMP, the other way to install a filter."""
+FILTERS = (26, 50, 51, 52)
+"""SO_ATTACH_FILTER and the like: filters of sockets, compiled into the same room."""
+HUGE_PAGES = 0x40000
+"""MAP_HUGETLB: huge pages belong to the machine, and no control group counts them by default."""
 UNCOUNTED = ("memfd_create", "memfd_secret", "shmget", "semget", "msgget", "mq_open")
 """Memory that belongs to no process, and what two bots could share where they have no namespace of their own."""
 WATCHES = ("inotify_init", "inotify_init1", "inotify_add_watch", "mincore", "sysinfo", "readahead")
@@ -120,6 +133,8 @@ OF_OTHERS = ("prlimit64", "sched_setaffinity")
 NAMESPACES = (0x00020000, 0x02000000, 0x04000000, 0x08000000, 0x10000000, 0x20000000, 0x40000000)
 """CLONE_NEW…"""
 UNIX, INET, INET6, NETLINK = 1, 2, 10, 16
+"""Families of sockets. What netlink and TCP keep in their buffers is no bot's memory to control groups, and what bots
+are asked comes by Unix sockets."""
 LOCKS = (6, 7, 37, 38, 1024, 1026)
 """F_SETLK, F_SETLKW, F_OFD_SETLK, F_OFD_SETLKW, F_SETLEASE, F_NOTIFY: two bots can signal by a lock on a file that
 both may read."""
@@ -142,13 +157,17 @@ def made(kind: str, architecture: str) -> bytes:
         rules.add_rule(ERRNO(errno.EPERM), "clone", Arg(0, MASKED_EQ, flag, flag))
     for request in TERMINALS:
         rules.add_rule(ERRNO(errno.EPERM), "ioctl", Arg(1, MASKED_EQ, INT, request))
-    families = {UNIX} if kind == "bare" else {UNIX, INET, INET6, NETLINK}
+    for option in FILTERS:
+        rules.add_rule(ERRNO(errno.EPERM), "setsockopt", *_option(option))
+    rules.add_rule(ERRNO(errno.EPERM), "prctl", Arg(0, MASKED_EQ, INT, SECCOMP))
+    rules.add_rule(ERRNO(errno.ENOMEM), "mmap", Arg(3, MASKED_EQ, HUGE_PAGES, HUGE_PAGES))
+    families = {UNIX, INET, INET6, NETLINK} if kind == "build" else {UNIX}
     for call in ("socket", "socketpair"):
         rules.add_rule(ERRNO(errno.EAFNOSUPPORT), call, Arg(0, GE, max(families) + 1))
         for family in set(range(max(families))) - families:
             rules.add_rule(ERRNO(errno.EAFNOSUPPORT), call, Arg(0, EQ, family))
     if kind != "build":
-        for name in WATCHES:
+        for name in (*WATCHES, *OTHERS_WAIT):
             rules.add_rule(ERRNO(errno.EPERM), name)
         rules.add_rule(ERRNO(errno.EOPNOTSUPP), "preadv2", Arg(5, MASKED_EQ, READ_IF_CACHED, READ_IF_CACHED))
         rules.add_rule(ERRNO(errno.EPERM), "fadvise64", Arg(3, MASKED_EQ, INT, FORGET_CACHED))
@@ -168,9 +187,7 @@ def made(kind: str, architecture: str) -> bytes:
         for request in ATTRIBUTES:
             rules.add_rule(ERRNO(errno.EPERM), "ioctl", Arg(1, MASKED_EQ, INT, request))
         for option in CREDENTIALS:
-            rules.add_rule(
-                ERRNO(errno.EPERM), "setsockopt", Arg(1, MASKED_EQ, INT, OF_SOCKETS), Arg(2, MASKED_EQ, INT, option)
-            )
+            rules.add_rule(ERRNO(errno.EPERM), "setsockopt", *_option(option))
         rules.add_rule(ERRNO(errno.EPERM), "truncate")
         rules.add_rule(ERRNO(errno.ENOSYS), "openat2")  # its flags cannot be seen
         for call, place in (("open", 1), ("openat", 2)):
@@ -179,6 +196,11 @@ def made(kind: str, architecture: str) -> bytes:
         rules.export_bpf(file)
         file.seek(0)
         return refused(_numbers(kind)) + file.read()
+
+
+def _option(option: int) -> tuple[Arg, Arg]:
+    """The arguments of setsockopt for an option of all sockets."""
+    return Arg(1, MASKED_EQ, INT, OF_SOCKETS), Arg(2, MASKED_EQ, INT, option)
 
 
 def _numbers(kind: str) -> list[int]:

@@ -30,5 +30,6 @@ def test_a_home_among_what_bots_may_see_is_hidden(grade: Grade) -> None:
         done = subprocess.run(
             made.argv, env=made.env, cwd=made.cwd, stdin=subprocess.DEVNULL, capture_output=True, text=True, check=False
         )
+        made.release()
     assert done.stdout == "RAN\n", done.stderr
     assert done.stderr.splitlines()[-1].partition(":")[0] in {"PermissionError", "FileNotFoundError"}

@@ -13,6 +13,7 @@ from pathlib import Path
 import pytest
 
 from arena.sandbox.cgroups import Group
+from arena.sandbox.confine import Confined
 from arena.sandbox.process import KEPT, OUTPUT_A_SECOND, WIDTH, BotProcess, Output, adopt_orphans, end_orphans
 from tests.worker.conftest import children
 from tests.worker.conftest import nothing_left_behind as nothing_left_behind
@@ -33,9 +34,7 @@ class Running(BotProcess):
         self.ended = asyncio.Event()
         self.flooded = asyncio.Event()
         super().__init__(
-            ["/bin/sh", "-c", script],
-            cwd=Path("/tmp"),
-            env={"PATH": "/usr/bin:/bin", "ARENA_TOKEN": f"token of {script}"},
+            Confined(("/bin/sh", "-c", script), {"PATH": "/usr/bin:/bin", "ARENA_TOKEN": f"token of {script}"}, "/tmp"),
             on_exit=self.ended.set,
             on_too_much_output=self.flooded.set,
         )
@@ -160,9 +159,9 @@ class Held(Group):
 
 async def test_what_cannot_be_started_leaves_no_control_group() -> None:
     """As on a machine that is out of processes."""
-    group, here = Held(), Path("/")
+    group = Held()
     with pytest.raises(FileNotFoundError):
-        BotProcess(["/no/such/program"], cwd=here, env={}, on_exit=print, on_too_much_output=print, group=group)
+        BotProcess(Confined(("/no/such/program",), {}, "/", group), on_exit=print, on_too_much_output=print)
     assert group.removed
 
 
@@ -309,7 +308,7 @@ async def main():
     here = pathlib.Path("/")
     sleep, env = ["/bin/sleep", "1000"], {"PATH": "/bin"}
     made = confine(UNCONFINED, sleep, root=here, socket_folder=here, scratch=here, env=env)
-    bot = BotProcess(made.argv, cwd=here, env=made.env, on_exit=nothing, on_too_much_output=nothing)
+    bot = BotProcess(made, on_exit=nothing, on_too_much_output=nothing)
     print(bot._process.pid, flush=True)
     await asyncio.sleep(1000)
 asyncio.run(main())

@@ -22,7 +22,8 @@ LOOKS = """
 import json, os, platform
 places = [line.split()[4] for line in open("/proc/self/mountinfo")]
 cores = sorted(os.sched_getaffinity(0))
-print(json.dumps([dict(os.environ), os.getuid(), os.getcwd(), platform.node(), cores, places]))
+uid = os.getuid() if os.getuid() == 1000 else "OWN"
+print(json.dumps([dict(os.environ), uid, os.getcwd(), platform.node(), cores, places]))
 """
 
 
@@ -40,8 +41,7 @@ def seen(grade: Grade, folder: Path) -> Any:
     ran = subprocess.run(
         made.argv, env=made.env, cwd=made.cwd, stdin=subprocess.DEVNULL, capture_output=True, text=True, check=True
     )
-    if made.group is not None:
-        made.group.remove()
+    made.release()
     return json.loads(re.sub(rf"{folder}|\b{folder.name}\b", "OWN", ran.stdout))
 
 

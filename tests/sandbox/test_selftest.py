@@ -2,22 +2,24 @@
 
 from __future__ import annotations
 
+import importlib
 import json
 import os
 import shutil
 import subprocess
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from arena.sandbox import Grade, NoSandbox, probe
+from arena.sandbox import Grade, NoSandbox, launcher, probe, selftest, users
 from arena.sandbox.attacks import ATTACKS
 from arena.sandbox.probe import found_here
 from tests.cli.commands import ARENA, arena, environment
 from tests.needs import grades
 
+confining = importlib.import_module("arena.sandbox.confine")  # the package has a function of that name
 UNPRIVILEGED = [
     str(shutil.which("bwrap")),
     "--dev-bind",
@@ -81,6 +83,37 @@ def test_the_attacks_are_real() -> None:
     real |= {"leave_notes", "link_files", "change_settings", "use_the_kernels_log"}
     real |= {"gain_privileges", "signal_by_locks", "share_memory", "change_its_priority"}
     assert {name for name in real if not found[name]["achieved"]} == set()
+
+
+@pytest.mark.long
+@pytest.mark.needs("root")
+@pytest.mark.timeout(300)
+@pytest.mark.parametrize("grade", grades("ABC"))
+def test_with_one_user_for_all_a_bot_starves_another(
+    grade: Grade, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    """What users of their own are for: without them the attacks with a victim beside them succeed.
+
+    Only on a small machine do they use up the watches, too.
+    """
+    own = Path(launcher.__file__)
+    (tmp_path / own.name).write_text(own.read_text().replace("        end_predecessors()\n", ""))
+    tmp_path.chmod(0o755)
+    launch = confining._launch
+
+    def another(orders: Mapping[str, Any], command: Sequence[str]) -> tuple[str, ...]:
+        return tuple(word.replace(str(own), str(tmp_path / own.name)) for word in launch(orders, command))
+
+    one = users.take()
+    monkeypatch.setattr(confining, "_launch", another)
+    monkeypatch.setattr(users, "take", lambda: users.User(one.uid, users.Taken(users.ids(), (tmp_path / "users",))))
+    monkeypatch.setattr(selftest, "AT_ONCE", 1)
+    starving = {name: attack for name, attack in ATTACKS.items() if attack.starves}
+    monkeypatch.setattr(selftest, "ATTACKS", starving)
+    verdicts = {verdict.attack: verdict for verdict in selftest.run(probe(grade), lambda *_: None)}
+    one.give_back()
+    assert verdicts["use_up_pipes"].achieved == "kept another bot from starting: OSError: [Errno 24] pipes are small"
+    assert not verdicts["use_up_signals"].is_well
 
 
 @pytest.mark.long

@@ -13,8 +13,7 @@ from typing import Any
 
 import pytest
 
-from arena.sandbox import Grade, confine, confine_build, probe
-from arena.sandbox.confine import BUILDER, UNPRIVILEGED
+from arena.sandbox import Grade, confine, confine_build, probe, users
 from arena.sandbox.run_folder import run_folder
 from tests.cli.commands import ARENA, environment
 from tests.needs import grades
@@ -42,7 +41,7 @@ def test_without_bubblewrap_bots_are_not_root(tmp_path: Path) -> None:
     """Also where the arena's Python, or the bot, lies in a folder that their user may not enter."""
     tmp_path.chmod(0o700)
     (uid, place), _ = told(tmp_path, grade="C")
-    assert uid == str(UNPRIVILEGED)
+    assert int(uid) in users.ids()
     assert os.path.isabs(place)
 
 
@@ -50,7 +49,7 @@ def test_without_bubblewrap_bots_are_not_root(tmp_path: Path) -> None:
 def test_a_root_that_may_not_mount_does_what_it_can(tmp_path: Path) -> None:
     """Its bots are others if they can reach its Python as it is; else the line on the sandbox says what they are."""
     (uid, _), said = told(tmp_path, *NO_MOUNTS, grade="C")
-    assert uid in {str(UNPRIVILEGED), "0"}
+    assert int(uid) == 0 or int(uid) in users.ids()
     assert ("without a user of their own" in said) == (uid == "0")
 
 
@@ -67,15 +66,17 @@ def test_a_build_changes_no_file_of_others(grade: Grade, tmp_path: Path) -> None
         for place in (root, own / "home", own / "tmp"):
             place.mkdir(parents=True)
         (root / "part").touch()
+        user = users.take()
         for place in (root, root / "part", own, own / "home", own / "tmp"):
-            shutil.chown(place, BUILDER)
+            user.own(place)
         script = f"chmod 755 part; chmod 4755 {canary}; touch {canary}"
-        made = confine_build(probe(grade), ["sh", "-c", script], root=root, own=own, env={"PATH": "/usr/bin:/bin"})
+        env = {"PATH": "/usr/bin:/bin"}
+        made = confine_build(probe(grade), ["sh", "-c", script], root=root, own=own, env=env, user=user)
         ran = subprocess.run(
             made.argv, env=made.env, cwd=made.cwd, stdin=subprocess.DEVNULL, capture_output=True, text=True, check=False
         )
-        if made.group is not None:
-            made.group.remove()
+        made.release()
+        user.give_back()
         assert (root / "part").stat().st_mode & 0o777 == 0o755, ran.stderr
     assert (canary.stat().st_mode, canary.stat().st_mtime_ns) == (before.st_mode, before.st_mtime_ns)
 
@@ -89,7 +90,6 @@ def test_a_program_below_what_all_may_see_is_reached_too() -> None:
         root.mkdir()
         for name in ("door", "tmp"):
             (scratch / name).mkdir()
-            shutil.chown(scratch / name, UNPRIVILEGED)
         made = confine(
             probe(Grade.C),
             ["pwd"],
@@ -101,6 +101,7 @@ def test_a_program_below_what_all_may_see_is_reached_too() -> None:
         ran = subprocess.run(
             made.argv, env=made.env, cwd=made.cwd, stdin=subprocess.DEVNULL, capture_output=True, text=True, check=False
         )
+        made.release()
     assert (ran.stdout, ran.stderr) == (f"{root}\n", "")
 
 
@@ -132,3 +133,74 @@ def test_a_root_that_may_not_mount_builds(tmp_path: Path) -> None:
     ran = subprocess.run(words, cwd=tmp_path, env=env, capture_output=True, text=True, check=False)
     (match,) = json.loads(ran.stdout)["matches"]
     assert match["evidence"]["0"]["exit"] == "exited with code 3", ran.stderr
+
+
+def test_two_arenas_never_give_away_the_same_user(tmp_path: Path) -> None:
+    """Not even if there are only two to give; who dies gives back what it had."""
+    few = range(users.ids().start, users.ids().start + 2)
+    mine = users.Taken(few, (tmp_path / "users",))
+    words = "import sys; from pathlib import Path; from arena.sandbox.users import Taken; "
+    words += f"taken = Taken({few!r}, (Path({str(tmp_path / 'users')!r}),)); print(taken.take().uid, flush=True)"
+    command = [sys.executable, "-c", f"{words}; sys.stdin.read()"]
+    with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as other:
+        assert other.stdout is not None
+        theirs = int(other.stdout.readline())
+        own = mine.take()
+        assert {theirs, own.uid} == set(few)
+        with pytest.raises(users.NoUser, match="all 2 users for bots are taken"):
+            mine.take()
+        other.kill()
+    again = mine.take()
+    assert again.uid == theirs
+    own.give_back()
+    assert mine.take().uid == own.uid
+
+
+def test_ids_that_accounts_have_are_left_alone(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    """/etc/subuid says which; a line for the arena itself names others, and one that means nothing is passed over."""
+    usual = users.USUAL[0]
+    monkeypatch.setattr(users, "SUBORDINATE", tmp_path / "subuid")
+    assert users.ids.__wrapped__() == usual
+    (tmp_path / "subuid").write_text(f"# a comment\n\nann:{usual.start - 5}:6\nben:x:1\n")
+    assert users.ids.__wrapped__() == users.USUAL[1]
+    (tmp_path / "subuid").write_text("arena:100:0\narena:3000000:1000\n")
+    assert users.ids.__wrapped__() == range(3_000_000, 3_001_000)
+    (tmp_path / "subuid").write_text("arena:1000:1000\n")
+    with pytest.raises(users.NoUser, match="'arena' needs ids from 65536 on that exist here, not 1000 to 1999"):
+        users.ids.__wrapped__()
+    (tmp_path / "subuid").write_text("".join(f"ann:{each.start}:1\n" for each in users.USUAL))
+    with pytest.raises(users.NoUser, match="no user ids are free for bots: add a line 'arena:FIRST:COUNT'"):
+        users.ids.__wrapped__()
+
+
+@pytest.mark.needs("mounting")
+@pytest.mark.parametrize("grade", grades("ABC"))
+def test_what_a_dead_arena_left_running_is_ended_before_its_user_starts_anew(grade: Grade, tmp_path: Path) -> None:
+    """Else a bot would share what the kernel counts by user with a process that nobody knows of."""
+    user = users.take()
+    left = subprocess.Popen(["sleep", "1000"], user=user.uid, group=65534, extra_groups=[])
+    for name in ("bot", "door", "tmp"):
+        (tmp_path / name).mkdir()
+    with pytest.MonkeyPatch.context() as patched:
+        patched.setattr(users, "take", lambda: user)
+        made = confine(
+            probe(grade), ["true"],
+            root=tmp_path / "bot", socket_folder=tmp_path / "door", scratch=tmp_path / "tmp", env={"PATH": "/bin"},
+        )  # fmt: skip
+    try:
+        subprocess.run(made.argv, env=made.env, cwd=made.cwd, stdin=subprocess.DEVNULL, check=False)
+        assert left.wait(timeout=10) == -9
+    finally:
+        left.kill()
+        made.release()
+
+
+def test_where_the_usual_file_of_locks_cannot_be_made_another_is_used(tmp_path: Path) -> None:
+    """As in a container whose /run cannot be written; one that a stranger has made is not touched."""
+    theirs = tmp_path / "theirs"
+    theirs.touch()
+    shutil.chown(theirs, 12345)
+    few = range(users.ids().start, users.ids().start + 1)
+    assert users.Taken(few, (tmp_path / "none/users", theirs, tmp_path / "users")).take().uid == few.start
+    with pytest.raises(users.NoUser, match="theirs belongs to somebody else"):
+        users.Taken(few, (tmp_path / "none/users", theirs))
