@@ -98,7 +98,9 @@ def failure(trial: Trial, result: Played) -> Failure | None:
     if result.outcome is None:
         if result.is_void_by(VoidReason.NOBODY):
             nobody = "neither it nor the built-in random bot joined"
-            return Failure(trial.game, trial.players, Forfeit.START, nobody, {})
+            raise Unjudged(f"{nobody}: {VoidReason.NO_STARTS}, or the start limit is too short")
+        if result.is_void_by(VoidReason.NO_STARTS):
+            raise Unjudged(f"{' '.join(str(result.void).split())}; that is no fault of the bot: try again later")
         if result.is_void_by(VoidReason.SANDBOX):
             raise NoSandbox(str(result.void))
         what = f"the bot could not be judged: a match of {trial.game} with {trial.players} players was void"

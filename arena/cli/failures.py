@@ -69,12 +69,13 @@ def _expected() -> tuple[type[Exception], ...]:
     from arena.homes import ForeignHome
     from arena.replay.record import Breach, Unreadable
     from arena.sandbox.grades import NoSandbox
+    from arena.sandbox.users import NoUser
     from arena.submission import BadSubmission
-    from arena.tournament import DiskFull, WorkersDied
+    from arena.tournament import DiskFull, NothingStarts, WorkersDied
     from ladder.schedule import TooFewBots
     from ladder.store import StoreError
 
-    of_the_machine = ClusterError, DiskFull, NoSandbox, StoreError, Unjudged, WorkersDied
+    of_the_machine = ClusterError, DiskFull, NoSandbox, NoUser, NothingStarts, StoreError, Unjudged, WorkersDied
     return BadSubmission, Breach, ForeignHome, TooFewBots, UnknownGame, Unreadable, *of_the_machine
 
 

@@ -43,6 +43,8 @@ class VoidReason(StrEnum):
     INTERNAL = "internal"
     OVERLOAD = "overload"
     SANDBOX = "sandbox"
+    NO_STARTS = "this machine cannot start bots now"
+    LACK = "a bot that started before did not for want of something of the machine's, as it says"
     DISK = "disk"
     INTERRUPTED = "interrupted"
     NOBODY = "nobody joined"

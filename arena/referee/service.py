@@ -86,7 +86,10 @@ class RefereeService:
         handler: grpc.RpcMethodHandler[bytes, bytes] = grpc.stream_stream_rpc_method_handler(self._play)
         handlers = grpc.method_handlers_generic_handler("arena.v1.RefereeService", {"Play": handler})
         self._server.add_generic_rpc_handlers((handlers,))
-        self._server.add_insecure_port(self.address)
+        try:
+            self._server.add_insecure_port(self.address)
+        except RuntimeError as error:  # what gRPC makes of an OSError
+            raise OSError(str(error)) from error
 
     async def open(self) -> None:
         """Begin to listen."""

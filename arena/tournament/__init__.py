@@ -5,5 +5,9 @@ class WorkersDied(RuntimeError):
     """Processes that the arena started were killed; the message is one line for people."""
 
 
+class NothingStarts(RuntimeError):
+    """This machine starts no bots any more, whosever they are; the message is one line for people."""
+
+
 class DiskFull(RuntimeError):
     """The disk has no room for a run's temporary files; the message is one line for people."""

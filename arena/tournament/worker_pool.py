@@ -10,14 +10,14 @@ from __future__ import annotations
 import math
 import time
 from collections import Counter, deque
-from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from itertools import chain, islice
 from operator import itemgetter
 from types import TracebackType
 
 from arena.referee.match import Void, VoidReason
 from arena.sandbox import Sandbox
-from arena.tournament import WorkersDied
+from arena.tournament import NothingStarts, WorkersDied
 from arena.worker.hosts import Host, HostLost, Hosts, WorkerEnded
 from arena.worker.jobs import Command, Delivery, Played, Task, Trouble
 from arena.worker.logs import Logged, Piece
@@ -40,6 +40,12 @@ QUIET = 10.0
 """Seconds without such a complaint after which one more worker plays."""
 LOSSES = 3
 """How often hosts may be lost while they hold a match, before it is played apart from all others."""
+STARTLESS = frozenset({VoidReason.NO_STARTS, VoidReason.SANDBOX})
+"""Reasons for which a match is void that did not even begin."""
+MANY_STARTLESS = 8
+"""Deliveries in a row without a match that began, after which a run stops: a bad moment uses up no schedule."""
+TOO_BUSY = (VoidReason.OVERLOAD, VoidReason.NO_STARTS)
+"""Reasons that say that fewer workers would do better."""
 ALONE = 2
 """How often hosts may then be lost while they play it, before it is void."""
 DEATHS = 8
@@ -195,6 +201,8 @@ class Workers:
         self._stopped = False
         self._suspects: list[list[Task]] = []
         """Matches held by workers that died, to be played apart from the others in the next phase."""
+        self._startless: list[tuple[Void, frozenset[str]]] = []
+        """Why no match of a delivery began, and what bots all of them have: deliveries in a row up to the latest."""
         self._killers: set[str] = set()
         self._losses = Counter[str]()
         """How often hosts were lost while they held a match, by its id, since it last had a result."""
@@ -304,7 +312,7 @@ class Workers:
         for delivery in self._finish():
             self.trouble = self.trouble.merge(delivery.trouble)  # no need to tell the others: they stop
             self._logs += delivery.logs
-            yield list(delivery.played)
+            yield _counted(delivery.played)
 
     def _finish(self, *, raises: bool = True) -> Iterator[Delivery]:
         """Tell all workers to stop, and yield what they still deliver. Raises RuntimeError for a bug of the arena's."""
@@ -390,6 +398,7 @@ class Workers:
             yield results
             raise
         yield results
+        self._check_starts()
 
     def _hear(self, worker: DealtWorker, stock: Stock) -> list[Played]:
         try:
@@ -401,16 +410,37 @@ class Workers:
         stock.give_back(worker.holds.pop(id) for id in delivery.spared or ())
         for id in delivery.taken_back:
             worker.holds.pop(id)
+        dealt = {played.id: worker.holds.pop(played.id) for played in delivery.played}
+        self._note_starts(dealt, delivery.played)
         for played in delivery.played:
-            self._note_pace(worker.holds.pop(played.id), played)
+            self._note_pace(dealt[played.id], played)
             self._losses.pop(played.id, None)
         if delivery.played:
             self._killers.clear()
         self.learn(delivery.trouble)
-        if any(played.is_void_by(VoidReason.OVERLOAD) for played in delivery.played):
+        if any(played.is_void_by(reason) for played in delivery.played for reason in TOO_BUSY):
             worker.host.width.narrow()
         self._logs += delivery.logs
-        return list(delivery.played)
+        return _counted(delivery.played)
+
+    def _note_starts(self, dealt: Mapping[str, Task], results: Sequence[Played]) -> None:
+        """Count a delivery of which no match began: one failed start may keep many matches from beginning."""
+        voids = [played.void for played in results if played.void is not None and played.void.reason in STARTLESS]
+        if len(voids) < len(results):
+            self._startless.clear()
+        elif voids:
+            bots = [frozenset(entrant.label for entrant in task.lineup) for task in dealt.values()]
+            self._startless.append((voids[-1], frozenset.intersection(*bots)))
+
+    def _check_starts(self) -> None:
+        """Raise NothingStarts if starts failed again and again, and one bot in all those matches is not the reason."""
+        if len(self._startless) < MANY_STARTLESS:
+            return
+        reasons = {void.reason for void, _ in self._startless}
+        if reasons == {VoidReason.NO_STARTS} or not frozenset.intersection(*(bots for _, bots in self._startless)):
+            why = " ".join(str(self._startless[-1][0]).split())
+            times = len(self._startless)
+            raise NothingStarts(f"{why} (nothing began {times} times in a row); what is not played stays scheduled")
 
     def _note_pace(self, task: Task, played: Played) -> None:
         for entrant, seat in zip(task.lineup, played.seats, strict=False):  # no seats if it was void
@@ -489,6 +519,11 @@ class Workers:
                 " perhaps for want of memory: try a smaller -j"
             )
         return [_void(held[0], f"the worker process {how}, and it played nothing else")]
+
+
+def _counted(results: Sequence[Played]) -> list[Played]:
+    """Leave out matches for which no bot at all could be started: they stay scheduled, and no attempt is counted."""
+    return [played for played in results if not played.is_void_by(VoidReason.NO_STARTS)]
 
 
 def _void(task: Task, why: str) -> Played:

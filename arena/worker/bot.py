@@ -19,7 +19,7 @@ from arena.referee.match import Fault, Forfeit, Verdict, Void, VoidReason
 from arena.referee.service import GRPC_FRAME_BYTES, REFUSALS, Receive, RefereeService, Write
 from arena.referee.stream import BotStream, Heard
 from arena.referee.timekeeper import Clock
-from arena.sandbox import Confined, Sandbox, confine, socket_folder, user
+from arena.sandbox import Confined, Sandbox, confine, socket_folder
 from arena.sandbox.cpu_usage import Usage
 from arena.sandbox.process import OUTPUT_A_SECOND, BotProcess
 from arena.sandbox.run_folder import remove
@@ -141,18 +141,11 @@ class Bot:
         )
         if self.over:
             return
-        made = self._confined(root)
         self._process = BotProcess(
-            made.argv,
-            cwd=Path(made.cwd),
-            env=made.env,
+            self._confined(root),
             on_exit=self._process_gone,
             on_too_much_output=self._printed_too_much,
             on_output=self.log.add,
-            group=made.group,
-            wrapped=made.wrapped,
-            bounds=made.bounds,
-            scratch=made.scratch,
         )
         self._deadline = self._loop.call_later(limit, self._never_joined, limit)
 
@@ -160,9 +153,6 @@ class Bot:
         assert self._service is not None
         sandbox, scratch = self.host.sandbox, self._directory / "tmp"
         scratch.mkdir()
-        if (uid := user(sandbox)) is not None:
-            for path in (self._directory, self._service.path, scratch):
-                os.chown(path, uid, -1)
         env = bot_environment(self.entrant.env, self._service)
         env["ARENA_ADDR"] = f"unix:{socket_folder(sandbox, self._directory)}/{self._service.path.name}"
         return confine(
@@ -185,8 +175,8 @@ class Bot:
 
     @property
     def idle(self) -> bool:
-        """Whether it has started and holds no match."""
-        return self.stream is not None and not self.stream.held
+        """Whether it has started, is not at its end, and holds no match."""
+        return self.stream is not None and not self.over and not self.stream.held
 
     @property
     def owes(self) -> bool:
@@ -235,6 +225,12 @@ class Bot:
             await self._exit_within(GRACE)
         await self.close()
 
+    async def end(self) -> None:
+        """End the process and all it started, and wait for that."""
+        if self._process is not None:
+            self._process.kill()
+            await self._exit_within(KILLED)
+
     async def close(self) -> None:
         """End the process and all it started, close its socket, remove its directory."""
         self.over = True
@@ -244,9 +240,7 @@ class Bot:
             self._deadline.cancel()
         if self.stream is not None:
             self.stream.close()
-        if self._process is not None:
-            self._process.kill()
-            await self._exit_within(KILLED)
+        await self.end()
         self.log.close()
         if self._service is not None:
             await self._service.close()

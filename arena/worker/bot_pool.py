@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import errno
 import secrets
+import shutil
 from collections.abc import Callable, Coroutine, Iterator, Mapping
 from pathlib import Path
 from typing import Any
@@ -16,6 +17,8 @@ from arena.worker.jobs import Entrant, Key
 
 PROCESSES = 64
 """Bot processes a worker keeps at once; the longest unused makes room."""
+LEAST_FREE = 2**20
+"""Bytes of the disk that a start needs at most for its folders and sockets; with more left the disk is not full."""
 STARTING = 4
 """Processes that start at the same time."""
 
@@ -62,14 +65,18 @@ class BotPool:
             try:
                 await bot.start(limit)
             except OSError as error:
-                is_full = error.errno in {errno.ENOSPC, errno.EDQUOT}
-                self._host.not_started(bot, Void(VoidReason.DISK if is_full else VoidReason.OVERLOAD, str(error)))
+                self._host.not_started(bot, Void(self._lack(error), str(error)))
             except Exception:
                 if not bot.over:
                     self.let_go(bot)
                 raise
             else:
                 await bot.started.wait()
+
+    def _lack(self, error: OSError) -> VoidReason:
+        """Say what a start failed for want of: "no space" may also mean that no more files can be watched."""
+        is_full = error.errno == errno.ENOSPC and shutil.disk_usage(self._root).free < LEAST_FREE
+        return VoidReason.DISK if is_full or error.errno == errno.EDQUOT else VoidReason.NO_STARTS
 
     def make_room(self, count: int, keep: Callable[[Key], bool], *, or_none: bool) -> bool:
         """End idle processes to make room for `count` new ones, longest unused first and none that is to be kept.

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from enum import Enum, auto
@@ -13,6 +14,17 @@ from arena.worker.jobs import Trouble
 
 FAILED_STARTS = 2
 """Starts of a version that may fail in a row before its matches are forfeited without another try."""
+LACKING_STARTS = 3
+"""Starts in a row that a version which has started before may fail for want of something of the machine's, by its own
+last words, before they count as failed: words can be made up."""
+LACKS = re.compile(
+    "No space left on device|Too many open files|Cannot allocate memory|Resource temporarily unavailable"
+    "|can't start new thread|unable to create (new )?native thread|pthread_create failed"
+)
+"""How runtimes say that a call failed for want of something (ENOSPC, EMFILE, ENOMEM, EAGAIN).
+
+"No space" is also said where no more files can be watched.
+"""
 
 
 class Ruling(Enum):
@@ -43,10 +55,29 @@ class FaultPolicy:
     def __init__(self) -> None:
         self.trouble = Trouble()
         self._failed_starts: Counter[str] = Counter()
+        self._lacking_starts: Counter[str] = Counter()
+        self._have_started: set[str] = set()
 
     def started(self, digest: str) -> None:
         """Count failed starts from zero again: a process of the version plays."""
         self._failed_starts.pop(digest, None)
+        self._lacking_starts.pop(digest, None)
+        self._have_started.add(digest)
+
+    def is_last_start(self, digest: str) -> bool:
+        """Whether the version has no start left, if the one that just failed counts."""
+        return self._failed_starts[digest] + 1 >= FAILED_STARTS
+
+    def lacked(self, digest: str, said: Sequence[str]) -> str | None:
+        """Return the line among a process's last ones by which its start failed for want of something of the machine's.
+
+        None if there is no such line, or if the version has never started or has said so too often.
+        """
+        lacks = next((line for line in reversed(said) if LACKS.search(line)), None)
+        if lacks is None or digest not in self._have_started:
+            return None
+        self._lacking_starts[digest] += 1
+        return lacks if self._lacking_starts[digest] <= LACKING_STARTS else None
 
     def failed_start(self, digest: str, evidence: Mapping[str, Any]) -> None:
         """Count a process of the version that ended before it was given a match."""

@@ -14,11 +14,12 @@ from pathlib import Path
 from typing import Any
 
 from arena.core.build import core
-from arena.referee.match import Fault, Void
+from arena.referee.match import Fault, Void, VoidReason
 from arena.referee.stream import Heard
 from arena.sandbox import UNCONFINED, Sandbox
 from arena.sandbox.process import adopt_orphans, allow_many_files
 from arena.sandbox.run_folder import let_through, remove
+from arena.worker import control
 from arena.worker.bot import Bot
 from arena.worker.bot_pool import BotPool
 from arena.worker.dispatcher import Dispatcher
@@ -29,6 +30,8 @@ from arena.worker.logs import Logged, Piece, Sink
 from arena.worker.matches import Matches, MatchInPlay
 from arena.worker.queue import Queue, Queues
 
+AS_BEFORE = 1.0
+"""Seconds for which the machine starts bots, or none, as it did when that was tried: many bots may fail at once."""
 GATHERING = 0.1
 """Seconds for which results gather before they are delivered together."""
 IN_FLIGHT = 768
@@ -82,6 +85,11 @@ class Worker:
         self._met: set[bytes] = set()
         """The seeds of matches that began since the last rest."""
         self._wants_rest = False
+        self._controlling = asyncio.Lock()
+        self._controlled = float("-inf")
+        """When the control was started last, by the loop's clock."""
+        self._nothing_starts: Void | None = None
+        """What it told: why matches are void if it did not join."""
         self._returned: Any = None
         self._news = asyncio.Event()
         self._bug: Exception | None = None
@@ -345,13 +353,44 @@ class Worker:
         """Handle the end of a process by its own doing: `FaultPolicy.rule` says what it costs."""
         if bot.stream is not None:
             bot.stream.close()
-        self._pool.remove(bot)
         if not bot.matches:
-            self._policy.failed_start(bot.entrant.digest, {"detail": fault.detail, **bot.evidence()})
-        else:
-            self._lost(bot, fault)
+            self._pool.run_in_background(self._failed_start(bot, fault))
+            return
+        self._pool.remove(bot)
+        self._lost(bot, fault)
         self._queues.wake(bot.key)
         self.settle()
+
+    async def _failed_start(self, bot: Bot, fault: Fault) -> None:
+        """Rule on a start that failed: where the arena's own bot does not start either, nobody's is to blame.
+
+        The bot stays in the pool meanwhile, so that no other process is started for its matches.
+        """
+        digest, evidence = bot.entrant.digest, bot.evidence()
+        void: Void | None = None
+        if (lack := self._policy.lacked(digest, evidence.get("output", ()))) is not None:
+            void = Void(VoidReason.LACK, lack)
+        elif self._policy.is_last_start(digest) and not bot.entrant.is_external:
+            await bot.end()  # or what it holds would keep the control from starting
+            void = await self._why_none_starts()
+        is_waited_for = self._pool.has(bot)  # not if the worker rested meanwhile
+        if is_waited_for:
+            self._pool.remove(bot)
+        if void is None:
+            self._policy.failed_start(digest, {"detail": fault.detail, **evidence})
+        elif is_waited_for:
+            self._void_waiting(bot, void)
+        self._queues.wake(bot.key)
+        self.settle()
+
+    async def _why_none_starts(self) -> Void | None:
+        """Start the control, one at a time, unless that was done just now; return why a match is void if it fails."""
+        async with self._controlling:
+            if self._loop.time() >= self._controlled + AS_BEFORE:
+                why = await control.why_none_starts(self._root, self)
+                self._nothing_starts = None if why is None else Void(VoidReason.NO_STARTS, why)
+                self._controlled = self._loop.time()
+            return self._nothing_starts
 
     def _lost(self, bot: Bot, fault: Fault) -> None:
         digest, stream = bot.entrant.digest, bot.playing_stream()
@@ -386,12 +425,15 @@ class Worker:
         """Void the next match of every queue that needs a process which the machine cannot hold."""
         if not bot.over:
             self._pool.let_go(bot)
+        self._void_waiting(bot, why)
+        self._queues.wake(bot.key)
+        self.settle()
+
+    def _void_waiting(self, bot: Bot, why: Void) -> None:
         for queue in list(self._queues.waiting_for(bot.key)):
             self._result(Played(queue.take().id, None, why))
             if not queue.tasks:
                 self._queues.forget(queue)
-        self._queues.wake(bot.key)
-        self.settle()
 
     def _one_at_a_time(self, digest: str) -> None:
         for bot in self._pool:

@@ -18,8 +18,8 @@ import pytest
 from arena.referee.limits import Limits
 from arena.referee.match import Outcome, Void, VoidReason
 from arena.sandbox import Sandbox
-from arena.tournament import WorkersDied
-from arena.tournament.worker_pool import ALONE, DEATHS, LOSSES, Workers
+from arena.tournament import NothingStarts, WorkersDied
+from arena.tournament.worker_pool import ALONE, DEATHS, LOSSES, MANY_STARTLESS, Workers
 from arena.worker import local_host
 from arena.worker.bot import Bot
 from arena.worker.hosts import HostLost, WorkerEnded
@@ -97,6 +97,46 @@ def test_a_match_that_kills_its_worker_is_void_and_costs_no_other(monkeypatch: p
         ["killer 7", "killer 30"],
         Void(VoidReason.INTERRUPTED, "the worker process was killed by SIGKILL, and it played nothing else"),
     )
+
+
+def startless(link: Link, *_: object) -> None:
+    """A worker that cannot start anything; whether the arena's own bot starts says the first letter of a match's id."""
+    reasons = {"n": VoidReason.NO_STARTS, "s": VoidReason.SANDBOX}
+    while (order := link.recv()) is not None:
+        for task in order.tasks:
+            void = Void(reasons[task.id[0]], "no space left")
+            link.send(Delivery([Played(task.id, None, void)], Trouble()))
+        if order.spare or order.rest:
+            link.send(Delivery([], Trouble(), spared=() if order.spare else None, rested=order.rest))
+    link.send(Delivery([], Trouble(), last=True))
+
+
+@pytest.mark.parametrize("why", ["none", "sandbox"])
+def test_where_nothing_starts_a_run_stops_and_uses_up_no_schedule(why: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Three void attempts make a match unplayable: in a bad moment of the machine a whole schedule would be gone.
+
+    Where the arena's own bot did not start, no attempt counts at all.
+    """
+    monkeypatch.setattr(local_host, "_work", startless)
+    ids = [f"{why} {number}" for number in range(100)]
+    results: list[Played] = []
+    with (
+        Workers(LocalHost(2)) as workers,
+        pytest.raises(NothingStarts, match=r"no space left .* stays scheduled") as said,
+    ):
+        results.extend(in_phases(workers, list(tasks(*ids))))
+    assert "\n" not in str(said.value)
+    assert len(results) < (1 if why == "none" else 4 * MANY_STARTLESS)
+
+
+def test_one_bot_that_no_sandbox_holds_does_not_stop_the_others(monkeypatch: pytest.MonkeyPatch) -> None:
+    """If one bot plays in all the matches that did not begin, it may be the reason."""
+    monkeypatch.setattr(local_host, "_work", startless)
+    odd, others = Entrant("odd@1", "odd", ("odd",)), [Entrant(f"{name}@1", name, (name,)) for name in "abc"]
+    played = [task._replace(lineup=(odd, others[number % 3])) for number, task in enumerate(tasks(*["s"] * 30))]
+    with Workers(LocalHost(1)) as workers:
+        results = list(in_phases(workers, [task._replace(id=f"s {n}") for n, task in enumerate(played)]))
+    assert len(results) == 30
 
 
 class Falling(LocalHost):

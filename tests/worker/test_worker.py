@@ -222,11 +222,23 @@ def test_what_we_raise_while_hearing_a_bot_is_raised_and_not_blamed_on_it(
     assert reasons(result) == []
 
 
-@pytest.mark.parametrize(("number", "reason"), [(errno.EMFILE, VoidReason.OVERLOAD), (errno.ENOSPC, VoidReason.DISK)])
+@pytest.mark.parametrize(
+    ("number", "least_free", "reason"),
+    [
+        (errno.EMFILE, 0, VoidReason.NO_STARTS),
+        (errno.ENOSPC, 0, VoidReason.NO_STARTS),
+        (errno.ENOSPC, 2**62, VoidReason.DISK),
+        (errno.EDQUOT, 0, VoidReason.DISK),
+    ],
+)
 def test_a_process_that_we_have_no_room_for_is_not_the_bots_fault(
-    worker: Worker, monkeypatch: pytest.MonkeyPatch, number: int, reason: VoidReason
+    worker: Worker, monkeypatch: pytest.MonkeyPatch, number: int, least_free: int, reason: VoidReason
 ) -> None:
-    """The match is void and the process that was just started is ended. The match can be played once there is room."""
+    """The match is void and the process that was just started is ended. The match can be played once there is room.
+
+    "No space" means the disk only where the disk is full: the kernel says so of watches, too.
+    """
+    monkeypatch.setattr("arena.worker.bot_pool.LEAST_FREE", least_free)
 
     def full(_: int) -> int:
         raise OSError(number, "no room")
