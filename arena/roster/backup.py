@@ -85,11 +85,12 @@ def restore(source: Path, home: Path, report: Report) -> Copied:
     if not (file.is_file() and file.stat().st_size):
         raise store.StoreError(f"{shown} is no backup: there is no database in it")
     _check_ordinary(file)
+    _check_folders(file.parent)
     if os.path.lexists(home) and not (home.is_dir() and {*os.listdir(home)} <= {_part(home).name}):
         instead = "move it away, or name a new home with --home"
         raise store.StoreError(f"{home} is there already and stays as it is: {instead}")
     with store.open_copy(file) as old, _appearing(home.resolve()) as part:
-        store.backup(old, part / "arena.db", _of_database(old, report))
+        store.restore(old, part / "arena.db", _of_database(old, report))
         with store.open(part) as db:  # brings it up to date
             return _copy_programs(_versions(db, shown), source, part, report)
 
@@ -104,6 +105,13 @@ def _check_ordinary(file: Path) -> None:
     """Raise StoreError if a database or a file that SQLite opens beside it is a link, a pipe or the like."""
     for path in (file, *(file.with_name(f"{file.name}-{end}") for end in ("wal", "shm", "journal", "lock"))):
         if os.path.lexists(path) and not stat.S_ISREG(path.lstat().st_mode):
+            raise store.StoreError(f"{path} is a link, a pipe or the like: choose a backup of ordinary files")
+
+
+def _check_folders(source: Path) -> None:
+    """Raise StoreError if a folder of a backup is a link: what it leads to may be somebody's who gave it to nobody."""
+    for path in (source / name for name in ("bots", "builds", UNRATED)):
+        if path.is_symlink():
             raise store.StoreError(f"{path} is a link, a pipe or the like: choose a backup of ordinary files")
 
 
@@ -206,7 +214,7 @@ def _is_stored(version: store.Version, source: Path, bots: Path) -> bool:
     """
     try:
         program = program_of(source, version)
-        if not (program.root.is_dir() and submission.intact(program)):
+        if program.root.is_symlink() or not (program.root.is_dir() and submission.intact(program)):
             return False
         files = () if program.built else files_in(program.root, str(program.root), without=set())
     except (BadSubmission, OSError, ValueError, RecursionError):  # of a strange command, of folders nested too deep

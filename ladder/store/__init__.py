@@ -31,7 +31,6 @@ from ladder.store.database import (
     one_line,
     one_state,
     open,
-    open_copy,
     open_read,
     write,
 )
@@ -67,6 +66,7 @@ from ladder.store.records import (
     Version,
     VoidMatch,
 )
+from ladder.store.restoring import open_copy, restore
 from ladder.store.results import ATTEMPTS, faults, match, matches_of, pace, record
 from ladder.store.retirement import Retired, drop, reinstate, retire, retirements
 from ladder.store.sums import GATHERED, add_rated
@@ -170,6 +170,7 @@ __all__ = [
     "record",
     "reinstate",
     "rename",
+    "restore",
     "retire",
     "retirements",
     "scheduled",

@@ -73,17 +73,18 @@ def open(home: Path, *, thorough: bool = False, checkpoints: bool = False) -> Da
             if not path.exists():
                 _check_new(path, noted)
                 make_file(path)
-            db = _connect(path, "mode=rw")
+            db = connect(path, "mode=rw")
             on_error.callback(db.close)
-            _check(db, path, noted, thorough=thorough)
+            check_origin(db, path)
+            check_content(db, path, noted, thorough=thorough)
             db.enable_wal()
         assert isinstance(db.conn, _Connection)
         db.conn.path = path
         db.execute("PRAGMA synchronous = FULL")
         db.execute(f"PRAGMA wal_autocheckpoint = {LOG_PAGES if checkpoints else 0}")
-        _schema_version(db)  # the first read creates the write-ahead log
+        schema_version(db)  # the first read creates the write-ahead log
         db.conn.files, db.conn.checkpoints = Files.at(path), checkpoints
-        _migrate(db)
+        migrate(db)
         close_home(home)
         on_error.pop_all()
         return db
@@ -102,32 +103,20 @@ def open_read(home: Path, *, must_exist: bool = False) -> Database:
             if must_exist:
                 raise StoreError(f"no bot was submitted and no ladder played in {str(home)!r} yet")
             return in_memory()
-        db = _connect(path, "mode=ro" + _immutable(path))
+        db = connect(path, "mode=ro" + _immutable(path))
         on_error.callback(db.close)
-        _check(db, path, noted)
-        if _schema_version(db) < len(MIGRATIONS):
+        check_origin(db, path)
+        check_content(db, path, noted, thorough=False)
+        if schema_version(db) < len(MIGRATIONS):
             open(home).close()
         on_error.pop_all()
         return db
 
 
-def open_copy(path: Path) -> Database:
-    """Open a copy of a database, to which nobody writes, for reading; it is not brought up to date.
-
-    It is checked for damage. Raises StoreError.
-    """
-    with one_line(path), ExitStack() as on_error:
-        db = _connect(path, "mode=ro" + _alone(path))
-        on_error.callback(db.close)
-        _check(db, path, locks.noted(path), thorough=True)
-        on_error.pop_all()
-        return db
-
-
-def in_memory() -> Database:
-    """Return an empty store in memory, which ends with its connection."""
+def in_memory(schema: int | None = None) -> Database:
+    """Return an empty store in memory, with the tables of today or of an older schema; it ends with its connection."""
     db = _prepared(sqlite3.connect(":memory:", isolation_level=None))
-    _migrate(db)
+    migrate(db, schema)
     return db
 
 
@@ -245,7 +234,7 @@ def _free(path: Path) -> int:
 def _stored(db: Database) -> int:
     """Return a number that grows with everything important that is stored, and never falls."""
     counted = ["max(rowid) FROM versions", "max(id) FROM groups", "max(rowid) FROM replays"]
-    if _schema_version(db) >= CORRECTIONS:  # else it is of an older arena
+    if schema_version(db) >= CORRECTIONS:  # else it is of an older arena
         counted.append("max(id) FROM corrections")
     row = db.execute(f"SELECT {' + '.join(f'coalesce((SELECT {each}), 0)' for each in counted)}").fetchone()
     return int(row[0])
@@ -303,7 +292,8 @@ def _begun(path: Path) -> bool:
     return path.exists() and path.stat().st_size > 0
 
 
-def _connect(path: Path, mode: str) -> Database:
+def connect(path: Path, mode: str) -> Database:
+    """Connect to the file of a database, which is not looked at yet; `mode` is that of SQLite's addresses."""
     uri = f"{path.absolute().as_uri()}?{mode}"
     return _prepared(sqlite3.connect(uri, uri=True, timeout=PATIENCE, isolation_level=None, factory=_Connection))
 
@@ -337,52 +327,61 @@ def _without(*modules: str) -> Iterator[None]:
 def _immutable(path: Path) -> str:
     """Return the option that reads a database on a read-only or full disk."""
     writable = os.access(path.parent, os.W_OK, effective_ids=True) and _free(path) >= BOOKKEEPING
-    return "" if writable else _alone(path)
+    return "" if writable else alone(path)
 
 
-def _alone(path: Path) -> str:
+def alone(path: Path) -> str:
     """Return the option that reads a database without making files beside it, unless a write-ahead log is there."""
     log = path.with_name(path.name + "-wal")
     left = log.exists() and log.stat().st_size
     return "" if left else "&immutable=1"
 
 
-def _check(db: Database, path: Path, noted: int, *, thorough: bool = False) -> None:
+def check_origin(db: Database, path: Path) -> None:
+    """Raise StoreError unless a database is new, or was made by this arena or an older one."""
     # in one statement, because another process may be making it; a new home has neither
-    facts = "(SELECT application_id FROM pragma_application_id), (SELECT count(*) FROM sqlite_master)"
-    owner, tables = db.execute(f"SELECT {facts}").fetchone()
-    if tables and owner != APPLICATION_ID:
+    facts = "(SELECT application_id FROM pragma_application_id), (SELECT count(*) FROM sqlite_schema)"
+    owner, made = db.execute(f"SELECT {facts}").fetchone()
+    schema = schema_version(db)
+    if made and (owner != APPLICATION_ID or schema < 0):
         raise StoreError(f"{path} belongs to another program: move it away, or choose another home")
-    if _schema_version(db) > len(MIGRATIONS):
-        raise StoreError(
-            f"{path} was written by a newer arena (schema {_schema_version(db)}, this one knows"
-            f" {len(MIGRATIONS)}): update the arena, or choose another home"
-        )
+    if schema > len(MIGRATIONS):
+        knows = f"(schema {schema}, this one knows {len(MIGRATIONS)})"
+        raise StoreError(f"{path} was written by a newer arena {knows}: update the arena, or choose another home")
+
+
+def check_content(db: Database, path: Path, noted: int, *, thorough: bool) -> None:
+    """Raise StoreError if a database is damaged, as far as that is looked for, or holds less than was stored."""
     if thorough or path.stat().st_size <= QUICKLY_CHECKED:
         verdict = db.execute("PRAGMA quick_check(1)").fetchone()[0]
         if verdict != "ok":
             raise StoreError(f"{path} {_FAULTS['SQLITE_CORRUPT']} ({verdict.splitlines()[-1]})")
-    if noted and noted > (_stored(db) if tables else 0):
+    if noted and noted > (_stored(db) if schema_version(db) else 0):
         raise StoreError(
             f"{path} holds less than was stored: {path.name}-wal was beside it and is gone, or this is an older copy;"
             f" put the missing file back, or remove {path.name}-lock to go on with what there is"
         )
 
 
-def _schema_version(db: Database) -> int:
+def schema_version(db: Database) -> int:
+    """Return how many of the changes in schema.py were made to a database."""
     return int(db.execute("PRAGMA user_version").fetchone()[0])
 
 
-def _migrate(db: Database) -> None:
-    if _schema_version(db) == len(MIGRATIONS):
+def migrate(db: Database, schema: int | None = None) -> None:
+    """Make the changes that a database lacks, all or up to a schema, in one transaction."""
+    schema = len(MIGRATIONS) if schema is None else schema
+    if schema_version(db) == schema:
         return
     db.execute("PRAGMA foreign_keys = OFF")  # so that a table can be replaced; impossible within a transaction
     try:
         with write(db):
-            for number in range(_schema_version(db), len(MIGRATIONS)):
+            for number in range(schema_version(db), schema):
                 MIGRATIONS[number](db)
             db.execute(f"PRAGMA application_id = {APPLICATION_ID}")
-            db.execute(f"PRAGMA user_version = {len(MIGRATIONS)}")
+            db.execute(f"PRAGMA user_version = {schema}")
+    except sqlite3.DatabaseError as error:
+        raise StoreError(f"{_path(db)} cannot be brought up to date ({error}): put a backup in its place") from error
     finally:
         db.execute("PRAGMA foreign_keys = ON")
 

@@ -18,6 +18,7 @@ from arena import roster
 from arena.roster import backup as backups
 from arena.sandbox import places
 from ladder import store
+from ladder.store import restoring
 from ladder.store.database import APPLICATION_ID
 from ladder.store.export import PAGES
 from ladder.store.schema import MIGRATIONS
@@ -259,6 +260,81 @@ def test_a_database_that_leads_elsewhere_is_refused(home: Path, change: str) -> 
     (home.parent / "monday/builds/d1").symlink_to(home.parent / "monday/bots")
     (home.parent / "monday/victim.log").write_text("theirs")
     assert "has a version with a name or digest that no arena gives" in refused("restore", "monday", "--home", "new")
+
+
+ENDLESS = "CREATE VIEW chances AS WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n) SELECT i FROM n"
+STRANGE = {
+    "a view in the place of a table": f"ALTER TABLE chances RENAME TO c; {ENDLESS}",
+    "a view for the versions": "ALTER TABLE versions RENAME TO v; CREATE VIEW versions AS SELECT 1 << 62 AS label",
+    "a computed column": "ALTER TABLE legs ADD COLUMN extra TEXT AS (hex(zeroblob(1000000)))",
+    "tables of today in a schema of old": "PRAGMA user_version = 1",
+    "a schema below zero": "PRAGMA user_version = -5",
+    "tables that no schema has": "PRAGMA user_version = 0",
+    "a table without its rows' names": "DROP TABLE log_sizes; CREATE TABLE log_sizes (bot TEXT, bytes INTEGER)",
+    "a row that refers to none": "INSERT INTO chances VALUES ('none', 'one@1', 0, '{}', NULL)",
+    "a text that no machine should read": f"UPDATE versions SET run = CAST(zeroblob({65 << 20}) AS TEXT)",
+}
+"""Databases that no arena makes."""
+
+
+@pytest.mark.parametrize("change", STRANGE.values(), ids=STRANGE)
+@pytest.mark.usefixtures("home")
+def test_a_database_that_no_arena_makes_is_refused(change: str) -> None:
+    """In one line, and before what a stranger put into the place of a table is read: it may never end."""
+    assert typed("backup", "monday").code == 0
+    _change(Path("monday/arena.db"), change)
+    assert "monday/arena.db" in refused("restore", "monday", "--home", "new")
+
+
+@pytest.mark.usefixtures("home")
+def test_nothing_of_a_stranger_runs_in_the_new_home() -> None:
+    """Triggers and views of a backup stay behind, and so do tables and indexes that the arena does not know."""
+    assert typed("backup", "monday").code == 0
+    trigger = "CREATE TRIGGER t AFTER INSERT ON versions BEGIN DELETE FROM ladders; END"
+    more = "CREATE TABLE more (x); CREATE INDEX i ON versions (name); CREATE VIEW v AS SELECT 1"
+    _change(Path("monday/arena.db"), f"{trigger}; {more}")
+    assert typed("restore", "monday", "--home", "new").code == 0
+    with store.open_read(Path("new")) as restored, store.open_read(Path(".arena")) as own:
+        made = "SELECT type, name, sql FROM sqlite_schema ORDER BY name"
+        assert list(restored.execute(made)) == list(own.execute(made))
+        assert store.versions(restored) == store.versions(own)
+
+
+@pytest.mark.usefixtures("home")
+def test_reading_a_backup_takes_no_longer_than_it_may(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A table can be made so that each of its rows takes long to check."""
+    monkeypatch.setattr(restoring, "PATIENCE", -1e9)
+    monkeypatch.setattr(restoring, "STEPS", 1)
+    assert typed("backup", "monday").code == 0
+    assert "interrupted" in refused("restore", "monday", "--home", "new")
+
+
+@pytest.mark.parametrize("name", ["bots", "builds", "unrated"])
+def test_a_folder_that_is_a_link_is_not_followed(home: Path, name: str) -> None:
+    """A stranger's backup could name a folder of yours, whose files would then be in a home that you give away."""
+    assert typed("backup", "monday").code == 0
+    (home.parent / "mine").mkdir()
+    (home.parent / "mine/secret.json").write_text('{"key": 1}')
+    shutil.rmtree(home.parent / "monday" / name, ignore_errors=True)
+    (home.parent / "monday" / name).symlink_to(home.parent / "mine")
+    assert f"{name} is a link" in refused("restore", "monday", "--home", "new")
+
+
+def test_a_program_that_is_a_link_is_not_followed(home: Path) -> None:
+    """It counts as missing, like a program that was changed."""
+    assert typed("backup", "monday").code == 0
+    program = home.parent / "monday/bots" / program_of(home, "one@1").name
+    shutil.rmtree(program)
+    program.symlink_to(program_of(home, "one@1"))
+    ran = typed("restore", "monday", "--home", "new")
+    assert (ran.code, "the programs of one@1:" in ran.err) == (0, True)
+
+
+def _change(database: Path, script: str) -> None:
+    """Change a copy of a database as a stranger could, with all rules switched off."""
+    with closing(Database(database)) as db:
+        db.execute("PRAGMA journal_mode = DELETE")
+        db.executescript(f"PRAGMA foreign_keys = OFF; PRAGMA legacy_alter_table = ON; {script}")
 
 
 @pytest.mark.parametrize("name", ["arena.db", "arena.db-wal", "arena.db-lock"])

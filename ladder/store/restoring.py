@@ -1,0 +1,113 @@
+"""Makes a database of a copy of one, which may be a stranger's: the rows of the arena's tables, and nothing else.
+
+Copied page by page, a stranger's triggers would run in the new home, and views in the place of tables would be read.
+So a new database is made as old as the copy, and gets the rows; whoever opens it next brings it up to date.
+"""
+
+from __future__ import annotations
+
+import sqlite3
+import time
+from collections.abc import Callable, Iterator
+from contextlib import closing, contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from ladder.store import locks
+from ladder.store.database import (
+    StoreError,
+    alone,
+    check_content,
+    check_origin,
+    connect,
+    in_memory,
+    migrate,
+    one_line,
+    schema_version,
+)
+from ladder.store.home import make_file
+
+if TYPE_CHECKING:
+    from sqlite_utils import Database
+
+LONGEST_VALUE = 64 << 20
+"""Bytes of the longest text or replay that is read: far more than a match of any game takes."""
+PATIENCE = 60.0
+"""Seconds that reading a database may take in any case."""
+SLOWEST = 1 << 20
+"""Bytes that are read in each further second, at least; a disk that is worth copying from reads fifty times as many."""
+STEPS = 100_000
+"""Steps of SQLite between two looks at the clock: about a millisecond."""
+
+
+@contextmanager
+def open_copy(path: Path) -> Iterator[Database]:
+    """Open a copy of a database, to which nobody writes, for reading; it is not brought up to date.
+
+    It is checked for damage, and for tables that only look like the arena's. Raises StoreError, also from the block if
+    reading takes too long or a value is too long.
+    """
+    with one_line(path), closing(connect(path, "mode=ro" + alone(path))) as db:
+        end = time.monotonic() + PATIENCE + path.stat().st_size / SLOWEST
+        db.conn.set_progress_handler(lambda: time.monotonic() > end, STEPS)
+        db.conn.setlimit(sqlite3.SQLITE_LIMIT_LENGTH, LONGEST_VALUE)
+        try:
+            check_origin(db, path)
+            _check_tables(db, path)  # before its rows are read: a view in the place of a table may never end
+            check_content(db, path, locks.noted(path), thorough=True)
+            yield db
+        except (sqlite3.OperationalError, sqlite3.DataError, sqlite3.IntegrityError) as error:
+            if getattr(error, "sqlite_errorname", "").startswith(("SQLITE_IOERR", "SQLITE_FULL", "SQLITE_CORRUPT")):
+                raise
+            raise StoreError(f"{path} holds what no arena stores ({error}): choose another backup") from error
+
+
+def restore(old: Database, file: Path, report: Callable[[int, int], None]) -> None:
+    """Copy the rows of `open_copy` into a new database, at a path that must not exist. Raises StoreError.
+
+    `report` is called with how many tables are copied, of how many.
+    """
+    make_file(file)
+    with one_line(file), closing(connect(file, "mode=rw")) as new:
+        migrate(new, schema_version(old))
+        new.execute("PRAGMA foreign_keys = OFF")  # rows come before those that they refer to; they are checked below
+        new.execute("BEGIN")
+        tables = _tables(new)
+        for done, table in enumerate(tables):
+            report(done, len(tables))
+            _copy(old, new, table)
+        if new.execute("PRAGMA foreign_key_check").fetchone() is not None:
+            raise sqlite3.IntegrityError("a row refers to one that is not there")
+        new.execute("COMMIT")
+
+
+def _check_tables(db: Database, path: Path) -> None:
+    """Raise StoreError unless each table of the arena's is there, an ordinary one with the arena's columns."""
+    if not (schema := schema_version(db)):
+        raise StoreError(f"{path} is no backup: there is nothing in it")
+    with closing(in_memory(schema)) as model:
+        for table in _tables(model):
+            if _shape(db, table) != _shape(model, table):
+                raise StoreError(f"{path} has no table {table} as the arena makes it: choose another backup")
+
+
+def _tables(db: Database) -> list[str]:
+    found = db.execute("SELECT name FROM sqlite_schema WHERE type = 'table' AND name NOT LIKE 'sqlite%' ORDER BY name")
+    return [name for (name,) in found]
+
+
+def _shape(db: Database, table: str) -> tuple[object, ...]:
+    """Return what makes a table one of the arena's: that it is neither a view nor computed, and its columns."""
+    kind = db.execute("SELECT type, wr, strict FROM pragma_table_list WHERE schema = 'main' AND name = ?", [table])
+    columns = db.execute("SELECT name, type, pk, hidden FROM pragma_table_xinfo(?) ORDER BY name", [table])
+    return (*kind.fetchall(), *columns.fetchall())
+
+
+def _copy(old: Database, new: Database, table: str) -> None:
+    """Replace what a new table holds by the rows of the old one, in their order."""
+    (has_rowid,) = new.execute("SELECT NOT wr FROM pragma_table_list WHERE name = ?", [table]).fetchone()
+    names = ["rowid"] * has_rowid + [name for (name,) in new.execute("SELECT name FROM pragma_table_info(?)", [table])]
+    columns = ", ".join(f'"{name}"' for name in names)
+    new.execute(f"DELETE FROM {table}")
+    rows = old.execute(f"SELECT {columns} FROM {table} NOT INDEXED")  # an index may hold other values than the table
+    new.conn.executemany(f"INSERT INTO {table} ({columns}) VALUES ({', '.join('?' * len(names))})", rows)
