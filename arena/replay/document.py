@@ -204,7 +204,7 @@ def opened(text: bytes) -> Document:
         if (number := msgspec.json.decode(text, type=_Format).format) > FORMAT:
             raise Unreadable(f"it is of format {number}, this arena knows {FORMAT}: update the arena")
         return msgspec.json.decode(text, type=Document)
-    except (msgspec.MsgspecError, RecursionError) as error:
+    except (msgspec.MsgspecError, UnicodeDecodeError, RecursionError) as error:
         raise Unreadable(f"it is no replay: {error}") from error
 
 

@@ -134,7 +134,7 @@ def _read(notes: BinaryIO) -> dict[str, Note]:
     notes.seek(0)
     found = {}
     for line in notes:
-        with suppress(msgspec.DecodeError):  # such a line, or an empty one
+        with suppress(msgspec.DecodeError, UnicodeDecodeError):  # such a line, or an empty one
             note = msgspec.json.decode(line, type=Note)
             if _is_inside(note.file):
                 found[note.file] = note

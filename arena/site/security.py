@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ipaddress
+import re
 import socket
 from collections.abc import Set
 
@@ -21,6 +22,7 @@ POLICY = (
 FORM = "application/x-www-form-urlencoded"
 LARGEST = 4096
 """Bytes that can be sent at once."""
+_HOST = re.compile(r"(?P<name>\[[0-9a-f:.]+\]|[^:\[\]]+)(:[0-9]*)?")
 HEADERS = {
     "Content-Security-Policy": POLICY,
     "Cache-Control": "no-cache",  # ask whether it has changed, or a new arena would be shown by old scripts
@@ -63,6 +65,10 @@ class Guard:
 
     def _refusal(self, scope: Scope) -> PlainTextResponse | None:
         headers = Headers(scope=scope)
+        if "content-length" in headers and "transfer-encoding" in headers:
+            # two programs on the way may disagree on where such a request ends, and take its rest for another one
+            only = "A request has one length.\n"
+            return PlainTextResponse(only, 400, {"Connection": "close"})
         if scope["method"] not in ("GET", "HEAD") and not self._is_for_forms(scope):
             return PlainTextResponse("This page can only be read.\n", 405, {"Allow": "GET, HEAD"})
         host = hostname(headers.get("host", ""))
@@ -91,11 +97,12 @@ def _refused_form(headers: Headers) -> PlainTextResponse | None:
 
 
 def hostname(host: str) -> str:
-    """Return the name in a Host header, without its port; an address of IPv6 stays in brackets."""
-    name = host.lower()
-    if name.startswith("["):
-        return name.partition("]")[0] + "]"
-    return name.partition(":")[0]
+    """Return the name in a Host header, without its port; an address of IPv6 stays in brackets.
+
+    Empty for what is no name: the name of no site.
+    """
+    found = _HOST.fullmatch(host.lower())
+    return found["name"] if found else ""
 
 
 def names(host: str) -> Set[str]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import errno
 import signal
 import socket
@@ -12,6 +13,7 @@ from types import FrameType
 
 import uvicorn
 
+from arena.site import connections
 from arena.site.app import Site
 from arena.site.tables import Tables
 
@@ -57,19 +59,26 @@ def _why(host: str, port: int, error: OSError) -> str:
 def serve(home: Path, host: str, own: socket.socket, tables: Tables | None) -> None:
     """Serve the site of a home until Ctrl-C; people can play if there are tables."""
     site = Site(home, host, tables=tables)
-    config = uvicorn.Config(
+    # Until the server hears them, signals wait: in the middle of a start they would leave the loop of events half made.
+    signal.pthread_sigmask(signal.SIG_BLOCK, _STOPS)
+    try:
+        _Server(config(site), site).run([own])
+    finally:
+        signal.pthread_sigmask(signal.SIG_UNBLOCK, _STOPS)
+
+
+def config(site: Site) -> uvicorn.Config:
+    """Return how a site is served."""
+    return uvicorn.Config(
         site.app,
         log_level="error",
         access_log=False,
         server_header=False,
+        http=connections.protocol(),  # type: ignore[arg-type]  # it is only called
+        ws="none",
+        backlog=connections.BACKLOG,
         timeout_graceful_shutdown=GRACE,
     )
-    # Until the server hears them, signals wait: in the middle of a start they would leave the loop of events half made.
-    signal.pthread_sigmask(signal.SIG_BLOCK, _STOPS)
-    try:
-        _Server(config, site).run([own])
-    finally:
-        signal.pthread_sigmask(signal.SIG_UNBLOCK, _STOPS)
 
 
 class _Server(uvicorn.Server):
@@ -81,6 +90,7 @@ class _Server(uvicorn.Server):
 
     async def main_loop(self) -> None:
         """Wait for the end, from now on with signals."""
+        connections.say_little(asyncio.get_running_loop())
         signal.pthread_sigmask(signal.SIG_UNBLOCK, _STOPS)
         await super().main_loop()
 

@@ -126,7 +126,7 @@ class Table:
         try:
             async for line in process.stdout:
                 # rules from elsewhere may print, and a process be killed in the middle of a line
-                with contextlib.suppress(msgspec.DecodeError, RecursionError):
+                with contextlib.suppress(msgspec.DecodeError, UnicodeDecodeError, RecursionError):
                     msgspec.json.decode(line, type=_News)
                     news = msgspec.json.decode(line, type=dict[str, Any])
                     if not self.told:

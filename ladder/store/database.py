@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import os
 import sqlite3
+import stat
 import sys
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager, nullcontext, suppress
@@ -67,6 +68,7 @@ def open(home: Path, *, thorough: bool = False, checkpoints: bool = False) -> Da
     path = home / "arena.db"
     with one_line(path), ExitStack() as on_error:
         make_home(home)
+        check_ordinary(path)
         # One process makes it: SQLite does not wait for others when a new database gets its write-ahead log.
         with nullcontext() if _begun(path) else locks.turn(path):
             noted = locks.noted(path)
@@ -97,6 +99,7 @@ def open_read(home: Path, *, must_exist: bool = False) -> Database:
     """
     path = home / "arena.db"
     with one_line(path), ExitStack() as on_error:
+        check_ordinary(path)
         noted = locks.noted(path)
         if not _is_there(path):
             _check_new(path, noted)
@@ -335,6 +338,14 @@ def alone(path: Path) -> str:
     log = path.with_name(path.name + "-wal")
     left = log.exists() and log.stat().st_size
     return "" if left else "&immutable=1"
+
+
+def check_ordinary(path: Path) -> None:
+    """Raise StoreError if a database, or a file that is opened beside it, is a pipe or the like: it might never end."""
+    for file in (path, *(path.with_name(f"{path.name}-{end}") for end in ("wal", "shm", "journal", "lock"))):
+        with suppress(FileNotFoundError, NotADirectoryError):
+            if not stat.S_ISREG(file.stat().st_mode):
+                raise StoreError(f"{file} is a folder, a pipe or the like: move it away, or choose another home")
 
 
 def check_origin(db: Database, path: Path) -> None:

@@ -6,12 +6,14 @@ So a new database is made as old as the copy, and gets the rows; whoever opens i
 
 from __future__ import annotations
 
+import json
+import re
 import sqlite3
 import time
 from collections.abc import Callable, Iterator
 from contextlib import closing, contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from ladder.store import locks
 from ladder.store.database import (
@@ -38,6 +40,15 @@ SLOWEST = 1 << 20
 """Bytes that are read in each further second, at least; a disk that is worth copying from reads fifty times as many."""
 STEPS = 100_000
 """Steps of SQLite between two looks at the clock: about a millisecond."""
+
+TYPED = {"seed_text", "who", "why", "title", "subject"}
+"""Columns of what people typed, which may be any text: whoever prints it makes it printable."""
+QUOTED = {"evidence", "voids"}
+"""Columns of JSON that quotes what bots and machines said; the same holds for it."""
+JSON = {"games", "run", "options", "limits", "bots", "field", "rated_by", "ratings", "counts"}
+"""Columns of JSON in which the arena writes names and numbers."""
+
+_WHOLE = re.compile("-?[0-9]{1,4300}")  # Python reads no longer ones
 
 
 @contextmanager
@@ -110,4 +121,33 @@ def _copy(old: Database, new: Database, table: str) -> None:
     columns = ", ".join(f'"{name}"' for name in names)
     new.execute(f"DELETE FROM {table}")
     rows = old.execute(f"SELECT {columns} FROM {table} NOT INDEXED")  # an index may hold other values than the table
-    new.conn.executemany(f"INSERT INTO {table} ({columns}) VALUES ({', '.join('?' * len(names))})", rows)
+    inserted = f"INSERT INTO {table} ({columns}) VALUES ({', '.join('?' * len(names))})"
+    new.conn.executemany(inserted, (_checked(table, names, row) for row in rows))
+
+
+def _checked(table: str, columns: list[str], row: tuple[Any, ...]) -> tuple[Any, ...]:
+    """Return a row as it is. Raises DataError for text that the arena would not write there."""
+    for column, value in zip(columns, row, strict=True):
+        if isinstance(value, str) and not _is_ours(column, value):
+            raise sqlite3.DataError(f"{value[:40]!a} in column {column} of table {table}")
+    return row
+
+
+def _is_ours(column: str, text: str) -> bool:
+    if column in TYPED:
+        return True
+    if column == "score":
+        return _WHOLE.fullmatch(text) is not None
+    if column not in JSON | QUOTED:
+        return text.isprintable()
+    try:
+        return _is_printable(json.loads(text)) or column in QUOTED
+    except (ValueError, RecursionError):
+        return False
+
+
+def _is_printable(value: object) -> bool:
+    """Tell whether all text in a value of JSON is: then it moves no cursor, wherever it is shown."""
+    if isinstance(value, dict):
+        return all(map(_is_printable, [*value.keys(), *value.values()]))
+    return all(map(_is_printable, value)) if isinstance(value, list) else str(value).isprintable()

@@ -2,15 +2,21 @@
 
 from __future__ import annotations
 
+import resource
 import signal
 import socket
 import subprocess
+import time
 import urllib.request
+from contextlib import ExitStack
+from functools import partial
 from pathlib import Path
+from urllib.parse import urlsplit
 
 import psutil
 import pytest
 
+from arena.site import connections
 from arena.site.tables import CLOSED
 from tests.cli.commands import ARENA, PATIENCE, arena, environment, everything_in
 from tests.site.people import Person
@@ -39,6 +45,25 @@ def test_it_serves_until_it_is_stopped(home: Path, end: signal.Signals) -> None:
             assert served.stderr.read() == "the site has ended\n"
         assert served.wait(PATIENCE) == 130
     assert everything_in(home) == before
+
+
+def test_others_are_answered_while_many_connections_send_nothing(home: Path) -> None:
+    """There are more of them than the server may open files: the one that is silent longest makes room for the next."""
+    words = [str(ARENA), "serve", "--port", str(free_port()), "--home", str(home)]
+    files = connections.RESERVED + 64
+    few = partial(resource.setrlimit, resource.RLIMIT_NOFILE, (files, files))
+    with subprocess.Popen(words, env=environment(), stderr=subprocess.PIPE, text=True, preexec_fn=few) as served:
+        assert served.stderr is not None
+        address = served.stderr.readline().split()[0]
+        where = urlsplit(address)
+        with ExitStack() as silent:
+            for _ in range(files):
+                silent.enter_context(socket.create_connection((where.hostname, where.port), PATIENCE))
+            begun = time.monotonic()
+            assert b"ann@1" in urllib.request.urlopen(address, timeout=PATIENCE).read()
+            assert time.monotonic() - begun < connections.PATIENCE / 2
+        served.send_signal(signal.SIGINT)
+        assert served.stderr.read() == "the site has ended\n"
 
 
 def test_a_home_that_is_not_there_yet_is_named(tmp_path: Path) -> None:

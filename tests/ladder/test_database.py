@@ -132,6 +132,10 @@ def directory(path: Path) -> None:
     path.mkdir()
 
 
+def pipe(path: Path) -> None:
+    os.mkfifo(path)
+
+
 @pytest.mark.parametrize(
     ("spoil", "line"),
     [
@@ -140,7 +144,8 @@ def directory(path: Path) -> None:
         (newer, f"was written by a newer arena (schema 99, this one knows {len(schema.MIGRATIONS)}): update the arena"),
         (torn, "is damaged: put a backup in its place"),
         (flipped, "is damaged: put a backup in its place"),
-        (directory, "cannot be opened, read or written: it must be a file"),
+        (directory, "is a folder, a pipe or the like: move it away"),
+        (pipe, "is a folder, a pipe or the like: move it away"),
     ],
 )
 def test_what_is_no_store_is_refused_and_left_alone(home: Path, spoil: Callable[[Path], None], line: str) -> None:

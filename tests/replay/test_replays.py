@@ -275,5 +275,7 @@ def test_what_is_no_replay_is_named(tmp_path: Path) -> None:
     assert "it is no replay" in typed("replay", tmp_path / "no.json").err
     assert "of format 2, this arena knows 1: update the arena" in typed("replay", tmp_path / "newer.json").err
     assert "No such file" in typed("replay", tmp_path / "none.json").err
+    (tmp_path / "latin.json").write_bytes('{"format": 1, "match": "Müller"}'.encode("latin-1"))
+    assert "it is no replay" in typed("replay", tmp_path / "latin.json").err
     (tmp_path / "deep.json").write_text('{"replay":' * 200_000)
     assert "it is no replay" in typed("replay", tmp_path / "deep.json").err

@@ -44,8 +44,7 @@ class Served:
 
     def __init__(self, home: Path, tables: Tables | None = None) -> None:
         site = Site(home, "127.0.0.1", look=0.1, tables=tables)
-        config = uvicorn.Config(site.app, log_level="error", timeout_graceful_shutdown=1)
-        self._server = uvicorn.Server(config)
+        self._server = uvicorn.Server(server.config(site))
 
     def __enter__(self) -> str:
         self._listening = server.listening("127.0.0.1", 0)

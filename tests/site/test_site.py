@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import re
 from collections.abc import Iterator
 from html import unescape
@@ -336,7 +337,20 @@ def test_every_answer_is_guarded(site: TestClient, ladder: store.Ladder) -> None
         assert "set-cookie" not in headers
 
 
-@pytest.mark.parametrize("host", ["evil.example", "127.0.0.1.evil.example", "", "localhost.", "[::2]", "10.0.0.1"])
+MADE_UP = (
+    "localhost.",
+    "[::1].evil.example",
+    "[::1]evil:80",
+    "127.0.0.1:80.evil",
+    "[127.0.0.1",
+    "localhost:80:80",
+)
+"""What only begins as a name of the site does."""
+
+
+@pytest.mark.parametrize(
+    "host", ["evil.example", "127.0.0.1.evil.example", "", "localhost.", "[::2]", "10.0.0.1", *MADE_UP]
+)
 def test_another_name_is_refused(site: TestClient, host: str) -> None:
     """A site of somebody else could let its name lead here, and read what only this machine may."""
     assert site.get("/", headers={"Host": host}).status_code == 421
@@ -545,6 +559,18 @@ def test_a_home_that_is_replaced_while_it_is_shown(tmp_path: Path) -> None:
         home.rmdir()
         (tmp_path / "aside").rename(home)
         assert site.get("/bot/ann").status_code == 200
+
+
+def test_a_database_that_became_a_pipe_does_not_hold_the_site_up(tmp_path: Path) -> None:
+    """Nobody writes into the pipe, so whoever opened it would wait for ever."""
+    homes.make(tmp_path, ("ann", "bob"), 1)
+    with homes.site(tmp_path) as site:
+        assert site.get("/").status_code == 200
+        (tmp_path / "arena.db").rename(tmp_path / "arena.old")
+        os.mkfifo(tmp_path / "arena.db")
+        assert site.get("/").status_code == 503
+        (tmp_path / "arena.old").rename(tmp_path / "arena.db")
+        assert site.get("/").status_code == 200
 
 
 def test_a_home_of_a_newer_arena_is_one_plain_page(tmp_path: Path) -> None:

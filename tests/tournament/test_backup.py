@@ -242,7 +242,6 @@ HOSTILE = {
     "digest": "digest = 'd1/../../../victim'",
     "built": "built = '/etc'",
     "name": "name = '..', label = '..@1'",
-    "run": f"run = '{'[' * 100_000}'",
 }
 """Changes of a version to what leads elsewhere, or to what no arena writes."""
 
@@ -273,6 +272,10 @@ STRANGE = {
     "a table without its rows' names": "DROP TABLE log_sizes; CREATE TABLE log_sizes (bot TEXT, bytes INTEGER)",
     "a row that refers to none": "INSERT INTO chances VALUES ('none', 'one@1', 0, '{}', NULL)",
     "a text that no machine should read": f"UPDATE versions SET run = CAST(zeroblob({65 << 20}) AS TEXT)",
+    "a name that moves the cursor": "INSERT INTO log_sizes VALUES (char(27) || '[2J', 0)",
+    "a name that turns the direction": """UPDATE versions SET games = '["buttons\\u202e"]'""",
+    "a text where JSON should be": "UPDATE versions SET run = 'run'",
+    "JSON that is nested too deep": f"UPDATE versions SET run = '{'[' * 100_000}'",
 }
 """Databases that no arena makes."""
 
@@ -298,6 +301,14 @@ def test_nothing_of_a_stranger_runs_in_the_new_home() -> None:
         made = "SELECT type, name, sql FROM sqlite_schema ORDER BY name"
         assert list(restored.execute(made)) == list(own.execute(made))
         assert store.versions(restored) == store.versions(own)
+
+
+def test_what_people_typed_comes_back_as_it_was(home: Path) -> None:
+    """Reasons may be any text: they are made printable where they are shown."""
+    assert typed("ban", "one", "--why", "no\u202e").code == 0
+    assert typed("backup", "monday").code == 0
+    assert typed("restore", "monday", "--home", "new").code == 0
+    assert typed("log", "--home", "new") == typed("log", "--home", home)
 
 
 @pytest.mark.usefixtures("home")
