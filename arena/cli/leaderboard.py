@@ -61,10 +61,10 @@ def leaderboard(
 ) -> None:
     """Show who is best, and how sure that is.
 
-    Bots are in the order of their rating, which is mu − 3 sigma: what they are almost certainly worth, relative to the
-    average of the field. mu is the estimated skill, sigma its uncertainty; settled is mu computed from all matches at
-    once. points is the percentage of the possible points, with a 95 % interval, or – in the first round. ~ marks a
-    bot that is not significantly worse than the one above it.
+    Bots are in the order of their rating, which is mu − 3 sigma: what they are almost certainly worth, above the
+    average of the bots that the ladder began with. mu is the estimated skill, sigma its uncertainty; settled is mu
+    computed from all matches at once. points is the percentage of the possible points, with a 95 % interval, or – in
+    the first round. ~ marks a bot that is not significantly worse than the one above it.
 
     \b
     Example:
@@ -152,22 +152,22 @@ def picture(board: Leaderboard) -> Group:
     head = f"{title(game, board.players)}{settings} (ladder {board.ladder}):"
     apart = " " if len(f"{head} {counts}") <= console().width else "\n"
     bots = board.provisional or board.bots
-    rows = [_rows(bots)] if bots else []
+    rows = [_rows(bots, board.zero)] if bots else []
     return Group(Text(f"{head}{apart}{counts}", style="bold"), *rows, *_notes(board, bots))
 
 
-def _rows(bots: Sequence[RankedBot]) -> Table:
+def _rows(bots: Sequence[RankedBot], zero: Sequence[str]) -> Table:
     width, left_out = console().width, list(LEFT_OUT)
     columns = list(COLUMNS)
-    while measured(made := _table(bots, columns)).maximum > width and left_out:
+    while measured(made := _table(bots, zero, columns)).maximum > width and left_out:
         columns.remove(left_out.pop(0))
     return made
 
 
-def _table(bots: Sequence[RankedBot], columns: Sequence[str]) -> Table:
+def _table(bots: Sequence[RankedBot], zero: Sequence[str], columns: Sequence[str]) -> Table:
     from arena.reports.leaderboard import centre, settled_centre
 
-    live, settled = centre(bots), settled_centre(bots)
+    live, settled = centre(bots, zero), settled_centre(bots, zero)
     rows = table(*columns, right=[column for column in columns if column != "bot"])
     for bot in bots:
         cells = _cells(bot, live, settled)
@@ -226,11 +226,11 @@ def _more_pictures(board: Leaderboard) -> list[RenderableType]:
 
 
 def _skills(board: Leaderboard) -> dict[str, tuple[float, float]]:
-    """Return the mean and standard deviation of each bot's skill, relative to the field, by its name for people."""
+    """Return the mean and standard deviation of each bot's skill, above the zero of ratings, by its name for people."""
     from arena.reports.leaderboard import centre
 
     bots = board.provisional or board.bots
-    middle = centre(bots)
+    middle = centre(bots, board.zero)
     return {called(bot.bot, bot.title): (bot.mu - middle, bot.sigma) for bot in bots}
 
 

@@ -46,7 +46,7 @@ class VersionCard(Report):
     rank: int
     """Place on the leaderboard; the best bot has 1."""
     rating: float
-    """mu − 3 sigma relative to the mean mu of the field, as tables show it."""
+    """mu − 3 sigma above the zero of ratings, as tables show it."""
     mu: float
     """As it is stored, as is `sigma`."""
     sigma: float
@@ -163,7 +163,7 @@ def _in_ladder(db: Database, ladder: store.Ladder, version: store.Version) -> Bo
     if not own:
         return None
     label = version.label if version.label in [row.label for row in own] else own[-1].label
-    shares, middle = store.shares(db, ladder, [row.label for row in own]), centre(rows)
+    shares, middle = store.shares(db, ladder, [row.label for row in own]), centre(rows, store.founders(db, ladder))
     return BotInLadder(
         game=ladder.key.game,
         players=ladder.key.seats,

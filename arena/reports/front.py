@@ -109,7 +109,8 @@ def progress(db: Database, ladder: store.Ladder, *, running: bool) -> Progress:
 
 def _listed(db: Database, ladder: store.Ladder, titles: Mapping[str, str], *, running: bool) -> ListedLadder:
     rows = store.leaderboard(db, ladder)
-    leader = rows and Leader(bot=rows[0].label, rating=rows[0].shown - centre(rows), title=titles.get(rows[0].name))
+    middle = centre(rows, store.founders(db, ladder))
+    leader = rows and Leader(bot=rows[0].label, rating=rows[0].shown - middle, title=titles.get(rows[0].name))
     return ListedLadder(
         ladder=ladder.id,
         game=ladder.key.game,

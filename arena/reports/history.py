@@ -22,7 +22,7 @@ class RatingPoint(Report):
 
     matches: int
     mu: float
-    """Relative to the mean of the field as it is now."""
+    """Above the zero of ratings as it is now."""
     sigma: float
 
 
@@ -48,7 +48,7 @@ def rating_history(db: Database, ladder: store.Ladder) -> RatingHistory:
     with store.one_state(db):
         rows = store.leaderboard(db, ladder)
         history = store.history(db, ladder, POINTS, len(rows))
-    middle = centre(rows)
+        middle = centre(rows, store.founders(db, ladder))
     for end, ratings in history:
         for label, (mu, sigma) in ratings.items():
             points[label].append(RatingPoint(matches=end, mu=mu - middle, sigma=sigma))

@@ -45,7 +45,7 @@ class RankedBot(Report):
     name: str
     number: int
     rating: float
-    """`shown` relative to the mean mu of the field, as tables show it."""
+    """`shown` above the zero of ratings, as tables show it."""
     shown: float
     """mu − 3 sigma, by which the leaderboard is sorted."""
     mu: float
@@ -107,10 +107,12 @@ class Leaderboard(Report):
     """Seconds, by name."""
     rules_version: int
     matches: MatchCounts
+    zero: Sequence[str]
+    """Labels of the bots whose mean mu is the zero of ratings; none if that is the field as it is now."""
     centre: float
-    """Mean mu of the field."""
+    """Mean mu of these bots."""
     settled_centre: float
-    """Mean settled mu of the field, as far as it has any."""
+    """Their mean settled mu, as far as they have any."""
     settled_matches: int
     """Number of matches that the settled ratings were computed from."""
     waiting: int
@@ -155,9 +157,10 @@ def leaderboard(
         labels = [row.label for row in provisional or rows]
         evidence = store.evidence(db, ladder) if by_seat else None
         shares = evidence or store.shares_now(db, ladder, labels)
+        zero = store.founders(db, ladder)
         waiting, named = store.waiting(db, ladder), _Named(store.titles(db), store.bans(db).keys())
     key = ladder.key
-    bots = _ranked(rows, settled, shares, named)
+    bots = _ranked(rows, zero, settled, shares, named)
     return Leaderboard(
         game=game.name,
         players=key.seats,
@@ -173,12 +176,13 @@ def leaderboard(
             dropped=counts.dropped,
             annulled=counts.annulled,
         ),
-        centre=centre(bots),
-        settled_centre=settled_centre(bots),
+        zero=zero,
+        centre=centre(bots, zero),
+        settled_centre=settled_centre(bots, zero),
         settled_matches=settled.matches,
         waiting=waiting,
         bots=bots,
-        provisional=_ranked(provisional, settled, shares, named),
+        provisional=_ranked(provisional, zero, settled, shares, named),
         cross=head_to_head(shares, [bot.bot for bot in bots]) if cross else UNSET,
         places=shares.places([bot.bot for bot in field(bots)]) if cross else UNSET,
         seats=[Estimate(**estimate._asdict()) for estimate in evidence.seats()] if evidence else UNSET,
@@ -194,15 +198,23 @@ def field(bots: Sequence[_Rated]) -> Sequence[_Rated]:
     return [bot for bot in bots if bot.current and not bot.retired] or bots
 
 
-def centre(bots: Sequence[_Rated]) -> float:
-    """Return the mean mu of the field among these bots, which a table shows ratings relative to; 0 without bots."""
-    return fmean(bot.mu for bot in field(bots)) if bots else 0.0
+def centre(bots: Sequence[_Rated], zero: Collection[str]) -> float:
+    """Return the mean mu of those of these bots that are the zero of ratings; of none of them, of the field.
+
+    Tables show ratings relative to it. 0 without bots.
+    """
+    return fmean(bot.mu for bot in _at_zero(bots, zero)) if bots else 0.0
 
 
-def settled_centre(bots: Sequence[RankedBot]) -> float:
-    """Return the mean settled mu of the field among these bots, as far as it has any; else 0."""
-    known = [bot.settled.mu for bot in field(bots) if bot.settled is not None]
+def settled_centre(bots: Sequence[RankedBot], zero: Collection[str]) -> float:
+    """Return the mean settled mu of the same bots, as far as they have any; else 0."""
+    known = [bot.settled.mu for bot in _at_zero(bots, zero) if bot.settled is not None]
     return fmean(known) if known else 0.0
+
+
+def _at_zero(bots: Sequence[_Rated], zero: Collection[str]) -> Sequence[_Rated]:
+    """Return the bots whose mean is the zero of ratings; some that the ladder began with may have no match yet."""
+    return [bot for bot in bots if (bot.label if isinstance(bot, store.Row) else bot.bot) in zero] or field(bots)
 
 
 def ladder_run(db: Database, ladder: store.Ladder, game: Game[Any], played: int) -> LadderRun:
@@ -218,9 +230,11 @@ class _Named(NamedTuple):
     banned: Collection[str]
 
 
-def _ranked(rows: Sequence[store.Row], settled: store.Settled, shares: Shares, named: _Named) -> list[RankedBot]:
+def _ranked(
+    rows: Sequence[store.Row], zero: Collection[str], settled: store.Settled, shares: Shares, named: _Named
+) -> list[RankedBot]:
     ranked = []
-    middle = centre(rows)
+    middle = centre(rows, zero)
     for place, row in enumerate(rows):
         rating, points = settled.ratings.get(row.label), shares.score(row.label)
         numbers = {name: value for name, value in row._asdict().items() if name not in ("place", "label")}

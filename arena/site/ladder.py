@@ -72,8 +72,8 @@ def _table(board: Leaderboard, request: Request) -> dict[str, Any]:
         "rows": _sorted(_wanted(bots, wanted), sort),
         "sort": sort if sort in SORTS else "rank",
         "wanted": wanted,
-        "centre": centre_of(bots),
-        "settled_centre": settled_centre(bots),
+        "centre": centre_of(bots, board.zero),
+        "settled_centre": settled_centre(bots, board.zero),
         "unsure": not all(bot.sure for bot in bots),
         "early": board.matches.done - board.matches.rated if board.provisional else 0,
     }

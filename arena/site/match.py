@@ -12,6 +12,7 @@ from arena.games import UnknownGame
 from arena.replay import Unreadable, kept, logs
 from arena.replay import document as documents
 from arena.reports.fault_card import fault_card
+from arena.reports.leaderboard import centre
 from arena.reports.match_card import match_card
 from arena.reports.match_log import match_log
 from arena.reports.replay import match_replay
@@ -38,13 +39,14 @@ def page(db: Database, request: Request, _: bool) -> Made:
     except (Unreadable, UnknownGame) as error:
         return Made(render("match_card.html", card=card, why=_why_not(match, error)))
     before = store.ratings_before(db, match.id, match.line_up) if card.ratings else {}
+    middle = centre(store.leaderboard(db, match.ladder), store.founders(db, match.ladder)) if card.ratings else 0.0
     printed = store.may_be_shown(db, match)
     faults = [
         list(fault_card(match, seat, own=False, printed=printed))
         for seat, each in enumerate(match.seats)
         if each.forfeit is not None
     ]
-    return _viewer(shown, _caution(match), card=card, before=before, faults=faults, titles=card.titles)
+    return _viewer(shown, _caution(match), card=card, before=before, centre=middle, faults=faults, titles=card.titles)
 
 
 def _why_not(match: store.Match, error: Exception) -> str:
@@ -79,7 +81,7 @@ def find_kept(home: Path, number: str) -> Document:
 
 def kept_page(shown: Document) -> Made:
     """Make the page of a match of no ladder."""
-    return _viewer(shown, "", card=None, before={}, faults=[], titles={})
+    return _viewer(shown, "", card=None, before={}, centre=0.0, faults=[], titles={})
 
 
 def download_kept(shown: Document) -> Made:

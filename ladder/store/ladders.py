@@ -182,13 +182,27 @@ def waiting(db: Database, ladder: Ladder) -> int:
     return int(bots)
 
 
+def founders(db: Database, ladder: Ladder) -> tuple[str, ...]:
+    """Return the labels of the bots whose mean mu is the zero of ratings: those that the ladder began with.
+
+    So no rating changes because others enter, or go. None for a ladder that an older arena began: its zero is the mean
+    of the field as it is now.
+    """
+    row = db.execute(
+        "SELECT field FROM legs JOIN ladders ON id = ladder WHERE ladder = ? AND zero = 'founders'"
+        " ORDER BY leg LIMIT 1",
+        [ladder.id],
+    ).fetchone()
+    return tuple(json.loads(row[0])) if row else ()
+
+
 def _make(db: Database, key: LadderKey, draw_probability: float, seed: str | None) -> Ladder:
     event_seed = os.urandom(32) if seed is None else _hashed(seed)
     made = Ladder(key.id, key, draw_probability, event_seed, seed, time.time(), None)
     options, limits = canonical_json(key.options), canonical_json(key.limits)
     db.execute(
         "INSERT INTO ladders (id, game, seats, options, limits, rules_version,"
-        " draw_probability, event_seed, seed_text, created) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
+        " draw_probability, event_seed, seed_text, created, zero) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, 'founders')",
         [made.id, key.game, key.seats, options, limits, key.rules_version, *made[2:6]],
     )
     return made

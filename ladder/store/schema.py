@@ -415,6 +415,13 @@ def _12_logs(db: Database) -> None:
     )
 
 
+def _13_zero(db: Database) -> None:
+    # Whose mean mu is the zero of ratings. Ladders that were begun before keep theirs, the field as it is at a time.
+    db.execute(
+        "ALTER TABLE ladders ADD COLUMN zero TEXT NOT NULL DEFAULT 'field' CHECK (zero IN ('field', 'founders'))"
+    )
+
+
 MIGRATIONS: list[Callable[[Database], None]] = [
     _1_everything,
     _2_builds,
@@ -428,4 +435,5 @@ MIGRATIONS: list[Callable[[Database], None]] = [
     _10_sums,
     _11_corrections,
     _12_logs,
+    _13_zero,
 ]

@@ -23,6 +23,7 @@ from ladder import store
 from ladder.statistics import Evidence, Group
 from tests.cli.commands import ARENA, PATIENCE, environment, typed
 from tests.cli.conftest import make_home
+from tests.tournament import playing
 
 LEADERBOARD = ("leaderboard", "--game", "birth")
 
@@ -120,13 +121,14 @@ def mu_column() -> dict[str, float]:
 
 
 def test_a_provisional_table_is_centred_on_the_bots_that_it_shows(home: Path) -> None:
-    """Not on the ratings that are there already: ann is the whole field, since bob has a newer version."""
+    """Not on the ratings that are there already."""
     with store.open(home, checkpoints=True) as db:
         (ladder,) = store.ladders(db)
         store.plan(db, ladder, ["ann", "bob@1"], rounds=4)
         _, second, *_ = store.scheduled(db, ladder)
         store.record(db, ladder, [lost_by("ann@1", second)])
-    assert mu_column()["ann@1"] == 0.0
+    ratings = mu_column()
+    assert ratings["ann@1"] == -ratings["bob@1"]
 
 
 def test_a_table_of_provisional_ratings_alone_is_centred(cwd: Path) -> None:
@@ -134,8 +136,7 @@ def test_a_table_of_provisional_ratings_alone_is_centred(cwd: Path) -> None:
     make_home(cwd / ".arena", rated=False)
     ratings = mu_column()
     assert ratings.keys() == {"ann@1", "bob@1"}
-    assert ratings["ann@1"] == 0.0
-    assert -20.0 < ratings["bob@1"] < 0.0
+    assert 0.0 < ratings["ann@1"] == -ratings["bob@1"] < 10.0
 
 
 def lost_by(loser: str, match: store.ScheduledMatch) -> store.FinishedMatch:
@@ -173,16 +174,17 @@ def _read_until(terminal: int, text: bytes) -> bytes:
 
 
 @pytest.mark.usefixtures("home")
-def test_mu_is_above_the_average_of_the_field() -> None:
+def test_mu_is_above_the_average_of_the_bots_that_the_ladder_began_with() -> None:
     """Live ratings drift all together; what a bot has more than the others does not."""
     board = json.loads(typed(*LEADERBOARD, "--json").out)
     ann, bob = board["bots"]
-    assert board["centre"] == ann["mu"]  # the only one without a newer version
+    assert board["zero"] == ["ann@1", "bob@1"]
+    assert board["centre"] == (ann["mu"] + bob["mu"]) / 2
     _, _, _, first, second, *_ = typed(*LEADERBOARD).out.splitlines()
     assert first.split()[2] == f"{ann['rating']:.2f}"
     assert second.split()[3] == f"{bob['rating']:.2f}"
-    assert first.split()[3] == "+0.00"
-    assert second.split()[4] == f"{bob['mu'] - ann['mu']:+.2f}"
+    assert first.split()[3] == f"{(ann['mu'] - bob['mu']) / 2:+.2f}"
+    assert second.split()[4] == f"{(bob['mu'] - ann['mu']) / 2:+.2f}"
 
 
 @pytest.mark.usefixtures("home")
@@ -305,13 +307,44 @@ def test_an_opponent_met_once_does_not_blur_the_points() -> None:
 
 
 @pytest.mark.usefixtures("home")
-def test_both_ratings_have_their_zero_at_the_same_field() -> None:
-    """When a bot retires, the average of the others becomes 0 in every column."""
+def test_both_ratings_have_their_zero_at_the_same_bots() -> None:
+    """The average of the bots that the ladder began with is 0 in every column."""
     assert typed("leaderboard", "--game", "birth", "--settle").code == 0
     board = json.loads(typed(*LEADERBOARD, "--json").out)
-    ann, _ = board["bots"]
-    assert board["settled_centre"] == ann["settled"]["mu"]  # the only one without a newer version
-    assert typed(*LEADERBOARD).out.splitlines()[3].split()[5] == "+0.00"
+    ann, bob = board["bots"]
+    assert board["settled_centre"] == pytest.approx((ann["settled"]["mu"] + bob["settled"]["mu"]) / 2)
+
+
+def test_the_zero_of_a_ladder_of_old_stays_the_field_as_it_is(home: Path) -> None:
+    """Its numbers were read and told: an update of the arena changes none of them."""
+    with store.open(home, checkpoints=True) as db:
+        db.execute("UPDATE ladders SET zero = 'field'")
+    assert typed("leaderboard", "--game", "birth", "--settle").code == 0
+    board = json.loads(typed(*LEADERBOARD, "--json").out)
+    ann, bob = board["bots"]
+    assert (board["zero"], board["centre"]) == ([], ann["mu"])  # the only one without a newer version
+    assert board["settled_centre"] == ann["settled"]["mu"]
+    first, second = (line.split() for line in typed(*LEADERBOARD).out.splitlines()[3:5])
+    assert first[3] == first[5] == "+0.00"
+    assert second[4] == f"{bob['mu'] - ann['mu']:+.2f}"
+
+
+def test_no_rating_changes_because_another_bot_enters_or_goes(cwd: Path) -> None:
+    """Weak bots that enter would lift all others, and who is retired could rise without a match."""
+    ladder = playing.make(cwd / ".arena", "birth", ("ann", "bob", "cid"), 4)
+    before = {row["bot"]: row["rating"] for row in json.loads(typed(*LEADERBOARD, "--json").out)["bots"]}
+    assert typed("retire", "ann").code == 0
+    with store.open(cwd / ".arena", checkpoints=True) as db:
+        store.add_version(db, "weak", "e" * 64, games=["birth"], run=["x"], origin="submitted")
+        store.plan(db, ladder, ["bob@1", "weak@1"], rounds=40)
+        matches = [match for match in store.scheduled(db, ladder) if "weak@1" in match.line_up]
+        store.record(db, ladder, [lost_by("weak@1", match) for match in matches])
+        store.apply_ratings(db, ladder)
+    after = {row["bot"]: row for row in json.loads(typed(*LEADERBOARD, "--json").out)["bots"]}
+    assert after["weak@1"]["rating"] < min(before.values())
+    for each in ("ann@1", "cid@1"):  # bob played, so the mean of the three moved by a third of what bob did
+        moved = after["bob@1"]["rating"] - before["bob@1"]
+        assert abs(after[each]["rating"] - before[each]) <= abs(moved) / 2 + 1e-9
 
 
 def test_bots_without_a_rated_match_are_counted(home: Path) -> None:

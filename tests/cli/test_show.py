@@ -40,9 +40,9 @@ def test_the_card_tells_how_a_bot_did_in_a_ladder(forfeited: store.Match) -> Non
     told = [line.split() for line in typed("show", "bob@1").out.splitlines()]
     for line in (
         f"birth, 2 players (ladder {forfeited.ladder.id})",
-        "rank 2 of 2, rating -21.80, points –",
-        "bob@1 2 -21.80 – 4 1 0 3 1",
-        "ann@1 -14.55 25.0 (0–99) 2",
+        "rank 2 of 2, rating -18.18, points –",
+        "bob@1 2 -18.18 – 4 1 0 3 1",
+        "ann@1 -10.93 25.0 (0–99) 2",
         "0 50.0±49.8 2 1 0 1",
         "1 0.0 (0–99) 2 0 0 2",
         f"{forfeited.id} forfeit: crash 0 2 0",

@@ -365,6 +365,7 @@ def test_an_older_home_keeps_everything(tmp_path: Path, monkeypatch: pytest.Monk
         store.apply_ratings(db, ladder)
         store.settle(db, ladder)
         store.sign(db, ladder)
+        db.execute("UPDATE ladders SET zero = 'field'")  # as it was then
         before, entries = dump(db), store.log(db)
     with monkeypatch.context() as patch:
         names = [step.__name__ for step in schema.MIGRATIONS]

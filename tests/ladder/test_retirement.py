@@ -182,6 +182,7 @@ def test_an_older_home_keeps_what_it_has(tmp_path: Path, monkeypatch: pytest.Mon
         store.record(db, ladder, void(next(store.scheduled(db, ladder))))
         store.apply_ratings(db, ladder)
         store.complete(db, no_times)
+        db.execute("UPDATE ladders SET zero = 'field'")  # as it was then
         before = dump(db)
     with monkeypatch.context() as patch:
         patch.setattr(database, "MIGRATIONS", schema.MIGRATIONS[:7])
