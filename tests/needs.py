@@ -114,6 +114,7 @@ NEEDS: dict[str, Callable[..., str]] = {
     "a processor share": _processor_share,
     "root": _root,
     "mounting": partial(_mounting, "tmpfs"),
+    "newuidmap": partial(_program, "newuidmap"),
     "mounting control groups": partial(_mounting, "cgroup2"),
     "another disk": _another_disk,
     "two hosts": _two_hosts,

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import _thread
 import contextlib
+import errno
 import signal
 import sys
 import time
@@ -22,6 +23,10 @@ INTERRUPTED = 130
 
 AGAIN = 0.05
 """Seconds after which an interruption that could not be raised is tried again."""
+
+
+LACKS = {errno.ENOSPC, errno.EMFILE, errno.ENFILE, errno.ENOMEM, errno.EAGAIN}
+"""Errors of a call that needed something of which the machine, or this user, has no more."""
 
 
 class OneLine(click.ClickException):
@@ -48,6 +53,10 @@ def one_line_errors() -> Iterator[None]:
     except BrokenPipeError:
         raise  # as in `arena … | head`; click then exits quietly
     except OSError as error:
+        if error.errno in LACKS and error.filename is None:
+            raise OneLine(
+                f"nothing can be started now: the machine, or this user, lacks something ({error})"
+            ) from error
         if error.filename is None:
             raise
         raise OneLine(f"cannot use {str(error.filename)!r}: {error.strerror}") from error

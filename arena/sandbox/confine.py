@@ -16,7 +16,7 @@ from typing import Any, NamedTuple
 from arena.sandbox import places, users
 from arena.sandbox.cgroups import Group
 from arena.sandbox.grades import DEFAULT, MIB, Bounds, Grade, Sandbox
-from arena.sandbox.run_folder import BOTS_GROUP, open_up
+from arena.sandbox.run_folder import open_up
 from arena.sandbox.users import User
 
 INSIDE = 1000
@@ -40,6 +40,8 @@ EMPTY, NOTHING = "empty", "nothing"
 """Names of the file and the folder that bots are shown in place of what they must not see."""
 FILES, BUILD_FILES = 256, 4096
 """Limits of open files for each process of a bot, and of a build."""
+SIGNALS = 512
+"""Signals that may wait for a bot, and timers that it may have: no runtime has more than a few for each thread."""
 BUILD = Bounds(memory_mib=4096, tasks=1024, disk_mib=4096, cores=os.cpu_count() or 1)
 """Limits for building a bot."""
 
@@ -90,7 +92,9 @@ def confine(
     user gets both folders. Raises OSError if a control group cannot be made, NoUser if no user is left.
     """
     root, socket_folder, scratch = root.absolute(), socket_folder.absolute(), scratch.absolute()
-    env = {**hints(bounds), "TMPDIR": TEMPORARY if sandbox.bwrap else str(scratch), **env}
+    # A folder on disk with what another user wrote could only be counted, and removed, by root.
+    own = scratch / "own" if sandbox.own_user and os.geteuid() != 0 else scratch
+    env = {**hints(bounds), "TMPDIR": TEMPORARY if sandbox.bwrap else str(own), **env}
     env |= {"HOME": env["TMPDIR"], "USER": NAME, "LOGNAME": NAME}
     with _own_user(sandbox) as user:
         orders = _orders(sandbox, bounds, user)
@@ -98,13 +102,17 @@ def confine(
             for path in (socket_folder, *socket_folder.iterdir(), scratch):
                 user.own(path)
         if sandbox.bwrap is None:
-            env["JAVA_TOOL_OPTIONS"] += f" -Djava.io.tmpdir={scratch}"  # Java ignores TMPDIR
+            env["JAVA_TOOL_OPTIONS"] += f" -Djava.io.tmpdir={own}"  # Java ignores TMPDIR
             if sandbox.grade is Grade.C:
-                own = [env["PYTHONPATH"]] if "PYTHONPATH" in env else []
-                env["PYTHONPATH"] = os.pathsep.join([*own, str(places.link_packages(scratch))])
-                orders |= _bare(sandbox, [str(root), str(socket_folder)], [str(scratch)])
+                found = [env["PYTHONPATH"]] if "PYTHONPATH" in env else []
+                env["PYTHONPATH"] = os.pathsep.join([*found, str(places.link_packages(scratch))])
+                orders |= _bare(sandbox, [str(root), str(socket_folder), str(scratch)], [str(own)])
+            if own != scratch:
+                own.mkdir()
+                orders["temporary"] = [str(own), _in_memory(bounds)]
             group = _group(sandbox, orders, bounds)
-            return Confined(_launch(orders, command), env, str(root), group, False, bounds, scratch, user)
+            on_disk = scratch if own == scratch else None
+            return Confined(_launch(orders, command), env, str(root), group, False, bounds, on_disk, user)
         seen = {BOT: str(root), DOOR: str(socket_folder), **_names(scratch / "names", TEMPORARY)}
         wrapper = _bubblewrap(sandbox, orders, seen, {}, bounds, network=False)
         wrapper += [*_quiet_proc(_source(sandbox, orders, str(_machine(scratch)))), "--"]
@@ -143,6 +151,8 @@ def confine_build(
     made here.
     """
     root, home, temporary = root.absolute(), own.absolute() / "home", own.absolute() / "tmp"
+    if user is None:
+        sandbox = sandbox._replace(staged=False)
     inside = (HOME, TEMPORARY) if sandbox.bwrap else (str(home), str(temporary))
     java = f"-Duser.home={inside[0]} -Djava.io.tmpdir={inside[1]}"  # Java ignores HOME and TMPDIR
     cargo = {"CARGO_HOME": f"{inside[0]}/.cargo", "CARGO_BUILD_BUILD_DIR": f"{inside[0]}/.cache/cargo"}
@@ -219,13 +229,15 @@ def _orders(sandbox: Sandbox, bounds: Bounds, user: User | None) -> dict[str, An
     return {
         "parent": os.getpid(),
         "groups": [],
-        "uid": None if user is None else user.uid,
-        "gid": BOTS_GROUP,
+        "namespace": None if user is None or user.namespace is None else user.namespace.path,
+        "uid": None if user is None else user.inside[0],
+        "gid": None if user is None else user.inside[1],
         "drop": sandbox.grade is Grade.C,
         "limits": _limits(sandbox, bounds, user),
         "stage": [],
         "stage_folder": STAGE,
         "uncover": [],
+        "temporary": None,
         "filter": None,
         "filter_number": FILTER,
         "wrapped": sandbox.bwrap is not None,
@@ -237,6 +249,7 @@ def _orders(sandbox: Sandbox, bounds: Bounds, user: User | None) -> dict[str, An
 
 def _limits(sandbox: Sandbox, bounds: Bounds, user: User | None) -> dict[str, int]:
     limits = {"core": 0, "fsize": bounds.disk_mib * MIB, "nofile": FILES, "memlock": 65536, "msgqueue": 0, "rtprio": 0}
+    limits["sigpending"] = SIGNALS  # they count for the account that made the namespace, too, if there is one
     if not sandbox.groups:
         limits["data"] = bounds.memory_mib * MIB + HEADROOM
     if user is not None and sandbox.bwrap is None:
@@ -278,7 +291,7 @@ def _bubblewrap(
     `read` and `write` map paths inside the sandbox to folders of this machine.
     """
     assert sandbox.bwrap is not None
-    size = str(min(bounds.disk_mib, DEFAULT.disk_mib) * MIB)  # a tmpfs takes memory; builds have a /tmp on disk
+    size = str(_in_memory(bounds))
     argv = [sandbox.bwrap, "--unshare-all", *(["--share-net"] if network else []), "--unshare-user", "--disable-userns"]
     argv += ["--die-with-parent", "--new-session", "--uid", str(INSIDE), "--gid", str(INSIDE), "--hostname", "bot"]
     argv += _system()
@@ -315,6 +328,11 @@ def _bubblewrap(
         argv += ["--seccomp", str(FILTER)]
         orders["filter"] = filter_file("build" if network else "bot")
     return argv
+
+
+def _in_memory(bounds: Bounds) -> int:
+    """Return how many bytes of files a command may keep in memory; builds have a /tmp on disk."""
+    return min(bounds.disk_mib, DEFAULT.disk_mib) * MIB
 
 
 SCOPED = 6

@@ -37,7 +37,15 @@ NO_PROGRAM = 127
 """Exit code if the command cannot be run: a fault of the bot."""
 
 PR_SET_PDEATHSIG, PR_CAPBSET_DROP, PR_SET_SECUREBITS, PR_SET_SECCOMP, PR_SET_NO_NEW_PRIVS = 1, 24, 28, 22, 38
-CLONE_NEWNS, MS_NOSUID, MS_NODEV, MS_BIND, MS_REC, MS_PRIVATE = 0x20000, 2, 4, 0x1000, 0x4000, 1 << 18
+CLONE_NEWNS, CLONE_NEWUSER, MS_NOSUID, MS_NODEV, MS_BIND, MS_REC, MS_PRIVATE = (
+    0x20000,
+    0x10000000,
+    2,
+    4,
+    0x1000,
+    0x4000,
+    1 << 18,
+)
 MOUNT_SETATTR, AT_FDCWD, AT_RECURSIVE, NOATIME, ALL_OF_ATIME = 442, -100, 0x8000, 0x10, 0x70
 SECUREBITS_NO_ROOT = 0b101111
 """NOROOT, NO_SETUID_FIXUP, and the locks of these and of KEEP_CAPS.
@@ -76,6 +84,13 @@ def join(groups: list[str]) -> None:
     for group in groups:
         with open(group, "w") as processes:
             processes.write("0")
+
+
+def enter(namespace: str) -> None:
+    """Enter a user namespace of this user's, in which it is root."""
+    opened = os.open(namespace, os.O_RDONLY)
+    called("setns", libc.setns(opened, CLONE_NEWUSER))
+    os.close(opened)
 
 
 def stage(places: list[str], folder: str) -> None:
@@ -144,9 +159,10 @@ def show(opened: int, target: str) -> None:
     os.close(opened)
 
 
-def mount(source: str, target: str, flags: int, kind: str = "none") -> None:
+def mount(source: str, target: str, flags: int, kind: str = "none", options: str = "") -> None:
     """Attach a file system or a folder at `target`, with flags of Linux such as MS_BIND. Raises OSError."""
-    called(f"mount {target}", libc.mount(source.encode(), target.encode(), kind.encode(), ctypes.c_ulong(flags), None))
+    words = [word.encode() for word in (source, target, kind)]
+    called(f"mount {target}", libc.mount(*words, ctypes.c_ulong(flags), options.encode() or None))
 
 
 def open_report(number: int, *, kept: bool) -> None:
@@ -274,10 +290,15 @@ def obey(orders: dict[str, Any]) -> None:
     # If memory runs out, the kernel shall end bots first.
     with open("/proc/self/oom_score_adj", "w") as adjustment:
         adjustment.write("1000")
+    if orders["namespace"] is not None:
+        enter(orders["namespace"])
     if orders["stage"]:
         stage(orders["stage"], orders["stage_folder"])
     if orders["uncover"]:
         uncover(orders["uncover"], orders["uid"], orders["gid"])
+    if orders["temporary"] is not None:
+        folder, size = orders["temporary"]
+        mount("tmpfs", folder, MS_NOSUID | MS_NODEV, "tmpfs", f"size={size},mode=1777")
     if orders["filter"] is not None:
         open_filter(orders["filter"], orders["filter_number"])
     if orders["uid"] is not None:

@@ -49,11 +49,7 @@ def found_here() -> tuple[Sandbox, tuple[Layer, ...]]:
     best = (wrapped or bare or Sandbox())._replace(groups=groups)
     if best.grade is Grade.A and not groups:
         best = best._replace(grade=Grade.B)
-    no_user = (
-        "bots run as root without its rights"
-        if os.geteuid() == 0
-        else "only root can give bots users of their own: they share what the kernel counts by user"
-    )
+    no_user = "" if best.own_user else _why_no_user()
     if best.grade is Grade.C:
         no_user += "; a build may change the modes and times of all files of that user"
     layers = (
@@ -79,8 +75,20 @@ def _processors(groups: Mapping[str, str]) -> Layer:
     return Layer("processor share", held, "a bot has no more than one processor" if held else missing)
 
 
+def _why_no_user() -> str:
+    if os.geteuid() == 0:
+        return "bots run as root without its rights"
+    shared = "bots share what the kernel counts by user"
+    try:
+        users.take().give_back()
+    except users.NoUser as error:
+        return f"{shared}: {error}"
+    return f"{shared}: with the subordinate ids of this account they cannot reach their programs"
+
+
 def _of_users() -> str:
-    return f"each bot and build has a user id of its own, of {users.in_words(users.ids())}"
+    who = "each bot and build has" if os.geteuid() == 0 else "each bot has"
+    return f"{who} a user id of its own, of {users.in_words(users.ids())}"
 
 
 def _of_landlock(abi: int) -> str:
@@ -107,11 +115,14 @@ def _weaker(found: Sandbox, wanted: Grade) -> Sandbox:
 
 def _wrapped(filtered: bool, abi: int) -> list[Sandbox]:
     """Return the sandboxes with bubblewrap to try, the best first."""
-    bwrap, root = shutil.which("bwrap"), os.geteuid() == 0
+    bwrap = shutil.which("bwrap")
     if bwrap is None:
         return []
-    best = Sandbox(Grade.A, (), bwrap, staged=root, own_user=root, filtered=filtered, landlock=abi)
-    return [best, best._replace(grade=Grade.B, filtered=False)] if filtered else [best._replace(grade=Grade.B)]
+    best = Sandbox(Grade.A, (), bwrap, staged=True, own_user=True, filtered=filtered, landlock=abi)
+    kinds = [best, best._replace(grade=Grade.B, filtered=False)] if filtered else [best._replace(grade=Grade.B)]
+    if os.geteuid() == 0:
+        return kinds
+    return [each for kind in kinds for each in (kind, kind._replace(staged=False, own_user=False))]
 
 
 @cache
@@ -124,7 +135,8 @@ def _without_bubblewrap(abi: int) -> tuple[Sandbox | None, str]:
         return _first_that_works([])
     plain = Sandbox(Grade.C, filtered=True, landlock=abi)
     own = plain._replace(own_user=True)
-    return _first_that_works([own._replace(staged=True), own, plain] if os.geteuid() == 0 else [plain])
+    staged = own._replace(staged=True)
+    return _first_that_works([staged, own, plain] if os.geteuid() == 0 else [staged, plain])
 
 
 def _first_that_works(sandboxes: list[Sandbox]) -> tuple[Sandbox | None, str]:

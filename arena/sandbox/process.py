@@ -144,7 +144,7 @@ class BotProcess:
             raise
         finally:
             os.close(told)
-        _running[self._process.pid] = made.env.get("ARENA_TOKEN", "")
+        _running[self._process.pid] = made
         assert self._process.stdout is not None
         self._pipe = self._process.stdout
         os.set_blocking(self._pipe.fileno(), False)
@@ -304,15 +304,16 @@ def ended_in_words(code: int, *, wrapped: bool = False) -> str:
     return f"was killed by signal {-code}"
 
 
-_running: dict[int, str] = {}
-"""Bots that this process started and has not reaped: process id to token."""
+_running: dict[int, Confined] = {}
+"""Bots that this process started and has not reaped, by process id."""
 
 
 def end_orphans() -> None:
     """Kill what ended bots left behind outside their process group, with all descendants (needs `adopt_orphans`).
 
-    Bots run in sessions of their own. So a child of ours in another session is an orphan if it is no running bot and
-    has no running bot's token in its environment. Raises RuntimeError if some are left after ORPHANED seconds.
+    Bots run in sessions of their own. So a child of ours in another session is an orphan if it is no running bot and is
+    no running bot's: neither of its user, if it has one of its own, nor with its token in the environment. Raises
+    RuntimeError if some are left after ORPHANED seconds.
     """
     own_session = os.getsid(0)
     deadline = time.monotonic() + ORPHANED
@@ -356,8 +357,20 @@ def _is_orphan(child: int, own_session: int) -> bool:
     with contextlib.suppress(ProcessLookupError):
         if os.getsid(child) == own_session:
             return False
+    if _user_of(child) in {made.user.uid for made in _running.values() if made.user is not None}:
+        return False
     try:
         environment = Path(f"/proc/{child}/environ").read_bytes()
     except OSError:
         return True  # it has ended and must be reaped
-    return not any(token and token.encode() in environment for token in _running.values())
+    tokens = [made.env.get("ARENA_TOKEN", "") for made in _running.values()]
+    return not any(token and token.encode() in environment for token in tokens)
+
+
+def _user_of(process: int) -> int | None:
+    """Return who a process runs as, also one that hides the rest; None if it has ended."""
+    with contextlib.suppress(OSError):
+        for line in Path(f"/proc/{process}/status").read_text().splitlines():
+            if line.startswith("Uid:"):
+                return int(line.split()[1])
+    return None

@@ -2,7 +2,8 @@
 
 The kernel counts many things by user, whatever namespaces its processes are in: what epoll watches, pipes, queued
 signals, open files on their way through sockets. A bot that used up what its user may have would take it from all
-others with the same user. Only root can give users away. They come from a range of ids that no account has.
+others with the same user. Root gives away users of a range of ids that no account has; an account gives away its
+subordinate ids, where it has some.
 
 A user is taken by a lock on a byte of a file that all arenas of the machine share; the byte's number is that of the id.
 The kernel releases it when the arena's process dies. What such an arena left running is ended by the launcher before
@@ -13,6 +14,7 @@ from __future__ import annotations
 
 import fcntl
 import os
+import pwd
 import re
 import secrets
 import struct
@@ -21,10 +23,19 @@ from functools import cache
 from itertools import chain
 from pathlib import Path
 
+from arena.sandbox import namespace
+from arena.sandbox.namespace import Namespace
+from arena.sandbox.run_folder import BOTS_GROUP
+
 LOCKS = Path("/run/arena-users"), Path("/tmp/arena-users")
 """Files to lock, of which the first that can be opened is used: at the place of an id's number, in an empty file."""
-SUBORDINATE = Path("/etc/subuid")
-"""File in which ranges of ids are given to accounts: `NAME:FIRST:COUNT`."""
+SUBORDINATE, SUBORDINATE_GROUPS = Path("/etc/subuid"), Path("/etc/subgid")
+"""Files in which ranges of ids are given to accounts: `NAME:FIRST:COUNT`."""
+SPARE = slice(50_000, 60_000)
+"""Part of an account's subordinate ids that bots get: its containers, which have the same ids, hardly use those.
+
+What runs as one of them before a bot starts is ended.
+"""
 ENTRY = re.compile("([^:]+):([0-9]+):([0-9]+)")
 OURS = "arena"
 """Name in that file whose range is used in place of the usual ones."""
@@ -50,9 +61,25 @@ class User:
         self.uid = uid
         self._taken = taken
 
+    @property
+    def namespace(self) -> Namespace | None:
+        """The namespace that one must enter to become this user; None for root."""
+        return self._taken.namespace
+
+    @property
+    def inside(self) -> tuple[int, int]:
+        """The numbers of this user and its group there."""
+        return (self.uid, BOTS_GROUP) if self.namespace is None else (self.namespace.inside(self.uid), namespace.GROUP)
+
     def own(self, path: Path) -> None:
-        """Give a file or a folder to this user; a link is not followed."""
-        os.chown(path, self.uid, -1, follow_symlinks=False)
+        """Let this user use a folder, or a file that is no link: root gives it away, an account opens it to all.
+
+        Nobody else gets that far, since the folder of a run is closed.
+        """
+        if self.namespace is None:
+            os.chown(path, self.uid, -1, follow_symlinks=False)
+        else:
+            path.chmod(0o777)
 
     def give_back(self) -> None:
         """Let others have this user."""
@@ -62,7 +89,8 @@ class User:
 class Taken:
     """The users that this process has taken, of those in a range."""
 
-    def __init__(self, ids: range, locks: Sequence[Path]) -> None:
+    def __init__(self, ids: range, locks: Sequence[Path], namespace: Namespace | None = None) -> None:
+        self.namespace = namespace
         self._ids = ids
         self._now: set[int] = set()
         self._locks = _opened(locks)
@@ -122,13 +150,22 @@ def take() -> User:
 
 @cache
 def _taken(pid: int) -> Taken:  # noqa: ARG001 - a process that was forked has locks of its own
-    return Taken(ids(), LOCKS)
+    if os.geteuid() == 0:
+        return Taken(ids(), LOCKS)
+    (group, *_) = _of_account(SUBORDINATE_GROUPS)
+    try:
+        own = namespace.make(ids(), group)
+    except OSError as error:
+        raise NoUser(str(error)) from error
+    return Taken(ids(), [Path(f"/tmp/arena-users-{os.geteuid()}")], own)
 
 
 @cache
 def ids() -> range:
     """Return the ids that are given away on this machine. Raises NoUser if there are none."""
-    given = subordinate()
+    if os.geteuid() != 0:
+        return _of_account(SUBORDINATE)
+    given = subordinate(SUBORDINATE)
     for name, ours in given:
         if name == OURS:
             if ours.start < LEAST or not _exist(ours):
@@ -140,10 +177,23 @@ def ids() -> range:
     raise NoUser(f"no user ids are free for bots: add a line '{OURS}:FIRST:COUNT' to {SUBORDINATE}")
 
 
-def subordinate() -> list[tuple[str, range]]:
-    """Return the ranges in /etc/subuid, each with the account that has it; unreadable lines are passed over."""
+def _of_account(file: Path) -> range:
+    """Return the ids subordinate to this account that bots get. Raises NoUser if it has none."""
     try:
-        lines = SUBORDINATE.read_text(errors="replace").splitlines()
+        account = pwd.getpwuid(os.geteuid()).pw_name
+    except KeyError:
+        account = str(os.geteuid())
+    for name, found in subordinate(file):
+        if name in {account, str(os.geteuid())}:
+            return found[SPARE] or found[len(found) // 2 :]
+    how = "usermod --add-subuids 100000-165535 --add-subgids 100000-165535"
+    raise NoUser(f"{file} gives {account} no ids (as root: {how} {account})")
+
+
+def subordinate(file: Path) -> list[tuple[str, range]]:
+    """Return the ranges in such a file, each with the account that has it; unreadable lines are passed over."""
+    try:
+        lines = file.read_text(errors="replace").splitlines()
     except OSError:
         return []
     entries = [entry for line in lines if (entry := ENTRY.fullmatch(line))]

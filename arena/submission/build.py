@@ -141,7 +141,7 @@ def _own_folder(root: Path, sandbox: Sandbox, cache: Path | None) -> Iterator[tu
     own = Path(tempfile.mkdtemp(prefix=".build-", dir=root.parent))
     user = None
     try:
-        user = users.take() if sandbox.own_user else None
+        user = users.take() if sandbox.own_user and os.geteuid() == 0 else None
         (own / "tmp").mkdir()
         with lent(cache, own / "home"):
             if user is not None:

@@ -145,5 +145,5 @@ class Delivery(NamedTuple):
     last: bool = False
 
 
-Link: TypeAlias = "Connection[Delivery | str, Command | None]"
+Link: TypeAlias = "Connection[Delivery | str | OSError, Command | None]"
 """A worker's end: orders come in, None to finish; deliveries go out, or the traceback of a bug."""

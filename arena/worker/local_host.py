@@ -29,7 +29,7 @@ class WorkerProcess:
 
     def __init__(self, scratch: str, in_flight: int | None, sandbox: Sandbox, *, logs: bool) -> None:
         self.process: BaseProcess
-        self.link: Connection[Command | None, Delivery | str]
+        self.link: Connection[Command | None, Delivery | str | OSError]
         self.process, self.link = start_process(_work, scratch, in_flight, sandbox, logs)
 
     def send(self, order: Command | None) -> None:
@@ -38,12 +38,14 @@ class WorkerProcess:
             self.link.send(order)
 
     def receive(self) -> Delivery:
-        """Receive a delivery, or raise how the process ended."""
+        """Receive a delivery, or raise how the process ended, or what this machine lacks for a worker."""
         try:
             delivery = self.link.recv()
         except (EOFError, OSError):
             self.process.join()
             raise WorkerEnded(ended_in_words(self.process.exitcode or 0)) from None
+        if isinstance(delivery, OSError):
+            raise delivery
         if isinstance(delivery, str):
             raise RuntimeError(f"a worker failed:\n{delivery}")
         return delivery
@@ -110,7 +112,10 @@ class LocalHost:
 def _work(link: Link, scratch: str, in_flight: int | None, sandbox: Sandbox, logs: bool) -> None:
     """Run a worker in its own process until the arena sends None, closes the link or ends."""
     collect_rarely()
-    own = Worker(Path(scratch), in_flight=in_flight, sandbox=sandbox, logs=[] if logs else None)
+    try:
+        own = Worker(Path(scratch), in_flight=in_flight, sandbox=sandbox, logs=[] if logs else None)
+    except OSError as error:
+        return link.send(error)
     try:
         own.serve(link)
     except Exception:

@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import Any
 
 from arena.core.build import core
+from arena.loops import check_watches, new_loop
 from arena.referee.match import Fault, Void, VoidReason
 from arena.referee.stream import Heard
 from arena.sandbox import UNCONFINED, Sandbox
@@ -60,6 +61,7 @@ class Worker:
         With `sorts_logs` a process that prints lines without a tag plays one match at a time, so that it is known to
         which match a line belongs.
         """
+        check_watches()
         adopt_orphans()
         allow_many_files()
         self.sandbox = sandbox
@@ -67,7 +69,7 @@ class Worker:
         self._sorts_logs = sorts_logs
         self._in_flight = in_flight or (IN_FLIGHT if core() is not None else IN_PYTHON)
         self._waiting = waiting
-        self._runner = asyncio.Runner()
+        self._runner = asyncio.Runner(loop_factory=new_loop)
         self._loop = self._runner.get_loop()
         self._root = Path(tempfile.mkdtemp(prefix="w", dir=root))
         let_through(self._root)

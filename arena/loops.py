@@ -1,0 +1,24 @@
+"""Event loops that need nothing of which a user may have too little."""
+
+from __future__ import annotations
+
+import asyncio
+import select
+import selectors
+import socket
+
+
+def new_loop() -> asyncio.AbstractEventLoop:
+    """Make an event loop that waits with poll.
+
+    The usual one needs a watch of the kernel's for each file, of which all processes of a user together may have a
+    number: where bots run as the same user, one of them could keep the arena from waiting. For the few files here poll
+    is as fast.
+    """
+    return asyncio.SelectorEventLoop(selectors.PollSelector())
+
+
+def check_watches() -> None:
+    """Raise OSError if this user may watch no more files: gRPC would end this process without a word to people."""
+    with select.epoll() as watches, socket.socket() as watched:
+        watches.register(watched)
