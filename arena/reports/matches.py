@@ -4,10 +4,18 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Sequence
+from contextlib import suppress
+from pathlib import Path
 from typing import TYPE_CHECKING
 
+from arena import games
+from arena.games import UnknownGame
+from arena.games.rules import remark
+from arena.replay import Unreadable, kept
+from arena.replay.told import beyond_scores
 from arena.reports.base import Report
 from arena.reports.bot_card import NotableMatch, distinct, notable_match
+from arena.suggest import printable
 from ladder import store
 
 if TYPE_CHECKING:
@@ -25,6 +33,22 @@ class ListedMatch(Report):
     forfeits: Sequence[str | None]
     finished: float
     """Seconds since 1970."""
+    remark: str
+    """Why a seat is placed above one with as many points or more; empty if none is."""
+
+
+class KeptMatch(Report):
+    """An unrated match that the home keeps; all lists are by seat, and ranks count from 0."""
+
+    name: str
+    game: str
+    bots: Sequence[str]
+    ranks: Sequence[int]
+    scores: Sequence[str]
+    forfeits: Sequence[str | None]
+    finished: float | None
+    """Seconds since 1970, if it is known."""
+    remark: str
 
 
 class LadderMatches(Report):
@@ -46,7 +70,7 @@ def ladder_matches(db: Database, ladder: store.Ladder, most: int) -> LadderMatch
     """List at most so many matches of each kind."""
     return LadderMatches(
         worth_a_look=distinct([notable_match(each) for each in store.most_notable(db, ladder, most)]),
-        latest=[_listed(each) for each in store.latest_of(db, ladder, most)],
+        latest=[_listed(each, ladder.key.game) for each in store.latest_of(db, ladder, most)],
     )
 
 
@@ -64,10 +88,32 @@ def selected(db: Database, ladder: store.Ladder, most: int) -> LadderMatches:
 
 def latest_matches(db: Database, most: int) -> list[ListedMatch]:
     """List the matches of all ladders that were finished last."""
-    return [_listed(each) for each in store.latest_matches(db, most)]
+    of_ladder = {ladder.id: ladder.key.game for ladder in store.ladders(db)}
+    return [_listed(each, of_ladder[each.ladder]) for each in store.latest_matches(db, most)]
 
 
-def _listed(match: store.LatestMatch) -> ListedMatch:
+def kept_matches(home: Path, most: int) -> list[KeptMatch]:
+    """List the unrated matches that were played last; those that cannot be read any more are left out."""
+    found = []
+    for name in kept.latest(home, most):
+        with suppress(Unreadable, OSError, UnknownGame):
+            shown = kept.find(home, name)
+            reasons = {forfeit.seat: forfeit.reason for forfeit in shown.forfeits}
+            match = KeptMatch(
+                name=name,
+                game=games.game(shown.game).title,
+                bots=[printable(bot) for bot in shown.bots],
+                ranks=shown.ranks,
+                scores=[printable(score) for score in shown.scores],
+                forfeits=[reasons.get(seat) for seat in range(len(shown.bots))],
+                finished=shown.finished,
+                remark=beyond_scores(shown),
+            )
+            found.append(match)
+    return found
+
+
+def _listed(match: store.LatestMatch, game: str) -> ListedMatch:
     ranks, scores, forfeits = zip(*match.seats, strict=True)
     return ListedMatch(
         id=match.id,
@@ -77,4 +123,14 @@ def _listed(match: store.LatestMatch) -> ListedMatch:
         scores=scores,
         forfeits=forfeits,
         finished=match.finished,
+        remark=_remark(game, match),
     )
+
+
+def _remark(game: str, match: store.LatestMatch) -> str:
+    """Return what is said of a match whose scores do not tell who won; nothing if the game is not here any more."""
+    fair = [(rank, score) for rank, score, forfeit in match.seats if forfeit is None]
+    if game not in games.names() or not fair:
+        return ""
+    ranks, scores = zip(*fair, strict=True)
+    return remark(games.game(game), ranks, scores)

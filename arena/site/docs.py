@@ -7,6 +7,7 @@ from functools import cache
 from itertools import pairwise
 from pathlib import Path
 from posixpath import basename, dirname, join, normpath
+from typing import NamedTuple
 
 from markdown_it import MarkdownIt
 from markdown_it.token import Token
@@ -22,6 +23,7 @@ ROOT = Path(__file__).parent.parent.parent
 PICTURES = ROOT / "docs/pictures"
 FIRST = ("bots/python/README.md", "bots/README.md", "docs/writing-a-bot.md", "docs/games.md")
 """Pages that are listed first, since most people want their own bot."""
+_MARKDOWN = MarkdownIt("commonmark", {"html": False}).enable("table")
 
 
 def index(_: Request) -> Response:
@@ -41,37 +43,60 @@ def page(request: Request) -> Response:
 
 def text(name: str) -> str:
     """Return the page with a path in the clone, or the list of all pages if it is empty."""
-    title = pages()[name] if name else "Documentation"
+    title = pages()[name].title if name else "Documentation"
     return render("docs.html", pages=pages(), text=_rendered(name) if name else None, title=title, here=name)
 
 
+class Entry(NamedTuple):
+    """A page in the list of all pages."""
+
+    title: str
+    about: str
+    """Its first sentence."""
+
+
 @cache
-def pages() -> dict[str, str]:
-    """Return the title of each page by its path in the clone; none if the arena was installed without them."""
+def pages() -> dict[str, Entry]:
+    """Return what is listed of each page by its path in the clone; none if the arena was installed without them."""
     if not (ROOT / FIRST[-1]).is_file():
         return {}
     others = [path for pattern in ("docs/*.md", "*.md", "bots/*/README.md") for path in sorted(ROOT.glob(pattern))]
     found = [*FIRST, *(str(path.relative_to(ROOT)) for path in others)]
     there = [name for name in dict.fromkeys(found) if (ROOT / name).is_file()]
-    return {name: _title((ROOT / name).read_text("utf-8")) for name in there}
+    return {name: _entry((ROOT / name).read_text("utf-8")) for name in there}
 
 
-def _title(text: str) -> str:
-    found = re.search(r"^# (.*)", text, re.MULTILINE)
-    return found[1] if found else "Documentation"
+def _entry(text: str) -> Entry:
+    """Return the first heading and the first sentence; one that goes on from a command has it in front."""
+    title = command = ""
+    for token, following in pairwise(_MARKDOWN.parse(text)):
+        if token.type == "heading_open":
+            title = title or _plain(following.content)
+        elif token.type in ("fence", "code_block"):
+            command = token.content.strip().split("\n")[-1]
+        elif token.type == "paragraph_open":
+            said = _plain(following.content)
+            sentence = re.match(r".*?[.](?=\s|$)", said)
+            about = sentence[0] if sentence else said.rstrip(":") + "."
+            return Entry(title, f"{command} {about}" if about[0].islower() else about)
+    return Entry(title or "Documentation", "")
+
+
+def _plain(text: str) -> str:
+    """Return a piece of Markdown as one line of text."""
+    return " ".join(re.sub(r"`|\*|\[([^]]*)\]\([^)]*\)", r"\1", text).split())
 
 
 @cache
 def _rendered(name: str) -> Markup:
     """Return a page as HTML. The files are ours, so what they say is trusted; comments in them are left out."""
-    markdown = MarkdownIt("commonmark", {"html": False}).enable("table")
-    tokens = markdown.parse(re.sub(r"<!--.*?-->\n?", "", (ROOT / name).read_text("utf-8"), flags=re.DOTALL))
+    tokens = _MARKDOWN.parse(re.sub(r"<!--.*?-->\n?", "", (ROOT / name).read_text("utf-8"), flags=re.DOTALL))
     _name_headings(tokens)
     for token in tokens:
         _lead_links(token.children or [], name)
         if token.attrs.pop("style", "") == "text-align:right":  # the site's policy forbids styles in place
             token.attrs["class"] = "number"
-    html = markdown.renderer.render(tokens, markdown.options, {})
+    html = _MARKDOWN.renderer.render(tokens, _MARKDOWN.options, {})
     return Markup(_boxed(html).replace("<pre>", '<pre tabindex="0">'))
 
 
@@ -87,8 +112,8 @@ def _name_headings(tokens: list[Token]) -> None:
     """Give headings the ids that links to them use."""
     for token, text in pairwise(tokens):
         if token.type == "heading_open":
-            plain = re.sub(r"`|\*|\[([^]]*)\]\([^)]*\)", r"\1", text.content)
-            token.attrSet("id", re.sub(r"[^\w -]", "", plain.lower()).replace(" ", "-"))
+            plain = _plain(text.content).lower()
+            token.attrSet("id", re.sub(r"[^\w -]", "", plain).replace(" ", "-"))
 
 
 def _lead_links(tokens: list[Token], page: str) -> None:

@@ -13,7 +13,7 @@ from starlette.responses import RedirectResponse, Response, StreamingResponse
 from starlette.routing import Route
 
 from arena import games
-from arena.replay import kept
+from arena.reports.matches import kept_matches
 from arena.reports.opponents import opponents
 from arena.site.answers import told
 from arena.site.cache import Made
@@ -50,7 +50,7 @@ def form(db: Database, request: Request, _: bool, *, home: Path) -> Made:
         games={name: games.game(name).title for name in games.names()},
         bots=opponents(db, game),
         first=FIRST_BOT,
-        kept=kept.latest(home, LISTED),
+        kept=kept_matches(home, LISTED),
     )
     return Made(page, more=HAS_FORMS)
 

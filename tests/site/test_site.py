@@ -19,7 +19,7 @@ from arena.reports import bot_card, front, leaderboard, paired
 from arena.reports.history import BotHistory, RatingHistory, RatingPoint
 from arena.reports.replay import match_replay
 from arena.reports.words import percent
-from arena.site import plots
+from arena.site import docs, plots
 from arena.site.page import parts_of
 from arena.site.rendering import probability
 from ladder import store
@@ -137,6 +137,27 @@ def test_the_front_lists_what_there_is(site: TestClient, home: Path) -> None:
     assert expected.latest
     assert all(f"{match.id} Buttons 1. " in said for match in expected.latest)
     assert all(version.bot in said for version in expected.newest)
+
+
+def test_the_list_of_pages_says_what_each_is_about(site: TestClient) -> None:
+    """By its first sentence; one that goes on from a command has that in front."""
+    said = text(site.get("/docs/").text)
+    assert "The games Three complete dice games, as the arena plays them." in said
+    assert "The site arena serve --open shows what a home has in a browser" in said
+    assert all(page.title and page.about.endswith(".") for page in docs.pages().values())
+
+
+def test_lists_say_why_who_has_fewer_points_won(tmp_path: Path) -> None:
+    """In Buttons a line of stars beats any number of them."""
+    homes.make(tmp_path, rounds=1)
+    with store.open(tmp_path) as db:
+        match = store.latest_matches(db, 1)[0].id
+        db.execute("UPDATE seats SET forfeit = NULL, score = CASE rank WHEN 0 THEN '1' ELSE '5' END")
+    why = games.game("buttons").beyond_scores
+    with homes.site(tmp_path) as site:
+        assert why
+        assert why in text(site.get("/").text)
+        assert match in site.get("/").text
 
 
 def test_the_leaderboard_has_the_numbers_of_the_command(site: TestClient, home: Path, ladder: store.Ladder) -> None:

@@ -160,3 +160,17 @@ def test_a_page_follows_a_ladder_that_plays(visit: Visit, home: Path) -> None:
     expect(page.locator("#leaderboard tbody th a", has_text=re.compile("dot@1"))).to_be_visible(timeout=20_000)
     assert page.evaluate("document.activeElement.getAttribute('href')") == "/bot/ann@1"
     assert page.evaluate("document.querySelector('#leaderboard .wide').scrollLeft") == 60
+
+
+def test_a_telephone_shows_points_and_forfeits_at_once(visit: Visit, home: Path) -> None:
+    """They say most beside the rating; what is left out there is named, and a wider window shows it."""
+    page = visit(paths(home)["ladder"], viewport={"width": 380, "height": 800})
+    for column in ("Rank", "Bot", "Rating", "Points %", "Forfeits"):
+        head = page.locator("#leaderboard th", has_text=column).first.bounding_box()
+        assert head is not None, column
+        assert head["x"] >= 0, column
+        assert head["x"] + head["width"] <= 380, column
+    expect(page.locator("#leaderboard th", has_text="sigma")).to_be_hidden()
+    expect(page.get_by_text("A wider window shows mu")).to_be_visible()
+    page.set_viewport_size({"width": 1000, "height": 800})
+    expect(page.locator("#leaderboard th", has_text="sigma")).to_be_visible()

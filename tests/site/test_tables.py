@@ -274,6 +274,9 @@ def test_matches_played_last_are_found_again(tmp_path: Path) -> None:
     with homes.Served(tmp_path, fake(ASKS)) as address:
         page = urllib.request.urlopen(f"{address}/play", timeout=PATIENCE).read().decode()
     assert re.findall(r'href="/unrated/(\d+)"', page) == [str(number) for number in range(12, 2, -1)]
+    shown = matches.exported("birth-2")
+    winner = shown.ranks.index(0)
+    assert f"1. <bdi>{shown.bots[winner]}</bdi> {shown.scores[winner]}" in page
 
 
 @pytest.mark.parametrize(
