@@ -14,6 +14,7 @@ from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, S
 from itertools import chain, islice
 from operator import itemgetter
 from types import TracebackType
+from typing import NamedTuple
 
 from arena.referee.match import Void, VoidReason
 from arena.sandbox import Sandbox
@@ -181,6 +182,16 @@ class Width:
         self._left, self._since = max(1, self.now - 1), self._clock()
 
 
+class _Startless(NamedTuple):
+    """Deliveries in a row of which no match began."""
+
+    times: int
+    bots: frozenset[str]
+    """Labels of the bots that were in all of these matches."""
+    reasons: frozenset[VoidReason]
+    last: Void
+
+
 class Workers:
     """Workers on one host or many, which are dealt matches phase by phase. A context manager."""
 
@@ -201,8 +212,8 @@ class Workers:
         self._stopped = False
         self._suspects: list[list[Task]] = []
         """Matches held by workers that died, to be played apart from the others in the next phase."""
-        self._startless: list[tuple[Void, frozenset[str]]] = []
-        """Why no match of a delivery began, and what bots all of them have: deliveries in a row up to the latest."""
+        self._startless: _Startless | None = None
+        """The deliveries in a row, up to the latest, of which no match began; None if the latest had one that did."""
         self._killers: set[str] = set()
         self._losses = Counter[str]()
         """How often hosts were lost while they held a match, by its id, since it last had a result."""
@@ -427,20 +438,22 @@ class Workers:
         """Count a delivery of which no match began: one failed start may keep many matches from beginning."""
         voids = [played.void for played in results if played.void is not None and played.void.reason in STARTLESS]
         if len(voids) < len(results):
-            self._startless.clear()
+            self._startless = None
         elif voids:
-            bots = [frozenset(entrant.label for entrant in task.lineup) for task in dealt.values()]
-            self._startless.append((voids[-1], frozenset.intersection(*bots)))
+            bots = frozenset.intersection(*(frozenset(each.label for each in task.lineup) for task in dealt.values()))
+            before = self._startless or _Startless(0, bots, frozenset(), voids[-1])
+            reasons = before.reasons | {void.reason for void in voids}
+            self._startless = _Startless(before.times + 1, before.bots & bots, reasons, voids[-1])
 
     def _check_starts(self) -> None:
         """Raise NothingStarts if starts failed again and again, and one bot in all those matches is not the reason."""
-        if len(self._startless) < MANY_STARTLESS:
+        found = self._startless
+        if found is None or found.times < MANY_STARTLESS:
             return
-        reasons = {void.reason for void, _ in self._startless}
-        if reasons == {VoidReason.NO_STARTS} or not frozenset.intersection(*(bots for _, bots in self._startless)):
-            why = " ".join(str(self._startless[-1][0]).split())
-            times = len(self._startless)
-            raise NothingStarts(f"{why} (nothing began {times} times in a row); what is not played stays scheduled")
+        if found.reasons == {VoidReason.NO_STARTS} or not found.bots:
+            why = " ".join(str(found.last).split())
+            again = "run the command again when that is mended, and it goes on"
+            raise NothingStarts(f"{why} (nothing began {found.times} times in a row); {again}")
 
     def _note_pace(self, task: Task, played: Played) -> None:
         for entrant, seat in zip(task.lineup, played.seats, strict=False):  # no seats if it was void
