@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from arena.core import build
+from arena.referee import frames
 from arena.v1.referee_pb2 import Choice, PlayRequest, PlayResponse
 
 
@@ -124,6 +125,26 @@ def valid_frames(streams: list[Any], luck: random.Random) -> Iterator[tuple[Any,
             if each.match in still
         ]
         yield stream, PlayRequest(choices=choices).SerializeToString()
+
+
+def honest_matches(luck: random.Random, first: int, count: int) -> int:
+    """Play so many new matches of all games to their ends, with random choices; give how many they were."""
+    from tests.core.loopback import BANK
+    from tests.core.side_by_side import VIEWS, table
+
+    module: Any = build.core()
+    streams = [module.Stream(seat) for seat in range(5)]
+    held = []
+    for number in range(count):
+        each = table([*VIEWS][number % len(VIEWS)], first + number)
+        seats = tuple((streams[seat], number + 1, BANK, b"") for seat in range(each.seats))
+        view = frames.view_number(each.game.view_field)
+        held.append(module.Match(object(), each.compiled, each.seed, view, seats))
+    for stream, frame in valid_frames(streams, luck):
+        assert stream.look(frame)
+        stream.commit(0.001)
+    assert all(match.ranks is not None for match in held)
+    return count
 
 
 def mutated(frame: bytes, luck: random.Random, count: int) -> Iterator[bytes]:

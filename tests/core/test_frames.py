@@ -7,6 +7,7 @@ import os
 import random
 import subprocess
 import sys
+import time
 from collections import Counter
 from contextlib import suppress
 from pathlib import Path
@@ -42,9 +43,8 @@ def raw(*choices: Choice) -> bytes:
     return PlayRequest(choices=choices).SerializeToString()
 
 
-@pytest.mark.parametrize("seed", range(3))
-def test_every_question_and_every_result_is_that_of_python(seed: int) -> None:
-    """Whatever pieces frames come in, all seats are asked the same, byte for byte, and matches end alike."""
+def check_matches(seed: int) -> None:
+    """Play sixty matches of the core and of Python side by side, with random answers in random pieces."""
     bots = Loopback(tables(20, 20 * seed), random.Random(seed))
     bots.go_on()
     assert set(bots.ended) == set(bots.matches)
@@ -56,6 +56,24 @@ def test_every_question_and_every_result_is_that_of_python(seed: int) -> None:
         assert list(choices) == each.match.choices
         assert sum(len(times) for times, *_ in seats) == len(choices)
         assert {seconds for times, *_ in seats for seconds in times} == {SECONDS}
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_every_question_and_every_result_is_that_of_python(seed: int) -> None:
+    """Whatever pieces frames come in, all seats are asked the same, byte for byte, and matches end alike."""
+    check_matches(seed)
+
+
+@pytest.mark.long
+@pytest.mark.timeout(600)
+def test_so_it_is_for_a_minute_of_matches_that_nobody_has_seen() -> None:
+    """Every run has other seeds; the one that fails is printed, and `check_matches` repeats it."""
+    first, end, done = random.SystemRandom().randrange(1000, 2**20), time.monotonic() + 60, 0
+    while time.monotonic() < end:
+        print("seed", first + done)  # noqa: T201 - pytest shows it if the test fails
+        check_matches(first + done)
+        done += 1
+    assert done > 3
 
 
 def test_a_frame_has_no_more_than_its_size_and_its_first_questions() -> None:

@@ -16,6 +16,7 @@ ROOT = Path(__file__).parents[2]
 WATCHED = ("-g", "-O1", "-fsanitize=address,undefined", "-fno-sanitize-recover=all")
 """How a core is compiled that ends the process at the first wrong step in memory or arithmetic."""
 FRAMES = int(os.environ.get("ARENA_FRAMES", 10_000_000))
+MATCHES = 200_000
 
 pytestmark = [pytest.mark.needs("core"), pytest.mark.long, pytest.mark.timeout(1200)]
 
@@ -78,3 +79,20 @@ def test_memory_does_not_grow() -> None:
     )
     ran = subprocess.run([sys.executable, "-c", code], cwd=ROOT, capture_output=True, text=True, check=True)
     assert int(ran.stdout) < 1024, "kilobytes in twenty rounds"
+
+
+def test_memory_is_flat_over_two_hundred_thousand_matches() -> None:
+    """Matches come and go on streams, as a worker has them; what the process holds after a tenth of them is all."""
+    code = (
+        "import gc, random, resource\n"
+        "from tests.core.fuzz import honest_matches\n"
+        "luck, played, before = random.Random(1), 0, 0\n"
+        f"while played < {MATCHES}:\n"
+        "    played += honest_matches(luck, first=played, count=300)\n"
+        "    gc.collect()\n"
+        f"    if not before and played >= {MATCHES} // 10:\n"
+        "        before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss\n"
+        "print(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before)\n"
+    )
+    ran = subprocess.run([sys.executable, "-c", code], cwd=ROOT, capture_output=True, text=True, check=True)
+    assert int(ran.stdout) < 1024, f"kilobytes in {MATCHES:,} matches"
