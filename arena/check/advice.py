@@ -110,7 +110,10 @@ def _interpreter(path: Path) -> str | None:
     words = first.removeprefix(b"#!").decode(errors="replace").split()
     if not (first.startswith(b"#!") and words):
         return None
-    return words[1] if words[0] == "/usr/bin/env" and len(words) > 1 else words[0]
+    if words[0] != "/usr/bin/env":
+        return words[0]
+    named = [word.removeprefix("-S") for word in words[1:] if "=" not in word]
+    return next((word for word in named if word and not word.startswith("-")), words[0])
 
 
 def _not_found(program: Program, name: str) -> str:

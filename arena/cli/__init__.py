@@ -18,7 +18,7 @@ COMMANDS = {
     "games": "games",
     "bots": "bots",
     "new": "new",
-    "submit": "bots",
+    "submit": "submit",
     "check": "check",
     "retire": "bots",
     "annul": "corrections",

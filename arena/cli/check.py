@@ -22,15 +22,15 @@ if TYPE_CHECKING:
     from arena.check.run import Checked, Finding, Report
     from arena.check.trials import Forecast, Times
     from arena.sandbox import Sandbox
-    from arena.submission import Program
+    from arena.submission.intake import Taken
     from arena.submission.manifest import Protocol
 
 FAILED = 3
 """The exit code when the bot fails a check."""
 OUTPUT_LINES = 20
 """Number of lines shown of a bot's last output."""
-SHOWN_LEFT_OUT = 3
-"""Number of paths shown of what was left out of a submission."""
+SHOWN = 3
+"""Number of paths shown of what was left out of a submission, or changed."""
 FRAMES = 4
 """Number of frames shown of a transcript, the last ones."""
 FRAME_CHARACTERS = 300
@@ -85,7 +85,7 @@ def check(
     if as_json:
         print_json(reports.check(taken.program.name, checked))
     else:
-        warn(taken.program, taken.left_out)
+        warn(taken)
         _show(checked)
     if checked.failed:
         raise SystemExit(FAILED)
@@ -107,14 +107,19 @@ def steps(report: Announcer, limits: Limits) -> Report:
     return show
 
 
-def warn(program: Program, left_out: Sequence[str]) -> None:
-    """Print what may surprise the author: files that were left out, and hints about the program."""
-    if left_out:
-        some = ", ".join(left_out[:SHOWN_LEFT_OUT])
-        more = f" and {len(left_out) - SHOWN_LEFT_OUT:,} more" if len(left_out) > SHOWN_LEFT_OUT else ""
-        say(f"left out as no part of a bot: {printable(some)}{more}")
-    for hint in program.hints():
+def warn(taken: Taken) -> None:
+    """Print what may surprise the author: what was left out or changed, and hints about the program."""
+    if taken.left_out:
+        say(f"left out as no part of a bot: {_some(taken.left_out)}")
+    if taken.program.mended:
+        say(f"changed to the line ends and encoding of Linux: {_some(taken.program.mended)}")
+    for hint in taken.program.hints():
         say(f"hint: {printable(hint)}")
+
+
+def _some(paths: Sequence[str]) -> str:
+    more = f" and {len(paths) - SHOWN:,} more" if len(paths) > SHOWN else ""
+    return printable(", ".join(paths[:SHOWN])) + more
 
 
 def _show(checked: Checked) -> None:

@@ -74,7 +74,7 @@ class Check(Report):
     forecast: BusyForecast | None
 
 
-News = Literal["entered", "unchanged", "returned", "refused"]
+News = Literal["entered", "unchanged", "returned", "refused", "interrupted"]
 
 
 class Submission(Report):
@@ -89,6 +89,23 @@ class Submission(Report):
     failures: Sequence[CheckFinding]
     twins: Sequence[str]
     """Labels of the versions of other bots that have the same content."""
+    elsewhere: str | None = None
+    """Where the version came from, if it was there already and was handed in from another place."""
+
+
+class HandedIn(Submission, kw_only=True):
+    """What became of one of many submissions."""
+
+    path: str
+    """Where it was handed in from, as it was named."""
+
+
+class Submissions(Report):
+    """What became of many submissions, in their order."""
+
+    submissions: Sequence[HandedIn]
+    left: int
+    """How many were not looked at, because the command was stopped before."""
 
 
 def check(name: str, checked: Checked) -> Check:
@@ -109,7 +126,9 @@ def submission(
     news: News,
     reason: str | None,
     failures: Sequence[Finding] = (),
+    *,
     twins: Sequence[str] = (),
+    elsewhere: str | None = None,
 ) -> Submission:
     """Report on a submission."""
     return Submission(
@@ -119,6 +138,7 @@ def submission(
         games=version.games if version else (),
         failures=[_finding(finding) for finding in failures],
         twins=twins,
+        elsewhere=elsewhere,
     )
 
 

@@ -13,16 +13,20 @@ from typing import TYPE_CHECKING, Literal, NamedTuple, TypeAlias
 from arena import roster, submission
 from arena.check.extent import SUBMISSION
 from arena.check.run import Finding, Report, check
+from arena.roster import sources
 from arena.roster.corrections import looks
 from arena.sandbox.run_folder import run_folder
 from arena.submission import BadSubmission, Program
 from arena.submission.intake import Taken, take
+from arena.submission.manifest import name_from
+from arena.submission.names import spelled
 from ladder import store
 
 if TYPE_CHECKING:
     from sqlite_utils import Database
 
     from arena.referee.limits import Limits
+    from arena.roster.sources import Naming
     from arena.sandbox import Sandbox
     from arena.submission.build import Building
     from arena.submission.manifest import Protocol
@@ -30,6 +34,11 @@ if TYPE_CHECKING:
 
 Agree: TypeAlias = Callable[[str], bool]
 """Callback that puts a yes-or-no question to a person and returns the answer."""
+News: TypeAlias = Literal["entered", "unchanged", "returned", "refused"]
+"""What became of a submission.
+
+`returned`: the content was entered before and retired; now it is back in the field.
+"""
 
 
 class Admission(NamedTuple):
@@ -38,11 +47,12 @@ class Admission(NamedTuple):
     taken: Taken
     version: store.Version | None
     """The version with the submitted content; None if the submission was refused."""
-    news: Literal["entered", "unchanged", "returned", "refused"]
-    """`returned`: the content was entered before and retired; now it is back in the field."""
+    news: News
     failures: Sequence[Finding] = ()
     twins: Sequence[str] = ()
     """Labels of the versions of other bots that have the same content."""
+    elsewhere: Path | None = None
+    """Where the version came from, if it was there already and somebody handed it in from another place."""
 
 
 def admit(
@@ -51,6 +61,7 @@ def admit(
     limits: Limits,
     *,
     name: str | None = None,
+    naming: Naming | None = None,
     plays: Sequence[str] = (),
     protocol: Protocol | None = None,
     report: Report,
@@ -60,18 +71,20 @@ def admit(
 ) -> Admission:
     """Take what is at a path, build and check it, and enter it as a version.
 
-    Content that is the newest version of its name already is not checked again. An archive that claims the name of a
-    bot already entered becomes its next version only if `agree` says so or the submitter gives that `name`. `protocol`
-    is that of a lone file, which has no manifest. Raises BadSubmission and StoreError, and KeyboardInterrupt with what
-    was done until then.
+    Content that is the newest version of its name already is not checked again. What may be somebody else's, because
+    it comes from elsewhere or says in an archive what it is called, becomes the next version of a bot already entered
+    only if `agree` says so or the submitter gives that `name`. With `naming` it is called after its file or folder.
+    `protocol` is that of a lone file, which has no manifest. Raises BadSubmission and StoreError, and KeyboardInterrupt
+    with what was done until then.
     """
     with run_folder() as scratch, told_if_stopped(home, path) as reached:
-        taken, newest = _take(home, path, scratch, name, plays, protocol)
+        called = name if naming is None else name_from(sources.outer_name(path, naming))
+        taken, newest = _take(home, path, scratch, called, plays, protocol)
         reached(taken.program)
         known = newest is not None and newest.digest == taken.program.digest
         roster.check_wishes(taken.program, sandbox)
-        if newest is not None and not known and taken.program.packed and name is None:
-            _check_is_meant(path, newest, agree)
+        if newest is not None and not known and name is None:
+            _check_is_meant(home, path, newest, agree, named=naming is not None, packed=taken.program.packed)
         if newest is not None and known and (there := roster.program_of(home, newest)).root.exists():
             program = replace(there, packed=taken.program.packed)
         else:
@@ -85,9 +98,14 @@ def admit(
         with store.open(home) as db:
             version, new = roster.enter(db, home, program, "submitted")
             others = [each for each in store.versions(db) if each.name != version.name]
+        source = sources.recalled(home, version.name)
+        if new or source is None:
+            sources.remember(home, version.name, path)
     twins = [other.label for other in others if _is_same(home, other, version)]
     was_retired = newest is not None and newest.retired is not None
-    return Admission(taken, version, "entered" if new else "returned" if was_retired else "unchanged", twins=twins)
+    news: News = "entered" if new else "returned" if was_retired else "unchanged"
+    elsewhere = None if new or source is None or sources.is_same(source, path) else source
+    return Admission(taken, version, news, twins=twins, elsewhere=elsewhere)
 
 
 def _is_same(home: Path, one: store.Version, other: store.Version) -> bool:
@@ -170,15 +188,34 @@ def _take(
     return taken, newest
 
 
-def _check_is_meant(path: Path, newest: store.Version, agree: Agree | None) -> None:
-    """Raise BadSubmission unless somebody agrees that an archive is a new version of the bot whose name it claims."""
+def _check_is_meant(
+    home: Path, path: Path, newest: store.Version, agree: Agree | None, *, named: bool, packed: bool
+) -> None:
+    """Raise BadSubmission unless a hand-in is surely a new version of the bot whose name it has, or somebody agrees.
+
+    It surely is if it comes from the place of the version before, and its name from people (`named`) or from what is
+    no archive. Of what an older arena entered nobody knows the place.
+    """
+    source = sources.recalled(home, newest.name)
+    same = sources.is_same(source, path) if source is not None else not packed
+    if same and (named or not packed):
+        return
     day = time.strftime("%Y-%m-%d", time.localtime(newest.created))
-    source = "an archive" if newest.packed else "a file or folder"
-    there = f"{newest.number} version{'s' * (newest.number > 1)}, the newest of {day} from {source}"
-    claim = f"{str(path)!r} says it is called {newest.name}, which is entered already ({there})"
+    kind = "an archive" if newest.packed else "a file or folder"
+    there = f"{newest.number} version{'s' * (newest.number > 1)}, the newest of {day} from {_shown(source) or kind}"
+    says = "would be called" if named or not packed else "says it is called"
+    claim = f"{str(path)!r} {says} {newest.name}, which is entered already ({there})"
     following = f"{newest.name}@{newest.number + 1}"
     if agree is None or not agree(f"{claim}: make it {following}?"):
         raise BadSubmission(f"{claim}: say --name {newest.name} to make it {following}, or another name for a new bot")
+
+
+def _shown(source: Path | None) -> str | None:
+    """Return a path as people would type it here."""
+    if source is None:
+        return None
+    here = spelled(Path())
+    return repr(str(source.relative_to(here) if source.is_relative_to(here) else source))
 
 
 def _check_is_path(db: Database, path: Path) -> None:

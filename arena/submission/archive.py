@@ -12,15 +12,17 @@ import lzma
 import stat
 import sys
 import tarfile
+import unicodedata
 import zipfile
-import zlib
 from collections.abc import Callable, Iterator
+from contextlib import suppress
 from functools import partial
-from pathlib import Path
+from pathlib import Path, PurePosixPath
 from typing import IO, TYPE_CHECKING, Any, NamedTuple
 
 from arena.submission.budget import MAX_BYTES, Budget, too_large, write_file
 from arena.submission.manifest import BadSubmission
+from arena.submission.outside import LEFT_OUT, is_of_a_system
 from arena.suggest import short
 
 if TYPE_CHECKING or sys.version_info < (3, 14):
@@ -32,6 +34,8 @@ MAX_NAME = 200
 MAX_DEPTH = 16
 _HEADERS = 16 * 1024 * 1024
 """Bytes that the headers and padding of a tar file may take in addition to its content."""
+_UTF_8 = 0x800
+"""Flag of an entry in a zip file whose name is in UTF-8."""
 _DIRECTORY, _ENTRIES = b"PK\x01\x02", 50_000
 """First bytes of every entry in the directory of a zip file, and the largest number of entries that is accepted.
 
@@ -52,8 +56,8 @@ def kind(path: Path) -> str | None:
     return next((ending for ending in READERS if path.name.lower().endswith(ending)), None)
 
 
-def unpack(path: Path, folder: Path) -> None:
-    """Write the files of an archive into a new folder.
+def unpack(path: Path, folder: Path) -> tuple[str, ...]:
+    """Write the files of an archive into a new folder; return the folders that were left out as no part of a bot.
 
     Raises BadSubmission if the archive is damaged, too large, or has an entry that is not allowed. The folder may then
     hold some of its files.
@@ -64,18 +68,21 @@ def unpack(path: Path, folder: Path) -> None:
     if path.stat().st_size > MAX_BYTES:
         raise too_large(str(path))
     try:
-        _write(READERS[ending](path), folder, Budget(str(path)))
+        return _write(READERS[ending](path), folder, Budget(str(path)))
     except BadSubmission:
         raise
-    except _DAMAGED as error:
+    except Exception as error:  # the standard library raises almost anything, even OverflowError and struct.error
         if isinstance(error, OSError) and error.errno is not None:
             raise  # an error of the disk, not of the archive
         raise BadSubmission(f"{str(path)!r} is no {ending} archive that can be read: {error}") from error
 
 
-def _write(entries: Iterator[Entry], folder: Path, budget: Budget) -> None:
-    names = _Names()
+def _write(entries: Iterator[Entry], folder: Path, budget: Budget) -> tuple[str, ...]:
+    names, left_out = _Names(), set[str]()
     for entry in entries:
+        if (outside := _no_part(entry.name)) is not None:
+            left_out.add(outside)
+            continue
         target = folder / names.check(entry.name, is_file=entry.content is not None)
         content = entry.content and entry.content()
         if content is None:
@@ -84,6 +91,15 @@ def _write(entries: Iterator[Entry], folder: Path, budget: Budget) -> None:
         else:
             with content:
                 write_file(content, target, entry.executable, budget)
+    return tuple(sorted(left_out - {""}))
+
+
+def _no_part(name: str) -> str | None:
+    """Return the folder for which an entry is no part of a bot; "" for what a system made for itself, None for none."""
+    parts = PurePosixPath(name).parts
+    if any(map(is_of_a_system, parts)):
+        return ""
+    return next(("/".join(parts[: at + 1]) for at, part in enumerate(parts) if part in LEFT_OUT), None)
 
 
 class _Names:
@@ -94,7 +110,7 @@ class _Names:
 
     def check(self, name: str, *, is_file: bool) -> str:
         """Return a name as a plain relative path, and remember it. Raises BadSubmission if it is not allowed."""
-        parts = [part for part in name.split("/") if part not in {"", "."}]
+        parts = [part for part in unicodedata.normalize("NFC", name).split("/") if part not in {"", "."}]
         problem = "has no name" if is_file and not parts else _problem(name, parts)
         if problem is None:
             for depth in range(1, len(parts) + 1):
@@ -104,10 +120,10 @@ class _Names:
         return "/".join(parts)
 
     def _meet(self, path: str, *, is_file: bool) -> str | None:
-        if path.lower() not in self._seen:
-            self._seen[path.lower()] = path, is_file
+        if path.casefold() not in self._seen:
+            self._seen[path.casefold()] = path, is_file
             return None
-        known, was_file = self._seen[path.lower()]
+        known, was_file = self._seen[path.casefold()]
         if known != path:
             return f"differs from {short(known)} by case only"
         return "is there twice" if was_file or is_file else None
@@ -118,11 +134,16 @@ def _problem(name: str, parts: list[str]) -> str | None:
         return "is an absolute path: names are relative"
     if ".." in parts:
         return "leads out of its folder"
-    if not (name.isascii() and name.isprintable()) or "\\" in name:
-        return "has characters other than printable ASCII without backslash"
+    if not all(map(_is_plain, "".join(parts))) or "\\" in name:
+        return "has characters other than printable ASCII without backslash, and Latin letters"
     if len(name) > MAX_NAME or len(parts) > MAX_DEPTH:
         return f"is too long: {MAX_NAME} characters and {MAX_DEPTH} levels are allowed"
     return None
+
+
+def _is_plain(char: str) -> bool:
+    """Tell whether a character is printable ASCII or a Latin letter: those of other scripts may look like these."""
+    return char.isprintable() and (char.isascii() or unicodedata.name(char, "").startswith("LATIN "))
 
 
 # Readers of the kinds of archives; each yields the entries
@@ -136,12 +157,25 @@ def _zip(path: Path) -> Iterator[Entry]:
             mode = info.external_attr >> 16
             if info.compress_type not in {zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED}:
                 raise zipfile.BadZipFile("an entry is neither stored nor deflated")
-            name = info.orig_filename  # `filename` is cut at a NUL
+            name = _zipped_name(info)
             if name.endswith("/"):
                 yield Entry(name)
             else:
                 _check_ordinary(name, stat.S_IFMT(mode) in {0, stat.S_IFREG}, mode)
                 yield Entry(name, bool(mode & 0o111), partial(archive.open, info))
+
+
+def _zipped_name(info: zipfile.ZipInfo) -> str:
+    """Return the name of an entry: macOS writes UTF-8 without saying so, and some tools of Windows write backslashes.
+
+    A name that would be refused with slashes stays as it is.
+    """
+    name = info.orig_filename  # `filename` is cut at a NUL
+    if not info.flag_bits & _UTF_8:
+        with suppress(UnicodeError):
+            name = name.encode("cp437").decode("utf-8")
+    with_slashes = name.replace("\\", "/")
+    return name if _problem(with_slashes, with_slashes.split("/")) else with_slashes
 
 
 def _tar(path: Path, opener: Callable[[Path], Any]) -> Iterator[Entry]:
@@ -156,6 +190,8 @@ def _tar(path: Path, opener: Callable[[Path], Any]) -> Iterator[Entry]:
 
 
 def _check_ordinary(name: str, ordinary: bool, mode: int) -> None:
+    if _no_part(name) is not None:
+        return
     if not ordinary:
         raise BadSubmission(f"the archive's entry {short(name)} is a link, device or the like: a bot is ordinary files")
     if mode & (stat.S_ISUID | stat.S_ISGID):
@@ -178,9 +214,6 @@ class _Counted(io.RawIOBase):
         return data
 
 
-_DAMAGED = (tarfile.TarError, zipfile.BadZipFile, zlib.error, lzma.LZMAError, zstd.ZstdError, EOFError, OSError,
-            NotImplementedError, RuntimeError, ValueError)  # fmt: skip
-"""Errors that the standard library raises for archives that are damaged, on purpose or not."""
 READERS: dict[str, Callable[[Path], Iterator[Entry]]] = {
     ".zip": _zip,
     ".tar": partial(_tar, opener=lambda path: path.open("rb")),

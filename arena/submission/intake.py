@@ -6,6 +6,7 @@ import json
 import os
 import re
 from collections.abc import Sequence, Set
+from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
 from typing import IO, NamedTuple
@@ -15,7 +16,11 @@ from arena.submission.archive import kind, unpack
 from arena.submission.budget import Budget, NotOrdinary, open_ordinary, write_file
 from arena.submission.kept import manifest
 from arena.submission.manifest import BadSubmission, Protocol
-from arena.submission.program import LEFT_OUT, Program, missing, read, read_folder, walk
+from arena.submission.mending import mend
+from arena.submission.names import spelled
+from arena.submission.outside import LEFT_OUT
+from arena.submission.program import Program, missing, read, read_folder, walk
+from arena_bot.text import decoded
 
 
 class Taken(NamedTuple):
@@ -47,34 +52,40 @@ def _taken(path: Path, scratch: Path, name: str | None, plays: Sequence[str], pr
     if protocol and (path.is_dir() or kind(path)):
         raise BadSubmission(f'{str(path)!r} is more than a lone file: say protocol = "{protocol}" in its bot.toml')
     if path.is_dir():
-        root = scratch / "bot" / (path.resolve().name or "bot")
+        root = scratch / "bot" / "bot"
         made = made_by_builds(path)
         _copy_folder(path, root, made)
+        mended = mend(root)
         there = tuple(sorted(name for name in made if (path / name).exists()))
-        return Taken(read_folder(root, name, plays, str(path)), (*_left_out(path), *there))
+        program = replace(read_folder(root, name, plays, str(path), spelled(path).name), mended=mended)
+        return Taken(program, (*_left_out(path), *there))
     if not path.is_file():
         raise missing(path)
     if ending := kind(path):
-        return _unpacked(path, scratch / "bot", name, plays, called=path.name[: -len(ending)].lower())
+        return _unpacked(path, scratch / "bot", name, plays, called=path.name[: -len(ending)])
     lone = read(path, name=name, plays=plays)  # also for the errors that it raises
     copy = scratch / "bot" / path.name
     with _opened(path.resolve()) as source:
         write_file(source, copy, _executable(source), Budget(str(path)))
+    mended = mend(copy.parent)
     if protocol is None:
-        return Taken(read(copy, name=name, plays=plays))
+        return Taken(replace(read(copy, name=name, plays=plays), mended=mended))
     manifest = f"run = {json.dumps(lone.run)}\nprotocol = {json.dumps(protocol)}\n"
     (copy.parent / "bot.toml").write_text(manifest)
-    return Taken(read_folder(copy.parent, lone.name, plays, str(path)))
+    return Taken(replace(read_folder(copy.parent, lone.name, plays, str(path), path.stem), mended=mended))
 
 
 def _unpacked(path: Path, folder: Path, name: str | None, plays: Sequence[str], *, called: str) -> Taken:
-    """Unpack an archive and read the bot at its top or, if there is nothing but one folder, in that folder."""
-    unpack(path, folder)
-    inside = [each for each in folder.iterdir() if each.name not in LEFT_OUT]
-    alone = len(inside) == 1 and inside[0].is_dir()
-    root = inside[0] if alone else folder
-    default = inside[0].name.lower() if alone else called
-    return Taken(replace(read_folder(root, name, plays, str(path), default), packed=True), _left_out(root))
+    """Unpack an archive and read the bot at its top or, while there is nothing but one folder, in that folder."""
+    left_out = unpack(path, folder)
+    root = folder
+    while (inside := list(root.iterdir())) and len(inside) == 1 and inside[0].is_dir():
+        root = inside[0]
+    mended = mend(root)
+    default = called if root == folder else root.name
+    program = replace(read_folder(root, name, plays, str(path), default), packed=True, mended=mended)
+    inside_root = f"{root.relative_to(folder).as_posix()}/"
+    return Taken(program, tuple(each.removeprefix(inside_root) for each in left_out))
 
 
 def made_by_builds(folder: Path) -> set[str]:
@@ -86,7 +97,9 @@ def made_by_builds(folder: Path) -> set[str]:
     ignored = folder / ".gitignore"
     if not (manifest(folder).build and ignored.is_file()):
         return set()
-    lines = ignored.read_text(errors="replace").splitlines()
+    lines: list[str] = []
+    with suppress(ValueError):
+        lines = decoded(ignored.read_bytes()).splitlines()
     return {line.strip("/") for line in lines if re.fullmatch(r"/[^/*?\[\\]+/?", line)}
 
 

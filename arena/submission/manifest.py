@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 import tomllib
 from pathlib import Path, PurePosixPath
 from typing import Annotated, Literal, TypeAlias, get_args
@@ -11,9 +10,10 @@ import msgspec
 
 from arena import games
 from arena.sandbox.grades import LEAST
+from arena.submission.names import ALLOWED, NAME, proposed
 from arena.suggest import short
+from arena_bot.text import decoded
 
-NAME = re.compile(r"[a-z0-9][a-z0-9._-]{0,31}")
 MAX_MANIFEST = 64 * 1024
 BEYOND = 10**9
 """Exclusive upper bound of limits: no machine has so much of anything, and messages have room for smaller numbers."""
@@ -53,7 +53,7 @@ class Manifest(msgspec.Struct, forbid_unknown_fields=True):
     name: str | None = None
     games: list[str] | None = None
     """Games that the bot plays; None: all games."""
-    language: Annotated[str, msgspec.Meta(pattern=r"^[a-z0-9+#.-]{0,20}$")] = ""
+    language: Annotated[str, msgspec.Meta(pattern=r"^[a-z0-9+#.-]{0,20}\Z")] = ""
     """Language that the bot is written in, for people."""
     about: Annotated[str, msgspec.Meta(max_length=200)] = ""
     """What the bot does, in one line."""
@@ -69,10 +69,17 @@ def check_name(name: str, otherwise: str = "rename it") -> str:
     """
     if NAME.fullmatch(name):
         return name
-    allowed = "1 to 32 of a-z 0-9 . _ -, beginning with a letter or digit"
-    near = NAME.search(re.sub(r"[^a-z0-9._-]", "", name.lower().replace("+", "p")))
-    offer = f": {near.group()}" if near else ""
-    raise BadSubmission(f"{short(name)} cannot be a bot's name: {allowed}; {otherwise}{offer}")
+    near = proposed(name)
+    offer = f": {near}" if near else ""
+    raise BadSubmission(f"{short(name)} cannot be a bot's name: {ALLOWED}; {otherwise}{offer}")
+
+
+def name_from(text: str) -> str:
+    """Return the name of a bot whose file or folder is called so. Raises BadSubmission if the text makes no name."""
+    name = proposed(text)
+    if name is None:
+        raise BadSubmission(f"{short(text)} makes no name for a bot: {ALLOWED}; choose one with --name")
+    return name
 
 
 def skeleton(name: str) -> str:
@@ -87,7 +94,7 @@ def load(toml: Path, shown: str) -> Manifest:
     if len(content) > MAX_MANIFEST:
         raise BadSubmission(f"{shown!r} is longer than {MAX_MANIFEST // 1024} KiB")
     try:
-        manifest = msgspec.toml.decode(content, type=Manifest)
+        manifest = msgspec.toml.decode(decoded(content), type=Manifest)
         for command in (manifest.run, *manifest.build):
             _check_command(command)
         _check_program(manifest.run[0])

@@ -13,20 +13,22 @@ from pathlib import Path
 from arena import games
 from arena.submission.budget import MAX_BYTES, Budget, too_large
 from arena.submission.machine_code import built_for
-from arena.submission.manifest import DEFAULT_NEEDS, BadSubmission, Manifest, Needs, Protocol, check_name, load
+from arena.submission.manifest import (
+    DEFAULT_NEEDS,
+    BadSubmission,
+    Manifest,
+    Needs,
+    Protocol,
+    check_name,
+    load,
+    name_from,
+)
+from arena.submission.names import spelled
+from arena.submission.outside import LEFT_OUT, is_of_a_system
 from arena.suggest import short
 from arena.worker.jobs import Entrant
 from arena_bot import packages
 
-LEFT_OUT = {
-    "__pycache__", "__MACOSX", ".git", ".venv", ".arena", ".packages", "node_modules", "target",
-    ".mypy_cache", ".ruff_cache", ".pytest_cache",
-}  # fmt: skip
-"""Folders that are no part of a bot.
-
-`.arena` is a data directory ("home"), which grows with every submission; in `.packages` a build installs packages;
-`target` is where Cargo and Maven build.
-"""
 _OWN_MODULES = sys.stdlib_module_names | {"arena", "arena_bot", "google", "grpc"}
 
 
@@ -51,6 +53,8 @@ class Program:
     """Whether anybody said which games the bot plays; if not, it plays every game."""
     packed: bool = False
     """Whether the bot came as an archive, as strangers' programs do."""
+    mended: tuple[str, ...] = ()
+    """Its files that were handed in with the line ends or the encoding of another system."""
     slow: tuple[str, ...] = ()
     """Games whose ladders it enters only if it is named."""
 
@@ -98,7 +102,7 @@ def read(path: Path, *, name: str | None = None, plays: Sequence[str] = ()) -> P
     An archive must be unpacked first, by `take`. Raises BadSubmission.
     """
     if path.is_dir():
-        return read_folder(path.resolve(), name, plays, str(path))
+        return read_folder(path.resolve(), name, plays, str(path), spelled(path).name)
     if path.is_file():
         return _single_file(path, name, plays)
     raise missing(path)
@@ -111,27 +115,37 @@ def missing(path: Path) -> BadSubmission:
     return BadSubmission(f"no such file or folder: {short(str(path))}")
 
 
-def read_folder(root: Path, name: str | None, plays: Sequence[str], shown: str, called: str = "") -> Program:
+def read_folder(root: Path, name: str | None, plays: Sequence[str], shown: str, called: str) -> Program:
     """Read the program in a folder, which messages call `shown`.
 
-    A program without a name in its manifest is named `called`, or after the folder.
+    A program without a name in its manifest is named after `called`, what people call the folder.
     """
-    toml = root / "bot.toml"
-    if not toml.is_file() or toml.is_symlink():
-        raise _no_manifest(root, shown)
-    manifest = load(toml, f"{shown}/bot.toml")
+    manifest = _manifest(root, shown)
     if not manifest.build:
         _check_machine(root / manifest.run[0], f"{shown}/{manifest.run[0].removeprefix('./')}")
     if name is None:
-        name = manifest.name if manifest.name is not None else (called or root.name.lower())
+        name = manifest.name if manifest.name is not None else name_from(called)
     return program(name, plays or manifest.games or (), tuple(manifest.run), root, files_in(root, shown), manifest)
+
+
+def _manifest(root: Path, shown: str) -> Manifest:
+    """Return the manifest of a folder or, if that has none but a bot.py, what it would say."""
+    toml = root / "bot.toml"
+    if toml.is_file() and not toml.is_symlink():
+        return load(toml, f"{shown}/bot.toml")
+    if (root / "bot.py").is_file() and not _deeper(root):
+        return Manifest(run=["python", "bot.py"])
+    raise _no_manifest(root, shown)
+
+
+def _deeper(root: Path) -> list[str]:
+    found = [*root.glob("*/bot.toml"), *root.glob("*/*/bot.toml")]
+    return sorted(path.parent.relative_to(root).as_posix() for path in found)
 
 
 def _no_manifest(root: Path, shown: str) -> BadSubmission:
     """Return the error for a folder without a manifest, which says where there is one a folder deeper."""
-    found = [*root.glob("*/bot.toml"), *root.glob("*/*/bot.toml")]
-    deeper = sorted(path.parent.relative_to(root).as_posix() for path in found)
-    if deeper:
+    if deeper := _deeper(root):
         where = " and in ".join(repr(f"{shown}/{name}") for name in deeper[:3])
         return BadSubmission(f"{shown!r} has no bot.toml, but there is one in {where}: hand in that folder")
     return BadSubmission(f'{shown!r} has no bot.toml; it needs at least: run = ["python", "bot.py"]')
@@ -153,8 +167,8 @@ def _single_file(path: Path, name: str | None, plays: Sequence[str]) -> Program:
         raise no_program(path)
     if path.stat().st_size > MAX_BYTES:
         raise too_large(str(path))
-    stem = path.stem.lower()
-    return program(stem if name is None else name, plays, run, path.parent.resolve(), (Path(path.name),))
+    name = name_from(path.stem) if name is None else name
+    return program(name, plays, run, path.parent.resolve(), (Path(path.name),))
 
 
 def no_program(path: Path) -> BadSubmission:
@@ -233,14 +247,17 @@ def is_executable(path: Path) -> bool:
 
 
 def walk(root: Path, without: Set[str] = LEFT_OUT) -> Iterator[Path]:
-    """Yield everything in a folder that is not a folder itself; folders named in `without` are skipped."""
+    """Yield everything in a folder that is not a folder itself.
+
+    Folders named in `without` are skipped and, if it names any, files that a system made for itself.
+    """
 
     def unreadable(error: OSError) -> None:
         raise error
 
     for folder, folders, names in os.walk(root, onerror=unreadable):
         folders[:] = [name for name in folders if name not in without]
-        yield from (Path(folder, name) for name in names)
+        yield from (Path(folder, name) for name in names if not (without and is_of_a_system(name)))
         yield from (path for name in folders if (path := Path(folder, name)).is_symlink())
 
 

@@ -13,7 +13,8 @@ from pathlib import Path
 from arena.submission.builtin import bots_folder
 from arena.submission.intake import made_by_builds
 from arena.submission.manifest import BadSubmission, Manifest, check_name, load
-from arena.submission.program import LEFT_OUT, command, environment
+from arena.submission.outside import LEFT_OUT
+from arena.submission.program import command, environment
 from arena.suggest import unknown
 
 

@@ -16,7 +16,7 @@ from arena.reports import Report
 from arena.reports.bench import Bench
 from arena.reports.bot_card import BotCard
 from arena.reports.bots import Bots, BuiltInCard, NewBot
-from arena.reports.check import Check, Submission
+from arena.reports.check import Check, Submission, Submissions
 from arena.reports.comparison import Comparison
 from arena.reports.corrections import Corrected, Correction, Log
 from arena.reports.debug import Debug
@@ -49,6 +49,7 @@ REPORTS: dict[str, type[Report] | None] = {
     "rename BOT": Correction,
     "log": Log,
     "submit BOT": Submission,
+    "submit BOT BOT": Submissions,
     "check BOT": Check,
     "debug MATCH BOT": Debug,
     "verify": Verified,
@@ -178,6 +179,7 @@ def test_judgements_of_a_bot_are_reports(cwd: Path) -> None:
     for bot in ("good.py", "bad.py"):
         as_report(arena("check", bot, "--game", "birth", "--json", cwd=cwd).out, Check)
         as_report(arena("submit", bot, "--game", "birth", "--json", cwd=cwd).out, Submission)
+    as_report(arena("submit", "good.py", "bad.py", "--game", "birth", "--json", cwd=cwd).out, Submissions)
     assert arena("ladder", "--game", "birth", "--bots", "good,random", "--rounds", "1", cwd=cwd).code == 0
     with store.open_read(cwd / ".arena") as db:
         match = store.matches_of(db, "good@1", 1, None)[0]

@@ -264,3 +264,13 @@ def test_a_good_archive_is_a_bot(ending: str, top: str, tmp_path: Path) -> None:
     assert (program.name, left_out) == ("mine-main" if top else "packed", (".git",))
     modes = {str(name): stat.S_IMODE((program.root / name).stat().st_mode) for name in program.files}
     assert modes == {"bot.toml": 0o444, "bin/go.sh": 0o555}
+
+
+@pytest.mark.parametrize("length", [str(2**63), str(2**64), "9" * 400, "-1", "x", "\u0663"])
+def test_a_header_of_no_sensible_length_is_refused(length: str, tmp_path: Path) -> None:
+    """Whatever error the standard library makes of it; some are none that it documents."""
+    pax = tarfile.TarInfo("pax")
+    records = f"{length} path=x\n".encode()
+    pax.type, pax.size = tarfile.XHDTYPE, len(records)
+    whole = pax.tobuf() + records.ljust(512, b"\0") + file("x")[0].tobuf()
+    refusal(squeeze(tmp_path / "mine.tar", whole + bytes(1024)))

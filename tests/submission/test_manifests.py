@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from arena.submission import MAX_MANIFEST, BadSubmission, read, skeleton
-from arena.submission.manifest import NAME
+from arena.submission.names import NAME
 from tests.cli.commands import everything_in
 
 RUN = b'run = ["./bot"]\n'
@@ -71,6 +71,7 @@ CORPUS: dict[str, tuple[bytes, str]] = {
     "a game that is none": (RUN + b'games = ["chess"]', "birth"),
     "games in one word": (RUN + b'games = "birth"', "array"),
     "a protocol that is none": (RUN + b'protocol = "tcp"', "protocols are grpc, stdio"),
+    "a language that ends with a line feed": (RUN + b'language = "go\\n"', "language"),
     "a language of control characters": (RUN + b'language = "\\u0007"', "language"),
     "an endless description": (RUN + b'about = "' + b"x" * 201 + b'"', "length <= 200"),
     # no TOML
@@ -79,7 +80,9 @@ CORPUS: dict[str, tuple[bytes, str]] = {
     "the same key twice": (RUN + RUN, "bot.toml"),
     "a table twice": (RUN + b"[limits]\n[limits]\n", "bot.toml"),
     "bytes": (bytes(range(256)), "bot.toml"),
-    "UTF-16": ('run = ["./bot"]'.encode("utf-16"), "bot.toml"),
+    "UTF-16 without a mark": ('run = ["./bot"]'.encode("utf-16-le"), "bot.toml"),
+    "half a letter of UTF-16": ('run = ["./bot"]'.encode("utf-16")[:-1], "line 1 is no text in utf-16-le"),
+    "Latin-1": (RUN + 'about = "größe"'.encode("latin-1"), "line 2 is no text in utf-8: save the file as utf-8"),
     "deep nesting": (b"run = " + b"[" * 60_000, "bot.toml"),
     "deep tables": (b"[" + b"a." * 30_000 + b"a]", "bot.toml"),
     "ten megabytes": (b"#" * 10_000_000, f"{MAX_MANIFEST // 1024} KiB"),
@@ -109,6 +112,14 @@ def test_a_good_manifest_says_all_there_is_to_say(tmp_path: Path) -> None:
     assert (program.name, program.run, program.games) == ("a.b-c_9", ("./bot", "$HOME; *"), ("birth",))
     assert program.build == (("make",), ("make", "check"))
     assert (program.needs.memory_mib, program.needs.tasks, program.language) == (64, 32, "c++")
+
+
+@pytest.mark.parametrize("encoding", ["utf-8", "utf-8-sig", "utf-16", "utf-32"])
+@pytest.mark.parametrize("end", ["\n", "\r\n"])
+def test_a_manifest_may_come_from_any_editor(encoding: str, end: str, tmp_path: Path) -> None:
+    """Windows marks its texts and ends their lines otherwise; what is meant is clear."""
+    (tmp_path / "bot.toml").write_bytes(end.join(['run = ["./bot"]', 'about = "größe"', ""]).encode(encoding))
+    assert read(tmp_path).about == "größe"
 
 
 ALIKE = [

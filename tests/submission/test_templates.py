@@ -72,7 +72,7 @@ def test_what_builds_made_is_left_behind(cwd: Path, monkeypatch: pytest.MonkeyPa
         (["mine", "--language", "pyhton"], "unknown language 'pyhton' (did you mean python?): "),
         (["."], "'.' exists already: choose a folder that does not exist yet"),
         (["there"], "'there' exists already: choose a folder that does not exist yet"),
-        (["My Bot"], f"'My Bot' {NO_NAME}; name the folder so: mybot\n"),
+        (["My Bot"], f"'My Bot' {NO_NAME}; name the folder so: my-bot\n"),
         (["Myc++", "--language", "c++"], f"'Myc++' {NO_NAME}; name the folder so: mycpp\n"),
         (["away/mine"], "no folder 'away'"),
     ],

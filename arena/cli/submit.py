@@ -1,0 +1,265 @@
+"""The `arena submit` command: one bot, or many with a table of what became of each."""
+
+from __future__ import annotations
+
+import shlex
+import sys
+from collections import Counter
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import click
+
+from arena.cli import homes
+from arena.cli.options import (
+    begin_with,
+    home_option,
+    json_option,
+    limit_options,
+    plays_option,
+    protocol_option,
+    sandbox_options,
+)
+from arena.cli.output import draw, print_json, printable, progress, say, table
+from arena.games.rules import Game
+from arena.referee.limits import Limits
+from arena.sandbox.grades import NoSandbox
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from arena.check.run import Finding
+    from arena.cli.output import Announcer
+    from arena.reports.check import HandedIn, Submission
+    from arena.roster.admission import Admission
+    from arena.roster.sources import Naming
+    from arena.sandbox import Sandbox
+    from arena.submission import Program
+    from arena.submission.manifest import Protocol
+    from ladder.store import Version
+
+
+@click.command()
+@click.argument("paths", metavar="PATH...", type=click.Path(path_type=Path), nargs=-1, required=True)
+@click.option("--name", help="What it is called.  [default: what bot.toml says, or the name of the file or folder]")
+@click.option(
+    "--names",
+    "naming",
+    type=click.Choice(["from-folder", "from-file"]),
+    help="Call each after its folder, or its file, whatever it says itself.",
+)
+@plays_option
+@protocol_option
+@limit_options
+@sandbox_options
+@home_option
+@json_option
+def submit(
+    paths: tuple[Path, ...],
+    name: str | None,
+    naming: Naming | None,
+    plays: tuple[Game[Any], ...],
+    protocol: Protocol | None,
+    limits: Limits,
+    sandbox: Sandbox,
+    home: Path,
+    as_json: bool,
+) -> None:
+    """Enter a bot, if it passes its qualification, or many.
+
+    PATH is a .py file, an executable file, a folder with bot.toml, or such a folder as an archive. To qualify, the bot
+    plays a match of every game and number of players that it claims. A version that fails is not entered; earlier
+    versions stay entered. With several PATHs a table says what became of each; what is entered already costs nothing,
+    so the same command goes on where it was stopped.
+
+    \b
+    Example:
+      arena submit mybot.py --game buttons
+      arena submit students/*/bot.py --names from-folder
+    """
+    if name is not None and (naming or len(paths) > 1):
+        raise click.UsageError("--name is for one bot alone: leave out --names, and all PATHs but one")
+    job = _Job(limits, name, naming, [game.name for game in plays], protocol, sandbox, home, as_json)
+    with progress("checking", "steps", paced=False, caution=sandbox.warning) as report:
+        if len(paths) == 1:
+            _one(paths[0], job, report)
+        else:
+            _many(paths, job, report)
+
+
+class _Job(NamedTuple):
+    """How bots are submitted."""
+
+    limits: Limits
+    name: str | None
+    naming: Naming | None
+    games: Sequence[str]
+    protocol: Protocol | None
+    sandbox: Sandbox
+    home: Path
+    as_json: bool
+
+    def admit(self, path: Path, report: Announcer, agree: Callable[[str], bool] | None = None) -> Admission:
+        """Submit what is at a path, and show how far that is."""
+        from arena.cli.check import steps
+        from arena.roster import admission
+        from arena.submission.build import Building
+
+        return admission.admit(
+            self.home,
+            path,
+            self.limits,
+            name=self.name,
+            naming=self.naming,
+            plays=self.games,
+            protocol=self.protocol,
+            report=steps(report, self.limits),
+            building=Building(report.announce, report.passing),
+            sandbox=self.sandbox,
+            agree=agree,
+        )
+
+
+def _one(path: Path, job: _Job, report: Announcer) -> None:
+    from arena.cli.check import explain, warn
+    from arena.reports.check import submission
+    from arena.submission import BadSubmission
+
+    asks = not job.as_json and sys.stdin.isatty() and sys.stderr.isatty()
+    try:
+        admitted = job.admit(path, report, _ask if asks else None)
+    except BadSubmission as error:
+        if job.as_json:
+            print_json(submission(None, "refused", str(error)))
+        raise
+    if job.as_json:
+        print_json(_report(path, admitted, job.games))
+    else:
+        warn(admitted.taken)
+        if admitted.twins:
+            say(f"note: {', '.join(admitted.twins)} has the same content")
+    version = admitted.version
+    if version is None:
+        if not job.as_json:
+            explain(admitted.failures[0], to_stderr=True)
+        raise click.ClickException(_refusal(path, job.games, admitted, told=not job.as_json))
+    homes.say_if_above(job.home)
+    if not job.as_json:
+        click.echo(_news(version, admitted))
+
+
+def _report(path: Path, admitted: Admission, games: Sequence[str]) -> Submission:
+    from arena.reports.check import submission
+
+    refusal = None if admitted.version else _refusal(path, games, admitted, told=False)
+    elsewhere = None if admitted.elsewhere is None else str(admitted.elsewhere)
+    return submission(
+        admitted.version, admitted.news, refusal, admitted.failures, twins=admitted.twins, elsewhere=elsewhere
+    )
+
+
+def _ask(question: str) -> bool:
+    """Ask a yes-or-no question on the terminal; an empty answer means no."""
+    try:
+        return click.confirm(printable(question), err=True)
+    except click.Abort:
+        raise KeyboardInterrupt from None
+
+
+def _news(version: Version, admitted: Admission) -> str:
+    if admitted.news == "unchanged":
+        source = f", from {str(admitted.elsewhere)!r}" if admitted.elsewhere else ""
+        return f"{version.label} has just this content already{source}: nothing to do"
+    how = "accepted as" if admitted.news == "entered" else "not retired any more:"
+    return (
+        f"{how} {version.label} for {', '.join(version.games)}; next: arena ladder --game {begin_with(version.games)}"
+    )
+
+
+def _refusal(path: Path, games: Sequence[str], admitted: Admission, *, told: bool) -> str:
+    """Return why a bot was refused and what its author can do; `told`: the first failure is already shown in full."""
+    program: Program = admitted.taken.program
+    failures: Sequence[Finding] = admitted.failures
+    first, *others = failures
+    why = f"it failed {first.name!r}" + ("" if told else f": {printable(first.detail or '')}")
+    if others:
+        why += f"; it failed {' and '.join(repr(failure.name) for failure in others)} too"
+    claimed = {f"play {game}" for game in program.games}
+    failed = claimed & {failure.name for failure in failures}
+    if failed and failed != claimed:
+        why += "; if there are games that it does not play, say with --game which it plays"
+    if others or not told:
+        again = shlex.join(["arena", "check", str(path), *(word for game in games for word in ("--game", game))])
+        why += f"; see it whole: {again}"
+    return f"{program.name} is not entered: {why}"
+
+
+# Many
+
+
+def _many(paths: Sequence[Path], job: _Job, report: Announcer) -> None:
+    """Submit one after the other, whatever becomes of those before; then print what became of each."""
+    from arena.reports.check import HandedIn, Submissions
+    from arena.submission.outside import is_of_a_system
+
+    handed_in = [path for path in paths if not is_of_a_system(path.name)]
+    done: list[HandedIn] = []
+    try:
+        for number, path in enumerate(handed_in, 1):
+            became = _verdict(path, job, report)
+            done.append(HandedIn(path=str(path), **{key: getattr(became, key) for key in became.__struct_fields__}))
+            say(printable(f"{number} of {len(handed_in)}: {path}: {_in_words(became)}"))
+            if became.news == "interrupted":
+                raise KeyboardInterrupt("the same command goes on with what is left")
+    finally:
+        left = len(handed_in) - sum(each.news != "interrupted" for each in done)
+        if job.as_json:
+            print_json(Submissions(submissions=done, left=left))
+        else:
+            _draw(done, left)
+    homes.say_if_above(job.home)
+    refused = sum(each.accepted is None for each in done)
+    if refused:
+        hint = "" if job.naming else " (if several are called alike: --names from-folder)"
+        raise click.ClickException(f"{refused} of {len(done)} are not entered{hint}")
+
+
+def _verdict(path: Path, job: _Job, report: Announcer) -> Submission:
+    """Submit one bot; return what became of it, also if it is none or if the person stops."""
+    from arena.cli.check import warn
+    from arena.reports.check import submission
+    from arena.submission import BadSubmission
+
+    try:
+        admitted = job.admit(path, report)
+    except (BadSubmission, NoSandbox) as error:
+        return submission(None, "refused", str(error))
+    except OSError as error:
+        if error.filename is None:
+            raise
+        return submission(None, "refused", f"cannot use {str(error.filename)!r}: {error.strerror}")
+    except KeyboardInterrupt as stopped:
+        return submission(None, "interrupted", str(stopped))
+    warn(admitted.taken)
+    return _report(path, admitted, job.games)
+
+
+def _draw(done: Sequence[HandedIn], left: int) -> None:
+    rows = table("handed in", "bot", "")
+    for each in done:
+        rows.add_row(printable(each.path), each.accepted or "", printable(_in_words(each)))
+    draw(rows)
+    counted: Counter[str] = Counter(each.news for each in done if each.news != "interrupted")
+    if left:
+        counted["left"] = left
+    click.echo(f"\n{', '.join(f'{number} {news}' for news, number in counted.items())}")
+
+
+def _in_words(each: Submission) -> str:
+    if each.accepted is None:
+        return f"refused: {each.reason}" if each.news == "refused" else str(each.reason)
+    source = f", from {each.elsewhere!r}" if each.elsewhere else ""
+    same = f"has just this content already{source}"
+    what = same if each.news == "unchanged" else f"{each.news} for {', '.join(each.games)}"
+    return what + (f"; {', '.join(each.twins)} has the same content" if each.twins else "")

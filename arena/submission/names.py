@@ -1,0 +1,44 @@
+"""Names for bots, made from what people call their files and folders."""
+
+from __future__ import annotations
+
+import os
+import re
+import unicodedata
+from pathlib import Path
+
+NAME = re.compile(r"[a-z0-9][a-z0-9._-]{0,31}")
+LONGEST = 32
+ALLOWED = "1 to 32 of a-z 0-9 . _ -, beginning with a letter or digit"
+_SPELLED = str.maketrans(
+    {
+        "ä": "ae", "ö": "oe", "ü": "ue", "ß": "ss", "æ": "ae", "œ": "oe", "ø": "oe", "å": "aa", "þ": "th",
+        "ð": "d", "đ": "d", "ħ": "h", "ı": "i", "ł": "l", "ŋ": "n", "ŧ": "t", "+": "p",
+    }
+)  # fmt: skip
+"""Letters as passports spell them (ICAO document 9303); all others there lose their accents. And c++ is cpp."""
+
+
+def proposed(text: str) -> str | None:
+    """Return the name for a bot that is closest to a text, such as "mueller-fritz" to "Müller, Fritz".
+
+    None if a letter or digit would be lost: what remains could be somebody else's name.
+    """
+    lower = text.lower()
+    if NAME.fullmatch(lower):
+        return lower
+    spelled = unicodedata.normalize("NFC", lower).translate(_SPELLED)
+    plain = "".join(char for char in unicodedata.normalize("NFKD", spelled) if unicodedata.category(char) != "Mn")
+    if any(char.isalnum() and not char.isascii() for char in plain):
+        return None
+    words = re.sub(r"[^a-z0-9._]+", "-", plain)
+    return re.sub(r"[._]*-[._-]*", "-", words).strip("._-")[:LONGEST].rstrip("._-") or None
+
+
+def spelled(path: Path) -> Path:
+    """Return a path as an absolute one in which links keep their names, also those that led to the current folder."""
+    if path.name in {"", ".."}:
+        shell = os.environ.get("PWD", "")
+        here = os.path.isabs(shell) and os.path.isdir(shell) and os.path.samefile(shell, os.curdir)
+        return Path(shell) if here and path == Path() else path.resolve()
+    return Path(os.path.abspath(path))
