@@ -9,7 +9,7 @@ from pathlib import Path
 
 from arena.referee.match import Forfeit
 from arena.submission.machine_code import built_for
-from arena.submission.program import Program, environment, is_executable
+from arena.submission.program import OF_THE_SDK, Program, environment, is_executable
 
 LAST_LINE = "the last line of what it printed says what is wrong"
 DEBUGGER = "with `arena match attach: random --game {game}` you can run it in a debugger"
@@ -118,6 +118,8 @@ def _interpreter(path: Path) -> str | None:
 
 def _not_found(program: Program, name: str) -> str:
     """Return advice for a program in Python that did not find a module or a file."""
+    if name in OF_THE_SDK:
+        return f"{name} in the bot's folder hides the SDK's own module of that name: rename it"
     if _is_lone_file(program):
         both = f"put {program.run[1]} and its files into a folder, with a requirements.txt if it needs packages"
         line = f'run = ["python", "{program.run[1]}"]'

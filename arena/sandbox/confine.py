@@ -38,6 +38,8 @@ BOT, DOOR, TEMPORARY, HOME = "/bot", "/run/arena", "/tmp", "/home"
 """Paths inside bubblewrap: the program, its socket's folder, its temporary files, the home of a build."""
 EMPTY, NOTHING = "empty", "nothing"
 """Names of the file and the folder that bots are shown in place of what they must not see."""
+ALONE = "alone"
+"""Folder of the SDK with what Python imports first in every bot."""
 FILES, BUILD_FILES = 256, 4096
 """Limits of open files for each process of a bot, and of a build."""
 SIGNALS = 512
@@ -95,7 +97,7 @@ def confine(
     # A folder on disk with what another user wrote could only be counted, and removed, by root.
     own = scratch / "own" if sandbox.own_user and os.geteuid() != 0 else scratch
     env = {**hints(bounds), "TMPDIR": TEMPORARY if sandbox.bwrap else str(own), **env}
-    env |= {"HOME": env["TMPDIR"], "USER": NAME, "LOGNAME": NAME}
+    env |= {"HOME": env["TMPDIR"], "USER": NAME, "LOGNAME": NAME, **alone(env)}
     with _own_user(sandbox) as user:
         orders = _orders(sandbox, bounds, user)
         if user is not None:
@@ -104,8 +106,7 @@ def confine(
         if sandbox.bwrap is None:
             env["JAVA_TOOL_OPTIONS"] += f" -Djava.io.tmpdir={own}"  # Java ignores TMPDIR
             if sandbox.grade is Grade.C:
-                found = [env["PYTHONPATH"]] if "PYTHONPATH" in env else []
-                env["PYTHONPATH"] = os.pathsep.join([*found, str(places.link_packages(scratch))])
+                env["PYTHONPATH"] = os.pathsep.join([env["PYTHONPATH"], str(places.link_packages(scratch))])
                 orders |= _bare(sandbox, [str(root), str(socket_folder), str(scratch)], [str(own)])
             if own != scratch:
                 own.mkdir()
@@ -165,6 +166,7 @@ def confine_build(
         **cargo,
         **places.way_out(),
         **env,
+        **alone(env, "pip"),
     }
     env["PATH"] = os.pathsep.join(
         [*(f"{place}/bin" for place in places.toolchains()), env.get("PATH", "/usr/bin:/bin")]
@@ -210,6 +212,14 @@ def hints(bounds: Bounds) -> dict[str, str]:
         "MALLOC_ARENA_MAX": "2",
         "DOTNET_gcServer": "0",
     }
+
+
+def alone(env: Mapping[str, str], *packages: str) -> dict[str, str]:
+    """Return the variables that leave a program in Python alone with the SDK, some packages and its own."""
+    own = [env["PYTHONPATH"]] if "PYTHONPATH" in env else []
+    where = next(place for place in places.packages() if Path(place).name == "arena_bot")
+    python_path = os.pathsep.join([f"{where}/{ALONE}", *own])
+    return {"PYTHONPATH": python_path, "ARENA_MODULES": os.pathsep.join(places.modules(*packages))}
 
 
 def _group(sandbox: Sandbox, orders: dict[str, Any], bounds: Bounds) -> Group | None:

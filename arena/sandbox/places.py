@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import os
+import re
 import sys
 from collections.abc import Iterable, Sequence
 from contextlib import suppress
 from functools import cache
-from importlib.metadata import entry_points
+from importlib.metadata import Distribution, PackageNotFoundError, distribution, entry_points
 from importlib.util import find_spec
-from pathlib import Path
+from pathlib import Path, PurePath
 
 SYSTEM = ("/usr",)
 LINKS = ("/bin", "/sbin", "/lib", "/lib32", "/lib64", "/libx32")
@@ -104,6 +105,44 @@ def packages() -> tuple[str, ...]:
     names = {"arena", "arena_bot", *(entry.module.partition(".")[0] for entry in entry_points(group="arena.games"))}
     specs = [spec for name in sorted(names) if (spec := find_spec(name)) is not None]
     return tuple(place for spec in specs for place in spec.submodule_search_locations or [spec.origin or ""] if place)
+
+
+SDK_NEEDS = ("grpcio", "protobuf")
+"""Packages that the SDK uses."""
+
+
+@cache
+def modules(*others: str) -> tuple[str, ...]:
+    """Return the paths of the modules that a bot in Python may import besides its own and Python's.
+
+    They are those of the SDK, of games from other packages, and of what these packages require; and of the packages
+    `others`.
+    """
+    games = [entry.dist.name for entry in entry_points(group="arena.games") if entry.dist is not None]
+    found = list(packages())
+    for required in _with_requirements((*SDK_NEEDS, *games, *others)):
+        tops = {PurePath(file).parts[0] for file in required.files or ()}
+        found += [str(required.locate_file(top)) for top in sorted(tops) if _is_module(top)]
+    return tuple(dict.fromkeys(found))
+
+
+def _is_module(top: str) -> bool:
+    """Tell whether a name at the top of an installed package is that of a module: scripts and notes lie there, too."""
+    return top.removesuffix(".py").isidentifier() and top != "__pycache__"
+
+
+def _with_requirements(names: Iterable[str]) -> list[Distribution]:
+    """Return installed packages with all that they require, except the arena and what only extras want."""
+    left, found = list(names), dict[str, Distribution]()
+    while left:
+        name = re.sub(r"[-_.]+", "-", left.pop()).lower()
+        if name in found or name == "arena":
+            continue
+        with suppress(PackageNotFoundError):
+            found[name] = distribution(name)
+            required = [each for each in found[name].requires or () if "extra ==" not in each]
+            left += [each[0] for line in required if (each := re.match(r"[\w.-]+", line))]
+    return list(found.values())
 
 
 @cache

@@ -52,7 +52,7 @@ def _taken(path: Path, scratch: Path, name: str | None, plays: Sequence[str], pr
     if protocol and (path.is_dir() or kind(path)):
         raise BadSubmission(f'{str(path)!r} is more than a lone file: say protocol = "{protocol}" in its bot.toml')
     if path.is_dir():
-        root = scratch / "bot" / "bot"
+        root = scratch / "bot" / (spelled(path).name or "bot")
         made = made_by_builds(path)
         _copy_folder(path, root, made)
         mended = mend(root)

@@ -8,7 +8,7 @@ import sys
 from collections.abc import Iterator, Sequence, Set
 from dataclasses import dataclass, replace
 from hashlib import sha256
-from pathlib import Path
+from pathlib import Path, PurePath
 
 from arena import games
 from arena.submission.budget import MAX_BYTES, Budget, too_large
@@ -28,8 +28,9 @@ from arena.submission.outside import LEFT_OUT, is_of_a_system
 from arena.suggest import short
 from arena.worker.jobs import Entrant
 from arena_bot import packages
+from arena_bot.requirements import wanted
 
-_OWN_MODULES = sys.stdlib_module_names | {"arena", "arena_bot", "google", "grpc"}
+OF_THE_SDK = {"arena", "arena_bot", "google", "grpc"}
 
 
 @dataclass(frozen=True)
@@ -55,6 +56,8 @@ class Program:
     """Whether the bot came as an archive, as strangers' programs do."""
     mended: tuple[str, ...] = ()
     """Its files that were handed in with the line ends or the encoding of another system."""
+    passed_over: tuple[str, ...] = ()
+    """Lines of its requirements that name the SDK, or what the SDK uses."""
     slow: tuple[str, ...] = ()
     """Games whose ladders it enters only if it is named."""
 
@@ -83,8 +86,18 @@ class Program:
         """Return hints about probable mistakes of its author."""
         if not self.is_python:
             return []
-        hiding = [file for file in self.files if file.suffix == ".py" and file.parent == Path() and _hides(file.stem)]
-        return [f"{file} hides Python's own module {file.stem}, which may be imported: rename it" for file in hiding]
+        script = next((PurePath(word).parent for word in self.run[1:] if word.endswith(".py")), PurePath())
+        found = {file.relative_to(script).parts[0]: file for file in self.files if _is_imported(file, script)}
+        hiding = [(name, name.partition(".")[0]) for name in sorted(found) if _hides(name.partition(".")[0])]
+        hints = [
+            f"{script / name} hides {'the SDK' if module in OF_THE_SDK else 'Python'}'s own module {module},"
+            " which may be imported: rename it"
+            for name, module in hiding
+        ]
+        if self.passed_over:
+            lines = ", ".join(self.passed_over)
+            hints.append(f"passed over in its requirements: {lines}; the SDK, protobuf and grpcio are there anyway")
+        return hints
 
 
 _PYTHON = {"python", "python3"}
@@ -92,8 +105,17 @@ _BRIDGE = (sys.executable, "-P", "-m", "arena_bot.plain")
 """Start of the command of a program that speaks in lines; -P keeps it from importing what is in the bot's folder."""
 
 
+def _is_imported(file: PurePath, script: PurePath) -> bool:
+    """Tell whether Python finds a file beside the script, or in a package there, before any other of its name."""
+    if not file.is_relative_to(script):
+        return False
+    inside = file.relative_to(script)
+    module = inside.suffix in {".py", ".so"} and len(inside.parts) == 1
+    return module or (inside.name == "__init__.py" and len(inside.parts) == 2)
+
+
 def _hides(module: str) -> bool:
-    return module in _OWN_MODULES and module != "__main__"
+    return module in sys.stdlib_module_names | OF_THE_SDK and module != "__main__"
 
 
 def read(path: Path, *, name: str | None = None, plays: Sequence[str] = ()) -> Program:
@@ -202,18 +224,19 @@ def program(
 
 
 def _as_asked(made: Program, manifest: Manifest) -> Program:
-    build = tuple(map(tuple, manifest.build)) or _packages(made)
-    made = replace(made, about=manifest.about, language=manifest.language, build=build)
-    return replace(made, needs=manifest.limits, protocol=manifest.protocol)
+    made = replace(made, about=manifest.about, language=manifest.language, needs=manifest.limits)
+    made = replace(made, build=tuple(map(tuple, manifest.build)), protocol=manifest.protocol)
+    return made if made.build or not made.is_python else _with_packages(made)
 
 
-def _packages(made: Program) -> tuple[tuple[str, ...], ...]:
-    """Return the build of a bot in Python that names packages and has no build of its own; empty for any other."""
+def _with_packages(made: Program) -> Program:
+    """Return a bot in Python with the build that installs the packages it names, if it names any."""
     try:
-        wants = made.is_python and packages.wanted(made.root)
+        lines, passed_over = wanted(made.root)
     except ValueError as error:
         raise BadSubmission(f"the packages of {made.name} cannot be read: {error}") from error
-    return (("python", "-P", "-m", "arena_bot.packages"),) if wants else ()
+    build = (("python", "-P", "-m", "arena_bot.packages"),) if lines else ()
+    return replace(made, build=build, passed_over=tuple(passed_over))
 
 
 def playing(made: Program, plays: Sequence[str]) -> Program:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import subprocess
 import sys
 import zipfile
@@ -10,25 +11,72 @@ from pathlib import Path
 
 import pytest
 
-from arena_bot.packages import wanted
+from arena_bot.packages import hiding
+from arena_bot.requirements import wanted
+
+FREEZE = """
+-e git+https://example.org/x@0123#egg=arena
+# Editable install with no version control (arena-bot==0.1.0)
+-e /home/ann/work
+numpy==2.4.6
+protobuf==1.0
+# Editable Git install with no remote (mine==1.0)
+-e ./mine
+six @ git+https://example.org/six@0123
+"""
+"""What `pip freeze` says where an author has installed the arena and works on a package of her own."""
+
+WANTED: dict[str, tuple[dict[str, str], list[str], int]] = {
+    "nothing": ({}, [], 0),
+    "a note": ({"requirements.txt": "# nothing\n\n"}, [], 0),
+    "notes behind lines": ({"requirements.txt": "tiny == 1  # small\n--pre\n"}, ["tiny == 1", "--pre"], 0),
+    "no project's packages": ({"pyproject.toml": '[project]\nname = "x"\n'}, [], 0),
+    "a project's packages": ({"pyproject.toml": '[project]\ndependencies = ["tiny", "arena"]\n'}, ["tiny"], 1),
+    "both": ({"pyproject.toml": '[project]\ndependencies = ["a"]\n', "requirements.txt": "b"}, ["b"], 0),
+    "other files": (
+        {"requirements.txt": "-r a/b.txt\nsix", "a/b.txt": "-r c.txt\narena", "a/c.txt": "-r b.txt\nx"},
+        ["x", "six"],
+        1,
+    ),
+    "long lines": (
+        {"requirements.txt": "six \\\n  --hash=sha256:0\narena_bot \\\r\n  >=0"},
+        ["six --hash=sha256:0"],
+        1,
+    ),
+    "pip freeze": (
+        {"requirements.txt": FREEZE},
+        ["numpy==2.4.6", "./mine", "six @ git+https://example.org/six@0123"],
+        3,
+    ),
+    "a file": (
+        {"requirements.txt": "./arena-0.1.0-py3-none-any.whl\nhttps://example.org/arena-tools-1.0.zip"},
+        ["https://example.org/arena-tools-1.0.zip"],
+        1,
+    ),
+    "names alike": (
+        {"requirements.txt": "arena-tools\narenas\nARENA.bot[rl] ; python_version > '3'"},
+        ["arena-tools", "arenas"],
+        1,
+    ),
+}
 
 
-@pytest.mark.parametrize(
-    ("files", "lines"),
-    [
-        ({}, []),
-        ({"requirements.txt": "# nothing\n\n"}, []),
-        ({"requirements.txt": "tiny == 1  # small\n-r more.txt\n"}, ["tiny == 1", "-r more.txt"]),
-        ({"pyproject.toml": '[project]\nname = "x"\n'}, []),
-        ({"pyproject.toml": '[project]\ndependencies = ["tiny"]\n'}, ["tiny"]),
-        ({"pyproject.toml": '[project]\ndependencies = ["a"]\n', "requirements.txt": "b"}, ["b"]),
-    ],
-)
-def test_what_a_folder_wants(files: dict[str, str], lines: list[str], tmp_path: Path) -> None:
-    """requirements.txt goes before pyproject.toml, which most editors make for other reasons."""
+@pytest.mark.parametrize("case", WANTED)
+def test_what_a_folder_wants(case: str, tmp_path: Path) -> None:
+    """What pip would install, in any way that it may be written, without the SDK: an index has others of that name."""
+    files, lines, passed_over = WANTED[case]
     for name, text in files.items():
-        (tmp_path / name).write_text(text)
-    assert wanted(tmp_path) == lines
+        (tmp_path / name).parent.mkdir(exist_ok=True)
+        (tmp_path / name).write_text(text, newline="")
+    found = wanted(tmp_path)
+    assert (found.lines, len(found.passed_over)) == (lines, passed_over)
+
+
+@pytest.mark.parametrize("encoding", ["utf-8-sig", "utf-16"])
+def test_requirements_may_come_from_any_editor(encoding: str, tmp_path: Path) -> None:
+    """`pip freeze > requirements.txt` writes UTF-16 in PowerShell."""
+    (tmp_path / "requirements.txt").write_bytes("arena\r\nsix\r\n".encode(encoding))
+    assert wanted(tmp_path) == (["six"], ["arena"])
 
 
 @pytest.mark.parametrize(
@@ -49,21 +97,35 @@ def test_what_cannot_be_read_is_said(text: str, tmp_path: Path) -> None:
         wanted(tmp_path)
 
 
-@pytest.mark.parametrize("line", ["arena", "arena_bot==1", "Arena-Bot ; python_version > '3'"])
-def test_the_sdk_is_no_package_to_install(line: str, tmp_path: Path) -> None:
-    """An index has something else under its name, which would come before it."""
-    (tmp_path / "requirements.txt").write_text(f"six\n{line}\n")
-    with pytest.raises(ValueError, match="the SDK is there without being named"):
+BAD = {
+    "-r /etc/passwd": "-r /etc/passwd names no file of the bot's folder",
+    "-r ../other.txt": "names no file",
+    "-r https://example.org/r.txt": "names no file",
+    "-r lost.txt": "-r lost.txt names no file",
+    "-e /home/ann/tools": "'/home/ann/tools' is on its author's machine: write NAME==VERSION",
+    "numpy @ file:///croot/numpy.whl": "'numpy @ file:///croot/numpy.whl' is on its author's machine",
+    "../tools": "is on its author's machine",
+    "gr\udcfcn": "line 1 is no text in utf-8",
+    "#" * 300_000: "requirements.txt has more than 256 KiB",
+}
+
+
+@pytest.mark.parametrize("line", BAD, ids=lambda line: line[:20])
+def test_what_is_not_in_the_folder_is_named(line: str, tmp_path: Path) -> None:
+    """No file of this machine is read, and an author learns what is on hers alone."""
+    (tmp_path / "requirements.txt").write_bytes(f"{line}\n".encode(errors="surrogateescape"))
+    with pytest.raises(ValueError, match=re.escape(BAD[line])):
         wanted(tmp_path)
 
 
-def wheel(folder: Path, name: str) -> None:
-    """Make a wheel of a package with one module, which says what it is."""
+def wheel(folder: Path, name: str, needs: str = "") -> None:
+    """Make a wheel of a package with one module, which says what it is; it may need another package."""
     folder.mkdir(parents=True, exist_ok=True)
     with zipfile.ZipFile(folder / f"{name}-1.0-py3-none-any.whl", "w") as file:
         file.writestr(f"{name}.py", f"NAME = {name!r}\n")
         about = f"{name}-1.0.dist-info"
-        file.writestr(f"{about}/METADATA", f"Metadata-Version: 2.1\nName: {name}\nVersion: 1.0\n")
+        need = f"Requires-Dist: {needs}\n" if needs else ""
+        file.writestr(f"{about}/METADATA", f"Metadata-Version: 2.1\nName: {name}\nVersion: 1.0\n{need}")
         file.writestr(f"{about}/WHEEL", "Wheel-Version: 1.0\nRoot-Is-Purelib: true\nTag: py3-none-any\n")
         file.writestr(f"{about}/RECORD", "")
 
@@ -96,3 +158,24 @@ def test_what_was_fetched_once_needs_no_network(tmp_path: Path) -> None:
     assert install(second, home, index) == 0
     assert modules(first) == modules(second) == {"tiny.py"}
     assert install(third, home, index) == 1
+
+
+@pytest.mark.long
+@pytest.mark.parametrize(("name", "needs"), [("tiny", "arena"), ("random", "")])
+def test_packages_that_hide_the_sdk_or_python_are_none(name: str, needs: str, tmp_path: Path) -> None:
+    """Neither what another package needs may bring them; the bot would fail far from there, or do something else."""
+    index, bot = tmp_path / "index", tmp_path / "bot"
+    for each, need in ((name, needs), ("arena", "")):
+        wheel(index / each, each, need)
+        link = f"{each}-1.0-py3-none-any.whl"
+        (index / each / "index.html").write_text(f'<a href="{link}">{link}</a>')
+    bot.mkdir()
+    (bot / "requirements.txt").write_text(name)
+    assert install(bot, tmp_path / "home", index) == 1
+    assert "arena.py" not in modules(bot)
+
+
+def test_what_hides_nothing_may_be_there() -> None:
+    """Packages bring all kinds of files; `test` is a module of Python that only its own tests import."""
+    assert hiding(["random", "json.py", "arena", "enum"]) == ["arena", "enum", "json.py", "random"]
+    assert hiding(["google", "grpc", "six.py", "numpy-1.0.dist-info", "bin", "test", "typing_extensions.py"]) == []
