@@ -174,7 +174,7 @@ def _take(
 ) -> tuple[Taken, store.Version | None]:
     """Copy a submission; return it, and the newest version of its name if there is one.
 
-    If the submission does not say which games it plays, it plays those of that version.
+    If nobody says anew which games it plays, it plays those of that version.
     """
     with store.open_read(home) as db:
         _check_is_path(db, path)
@@ -183,9 +183,15 @@ def _take(
         if strict:
             _check_free(db, called)
         newest = next(reversed(store.versions(db, called)), None)
-    if newest is not None and newest.origin == "submitted" and not taken.program.says_games:
+    if newest is not None and newest.origin == "submitted" and not plays and _says_the_same(home, taken, newest):
         taken = taken._replace(program=submission.playing(taken.program, newest.games))
     return taken, newest
+
+
+def _says_the_same(home: Path, taken: Taken, newest: store.Version) -> bool:
+    """Tell whether the manifest names the same games as that of a version, or none; that may play others by --game."""
+    now, then = (submission.manifest(each).games for each in (taken.program.root, roster.program_of(home, newest).root))
+    return now == then or not taken.program.says_games
 
 
 def _check_is_meant(

@@ -231,17 +231,27 @@ def built(home: Path, program: Program, sandbox: Sandbox, building: Building, *,
     """Build a program in its own folder, if it has a build, and return it. The log is kept in the home.
 
     If `cached`, the build gets the files that earlier builds of that name left in their folder HOME: only for a name
-    under which nobody else can build. Raises BadSubmission and NoSandbox.
+    under which nobody else can build. What the same build made of the same files is used again; without that cache it
+    is also kept for the next. Raises BadSubmission and NoSandbox.
     """
-    from arena.submission.build import build  # here, because most commands build nothing
+    from arena.submission import results  # here, because most commands build nothing
+    from arena.submission.build import build
 
     _check_held(program, sandbox)
     check_wishes(program, sandbox)
-    if program.build:
-        store.make_home(home)
-        store.close_home(home)
+    if not program.build:
+        return program
+    store.make_home(home)
+    store.close_home(home)
+    key = results.key(program, sandbox)
+    if (found := results.find(program, home / "built", key)) is not None:
+        building.say(f"{program.name} is built already, from the same files with the same tools")
+        return found
     cache = home / "caches" / program.name if cached else None
-    return build(program, build_log(home, program.digest), sandbox, building, cache)
+    made = build(program, build_log(home, program.digest), sandbox, building, cache)
+    if not cached:
+        results.keep(made, home / "built", key)
+    return made
 
 
 def find(db: Database, home: Path, text: str, game: Game[Any], workshop: Workshop) -> Entrant:

@@ -37,11 +37,11 @@ def store(program: Program, bots: Path) -> Program:
         if not intact(replace(program, root=folder)):
             raise BadSubmission(f"{program.name} changed while it was copied; try again")
 
-    _appear(stored.root, fill)
+    appear(stored.root, fill)
     return stored
 
 
-def _appear(folder: Path, fill: Callable[[Path], None]) -> None:
+def appear(folder: Path, fill: Callable[[Path], None]) -> None:
     """Fill a folder so that it exists completely or not at all; do nothing if it already exists."""
     if folder.exists():
         return

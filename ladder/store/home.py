@@ -14,7 +14,7 @@ from pathlib import Path
 
 FILES = ("arena.db", "arena.db-wal", "arena.db-shm", "arena.db-lock", "arena.lock")
 UNRATED = "unrated"
-FOLDERS = ("bots", "builds", "caches", "sources", UNRATED)
+FOLDERS = ("bots", "builds", "built", "caches", "sources", UNRATED)
 OTHERS = stat.S_IRWXG | stat.S_IRWXO
 
 _log = logging.getLogger(__name__)

@@ -352,3 +352,17 @@ def test_a_program_that_is_lost_can_be_submitted_again(cwd: Path) -> None:
     assert lost.err.splitlines()[-1].startswith("Error: the program of mine@1 is gone from ")
     accepted(cwd, "mine.py")
     assert "\nplayed 2 matches" in arena(*ladder, cwd=cwd).err
+
+
+@pytest.mark.long
+@pytest.mark.parametrize("games", ["", 'games = ["birth", "buttons"]\n'], ids=["none", "some"])
+def test_games_that_were_said_once_need_not_be_said_again(games: str, cwd: Path) -> None:
+    """The same content is unchanged, another plays the same games; until the manifest names others."""
+    manifest = 'run = ["python", "bot.py"]\n'
+    folder(cwd, "mine", games + manifest)
+    assert submit(cwd, "mine", *BIRTH).out.startswith("accepted as mine@1 for birth;")
+    assert submit(cwd, "mine").out.startswith("mine@1 has just this content already")
+    (cwd / "mine/bot.py").write_text(programs.LAST)
+    assert submit(cwd, "mine").out.startswith("accepted as mine@2 for birth;")
+    (cwd / "mine/bot.toml").write_text(f'games = ["buttons"]\n{manifest}')
+    assert submit(cwd, "mine").out.startswith("accepted as mine@3 for buttons;")

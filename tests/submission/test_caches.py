@@ -164,6 +164,7 @@ def test_only_what_is_submitted_has_one(tmp_path: Path) -> None:
     logs = [path.read_text().splitlines() for path in (tmp_path / ".arena/builds").iterdir()]
     assert logs == [["$ sh build.sh"]] * len(logs)
     assert kept(tmp_path / ".arena/caches/mine") == ["left"]
+    (bot / "build.sh").write_text("ls $HOME; touch $HOME/strange; true\n")  # or what was checked would be entered
     assert arena("submit", "mine", cwd=tmp_path).code == 0
     assert kept(tmp_path / ".arena/caches/mine") == ["left", "strange"]
 
