@@ -21,7 +21,8 @@ import pytest
 from arena.core import build
 from arena.sandbox import Grade, cgroups, probe
 from arena.submission.manifest import load
-from arena.submission.templates import missing_tools, templates
+from arena.submission.templates import templates
+from arena.submission.tools import missing_tools
 
 LIST = Path(__file__).with_name("may_skip.toml")
 

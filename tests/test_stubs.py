@@ -57,6 +57,7 @@ def test_protoc_knows_the_packages_of_a_language(output: str, tmp_path: Path) ->
 @pytest.mark.long
 @pytest.mark.timeout(600)
 @pytest.mark.needs("tools of languages", "go")
+@pytest.mark.needs("protoc")
 def test_protoc_knows_the_package_for_go(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """The folder does not depend on the module that it is in."""
     plugin = ["go", "build", "-o", str(tmp_path / "protoc-gen-go"), "google.golang.org/protobuf/cmd/protoc-gen-go"]

@@ -10,6 +10,7 @@ from pathlib import Path
 from arena.referee.match import Forfeit
 from arena.submission.machine_code import built_for
 from arena.submission.program import OF_THE_SDK, Program, environment, is_executable
+from arena.submission.tools import to_install
 
 LAST_LINE = "the last line of what it printed says what is wrong"
 DEBUGGER = "with `arena match attach: random --game {game}` you can run it in a debugger"
@@ -88,7 +89,8 @@ def _not_run(program: Program) -> str:
     path = program.root / first
     if "/" not in first:
         if shutil.which(first, path=environment()["PATH"]) is None:
-            return f"this machine has no program {first}: install it, or put it into the folder and run ./{first}"
+            how = to_install([first]) or "install it"
+            return f"this machine has no program {first}: {how}, or put it into the folder and run ./{first}"
     elif not path.is_file():
         return f"there is no file {first} in what was handed in: `run` in bot.toml names it"
     elif not is_executable(path):

@@ -10,7 +10,8 @@ import click
 
 from arena.cli.options import begin_with, json_option, plays_option
 from arena.cli.output import print_json, say
-from arena.submission.templates import make, missing_tools, templates
+from arena.submission.templates import make, templates
+from arena.submission.tools import missing_tools, to_install
 
 if TYPE_CHECKING:
     from arena.games import Game
@@ -43,5 +44,6 @@ def new(bot: Path, language: str, plays: tuple[Game[Any], ...], as_json: bool) -
         return print_json(made)
     click.echo(f"made {path}, {manifest.about}; its README.md has more")
     if missing:
-        say(f"this machine lacks {', '.join(missing)}, which it is built or run with")
+        how = to_install(missing)
+        say(f"this machine lacks {', '.join(missing)}, which it is built or run with{how and f': {how}'}")
     return click.echo("next:\n" + "\n".join(f"  {step}" for step in steps))

@@ -15,10 +15,11 @@ from dataclasses import replace
 from pathlib import Path
 from typing import IO, NamedTuple
 
-from arena.sandbox import Confined, Sandbox, confine_build, users
+from arena.sandbox import Confined, Grade, Sandbox, confine_build, places, users
 from arena.sandbox.process import adopt_orphans, end_orphans, ended_in_words
 from arena.sandbox.run_folder import let_read, open_up, remove
 from arena.sandbox.users import User
+from arena.submission import tools
 from arena.submission.allowance import LOOK, Allowance, Running
 from arena.submission.caches import lent
 from arena.submission.kept import tree_digest
@@ -28,7 +29,9 @@ from arena.suggest import short
 
 LAST_LINES = 10
 """Lines at the end of a log that are shown when a build fails."""
-LAST_BYTES = 4096
+LOOKED_AT = 100
+"""Lines at the end of a log in which tools are looked for that a command missed."""
+LAST_BYTES = 16384
 """Bytes at the end of a log in which these lines are looked for."""
 SHOWN = 2.0
 """Seconds after which people are shown what a command is doing."""
@@ -72,6 +75,8 @@ def build(program: Program, log: Path, sandbox: Sandbox, building: Building, cac
     ):
         place = _Place(program.root, own, sandbox, user, notes, Allowance((program.root, own), notes))
         for words in program.build:
+            if lacking := _lacking(words, sandbox):
+                raise BuildFailed(f"{program.name} is not built: {lacking}")
             building.say(f"building {program.name}: {shlex.join(words)}")
             notes.write(f"$ {shlex.join(words)}\n".encode())
             notes.flush()
@@ -79,7 +84,7 @@ def build(program: Program, log: Path, sandbox: Sandbox, building: Building, cac
             if problem := _problem(words, place, show):
                 for line in _last_lines(log):
                     building.say(f"  | {line}")
-                what = f"{short(shlex.join(words))} {problem}"
+                what = f"{short(shlex.join(words))} {problem}{_missed(log)}"
                 raise BuildFailed(f"{program.name} is not built: {what}; what was printed is in {str(log)!r}")
         let_read(program.root)  # bots may run as another user than builds
         return replace(program, built=tree_digest(program.root))
@@ -114,10 +119,34 @@ class _Showing:
         return f": {_cut(latest, LINE)}"
 
 
-def _last_lines(log: Path) -> list[str]:
+def _lacking(words: Sequence[str], sandbox: Sandbox) -> str:
+    """Return what a command cannot begin without, and what to do about it; empty if it can begin."""
+    program = command(words)[0]
+    if "/" in program:
+        return ""
+    place = tools.found(program)
+    if place is None:
+        how = tools.to_install([program])
+        return f"this machine has no {program}{how and f': {how}'}"
+    if sandbox.grade is Grade.D or places.shown_to_all(Path(place)) or _is_in_toolchain(place):
+        return ""
+    return f"{place} is where no build may look: install {program} in /usr"
+
+
+def _is_in_toolchain(place: str) -> bool:
+    return any(places.is_in(place, each) for each in places.toolchains())
+
+
+def _missed(log: Path) -> str:
+    """Return which tools a failed command missed, and what to do about it; empty if it failed for something else."""
+    names = tools.missed(_last_lines(log, LOOKED_AT))
+    return f", since this machine has no {', '.join(names)}: {tools.to_install(names)}" if names else ""
+
+
+def _last_lines(log: Path, most: int = LAST_LINES) -> list[str]:
     with log.open("rb") as printed:
         printed.seek(max(0, log.stat().st_size - LAST_BYTES))
-        return printed.read().decode(errors="replace").splitlines()[-LAST_LINES:]
+        return printed.read().decode(errors="replace").splitlines()[-most:]
 
 
 @contextmanager

@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import re
 import shutil
-import subprocess
 from collections.abc import Mapping, Sequence
 from functools import cache
 from pathlib import Path
@@ -14,7 +13,6 @@ from arena.submission.builtin import bots_folder
 from arena.submission.intake import made_by_builds
 from arena.submission.manifest import BadSubmission, Manifest, check_name, load
 from arena.submission.outside import LEFT_OUT
-from arena.submission.program import command, environment
 from arena.suggest import unknown
 
 
@@ -74,24 +72,3 @@ def _with_values(toml: str, values: Mapping[str, object]) -> str:
         toml = re.sub(rf"^{key} = .*\n", "", toml, flags=re.MULTILINE)
         toml = f"{key} = {json.dumps(value)}\n{toml}"
     return toml
-
-
-def missing_tools(manifest: Manifest) -> list[str]:
-    """Return what this machine lacks to build and run a bot: programs, and packages that it asks pkg-config for."""
-    path = environment()["PATH"]
-    lacking = []
-    for words in (*manifest.build, manifest.run):
-        program = command(words)[0]
-        if program.startswith("./"):
-            continue
-        if shutil.which(program, path=path) is None:
-            lacking.append(program)
-        elif program == "pkg-config":
-            lacking += [package for package in words[1:] if not (package.startswith("-") or _is_known(package))]
-    return list(dict.fromkeys(lacking))
-
-
-def _is_known(package: str) -> bool:
-    """Tell whether pkg-config knows a package; by exit code, because the messages of its implementations differ."""
-    asked = subprocess.run(["pkg-config", "--exists", package], capture_output=True, check=False)
-    return asked.returncode == 0

@@ -19,7 +19,8 @@ from typing import NamedTuple
 import click
 
 from arena.submission.manifest import load
-from arena.submission.templates import missing_tools, templates
+from arena.submission.templates import templates
+from arena.submission.tools import missing_tools
 from arena.worker.worker import IN_FLIGHT
 from tests.cli.commands import arena
 

@@ -13,7 +13,8 @@ import pytest
 
 from arena import games, submission
 from arena.submission.intake import take
-from arena.submission.templates import missing_tools, templates
+from arena.submission.templates import templates
+from arena.submission.tools import missing_tools
 from tests.cli.commands import everything_in, typed
 
 ROOT = Path(__file__).parents[2]
