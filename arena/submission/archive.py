@@ -6,6 +6,7 @@ counted while they are decompressed, since a header may state a false size.
 
 from __future__ import annotations
 
+import errno
 import gzip
 import io
 import lzma
@@ -72,8 +73,8 @@ def unpack(path: Path, folder: Path) -> tuple[str, ...]:
     except BadSubmission:
         raise
     except Exception as error:  # the standard library raises almost anything, even OverflowError and struct.error
-        if isinstance(error, OSError) and error.errno is not None:
-            raise  # an error of the disk, not of the archive
+        if isinstance(error, OSError) and error.errno not in {None, errno.EINVAL}:
+            raise  # an error of the disk; but a place before the beginning of a file comes from the archive
         raise BadSubmission(f"{str(path)!r} is no {ending} archive that can be read: {error}") from error
 
 
@@ -136,7 +137,7 @@ def _problem(name: str, parts: list[str]) -> str | None:
         return "leads out of its folder"
     if not all(map(_is_plain, "".join(parts))) or "\\" in name:
         return "has characters other than printable ASCII without backslash, and Latin letters"
-    if len(name) > MAX_NAME or len(parts) > MAX_DEPTH:
+    if len(name.encode()) > MAX_NAME or len(parts) > MAX_DEPTH:
         return f"is too long: {MAX_NAME} characters and {MAX_DEPTH} levels are allowed"
     return None
 

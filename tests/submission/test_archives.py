@@ -108,6 +108,7 @@ NAMES = {
     "a letter that looks like another": ("b\u043et.py", "printable ASCII"),
     "a backslash": ("..\\evil", "backslash"),
     "a very long name": ("x" * 201, "too long"),
+    "a long name of letters that take two bytes": ("ä" * 150, "too long"),
     "a very deep one": ("x/" * 16 + "x", "too long"),
     "a twin by case": ("BOT.toml", "by case only"),
     "the same again": ("bot.toml", "twice"),
@@ -274,3 +275,13 @@ def test_a_header_of_no_sensible_length_is_refused(length: str, tmp_path: Path) 
     pax.type, pax.size = tarfile.XHDTYPE, len(records)
     whole = pax.tobuf() + records.ljust(512, b"\0") + file("x")[0].tobuf()
     refusal(squeeze(tmp_path / "mine.tar", whole + bytes(1024)))
+
+
+def test_an_entry_that_begins_before_the_archive_is_refused(tmp_path: Path) -> None:
+    """The system refuses to look there; that is no error of the disk."""
+    path = zipped(tmp_path / "mine.zip", ("x", b"1"))
+    whole = bytearray(path.read_bytes())
+    place = len(whole) - 6  # where the end of a zip file says where its directory begins
+    whole[place : place + 4] = (int.from_bytes(whole[place : place + 4], "little") + 1000).to_bytes(4, "little")
+    path.write_bytes(whole)
+    assert "is no .zip archive that can be read" in refusal(path)
