@@ -18,7 +18,7 @@ from hashlib import sha256
 from pathlib import Path
 
 from arena.sandbox import Sandbox, places
-from arena.sandbox.run_folder import remove
+from arena.sandbox.run_folder import open_up, remove
 from arena.submission.kept import appear, make_read_only, tree_digest
 from arena.submission.manifest import BadSubmission
 from arena.submission.program import Program, digest, environment
@@ -75,6 +75,7 @@ def keep(program: Program, results: Path, name: str) -> None:
     def fill(folder: Path) -> None:
         assert program.built is not None
         shutil.copytree(program.root, folder / program.built, symlinks=True)
+        open_up(folder)
         make_read_only(folder)
 
     with suppress(OSError):

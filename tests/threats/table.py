@@ -162,6 +162,18 @@ THREATS: dict[str, tuple[str, ...]] = {
         f"{TOURNAMENT}claims.py::test_an_archive_with_the_name_of_a_bot_is_refused",
         f"{TOURNAMENT}claims.py::test_on_a_terminal_it_is_asked",
     ),
+    "a hand-in with the name of somebody else's bot": (
+        "roster/test_many.py::test_of_two_with_one_name_the_second_is_refused",
+        "roster/test_many.py::test_what_comes_from_elsewhere_is_no_version_by_accident",
+    ),
+    "another build's result in place of one's own": (
+        "submission/test_results.py::test_whatever_changed_is_built",
+        "submission/test_results.py::test_what_an_older_build_left_in_its_home_is_nobody_elses",
+    ),
+    "a package of an index under the SDK's name": (
+        "sdk/test_packages.py::test_what_a_folder_wants",
+        "sdk/test_packages.py::test_packages_that_hide_the_sdk_or_python_are_none",
+    ),
     "names that look alike": (f"{MANIFESTS}test_names_that_look_alike_share_a_skeleton",),
     "prints without end": ("sandbox/test_process.py::test_a_flood_of_output_is_told", "attack: print_without_end"),
     "the arena stands still": (

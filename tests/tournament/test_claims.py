@@ -119,3 +119,16 @@ def test_on_a_terminal_it_is_asked(entered: Path) -> None:
         assert "make it mine@2? [y/N]" in refused.err
     assert answered("\x04", *submit, cwd=entered).code == 130
     assert answered("y", *submit, cwd=entered).out.startswith("accepted as mine@2 for birth")
+
+
+@pytest.mark.long
+def test_what_comes_from_elsewhere_is_asked_about_too(cwd: Path) -> None:
+    """A folder that was moved is the same bot, another person's folder is not: only people know."""
+    for place, bot in (("ann", programs.FIRST), ("ben", programs.LAST)):
+        (cwd / place).mkdir()
+        programs.write(cwd / place, mine=bot)
+    assert arena("submit", "ann/mine.py", "--game", "birth", cwd=cwd).code == 0
+    refused = answered("n", "submit", "ben/mine.py", cwd=cwd)
+    assert (refused.code, versions(cwd)) == (1, ["mine@1"])
+    assert "from 'ann/mine.py'): make it mine@2? [y/N]" in " ".join(refused.err.split())
+    assert answered("y", "submit", "ben/mine.py", cwd=cwd).out.startswith("accepted as mine@2 for birth")
