@@ -10,6 +10,7 @@ from typing import Any
 
 import click
 
+from arena.cli import streams
 from arena.cli.failures import interruptible, one_line_errors
 from arena.cli.output import warnings_said
 from arena.garbage import collect_rarely
@@ -77,7 +78,9 @@ class Commands(click.Group):
 
     def invoke(self, ctx: click.Context) -> object:
         with one_line_errors(), interruptible(), warnings_said():
-            return super().invoke(ctx)
+            value = super().invoke(ctx)
+            sys.stdout.flush()  # here a failure is one line; at Python's end it would be a traceback
+            return value
 
 
 @click.group(
@@ -103,5 +106,6 @@ def run() -> None:
     """
     if signal.getsignal(signal.SIGINT) is not signal.SIG_IGN:
         signal.signal(signal.SIGINT, signal.SIG_DFL)
+    streams.secure()
     collect_rarely()
     main()

@@ -16,6 +16,8 @@ from typing import TYPE_CHECKING, ClassVar
 
 import click
 
+from arena.cli import streams
+from arena.cli.failures import OneLine, one_line_errors
 from arena.cli.output import console, draw, printable
 from arena.games.rules import drawn
 from arena_bot import Bot, Turn, run
@@ -124,9 +126,15 @@ def _list(names: Sequence[str]) -> None:
 
 
 if __name__ == "__main__":
+    streams.secure()
     signal.signal(signal.SIGINT, signal.SIG_DFL)  # Ctrl-C ends it at once, wherever it is
     signal.pthread_sigmask(signal.SIG_UNBLOCK, {signal.SIGINT})
     with suppress(ImportError):
         import_module("readline")  # input() then edits lines, and prompts on stdout
     Person.names = sys.argv[1:]
-    run(Person)
+    try:
+        with suppress(BrokenPipeError), one_line_errors():
+            run(Person)
+    except OneLine as unseen:  # nobody can be shown the board
+        unseen.show()
+        raise SystemExit(unseen.exit_code) from None

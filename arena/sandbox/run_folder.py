@@ -27,6 +27,9 @@ PATIENCE = 10.0
 """Seconds for which processes of a dead run are killed again, in case they start others meanwhile."""
 
 
+_PLAIN = re.compile("[A-Za-z0-9/._+@~-]+")
+
+
 @contextmanager
 def run_folder(parent: Path | None = None) -> Iterator[Path]:
     """Yield a new folder in `parent`, named `arena-…`, and remove it with all its contents in the end.
@@ -113,8 +116,13 @@ def remove(folder: Path) -> None:
 
 
 def _parent() -> Path:
+    """Return the usual folder for temporary files, or /tmp if some program could not take its path.
+
+    It is part of addresses of gRPC, where `%`, `?`, `#` and commas mean something, of options of Java, which end at a
+    space, and of messages, which are UTF-8.
+    """
     usual = tempfile.gettempdir()
-    return Path("/tmp" if len(usual) > LONGEST else usual)
+    return Path(usual if len(usual) <= LONGEST and _PLAIN.fullmatch(usual) else "/tmp")
 
 
 def sweep(parent: Path) -> None:
