@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import errno
 import select
 import selectors
 import socket
@@ -21,4 +22,8 @@ def new_loop() -> asyncio.AbstractEventLoop:
 def check_watches() -> None:
     """Raise OSError if this user may watch no more files: gRPC would end this process without a word to people."""
     with select.epoll() as watches, socket.socket() as watched:
-        watches.register(watched)
+        try:
+            watches.register(watched)
+        except OSError as error:
+            why = "this user may watch no more files (fs.epoll.max_user_watches), another program has used it up"
+            raise OSError(errno.EMFILE, why) from error

@@ -25,7 +25,7 @@ AGAIN = 0.05
 """Seconds after which an interruption that could not be raised is tried again."""
 
 
-LACKS = {errno.ENOSPC, errno.EMFILE, errno.ENFILE, errno.ENOMEM, errno.EAGAIN}
+LACKS = {errno.EMFILE, errno.ENFILE, errno.ENOMEM, errno.EAGAIN}
 """Errors of a call that needed something of which the machine, or this user, has no more."""
 
 
@@ -53,13 +53,13 @@ def one_line_errors() -> Iterator[None]:
     except BrokenPipeError:
         raise  # as in `arena … | head`; click then exits quietly
     except OSError as error:
-        if error.errno in LACKS and error.filename is None:
-            raise OneLine(
-                f"nothing can be started now: the machine, or this user, lacks something ({error})"
-            ) from error
-        if error.filename is None:
-            raise
-        raise OneLine(f"cannot use {str(error.filename)!r}: {error.strerror}") from error
+        if error.filename is not None:
+            raise OneLine(f"cannot use {str(error.filename)!r}: {error.strerror}") from error
+        if error.errno in (errno.ENOSPC, errno.EDQUOT):  # writing to an open file names none
+            raise OneLine(f"cannot write a file: {error.strerror}") from error
+        if error.errno in LACKS:
+            raise OneLine(f"nothing can be started now: {error.strerror}") from error
+        raise
     except Exception as error:
         if isinstance(error, _expected()):
             raise OneLine(str(error)) from error

@@ -34,7 +34,17 @@ def make(folder: Path, language: str, games: Sequence[str] = ()) -> Manifest:
         raise BadSubmission(unknown("language", language, sorted(templates())) + others)
     _check_is_new(folder)
     name = check_name(folder.name, "name the folder so")
-    _copy(templates()[language], folder)
+    try:
+        return _filled(folder, templates()[language], name, games)
+    except OSError as error:
+        shutil.rmtree(folder, ignore_errors=True)
+        first = error.args[0][0][-1] if isinstance(error, shutil.Error) else error.strerror
+        raise BadSubmission(f"cannot make {str(folder)!r}: {first}") from error
+
+
+def _filled(folder: Path, template: Path, name: str, games: Sequence[str]) -> Manifest:
+    """Copy a template and put the name and the games into its manifest."""
+    _copy(template, folder)
     toml = folder / "bot.toml"
     values: dict[str, object] = {"name": name}
     if games:

@@ -91,6 +91,11 @@ def _copy(db: Database, file: Path, report: Callable[[int, int], None]) -> None:
     make_file(file)
     db.execute("BEGIN")
     db.execute("SELECT count(*) FROM sqlite_master").fetchone()  # hides later writes; each would restart the copy
+
+    def tell(_status: int, left: int, total: int) -> None:
+        if total:  # none are known where the first page finds no room
+            report(total - left, total)
+
     with closing(sqlite3.connect(file)) as copy:
-        db.conn.backup(copy, pages=PAGES, progress=lambda _, left, total: report(total - left, total))
+        db.conn.backup(copy, pages=PAGES, progress=tell)
     db.execute("COMMIT")
