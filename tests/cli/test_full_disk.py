@@ -30,7 +30,9 @@ def tiny(tmp_path: Path) -> Iterator[Path]:
 def test_a_full_disk_is_said_in_one_line(words: list[str], tiny: Path, tmp_path: Path) -> None:
     """And no half of a new bot is left, which a second try would find in its way."""
     make_home(tmp_path / "home")
-    home: list[str | Path] = [] if words[0] == "new" else ["--home", tiny / "h" if words[0] == "ladder" else tmp_path / "home"]
+    home: list[str | Path] = (
+        [] if words[0] == "new" else ["--home", tiny / "h" if words[0] == "ladder" else tmp_path / "home"]
+    )
     ran = arena(*words, *home, cwd=tiny)
     assert ran.code == 1
     assert ran.err.startswith("Error: ")
