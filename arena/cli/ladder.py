@@ -15,6 +15,7 @@ from arena.cli.failures import INTERRUPTED, stop_on_signals
 from arena.cli.hosts import by_host, caution, hosts, summary
 from arena.cli.options import (
     Cluster,
+    Hour,
     Seconds,
     Setting,
     Whole,
@@ -37,7 +38,7 @@ if TYPE_CHECKING:
     from arena.sandbox import Sandbox
     from arena.tournament.budget import Budget
     from arena.tournament.run import Run
-    from ladder.store import Ladder
+    from ladder.store import CurrentRun, Ladder
 
 WORTH_SAYING = 10.0
 """Seconds from which a forecast is printed."""
@@ -59,6 +60,7 @@ WORTH_SAYING = 10.0
     help="How many matches to play at most, after those of groups begun earlier.",
 )
 @click.option("--for", "seconds", type=Seconds(), metavar="TIME", help="About how long to play: 90s, 30m, 2h.")
+@click.option("--until", type=Hour(), metavar="HH:MM", help="When to stop at the latest, at this time of the day.")
 @click.option(
     "--bots",
     metavar="A,B@1,…",
@@ -85,6 +87,7 @@ def ladder(
     rounds: int | None,
     matches: int | None,
     seconds: float | None,
+    until: float | None,
     bots: str | None,
     seed: str | None,
     jobs: int,
@@ -110,12 +113,12 @@ def ladder(
     from arena import roster, submission
     from arena.cli import bot_card, leaderboard
     from arena.reports import leaderboard as reports
-    from arena.tournament.budget import Budget
     from arena.tournament.run import run_ladder
     from arena.tournament.worker_pool import Workers
     from ladder import store
 
     begun, since = time.monotonic(), time.time()
+    budget = _budget(matches, seconds, until)
     game = setting.game
     seats = check_players(game, players)
     if matches is not None and matches < seats:
@@ -134,16 +137,16 @@ def ladder(
         roster.enter_built_ins(db, home)
         for bot in forgive:
             say(_forgiven(bot, store.forgive(db, mine, bot)))
-        budget = Budget(matches, seconds)
         if budget.is_limited:
             store.end_leg(db, mine)  # so that a bot that came meanwhile does not wait for what was not begun
-        for line in _beforehand(db, mine, field, budget):
+        store.announce(home, _announced(db, mine, budget))
+        for line in _beforehand(db, mine, field):
             say(line)
         machines = hosts(cluster, jobs, sandbox, in_flight=in_flight, logs=True)
         with (
             Workers(machines) as workers,
             stop_on_signals(workers.stop) as stopped,
-            progress(title(game, seats), begins=seconds is None, caution=caution(sandbox, cluster)) as report,
+            progress(title(game, seats), begins=budget.seconds is None, caution=caution(sandbox, cluster)) as report,
         ):
             run = run_ladder(
                 db,
@@ -177,7 +180,26 @@ def ladder(
         raise click.ClickException(f"no match counts: {last_line(run.void.reason)}")
 
 
-def _beforehand(db: Database, ladder: Ladder, field: Sequence[str], budget: Budget) -> Iterator[str]:
+def _budget(matches: int | None, seconds: float | None, until: float | None) -> Budget:
+    """Return the budget of a run that begins now. Raises UsageError for two times to end."""
+    from arena.tournament.budget import Budget
+
+    if until is None:
+        return Budget(matches, seconds)
+    if seconds is not None:
+        raise click.UsageError("--for and --until both say when to end: leave one out")
+    return Budget(matches, max(0.0, until - time.time()), is_hard=True)
+
+
+def _announced(db: Database, ladder: Ladder, budget: Budget) -> CurrentRun:
+    """Return what others may know of a run that begins now."""
+    from ladder import store
+
+    matches = None if budget.matches is None else store.counts(db, ladder).done + budget.matches
+    return store.CurrentRun(ladder.id, None if budget.left is None else time.time() + budget.left, matches)
+
+
+def _beforehand(db: Database, ladder: Ladder, field: Sequence[str]) -> Iterator[str]:
     """Yield lines to print before a run: retired bots, matches left by an earlier run, second chances used up."""
     from ladder import store
 
@@ -189,8 +211,7 @@ def _beforehand(db: Database, ladder: Ladder, field: Sequence[str], budget: Budg
         own = {version.label for version in versions}
         others = [label for label in store.awaited(db, ladder) if label not in own]
         of_others = f", also those of {', '.join(others)} (arena retire drops them)" if others else ""
-        long = ", however long they take" * (budget.seconds is not None)
-        yield f"first come {left:,} matches that an earlier run left{long}{of_others}"
+        yield f"first come {left:,} matches that an earlier run left{of_others}"
     for label in sorted(store.chances(db, ladder).keys() & {version.label for version in versions}):
         yield f"{label} had its second chance, and plays one match at a time; --forgive {label} gives it back"
 
@@ -203,7 +224,7 @@ def _foretell(db: Database, ladder: Ladder, budget: Budget, jobs: int) -> None:
     if found is None:
         return
     share = 1.0 if budget.matches is None else min(1.0, budget.matches / found.matches)
-    if budget.seconds is not None and budget.seconds < found.seconds * share:
+    if budget.seconds is not None:  # only a piece of what is played may be planned yet
         share = budget.seconds / found.seconds
     seconds = found.seconds * share
     if seconds < WORTH_SAYING:
@@ -245,10 +266,14 @@ def _summary(db: Database, ladder: Ladder, run: Run, seconds: float, budget: Bud
     elif run.played:
         rates = f"{run.played / seconds:,.1f} matches/s, {run.decisions / seconds:,.0f} decisions/s"
         lines += [f"played {run.played:,} matches in {seconds:.1f} s: {rates}", run.health.line]
-        if budget.is_spent:
+        if budget.is_over and counts.scheduled:
+            lines.append(
+                f"time is over: the next run begins with {counts.scheduled:,} matches of groups that were begun"
+            )
+        elif budget.is_spent or budget.is_over:
             lines.append("every group that was begun is complete; the same command plays more")
-    elif budget.is_spent:
-        lines.append("there was no time for a group of matches: try a longer --for")
+    elif budget.is_spent or budget.is_over:
+        lines.append("there was no time for a group of matches: give it more")
     elif not run.retired:
         lines.append("nothing is missing: every match of these rounds has been played; more with --rounds")
     if counts.unplayable:

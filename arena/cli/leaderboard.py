@@ -16,7 +16,7 @@ from arena.cli.evidence import cross_picture, plot_picture, seat_picture
 from arena.cli.options import check_players, game_option, home_option, json_option, players_option
 from arena.cli.output import called, console, draw, measured, print_json, progress, say, say_if_empty, table
 from arena.games.rules import Game
-from arena.reports.words import percent, state, title, unusual
+from arena.reports.words import pace, percent, state, title, unusual
 
 if TYPE_CHECKING:
     from rich.console import Group, RenderableType
@@ -238,7 +238,6 @@ def _watch(game: Game[Any], seats: int, ladder_id: str | None, home: Path) -> No
     from rich.live import Live
     from rich.text import Text
 
-    from arena.reports import leaderboard as reports
     from ladder import store
 
     with Live(console=console(), auto_refresh=False) as live:
@@ -247,6 +246,19 @@ def _watch(game: Game[Any], seats: int, ladder_id: str | None, home: Path) -> No
             with store.open_read(home) as db:
                 ladder = find(db, game, seats, ladder_id)
                 waiting = Text(f"waiting for a ladder of {title(game, seats)} in {str(home)!r} …")
-                there = None if ladder is None else reports.leaderboard(db, ladder, game)
-                live.update(waiting if there is None else picture(there), refresh=True)
+                live.update(waiting if ladder is None else _watched(db, ladder, game, home), refresh=True)
             time.sleep(max(REPAINT, (time.process_time() - begun) / WATCHING))
+
+
+def _watched(db: Database, ladder: Ladder, game: Game[Any], home: Path) -> RenderableType:
+    from rich.console import Group
+    from rich.text import Text
+
+    from arena.reports import leaderboard as reports
+    from arena.reports.front import progress as progress_of
+    from ladder import store
+
+    now = progress_of(db, ladder, running=store.is_running(home))
+    how = pace(now)
+    state = f"playing now{how and f': {how}'}" if now.running else "nobody plays it now"
+    return Group(picture(reports.leaderboard(db, ladder, game)), Text(state, style="bold"))

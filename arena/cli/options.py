@@ -8,7 +8,7 @@ import os
 import re
 import secrets
 from collections.abc import Callable, Sequence
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 from functools import wraps
 from hashlib import sha256
 from pathlib import Path
@@ -89,6 +89,23 @@ class Seconds(click.ParamType[float]):
             allowed = f"{'at least' if self._zero else 'more than'} 0 and at most a day"
             self.fail(f"{value!r} is out of range: it must be {allowed}", param, ctx)
         return seconds
+
+
+class Hour(click.ParamType[float]):
+    """Type of an option that is a time of the day, today or else tomorrow; its value is in seconds since 1970."""
+
+    name = "time"
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> float:
+        if isinstance(value, float):
+            return value
+        try:
+            hour = datetime.strptime(str(value).strip(), "%H:%M").time()
+        except ValueError:
+            self.fail(f"{suggest.short(value)} is no time of the day: write 21:00", param, ctx)
+        now = datetime.now()
+        moment = datetime.combine(now, hour)
+        return (moment if moment > now else moment + timedelta(days=1)).timestamp()
 
 
 LATEST = datetime(3000, 1, 1, tzinfo=UTC).timestamp()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
@@ -22,12 +23,13 @@ class Progress(Report):
 
     done: int
     to_play: int
+    """Of a run that ends earlier, about how many it still plays."""
     running: bool
     """Whether it is being played now."""
     rate: float | None
     """Matches a second of late; None unless it is being played."""
     seconds_left: float | None
-    """At that rate."""
+    """At that rate, or until the run was told to end."""
 
 
 class Leader(Report):
@@ -94,21 +96,28 @@ def front(db: Database, *, running: bool) -> Front:
 
 
 def progress(db: Database, ladder: store.Ladder, *, running: bool) -> Progress:
-    """Tell how far a ladder is; `running` says whether a process plays a ladder in the home."""
+    """Tell how far a ladder is; `running` says whether a process plays a ladder in the home.
+
+    What a run was given, a number of matches or a time, bounds what there is to play until it ends.
+    """
     counts = store.counts(db, ladder)
-    runs = running and counts.scheduled > 0 and store.ladders(db)[0].id == ladder.id
+    run = store.current_run(db) if running else None
+    plays = ladder.id == (run.ladder if run is not None else store.ladders(db)[0].id)
+    runs = running and counts.scheduled > 0 and plays
     rate = store.speed(db, ladder) if runs else None
-    return Progress(
-        done=counts.done,
-        to_play=counts.scheduled,
-        running=runs,
-        rate=rate,
-        seconds_left=rate and counts.scheduled / rate,
-    )
+    to_play, seconds = counts.scheduled, None
+    if runs and run is not None and run.matches is not None:
+        to_play = min(to_play, max(0, run.matches - counts.done))
+    if rate is not None:
+        seconds = to_play / rate
+        if run is not None and run.until is not None:
+            seconds = max(0.0, run.until - time.time())
+            to_play = round(rate * seconds)
+    return Progress(done=counts.done, to_play=to_play, running=runs, rate=rate, seconds_left=seconds)
 
 
 def _listed(db: Database, ladder: store.Ladder, titles: Mapping[str, str], *, running: bool) -> ListedLadder:
-    rows = store.leaderboard(db, ladder)
+    rows = store.provisional(db, ladder) or store.leaderboard(db, ladder)
     middle = centre(rows, store.founders(db, ladder))
     leader = rows and Leader(bot=rows[0].label, rating=rows[0].shown - middle, title=titles.get(rows[0].name))
     return ListedLadder(

@@ -12,6 +12,7 @@ from arena.suggest import printable
 if TYPE_CHECKING:
     from arena.games.rules import Game
     from arena.reports.bot_card import BotInLadder, NotableMatch
+    from arena.reports.front import Progress
     from arena.reports.leaderboard import Estimate, HeadToHead, MatchCounts
 
 LINE_CHARACTERS = 300
@@ -62,6 +63,13 @@ def state(matches: MatchCounts) -> str:
     if matches.annulled:
         text += f", {matches.annulled:,} annulled"
     return text
+
+
+def pace(progress: Progress) -> str:
+    """Return how fast a ladder goes now and how long it still does: "12.3/s, about 97 s left"; empty if unknown."""
+    if progress.rate is None or progress.seconds_left is None:
+        return ""
+    return f"{progress.rate:,.1f}/s, about {span(progress.seconds_left)} left"
 
 
 def limits(card: BotInLadder) -> str:

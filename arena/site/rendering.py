@@ -40,6 +40,7 @@ def _environment() -> Environment:
         "percent": words.percent,
         "printable": printable,
         "probability": probability,
+        "pace": words.pace,
         "span": words.span,
         "when": when,
         "why": words.why,

@@ -9,6 +9,12 @@ from collections.abc import Callable
 GROWTH = 16
 """How many times as many groups the next block may have: how long one takes is known from a few groups only."""
 
+PIECE = 2_000
+"""Groups that are planned at once, at least, by a run that ends at some time: a fraction of a second."""
+
+SPARED = 0.2
+"""Part of the time left that a run which must not be late leaves unplanned each time: its blocks grow smaller."""
+
 TINY = 1e-6
 """Seconds that a group takes at least."""
 
@@ -21,11 +27,17 @@ class Budget:
     """
 
     def __init__(
-        self, matches: int | None = None, seconds: float | None = None, clock: Callable[[], float] = time.monotonic
+        self,
+        matches: int | None = None,
+        seconds: float | None = None,
+        clock: Callable[[], float] = time.monotonic,
+        *,
+        is_hard: bool = False,
     ) -> None:
-        """Begin now."""
+        """Begin now. If `is_hard`, the run stops when the time is over, even if groups are incomplete."""
         self.matches = matches
         self.seconds = seconds
+        self.is_hard = is_hard
         self._clock = clock
         self._begun = clock()
         self._groups = 0
@@ -42,6 +54,29 @@ class Budget:
         """Whether the run ends before everything is played."""
         return self.matches is not None or self.seconds is not None
 
+    @property
+    def is_over(self) -> bool:
+        """Whether there was a time to end, and it has come."""
+        return self.left is not None and self.left <= 0
+
+    @property
+    def left(self) -> float | None:
+        """How many seconds are left; None if the run may take as long as it takes."""
+        return None if self.seconds is None else self.seconds - self._elapsed
+
+    def piece(self, played: int, seats: int) -> int:
+        """Return how many groups to plan at once, after so many matches: no more than there is room for.
+
+        By time, that is half of what was played so far: then planning never takes long beside playing.
+        """
+        if self.seconds is not None:
+            return max(PIECE, played // seats // 2)
+        if self.matches is None:
+            return sys.maxsize
+        piece = max(0, (self.matches - played) // seats)
+        self.is_spent = not piece
+        return piece
+
     def room(self, played: int, seats: int, bots: int) -> int:
         """Return how many groups the next block may have at most, after so many matches of so many bots."""
         by_count = sys.maxsize if self.matches is None else (self.matches - played) // seats
@@ -51,11 +86,12 @@ class Budget:
 
     def _by_time(self, first: int) -> int:
         """Return for how many groups there is time; for the first block, `first` if there is any time."""
-        if self.seconds is None:
+        if (left := self.left) is None:
             return sys.maxsize
-        left = self.seconds - self._elapsed
         if self._start is None:
             return first if left > 0 else 0
+        if self.is_hard:
+            left *= 1 - SPARED
         return int(min(GROWTH * self._groups, (left - self._start) / max(self._each, TINY)))
 
     def learn(self, groups: int, seconds: float, thought: float, workers: int) -> None:

@@ -6,6 +6,7 @@ are stored as they come and applied to the ratings in the schedule's order. Only
 
 from __future__ import annotations
 
+import sys
 import tempfile
 import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -102,9 +103,10 @@ def run_ladder(
     """Finish an interrupted leg, then play what the rounds of the field still lack.
 
     Without `rounds` these are the default number or, with a budget, as many as it allows. What is scheduled already is
-    played in any case; groups that the budget leaves unplayed are taken out of the leg, and a later run finds them
-    missing again. `planned` is called before the first match is played. Bots that are retired after the field was
-    chosen leave it. `since` is when it was chosen, in seconds since 1970; None means now.
+    played before anything is planned, until the time of the budget is over; groups that the budget leaves unplayed are
+    taken out of the leg, and a later run finds them missing again. With a budget, legs are planned in pieces, so that
+    little more is planned than is played. `planned` is called before the first match is played. Bots that are retired
+    after the field was chosen leave it. `since` is when it was chosen, in seconds since 1970; None means now.
     """
     budget = budget or Budget()
     entrant = roster.starter(db, home, workers.sandbox)
@@ -118,18 +120,21 @@ def run_ladder(
     if retry:
         player.play_unplayable()
     if budget.is_limited:
-        player.play_scheduled(Budget())
+        player.play_scheduled(Budget(), ends=lambda: budget.is_over)
     is_own = not workers.stopped  # what is scheduled from here on was planned, and all that was dealt of it is known
     step = rounds or default_rounds(len(labels), ladder.key.seats)
     due, grows = step, rounds is None and budget.is_limited
-    while not workers.stopped and not budget.is_spent:
+    while not (workers.stopped or budget.is_spent or budget.is_over):
         player.see_retired()
         field = [label for label in labels if label not in player.run.retired]
         fits = len(field) >= ladder.key.seats
-        if store.counts(db, ladder).scheduled or (fits and store.plan(db, ladder, field, due)):
+        piece = budget.piece(player.run.played, ladder.key.seats)
+        added = store.plan(db, ladder, field, due, piece) if fits else 0
+        if store.counts(db, ladder).scheduled:
+            player.grows = grows or added == piece * ladder.key.seats
             if not player.run.played:
                 planned()
-            player.play_scheduled(budget)
+            player.play_scheduled(budget, ends=lambda: budget.is_hard and budget.is_over)
         elif grows and fits:
             due += step
         else:
@@ -160,7 +165,11 @@ class _Player:
         self._report = report
         self._budget = Budget()
         """What is left of the run's budget, if what is played now is bound by it."""
+        self._ends: Callable[[], bool] = lambda: False
+        """Whether to stop now, also amid a phase."""
         self._total = 0
+        self.grows = False
+        """Whether more may be planned when what is scheduled is played."""
         self._thought = 0.0
         """Seconds for which bots have thought in this block."""
         self._labels: dict[str, set[str]] = {}
@@ -180,12 +189,12 @@ class _Player:
                 chances[entrant.digest] = used[entrant.label]
         self._workers.learn(Trouble(chances=chances))
 
-    def play_scheduled(self, budget: Budget) -> None:
-        """Play every scheduled match, block by block, while there is room in the budget.
+    def play_scheduled(self, budget: Budget, *, ends: Callable[[], bool] = lambda: False) -> None:
+        """Play every scheduled match, block by block, while there is room in the budget, and until `ends` says so.
 
         A void match is tried again until it is unplayable.
         """
-        self._budget = budget
+        self._budget, self._ends = budget, ends
         self._count()
         begun, groups = 0.0, 0
         while not self._workers.stopped:
@@ -245,12 +254,16 @@ class _Player:
     def _count(self) -> None:
         """Update the number of matches that there will be in the end, for progress, but for the budget."""
         self._total = self.run.played + store.counts(self._db, self._ladder).scheduled
+        if self.grows and self.run.played:
+            self._total = sys.maxsize
 
     def _play(self, tasks: Iterable[Task]) -> set[str]:
         """Play a phase and store its results; return the ids of the matches that have a result, void ones included."""
         tried = set()
         self._tell()
         for results in self._workers.play(tasks):
+            if self._ends():
+                self._workers.stop()
             if time.monotonic() - self._looked > NEWS:
                 self.see_retired()
             self._keep_chances()

@@ -73,7 +73,18 @@ from ladder.store.retirement import Retired, drop, reinstate, retire, retirement
 from ladder.store.sums import GATHERED, add_rated
 from ladder.store.times import DecisionTimes, decision_times
 from ladder.store.versions import add_version, check_not_banned, field, version, versions
-from ladder.store.watching import LatestMatch, history, latest_matches, latest_of, marks, ratings_before, speed
+from ladder.store.watching import (
+    CurrentRun,
+    LatestMatch,
+    announce,
+    current_run,
+    history,
+    latest_matches,
+    latest_of,
+    marks,
+    ratings_before,
+    speed,
+)
 
 __all__ = [
     "ATTEMPTS",
@@ -82,6 +93,7 @@ __all__ = [
     "Chance",
     "Correction",
     "Counts",
+    "CurrentRun",
     "DecisionTimes",
     "Faults",
     "FinishedMatch",
@@ -108,6 +120,7 @@ __all__ = [
     "VoidMatch",
     "add_rated",
     "add_version",
+    "announce",
     "annul_bot",
     "annul_match",
     "annul_those",
@@ -124,6 +137,7 @@ __all__ = [
     "close_home",
     "complete",
     "counts",
+    "current_run",
     "decision_times",
     "drop",
     "end_leg",

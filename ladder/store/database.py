@@ -27,6 +27,8 @@ if TYPE_CHECKING:
 APPLICATION_ID = int.from_bytes(b"aren")
 FLOOR = int(os.environ.get("ARENA_FREE_SPACE", 64 << 20))
 """Bytes that are left free on the disk of a data directory ("home"); the variable is for tests."""
+LOCK = "arena.lock"
+"""Name of the file that the process which plays ladders in a home holds."""
 BOOKKEEPING = 64 << 10
 """Bytes that SQLite needs in addition to a database to open it."""
 CORRECTIONS = MIGRATIONS.index(_11_corrections) + 1
@@ -246,7 +248,7 @@ def _stored(db: Database) -> int:
 @contextmanager
 def exclusive(home: Path) -> Iterator[None]:
     """Hold the lock for the process that plays a ladder; in a home a second such process raises StoreError."""
-    path = home / "arena.lock"
+    path = home / LOCK
     with ExitStack() as held:
         with one_line(path):
             make_home(home)
@@ -260,7 +262,7 @@ def exclusive(home: Path) -> Iterator[None]:
 
 def is_running(home: Path) -> bool:
     """Tell whether a process plays a ladder in a home; False where that cannot be seen."""
-    return locks.is_held(home / "arena.lock")
+    return locks.is_held(home / LOCK)
 
 
 class _Connection(sqlite3.Connection):

@@ -62,8 +62,10 @@ def ladders(db: Database, game: str | None = None, seats: int | None = None) -> 
     return tuple(_ladder(row) for row in rows)
 
 
-def plan(db: Database, ladder: Ladder, field: Iterable[str], rounds: int) -> int:
+def plan(db: Database, ladder: Ladder, field: Iterable[str], rounds: int, most: int = sys.maxsize) -> int:
     """Append a leg with every match that these rounds of the field still lack; return how many matches it has.
+
+    It has at most the first `most` groups of them; the next plan finds the others missing.
 
     Returns 0 if nothing is lacking, or while an earlier leg still has matches to play: finish that one, then plan
     again. Also returns 0 if so many of the field are banned that the rest is too few. `field` are labels, or names for
@@ -83,11 +85,11 @@ def plan(db: Database, ladder: Ladder, field: Iterable[str], rounds: int) -> int
         groups = enumerate(missing(bots, ladder.key.seats, rounds, have, ladder.event_seed, start.leg))
         dropped = _dropped(db, ladder)
         planned = 0
-        while batch := list(islice(groups, BATCH)):
+        while batch := list(islice(groups, min(BATCH, most - planned))):
             _insert(db, ladder, start, batch, dropped)
             planned += len(batch)
         if planned:
-            _insert_leg(db, ladder, start.leg, bots, rounds)
+            _insert_leg(db, ladder, start.leg, bots, rounds, most if planned == most else None)
     return planned * ladder.key.seats
 
 
@@ -270,10 +272,10 @@ def _field(bots: Iterable[str]) -> str:
     return canonical_json(sorted(set(bots)))
 
 
-def _insert_leg(db: Database, ladder: Ladder, leg: int, bots: Sequence[str], rounds: int) -> None:
-    """Store the field and rounds that a leg was planned for."""
-    values = [ladder.id, leg, _field(bots), rounds]
-    db.execute("INSERT INTO legs (ladder, leg, field, rounds, phased, even) VALUES (?, ?, ?, ?, 1, 1)", values)
+def _insert_leg(db: Database, ladder: Ladder, leg: int, bots: Sequence[str], rounds: int, most: int | None) -> None:
+    """Store the field and rounds that a leg was planned for, and how many groups it has if they may lack others."""
+    values = [ladder.id, leg, _field(bots), rounds, most]
+    db.execute("INSERT INTO legs (ladder, leg, field, rounds, most, phased, even) VALUES (?, ?, ?, ?, ?, 1, 1)", values)
 
 
 def _orders(db: Database, ladder: Ladder, round_number: int) -> set[Order]:

@@ -30,12 +30,31 @@ def for_the_run(path: Path) -> Iterator[None]:
         try:
             fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except BlockingIOError:
-            raise Taken(os.read(lock, 20).decode() or "unknown") from None
+            raise Taken(os.read(lock, 20).decode().partition("\n")[0] or "unknown") from None
         os.truncate(lock, 0)
         os.write(lock, str(os.getpid()).encode())
         yield
     finally:
         os.close(lock)
+
+
+def say_of_the_run(path: Path, text: str) -> None:
+    """Write into the lock file of a run, behind its process id, what others may want to know of it."""
+    lock = os.open(path, os.O_WRONLY)
+    try:
+        os.pwrite(lock, f"{os.getpid()}\n{text}\n".encode(), 0)
+    finally:
+        os.close(lock)
+
+
+def said_of_the_run(path: Path) -> str | None:
+    """Return what `say_of_the_run` wrote; None if nothing was, or no run holds the lock file."""
+    if not is_held(path):
+        return None
+    try:
+        return path.read_text("utf-8").splitlines()[1]
+    except (OSError, ValueError, IndexError):
+        return None
 
 
 def is_held(path: Path) -> bool:

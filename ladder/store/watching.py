@@ -5,10 +5,14 @@ from __future__ import annotations
 import json
 from bisect import bisect_left
 from collections.abc import Collection, Mapping, Sequence
+from contextlib import suppress
+from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
 from ladder.ratings import NEW, Rating
-from ladder.schedule import line_up
+from ladder.schedule import canonical_json, line_up
+from ladder.store import locks
+from ladder.store.database import LOCK
 from ladder.store.records import Ladder
 
 if TYPE_CHECKING:
@@ -32,6 +36,31 @@ class LatestMatch(NamedTuple):
     line_up: tuple[str, ...]
     seats: tuple[tuple[int, int, str | None], ...]
     finished: float
+
+
+class CurrentRun(NamedTuple):
+    """What a run that is going on said when it began: which ladder it plays, and when it ends whatever is left."""
+
+    ladder: str
+    until: float | None = None
+    """Seconds since 1970."""
+    matches: int | None = None
+    """Number of finished matches that the ladder then has."""
+
+
+def announce(home: Path, run: CurrentRun) -> None:
+    """Tell those who watch a home of a run, which must hold `exclusive`; it is forgotten when the run ends."""
+    with suppress(OSError):  # a full disk, on which playing may still be possible
+        locks.say_of_the_run(home / LOCK, canonical_json(run))
+
+
+def current_run(db: Database) -> CurrentRun | None:
+    """Return what the run that goes on in the home of a database has said of itself, if anything."""
+    *_, file = db.execute("PRAGMA database_list").fetchone()
+    try:
+        return CurrentRun(*json.loads(locks.said_of_the_run(Path(file).with_name(LOCK)) or ""))
+    except (ValueError, TypeError):
+        return None
 
 
 def marks(db: Database) -> dict[str, str]:

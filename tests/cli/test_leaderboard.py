@@ -17,8 +17,9 @@ from arena import games
 from arena.cli.evidence import cross_picture, seat_picture
 from arena.cli.output import draw
 from arena.referee.limits import Limits
-from arena.reports.leaderboard import Estimate, head_to_head
-from arena.reports.words import percent, unusual
+from arena.reports import front
+from arena.reports.leaderboard import Estimate, head_to_head, leaderboard
+from arena.reports.words import pace, percent, unusual
 from ladder import store
 from ladder.statistics import Evidence, Group
 from tests.cli.commands import ARENA, PATIENCE, environment, typed
@@ -143,6 +144,39 @@ def lost_by(loser: str, match: store.ScheduledMatch) -> store.FinishedMatch:
     """The result of a match that a bot has lost."""
     seats = tuple(store.SeatOutcome(int(bot == loser), 1 - int(bot == loser)) for bot in match.line_up)
     return store.FinishedMatch(match.id, seats, b"", b"")
+
+
+def test_who_leads_provisionally_leads_everywhere(cwd: Path) -> None:
+    """The front of the site named the leader of the few matches that were rated, the leaderboard that of all."""
+    make_home(cwd / ".arena", rated=False)
+    with store.open_read(cwd / ".arena") as db:
+        (ladder,) = store.ladders(db)
+        first = leaderboard(db, ladder, games.game("birth")).provisional[0]
+        (listed,) = front.front(db, running=False).ladders
+    assert listed.leader is not None
+    assert (listed.leader.bot, listed.leader.rating) == (first.bot, first.rating)
+
+
+def test_what_is_left_is_what_the_run_was_given(cwd: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Not what is planned: 97 s are no 10 min."""
+    monkeypatch.setattr(store, "speed", lambda _db, _ladder: 2.0)
+    monkeypatch.setattr("time.time", lambda: 1000.0)
+    home = cwd / ".arena"
+    make_home(home)
+    with store.open(home) as db, store.exclusive(home):
+        (ladder,) = store.ladders(db)
+        store.plan(db, ladder, ["ann", "bob@1"], rounds=602)
+
+        def left(run: store.CurrentRun | None) -> tuple[int, str]:
+            if run is not None:
+                store.announce(home, run)
+            now = front.progress(db, ladder, running=True)
+            return now.to_play, pace(now)
+
+        assert left(None) == (1200, "2.0/s, about 10 min left")
+        assert left(store.CurrentRun(ladder.id, until=1097.0)) == (194, "2.0/s, about 97 s left")
+        assert left(store.CurrentRun(ladder.id, matches=54)) == (50, "2.0/s, about 25 s left")
+        assert left(store.CurrentRun("another")) == (1200, "")
 
 
 @pytest.mark.long

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from importlib import import_module
 from pathlib import Path
 
@@ -159,3 +160,19 @@ def test_a_running_ladder_can_be_seen(tmp_path: Path) -> None:
     with store.exclusive(tmp_path):
         assert store.is_running(tmp_path)
     assert not store.is_running(tmp_path)
+
+
+def test_a_run_says_when_it_ends(tmp_path: Path) -> None:
+    """Whoever watches reads it; when the run has ended, nobody takes it for that of the next."""
+    store.open(tmp_path).close()
+    said = store.CurrentRun("abc", 1.5, 300)
+    with store.open_read(tmp_path) as db:
+        with store.exclusive(tmp_path):
+            assert store.current_run(db) is None
+            store.announce(tmp_path, said)
+            assert store.current_run(db) == said
+            with pytest.raises(store.StoreError, match=f"process {os.getpid()}\\)"), store.exclusive(tmp_path):
+                pass
+        assert store.current_run(db) is None
+        with store.exclusive(tmp_path):
+            assert store.current_run(db) is None

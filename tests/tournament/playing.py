@@ -28,6 +28,8 @@ class ByTheRules(Workers):
     def play(self, tasks: Iterable[Task]) -> Iterator[list[Played]]:
         for task in tasks:
             yield [played(task, self._forfeits)]
+            if self.stopped:
+                return
 
 
 def in_phases(workers: Workers, tasks: Sequence[Task]) -> Iterator[Played]:

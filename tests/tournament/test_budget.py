@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import sys
+import time
 from collections import Counter
 from pathlib import Path
 
 import pytest
 
+from arena.cli.options import Hour
 from arena.tournament.budget import GROWTH, Budget
 from arena.tournament.forecast import OURS, Forecast, forecast
 from arena.tournament.run import run_ladder
@@ -158,6 +160,70 @@ def test_the_places_of_dropped_groups_are_free_again(home: Path) -> None:
         check(home)
 
 
+def test_no_more_is_planned_than_can_be_played(home: Path) -> None:
+    """A million rounds for a second: planning them all took minutes, in silence, and left 454 MB."""
+    begun = time.monotonic()
+    counts = played(home, Budget(seconds=1.0), rounds=1_000_000)
+    assert time.monotonic() - begun < 20
+    assert sum(counts.values()) > 0
+    check(home)
+
+
+def test_a_plan_of_some_groups_is_a_leg_that_others_go_on_with(home: Path) -> None:
+    """Together they have every group of the rounds once, and verify knows that each is a part."""
+    with store.open(home) as db, playing.ByTheRules() as workers:
+        (ladder,) = store.ladders(db)
+        planned: list[int] = []
+        while planned[-1:] != [0]:
+            planned.append(store.plan(db, ladder, BOTS, 3, 7))
+            run_ladder(db, home, ladder, BOTS, 1, workers=workers, report=lambda _done, _total: None)
+    assert planned == [14, 14, 12, 0]
+    assert check(home) == 3 * ROUND
+
+
+class Ticking(Clock):
+    """A clock that goes on by a second each time that it is looked at."""
+
+    def __call__(self) -> float:
+        self.now += 1
+        return self.now
+
+
+def test_what_an_interrupted_run_left_counts_too(home: Path) -> None:
+    """A minute is a minute: what is not played in it stays scheduled, and comes first in the next run."""
+    with store.open(home) as db, playing.ByTheRules() as workers:
+        (ladder,) = store.ladders(db)
+        store.plan(db, ladder, BOTS, 4)
+        store.close_block(db, ladder, ROUND, 4 * ROUND)
+        budget = Budget(seconds=30, clock=Ticking())
+        run = run_ladder(db, home, ladder, BOTS, workers=workers, report=lambda _done, _total: None, budget=budget)
+        assert 0 < run.played <= 30
+        assert store.counts(db, ladder).scheduled == 3 * ROUND - run.played
+    assert sum(played(home, None, rounds=4).values()) == 2 * (3 * ROUND - run.played)
+    check(home)
+
+
+@pytest.mark.parametrize("is_hard", [True, False])
+def test_a_run_that_must_end_does(home: Path, is_hard: bool) -> None:
+    """It leaves the groups that it began to the next run; one that is to take about so long completes them."""
+    with store.open(home) as db, playing.ByTheRules() as workers:
+        (ladder,) = store.ladders(db)
+        clock = Ticking()
+        budget = Budget(seconds=30, clock=clock, is_hard=is_hard)
+        budget.learn(groups=1000, seconds=1e-3, thought=0.0, workers=1)  # it takes longer than it seemed to
+        run_ladder(db, home, ladder, BOTS, workers=workers, report=lambda _done, _total: None, budget=budget)
+        assert bool(store.counts(db, ladder).scheduled) == is_hard
+    played(home, None, rounds=1)
+    check(home)
+
+
+def test_a_run_that_must_end_plans_less_than_fits(clock: Clock) -> None:
+    """So that it is not cut off amid its last block, which gets smaller and smaller."""
+    budget = Budget(seconds=100, clock=clock, is_hard=True)
+    budget.learn(groups=50, seconds=50, thought=50, workers=1)
+    assert budget.room(0, 2, 9) == 80
+
+
 def test_without_a_budget_there_is_always_room(clock: Clock) -> None:
     """Blocks are then as long as they ever were."""
     assert Budget(clock=clock).room(10**6, 2, 4) == sys.maxsize
@@ -227,6 +293,18 @@ def test_less_than_a_group_is_refused(cwd: Path) -> None:
     ran = arena("ladder", "--game", "birth", "--players", "3", "--matches", "2", cwd=cwd)
     assert ran.code == 2
     assert "a group is 3 matches, one for each rotation of the seats" in ran.err
+
+
+def test_a_time_of_the_day_is_the_next(cwd: Path) -> None:
+    """Today or else tomorrow; what is no time, and two ends of one run, are refused."""
+    now = time.time()
+    for text in ("0:00", "06:30", "23:59"):
+        moment = Hour().convert(text, None, None)
+        assert now < moment <= now + 25 * 3600  # a day may have 25 hours
+        assert time.strftime("%H:%M", time.localtime(moment)) == text.zfill(5)
+    ladder = ("ladder", "--game", "birth", "--until")
+    assert "'25:00' is no time of the day: write 21:00" in arena(*ladder, "25:00", cwd=cwd).err
+    assert arena(*ladder, "21:00", "--for", "1h", cwd=cwd).code == 2
 
 
 def test_a_forecast_adds_what_bots_think(home: Path) -> None:
