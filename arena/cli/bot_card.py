@@ -46,7 +46,7 @@ def in_ladder(label: str, card: BotInLadder) -> Iterator[RenderableType]:
     yield f"\n{card.game}, {card.players} players (ladder {card.ladder})"
     if card.bot != label:
         yield f"{label} has no rated match in it; of {card.bot}:"
-    yield f"rank {own.rank} of {card.bots}, rating {own.rating:.2f}, points {_with_unit(percent(own.points))}"
+    yield f"rank {own.rank} of {card.bots}, rating {own.rating:z.2f}, points {_with_unit(percent(own.points))}"
     if card.unrated:
         yield f"done and not rated yet, so that only times include them: {card.unrated:,} of the ladder's matches"
     if card.unsummed:
@@ -77,7 +77,7 @@ def _versions(card: BotInLadder) -> Table:
     columns = ["rank", "rating", "points %", "matches", *_results(card), "forfeits"]
     rows = table("version", *columns, right=columns)
     for each in card.versions:
-        numbers = [f"{each.rank}", f"{each.rating:.2f}", percent(each.points), f"{each.matches:,}"]
+        numbers = [f"{each.rank}", f"{each.rating:z.2f}", percent(each.points), f"{each.matches:,}"]
         rows.add_row(each.bot, *numbers, *_counts(card, each), f"{each.forfeits:,}")
     return rows
 
@@ -95,7 +95,7 @@ def _counts(card: BotInLadder, each: VersionCard | SeatCard) -> list[str]:
 def _opponents(card: BotInLadder) -> Table:
     rows = table("opponent", "rating", "points %", "groups", right=["rating", "points %", "groups"])
     for each in card.opponents:
-        rows.add_row(each.bot, f"{each.rating:.2f}", percent(each.points), f"{each.points.groups:,}")
+        rows.add_row(each.bot, f"{each.rating:z.2f}", percent(each.points), f"{each.points.groups:,}")
     return rows
 
 

@@ -170,7 +170,7 @@ def percentages(mean: float, low: float, high: float, *, equal: float) -> str:
     digits = 1
     while digits < 4 and equal not in (low, high) and equal in (round(low, digits), round(high, digits)):
         digits += 1
-    return f"{mean:.{digits}f} % ({low:.{digits}f} to {high:.{digits}f})"
+    return f"{mean:z.{digits}f} % ({low:z.{digits}f} to {high:z.{digits}f})"
 
 
 def _outlook(question: Question, answer: Answer) -> str:

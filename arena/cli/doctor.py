@@ -57,7 +57,7 @@ def _hosts(address: str, certificates: Path | None, *, as_json: bool) -> None:
     else:
         rows = table("host", "at once", "grade", "machine", "Python", "clock", "has", "problem")
         for host in report.hosts:
-            clock = "" if host.clock_ahead is None else f"{round(host.clock_ahead, 1) + 0.0:+.1f} s"
+            clock = "" if host.clock_ahead is None else f"{host.clock_ahead:+z.1f} s"
             has = ", ".join(host.toolchains)
             kinds = host.grade or "", host.machine or "", host.python or ""
             rows.add_row(printable(host.name), str(host.jobs), *kinds, clock, has, printable(host.problem or ""))

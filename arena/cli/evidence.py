@@ -36,7 +36,7 @@ def plot_picture(bots: Mapping[str, tuple[float, float]]) -> list[RenderableType
     def column(value: float) -> int:
         return round((value - low) / (high - low) * (width - 1))
 
-    rows = table("bot", f"mu, {low:+.1f} to {high:+.1f}")
+    rows = table("bot", f"mu, {low:+z.1f} to {high:+z.1f}")
     for bot, (mu, sigma) in bots.items():
         line = [" "] * width
         line[column(0.0)] = "┊"

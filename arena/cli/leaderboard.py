@@ -181,10 +181,10 @@ def _cells(bot: RankedBot, centre: float, settled_centre: float) -> dict[str, st
     return {
         "rank": f"{bot.rank}" if bot.sure else f"~{bot.rank}",
         "bot": called(bot.bot, bot.title) + _mark(bot),
-        "rating": f"{bot.rating:.2f}",
-        "mu": f"{bot.mu - centre:+.2f}",
+        "rating": f"{bot.rating:z.2f}",
+        "mu": f"{bot.mu - centre:+z.2f}",
         "sigma": f"{bot.sigma:.2f}",
-        "settled": f"{bot.settled.mu - settled_centre:+.2f}" if bot.settled else "–",
+        "settled": f"{bot.settled.mu - settled_centre:+z.2f}" if bot.settled else "–",
         "points": percent(bot.points),
         "matches": f"{bot.matches:,}",
         "forfeits": str(bot.forfeits),

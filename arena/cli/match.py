@@ -240,7 +240,7 @@ def _tally(bots: Sequence[str], outcomes: Sequence[Outcome]) -> Table:
     for seat, bot in enumerate(bots):
         mean = sum(outcome.scores[seat] for outcome in outcomes) / max(len(outcomes), 1)
         counts = [str(tally[seat]) for tally in (wins, ties, forfeits)]
-        rows.add_row(str(seat), printable(bot), *counts, f"{mean:.1f}" if len(outcomes) > 1 else f"{mean:g}")
+        rows.add_row(str(seat), printable(bot), *counts, f"{mean:z.1f}" if len(outcomes) > 1 else f"{mean:g}")
     return rows
 
 

@@ -138,7 +138,7 @@ def _one(path: Path, job: _Job, report: Announcer) -> None:
     else:
         warn(admitted.taken)
         if admitted.twins:
-            say(f"note: {', '.join(admitted.twins)} has the same content")
+            say(f"note: {_alike(admitted.twins)}")
     version = admitted.version
     if version is None:
         if not job.as_json:
@@ -262,4 +262,9 @@ def _in_words(each: Submission) -> str:
     source = f", from {each.elsewhere!r}" if each.elsewhere else ""
     same = f"has just this content already{source}"
     what = same if each.news == "unchanged" else f"{each.news} for {', '.join(each.games)}"
-    return what + (f"; {', '.join(each.twins)} has the same content" if each.twins else "")
+    return what + (f"; {_alike(each.twins)}" if each.twins else "")
+
+
+def _alike(labels: Sequence[str]) -> str:
+    """Return which versions of other bots have the content that was just handed in."""
+    return f"{', '.join(labels)} {'have' if len(labels) > 1 else 'has'} the same content"

@@ -15,6 +15,8 @@ if TYPE_CHECKING:
     from arena.reports.front import Progress
     from arena.reports.leaderboard import Estimate, HeadToHead, MatchCounts
 
+PLAYABLE = 1_000_000
+"""Number of groups of one pair of bots up to which it makes sense to say that they would settle something."""
 LINE_CHARACTERS = 300
 """Number of characters shown of a line that a bot printed, where it is quoted to explain a fault."""
 
@@ -28,9 +30,9 @@ def percent(estimate: Estimate | HeadToHead | None) -> str:
         return "–"
     mean, low, high = (100 * value for value in (estimate.mean, estimate.low, estimate.high))
     if math.isclose(high - mean, mean - low, abs_tol=0.05):
-        return f"{mean:.1f}±{high - mean:.1f}"
+        return f"{mean:z.1f}±{high - mean:.1f}"
     digits = 0 if high - low > 1 else 1  # with none, 99.8 would seem to lie between 100 and 100
-    return f"{mean:.1f} ({low:z.{digits}f}–{high:.{digits}f})"  # z: an end just below 0 is 0, not -0
+    return f"{mean:z.1f} ({low:z.{digits}f}–{high:.{digits}f})"  # z: an end just below 0 is 0, not -0
 
 
 def title(game: Game[Any], seats: int) -> str:
@@ -70,6 +72,16 @@ def pace(progress: Progress) -> str:
     if progress.rate is None or progress.seconds_left is None:
         return ""
     return f"{progress.rate:,.1f}/s, about {span(progress.seconds_left)} left"
+
+
+def more_groups(number: int | None) -> str:
+    """Return how many more groups would tell which of two bots is better, in a sentence."""
+    if number is None or number > PLAYABLE:
+        return "They are so close that no number of groups that can be played would tell."
+    if number == 0:
+        return "That is settled: the interval of the lead is on one side of 0."
+    groups = "1 more group" if number == 1 else f"{number:,} more groups"
+    return f"About {groups} with either of them would settle it, if the lead is what it seems to be."
 
 
 def limits(card: BotInLadder) -> str:

@@ -194,7 +194,7 @@ _HEAD = ("player", "points", "95 % interval", "matches", "wins", "ties", "losses
 def _cells(result: Result) -> tuple[str, ...]:
     points, *ends = (f"{100 * share:.1f}" for share in (result.points, result.low, result.high))
     counts = [f"{count:,}" for count in (result.matches, result.wins, result.ties, result.losses)]
-    return (printable(result.player), points, " to ".join(ends), *counts, f"{result.score:,.1f}")
+    return (printable(result.player), points, " to ".join(ends), *counts, f"{result.score:z,.1f}")
 
 
 def _aligned(row: Sequence[str], widths: Sequence[int]) -> Iterator[str]:

@@ -86,7 +86,7 @@ class _Plot:
         for value in _ticks(self._low, self._high):
             y = self.y(value)
             yield f'<path class="grid" d="M{LEFT},{y}H{WIDTH - RIGHT}"/>'
-            yield f'<text x="{LEFT - 6}" y="{y + 4}" text-anchor="end">{value:+g}</text>'
+            yield f'<text x="{LEFT - 6}" y="{y + 4}" text-anchor="end">{value:+zg}</text>'
         for value in _ticks(self._first, self._last):
             yield f'<text x="{self.x(value)}" y="{HEIGHT - 16}" text-anchor="middle">{value:,.0f}</text>'
         middle = (LEFT + WIDTH - RIGHT) / 2

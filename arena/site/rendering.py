@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from contextvars import ContextVar
 from datetime import UTC, datetime
@@ -22,6 +23,10 @@ Pages are made only to answer a request, so nobody else need set it.
 """
 
 
+_NEGATIVE_ZERO = re.compile(r"-(?=0(\.0*)?(?![\d.]))")
+"""The sign of a number that is 0 as it is written."""
+
+
 @cache
 def _environment() -> Environment:
     made = Environment(
@@ -35,12 +40,14 @@ def _environment() -> Environment:
         "by_rank": by_rank,
         "called": called,
         "count": "{:,}".format,
+        "format": formatted,
         "milliseconds": words.milliseconds,
         "moment": moment,
+        "more_groups": words.more_groups,
+        "pace": words.pace,
         "percent": words.percent,
         "printable": printable,
         "probability": probability,
-        "pace": words.pace,
         "span": words.span,
         "when": when,
         "why": words.why,
@@ -57,6 +64,11 @@ def render(template: str, **given: Any) -> str:
 def called(label: str, title: str | None) -> str:
     """Return a bot as people see it: by its label, behind the name that it was given for people, if any."""
     return printable(label if title is None else f"{title} ({label})")
+
+
+def formatted(pattern: str, *values: object) -> str:
+    """Return values as text; what is rounded to 0 from below has no minus."""
+    return _NEGATIVE_ZERO.sub("+" if "%+" in pattern else "", pattern % values)
 
 
 def when(seconds: float | None) -> str:

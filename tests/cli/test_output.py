@@ -2,11 +2,17 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 
 import pytest
 
 from arena.cli import output
+from arena.cli.compare import percentages
+from arena.reports import words
+from arena.reports.leaderboard import Estimate
+from arena.reports.words import percent
+from arena.site import rendering
 from tests.cli.commands import typed
 
 
@@ -117,3 +123,25 @@ def test_a_terminal_shows_what_a_build_is_doing_beside_the_bar(
     with output.progress("checking", "steps") as report:
         report.passing("cargo, 65 s: Compiling tonic")
     assert "cargo, 65 s: Compiling tonic" in capsys.readouterr().err
+
+
+def test_nothing_is_minus_zero() -> None:
+    """What is rounded to 0 is 0, wherever numbers with a sign are printed: in tables, sentences and pages."""
+    signed = re.compile(r":[+][^z}]*[fg]}")
+    files = Path(output.__file__).parents[1].rglob("*.py")
+    written = [path for path in files if signed.search(path.read_text())]
+    assert written == []
+    assert percentages(-0.01, -0.02, 0.02, equal=50) == "0.0 % (0.0 to 0.0)"
+    assert percent(Estimate(mean=-1e-9, low=-0.01, high=0.01, groups=9)) == "0.0±1.0"
+    assert rendering.formatted("%+.2f to %.1f, %s", -0.001, -0.04, "-0.5") == "+0.00 to +0.0, -0.5"
+    assert rendering.formatted("%.2f", -0.001) == "0.00"
+    assert rendering.formatted("%.2f", -0.01) == "-0.01"
+
+
+def test_what_nobody_can_play_settles_nothing() -> None:
+    """61,542,193 groups are no advice."""
+    assert words.more_groups(0) == "That is settled: the interval of the lead is on one side of 0."
+    assert words.more_groups(1).startswith("About 1 more group with")
+    assert words.more_groups(1_234).startswith("About 1,234 more groups with")
+    for number in (None, 61_542_193):
+        assert words.more_groups(number) == "They are so close that no number of groups that can be played would tell."

@@ -102,6 +102,8 @@ def test_content_that_is_there_under_another_name_is_noted(cwd: Path) -> None:
     )
     programs.write(cwd, yours=programs.FIRST)
     assert accepted(cwd, "yours.py")["twins"] == ["mine@1", "second@1"]
+    said = submit(cwd, "yours.py", "--name", "third", *BIRTH).err.splitlines()[-1]
+    assert said == "note: mine@1, second@1, yours@1 have the same content"
 
 
 @pytest.mark.long
