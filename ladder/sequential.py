@@ -15,18 +15,26 @@ from collections import Counter, defaultdict
 from collections.abc import Mapping, Sequence
 
 ALPHA = 0.05
-"""Upper bound of the probability that a decision is wrong, or that an interval ever misses the mean, at any time."""
+"""Upper bound of the probability that a decision is wrong, or that an interval ever misses the mean, at any time; a
+test may have another."""
 BETS = tuple(0.9 / 2**step for step in range(10))
 """Parts of the capital that are staked each time: from nearly all of it to a five-hundredth."""
-_ENOUGH = math.log(2 / ALPHA)
-"""Logarithm of the capital that decides, for each of the two bettors."""
 
 
 class SequentialTest:
     """Values between 0 and 1, counted; their mean is compared with a half."""
 
-    def __init__(self) -> None:
+    def __init__(self, alpha: float = ALPHA, difference: float | None = None, beta: float = ALPHA) -> None:
+        """Bound the probability of a wrong `decided` by `alpha`.
+
+        With a `difference`, bound that of a wrong `alike` by `beta`.
+        """
         self._values = Counter[float]()
+        self._difference = difference
+        self._enough = math.log(2 / alpha)
+        """Logarithm of the capital that decides, for each of the two bettors."""
+        self._refuted = math.log(1 / beta)
+        """Logarithm of the capital that rules a difference out, in one direction."""
 
     def add(self, value: float) -> None:
         """Add one value."""
@@ -45,12 +53,20 @@ class SequentialTest:
     @property
     def decided(self) -> bool:
         """Whether the mean is known not to be a half."""
-        return max(_capital(self._values, 0.5), _capital(_mirrored(self._values), 0.5)) >= _ENOUGH
+        return max(_capital(self._values, 0.5), _capital(_mirrored(self._values), 0.5)) >= self._enough
+
+    @property
+    def alike(self) -> bool:
+        """Whether the mean is known to be less than the difference away from a half; False without a difference."""
+        if self._difference is None:
+            return False
+        closest = 0.5 - self._difference
+        return min(_capital(self._values, closest), _capital(_mirrored(self._values), closest)) >= self._refuted
 
     @property
     def interval(self) -> tuple[float, float]:
-        """Interval for the mean. With probability 1 - ALPHA all intervals, at whatever times, contain it."""
-        return _least(self._values), 1 - _least(_mirrored(self._values))
+        """Interval for the mean. With probability 1 - alpha all intervals, at whatever times, contain it."""
+        return _least(self._values, self._enough), 1 - _least(_mirrored(self._values), self._enough)
 
     def still(self, difference: float) -> int:
         """Estimate how many more values would decide if the mean were this far above a half, varying as so far.
@@ -58,8 +74,8 @@ class SequentialTest:
         The smallest bet needs a difference of at least 0.0005 to grow.
         """
         growths = _growths(_moved(self._values, self.mean, 0.5 + difference), 0.5)
-        needed = next(2**power for power in range(64) if _mixed(growths, 2**power) >= _ENOUGH)
-        needed = bisect_left(range(needed), _ENOUGH, key=lambda count: _mixed(growths, count))
+        needed = next(2**power for power in range(64) if _mixed(growths, 2**power) >= self._enough)
+        needed = bisect_left(range(needed), self._enough, key=lambda count: _mixed(growths, count))
         return max(0, needed - self.count)
 
 
@@ -92,6 +108,6 @@ def _mirrored(values: Mapping[float, float]) -> dict[float, float]:
     return {1 - value: times for value, times in values.items()}
 
 
-def _least(values: Mapping[float, float]) -> float:
+def _least(values: Mapping[float, float], enough: float) -> float:
     """Return the largest mean that the bets rule out as too small, to a ten-thousandth."""
-    return bisect_left(range(1, 10_000), -_ENOUGH, key=lambda part: -_capital(values, part / 10_000)) / 10_000
+    return bisect_left(range(1, 10_000), -enough, key=lambda part: -_capital(values, part / 10_000)) / 10_000

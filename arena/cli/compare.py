@@ -12,6 +12,7 @@ from arena.cli.failures import INTERRUPTED, stop_on_signals
 from arena.cli.hosts import caution, hosts, summary
 from arena.cli.options import (
     Cluster,
+    Number,
     Setting,
     Whole,
     check_players,
@@ -28,6 +29,7 @@ from arena.cli.options import (
     setting_options,
 )
 from arena.cli.output import last_line, print_json, printable, progress, say
+from ladder.sequential import ALPHA
 
 if TYPE_CHECKING:
     from arena.roster.bots import Workshop
@@ -36,6 +38,8 @@ if TYPE_CHECKING:
     from arena.worker.jobs import Entrant
 
 UNDECIDED = 3
+MATCHES = Whole(2, 10_000_000)
+CHANCE = Number(1e-6, 0.5)
 DIFFERENCES = (0.01, 0.005, 0.002, 0.001)
 """Differences between two bots, as shares of the points, for which the number of matches needed is estimated."""
 
@@ -45,7 +49,16 @@ DIFFERENCES = (0.01, 0.005, 0.002, 0.001)
 @game_option
 @players_option
 @click.option("--field", metavar="X,Y,…", help="Compare how they fare among these bots.  [default: each other]")
-@click.option("--budget", type=Whole(2, 10_000_000), metavar="N", default=20_000, help="Give up after so many matches.")
+@click.option("--matches", type=MATCHES, metavar="N", default=20_000, help="Give up after so many matches.")
+@click.option("--budget", type=MATCHES, hidden=True, help="Former name of --matches.")
+@click.option(
+    "--difference",
+    type=Number(0.1, 50),
+    metavar="PERCENT",
+    help="They are alike if neither has so much more than half: end then, too.",
+)
+@click.option("--alpha", type=CHANCE, metavar="P", default=ALPHA, help="How often equal bots may be called different.")
+@click.option("--beta", type=CHANCE, metavar="P", default=ALPHA, help="How often bots that differ may be called alike.")
 @seed_option
 @jobs_option
 @sandbox_options
@@ -58,7 +71,11 @@ def compare(
     setting: Setting,
     players: int | None,
     field: str | None,
-    budget: int,
+    matches: int,
+    budget: int | None,
+    difference: float | None,
+    alpha: float,
+    beta: float,
     seed: str,
     jobs: int,
     sandbox: Sandbox,
@@ -68,22 +85,27 @@ def compare(
 ) -> None:
     """Find out whether bot A is better than B.
 
-    They play unrated matches on the same dice and in each other's seats until the answer is 95 % certain, which holds
-    however often you look. A bot is named as for `arena match`. Exit code 3: the budget was not enough.
+    They play unrated matches on the same dice and in each other's seats until the answer is 95 % certain, or as --alpha
+    says, which holds however often you look. With --difference, "less than 1 % apart" is an answer, too. A bot is named
+    as for `arena match`. Exit code 3: so many matches were not enough.
 
     \b
     Example:
       arena compare greedy cautious --game buttons
+      arena compare new.py old.py --game birth --difference 1 --beta 0.1
     """
     from arena import roster
     from arena.reports.comparison import comparison
     from arena.sandbox.run_folder import run_folder
     from arena.submission.build import Building
-    from arena.tournament.compare import Question
+    from arena.tournament.compare import Certainty, Question
     from arena.tournament.compare import compare as play_groups
     from arena.tournament.worker_pool import Workers
 
     seats = check_players(setting.game, players)
+    if difference is None and beta != ALPHA:
+        raise click.UsageError("--beta is of bots that differ by --difference: say by how much")
+    most = budget or matches
     names = [*bots, *(field.split(",") if field is not None else ())]
     machines = hosts(cluster, jobs, sandbox)
     with (
@@ -96,23 +118,24 @@ def compare(
         if one.digest == other.digest:
             raise click.UsageError(f"{bots[0]!r} and {bots[1]!r} are the same program: name two that differ")
         dice = seed_bytes(seed)
-        question = Question(setting.game, seats, setting.options, setting.limits, dice, (one, other), among)
+        wanted = Certainty(alpha, beta, None if difference is None else difference / 100)
+        question = Question(setting.game, seats, setting.options, setting.limits, dice, (one, other), among, wanted)
         with stop_on_signals(workers.stop) as stopped:
             answer = play_groups(
-                question, workers, budget, lambda answer: report(answer.matches, budget, _figure(question, answer))
+                question, workers, most, lambda answer: report(answer.matches, most, _figure(question, answer))
             )
     for line in summary(machines):
         say(printable(line))
     if answer.hopeless:
         raise click.ClickException(f"no match counts: {last_line(answer.reason)}")
-    interrupted = stopped() and not answer.test.decided
+    interrupted = stopped() and not answer.is_known
     if as_json:
         print_json(comparison(question, answer, seed, interrupted=interrupted))
     else:
         _explain(question, answer, seed)
     if interrupted:
         raise SystemExit(INTERRUPTED)
-    if not answer.test.decided:
+    if not answer.is_known:
         raise SystemExit(UNDECIDED)
 
 
@@ -150,6 +173,9 @@ def _sentence(question: Question, answer: Answer) -> str:
     figure = f"{_figure(question, answer, turned=answer.test.mean < 0.5)} of the points, {answer.matches:,} matches"
     if answer.test.decided:
         return f"{better} beats {worse}{among}: {figure}; decided"
+    if answer.test.alike and question.test.difference is not None:
+        apart = f"less than {100 * question.test.difference:g} % apart{among}"
+        return f"{better} and {worse} are {apart}: {better} has {figure}; decided"
     return f"not decided: {better} has {figure}, against {worse}{among}; {_outlook(question, answer)}"
 
 
@@ -174,11 +200,14 @@ def percentages(mean: float, low: float, high: float, *, equal: float) -> str:
 
 
 def _outlook(question: Question, answer: Answer) -> str:
-    """Say how many more matches would decide the largest of `DIFFERENCES` that is still undecided."""
+    """Say how many more matches would decide what matters, or the largest of `DIFFERENCES` that is undecided."""
     if not answer.test.count:
         return "no group was finished"
-    for difference in DIFFERENCES:
+    wanted = question.test.difference
+    for difference in DIFFERENCES if wanted is None else (wanted,):
         if more := answer.test.still(difference / 2 if question.field else difference):
             matches = float(f"{more * answer.matches / answer.test.count:.1g}")
             return f"about {matches:,.0f} more matches would settle {100 * difference:g} %"
+    if wanted is not None:
+        return "a few more matches may settle it"
     return f"they are less than {100 * DIFFERENCES[-1]:g} % apart"

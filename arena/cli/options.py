@@ -70,6 +70,24 @@ class Whole(click.IntRange):
         return super().convert(value, param, ctx)
 
 
+class Number(click.ParamType[float]):
+    """Type of an option that is a number in a range, both ends included."""
+
+    name = "number"
+
+    def __init__(self, low: float, high: float) -> None:
+        self._low, self._high = low, high
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> float:
+        try:
+            number = float(value)
+        except ValueError:
+            self.fail(f"{suggest.short(value)} is no number", param, ctx)
+        if not self._low <= number <= self._high:  # nor what is no number at all, as "nan"
+            self.fail(f"{suggest.short(value)} is not in the range {self._low:g} to {self._high:g}", param, ctx)
+        return number
+
+
 class Seconds(click.ParamType[float]):
     """Type of an option that is a duration: "1s", "250ms", "2m", "1h" or plain seconds; its value is in seconds."""
 

@@ -26,6 +26,14 @@ class Comparison(Report):
     high: float
     better: str | None
     """None if it is not decided."""
+    alike: bool
+    """Whether they are known to be less than `difference` apart."""
+    difference: float | None
+    """Share of the points that matters; None if none was named."""
+    alpha: float
+    """Bound of the probability that equal bots are found different."""
+    beta: float
+    """Bound of the probability that bots `difference` apart are found alike."""
     forfeits: Sequence[int]
     """How many matches each of the two forfeited."""
     void_groups: int
@@ -48,6 +56,10 @@ def comparison(question: Question, answer: Answer, seed: str, *, interrupted: bo
         low=low,
         high=high,
         better=labels[answer.test.mean < 0.5] if answer.test.decided else None,
+        alike=answer.test.alike and not answer.test.decided,
+        difference=question.test.difference,
+        alpha=question.test.alpha,
+        beta=question.test.beta,
         forfeits=answer.forfeits,
         void_groups=answer.void,
         interrupted=interrupted,

@@ -16,7 +16,7 @@ from arena.tournament.worker_pool import Workers
 from arena.worker.jobs import Entrant, Played, Task
 from ladder.points import point
 from ladder.schedule import TooFewBots, rotations
-from ladder.sequential import SequentialTest
+from ladder.sequential import ALPHA, SequentialTest
 
 LineUp: TypeAlias = tuple[int, ...]
 """The bot in each seat: 0 for the first of the pair, 1 for the second, from 2 on for the field."""
@@ -31,6 +31,18 @@ HOPELESS = 10
 """If this many groups, and no others, have been played and all were void, more would be void, too."""
 
 
+class Certainty(NamedTuple):
+    """How certain the answer is to be, and which difference is too small to matter.
+
+    `alpha` bounds the probability to find equal bots different; `beta`, to find them alike if they differ by
+    `difference`, a share of the points. Without a difference bots are never found alike.
+    """
+
+    alpha: float = ALPHA
+    beta: float = ALPHA
+    difference: float | None = None
+
+
 class Question(NamedTuple):
     """Which two bots are compared, at which game, and among which others; without a field the two fill all seats."""
 
@@ -41,6 +53,7 @@ class Question(NamedTuple):
     seed: bytes
     pair: tuple[Entrant, Entrant]
     field: Sequence[Entrant] = ()
+    test: Certainty = Certainty()
 
 
 class Answer:
@@ -49,8 +62,11 @@ class Answer:
     It is the first bot's share of their points or, with a field, one half plus half of its lead.
     """
 
-    def __init__(self) -> None:
-        self.test = SequentialTest()
+    def __init__(self, question: Question) -> None:
+        alpha, beta, difference = question.test
+        if difference is not None and question.field:
+            difference /= 2  # the mean of the test is one half plus half of the lead
+        self.test = SequentialTest(alpha, difference, beta)
         self.matches = 0
         self.forfeits = [0, 0]
         """Number of forfeits of each of the two bots."""
@@ -58,6 +74,11 @@ class Answer:
         """Number of groups that stayed void. They count as a half, since what is void may depend on how it went."""
         self.reason = ""
         """Why the last void group was void."""
+
+    @property
+    def is_known(self) -> bool:
+        """Whether one bot is better, or they are alike."""
+        return self.test.decided or self.test.alike
 
     @property
     def hopeless(self) -> bool:
@@ -80,14 +101,14 @@ class Answer:
 
 
 def compare(question: Question, workers: Workers, budget: int, report: Callable[[Answer], None]) -> Answer:
-    """Play groups until the test decides, the answer is `hopeless`, the budget is used up or the workers are stopped.
+    """Play groups until the answer is known, it is `hopeless`, the budget is used up or the workers are stopped.
 
     Groups count in the order planned, whatever order they end in, and none counts after the decision: so the answer
     follows from the seed. Raises TooFewBots.
     """
     if question.field and len(question.field) < question.seats - 1:
         raise TooFewBots(f"{question.seats} players need {question.seats - 1} bots in the field")
-    answer, plan = Answer(), _Plan(question, budget)
+    answer, plan = Answer(question), _Plan(question, budget)
     while not workers.stopped and (phase := plan.phase()):
         report(answer)
         for results in workers.play(phase):
@@ -95,7 +116,7 @@ def compare(question: Question, workers: Workers, budget: int, report: Callable[
                 plan.note(result)
             for line_ups, played in plan.ready():
                 answer.take(line_ups, played)
-                if answer.test.decided or answer.hopeless:
+                if answer.is_known or answer.hopeless:
                     workers.stop()
                     return answer
             report(answer)

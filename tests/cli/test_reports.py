@@ -201,7 +201,7 @@ run(First)
 @pytest.mark.long
 def test_long_commands_print_reports(cwd: Path) -> None:
     """They start many processes."""
-    compare = ("compare", "random", "greedy", "--game", "birth", "--budget", "8")
+    compare = ("compare", "random", "greedy", "--game", "birth", "--matches", "8")
     as_report(arena(*compare, "--json", cwd=cwd).out, Comparison)
     as_report(arena("selftest", "--json", cwd=cwd).out, Selftest)
     only = ("--only", "rules", "--only", "ratings", "--seconds", "1s", "--repeats", "1")

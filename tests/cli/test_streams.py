@@ -24,7 +24,7 @@ USES = {
     "play": "play greedy --game birth",
     "ladder": "ladder --game birth --bots random,greedy --rounds 2",
     "leaderboard": "leaderboard --game birth",
-    "compare": "compare random random --game birth --budget 20",
+    "compare": "compare random random --game birth --matches 20",
     "show": "show ann",
     "replay": "replay last",
     "verify": "verify",

@@ -65,3 +65,41 @@ def test_there_is_an_outlook_whoever_leads(values: list[float]) -> None:
     outlooks = [test.still(difference) for difference in (0.1, 0.01, 0.001, 0.0005)]
     assert outlooks == sorted(outlooks)
     assert 0 < outlooks[1] < 10_000_000
+
+
+def looked_at(test: SequentialTest, mean: float, chance: Random, most: int) -> SequentialTest:
+    """Add values of 0 and 1 with this mean until the test ends."""
+    while test.count < most and not (test.decided or test.alike):
+        test.add(float(chance.random() < mean))
+    return test
+
+
+@pytest.mark.parametrize(("mean", "wrong"), [(0.6, "alike"), (0.4, "alike"), (0.5, "decided")])
+def test_errors_are_as_rare_as_was_asked(mean: float, wrong: str) -> None:
+    """At 20 % for both, of 200 tests no more than that go wrong, and many do: a bound that never binds is of no use."""
+    chance = Random(mean)
+    ended = [looked_at(SequentialTest(0.2, 0.1, 0.2), mean, chance, 2000) for _ in range(200)]
+    assert all(test.decided or test.alike for test in ended)
+    assert 2 <= sum(bool(getattr(test, wrong)) for test in ended) <= 40
+
+
+def test_more_certainty_takes_longer() -> None:
+    """And a smaller difference does; without one, equal bots are never found alike."""
+    counts = [
+        looked_at(SequentialTest(alpha, difference, beta), 0.5, Random(3), 20_000).count
+        for alpha, difference, beta in [(0.05, 0.1, 0.1), (0.05, 0.1, 0.001), (0.05, 0.03, 0.001), (0.05, None, 0.1)]
+    ]
+    assert counts == sorted(counts)
+    assert len({*counts}) == 4
+    assert counts[-1] == 20_000
+    assert SequentialTest(0.001).interval == (0.0, 1.0)
+    values = [1.0, 0.5] * 20
+    assert after(values).interval[0] > narrowed(values, 0.001)[0]
+
+
+def narrowed(values: Iterable[float], alpha: float) -> tuple[float, float]:
+    """The interval of a test with this alpha."""
+    test = SequentialTest(alpha)
+    for value in values:
+        test.add(value)
+    return test.interval

@@ -47,7 +47,7 @@ RUNS = {
     "match": ["match", "./mine", "random", *BIRTH],
     "play": ["play", "random", *BIRTH],
     "ladder": [*LADDER, "--rounds", "2"],
-    "compare": ["compare", "random", "greedy", *BIRTH, "--budget", "8"],
+    "compare": ["compare", "random", "greedy", *BIRTH, "--matches", "8"],
     "check": ["check", "mine"],
     "submit": ["submit", "mine"],
     "debug": ["debug", "MATCH", "./mine", "--seat", "0"],

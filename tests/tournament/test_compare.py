@@ -20,20 +20,21 @@ import psutil
 import pytest
 
 from arena import games
-from arena.cli.compare import percentages
+from arena.cli.compare import _sentence, percentages
 from arena.referee.limits import Limits
 from arena.referee.match import Forfeit, Outcome, SeatForfeit, Void, VoidReason
-from arena.tournament.compare import ATTEMPTS, HOPELESS, Answer, Question, compare
+from arena.reports.comparison import comparison
+from arena.tournament.compare import ATTEMPTS, HOPELESS, Answer, Certainty, Question, compare
 from arena.tournament.worker_pool import Workers
 from arena.worker.jobs import Entrant, Played, Task
 from ladder.schedule import TooFewBots
-from tests.cli.commands import ARENA, PATIENCE, arena, environment
+from tests.cli.commands import ARENA, PATIENCE, arena, environment, typed
 from tests.tournament import programs
 
 GAME = games.game("buttons")
 ASKED = ("compare", "greedy", "random", "--game", "buttons", "--limit", "60s", "--start-limit", "120s")
 STRONG, WEAK, *OTHERS = (Entrant(name, name, ()) for name in ("strong", "weak", "x", "y", "z"))
-STRENGTH = {"strong": 90, "weak": 0, "x": 60, "y": 60, "z": 60}
+STRENGTH = {"strong": 90, "even": 90, "weak": 0, "x": 60, "y": 60, "z": 60}
 EQUAL = programs.program("def choose(self, turn): return self.random.choice(turn.legal)")
 
 BUSY = 4
@@ -203,11 +204,11 @@ def test_the_command_answers_in_one_sentence(cwd: Path) -> None:
 def test_a_budget_too_small_says_what_more_would_do(cwd: Path) -> None:
     """The sentence estimates how many more matches are needed. The exit code is 3, so that a script can tell."""
     programs.write(cwd, equal=EQUAL)
-    ran = arena("compare", "random", "./equal.py", *ASKED[3:], "--budget", "12", "-p", "2", cwd=cwd)
+    ran = arena("compare", "random", "./equal.py", *ASKED[3:], "--matches", "12", "-p", "2", cwd=cwd)
     assert ran.code == 3
     outlook = r"about [\d,]+ more matches would settle 1 %"
     assert re.fullmatch(rf"not decided: \S+ has .* of the points, 12 matches, against \S+; {outlook}\n", ran.out)
-    told = arena(*ASKED, "--field", "cautious", "--budget", "4", "--json", cwd=cwd)
+    told = arena(*ASKED, "--field", "cautious", "--matches", "4", "--json", cwd=cwd)
     answer = json.loads(told.out)
     assert told.code == 3
     assert (answer["matches"], answer["groups"], answer["better"], answer["field"]) == (4, 1, None, ["cautious"])
@@ -228,3 +229,25 @@ def test_ctrl_c_prints_what_is_known(cwd: Path) -> None:
     assert process.returncode == 130
     assert out.startswith("not decided: ")
     assert "Traceback" not in err
+
+
+def test_alike_is_an_answer() -> None:
+    """Where a difference was named, equal bots are compared to an end, sooner with a field whose lead counts twice."""
+    equal = (STRONG, Entrant("even", "even", ()))
+    asked = question(pair=equal)._replace(test=Certainty(difference=0.2))
+    answer = ask(asked, Table(Random(1)))
+    assert answer.is_known
+    assert not answer.test.decided
+    assert _sentence(asked, answer).startswith("strong and even are less than 20 % apart: strong has 50.0 % (")
+    report = comparison(asked, answer, "a", interrupted=False)
+    assert (report.alike, report.better, report.difference, report.alpha, report.beta) == (True, None, 0.2, 0.05, 0.05)
+    wider = ask(question(pair=equal, field=2)._replace(test=Certainty(difference=0.2)), Table(Random(1)))
+    assert wider.test.count > answer.test.count
+
+
+@pytest.mark.parametrize("words", ["--alpha 0.7", "--beta nan", "--difference 0", "--difference x", "--beta 0.1"])
+def test_bounds_of_a_comparison_are_checked(words: str) -> None:
+    """A probability that is none, and an error for which no difference is named, are wrong usage."""
+    ran = typed(*ASKED, *words.split())
+    assert (ran.code, len(ran.err.splitlines())) == (2, 1)
+    assert words.split()[0] in ran.err
