@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -14,6 +15,7 @@ from arena.games.rules import Game
 
 if TYPE_CHECKING:
     from arena.reports.bots import ListedBot
+    from ladder.store import Version
 
 
 @click.command()
@@ -51,11 +53,11 @@ def _about(entry: ListedBot) -> str:
 
 
 @click.command()
-@click.argument("name", metavar="NAME[@N]")
+@click.argument("names", metavar="NAME[@N]…", nargs=-1, required=True)
 @click.option("--undo", is_flag=True, help="Put it back into the field.")
 @home_option
-def retire(name: str, undo: bool, home: Path) -> None:
-    """Take a bot, or one version of it, out of ladders.
+def retire(names: tuple[str, ...], undo: bool, home: Path) -> None:
+    """Take bots, or single versions of them, out of ladders.
 
     This takes effect at once, even in a ladder that is running: matches still to be played are dropped, those already
     played stay. After --undo, the next run with as many --rounds plays the dropped matches.
@@ -63,14 +65,22 @@ def retire(name: str, undo: bool, home: Path) -> None:
     \b
     Example:
       arena retire mybot@1
+      arena retire ann bob@2
     """
     from arena import roster
 
-    versions, dropped = roster.retire(home, name, undo=undo)
-    homes.say_if_above(home)
+    roster.check_known(home, names)  # all, before any is retired
+    for number, name in enumerate(dict.fromkeys(names)):
+        versions, dropped = roster.retire(home, name, undo=undo)
+        if not number:
+            homes.say_if_above(home)
+        click.echo(_retired(name, versions, dropped, undo=undo))
+
+
+def _retired(name: str, versions: Sequence[Version], dropped: int, *, undo: bool) -> str:
+    """Return what became of a bot."""
     labels = ", ".join(version.label for version in versions) or name
     left = f"; {dropped:,} matches that it was to play are dropped" if dropped else ""
     if versions or dropped:
-        click.echo(f"{'back in the field:' if undo else 'retired'} {labels}{left}")
-    else:
-        click.echo(f"{name} was {'not retired' if undo else 'retired already'}: nothing to do")
+        return f"{'back in the field:' if undo else 'retired'} {labels}{left}"
+    return f"{name} was {'not retired' if undo else 'retired already'}: nothing to do"

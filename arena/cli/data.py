@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import csv
 import json
-import shlex
 import sys
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
@@ -14,7 +13,7 @@ import click
 
 from arena import homes
 from arena.cli.options import home_option
-from arena.cli.output import printable, progress, say
+from arena.cli.output import printable, progress, say, typed_as
 
 if TYPE_CHECKING:
     from arena.roster.backup import Copied
@@ -94,7 +93,7 @@ def backup(target: Path, home: Path) -> None:
     with progress("copying", "parts") as report:
         copied = backups.backup(home, target, report)
     _say_lacking(copied)
-    return click.echo(f"copied to {target}: {_what(copied)}; to get it back: {_command('restore', target)}")
+    return click.echo(f"copied to {target}: {_what(copied)}; to get it back: {typed_as('restore', target)}")
 
 
 @click.command()
@@ -116,15 +115,11 @@ def restore(source: Path, home: Path) -> None:
         copied = backups.restore(source, home, report)
     _say_lacking(copied)
     named = ("--home", home) if home != homes.HERE else ()
-    click.echo(f"restored to {home}: {_what(copied)}; to check every match: {_command('verify', *named)}")
+    click.echo(f"restored to {home}: {_what(copied)}; to check every match: {typed_as('verify', *named)}")
 
 
 def _what(copied: Copied) -> str:
     return f"the database and {copied.programs:,} program{'s' * (copied.programs != 1)}"
-
-
-def _command(*words: str | Path) -> str:
-    return shlex.join(["arena", *map(str, words)])
 
 
 def _say_lacking(copied: Copied) -> None:

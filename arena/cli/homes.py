@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import shlex
 from pathlib import Path
 
 import click
@@ -19,7 +18,7 @@ def say_if_above(home: Path) -> None:
         say(f"using the home {printable(repr(str(home)))}")
 
 
-def named(home: Path) -> str:
-    """Return the option that names a home, for a command to go on with; empty if nobody named one."""
+def option(home: Path) -> list[str]:
+    """Return the words that name a home, for a command to go on with; none if nobody named one."""
     source = click.get_current_context().get_parameter_source("home")
-    return f" --home {shlex.quote(str(home))}" if source is ParameterSource.COMMANDLINE else ""
+    return ["--home", str(home)] if source is ParameterSource.COMMANDLINE else []

@@ -29,7 +29,7 @@ from arena.cli.options import (
     sandbox_options,
     setting_options,
 )
-from arena.cli.output import draw, last_line, print_json, printable, progress, say
+from arena.cli.output import draw, last_line, print_json, printable, progress, say, typed_as
 from arena.reports.words import span, title
 
 if TYPE_CHECKING:
@@ -173,7 +173,8 @@ def ladder(
             draw(leaderboard.picture(reports.leaderboard(db, mine, game)))
         played = store.counts(db, mine).done
         if played and sys.stderr.isatty():
-            say(f"to look at it in a browser: arena serve --open{homes.named(home)}")
+            for line in _how_to_look(mine, home):
+                say(line)
     if stopped():
         raise SystemExit(INTERRUPTED)
     if run.void is not None and not played:
@@ -214,6 +215,14 @@ def _beforehand(db: Database, ladder: Ladder, field: Sequence[str]) -> Iterator[
         yield f"first come {left:,} matches that an earlier run left{of_others}"
     for label in sorted(store.chances(db, ladder).keys() & {version.label for version in versions}):
         yield f"{label} had its second chance, and plays one match at a time; --forgive {label} gives it back"
+
+
+def _how_to_look(ladder: Ladder, home: Path) -> Iterator[str]:
+    """Yield lines with the commands that show a ladder again, and more of it."""
+    own = homes.option(home)
+    game = ["--game", ladder.key.game, "--players", str(ladder.key.seats)]
+    yield f"this table again, or --watch it: {typed_as('leaderboard', *game, *own)}"
+    yield f"everything in a browser: {typed_as('serve', '--open', *own)}"
 
 
 def _foretell(db: Database, ladder: Ladder, budget: Budget, jobs: int) -> None:

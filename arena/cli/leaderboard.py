@@ -14,7 +14,7 @@ from msgspec import UNSET
 from arena import games
 from arena.cli.evidence import cross_picture, plot_picture, seat_picture
 from arena.cli.options import check_players, game_option, home_option, json_option, players_option
-from arena.cli.output import called, console, draw, measured, print_json, progress, say, say_if_empty, table
+from arena.cli.output import called, console, draw, measured, print_json, progress, say, say_if_empty, table, typed_as
 from arena.games.rules import Game
 from arena.reports.words import pace, percent, state, title, unusual
 
@@ -120,8 +120,8 @@ def _nothing(db: Database, game: Game[Any], seats: int, home: Path, as_json: boo
     say_if_empty(db, home)
     say(f"no ladder of {title(game, seats)} in {str(home)!r} yet")
     for others in sorted({ladder.key.seats for ladder in store.ladders(db, game.name)}):
-        say(f"there is one of {others} players: arena leaderboard --game {game.name} --players {others}")
-    return say(f"play one: arena ladder --game {game.name} --players {seats}")
+        say(f"there is one of {others} players: {typed_as('leaderboard', '--game', game.name, '--players', others)}")
+    return say(f"play one: {typed_as('ladder', '--game', game.name, '--players', seats)}")
 
 
 def find(db: Database, game: Game[Any], seats: int, ladder_id: str | None) -> Ladder | None:

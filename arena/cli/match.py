@@ -26,7 +26,7 @@ from arena.cli.options import (
     seed_option,
     setting_options,
 )
-from arena.cli.output import draw, last_line, print_json, printable, progress, say, table
+from arena.cli.output import draw, last_line, print_json, printable, progress, say, table, typed_as
 from arena.cli.replay import write_page
 from arena.reports.fault_card import decision
 from arena.reports.words import quoted
@@ -211,7 +211,7 @@ def how_to_watch(kept: Sequence[Document], home: Path, *, is_new: bool) -> str:
     """Return a line that says where matches are kept, and the command that shows the last one."""
     where = f" in the new home {printable(repr(str(home)))}" * is_new
     names = kept[-1].match if len(kept) == 1 else f"{kept[0].match} … {kept[-1].match}"
-    return f"kept as {names}{where}; step by step: arena replay last"
+    return f"kept as {names}{where}; step by step: {typed_as('replay', 'last')}"
 
 
 def caution(bots: Sequence[str], sandbox: Sandbox) -> str | None:
@@ -261,7 +261,7 @@ def explain(bots: Sequence[str], game: str, played: Sequence[Played]) -> None:
         say(f"… and {len(lost) - EXPLAINED:,} more forfeits: --json has all of them")
     paths = dict.fromkeys(bots[forfeit.seat] for _, forfeit in lost if Path(bots[forfeit.seat]).exists())
     for path in paths:
-        say(f"what to do about it: arena check {printable(shlex.quote(path))} --game {game}")
+        say(f"what to do about it: {printable(typed_as('check', path, '--game', game))}")
 
 
 def _why_void(played: Played) -> str:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from arena.cli.options import begin_with, json_option, plays_option
-from arena.cli.output import print_json, say
+from arena.cli.output import print_json, say, typed_as
 from arena.submission.templates import make, templates
 from arena.submission.tools import missing_tools, to_install
 
@@ -34,15 +34,15 @@ def new(bot: Path, language: str, plays: tuple[Game[Any], ...], as_json: bool) -
     """
     manifest = make(bot, language, [game.name for game in plays])
     missing = missing_tools(manifest)
-    path = shlex.quote(str(bot) if bot.is_absolute() else f"./{bot}")
+    path = str(bot) if bot.is_absolute() else f"./{bot}"
     game = begin_with(manifest.games or ())
-    steps = [f"arena check {path}", f"arena submit {path}", f"arena ladder --game {game}"]
+    steps = [typed_as("check", path), typed_as("submit", path), typed_as("ladder", "--game", game)]
     if as_json:
         from arena.reports.bots import NewBot  # imported here, because it imports the database
 
         made = NewBot(folder=str(bot), name=manifest.name or "", language=language, missing=missing, next=steps)
         return print_json(made)
-    click.echo(f"made {path}, {manifest.about}; its README.md has more")
+    click.echo(f"made {shlex.quote(path)}, {manifest.about}; its README.md has more")
     if missing:
         how = to_install(missing)
         say(f"this machine lacks {', '.join(missing)}, which it is built or run with{how and f': {how}'}")

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import os
+import shlex
 import sys
 import time
 from collections.abc import Callable, Iterator, Sequence
@@ -65,6 +67,11 @@ class Announcer:
         caution, self._caution = self._caution, None
         if caution is not None:
             say(caution)
+
+
+def typed_as(*words: object) -> str:
+    """Return a command of the arena for people to type: with the program as they call it, in a clone by its path."""
+    return shlex.join([os.environ.get("ARENA_TYPED") or "arena", *map(str, words)])
 
 
 def say(text: str) -> None:

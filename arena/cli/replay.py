@@ -5,15 +5,16 @@ from __future__ import annotations
 import os
 import re
 import sys
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import click
+from msgspec import UNSET
 
 from arena.cli.files import write
 from arena.cli.options import home_option, html_option, json_option
-from arena.cli.output import printable, say
+from arena.cli.output import printable, say, typed_as
 
 if TYPE_CHECKING:
     from arena.replay.document import Document
@@ -28,17 +29,19 @@ KEYS = "n or → next, p or ← back, g first, G last, q quit"
 @click.command()
 @click.argument("what", metavar="MATCH|FILE")
 @html_option()
+@click.option("--all", "whole", is_flag=True, help="Print every step, where there is no terminal to step through.")
 @home_option
 @json_option
-def replay(what: str, page: Path | None, home: Path, as_json: bool) -> None:
+def replay(what: str, page: Path | None, whole: bool, home: Path, as_json: bool) -> None:
     """Show a match step by step: board, dice, choices and times.
 
     What the bots printed stands beside the steps.
 
     MATCH is the id of a ladder's match or the beginning of it, `unrated-7` for a match that `arena match` played, or
     `last` for the one that it played last; FILE holds what --json printed, here or in `arena match`. On a terminal, n
-    and p or the arrow keys step through the match, and q quits; elsewhere the whole match is printed. With --html it
-    becomes a page that any browser opens, without a server or the network; its path is printed.
+    and p or the arrow keys step through the match, and q quits; elsewhere a summary with the events is printed, and
+    with --all every step. With --html it becomes a page that any browser opens, without a server or the network; its
+    path is printed.
 
     \b
     Example:
@@ -59,12 +62,33 @@ def replay(what: str, page: Path | None, home: Path, as_json: bool) -> None:
         if caution:
             say(caution)
         return click.echo(msgspec.json.format(msgspec.json.encode(shown), indent=0))
+    on_terminal = sys.stdin.isatty() and sys.stdout.isatty()
+    if not (whole or on_terminal):
+        return click.echo("\n".join(_summary(shown, caution, what)))
     every = told.frames(shown)
     if caution:
         every[0] = f"{caution}\n{every[0]}"
-    if sys.stdin.isatty() and sys.stdout.isatty():
-        return step_through(every)
-    return click.echo("\n\n".join(every))
+    if whole:
+        return click.echo("\n\n".join(every))
+    return step_through(every)
+
+
+def _summary(shown: Document, caution: str, what: str) -> Iterator[str]:
+    """Yield the lines that say who played, what happened at which step, and how the match ended."""
+    from arena.replay import told
+    from arena.reports.replay import match_replay
+
+    match = match_replay(shown, caution)
+    if match.caution:
+        yield match.caution
+    yield from map(printable, told.head(shown))
+    decisions = sum(choice.ms is not UNSET for step in match.steps for choice in step.choices)
+    yield f"\n{len(match.steps) - 1:,} steps, {decisions:,} decisions"
+    yield from (f"  step {number}: {', '.join(step.events)}" for number, step in enumerate(match.steps) if step.events)
+    yield from map(printable, told.end(shown))
+    printed = sum(len(said.lines) for step in match.steps for said in step.printed)
+    more = f", and {printed:,} lines that the bots printed" if printed else ""
+    yield f"\nevery step with its board and dice{more}: {typed_as('replay', what, '--all')}"
 
 
 def write_page(file: Path, match: Document, caution: str = "") -> None:

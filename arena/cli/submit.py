@@ -21,7 +21,7 @@ from arena.cli.options import (
     protocol_option,
     sandbox_options,
 )
-from arena.cli.output import draw, print_json, printable, progress, say, table
+from arena.cli.output import draw, print_json, printable, progress, say, table, typed_as
 from arena.games.rules import Game
 from arena.referee.limits import Limits
 from arena.sandbox.grades import NoSandbox
@@ -172,9 +172,8 @@ def _news(version: Version, admitted: Admission) -> str:
         source = f", from {str(admitted.elsewhere)!r}" if admitted.elsewhere else ""
         return f"{version.label} has just this content already{source}: nothing to do"
     how = "accepted as" if admitted.news == "entered" else "not retired any more:"
-    return (
-        f"{how} {version.label} for {', '.join(version.games)}; next: arena ladder --game {begin_with(version.games)}"
-    )
+    then = typed_as("ladder", "--game", begin_with(version.games))
+    return f"{how} {version.label} for {', '.join(version.games)}; next: {then}"
 
 
 def _refusal(path: Path, games: Sequence[str], admitted: Admission, *, told: bool) -> str:
@@ -190,7 +189,7 @@ def _refusal(path: Path, games: Sequence[str], admitted: Admission, *, told: boo
     if failed and failed != claimed:
         why += "; if there are games that it does not play, say with --game which it plays"
     if others or not told:
-        again = shlex.join(["arena", "check", str(path), *(word for game in games for word in ("--game", game))])
+        again = typed_as("check", path, *(word for game in games for word in ("--game", game)))
         why += f"; see it whole: {again}"
     return f"{program.name} is not entered: {why}"
 

@@ -36,14 +36,9 @@ class Teller:
         return "\n".join(map(printable, [*lines, "", *picture]))  # a file may hold anybody's text
 
     def _head(self) -> list[str]:
-        shown = self._shown
-        seats = [
-            line
-            for seat, bot in enumerate(shown.bots)
-            for line in (f"  seat {seat}: {bot}", *_quoted(self.annotator.printed(seat, 0)))
-        ]
-        ladder = f" of ladder {shown.ladder}" if shown.ladder else ""
-        return [f"{self._game.title}, match {shown.match}{ladder}", *seats]
+        title, *seats = head(self._shown)
+        printed = (_quoted(self.annotator.printed(seat, 0)) for seat in range(len(seats)))
+        return [title, *(line for seat, said in zip(seats, printed, strict=True) for line in (seat, *said))]
 
     def untold(self) -> list[str]:
         """Return what bots printed at decisions that were told with no step: those at which the match was decided."""
@@ -76,6 +71,13 @@ def _quoted(lines: Iterable[str]) -> list[str]:
 
 def _roll(roll: Roll) -> str:
     return f"  dice {roll.key}: {' '.join(map(str, roll.numbers))}"
+
+
+def head(shown: Document) -> list[str]:
+    """Return a line that says which match it is, and one for each seat."""
+    ladder = f" of ladder {shown.ladder}" if shown.ladder else ""
+    seats = (f"  seat {seat}: {bot}" for seat, bot in enumerate(shown.bots))
+    return [f"{games.game(shown.game).title}, match {shown.match}{ladder}", *seats]
 
 
 def end(shown: Document) -> Iterator[str]:

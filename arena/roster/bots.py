@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import tempfile
 from collections import Counter
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
 from functools import cache
 from pathlib import Path
@@ -50,6 +50,14 @@ def enter(db: Database, home: Path, program: Program, origin: str) -> tuple[stor
         built=program.built,
         packed=program.packed,
     )
+
+
+def check_known(home: Path, names: Iterable[str]) -> None:
+    """Raise BadSubmission for a name that is no bot's, nor that of a version."""
+    with store.open_read(home) as db:
+        for name in names:
+            if name not in built_ins(db):
+                known(db, home, name)
 
 
 def retire(home: Path, name: str, *, undo: bool = False) -> store.Retired:

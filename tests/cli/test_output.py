@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import subprocess
 from pathlib import Path
 
 import pytest
@@ -20,6 +21,29 @@ def test_what_could_move_the_cursor_is_escaped() -> None:
     """Colours, bells, line breaks and letters that turn the direction of writing; nothing else is touched."""
     assert output.printable("a\x1b[31m\x07\r\n\u202eb") == r"a\x1b[31m\x07\r\n\u202eb"
     assert output.printable("größer – 3 × 4′") == "größer – 3 × 4′"
+
+
+def test_many_bots_are_retired_at_once(home: Path) -> None:
+    """Each with its line; with a name that is none, nobody."""
+    assert typed("retire", "ann", "nobody").code == 1
+    assert typed("retire", "ann", "bob@1", "ann").out == "retired ann@1\nretired bob@1\n"
+    undone = typed("retire", "bob", "ann", "--undo", "--home", home)
+    assert undone.out == "back in the field: bob@1\nback in the field: ann@1\n"
+
+
+def test_what_is_to_be_typed_is_named_as_it_was_typed(cwd: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """In a clone `arena` is no command; its script says how people called it."""
+    script = Path(output.__file__).parents[2] / "scripts" / "arena"
+    (cwd / "a clone").symlink_to(script.parent)
+    monkeypatch.setenv("PATH", "/usr/bin:/bin")
+    words = ["leaderboard", "--game", "birth"]
+    for program, told in (("./a clone/arena", "'./a clone/arena' ladder"), (str(script), f"{script} ladder")):
+        ran = subprocess.run([program, *words], cwd=cwd, capture_output=True, text=True, check=True)
+        assert ran.stderr.splitlines()[-1] == f"play one: {told} --game birth --players 2"
+    monkeypatch.setenv("PATH", f"{script.parent}:/usr/bin:/bin")
+    ran = subprocess.run(["arena", *words], cwd=cwd, capture_output=True, text=True, check=True)
+    assert ran.stderr.splitlines()[-1] == "play one: arena ladder --game birth --players 2"
+    assert typed(*words).err.splitlines()[-1] == "play one: arena ladder --game birth --players 2"
 
 
 def test_what_the_store_warns_of_is_said_beside_the_result(home: Path) -> None:

@@ -42,7 +42,7 @@ def test_what_is_left_of_a_bank_is_what_the_bot_was_told(tmp_path: Path) -> None
     (tmp_path / "slow.json").write_bytes(msgspec.json.encode(document))
     left = shown.steps[-1].bank_ms[0]
     assert left is not None
-    assert f"{left / 1000:.2f} s left in the bank" in typed("replay", tmp_path / "slow.json").out
+    assert f"{left / 1000:.2f} s left in the bank" in typed("replay", tmp_path / "slow.json", "--all").out
 
 
 def test_a_seat_without_limits_has_no_bank() -> None:

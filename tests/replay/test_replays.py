@@ -23,6 +23,7 @@ from arena.games.birth import Birth
 from arena.referee.match import Forfeit, Match
 from arena.replay import document as documents
 from arena.replay.record import milliseconds
+from arena.reports.replay import match_replay
 from arena.worker.jobs import Played, SeatRecord
 from ladder import store
 from tests.cli.commands import typed
@@ -41,12 +42,30 @@ def test_a_golden_replay_opens(path: Path) -> None:
     """It is played by the rules, shown to its end, and written as it was read."""
     document = documents.opened(path.read_bytes())
     documents.check(document)
-    shown = typed("replay", path)
+    shown = typed("replay", path, "--all")
     assert shown.code == 0
     last = shown.out.splitlines()[-len(document.bots) :]
     assert sorted(line.split(", score ")[1] for line in last) == sorted(document.scores)
     assert shown.out.count("\nstep ") == len(document.choices)
     assert json.loads(typed("replay", path, "--json").out) == json.loads(path.read_text())
+
+
+@every_golden
+def test_where_there_is_no_terminal_a_summary_comes_first(path: Path) -> None:
+    """A match may have 1,723 lines: who played, what happened when, how it ended, and where the rest is."""
+    document = documents.opened(path.read_bytes())
+    report = match_replay(document)
+    said = typed("replay", path).out.splitlines()
+    whole = typed("replay", path, "--all").out.splitlines()
+    assert (
+        said[: 1 + len(document.bots)]
+        == [line for line in whole if not line.startswith("  |")][: 1 + len(document.bots)]
+    )
+    events = [f"  step {number}: {', '.join(step.events)}" for number, step in enumerate(report.steps) if step.events]
+    assert events
+    assert [line for line in said if line.startswith("  step ")] == events
+    assert said[-2 - len(document.bots) : -2] == whole[-len(document.bots) :]
+    assert said[-1].endswith(f": arena replay {path} --all")
 
 
 @given(st.floats(0, 1_000_000))
@@ -101,7 +120,7 @@ def test_a_match_is_exported_only_when_its_group_is_done(tmp_path: Path) -> None
         id = next(iter(db.execute("SELECT id FROM matches")))[0]
     exported = typed("replay", id[:8], "--home", home, "--json")
     (tmp_path / "match.json").write_text(exported.out)
-    assert typed("replay", tmp_path / "match.json").out == typed("replay", id, "--home", home).out
+    assert typed("replay", tmp_path / "match.json", "--all").out == typed("replay", id, "--home", home, "--all").out
     with store.open(home) as db:
         db.execute("UPDATE matches SET status = 'scheduled' WHERE id != ?", [id])
     refused = typed("replay", id, "--home", home)
@@ -210,7 +229,7 @@ def test_escape_sequences_in_a_replay_are_shown_escaped(tmp_path: Path) -> None:
     document |= {"bots": [f"{escape}@1", "bob@1"], "match": escape, "ladder": escape}
     document["logs"] = [[[1, escape]], [[None, "first of all"], [9999, escape]]]
     (tmp_path / "rude.json").write_text(json.dumps(document))
-    shown = typed("replay", tmp_path / "rude.json")
+    shown = typed("replay", tmp_path / "rude.json", "--all")
     assert shown.code == 0
     assert "\\x1b]0;mine\\x07@1" in shown.out
     assert "  | \\x1b]0;mine\\x07\n" in shown.out

@@ -59,7 +59,7 @@ def test_each_line_stands_beside_its_step(cwd: Path) -> None:
     programs.write(cwd, mine=SAYS)
     played(cwd, "./mine.py", "random", "-n", "20")
     for name in ("unrated-1", "unrated-7", "last"):
-        shown = typed("replay", name, "--home", cwd / ".arena").out
+        shown = typed("replay", name, "--all", "--home", cwd / ".arena").out
         head, *steps, last = re.split(r"(?m)^step ", shown)
         assert [step.partition(":")[0] for step in steps] == [f"{at}, decision {at}" for at in range(1, len(steps) + 1)]
         assert "  seat 0: ./mine.py\n  | seat 0 of 2\n  seat 1: random\n" in head
@@ -106,7 +106,7 @@ def test_the_card_of_a_fault_has_what_was_logged(cwd: Path) -> None:
     programs.write(cwd, mine=TELLS_AND_DIES)
     (match,) = played(cwd, "./mine.py", "random")["matches"]
     assert match["evidence"]["0"]["output"] == ["match 1, decision 1: farewell"]
-    shown = typed("replay", "last", "--home", cwd / ".arena").out
+    shown = typed("replay", "last", "--all", "--home", cwd / ".arena").out
     assert "seat 0 (./mine.py) printed at decision 1:\n  | farewell\n\nseat 0 (./mine.py) forfeited" in shown
 
 
@@ -168,7 +168,7 @@ def test_logs_go_with_a_backup(cwd: Path, ladder: list[str]) -> None:
     with store.open(cwd / "other") as db:
         db.execute("UPDATE logs SET lines = x'00'")
     assert typed("verify", "-j", "1", "--home", cwd / "other").code == 0
-    shown = typed("replay", ladder[0], "--home", cwd / "other")
+    shown = typed("replay", ladder[0], "--all", "--home", cwd / "other")
     assert (shown.code, shown.err.count("\n")) == (0, 1)
     assert "what the bots printed is not shown: a log cannot be read" in shown.err
 

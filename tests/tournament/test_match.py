@@ -122,7 +122,7 @@ def test_ctrl_c_shows_what_was_played(cwd: Path) -> None:
 
 
 def replayed(cwd: Path, what: str) -> str:
-    return arena("replay", what, cwd=cwd).out
+    return arena("replay", what, "--all", cwd=cwd).out
 
 
 @pytest.mark.long
