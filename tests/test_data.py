@@ -11,9 +11,12 @@ from contextlib import closing
 from pathlib import Path
 from typing import Any
 
+import msgspec
 import pytest
 
+from arena import games
 from arena.cli.data import cell
+from arena.reports.leaderboard import leaderboard
 from ladder import store
 from ladder.store import export
 from tests.cli.commands import typed
@@ -63,6 +66,28 @@ def test_an_export_is_complete(home: Path) -> None:
     last = {(row["ladder"], row["bot"]): (row["mu"], row["sigma"]) for row in exported["history"]}
     assert last == {(row["ladder"], row["bot"]): (row["mu"], row["sigma"]) for row in exported["ratings"]}
     assert all(len(match["seed"]) == 64 for match in exported["matches"])
+
+
+def test_ratings_are_exported_as_the_table_shows_them(home: Path) -> None:
+    """Of each ladder in its order: who copies them into a sheet must not have to rank, centre or estimate again."""
+    found = exported("ratings", home)
+    with store.open_read(home) as db:
+        boards = [leaderboard(db, ladder, games.game("birth")) for ladder in reversed(store.ladders(db))]
+    expected = [(board, bot) for board in boards for bot in board.bots]
+    for row, (board, bot) in zip(found, expected, strict=True):
+        assert (row["ladder"], row["game"], row["players"]) == (board.ladder, "birth", board.players)
+        assert (row["bot"], row["rank"], row["rating"]) == (bot.bot, bot.rank, bot.rating)
+        assert bot.points is not None
+        assert [row[f"points{end}"] for end in ("", "_low", "_high")] == list(msgspec.structs.astuple(bot.points)[:3])
+        assert row["relative_mu"] - row["rating"] == pytest.approx(3 * row["sigma"])
+        assert (row["sure"], row["status"]) == (int(bot.sure), "current")
+    assert min(row["relative_mu"] for row in found) < 0 < max(row["relative_mu"] for row in found)
+
+
+def test_ratings_of_a_game_that_is_gone_are_exported(home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """What is stored is there without it."""
+    monkeypatch.setattr(games, "names", lambda: ())
+    assert {(row["game"], row["rank"]) for row in exported("ratings", home)} == {(None, None)}
 
 
 def test_an_empty_home_exports_a_header(tmp_path: Path) -> None:

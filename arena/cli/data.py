@@ -33,18 +33,23 @@ FORMULA = ("=", "+", "-", "@", "\t", "\r")
 def export(what: str, form: str, home: Path) -> None:
     """Print stored results as a table for other programs.
 
+    `ratings` has what the leaderboards show, of all ladders.
+
     \b
     Example:
       arena export seats > seats.csv
     """
+    from arena.reports import ratings
     from ladder import store
     from ladder.store.export import columns, rows
 
     with store.open_read(home, must_exist=True) as db:
+        names = ratings.columns(db) if what == "ratings" else columns(db, what)
+        found = ratings.rows(db) if what == "ratings" else rows(db, what)
         if form == "csv":
-            _write_csv(columns(db, what), rows(db, what))
+            _write_csv(names, found)
         else:
-            for row in rows(db, what):
+            for row in found:
                 click.echo(json.dumps(row))
 
 

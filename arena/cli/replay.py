@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 import click
 from msgspec import UNSET
 
+from arena.cli import homes
 from arena.cli.files import write
 from arena.cli.options import home_option, html_option, json_option
 from arena.cli.output import printable, say, typed_as
@@ -64,7 +65,7 @@ def replay(what: str, page: Path | None, whole: bool, home: Path, as_json: bool)
         return click.echo(msgspec.json.format(msgspec.json.encode(shown), indent=0))
     on_terminal = sys.stdin.isatty() and sys.stdout.isatty()
     if not (whole or on_terminal):
-        return click.echo("\n".join(_summary(shown, caution, what)))
+        return click.echo("\n".join(_summary(shown, caution, [what, *homes.option(home)])))
     every = told.frames(shown)
     if caution:
         every[0] = f"{caution}\n{every[0]}"
@@ -73,7 +74,7 @@ def replay(what: str, page: Path | None, whole: bool, home: Path, as_json: bool)
     return step_through(every)
 
 
-def _summary(shown: Document, caution: str, what: str) -> Iterator[str]:
+def _summary(shown: Document, caution: str, named: Sequence[str]) -> Iterator[str]:
     """Yield the lines that say who played, what happened at which step, and how the match ended."""
     from arena.replay import told
     from arena.reports.replay import match_replay
@@ -88,7 +89,7 @@ def _summary(shown: Document, caution: str, what: str) -> Iterator[str]:
     yield from map(printable, told.end(shown))
     printed = sum(len(said.lines) for step in match.steps for said in step.printed)
     more = f", and {printed:,} lines that the bots printed" if printed else ""
-    yield f"\nevery step with its board and dice{more}: {typed_as('replay', what, '--all')}"
+    yield f"\nevery step with its board and dice{more}: {printable(typed_as('replay', *named, '--all'))}"
 
 
 def write_page(file: Path, match: Document, caution: str = "") -> None:
