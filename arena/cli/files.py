@@ -41,6 +41,18 @@ class NewFile(click.Path):
             return old.read(len(self._start)) in (b"", self._start)
 
 
+class Folder(click.Path):
+    """Type of an option that is a folder to write files into; it is made if it does not exist."""
+
+    def __init__(self) -> None:
+        super().__init__(file_okay=False, writable=True)
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
+        folder = Path(os.fsdecode(super().convert(value, param, ctx)))
+        folder.mkdir(exist_ok=True)
+        return folder
+
+
 def write(file: Path, content: bytes) -> None:
     """Write a file as a whole: until it is complete, what was there before stays. Raises click.ClickException."""
     target = file.resolve()  # or a link would be replaced, and not what it leads to

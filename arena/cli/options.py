@@ -167,12 +167,17 @@ home_option = click.option(
 json_option = click.option("--json", "as_json", is_flag=True, help="Print JSON for programs.")
 
 
+def page_file(what: str) -> NewFile:
+    """Return the type of an option that is a file for such a page; what is there is replaced if it is a page."""
+    return NewFile(f"page of a {what}", b"<!doctype html>")
+
+
 def html_option(what: str = "the match") -> Callable[[Command], Command]:
     """Return the option to write a page; `what` of the command it shows."""
     return click.option(
         "--html",
         "page",
-        type=NewFile("page of a match", b"<!doctype html>"),
+        type=page_file("match"),
         metavar="FILE",
         help=f"Write {what} as a page that any browser shows, with board and dice.",
     )

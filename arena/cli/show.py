@@ -9,8 +9,9 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from arena import games
-from arena.cli.options import GameName, Whole, home_option, json_option
+from arena import games, suggest
+from arena.cli.files import Folder, write
+from arena.cli.options import GameName, Whole, home_option, json_option, page_file
 from arena.cli.output import called, draw, last_line, print_json, printable, table
 from arena.games.rules import Game, remark
 from arena.reports.fault_card import fault_card
@@ -21,36 +22,61 @@ if TYPE_CHECKING:
     from arena.reports.match_card import MatchCard
     from ladder.store import Correction, Match
 
+PAGE = page_file("bot")
 LISTED = 10
 """Matches of a bot in --json, unless -n says how many."""
 
 
 @click.command()
-@click.argument("what", metavar="MATCH|BOT")
+@click.argument("what", metavar="MATCH|BOT", required=False)
 @click.option("-n", "--matches", type=click.IntRange(1), metavar="N", help="Also list so many matches of a bot.")
 @click.option("-g", "--game", type=GameName(), metavar="GAME", help="Only ladders and matches of it.")
 @click.option("--log", "seat", type=Whole(0), metavar="SEAT", help="What the bot in this seat of the match printed.")
+@click.option("--html", "page", type=PAGE, metavar="FILE", help="Write the bot as a page that any browser shows.")
+@click.option("--html-all", "pages", type=Folder(), metavar="DIR", help="Write a page for each bot into this folder.")
 @home_option
 @json_option
-def show(what: str, matches: int | None, game: Game[Any] | None, seat: int | None, home: Path, as_json: bool) -> None:
+def show(
+    what: str | None,
+    matches: int | None,
+    game: Game[Any] | None,
+    seat: int | None,
+    page: Path | None,
+    pages: Path | None,
+    home: Path,
+    as_json: bool,
+) -> None:
     """Show what happened in a match, or how a bot did.
 
     MATCH is the id of a match or the beginning of it. Forfeits are shown with their evidence, and --log shows what a
     bot printed, once nothing is left to play of what was planned with the match; of an unrated match (`last` or
     unrated-7) at once. BOT is a version, or a
     name for the newest one: what it reached in each ladder, against whom, from which seat, how long it thought, and
-    which of its matches are worth a look. -n lists others, those that it forfeited first, then the latest.
+    which of its matches are worth a look. -n lists others, those that it forfeited first, then the latest. With --html
+    that is a page, as on the site, which needs nothing else and can be sent to people; --html-all writes one for each
+    bot.
 
     \b
     Example:
       arena show mybot
+      arena show mybot --html mybot.html
     """
-    from arena import submission, suggest
+    from arena import submission
     from arena.cli import bot_card
     from arena.reports import bot_card as reports
     from arena.reports.bots import built_in_card
     from ladder import store
 
+    if page is not None or pages is not None:
+        if matches or game or seat is not None or as_json or (what is None) == (page is not None) or (page and pages):
+            raise click.UsageError("say BOT --html FILE, or --html-all DIR without a bot, and no other option")
+        if pages is not None:
+            return _write_pages(home, pages)
+        assert what is not None
+        assert page is not None
+        return _write_page(home, what, page)
+    if what is None:
+        raise click.UsageError("Missing argument 'MATCH|BOT'")
     if seat is not None:
         return _show_log(what, seat, home, as_json=as_json)
     with store.open_read(home) as db:
@@ -80,6 +106,47 @@ def show(what: str, matches: int | None, game: Game[Any] | None, seat: int | Non
             raise store.NotFound(f"{error}, and no bot in {str(home)!r} is called so{meant}") from error
         made = match_card(found, store.titles(db), store.logged(db, found))
         return print_json(made) if as_json else _show_match(found, made)
+
+
+def _write_page(home: Path, what: str, file: Path) -> None:
+    """Write the page of a bot, and print where it is."""
+    from arena.site.bot_file import bot_file
+    from ladder import store
+
+    _complete(home)
+    with store.open_read(home) as db:
+        names = {version.name for version in store.versions(db)}
+        if what.partition("@")[0] not in names:
+            meant = suggest.meant(what, names)
+            raise store.NotFound(f"no bot in {str(home)!r} is called {printable(what)!r}{meant}")
+        write(file, bot_file(db, store.version(db, what).label).encode(errors="backslashreplace"))
+    click.echo(str(file))
+
+
+def _write_pages(home: Path, folder: Path) -> None:
+    """Write a page for each bot that was submitted or has played, and print how many."""
+    from arena.site.bot_file import bot_file
+    from ladder import store
+
+    _complete(home)
+    with store.open_read(home) as db:
+        played = {row.name for ladder in store.ladders(db) for row in store.leaderboard(db, ladder)}
+        wanted = {each.name for each in store.versions(db) if each.origin == "submitted"} | played
+        files = {name: PAGE.convert(folder / f"{name}.html", None, None) for name in sorted(wanted)}
+        for name, file in files.items():
+            write(file, bot_file(db, store.version(db, name).label).encode(errors="backslashreplace"))
+    click.echo(f"{len(files):,} page{'s' * (len(files) != 1)} in {printable(str(folder))}")
+
+
+def _complete(home: Path) -> None:
+    """Bring what cards of bots need up to date. Raises StoreError if there is no home."""
+    from arena.cli import bot_card
+    from ladder import store
+
+    with store.open_read(home, must_exist=True) as db:
+        lacks = store.lacking(db)
+    if lacks:
+        bot_card.complete_home(home)
 
 
 def _show_log(match: str, seat: int, home: Path, *, as_json: bool) -> None:

@@ -35,12 +35,12 @@ class Parts(NamedTuple):
 def match_page(shown: MatchReplay) -> str:
     """Return the page of a match as HTML. What bots and files say is shown as text, whatever it is."""
     parts = parts_of(shown)
-    scripts = [_text(address) for address in parts.scripts]
-    style = "".join(map(_text, parts.styles))
+    scripts = [static_text(address) for address in parts.scripts]
+    style = "".join(map(static_text, parts.styles))
     return render(
         "match.html",
         **parts.shown,
-        policy=_policy(scripts, style),
+        policy=policy(scripts, style),
         style=Markup(style),
         scripts=[Markup(script) for script in scripts],
     )
@@ -79,7 +79,7 @@ def _board(name: str) -> str | None:
     return f"{BOARDS}{name}.js" if games.game(name).board else None
 
 
-def _text(address: str) -> str:
+def static_text(address: str) -> str:
     """Return the text of a script or style by its address in the site."""
     if address.startswith(BOARDS):
         return games.game(address.removeprefix(BOARDS).removesuffix(".js")).board
@@ -91,9 +91,9 @@ def _static(name: str) -> str:
     return (STATIC / name).read_text("utf-8")
 
 
-def _policy(scripts: Sequence[str], style: str) -> str:
+def policy(scripts: Sequence[str], style: str) -> str:
     """Return a Content-Security-Policy that allows these scripts and this style, and nothing from anywhere else."""
-    allowed = " ".join(map(_hashed, scripts))
+    allowed = " ".join(map(_hashed, scripts)) or "'none'"
     ours = f"script-src {allowed}; style-src {_hashed(style)}; img-src data:"
     return f"default-src 'none'; {ours}; base-uri 'none'; form-action 'none'"
 

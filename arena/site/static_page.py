@@ -30,11 +30,11 @@ class StaticPage(NamedTuple):
     leads_to: tuple[str, ...]
 
 
-def static_page(page: str, address: str, file_of: FileOf) -> StaticPage:
+def static_page(page: str, address: str, file_of: FileOf, policy: str = POLICY) -> StaticPage:
     """Return the page at an address as a file.
 
     Elements with the attribute `data-served` are left out; none may be in another one of its kind. A link to an address
-    that becomes no file is one no more: its text stays.
+    that becomes no file is one no more: its text stays. `policy` is the Content-Security-Policy of the file.
     """
     folder = dirname(file_of(address) or "")
     leads_to: dict[str, None] = {}
@@ -53,5 +53,5 @@ def static_page(page: str, address: str, file_of: FileOf) -> StaticPage:
 
     text = _LINK.sub(led, _SERVED.sub("", page))
     head = '<meta charset="utf-8">\n'
-    policy = f'<meta http-equiv="Content-Security-Policy" content="{POLICY}">\n'
-    return StaticPage(text.replace(head, head + policy, 1), tuple(leads_to))
+    meta = f'<meta http-equiv="Content-Security-Policy" content="{policy}">\n'
+    return StaticPage(text.replace(head, head + meta, 1), tuple(leads_to))

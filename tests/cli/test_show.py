@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import json
 import re
+from base64 import b64encode
+from hashlib import sha256
 from pathlib import Path
 
 import msgspec
@@ -287,3 +289,51 @@ def test_whose_questions_are_put_is_asked_where_nobody_forfeited(home: Path) -> 
         ran = typed("debug", clean.id, "bob@1", *words)
         assert (ran.code, ran.out) == (2, "")
         assert f"{wrong}: match {clean.id} has --seat 0 ({one}), --seat 1 ({other})" in ran.err
+
+
+def test_a_bot_is_a_page_to_send(home: Path, cwd: Path) -> None:
+    """One file that asks for nothing from elsewhere and leads nowhere, with what the site shows."""
+    ran = typed("show", "ann", "--html", "ann.html")
+    assert (ran.code, ran.out) == (0, "ann.html\n")
+    page = (cwd / "ann.html").read_text()
+    assert "<h1>ann@1</h1>" in page
+    assert "<style>" in page
+    assert re.findall(r"""(?:href|src)="(?!data:)[^"#]""", page) == []
+    assert "<nav" not in page
+    (style,) = re.findall("<style>(.*?)</style>", page, re.DOTALL)
+    digest = b64encode(sha256(style.encode()).digest()).decode()
+    assert f"style-src 'sha256-{digest}'" in page
+    assert home.exists()
+
+
+@pytest.mark.usefixtures("home")
+def test_each_bot_has_its_page_in_a_folder(cwd: Path) -> None:
+    """Of its newest version; again, they are replaced, but nothing that is no page."""
+    for _ in range(2):
+        assert typed("show", "--html-all", "cards").out == "2 pages in cards\n"
+    assert [path.name for path in sorted((cwd / "cards").iterdir())] == ["ann.html", "bob.html"]
+    assert "<h1>bob@2</h1>" in (cwd / "cards/bob.html").read_text()
+    (cwd / "cards/ann.html").write_text("a letter")
+    (cwd / "cards/bob.html").unlink()
+    refused = typed("show", "--html-all", "cards")
+    assert (refused.code, len(refused.err.splitlines())) == (2, 1)
+    assert [path.read_text() for path in (cwd / "cards").iterdir()] == ["a letter"]
+
+
+@pytest.mark.usefixtures("home")
+@pytest.mark.parametrize(
+    ("words", "code"),
+    [
+        ("", 2),
+        ("--html x.html", 2),
+        ("ann --html-all x", 2),
+        ("ann --html x.html --json", 2),
+        ("ann --html x.html --html-all x", 2),
+        ("nobody --html x.html", 1),
+    ],
+)
+def test_what_is_no_page_of_a_bot_is_said(words: str, code: int, cwd: Path) -> None:
+    """In one line, and no file is written."""
+    ran = typed("show", *words.split())
+    assert (ran.code, ran.out, len(ran.err.splitlines())) == (code, "", 1)
+    assert not (cwd / "x.html").exists()
