@@ -151,13 +151,18 @@ def read_folder(root: Path, name: str | None, plays: Sequence[str], shown: str, 
 
 
 def _manifest(root: Path, shown: str) -> Manifest:
-    """Return the manifest of a folder or, if that has none but a bot.py, what it would say."""
+    """Return the manifest of a folder or, if that has none but says what to run, what it would say."""
     toml = root / "bot.toml"
     if toml.is_file() and not toml.is_symlink():
         return load(toml, f"{shown}/bot.toml")
-    if (root / "bot.py").is_file() and not _deeper(root):
-        return Manifest(run=["python", "bot.py"])
-    raise _no_manifest(root, shown)
+    names = sorted(path.name for path in root.iterdir() if path.is_file() and not is_of_a_system(path.name))
+    if misnamed := [name for name in names if name.lower() in {"bot.toml", "bot.toml.txt"}]:
+        raise BadSubmission(f"{shown!r} has no bot.toml, but {misnamed[0]}: rename it")
+    scripts = [name for name in names if name.endswith(".py")]
+    script = "bot.py" if "bot.py" in scripts else scripts[0] if len(scripts) == 1 else None
+    if script is None or _deeper(root):
+        raise _no_manifest(root, shown)
+    return Manifest(run=["python", script])
 
 
 def _deeper(root: Path) -> list[str]:

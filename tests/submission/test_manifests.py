@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+import re
 from pathlib import Path
 
 import pytest
@@ -153,3 +154,34 @@ def test_a_manifest_one_folder_too_deep_is_found(tmp_path: Path) -> None:
     (tmp_path / "mine/inner/bot.toml").write_bytes(RUN)
     with pytest.raises(BadSubmission, match=r"mine' has no bot.toml, but there is one in .*mine/inner': hand in that"):
         read(tmp_path / "mine")
+
+
+@pytest.mark.parametrize(
+    ("files", "script"),
+    [(["bot.py", "cards.py"], "bot.py"), (["mine.py", "notes.txt", "cards/__init__.py", "._mine.py"], "mine.py")],
+)
+def test_a_folder_without_a_manifest_may_be_clear(files: list[str], script: str, tmp_path: Path) -> None:
+    """It runs what is called as everybody's, or the only program that is there."""
+    for name in files:
+        (tmp_path / name).parent.mkdir(exist_ok=True)
+        (tmp_path / name).touch()
+    assert read(tmp_path, name="mine").run == ("python", script)
+
+
+@pytest.mark.parametrize(
+    ("files", "why"),
+    [
+        (["one.py", "two.py"], "it needs at least: run"),
+        (["cards/bot.py"], "it needs at least: run"),
+        (["bot.py", "bot.toml.txt"], "has no bot.toml, but bot.toml.txt: rename it"),
+        (["bot.py", "Bot.toml"], "has no bot.toml, but Bot.toml: rename it"),
+        (["bot.py", "inner/bot.toml"], "hand in that folder"),
+    ],
+)
+def test_a_folder_whose_program_is_not_clear_needs_one(files: list[str], why: str, tmp_path: Path) -> None:
+    """Nothing is guessed where its author has said it, or there are several; Windows hides the end of a name."""
+    for name in files:
+        (tmp_path / name).parent.mkdir(exist_ok=True)
+        (tmp_path / name).touch()
+    with pytest.raises(BadSubmission, match=re.escape(why)):
+        read(tmp_path)
