@@ -97,12 +97,24 @@ def _not_run(program: Program) -> str:
         return f"{first} has to be executable (`chmod +x`)"
     elif other := built_for(path):
         return f"{first} was {other}: build it for this one"
+    elif _ends_as_on_windows(path):
+        return f"the first line of {first} ends as on Windows: save it with the line ends of Linux"
     elif (interpreter := _interpreter(path)) is None:
         script = "the first line of a script has to name its interpreter: #!/usr/bin/env …"
         return f"the system cannot start {first}: {script}"
     elif shutil.which(interpreter, path=environment()["PATH"]) is None:
         return f"the first line of {first} names {interpreter}, which is not on this machine"
     return "what it printed says what could not be started; a bot finds only what its own folder and the system have"
+
+
+def _ends_as_on_windows(path: Path) -> bool:
+    """Tell whether the system would look for an interpreter whose name ends with a carriage return.
+
+    Scripts that are handed in are mended, but a build may make others.
+    """
+    with path.open("rb") as file:
+        first = file.readline(200)
+    return first.startswith(b"#!") and first.endswith(b"\r\n")
 
 
 def _interpreter(path: Path) -> str | None:

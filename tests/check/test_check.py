@@ -377,6 +377,9 @@ TRACEBACK = ["Traceback (most recent call last):", "SyntaxError: invalid syntax"
             r".*names /no/interpreter, which",
         ),
         ("./env", Forfeit.START, "the process exited with code 127", [], ".* names nonesuch, which is not on"),
+        ("./env-s", Forfeit.START, "the process exited with code 127", [], ".* names nonesuch, which is not on"),
+        ("./crlf", Forfeit.START, "the process exited with code 127", [], r"the first line of \./crlf ends as on Wind"),
+        ("python", Forfeit.START, "", ["ModuleNotFoundError: No module named 'arena.v1'"], "arena in the bot's folder"),
         (
             "./text",
             Forfeit.START,
@@ -404,6 +407,8 @@ def test_advice_is_by_cause(
         "runs": "#!/bin/sh",
         "script": "#!/no/interpreter",
         "env": "#!/usr/bin/env nonesuch",
+        "env-s": "#!/usr/bin/env -S -i X=1 nonesuch -u",
+        "crlf": "#!/bin/sh\r",
         "text": "hello",
     }
     for name, line in lines.items():
