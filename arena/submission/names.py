@@ -37,8 +37,12 @@ def proposed(text: str) -> str | None:
 
 def spelled(path: Path) -> Path:
     """Return a path as an absolute one in which links keep their names, also those that led to the current folder."""
-    if path.name in {"", ".."}:
-        shell = os.environ.get("PWD", "")
-        here = os.path.isabs(shell) and os.path.isdir(shell) and os.path.samefile(shell, os.curdir)
-        return Path(shell) if here and path == Path() else path.resolve()
-    return Path(os.path.abspath(path))
+    if path.name == "..":  # of a link's folder the real one is meant
+        return path.resolve()
+    return Path(os.path.normpath(_here() / path))
+
+
+def _here() -> Path:
+    """Return the current folder as the shell calls it, if it has not moved since."""
+    shell = Path(os.environ.get("PWD", ""))
+    return shell if shell.is_absolute() and shell.is_dir() and shell.samefile(os.curdir) else Path.cwd()

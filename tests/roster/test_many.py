@@ -136,6 +136,18 @@ def test_a_place_is_the_same_by_any_path_to_it(tmp_path: Path, monkeypatch: pyte
     assert sources.recalled(tmp_path, "ben") is None
 
 
+def test_a_file_in_a_linked_folder_is_called_after_the_link(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """From wherever it is handed in, also from inside."""
+    (tmp_path / "repos/bot").mkdir(parents=True)
+    (tmp_path / "repos/bot/bot.py").touch()
+    (tmp_path / "ann").symlink_to("repos/bot")
+    assert sources.outer_name(tmp_path / "ann/bot.py", "from-folder") == "ann"
+    monkeypatch.chdir(tmp_path / "ann")
+    monkeypatch.setenv("PWD", str(tmp_path / "ann"))
+    assert sources.outer_name(Path("bot.py"), "from-folder") == "ann"
+    assert sources.outer_name(Path("."), "from-folder") == "ann"
+
+
 def test_a_name_for_many_is_refused(cwd: Path) -> None:
     """All would be versions of one bot."""
     ran = arena("submit", "a.py", "b.py", "--name", "ann", cwd=cwd)
