@@ -98,14 +98,20 @@ def admit(
         with store.open(home) as db:
             version, new = roster.enter(db, home, program, "submitted")
             others = [each for each in store.versions(db) if each.name != version.name]
-        source = sources.recalled(home, version.name)
-        if new or source is None:
-            sources.remember(home, version.name, path)
+        elsewhere = _elsewhere(home, path, version.name, new=new)
     twins = [other.label for other in others if _is_same(home, other, version)]
     was_retired = newest is not None and newest.retired is not None
     news: News = "entered" if new else "returned" if was_retired else "unchanged"
-    elsewhere = None if new or source is None or sources.is_same(source, path) else source
     return Admission(taken, version, news, twins=twins, elsewhere=elsewhere)
+
+
+def _elsewhere(home: Path, path: Path, name: str, *, new: bool) -> Path | None:
+    """Return where a bot came from, if that is another place; remember this place if it is new, or none was known."""
+    source = sources.recalled(home, name)
+    if new or source is None:
+        sources.remember(home, name, path)
+        return None
+    return None if sources.is_same(source, path) else source
 
 
 def _is_same(home: Path, one: store.Version, other: store.Version) -> bool:
