@@ -13,7 +13,11 @@ LEFT_OUT = {
 `.arena` is a data directory ("home"), which grows with every submission; in `.packages` a build installs packages;
 `target` is where Cargo and Maven build.
 """
-_OF_A_SYSTEM = re.compile(r"\._.*|\.DS_Store|__MACOSX|Icon\r|desktop\.ini|(?:eh)?thumbs\.db", re.IGNORECASE)
+_OF_A_SYSTEM = re.compile(
+    r"\._.*|\.DS_Store|\.localized|\.apdisk|__MACOSX|Icon\r|\.Spotlight-V100|\.Trashes|\.fseventsd|\.TemporaryItems"
+    r"|desktop\.ini|(?:eh)?thumbs\.db|\$RECYCLE\.BIN|System Volume Information",
+    re.IGNORECASE,
+)
 
 
 def is_of_a_system(name: str) -> bool:

@@ -277,15 +277,17 @@ def is_executable(path: Path) -> bool:
 def walk(root: Path, without: Set[str] = LEFT_OUT) -> Iterator[Path]:
     """Yield everything in a folder that is not a folder itself.
 
-    Folders named in `without` are skipped and, if it names any, files that a system made for itself.
+    Folders named in `without` are skipped and, if it names any, what a system made for itself.
     """
 
     def unreadable(error: OSError) -> None:
         raise error
 
     for folder, folders, names in os.walk(root, onerror=unreadable):
-        folders[:] = [name for name in folders if name not in without]
-        yield from (Path(folder, name) for name in names if not (without and is_of_a_system(name)))
+        if without:
+            folders[:] = [name for name in folders if not (name in without or is_of_a_system(name))]
+            names[:] = [name for name in names if not is_of_a_system(name)]
+        yield from (Path(folder, name) for name in names)
         yield from (path for name in folders if (path := Path(folder, name)).is_symlink())
 
 

@@ -66,7 +66,9 @@ def test_names_of_files_may_have_latin_letters(tmp_path: Path) -> None:
 def test_folders_are_freed_of_the_same(tmp_path: Path) -> None:
     """A folder that was copied from a stick has these files, too."""
     (tmp_path / "mine").mkdir()
-    for name, content in {**FILES, "._go.sh": APPLE_DOUBLE, ".DS_Store": b"", "Thumbs.db": b""}.items():
+    notes = {"._go.sh": APPLE_DOUBLE, ".DS_Store": b"", "Thumbs.db": b"", "Icon\r": b"", ".fseventsd/1": b"\0"}
+    (tmp_path / "mine/.fseventsd").mkdir()
+    for name, content in {**FILES, **notes}.items():
         (tmp_path / "mine" / name).write_bytes(content)
     program = taken(tmp_path / "mine")
     assert [str(file) for file in program.files] == sorted(FILES)
