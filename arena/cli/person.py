@@ -16,10 +16,10 @@ from typing import TYPE_CHECKING, ClassVar
 
 import click
 
-from arena.cli import streams
+from arena.cli import rulebook, streams
 from arena.cli.failures import OneLine, one_line_errors
 from arena.cli.output import console, draw, printable
-from arena.games.rules import drawn
+from arena.games.rules import Mark, drawn, marked
 from arena_bot import Bot, Turn, run
 
 if TYPE_CHECKING:
@@ -27,11 +27,16 @@ if TYPE_CHECKING:
 
 LONGEST = 10
 """Number of digits that no number of a choice has."""
+STYLES = {"legal": "reverse bold", "own": "bold underline"} | {
+    colour: colour for colour in ("red", "green", "blue", "yellow")
+}
+"""How rich shows what a game marks."""
 HELP = """\
 Answer with the number of a choice, with its name, or with the beginning of its name.
 Enter alone takes the only choice, if there is just one.
-? shows this, Ctrl-D leaves the match.
-The rules of all games are in docs/games.md."""
+? shows this and the rules, Ctrl-D leaves the match.
+In colours, what you can choose on the board is shown in reverse, and your own name is underlined.
+The rules of all games are in docs/games.md; those of this one follow."""
 
 
 class Person(Bot):
@@ -44,7 +49,11 @@ class Person(Bot):
 
     def start(self) -> None:
         seats = (f"seat {seat}: {name}" for seat, name in enumerate(self.names))
-        self._news = [f"{self.rules.title}, {', '.join(seats)}", "? explains how to answer, Ctrl-D leaves", ""]
+        self._news = [
+            f"{self.rules.title}, {', '.join(seats)}",
+            "? explains how to answer and the rules, Ctrl-D leaves",
+            "",
+        ]
         self._picture = ""
         self._asked = False
 
@@ -55,13 +64,15 @@ class Person(Bot):
         self._picture = drawn(self.rules, view, self.options)
 
     def choose(self, turn: Turn) -> int:
-        self._show(drawn(self.rules, turn.view, self.options))
+        marks = marked(self.rules, turn.view, self.options, self.seat, turn.legal)
+        self._show(drawn(self.rules, turn.view, self.options), marks)
         names = {turn.name(action): action for action in turn.legal}
         _list(list(names))
         while True:
             answer = _ask()
             if answer == "?":
                 click.echo(HELP)
+                draw("", rulebook.shown(self.rules, on_terminal=console().is_terminal))
                 continue
             found = chosen(answer, list(names))
             if len(found) == 1:
@@ -72,13 +83,24 @@ class Person(Bot):
         if self._news:
             self._show(self._picture)
 
-    def _show(self, picture: str) -> None:
+    def _show(self, picture: str, marks: Sequence[Mark] = ()) -> None:
         if self._asked:
             click.clear()  # only on a terminal; what stood there at the beginning may be a caution
         self._asked = True
-        for line in [*self._news, "", *picture.split("\n"), ""]:
+        for line in [*self._news, ""]:
             click.echo(printable(line))
+        paint(picture, marks)
         self._news = []
+
+
+def paint(picture: str, marks: Sequence[Mark]) -> None:
+    """Print a picture and an empty line; on a terminal what is marked is painted, with `NO_COLOR` without colours."""
+    from rich.text import Text
+
+    lines = [Text(printable(line)) for line in picture.split("\n")]
+    for mark in marks:
+        lines[mark.line].stylize(STYLES[mark.kind], mark.column, mark.column + mark.width)
+    draw(*lines, "", wide=True)
 
 
 def _ask() -> str:
@@ -118,7 +140,7 @@ def _list(names: Sequence[str]) -> None:
     from rich.text import Text
 
     width = len(str(len(names)))
-    cells = [Text(f"{number:>{width}} {name}") for number, name in enumerate(names, 1)]
+    cells = [Text.assemble((f"{number:>{width}}", "bold cyan"), f" {name}") for number, name in enumerate(names, 1)]
     if console().is_terminal:
         draw(Columns(cells, padding=(0, 3), column_first=True))
     else:

@@ -13,6 +13,7 @@ Action 0 … 5 plays a die of face 1 … 6. Keys of the dice, with numbers from 
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping, Sequence
 from functools import cache, lru_cache
 from typing import ClassVar, NamedTuple
@@ -37,7 +38,7 @@ from arena.games.birth_board import (
 )
 from arena.games.dice import Dice
 from arena.games.encoding import block, number
-from arena.games.rules import BadOption, Game, Options, Seat, places
+from arena.games.rules import BadOption, Game, Mark, Options, Seat, places
 from arena.v1.birth_pb2 import BirthView
 
 
@@ -157,6 +158,14 @@ class Birth(Game[State]):
 
     def picture(self, state: State) -> str:
         return "\n".join([_headline(state), "", *_ring(state), "", *_table(state)])
+
+    def marks(self, state: State, seat: Seat, legal: Sequence[int]) -> Sequence[Mark]:
+        ring = _ring(state)
+        starts = [found.start() for found in re.finditer(r"(?<=  )\S+", ring[1])]
+        where = sorted({path(state.pawns, seat, action + 1)[-1] for action in legal})
+        legal_spaces = [Mark(2, starts[space], len(f"{state.board.areas[space]}"), "legal") for space in where]
+        name = len(f"seat {seat}")
+        return [*legal_spaces, Mark(3, starts[state.pawns[seat]], 1, "own"), Mark(6 + seat, 0, name, "own")]
 
     def events(self, before: State, decisions: Mapping[Seat, int], after: State) -> Sequence[str]:
         mover, space = before.mover, after.pawns[before.mover]

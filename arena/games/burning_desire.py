@@ -34,7 +34,7 @@ from arena.games.burning_desire_dice import (
 )
 from arena.games.dice import Dice
 from arena.games.encoding import block, number
-from arena.games.rules import BadOption, Game, Options, Seat, fast_replace, places
+from arena.games.rules import BadOption, Game, Mark, Options, Seat, fast_replace, places
 from arena.v1.burning_desire_pb2 import BurningDesirePhase, BurningDesireStage, BurningDesireView
 
 
@@ -332,6 +332,20 @@ class BurningDesire(Game[State]):
     def picture(self, state: State) -> str:
         seats = (_seat_line(state, seat) for seat in range(len(state.totals)))
         return "\n".join([f"{_TITLES[state.stage]} {state.goal}", *seats, "", *_turn_lines(state)])
+
+    def marks(self, state: State, seat: Seat, legal: Sequence[int]) -> Sequence[Mark]:
+        dice, roles = len(state.totals) + 3, len(state.totals) + 4
+        found = [Mark(1 + seat, 2, len(f"seat {seat}"), "own")]
+        if any(action < STOP for action in legal):  # each die may be kept
+            bonus = len(state.dice) - 1
+            found += [Mark(dice, 2 + 4 * die + 2 * (die == bonus), 3, "legal") for die in range(bonus + 1)]
+        column = 3
+        for action, role in enumerate(ROLES, FIRST_ROLE):
+            width = len(f"{role.name}: {score(role, state.dice)}")
+            if action in legal:
+                found.append(Mark(roles, column, width, "legal"))
+            column += width + 3
+        return found
 
     def events(self, before: State, decisions: Mapping[Seat, int], after: State) -> Sequence[str]:
         seat, happened = before.current, []

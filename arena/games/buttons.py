@@ -23,11 +23,11 @@ from google.protobuf.message import Message
 
 from arena.games import buttons_board as on
 from arena.games.buttons_data import BOARDS, check_boards
-from arena.games.buttons_picture import picture
+from arena.games.buttons_picture import marks, picture
 from arena.games.buttons_state import Phase, Position, Status
 from arena.games.dice import Dice, shuffled
 from arena.games.encoding import block
-from arena.games.rules import BadOption, Game, Options, Seat, cached_property, fast_replace, places
+from arena.games.rules import BadOption, Game, Mark, Options, Seat, cached_property, fast_replace, places
 from arena.v1 import buttons_pb2 as wire
 
 ROLL, QUIT, PASS, FRONT, BACK = range(36, 41)
@@ -306,6 +306,9 @@ class Buttons(Game[State]):
 
     def picture(self, state: State) -> str:
         return picture(state, state.dice_left)
+
+    def marks(self, state: State, seat: Seat, legal: Sequence[int]) -> Sequence[Mark]:
+        return marks(state, seat, [action for action in legal if action < ROLL])
 
     def events(self, before: State, decisions: Mapping[Seat, int], after: State) -> Sequence[str]:  # noqa: ARG002
         happened = []

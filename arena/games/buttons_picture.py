@@ -2,10 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection, Iterator
+
 from arena.games import buttons_board as on
 from arena.games.buttons_state import Position
+from arena.games.rules import Mark
 from arena.v1 import buttons_pb2 as wire
 
+_COLOURS = {"r": "red", "g": "green", "b": "blue", "y": "yellow"}
+_WIDTH = 17
+"""Columns from one seat to the next."""
 _STATUS = {wire.BUTTONS_STATUS_IN: "in", wire.BUTTONS_STATUS_QUIT: "quit", wire.BUTTONS_STATUS_BUST: "bust"}
 
 
@@ -14,6 +20,26 @@ def picture(state: Position, dice_left: int) -> str:
     columns = [_column(state, seat) for seat in range(len(state.status))]
     rows = ["   ".join(row).rstrip() for row in zip(*columns, strict=True)]
     return "\n".join([_headline(state, dice_left), *rows])
+
+
+def marks(state: Position, seat: int, cells: Collection[int]) -> list[Mark]:
+    """Return the colours of all cells, and these cells of a seat, which are legal, in its picture."""
+    choosing = state.phase == wire.BUTTONS_PHASE_SIDE
+    found = []
+    for owner, sides in enumerate(state.sides):
+        boards = sides if choosing else (state.boards[owner],)
+        found += [mark for at, board in enumerate(boards) for mark in _colours(board, owner, 4 + 8 * at)]
+    found.append(Mark(1, _WIDTH * seat, len(f"seat {seat}"), "own"))
+    return [*found, *(Mark(4 + cell // 6, _column_of(seat, cell), 1, "legal") for cell in cells)]
+
+
+def _colours(board: str, seat: int, first: int) -> Iterator[Mark]:
+    for cell, colour in enumerate(board):
+        yield Mark(first + cell // 6, _column_of(seat, cell), 1, _COLOURS[colour.lower()])
+
+
+def _column_of(seat: int, cell: int) -> int:
+    return _WIDTH * seat + 2 + 2 * (cell % 6)
 
 
 def _headline(state: Position, dice_left: int) -> str:

@@ -57,6 +57,19 @@ class BadOption(ValueError):
     """Error for an option, or a value, that a game does not accept; the message names it and what is allowed."""
 
 
+class Mark(NamedTuple):
+    """A part of a picture that a terminal with colours shows in another way.
+
+    `kind` is "legal" for what the seat may choose, "own" for what belongs to it, or a colour: "red", "green", "blue" or
+    "yellow".
+    """
+
+    line: int
+    column: int
+    width: int
+    kind: str
+
+
 class Game(ABC, Generic[State]):
     """Pure rules on an immutable state: no sockets, clocks, files, globals, printing or forfeits.
 
@@ -157,6 +170,10 @@ class Game(ABC, Generic[State]):
     def picture(self, state: State) -> str:
         """Draw the state for a terminal, as a few lines of plain text."""
 
+    def marks(self, state: State, seat: Seat, legal: Sequence[int]) -> Sequence[Mark]:  # noqa: ARG002
+        """Return what to mark in the picture for a person in this seat, who may choose these actions."""
+        return ()
+
     def events(self, before: State, decisions: Mapping[Seat, int], after: State) -> Sequence[str]:  # noqa: ARG002
         """Return what people will look for in a match of the things that a step did, as in "seat 1 busts"; often none.
 
@@ -178,6 +195,14 @@ def drawn(game: Game[Any], view: Message, options: Options) -> str:
         return game.picture(game.from_view(view, options))
     except NotImplementedError:  # there is no state to draw
         return str(view)
+
+
+def marked(game: Game[Any], view: Message, options: Options, seat: Seat, legal: Sequence[int]) -> Sequence[Mark]:
+    """Return what to mark in what `drawn` draws; nothing in a game with hidden information."""
+    try:
+        return game.marks(game.from_view(view, options), seat, legal)
+    except NotImplementedError:
+        return ()
 
 
 def named(game: Game[Any], action: int) -> str:

@@ -6,6 +6,7 @@ import json
 import os
 import pty
 import re
+import select
 import shlex
 import signal
 import subprocess
@@ -21,10 +22,13 @@ import psutil
 import pytest
 
 from arena import games
-from arena.cli.person import HELP, chosen
+from arena.cli import rulebook
+from arena.cli.person import HELP, chosen, paint
 from arena.games import names as game_names
+from arena.games.rules import Mark
 from arena.site.tables import FAILED
 from tests.cli.commands import ARENA, PATIENCE, environment, typed
+from tests.cli.test_leaderboard import use_terminal
 from tests.site.people import Person
 from tests.tournament import programs
 
@@ -341,3 +345,75 @@ def test_a_bot_that_cannot_be_played_is_told_on_the_page(tmp_path: Path) -> None
         assert process.stdout.readline().strip() == end["end"]["told"][0] == FAILED
         assert process.stderr is not None
         assert "empty" in process.stderr.readline()
+
+
+# --- In colours
+
+
+def test_a_terminal_with_colours_shows_what_can_be_chosen(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """In a pipe it is plain text; with NO_COLOR what can be chosen is still seen."""
+    marks = [Mark(1, 2, 1, "red"), Mark(1, 4, 1, "blue"), Mark(1, 4, 1, "legal"), Mark(0, 0, 6, "own")]
+    paint("seat 0\n1 r b", marks)
+    assert capsys.readouterr().out == "seat 0\n1 r b\n\n"
+    use_terminal(monkeypatch, 80)
+    monkeypatch.setattr("click.utils.should_strip_ansi", lambda *_: False)
+    paint("seat 0\n1 r b", marks)
+    assert capsys.readouterr().out == "\x1b[1;4mseat 0\x1b[0m\n1 \x1b[31mr\x1b[0m \x1b[1;7;34mb\x1b[0m\n\n"
+    monkeypatch.setenv("NO_COLOR", "1")
+    paint("seat 0\n1 r b", marks)
+    assert capsys.readouterr().out == "\x1b[1;4mseat 0\x1b[0m\n1 r \x1b[1;7mb\x1b[0m\n\n"
+
+
+def test_a_picture_cannot_move_the_cursor(capsys: pytest.CaptureFixture[str]) -> None:
+    """A game of another package may draw what it wants."""
+    paint("\x1b[2J", [])
+    assert capsys.readouterr().out == "\\x1b[2J\n\n"
+
+
+@pytest.mark.parametrize("name", game_names())
+def test_the_rules_are_told_where_they_are_needed(name: str) -> None:
+    """From the page of the games, without its pictures and what only authors of bots need."""
+    told = rulebook.rules(games.game(name))
+    assert "The end" in told
+    assert "![" not in told
+    assert "| action |" not in told
+    assert len(told) > 1000
+
+
+def test_where_there_is_no_documentation_the_rules_are_those_of_the_code(monkeypatch: pytest.MonkeyPatch) -> None:
+    """An arena that was installed has no pages; so it is with a game of another package."""
+    monkeypatch.setattr(rulebook, "PAGE", Path("nowhere"))
+    assert rulebook.rules(games.game("birth")).startswith("BIRTH by Takashi Sakaue")
+
+
+def test_a_question_mark_shows_the_rules_in_a_terminal(tmp_path: Path) -> None:
+    """A real one, with colours."""
+    ours, theirs = pty.openpty()
+    words = [str(ARENA), "play", "greedy", "--game", "birth", "--seed", "a"]
+    env = {**environment(), "TERM": "xterm"}
+    with subprocess.Popen(
+        words, cwd=tmp_path, env=env, stdin=theirs, stdout=theirs, stderr=theirs, start_new_session=True
+    ) as process:
+        try:
+            os.close(theirs)
+            shown = _read_on(ours, "> ")
+            assert b"\x1b[1;4mseat 0\x1b[0m" in shown
+            assert re.search(rb"\x1b\[1;7m\d\x1b\[0m", shown)
+            os.write(ours, b"?\n")
+            assert b"Pawns move around a ring" in _read_on(ours, "winner.")
+        finally:
+            os.killpg(process.pid, signal.SIGINT)
+        assert process.wait(PATIENCE) == 130
+    os.close(ours)
+
+
+def _read_on(terminal: int, sign: str) -> bytes:
+    """Read what a terminal shows, until it has shown this, for 60 s at most."""
+    shown, deadline = b"", time.monotonic() + 60
+    while sign.encode() not in shown:
+        assert time.monotonic() < deadline, shown[-200:]
+        if select.select([terminal], [], [], 1.0)[0]:
+            shown += os.read(terminal, 4096)
+    return shown
