@@ -20,10 +20,11 @@ from uvicorn.protocols.http.h11_impl import H11Protocol
 
 PATIENCE = 10.0
 """Seconds in which a request must come completely: longer than browsers keep a connection open that they do not use."""
-BACKLOG = 128
+BACKLOG = 32
 """Connections that are accepted at once; more wait in the kernel."""
-RESERVED = BACKLOG + 128
-"""Files that are left for what is just being accepted, for the database and for tables of people who play."""
+RESERVED = 4 * BACKLOG + 128
+"""Files that are left: for what is accepted before others are closed, for the database, for tables of people who play.
+"""
 MOST = 10_000
 """Connections at most, however many files there may be."""
 QUIET = 60.0

@@ -63,7 +63,9 @@ def test_others_are_answered_while_many_connections_send_nothing(home: Path) -> 
             assert b"ann@1" in urllib.request.urlopen(address, timeout=PATIENCE).read()
             assert time.monotonic() - begun < connections.PATIENCE / 2
         served.send_signal(signal.SIGINT)
-        assert served.stderr.read() == "the site has ended\n"
+        *lacks, end = served.stderr.read().splitlines()
+        assert end == "the site has ended"
+        assert len(lacks) <= 1, "there is one line a minute, if more come at once than files are left"
 
 
 def test_a_home_that_is_not_there_yet_is_named(tmp_path: Path) -> None:
