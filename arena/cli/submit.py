@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import sys
 from collections import Counter
 from collections.abc import Sequence
@@ -223,6 +224,10 @@ def _many(paths: Sequence[Path], job: _Job, report: Announcer) -> None:
         raise click.ClickException(f"{refused} of {len(done)} are not entered{hint}")
 
 
+OF_THE_MACHINE = {errno.EIO, errno.ENOSPC, errno.EDQUOT, errno.EMFILE, errno.ENFILE, errno.ENOMEM}
+"""Errors that say nothing of what was handed in, whatever file they name."""
+
+
 def _verdict(path: Path, job: _Job, report: Announcer) -> Submission:
     """Submit one bot; return what became of it, also if it is none or if the person stops."""
     from arena.cli.check import warn
@@ -233,8 +238,10 @@ def _verdict(path: Path, job: _Job, report: Announcer) -> Submission:
         admitted = job.admit(path, report)
     except (BadSubmission, NoSandbox) as error:
         return submission(None, "refused", str(error))
+    except (ArithmeticError, RecursionError, ValueError) as error:  # those who come after it are not to wait for a mend
+        return submission(None, "refused", f"it cannot be read: {error}")
     except OSError as error:
-        if error.filename is None:
+        if error.filename is None or error.errno in OF_THE_MACHINE:
             raise
         return submission(None, "refused", f"cannot use {str(error.filename)!r}: {error.strerror}")
     except KeyboardInterrupt as stopped:

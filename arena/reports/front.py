@@ -111,7 +111,8 @@ def progress(db: Database, ladder: store.Ladder, *, running: bool) -> Progress:
     if rate is not None:
         seconds = to_play / rate
         if run is not None and run.until is not None:
-            seconds = max(0.0, run.until - time.time())
+            left = max(0.0, run.until - time.time())
+            seconds = left if run.matches is None else min(seconds, left)  # more is planned while there is time
             to_play = round(rate * seconds)
     return Progress(done=counts.done, to_play=to_play, running=runs, rate=rate, seconds_left=seconds)
 

@@ -18,6 +18,7 @@ from arena.sandbox.cgroups import Group
 from arena.sandbox.grades import DEFAULT, MIB, Bounds, Grade, Sandbox
 from arena.sandbox.run_folder import open_up
 from arena.sandbox.users import User
+from arena.sandbox.watchdog import ENTRIES
 
 INSIDE = 1000
 """User id that a bot sees for itself inside bubblewrap."""
@@ -110,7 +111,7 @@ def confine(
                 orders |= _bare(sandbox, [str(root), str(socket_folder), str(scratch)], [str(own)])
             if own != scratch:
                 own.mkdir()
-                orders["temporary"] = [str(own), _in_memory(bounds)]
+                orders["temporary"] = [str(own), _in_memory(bounds), ENTRIES]
             group = _group(sandbox, orders, bounds)
             on_disk = scratch if own == scratch else None
             return Confined(_launch(orders, command), env, str(root), group, False, bounds, on_disk, user)

@@ -297,8 +297,8 @@ def obey(orders: dict[str, Any]) -> None:
     if orders["uncover"]:
         uncover(orders["uncover"], orders["uid"], orders["gid"])
     if orders["temporary"] is not None:
-        folder, size = orders["temporary"]
-        mount("tmpfs", folder, MS_NOSUID | MS_NODEV, "tmpfs", f"size={size},mode=1777")
+        folder, size, entries = orders["temporary"]
+        mount("tmpfs", folder, MS_NOSUID | MS_NODEV, "tmpfs", f"size={size},nr_inodes={entries},mode=1777")
     if orders["filter"] is not None:
         open_filter(orders["filter"], orders["filter_number"])
     if orders["uid"] is not None:

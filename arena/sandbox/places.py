@@ -156,6 +156,7 @@ def link_packages(folder: Path) -> Path:
     """Make a folder of links in which Python finds the packages, although it may not list their own folders."""
     links = folder / "lib"
     links.mkdir()
+    links.chmod(0o755)  # despite the umask: bots may run as another user
     for place in packages():
         (links / Path(place).name).symlink_to(place)
     return links

@@ -149,15 +149,24 @@ def take() -> User:
 
 
 @cache
-def _taken(pid: int) -> Taken:  # noqa: ARG001 - a process that was forked has locks of its own
+def _taken(pid: int) -> Taken:  # a process that was forked has locks of its own
     if os.geteuid() == 0:
         return Taken(ids(), LOCKS)
-    (group, *_) = _of_account(SUBORDINATE_GROUPS)
+    own = _namespace(pid)
+    if isinstance(own, str):
+        raise NoUser(own)
+    locks = [Path(f"/run/user/{os.geteuid()}/arena-users"), Path(f"/tmp/arena-users-{os.geteuid()}")]
+    return Taken(ids(), locks, own)
+
+
+@cache
+def _namespace(pid: int) -> Namespace | str:  # noqa: ARG001 - a process that was forked has a namespace of its own
+    """Make the namespace of this account; return why there is none if that fails, which is tried once."""
     try:
-        own = namespace.make(ids(), group)
+        (group, *_) = _of_account(SUBORDINATE_GROUPS)
+        return namespace.make(ids(), group)
     except OSError as error:
-        raise NoUser(str(error)) from error
-    return Taken(ids(), [Path(f"/tmp/arena-users-{os.geteuid()}")], own)
+        return str(error)
 
 
 @cache

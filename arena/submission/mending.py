@@ -21,10 +21,15 @@ def mend(root: Path) -> tuple[str, ...]:
     for the interpreter "/bin/sh\\r". What the manifest's commands begin with becomes executable, since Windows does not
     keep that in its archives.
     """
-    begun = set(_begun(root))
+    begun = set(_begun(root)) & set(walk(root))  # a command may also begin with a program of the machine
     changed = [path for path in sorted(walk(root)) if _mend_text(path, begun)]
     for path in begun:
-        if path.is_file() and not is_executable(path) and path.read_bytes().startswith(_FOR_THE_KERNEL):
+        if (
+            path.is_file()
+            and not path.is_symlink()
+            and not is_executable(path)
+            and path.read_bytes().startswith(_FOR_THE_KERNEL)
+        ):
             path.chmod(path.stat().st_mode | 0o111)
     return tuple(str(path.relative_to(root)) for path in changed)
 

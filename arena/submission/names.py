@@ -22,9 +22,9 @@ _SPELLED = str.maketrans(
 def proposed(text: str) -> str | None:
     """Return the name for a bot that is closest to a text, such as "mueller-fritz" to "Müller, Fritz".
 
-    None if a letter or digit would be lost: what remains could be somebody else's name.
+    None if a letter or digit would be lost, or more than there is room for: what remains could be somebody else's name.
     """
-    lower = text.lower()
+    lower = re.sub(r"_assignsubmission_[a-z]+_?$", "", text.lower())  # as Moodle calls what it has received
     if NAME.fullmatch(lower):
         return lower
     spelled = unicodedata.normalize("NFC", lower).translate(_SPELLED)
@@ -32,13 +32,14 @@ def proposed(text: str) -> str | None:
     if any(char.isalnum() and not char.isascii() for char in plain):
         return None
     words = re.sub(r"[^a-z0-9._]+", "-", plain)
-    return re.sub(r"[._]*-[._-]*", "-", words).strip("._-")[:LONGEST].rstrip("._-") or None
+    name = re.sub(r"[._]*-[._-]*", "-", words).strip("._-")
+    return name if 0 < len(name) <= LONGEST else None
 
 
 def spelled(path: Path) -> Path:
     """Return a path as an absolute one in which links keep their names, also those that led to the current folder."""
-    if path.name == "..":  # of a link's folder the real one is meant
-        return path.resolve()
+    if ".." in path.parts:  # of a link's folder the real one is meant
+        return path.parent.resolve() / path.name if path.name != ".." else path.resolve()
     return Path(os.path.normpath(_here() / path))
 
 

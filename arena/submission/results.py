@@ -26,7 +26,9 @@ from arena.submission.program import Program, digest, environment
 LONGEST = 24 * 3600.0
 """Seconds for which a result is used: what a build fetches from the network changes."""
 MOST = 3
-"""Number of results that are kept, the newest."""
+"""Number of results that are kept, the newest, beside those that are in use."""
+IN_USE = 3600.0
+"""Seconds from the last use on for which a result stays: longer than a check and a submission take."""
 _SYSTEM = (
     "/usr/include",
     "/usr/lib",
@@ -64,7 +66,9 @@ def find(program: Program, results: Path, name: str) -> Program | None:
     """Return the program as the build that has this key made it; None if that is not there, or not whole."""
     with suppress(OSError, BadSubmission, ValueError):
         (root,) = (results / name).iterdir()
-        if time.time() - (results / name).stat().st_mtime < LONGEST and tree_digest(root) == root.name:
+        made = (results / name).stat().st_mtime
+        if time.time() - made < LONGEST and tree_digest(root) == root.name:
+            os.utime(results / name, (time.time(), made))  # it is in use from now on
             return replace(program, root=root, built=root.name)
     return None
 
@@ -82,8 +86,9 @@ def keep(program: Program, results: Path, name: str) -> None:
         remove(results / name)
         appear(results / name, fill)
         kept = sorted((path for path in results.iterdir() if len(path.name) == len(name)), key=_age)
-        for path in (*kept[MOST:], *(each for each in kept[:MOST] if _age(each) > LONGEST)):
-            remove(path)
+        for place, path in enumerate(kept):
+            if (place >= MOST or _age(path) > LONGEST) and time.time() - path.stat().st_atime > IN_USE:
+                remove(path)
 
 
 def _age(result: Path) -> float:

@@ -118,7 +118,7 @@ def run_ladder(
     store.apply_ratings(db, ladder)  # rate what waited for matches that were dropped since
     player.see_retired()
     if retry:
-        player.play_unplayable()
+        player.play_unplayable(ends=lambda: budget.is_over)
     if budget.is_limited:
         player.play_scheduled(Budget(), ends=lambda: budget.is_over)
     is_own = not workers.stopped  # what is scheduled from here on was planned, and all that was dealt of it is known
@@ -234,8 +234,9 @@ class _Player:
         store.close_block(self._db, self._ladder, phase.begin, end)
         return groups
 
-    def play_unplayable(self) -> None:
-        """Try each unplayable match, void too often before, once more."""
+    def play_unplayable(self, ends: Callable[[], bool]) -> None:
+        """Try each unplayable match, void too often before, once more, or until `ends` returns True."""
+        self._ends = ends
         self._total = store.counts(self._db, self._ladder).unplayable
         for rotation in range(self._ladder.key.seats):
             matches = store.scheduled(self._db, self._ladder, store.Phase(rotation), retry=True)

@@ -366,9 +366,19 @@ def check_origin(db: Database, path: Path) -> None:
 def check_content(db: Database, path: Path, noted: int, *, thorough: bool) -> None:
     """Raise StoreError if a database is damaged, as far as that is looked for, or holds less than was stored."""
     if thorough or path.stat().st_size <= QUICKLY_CHECKED:
-        verdict = db.execute("PRAGMA quick_check(1)").fetchone()[0]
-        if verdict != "ok":
-            raise StoreError(f"{path} {_FAULTS['SQLITE_CORRUPT']} ({verdict.splitlines()[-1]})")
+        check_damage(db, path, "1")
+    check_whole(db, path, noted)
+
+
+def check_damage(db: Database, path: Path, what: str) -> None:
+    """Raise StoreError if a database is damaged; `what` is looked at: a table, or with "1" all, up to a first fault."""
+    verdict = db.execute(f"PRAGMA quick_check({what})").fetchone()[0]
+    if verdict != "ok":
+        raise StoreError(f"{path} {_FAULTS['SQLITE_CORRUPT']} ({verdict.splitlines()[-1]})")
+
+
+def check_whole(db: Database, path: Path, noted: int) -> None:
+    """Raise StoreError if a database holds less than was noted beside it."""
     if noted and noted > (_stored(db) if schema_version(db) else 0):
         raise StoreError(
             f"{path} holds less than was stored: {path.name}-wal was beside it and is gone, or this is an older copy;"

@@ -19,8 +19,9 @@ from ladder.store import locks
 from ladder.store.database import (
     StoreError,
     alone,
-    check_content,
+    check_damage,
     check_origin,
+    check_whole,
     connect,
     in_memory,
     migrate,
@@ -43,9 +44,9 @@ STEPS = 100_000
 
 TYPED = {"seed_text", "who", "why", "title", "subject"}
 """Columns of what people typed, which may be any text: whoever prints it makes it printable."""
-QUOTED = {"evidence", "voids"}
-"""Columns of JSON that quotes what bots and machines said; the same holds for it."""
-JSON = {"games", "run", "options", "limits", "bots", "field", "rated_by", "ratings", "counts"}
+QUOTED = {"evidence", "voids", "run"}
+"""Columns of JSON with what bots and machines said, and what people call their files; the same holds for it."""
+JSON = {"games", "options", "limits", "bots", "field", "rated_by", "ratings", "counts"}
 """Columns of JSON in which the arena writes names and numbers."""
 
 _WHOLE = re.compile("-?[0-9]{1,4300}")  # Python reads no longer ones
@@ -64,8 +65,10 @@ def open_copy(path: Path) -> Iterator[Database]:
         db.conn.setlimit(sqlite3.SQLITE_LIMIT_LENGTH, LONGEST_VALUE)
         try:
             check_origin(db, path)
-            _check_tables(db, path)  # before its rows are read: a view in the place of a table may never end
-            check_content(db, path, locks.noted(path), thorough=True)
+            db.execute("PRAGMA ignore_check_constraints = ON")  # a stranger's may take hours; the new database has ours
+            for table in _checked_tables(db, path):
+                check_damage(db, path, table)
+            check_whole(db, path, locks.noted(path))
             yield db
         except (sqlite3.OperationalError, sqlite3.DataError, sqlite3.IntegrityError) as error:
             if getattr(error, "sqlite_errorname", "").startswith(("SQLITE_IOERR", "SQLITE_FULL", "SQLITE_CORRUPT")):
@@ -92,14 +95,19 @@ def restore(old: Database, file: Path, report: Callable[[int, int], None]) -> No
         new.execute("COMMIT")
 
 
-def _check_tables(db: Database, path: Path) -> None:
-    """Raise StoreError unless each table of the arena's is there, an ordinary one with the arena's columns."""
+def _checked_tables(db: Database, path: Path) -> list[str]:
+    """Return the arena's tables. Raises StoreError unless each is there, an ordinary one with the arena's columns.
+
+    That is looked at before their rows are read: a view in the place of a table may never end.
+    """
     if not (schema := schema_version(db)):
         raise StoreError(f"{path} is no backup: there is nothing in it")
     with closing(in_memory(schema)) as model:
-        for table in _tables(model):
+        tables = _tables(model)
+        for table in tables:
             if _shape(db, table) != _shape(model, table):
                 raise StoreError(f"{path} has no table {table} as the arena makes it: choose another backup")
+    return tables
 
 
 def _tables(db: Database) -> list[str]:

@@ -6,13 +6,15 @@ import os
 import re
 import subprocess
 import sys
+import time
 import zipfile
+from contextlib import suppress
 from pathlib import Path
 
 import pytest
 
 from arena_bot.packages import hiding
-from arena_bot.requirements import wanted
+from arena_bot.requirements import MOST, wanted
 
 FREEZE = """
 -e git+https://example.org/x@0123#egg=arena
@@ -115,6 +117,31 @@ def test_what_is_not_in_the_folder_is_named(line: str, tmp_path: Path) -> None:
     """No file of this machine is read, and an author learns what is on hers alone."""
     (tmp_path / "requirements.txt").write_bytes(f"{line}\n".encode(errors="surrogateescape"))
     with pytest.raises(ValueError, match=re.escape(BAD[line])):
+        wanted(tmp_path)
+
+
+@pytest.mark.parametrize("piece", [" ", " #", "#egg=", "-r ", "a==(", "\\\n", "[", "a [", "&egg", "@", "\t\\\r\n"])
+def test_reading_takes_no_longer_than_its_length(piece: str, tmp_path: Path) -> None:
+    """It happens outside the sandbox, where nothing else bounds what a hand-in costs."""
+    text = f"# Editable {piece * 1000}\nsix{piece * (MOST // len(piece) // 2)}"
+    (tmp_path / "requirements.txt").write_text(text, newline="")
+    begun = time.process_time()
+    with suppress(ValueError):
+        wanted(tmp_path)
+    assert time.process_time() - begun < 2
+
+
+def test_files_that_name_each_other_are_few_and_small(tmp_path: Path) -> None:
+    """A chain of them is an error of one line, and they are bounded together."""
+    for number in range(2000):
+        (tmp_path / f"{number}.txt").write_text(f"-r {number + 1}.txt\n")
+    (tmp_path / "requirements.txt").write_text("-r 0.txt\n")
+    with pytest.raises(ValueError, match="is named by more than 10 files, one by the other"):
+        wanted(tmp_path)
+    (tmp_path / "0.txt").write_text("#" * (MOST - 10))
+    (tmp_path / "1.txt").write_text("#" * (MOST - 10))
+    (tmp_path / "requirements.txt").write_text("-r 0.txt\n-r 1.txt\n")
+    with pytest.raises(ValueError, match="files of requirements have more than 256 KiB"):
         wanted(tmp_path)
 
 

@@ -8,7 +8,7 @@ import pytest
 
 from arena.submission import BadSubmission, read
 from arena.submission.intake import take
-from arena.submission.names import NAME, proposed
+from arena.submission.names import NAME, proposed, spelled
 
 PROPOSED = {
     "mine": "mine",
@@ -25,7 +25,7 @@ PROPOSED = {
     "My Bot (1)": "my-bot-1",
     "c++": "cpp",
     " - Ann - ": "ann",
-    "Ann_Lee_4711_assignsubmission_file_": "ann_lee_4711_assignsubmission_fi",
+    "Ann_Lee_4711_assignsubmission_file_": "ann_lee_4711",
 }
 
 
@@ -36,9 +36,12 @@ def test_a_name_is_what_a_person_would_choose(text: str) -> None:
     assert NAME.fullmatch(PROPOSED[text])
 
 
-@pytest.mark.parametrize("text", ["张伟", "Иван2", "bоt", "", "...", "(  )"])
+@pytest.mark.parametrize("text", ["张伟", "Иван2", "bоt", "", "...", "(  )", "assignment-3-buttons-tournament-anna"])
 def test_no_letter_is_lost(text: str) -> None:
-    """What remained could be somebody else's name: of two Cyrillic names with a 2 behind them both would be "2"."""
+    """What remained could be somebody else's name: of two Cyrillic names with a 2 behind them both would be "2".
+
+    Nor is the end of a long name, in which those of a course may differ.
+    """
     assert proposed(text) is None
 
 
@@ -85,3 +88,5 @@ def test_a_folder_above_is_called_what_it_is(shared: Path, tmp_path: Path, monke
     (shared.parent / "bot.toml").write_text('run = ["python", "bot/bot.py"]')
     monkeypatch.chdir(tmp_path)
     assert called(Path("ann/.."), tmp_path / "s") == "ann"
+    (shared / "bot.py").touch()
+    assert spelled(Path("ann/../bot/bot.py")) == shared / "bot.py"

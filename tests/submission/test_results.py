@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import shutil
+import time
 from collections.abc import Callable
 from pathlib import Path
 
@@ -117,6 +118,11 @@ def test_what_failed_is_tried_again_and_little_is_kept(tmp_path: Path) -> None:
     for number in range(results.MOST + 2):
         handed_in(tmp_path, *BUILD, str(number))
         built(tmp_path)
+    assert len(list((tmp_path / "home/built").glob("[!.]*"))) == results.MOST + 2, "all are in use"
+    for kept in (tmp_path / "home/built").glob("[!.]*"):
+        os.utime(kept, (time.time() - results.IN_USE - 1, kept.stat().st_mtime))
+    handed_in(tmp_path, *BUILD, "another")
+    built(tmp_path)
     assert len(list((tmp_path / "home/built").glob("[!.]*"))) == results.MOST
 
 

@@ -11,6 +11,7 @@ import pytest
 
 from arena.submission import Program
 from arena.submission.intake import take
+from arena.submission.mending import mend
 from tests.submission.systems import APPLE_DOUBLE, mac_tar, mac_zip, windows_zip
 
 MANIFEST = b'run = ["./go.sh"]\nbuild = [["./make.sh", "x"], ["cc", "-v"]]\n'
@@ -55,6 +56,22 @@ def test_what_no_command_begins_with_stays_what_it_is(tmp_path: Path) -> None:
     windows_zip(tmp_path / "x.zip", "mine", FILES | {"bot.toml": b'run = ["./bot.toml"]\n'})
     program = taken(tmp_path / "x.zip")
     assert not any(os.stat(program.root / file).st_mode & 0o111 for file in program.files)
+
+
+@pytest.mark.parametrize("command", ["../victim.sh", "./../victim.sh", "{}/victim.sh", "./link.sh"])
+def test_nothing_outside_of_the_bot_is_touched(command: str, tmp_path: Path) -> None:
+    """A build may begin with a program of the machine, or of somebody: it stays as it is, and unread."""
+    victim = tmp_path / "victim.sh"
+    victim.write_bytes(b"#!/bin/sh\r\n")
+    victim.chmod(0o600)
+    mine = tmp_path / "mine"
+    mine.mkdir()
+    (mine / "bot.toml").write_text(f'run = ["./go.sh"]\nbuild = [["{command.format(tmp_path)}"]]\n')
+    (mine / "go.sh").write_text("#!/bin/sh\n")
+    (mine / "go.sh").chmod(0o755)
+    (mine / "link.sh").symlink_to("go.sh")
+    mend(mine)
+    assert (victim.stat().st_mode & 0o777, victim.read_bytes()) == (0o600, b"#!/bin/sh\r\n")
 
 
 def test_names_of_files_may_have_latin_letters(tmp_path: Path) -> None:

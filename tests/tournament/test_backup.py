@@ -303,6 +303,30 @@ def test_nothing_of_a_stranger_runs_in_the_new_home() -> None:
         assert store.versions(restored) == store.versions(own)
 
 
+def test_a_check_of_a_stranger_is_not_made(home: Path) -> None:
+    """A table may be the arena's in all but a condition that takes hours, in one step that no clock interrupts."""
+    assert typed("backup", "monday").code == 0
+    hours = "instr(zeroblob(60000000) || x'01', zeroblob(20000000) || x'02') >= 0"
+    table = (
+        f"CREATE TABLE log_sizes (bot TEXT PRIMARY KEY CHECK ({hours}), bytes INTEGER NOT NULL) STRICT, WITHOUT ROWID"
+    )
+    row = "PRAGMA ignore_check_constraints = ON; INSERT INTO log_sizes VALUES ('one', 0)"
+    _change(Path("monday/arena.db"), f"DROP TABLE log_sizes; {table}; {row}")
+    assert typed("restore", "monday", "--home", "new").code == 0
+    with store.open_read(Path("new")) as restored:
+        assert list(restored.execute("SELECT * FROM log_sizes")) == [("one", 0)]
+    assert home.exists()
+
+
+def test_a_program_may_be_called_as_its_author_called_it(home: Path) -> None:
+    """Its file may have any name, also one with a space that does not break, which a slip on a Mac makes."""
+    with store.open(home) as db:
+        store.add_version(db, "mine", "a" * 64, games=["birth"], run=["python", "Mein\u00a0Bot.py"], origin="submitted")
+    assert typed("backup", "monday").code == 0
+    assert typed("restore", "monday", "--home", "new").code == 0
+    assert "mine@1" in typed("bots", "--home", "new").out
+
+
 def test_what_people_typed_comes_back_as_it_was(home: Path) -> None:
     """Reasons may be any text: they are made printable where they are shown."""
     assert typed("ban", "one", "--why", "no\u202e").code == 0

@@ -189,6 +189,19 @@ class Ticking(Clock):
         return self.now
 
 
+def test_what_is_tried_again_counts_too(home: Path) -> None:
+    """There may be thousands of matches that were void too often."""
+    with store.open(home) as db, playing.ByTheRules() as workers:
+        (ladder,) = store.ladders(db)
+        store.plan(db, ladder, BOTS, 4)
+        db.execute("""UPDATE matches SET status = 'unplayable', voids = '["a", "b", "c"]' WHERE status = 'scheduled'""")
+        budget = Budget(seconds=10, clock=Ticking())
+        run = run_ladder(
+            db, home, ladder, BOTS, workers=workers, report=lambda _done, _total: None, budget=budget, retry=True
+        )
+        assert 0 < run.played <= 10
+
+
 def test_what_an_interrupted_run_left_counts_too(home: Path) -> None:
     """A minute is a minute: what is not played in it stays scheduled, and comes first in the next run."""
     with store.open(home) as db, playing.ByTheRules() as workers:

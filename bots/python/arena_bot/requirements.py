@@ -18,11 +18,14 @@ SHARED = ("protobuf", "grpcio")
 SDK = ("arena", "arena-bot")
 """Names of the SDK, which is there anyway: an index has other packages under these names."""
 MOST = 256 * 1024
-"""Bytes that a file of requirements may have."""
-_FROZEN = re.compile(r"# Editable .*\(([\w.-]+)(?:==.*)?\)")
-"""What `pip freeze` writes above the folder of a package that the author works on."""
+"""Bytes that all files of requirements together may have. They are read outside the sandbox, so no step here may take
+longer than their length."""
+DEEPEST = 10
+"""Files of which each is named by the one before, at most."""
+_FROZEN = "# Editable "
+"""How a line begins that `pip freeze` writes above the folder of a package that the author works on."""
 _NAME = re.compile(r"[A-Za-z0-9][\w.-]*")
-_AT = re.compile(r"[\w.-]+\s*(\[.*\])?\s*@")
+_AT = re.compile(r"[\w.-]+\s*(?:\[[^\]]*\]\s*)?@")
 """Matches the beginning of `name @ address`."""
 _OPTION = re.compile(r"(-[a-z]|--[a-z-]+)[\s=]*(.*)")
 
@@ -41,7 +44,7 @@ def wanted(folder: Path) -> Wanted:
     """
     requirements, project = folder / "requirements.txt", folder / "pyproject.toml"
     if requirements.is_file():
-        lines = list(_lines(folder, requirements.name, set()))
+        lines = list(_lines(folder, requirements.name, {}))
     elif project.is_file():
         lines = [(line, None) for each in _dependencies(project) for line in each.splitlines()]
     else:
@@ -64,22 +67,47 @@ def _dependencies(project: Path) -> list[str]:
     return found
 
 
-def _lines(folder: Path, name: str, met: set[str]) -> Iterator[tuple[str, str | None]]:
-    """Yield the lines of a file and of those that it names, each with the name of a package that `pip freeze` notes."""
+def _lines(folder: Path, name: str, met: dict[str, int], depth: int = 0) -> Iterator[tuple[str, str | None]]:
+    """Yield the lines of a file and of those that it names, each with the name of a package that `pip freeze` notes.
+
+    `met` gets the length of each file.
+    """
     if name in met:
         return
-    met.add(name)
+    if depth > DEEPEST:
+        raise ValueError(f"{name} is named by more than {DEEPEST} files, one by the other")
+    text = _text(folder, name)
+    met[name] = len(text)
+    if sum(met.values()) > MOST:
+        raise ValueError(f"files of requirements have more than {MOST // 1024} KiB")
     frozen = None
-    for line in re.sub(r"\s*\\\r?\n\s*", " ", _text(folder, name)).splitlines():
-        line, before = re.sub(r"(^|\s+)#.*$", "", line).strip(), line
+    for line, before in _logical(text):
         option = _OPTION.match(line)
         if option and option[1] in {"-r", "--requirement"}:
             inner = PurePosixPath(name).parent / option[2]
-            yield from _lines(folder, str(inner), met)
+            yield from _lines(folder, str(inner), met, depth + 1)
         elif line:
             yield line, frozen
-        noted = _FROZEN.match(before)
-        frozen = noted[1] if noted else None
+        frozen = _noted(before)
+
+
+def _logical(text: str) -> Iterator[tuple[str, str]]:
+    """Yield each line without its comment, and as it was; one that ends with a backslash goes on in the next."""
+    parts: list[str] = []
+    for line in [*text.splitlines(), ""]:
+        parts.append(line.removesuffix("\\").strip())
+        if line.endswith("\\"):
+            continue
+        whole = " ".join(parts)
+        parts.clear()
+        comment = next((at for at, char in enumerate(whole) if char == "#" and whole[at - 1 : at].strip() == ""), None)
+        yield whole[:comment].strip(), whole
+
+
+def _noted(line: str) -> str | None:
+    """Return the name of the package that a line of `pip freeze` says the next line is; None if it says nothing."""
+    name = _NAME.match(line.rpartition("(")[2])
+    return name[0] if line.startswith(_FROZEN) and name else None
 
 
 def _text(folder: Path, name: str) -> str:
@@ -105,11 +133,10 @@ def _name(line: str) -> str:
     if option and option[1] not in {"-e", "--editable"}:
         return ""
     what = option[2] if option else line
-    if egg := re.search(r"#(?:.*&)?egg=([\w.-]+)", what):
-        return egg[1]
-    if "/" in what and not re.match(
-        r"[\w.-]+\s*(\[.*\])?\s*@", what
-    ):  # a path or an address: name-1.0-py3-none-any.whl
+    for said in what.partition("#")[2].split("&"):
+        if egg := _NAME.match(said.removeprefix("egg=")) if said.startswith("egg=") else None:
+            return egg[0]
+    if "/" in what and not _AT.match(what):  # a path or an address: name-1.0-py3-none-any.whl
         last = re.split(r"[#?@;\s]", what.rstrip("/").rpartition("/")[2])[0]
         return re.sub(r"-\d.*|\.(git|whl|zip|tar\.\w+)$", "", last)
     return found[0] if (found := _NAME.match(what)) else ""
