@@ -53,7 +53,7 @@ def test_a_connection_without_a_request_is_closed(site: tuple[str, int], sent: b
 
 
 def test_a_form_that_never_ends_is_closed(site: tuple[str, int]) -> None:
-    """Whoever names a length and sends less gets an answer, if it needs nothing of what is missing, and then the end."""
+    """Whoever names a length and sends less gets an answer that needs nothing of what is missing, and then the end."""
     begun = time.monotonic()
     with socket.create_connection(site) as own:
         own.sendall(b"POST /play HTTP/1.1\r\nHost: localhost\r\nContent-Length: 100\r\n\r\nless")

@@ -153,7 +153,7 @@ def test_a_page_follows_a_ladder_that_plays(visit: Visit, home: Path) -> None:
     """The new bot appears by itself; the focus and what was scrolled stay where they were."""
     with store.open_read(home) as db:
         (ladder,) = store.ladders(db)
-    page = visit(f"/ladder/{ladder.id}", viewport={"width": 360, "height": 800})
+    page = visit(f"/ladder/{ladder.id}", viewport={"width": 500, "height": 800})
     page.evaluate("document.querySelector('#leaderboard .wide').scrollLeft = 60")
     page.focus("#leaderboard a[href='/bot/ann@1']")
     playing.make(home, "buttons", ("ann", "bob", "cid", "dot"), 1)
@@ -164,6 +164,8 @@ def test_a_page_follows_a_ladder_that_plays(visit: Visit, home: Path) -> None:
 
 def test_a_telephone_shows_points_and_forfeits_at_once(visit: Visit, home: Path) -> None:
     """They say most beside the rating; what is left out there is named, and a wider window shows it."""
+    with store.open(home) as db:
+        store.rename(db, "ann", "A team with a rather long name")
     page = visit(paths(home)["ladder"], viewport={"width": 380, "height": 800})
     for column in ("Rank", "Bot", "Rating", "Points %", "Forfeits"):
         head = page.locator("#leaderboard th", has_text=column).first.bounding_box()
