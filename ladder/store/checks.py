@@ -105,6 +105,9 @@ def check_schedule(db: Database, ladder: Ladder) -> None:
         raise Mismatch("its id does not follow from its game, players, options, limits and rules")
     if ladder.seed_text is not None and sha256(ladder.seed_text.encode()).digest() != ladder.event_seed:
         raise Mismatch("its event seed is not that of its --seed")
+    (zero,) = db.execute("SELECT zero FROM ladders WHERE id = ?", [ladder.id]).fetchone()
+    if zero not in ("field", "founders"):
+        raise Mismatch(f"the zero of its ratings is {zero!r}, which is none")
     rows = db.execute("SELECT seq, id, group_id, rotation FROM matches WHERE ladder = ? ORDER BY seq", [ladder.id])
     for stored, planned in zip_longest(rows, _planned(db, ladder)):
         if stored != planned:
