@@ -7,11 +7,9 @@ import fcntl
 import io
 import os
 import sys
-from contextlib import suppress
-from typing import TYPE_CHECKING, TextIO
-
-if TYPE_CHECKING:
-    from _typeshed import ReadableBuffer
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from typing import TextIO
 
 INPUT, OUTPUT, ERRORS = range(3)
 """Descriptors of the standard streams."""
@@ -28,8 +26,7 @@ def secure() -> None:
         sys.stdin = io.TextIOWrapper(io.BufferedReader(io.FileIO(INPUT, closefd=False)))
     _opened(OUTPUT, os.O_WRONLY)
     _opened(ERRORS, os.O_WRONLY)
-    sys.stdout = _writer(sys.stdout, Results(OUTPUT, "wb", closefd=False))
-    sys.stderr = _writer(sys.stderr, Remarks(ERRORS, "wb", closefd=False))
+    sys.stdout, sys.stderr = Results(OUTPUT, sys.stdout), Remarks(ERRORS, sys.stderr)
 
 
 def _opened(number: int, mode: int) -> bool:
@@ -45,40 +42,59 @@ def _opened(number: int, mode: int) -> bool:
     return True
 
 
-def _writer(before: TextIO | None, file: io.FileIO) -> io.TextIOWrapper:
-    """Return a text stream to a file, encoded and buffered as the stream before it."""
-    encoding, handling = ("utf-8", "backslashreplace") if before is None else (before.encoding, before.errors)
-    return io.TextIOWrapper(
-        io.BufferedWriter(file),
-        encoding,
-        handling,
-        line_buffering=before is not None and (before is sys.stderr or file.isatty()),
-        write_through=getattr(before, "write_through", False),
-    )
+class _Text(io.TextIOWrapper):
+    """A text stream to a descriptor, encoded and buffered as the stream before it.
+
+    Its file is none of ours: if a method of Python wrote to it, Ctrl-C could come between the writing and the moment
+    when that is known, and it would be written twice.
+    """
+
+    def __init__(self, number: int, before: TextIO | None) -> None:
+        encoding, handling = ("utf-8", "backslashreplace") if before is None else (before.encoding, before.errors)
+        file = io.FileIO(number, "wb", closefd=False)
+        super().__init__(
+            io.BufferedWriter(file),
+            encoding,
+            handling,
+            line_buffering=before is not None and (before is sys.stderr or file.isatty()),
+            write_through=getattr(before, "write_through", False),
+        )
 
 
-class Results(io.FileIO):
-    """Stdout. A failure to write is raised once; what is still in a buffer at the end is not tried again."""
+class Results(_Text):
+    """Stdout. A failure to write is raised once; what is still in a buffer then goes to /dev/null."""
 
-    _is_lost = False
+    def write(self, text: str, /) -> int:
+        with _lost_once():
+            return super().write(text)
 
-    def write(self, data: ReadableBuffer, /) -> int:
-        if self._is_lost:
-            return memoryview(data).nbytes
-        try:
-            return super().write(data)
-        except OSError as error:
-            self._is_lost = True
-            if error.errno == errno.EPIPE:  # whoever read it has enough, as in `arena … | head`
-                raise
-            raise OSError(error.errno, error.strerror, "standard output") from None
+    def flush(self) -> None:
+        with _lost_once():
+            super().flush()
 
 
-class Remarks(io.FileIO):
+class Remarks(_Text):
     """Stderr. A command does not fail because nobody can read what it says beside its results."""
 
-    def write(self, data: ReadableBuffer, /) -> int:
-        try:
-            return super().write(data)
-        except OSError:
-            return memoryview(data).nbytes
+    def write(self, text: str, /) -> int:
+        with suppress(OSError):
+            return super().write(text)
+        return len(text)
+
+    def flush(self) -> None:
+        with suppress(OSError):
+            super().flush()
+
+
+@contextmanager
+def _lost_once() -> Iterator[None]:
+    """Name stdout in an error of writing to it, and let nothing be tried again."""
+    try:
+        yield
+    except OSError as error:
+        null = os.open(os.devnull, os.O_WRONLY)
+        os.dup2(null, OUTPUT)
+        os.close(null)
+        if error.errno == errno.EPIPE:  # whoever read it has enough, as in `arena … | head`
+            raise
+        raise OSError(error.errno, error.strerror, "standard output") from None
