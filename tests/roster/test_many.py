@@ -70,6 +70,7 @@ def test_a_table_says_what_became_of_each(cwd: Path) -> None:
     assert (ran.code, ran.err.splitlines()[-1]) == (1, f"Error: 2 of 3 are not entered{ALIKE}")
 
 
+@pytest.mark.needs("grade C")  # they are archives
 def test_bots_may_be_called_after_their_files(cwd: Path) -> None:
     """As a system for homework names them; what is in an archive is called as the exercise asked for."""
     for person in ("ann", "ben"):

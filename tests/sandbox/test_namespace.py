@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import shlex
 import subprocess
 import sys
 from collections.abc import Callable, Iterator
@@ -53,18 +54,20 @@ def as_account(tmp_path: Path) -> Iterator[Run]:
             (tmp_path / name).write_text(given)
         places = [ROOT, Path(sys.base_prefix).resolve()]  # they may lie in a folder that is root's alone
         shut = {closed[0] for place in places if (closed := [each for each in outside_in(place) if is_closed(each)])}
+        first, second = (shlex.quote(str(place)) for place in places)
+        etc, python = shlex.quote(str(tmp_path)), shlex.quote(sys.executable)
         shown = f"""
-            for name in passwd subuid subgid; do mount --bind {tmp_path}/$name /etc/$name; done
+            for name in passwd subuid subgid; do mount --bind {etc}/$name /etc/$name; done
             mount -t tmpfs -o mode=755 none /opt
             mkdir /opt/home /opt/0 /opt/1
-            mount --bind {tmp_path}/home /opt/home
-            mount --rbind {places[0]} /opt/0
-            mount --rbind {places[1]} /opt/1
-            for folder in {" ".join(map(str, shut))}; do mount -t tmpfs -o mode=755 none $folder; done
-            [ -e {places[0]} ] || {{ mkdir -p {places[0]}; mount --rbind /opt/0 {places[0]}; }}
-            [ -e {places[1]} ] || {{ mkdir -p {places[1]}; mount --rbind /opt/1 {places[1]}; }}
+            mount --bind {etc}/home /opt/home
+            mount --rbind {first} /opt/0
+            mount --rbind {second} /opt/1
+            for folder in {shlex.join(map(str, shut))}; do mount -t tmpfs -o mode=755 none "$folder"; done
+            [ -e {first} ] || {{ mkdir -p {first}; mount --rbind /opt/0 {first}; }}
+            [ -e {second} ] || {{ mkdir -p {second}; mount --rbind /opt/1 {second}; }}
             cd /opt/home
-            exec setpriv --reuid={ACCOUNT} --regid={ACCOUNT} --clear-groups {sys.executable} -m arena.cli "$@"
+            exec setpriv --reuid={ACCOUNT} --regid={ACCOUNT} --clear-groups {python} -m arena.cli "$@"
         """
         env = {"PATH": os.environ["PATH"], "HOME": "/opt/home"}
         return subprocess.run(
@@ -82,6 +85,7 @@ def own_user(ran: subprocess.CompletedProcess[str]) -> tuple[bool, str]:
     return layer["on"], layer["why"]
 
 
+@pytest.mark.needs("grade C")
 def test_the_ids_are_named(as_account: Run) -> None:
     """They are the part of the account's ids that containers hardly use."""
     is_on, why = own_user(as_account("doctor", "--json"))
@@ -102,6 +106,7 @@ def test_without_ids_it_is_said_how_to_get_some(as_account: Run, given: str, sai
     assert (is_on, said in why) == (False, True), why
 
 
+@pytest.mark.needs("grade C")
 def test_few_ids_are_given_away_too(as_account: Run) -> None:
     """An account may have been given a hundred."""
     is_on, why = own_user(as_account("doctor", "--json", given=f"{ACCOUNT}:{FIRST}:100\n"))
