@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import shlex
 import subprocess
 from pathlib import Path
 
@@ -37,7 +38,10 @@ def test_what_is_to_be_typed_is_named_as_it_was_typed(cwd: Path, monkeypatch: py
     (cwd / "a clone").symlink_to(script.parent)
     monkeypatch.setenv("PATH", "/usr/bin:/bin")
     words = ["leaderboard", "--game", "birth"]
-    for program, told in (("./a clone/arena", "'./a clone/arena' ladder"), (str(script), f"{script} ladder")):
+    for program, told in (
+        ("./a clone/arena", "'./a clone/arena' ladder"),
+        (str(script), f"{shlex.quote(str(script))} ladder"),
+    ):
         ran = subprocess.run([program, *words], cwd=cwd, capture_output=True, text=True, check=True)
         assert ran.stderr.splitlines()[-1] == f"play one: {told} --game birth --players 2"
     monkeypatch.setenv("PATH", f"{script.parent}:/usr/bin:/bin")

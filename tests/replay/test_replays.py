@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import shlex
 import subprocess
 from collections.abc import Iterator
 from hashlib import sha256
@@ -65,7 +66,7 @@ def test_where_there_is_no_terminal_a_summary_comes_first(path: Path) -> None:
     assert events
     assert [line for line in said if line.startswith("  step ")] == events
     assert said[-2 - len(document.bots) : -2] == whole[-len(document.bots) :]
-    assert said[-1].endswith(f": arena replay {path} --all")
+    assert said[-1].endswith(f": arena replay {shlex.quote(str(path))} --all")
 
 
 @given(st.floats(0, 1_000_000))
