@@ -193,9 +193,7 @@ def _cells(bot: RankedBot, centre: float, settled_centre: float) -> dict[str, st
 
 def _mark(bot: RankedBot) -> str:
     """Return why a bot is not in the field, if it is not."""
-    if bot.banned:
-        return " (banned)"
-    return " (retired)" if bot.retired else "" if bot.current else " (older)"
+    return "" if bot.status == "current" else f" ({bot.status})"
 
 
 def _notes(board: Leaderboard, bots: Sequence[RankedBot]) -> Iterator[str]:

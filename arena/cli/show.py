@@ -242,10 +242,11 @@ def _show_match(match: Match, card: MatchCard) -> None:
     if not match.seats:
         return click.echo(f"line-up {', '.join(called(bot, card.titles.get(bot)) for bot in match.line_up)}")
     draw(_seats(card))
-    fair = [seat for seat in match.seats if seat.forfeit is None]
-    scores = [seat.score for seat in fair]
-    if card.game in games.names() and (why := remark(games.game(card.game), [seat.rank for seat in fair], scores)):
-        click.echo(why)
+    if card.game in games.names():
+        forfeited = [seat for seat, outcome in enumerate(match.seats) if outcome.forfeit is not None]
+        ranks, scores = [seat.rank for seat in match.seats], [seat.score for seat in match.seats]
+        if why := remark(games.game(card.game), ranks, scores, forfeited):
+            click.echo(why)
     for seat, outcome in enumerate(match.seats):
         if outcome.forfeit is not None:
             click.echo("\n".join(fault_card(match, seat)))

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from typing import Any, ClassVar, Generic, NamedTuple, TypeAlias, TypeVar
 
 from google.protobuf.message import Message
@@ -182,9 +182,13 @@ class Game(ABC, Generic[State]):
         return ()
 
 
-def remark(game: Game[Any], ranks: Sequence[int], scores: Sequence[int]) -> str:
-    """Return the game's `beyond_scores` if some seat is placed above one whose score is not smaller, else nothing."""
-    seats = list(zip(ranks, scores, strict=True))
+def remark(game: Game[Any], ranks: Sequence[int], scores: Sequence[int], forfeited: Collection[Seat] = ()) -> str:
+    """Return the game's `beyond_scores` if some seat is placed above one whose score is not smaller, else nothing.
+
+    Seats that forfeited do not count: that is why they are placed where they are.
+    """
+    placed = enumerate(zip(ranks, scores, strict=True))
+    seats = [each for seat, each in placed if seat not in forfeited]
     upset = any(rank < below and score <= other for rank, score in seats for below, other in seats)
     return game.beyond_scores if upset else ""
 

@@ -96,6 +96,4 @@ def end(shown: Document) -> Iterator[str]:
 def beyond_scores(shown: Document) -> str:
     """Return why a seat is placed above one whose score is not smaller; nothing if only forfeits did that."""
     forfeited = {forfeit.seat for forfeit in shown.forfeits}
-    fair = [seat for seat in range(len(shown.bots)) if seat not in forfeited]
-    scores = [int(shown.scores[seat]) for seat in fair]
-    return remark(games.game(shown.game), [shown.ranks[seat] for seat in fair], scores)
+    return remark(games.game(shown.game), shown.ranks, list(map(int, shown.scores)), forfeited)

@@ -71,6 +71,11 @@ class RankedBot(Report):
     sure: bool
     """Whether the bot above is known to be better; True for the first."""
 
+    @property
+    def status(self) -> str:
+        """Why the bot is not in the field, in a word; "current" if it is."""
+        return "banned" if self.banned else "retired" if self.retired else "current" if self.current else "older"
+
 
 class MatchCounts(Report):
     """How many matches of a ladder there are."""

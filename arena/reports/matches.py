@@ -129,8 +129,8 @@ def _listed(match: store.LatestMatch, game: str) -> ListedMatch:
 
 def _remark(game: str, match: store.LatestMatch) -> str:
     """Return what is said of a match whose scores do not tell who won; nothing if the game is not here any more."""
-    fair = [(rank, score) for rank, score, forfeit in match.seats if forfeit is None]
-    if game not in games.names() or not fair:
+    if game not in games.names():
         return ""
-    ranks, scores = zip(*fair, strict=True)
-    return remark(games.game(game), ranks, scores)
+    ranks, scores, forfeits = zip(*match.seats, strict=True)
+    forfeited = [seat for seat, forfeit in enumerate(forfeits) if forfeit is not None]
+    return remark(games.game(game), ranks, scores, forfeited)

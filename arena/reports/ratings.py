@@ -68,6 +68,6 @@ def _row(board: Leaderboard, bot: RankedBot) -> Shown:
         high,
         groups,
         int(bot.sure),
-        "banned" if bot.banned else "retired" if bot.retired else "current" if bot.current else "older",
+        bot.status,
         bot.title,
     )

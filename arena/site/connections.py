@@ -73,7 +73,7 @@ class Connection(H11Protocol):
         super().__init__(*given, **named)
         self._waiting = waiting
 
-    def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
+    def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]  # as its parent does
         """Take the connection in, and close another one if there are too many."""
         super().connection_made(transport)
         if len(self.connections) > self._waiting.most:
