@@ -14,13 +14,14 @@ from google.protobuf.message import DecodeError
 
 from arena.check import Unjudged
 from arena.referee import frames
-from arena.referee.match import Fault, Forfeit, Void
+from arena.referee.match import Fault, Forfeit, Void, VoidReason
 from arena.referee.service import Receive, Write
 from arena.referee.stream import Heard
 from arena.sandbox import NoSandbox, Sandbox
 from arena.sandbox.process import adopt_orphans
 from arena.sandbox.run_folder import run_folder
 from arena.v1 import referee_pb2 as pb
+from arena.worker import control
 from arena.worker.bot import Bot
 from arena.worker.heartbeat import Heartbeat
 from arena.worker.jobs import Entrant
@@ -133,6 +134,7 @@ class _Desk:
 
     def __init__(self, sandbox: Sandbox, scratch: Path, waiting: Waiting | None) -> None:
         self.sandbox = sandbox
+        self.scratch = scratch
         self.copies = scratch / "programs"
         self.clock = Heartbeat(asyncio.get_running_loop(), sandbox.grade.value)  # nothing is timed: it need not beat
         self.over: asyncio.Future[Misbehaved] = asyncio.get_running_loop().create_future()
@@ -175,16 +177,13 @@ async def examined(
 ) -> AsyncIterator[Examined]:
     """Keep a process of a bot, which has joined and was sent its Welcome, for as long as the block lasts.
 
-    Raises Misbehaved if it does not join within `start_limit` seconds.
+    Raises Misbehaved if it does not join within `start_limit` seconds, or Unjudged if no bot could here.
     """
     adopt_orphans()
     with run_folder() as scratch:
         bot = Examined(entrant, scratch / "b", desk := _Desk(sandbox, scratch, waiting))
         try:
-            await bot.start(start_limit)
-            await bot.started.wait()
-            if desk.over.done():
-                raise desk.over.result()
+            await _start(bot, start_limit, desk)
             bot.say(frames.welcome())
             yield bot
         except Misbehaved as fault:
@@ -193,6 +192,28 @@ async def examined(
             raise
         finally:
             await bot.close()
+
+
+async def _start(bot: Examined, limit: float, desk: _Desk) -> None:
+    """Wait until a bot has joined. Raises Misbehaved if it does not, or Unjudged if the arena's own does not either."""
+    try:
+        await bot.start(limit)
+        await bot.started.wait()
+    except OSError as error:
+        raise nothing_starts(str(error)) from error
+    if not desk.over.done():
+        return
+    fault = desk.over.result()
+    if not bot.entrant.is_external:
+        await bot.end()  # or what it holds would keep the control from starting
+        if (why := await control.why_none_starts(desk.scratch, desk)) is not None:
+            raise nothing_starts(why)
+    raise fault
+
+
+def nothing_starts(why: str) -> Unjudged:
+    """Return the error for a machine that can start no bot now, whoever made it."""
+    return Unjudged(f"{VoidReason.NO_STARTS}: {' '.join(why.split())}; that is no fault of the bot: try again later")
 
 
 def _plain(who: str, frame: bytes) -> dict[str, Any]:

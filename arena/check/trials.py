@@ -11,6 +11,7 @@ from typing import Any, NamedTuple
 
 from arena import games, submission
 from arena.check import Unjudged
+from arena.check.examined import nothing_starts
 from arena.referee.limits import Bank, Limits
 from arena.referee.match import Forfeit, VoidReason
 from arena.replay.questions import Setup, Sitting
@@ -99,8 +100,8 @@ def failure(trial: Trial, result: Played) -> Failure | None:
         if result.is_void_by(VoidReason.NOBODY):
             nobody = "neither it nor the built-in random bot joined"
             raise Unjudged(f"{nobody}: {VoidReason.NO_STARTS}, or the start limit is too short")
-        if result.is_void_by(VoidReason.NO_STARTS):
-            raise Unjudged(f"{' '.join(str(result.void).split())}; that is no fault of the bot: try again later")
+        if result.void is not None and result.void.reason is VoidReason.NO_STARTS:
+            raise nothing_starts(result.void.detail)
         if result.is_void_by(VoidReason.SANDBOX):
             raise NoSandbox(str(result.void))
         what = f"the bot could not be judged: a match of {trial.game} with {trial.players} players was void"

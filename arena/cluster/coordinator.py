@@ -39,6 +39,7 @@ from arena.cluster.messages import (
 )
 from arena.cluster.self_check import versions
 from arena.cluster.tally import Tally
+from arena.referee.match import VoidReason
 from arena.sandbox import Grade, Sandbox
 from arena.sandbox.grades import MIB
 from arena.submission.kept import tree_digest
@@ -65,6 +66,8 @@ PARCELS = 256 * MIB
 """Bytes of packed programs that are kept for the next host."""
 NOBODY = 4.0
 """Seconds without any host after which people are told so."""
+STARTLESS = 3
+"""Deliveries in a row, of matches for which no bot could be started, after which a host takes no part any more."""
 DIFFERENT = {
     "rules": "rules differ: install the same arena there",
     "protocol": "protocol is {theirs}, here {ours}: install the same arena there",
@@ -137,6 +140,8 @@ class Session:
         self._programs = set(card.programs)
         self._orders: deque[Order | Parcel] = deque()
         self._due = asyncio.Event()
+        self._startless = 0
+        """Latest deliveries, in a row, of matches for which the host could start no bot."""
         self.is_lost = False
         self.tally = hosts.tallies.setdefault(place.name, Tally())
 
@@ -204,8 +209,18 @@ class Session:
             if heard.deliveries:
                 last = heard.first + len(heard.deliveries) - 1
                 self._hosts.notify()
+                self._check_starts([what for _, what in heard.deliveries if isinstance(what, Delivery)])
             if heard.refusal is not None:
                 raise Refused(heard.refusal)
+
+    def _check_starts(self, deliveries: Sequence[Delivery]) -> None:
+        """Raise Refused if no bot starts on this host, and there are others that can go on without it."""
+        for played in (delivery.played for delivery in deliveries if delivery.played):
+            void = played[-1].void
+            is_startless = all(each.is_void_by(VoidReason.NO_STARTS) for each in played)
+            self._startless = self._startless + 1 if is_startless else 0
+            if void is not None and self._startless >= STARTLESS and len(self._hosts.present()) > 1:
+                raise Refused(" ".join(str(void).split()))
 
     def _marked(self, delivery: Delivery) -> Delivery:
         """Return a delivery with the host's name in the conditions of each match, and count its matches."""

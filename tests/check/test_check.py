@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 
 from arena import games, submission
-from arena.check import probes
+from arena.check import Unjudged, probes
 from arena.check.advice import advise
 from arena.check.extent import FULL, QUICK, SUBMISSION, Course, Extent
 from arena.check.probes import PROBES
@@ -22,6 +22,7 @@ from arena.referee.limits import Limits
 from arena.referee.match import Forfeit, Outcome, Void, VoidReason
 from arena.replay.questions import Setup, Sitting
 from arena.sandbox import UNCONFINED
+from arena.worker import control
 from arena.worker.jobs import Played, SeatRecord, Task
 from arena.worker.worker import Worker
 from tests.cli.commands import arena, typed
@@ -521,3 +522,27 @@ def test_a_machine_that_was_busy_for_a_moment_gets_another_chance(
     monkeypatch.setattr(Worker, "play", played)
     assert checked(tmp_path, HONEST).failed == []
     assert busy == []
+
+
+STARTS_ONCE = """
+import os, sys
+if os.path.exists("started"):
+    sys.exit("OSError: [Errno 28] No space left on device")
+open("started", "w").close()
+"""
+
+
+def test_who_cannot_start_again_where_nothing_starts_is_not_judged(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A machine may lack something only after the matches of a check; where the arena's own bot starts, the bot fails.
+
+    The bot is told to end after its matches, and is started again for what comes then.
+    """
+    with monkeypatch.context() as patched:
+        patched.setattr(control, "PROGRAM", "raise SystemExit('no files are left')")
+        with pytest.raises(Unjudged, match=r"cannot start bots now: .* no files are left; that is no fault of the bot"):
+            checked(tmp_path, STARTS_ONCE + HONEST)
+    (tmp_path / "started").unlink()
+    (failed, *_) = checked(tmp_path, STARTS_ONCE + HONEST).failed
+    assert failed.reason is Forfeit.START

@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import pickle
 from collections import Counter
 from collections.abc import Mapping
+from functools import partial
+from pathlib import Path
 from threading import Event
 
 import pytest
@@ -12,10 +15,26 @@ from arena.bench import simulated_hosts
 from arena.cluster import coordinator, endpoint
 from arena.cluster.coordinator import ClusterHosts
 from arena.cluster.engine import Function, Place
+from arena.cluster.messages import Heard
+from arena.referee.limits import Limits
+from arena.referee.match import Void, VoidReason
 from arena.sandbox import UNCONFINED
+from arena.worker.jobs import Command, Delivery, Entrant, Played, Task
+from tests.cluster.grid import until
 
 PATIENCE = 20.0
 """Seconds that may pass until something happens."""
+
+
+SOON = {"AGAIN": 0.01, "LATER": 0.01, "LOOK": 0.01, "FIRST": 0.0, "LOST": 3.0, "PATIENCE": 0.1}
+"""The seconds of a coordinator, so short that a test need not wait."""
+
+
+@pytest.fixture(autouse=True)
+def soon(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A coordinator that waits for nothing long."""
+    for name, seconds in SOON.items():
+        monkeypatch.setattr(coordinator, name, seconds)
 
 
 class OneHost:
@@ -43,17 +62,8 @@ class OneHost:
         """Be gone."""
 
 
-def test_a_host_that_fails_again_and_again_is_named_once(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_host_that_fails_again_and_again_is_named_once() -> None:
     """It is tried for ever, but nobody wants to read of it each time, until it takes part for a while."""
-    for name, seconds in {
-        "AGAIN": 0.01,
-        "LATER": 0.01,
-        "LOOK": 0.01,
-        "FIRST": 0.0,
-        "LOST": 3.0,
-        "PATIENCE": 0.1,
-    }.items():
-        monkeypatch.setattr(coordinator, name, seconds)
     said: Counter[str] = Counter()
     lasts = Event()
 
@@ -72,3 +82,55 @@ def test_a_host_that_fails_again_and_again_is_named_once(monkeypatch: pytest.Mon
         "one has left; its matches are played again": coordinator.TRIES,
         f"one failed {coordinator.TRIES} times as it joined: the log of its worker may say why": 1,
     }
+
+
+class Startless:
+    """An engine with two hosts; on that at "bad" no bot starts."""
+
+    async def connect(self) -> None:
+        """Be there."""
+
+    async def places(self) -> Mapping[str, Place]:
+        return {"good": Place("good", 4), "bad": Place("bad", 4)}
+
+    async def call(self, address: str, function: Function, session: str, request: bytes) -> bytes:
+        answer = await function(session, request)
+        if address == "good" or function is not simulated_hosts.ask or answer == endpoint.GONE:
+            return answer
+        heard = pickle.loads(answer)
+        if isinstance(heard, Heard):
+            said = [(number, startless(each)) for number, each in heard.deliveries if isinstance(each, Delivery)]
+            heard = heard._replace(deliveries=tuple(said))
+        return pickle.dumps(heard)
+
+    async def close(self) -> None:
+        """Be gone."""
+
+
+def startless(delivery: Delivery) -> Delivery:
+    """Return what a worker delivers of the same matches where no bot starts."""
+    void = Void(VoidReason.NO_STARTS, "no watches are left")
+    return delivery._replace(played=[Played(each.id, None, void) for each in delivery.played])
+
+
+def test_a_host_on_which_nothing_starts_is_left_out_where_there_are_others(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    """Else it would take match after match from those that can play; alone it stays, and the run says what is wrong."""
+    for name in ("join", "ask", "leave"):
+        monkeypatch.setattr(endpoint, name, getattr(simulated_hosts, name))
+    said: list[str] = []
+    task = Task("one", "birth", {}, b"seed", (Entrant("bot@1", "digest", ("true",), str(tmp_path)),), Limits())
+    with ClusterHosts(Startless(), sandbox=UNCONFINED, say=said.append) as hosts:
+        until(lambda: len(hosts.present()) == 2, "hosts")
+        for host in hosts.present():
+            worker = host.start()
+            for number in range(coordinator.STARTLESS):
+                worker.send(Command((task._replace(id=str(number)),)))
+                until(partial(getattr, worker, "has_news"), "delivery")
+                if not worker.is_lost:
+                    worker.receive()
+        until(lambda: len(hosts.present()) == 1, "host fewer")
+        assert [host.name for host in hosts.present()] == ["good"]
+        until(lambda: len(said) == 4, "line")
+    assert "bad does not take part: this machine cannot start bots now: no watches are left" in said
