@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from ladder.points import points
 from ladder.statistics import Evidence, Group
-from ladder.student import wilson
+from ladder.student import quantile, wilson
 from tests.statistics.simulated import Size
 from tests.statistics.simulated import play as simulate
 
@@ -56,6 +56,13 @@ def test_two_groups_that_ended_alike_prove_nothing(groups: int) -> None:
     found = evidence.head_to_head("a", "b")
     assert found is not None
     assert found.low < 0.6 < 1.0 == pytest.approx(found.high)
+
+
+def test_no_group_says_more_than_fifty_matches() -> None:
+    """Groups that all end alike are no proof that the next one will, however many there were."""
+    found = Evidence({two("a", "b", WON, LOST): 400}).head_to_head("a", "b")
+    assert found is not None
+    assert found[1:3] == pytest.approx(wilson(0.5, 400 * 50, quantile(400 - 1)), abs=1e-5)
 
 
 def test_both_sides_of_a_pair_say_the_same() -> None:

@@ -216,6 +216,14 @@ def test_what_an_interrupted_run_left_counts_too(home: Path) -> None:
     check(home)
 
 
+def test_how_long_a_start_takes_is_known_from_the_quickest(clock: Clock) -> None:
+    """A block that was slow for another reason says that groups are slow: else the next one is planned too large."""
+    budget = Budget(seconds=100, clock=clock)
+    budget.learn(10, seconds=3.0, thought=1.0, workers=1)  # 2 s to start, 0.1 s a group
+    budget.learn(10, seconds=9.0, thought=1.0, workers=1)
+    assert budget.room(played=20, seats=2, bots=2) == int((100 - 2) / 0.7)
+
+
 @pytest.mark.parametrize("is_hard", [True, False])
 def test_a_run_that_must_end_does(home: Path, is_hard: bool) -> None:
     """It leaves the groups that it began to the next run; one that is to take about so long completes them."""

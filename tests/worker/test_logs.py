@@ -191,13 +191,14 @@ def test_only_the_last_matches_can_be_printed_about() -> None:
 
 
 def test_without_a_sink_nothing_is_kept() -> None:
-    """Where nobody would read it."""
+    """Where nobody would read it, it is not even sorted."""
     log = ProcessLog("bot@1", None, lambda: 0.0)
     at = BotSeat(1, 0, 2, Bank.full(Limits()), updates=False, evidence=dict)
     log.began(at, "m1")
     log.add(b"\x1e1:1 one\nand more\n")
     log.ended(at, has_result=True)
     log.close()
+    assert not log.is_untagged
 
 
 def test_a_tag_is_readable() -> None:
