@@ -6,46 +6,56 @@ import signal
 import sys
 from importlib import import_module
 from io import TextIOWrapper
-from typing import Any
+from typing import Any, NamedTuple
 
 import click
+from click.shell_completion import CompletionItem
 
 from arena.cli import streams
 from arena.cli.failures import interruptible, one_line_errors
-from arena.cli.output import warnings_said
+from arena.cli.stderr import warnings_said
 from arena.garbage import collect_rarely
+from arena.suggest import unknown
+
+
+class Command(NamedTuple):
+    """Where a command is, and what it is for in one line: what people are told before its module is imported."""
+
+    module: str
+    short_help: str
+
 
 COMMANDS = {
-    "games": "games",
-    "bots": "bots",
-    "new": "new",
-    "submit": "submit",
-    "check": "check",
-    "retire": "bots",
-    "annul": "corrections",
-    "ban": "corrections",
-    "rename": "corrections",
-    "log": "corrections",
-    "match": "match",
-    "play": "play",
-    "ladder": "ladder",
-    "leaderboard": "leaderboard",
-    "serve": "serve",
-    "publish": "publish",
-    "compare": "compare",
-    "show": "show",
-    "debug": "debug",
-    "replay": "replay",
-    "verify": "verify",
-    "export": "data",
-    "backup": "data",
-    "restore": "data",
-    "doctor": "doctor",
-    "selftest": "selftest",
-    "bench": "bench",
-    "completion": "completion",
+    "games": Command("games", "List the games and the options of each."),
+    "bots": Command("bots", "List the built-in and the submitted bots."),
+    "new": Command("new", "Make a folder with a bot to begin with."),
+    "submit": Command("submit", "Enter a bot, if it passes its qualification, or many."),
+    "check": Command("check", "Check a bot under the conditions of a ladder."),
+    "retire": Command("bots", "Take bots, or single versions of them, out of ladders."),
+    "annul": Command("corrections", "Let a match, or those of a bot, no longer count."),
+    "ban": Command("corrections", "Take a bot out for good, and annul its matches."),
+    "rename": Command("corrections", "Show a bot under another name."),
+    "log": Command("corrections", "Show who changed what by hand, when and why."),
+    "match": Command("match", "Play bots against each other, unrated, in the order given."),
+    "play": Command("play", "Play against bots yourself, in the terminal or in a browser."),
+    "ladder": Command("ladder", "Play the missing matches of a ladder, then show who leads."),
+    "leaderboard": Command("leaderboard", "Show who is best, and how sure that is."),
+    "serve": Command("serve", "Show ladders, bots and matches in a browser, until Ctrl-C."),
+    "publish": Command("publish", "Write the site of `arena serve` as files into DIR."),
+    "compare": Command("compare", "Find out whether bot A is better than B."),
+    "show": Command("show", "Show what happened in a match, or how a bot did."),
+    "debug": Command("debug", "Ask another build of a bot what it was asked in a match."),
+    "replay": Command("replay", "Show a match step by step: board, dice, choices and times."),
+    "verify": Command("verify", "Check everything that is stored."),
+    "export": Command("data", "Print stored results as a table for other programs."),
+    "backup": Command("data", "Copy a home to DIR: its database, and the programs of all bots."),
+    "restore": Command("data", "Make a home from DIR, which `arena backup` made."),
+    "doctor": Command("doctor", "Say what confines bots here, and what plays their matches."),
+    "selftest": Command("selftest", "Test the sandbox with attacks like those of a hostile bot."),
+    "bench": Command("bench", "Measure how fast this arena is on this machine."),
+    "completion": Command("completion", "Print a shell script that completes commands and options."),
 }
-"""The module of each command, in the order in which the help lists them."""
+"""The commands, in the order in which the help lists them."""
 
 
 class Commands(click.Group):
@@ -57,16 +67,24 @@ class Commands(click.Group):
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:  # noqa: ARG002
         if cmd_name not in COMMANDS:
             return None
-        command = getattr(import_module(f"arena.cli.{COMMANDS[cmd_name]}"), cmd_name)
+        command = getattr(import_module(f"arena.cli.{COMMANDS[cmd_name].module}"), cmd_name)
         assert isinstance(command, click.Command)
         return command
+
+    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:  # noqa: ARG002
+        with formatter.section("Commands"):
+            formatter.write_dl([(name, command.short_help) for name, command in COMMANDS.items()])
+
+    def shell_complete(self, ctx: click.Context, incomplete: str) -> list[CompletionItem]:
+        if incomplete.startswith("-"):
+            return super().shell_complete(ctx, incomplete)
+        found = [(name, command) for name, command in COMMANDS.items() if name.startswith(incomplete)]
+        return [CompletionItem(name, help=command.short_help) for name, command in found]
 
     def resolve_command(
         self, ctx: click.Context, args: list[str]
     ) -> tuple[str | None, click.Command | None, list[str]]:
         if args[0] not in COMMANDS and not args[0].startswith("-"):
-            from arena.suggest import unknown
-
             ctx.fail(unknown("command", args[0], COMMANDS))
         return super().resolve_command(ctx, args)
 

@@ -6,8 +6,12 @@ from typing import Any
 
 import click
 
+from arena.bench.run import bench as measured
 from arena.cli.options import Seconds, Whole, jobs_option, json_option
-from arena.cli.output import draw, print_json, say, table
+from arena.cli.output import draw, print_json, table
+from arena.cli.stderr import say
+from arena.core.build import prepare
+from arena.reports.bench import Bench
 
 
 @click.command()
@@ -31,10 +35,6 @@ def bench(only: tuple[str, ...], seconds: float, repeats: int, jobs: int, as_jso
     Example:
       arena bench --only ladder --only raw_grpc
     """
-    from arena.bench.run import bench as measured
-    from arena.core.build import prepare
-    from arena.reports.bench import Bench
-
     prepare(say)
     try:
         found = measured(only, jobs=jobs, seconds=seconds, repeats=repeats, say=say)

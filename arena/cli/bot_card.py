@@ -7,16 +7,17 @@ from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from rich.console import RenderableType
+from rich.table import Table
+
+from arena import replay
 from arena.cli.output import progress, table
+from arena.reports.bot_card import BotInLadder, SeatCard, VersionCard
 from arena.reports.words import limits, milliseconds, percent, why
 from ladder import store
 
 if TYPE_CHECKING:
-    from rich.console import RenderableType
-    from rich.table import Table
     from sqlite_utils import Database
-
-    from arena.reports.bot_card import BotInLadder, SeatCard, VersionCard
 
 BUCKET = "a fifth"
 """How much too large p50 and p99 can be: `ladder.store.times.EDGES`."""
@@ -34,8 +35,6 @@ def complete_home(home: Path) -> None:
 def complete(db: Database) -> None:
     """Bring what cards are made from up to date, with progress."""
     if store.lacking(db):
-        from arena import replay  # imported here, because a card that lacks nothing is there sooner without it
-
         with progress("cards of bots", "steps") as report:
             store.complete(db, replay.times_of, report)
 

@@ -4,18 +4,19 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import click
 
+from arena import roster
 from arena.cli import homes
 from arena.cli.options import GameName, home_option, json_option
 from arena.cli.output import called, draw, print_json, printable, say_if_empty, table
 from arena.games.rules import Game
-
-if TYPE_CHECKING:
-    from arena.reports.bots import ListedBot
-    from ladder.store import Version
+from arena.reports import bots as reports
+from arena.reports.bots import ListedBot
+from ladder import store
+from ladder.store import Version
 
 
 @click.command()
@@ -29,9 +30,6 @@ def bots(game: Game[Any] | None, home: Path, as_json: bool) -> None:
     Example:
       arena bots --game buttons
     """
-    from arena.reports import bots as reports
-    from ladder import store
-
     with store.open_read(home) as db:
         report = reports.bots(db, home, game.name if game else None)
         if not as_json:
@@ -67,8 +65,6 @@ def retire(names: tuple[str, ...], undo: bool, home: Path) -> None:
       arena retire mybot@1
       arena retire ann bob@2
     """
-    from arena import roster
-
     roster.check_known(home, names)  # all, before any is retired
     for number, name in enumerate(dict.fromkeys(names)):
         versions, dropped = roster.retire(home, name, undo=undo)

@@ -8,22 +8,27 @@ from collections.abc import Sequence
 from itertools import groupby
 from operator import attrgetter
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import click
 
+from arena.check import run
+from arena.check.extent import FULL, QUICK
+from arena.check.run import Checked, Finding, Report
+from arena.check.trials import LOAD, Forecast, Times
 from arena.cli.options import home_option, json_option, limit_options, plays_option, protocol_option, sandbox_options
-from arena.cli.output import Announcer, draw, print_json, printable, progress, say, table
+from arena.cli.output import Announcer, draw, print_json, printable, progress, table
+from arena.cli.stderr import say
 from arena.games.rules import Game
 from arena.referee.limits import Limits
+from arena.reports import check as reports
 from arena.reports.words import quoted, span
-
-if TYPE_CHECKING:
-    from arena.check.run import Checked, Finding, Report
-    from arena.check.trials import Forecast, Times
-    from arena.sandbox import Sandbox
-    from arena.submission.intake import Taken
-    from arena.submission.manifest import Protocol
+from arena.roster import admission
+from arena.sandbox import Sandbox
+from arena.sandbox.run_folder import run_folder
+from arena.submission.build import Building
+from arena.submission.intake import Taken
+from arena.submission.manifest import Protocol
 
 FAILED = 3
 """The exit code when the bot fails a check."""
@@ -67,13 +72,6 @@ def check(
       arena check ./mine.py --game buttons
       arena check ./mine.py --quick
     """
-    from arena.check import run
-    from arena.check.extent import FULL, QUICK
-    from arena.reports import check as reports
-    from arena.roster import admission
-    from arena.sandbox.run_folder import run_folder
-    from arena.submission.build import Building
-
     games = [game.name for game in plays]
     shown = progress("checking", "steps", begins=True, paced=False, caution=sandbox.warning)
     with run_folder() as scratch, shown as report:
@@ -154,8 +152,6 @@ def _times(times: Sequence[Times]) -> Any:
 
 
 def _forecast(forecast: Forecast) -> str:
-    from arena.check.trials import LOAD
-
     busy = f"if every decision took {LOAD} times as long, as on a busy machine"
     return f"{busy}, time would run out in {forecast.lost} of {forecast.matches} matches"
 

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import click
 
+from arena import roster
 from arena.cli.failures import INTERRUPTED, stop_on_signals
 from arena.cli.hosts import caution, hosts, summary
 from arena.cli.options import (
@@ -28,14 +28,19 @@ from arena.cli.options import (
     seed_option,
     setting_options,
 )
-from arena.cli.output import last_line, print_json, printable, progress, say
+from arena.cli.output import last_line, print_json, printable, progress
+from arena.cli.stderr import say
+from arena.reports.comparison import comparison
+from arena.roster.bots import Workshop
+from arena.sandbox import Sandbox
+from arena.sandbox.run_folder import run_folder
+from arena.submission.build import Building
+from arena.tournament.compare import Answer, Certainty, Question
+from arena.tournament.compare import compare as play_groups
+from arena.tournament.worker_pool import Workers
+from arena.worker.jobs import Entrant
+from ladder import store
 from ladder.sequential import ALPHA
-
-if TYPE_CHECKING:
-    from arena.roster.bots import Workshop
-    from arena.sandbox import Sandbox
-    from arena.tournament.compare import Answer, Question
-    from arena.worker.jobs import Entrant
 
 UNDECIDED = 3
 MATCHES = Whole(2, 10_000_000)
@@ -94,14 +99,6 @@ def compare(
       arena compare greedy cautious --game buttons
       arena compare new.py old.py --game birth --difference 1 --beta 0.1
     """
-    from arena import roster
-    from arena.reports.comparison import comparison
-    from arena.sandbox.run_folder import run_folder
-    from arena.submission.build import Building
-    from arena.tournament.compare import Certainty, Question
-    from arena.tournament.compare import compare as play_groups
-    from arena.tournament.worker_pool import Workers
-
     seats = check_players(setting.game, players)
     if difference is None and beta != ALPHA:
         raise click.UsageError("--beta is of bots that differ by --difference: say by how much")
@@ -140,9 +137,6 @@ def compare(
 
 
 def _entrants(names: Sequence[str], setting: Setting, home: Path, workshop: Workshop) -> list[Entrant]:
-    from arena import roster
-    from ladder import store
-
     if "attach:" in names:
         raise click.UsageError("attach: is one process, and comparing takes several: name a program")
     with store.open_read(home) as db:

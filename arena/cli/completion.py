@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import click
+from click.shell_completion import get_completion_class
 
 
 @click.command()
@@ -19,8 +20,6 @@ def completion(context: click.Context, shell: str) -> None:
       arena completion bash
       eval "$(arena completion bash)"
     """
-    from click.shell_completion import get_completion_class
-
     made_by = get_completion_class(shell)
     assert made_by is not None, "click knows these shells"
     command = context.find_root().command

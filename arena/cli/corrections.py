@@ -4,17 +4,19 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import click
 
 from arena.cli import homes
+from arena.cli.leaderboard import settle
 from arena.cli.options import Moment, home_option, json_option
 from arena.cli.output import called, draw, print_json, printable, say_if_empty, table
 from arena.cli.show import when
-
-if TYPE_CHECKING:
-    from ladder.store import Annulled, Correction
+from arena.reports import corrections as reports
+from arena.reports.corrections import corrected, entry
+from arena.roster import corrections
+from ladder import store
+from ladder.store import Annulled, Correction
 
 LONGEST = 500
 """Characters that a reason may have."""
@@ -69,9 +71,6 @@ def annul(
     Example:
       arena annul mine@2 --why "it read the files of other bots"
     """
-    from arena.reports.corrections import corrected
-    from arena.roster import corrections
-
     if what is not None and host is None:
         made = corrections.annul(home, what, why, ladder=ladder, since=since)
     elif host is not None and what is None:
@@ -101,9 +100,6 @@ def ban(name: str, why: str, since: float | None, keep: bool, undo: bool, home: 
     Example:
       arena ban mine --why "it read the files of other bots"
     """
-    from arena.reports.corrections import corrected
-    from arena.roster import corrections
-
     if ((undo or keep) and since is not None) or (undo and keep):
         raise click.UsageError("--since, --keep and --undo exclude each other")
     if undo:
@@ -132,9 +128,6 @@ def rename(name: str, title: str, home: Path, as_json: bool) -> None:
     Example:
       arena rename mine "Team Gamma"
     """
-    from arena.reports.corrections import entry
-    from arena.roster import corrections
-
     made = corrections.rename(home, name, title)
     homes.say_if_above(home)
     if as_json:
@@ -158,18 +151,15 @@ def log(most: int | None, home: Path, as_json: bool) -> None:
     Example:
       arena log
     """
-    from arena.reports import corrections as reports
-    from ladder import store
-
     with store.open_read(home) as db:
         entries = store.log(db)[-most:] if most else store.log(db)
         if as_json:
             return print_json(reports.log(entries))
         say_if_empty(db, home)
     rows = table("when", "who", "what", "about", "details")
-    for entry in entries:
-        details = "; ".join(map(printable, _details(entry)))
-        rows.add_row(when(entry.at), printable(entry.who or "–"), entry.what, printable(entry.subject), details)
+    for change in entries:
+        details = "; ".join(map(printable, _details(change)))
+        rows.add_row(when(change.at), printable(change.who or "–"), change.what, printable(change.subject), details)
     if not entries:
         return None
     draw(rows)
@@ -202,9 +192,6 @@ def _annulled(made: Annulled) -> str:
 
 def _rate_anew(home: Path, made: Annulled, done: str) -> None:
     """Compute the ratings of the ladders anew in which matches were annulled; whatever stops that, say what is done."""
-    from arena.cli.leaderboard import settle
-    from ladder import store
-
     if not made.ladders:
         return
     later = f"{done}; the ratings are computed by the next arena ladder, or arena leaderboard --settle"

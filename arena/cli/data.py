@@ -7,16 +7,19 @@ import json
 import sys
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import click
 
 from arena import homes
 from arena.cli.options import home_option
-from arena.cli.output import printable, progress, say, typed_as
-
-if TYPE_CHECKING:
-    from arena.roster.backup import Copied
+from arena.cli.output import printable, progress, typed_as
+from arena.cli.stderr import say
+from arena.reports import ratings
+from arena.roster import backup as backups
+from arena.roster.backup import Copied
+from ladder import store
+from ladder.store.export import columns, rows
 
 SHOWN_LACKING = 5
 """How many a message names at most: of the versions whose programs, and of the files, that are not in the copy."""
@@ -39,10 +42,6 @@ def export(what: str, form: str, home: Path) -> None:
     Example:
       arena export seats > seats.csv
     """
-    from arena.reports import ratings
-    from ladder import store
-    from ladder.store.export import columns, rows
-
     with store.open_read(home, must_exist=True) as db:
         names = ratings.columns(db) if what == "ratings" else columns(db, what)
         found = ratings.rows(db) if what == "ratings" else rows(db, what)
@@ -87,9 +86,6 @@ def backup(target: Path, home: Path) -> None:
     Example:
       arena backup monday
     """
-    from arena.roster import backup as backups
-    from ladder import store
-
     if target.suffix == ".db":
         backups.check_unseen(target)  # bots must not read it; `backups.backup` below checks this itself
         with store.open_read(home) as db, progress("copying", "pages") as report:
@@ -114,8 +110,6 @@ def restore(source: Path, home: Path) -> None:
     Example:
       arena restore monday
     """
-    from arena.roster import backup as backups
-
     with progress("restoring", "parts") as report:
         copied = backups.restore(source, home, report)
     _say_lacking(copied)

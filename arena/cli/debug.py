@@ -2,25 +2,33 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
 from collections.abc import Iterator, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import click
 
+from arena import games, roster
+from arena.check.debug import Compared
+from arena.check.debug import compare as compared
+from arena.check.examined import Misbehaved, Question
 from arena.cli.failures import OneLine
 from arena.cli.match import attach, caution
 from arena.cli.options import Seconds, Whole, home_option, json_option, sandbox_options
-from arena.cli.output import draw, print_json, printable, progress, say, table
+from arena.cli.output import draw, print_json, printable, progress, table
+from arena.cli.stderr import say
+from arena.games import Game
+from arena.replay import kept
+from arena.reports.debug import action_name
+from arena.reports.debug import debug as debug_report
 from arena.reports.words import quoted
-
-if TYPE_CHECKING:
-    from arena.check.debug import Compared
-    from arena.check.examined import Question
-    from arena.games import Game
-    from arena.sandbox import Sandbox
-    from ladder.store import Match
+from arena.sandbox import Sandbox
+from arena.sandbox.run_folder import run_folder
+from arena.submission.build import Building
+from ladder import store
+from ladder.store import Match
 
 DIFFERS = 3
 """The exit code when the bot chooses differently, or fails."""
@@ -57,12 +65,6 @@ def debug(
     Example:
       arena debug mw6vrh --seat 1 --at 17 ./mine.py
     """
-    from arena import games
-    from arena.replay import kept
-    from arena.reports.debug import action_name
-    from arena.reports.debug import debug as debug_report
-    from ladder import store
-
     if kept.is_name(match):
         raise OneLine(f"{match} is an unrated match, which arena replay {match} shows: debug needs a ladder's match")
     with store.open_read(home) as db:
@@ -101,22 +103,13 @@ def _check_seat(match: Match, seat: int | None) -> int:
 def _compare(
     match: Match, seat: int, at: int | None, bot: str, start_limit: float, sandbox: Sandbox, home: Path
 ) -> list[Compared]:
-    import asyncio
-
-    from arena import games, roster
-    from arena.check import debug
-    from arena.check.examined import Misbehaved
-    from arena.sandbox.run_folder import run_folder
-    from arena.submission.build import Building
-    from ladder import store
-
     with run_folder() as scratch, progress("asking", "decisions", caution=caution([bot], sandbox)) as report:
         with store.open_read(home) as db:
             workshop = roster.Workshop(scratch, sandbox, Building(report.announce, report.passing))
             entrant = roster.find(db, home, bot, games.game(match.ladder.key.game), workshop)
         try:
             return asyncio.run(
-                debug.compare(
+                compared(
                     match,
                     seat,
                     entrant,
@@ -147,8 +140,6 @@ def _asked(game: Game[Any], question: Question, *answers: str) -> Iterator[str]:
 
 
 def _list(game: Game[Any], differing: Sequence[Compared], asked: int) -> None:
-    from arena.reports.debug import action_name
-
     if differing:
         rows = table("decision", "in the match", "this build", right=["decision"])
         for each in differing:
@@ -158,8 +149,6 @@ def _list(game: Game[Any], differing: Sequence[Compared], asked: int) -> None:
 
 
 def _show(game: Game[Any], compared: Compared) -> None:
-    from arena.reports.debug import action_name
-
     answers = f"in the match: {action_name(game, compared.then)}; this build: {action_name(game, compared.now)}"
     for line in (*_asked(game, compared.question, answers), *(f"  | {printable(text)}" for text in compared.printed)):
         click.echo(line)

@@ -9,6 +9,9 @@ import click
 from arena.cli.options import cluster_options, json_option
 from arena.cli.output import draw, print_json, printable, table
 from arena.cluster import ClusterError
+from arena.cluster.inspection import inspect
+from arena.reports import machine as reports
+from arena.sandbox import probe
 
 NOT_ALL = 3
 """Exit code if a host of a cluster cannot take part."""
@@ -30,8 +33,6 @@ def doctor(cluster: str | None, certificates: Path | None, as_json: bool) -> Non
     """
     if cluster is not None:
         return _hosts(cluster, certificates, as_json=as_json)
-    from arena.reports import machine as reports
-    from arena.sandbox import probe
 
     report = reports.doctor(probe())
     if as_json:
@@ -48,8 +49,6 @@ def doctor(cluster: str | None, certificates: Path | None, as_json: bool) -> Non
 def _hosts(address: str, certificates: Path | None, *, as_json: bool) -> None:
     """Print what the hosts of a cluster say of themselves."""
     from arena.cluster.dask_engine import DaskEngine
-    from arena.cluster.inspection import inspect
-    from arena.reports import machine as reports
 
     report = reports.cluster(inspect(DaskEngine(address, certificates), None, None))
     if as_json:

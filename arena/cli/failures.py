@@ -17,7 +17,8 @@ from types import FrameType
 
 import click
 
-from arena.cli.output import printable, say
+from arena.cli.stderr import say
+from arena.suggest import printable
 
 INTERRUPTED = 130
 

@@ -3,15 +3,13 @@
 from __future__ import annotations
 
 import json
-from typing import TYPE_CHECKING
 
 import click
 
 from arena.cli.options import json_option
 from arena.cli.output import draw, print_json, table
-
-if TYPE_CHECKING:
-    from arena.reports.games import ListedGame
+from arena.reports import games as reports
+from arena.reports.games import ListedGame
 
 LONG = 12
 """Largest number of characters of an option's default that is shown; a longer default is shown as "…"."""
@@ -26,8 +24,6 @@ def games(as_json: bool) -> None:
     Example:
       arena games
     """
-    from arena.reports import games as reports
-
     report = reports.games()
     if as_json:
         return print_json(report)

@@ -7,7 +7,8 @@ from pathlib import Path
 import click
 from click.core import ParameterSource
 
-from arena.cli.output import printable, say
+from arena.cli.output import printable
+from arena.cli.stderr import say
 from arena.homes import HERE
 
 

@@ -3,18 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from typing import TYPE_CHECKING
 
 from arena.cli.options import Cluster
-from arena.cli.output import printable, say
+from arena.cli.output import Announcer, printable
+from arena.cli.stderr import say
 from arena.cluster import tally
-
-if TYPE_CHECKING:
-    from arena.cli.output import Announcer
-    from arena.cluster.tally import Tally
-    from arena.sandbox import Sandbox
-    from arena.worker.hosts import Hosts
-    from arena.worker.progress import Progress
+from arena.cluster.coordinator import ClusterHosts
+from arena.cluster.tally import Tally
+from arena.sandbox import Sandbox
+from arena.worker.hosts import Hosts
+from arena.worker.local_host import LocalHost
+from arena.worker.progress import Progress
 
 
 def hosts(
@@ -22,10 +21,7 @@ def hosts(
 ) -> Hosts:
     """Return the hosts of a cluster or, without one, this machine with so many workers at most."""
     if cluster is None:
-        from arena.worker.local_host import LocalHost
-
         return LocalHost(jobs, in_flight=in_flight, sandbox=sandbox, logs=logs)
-    from arena.cluster.coordinator import ClusterHosts
     from arena.cluster.dask_engine import DaskEngine
 
     return ClusterHosts(
@@ -41,11 +37,8 @@ def hosts(
 
 def _tallies(hosts: Hosts) -> Mapping[str, Tally]:
     """Return what each host of a cluster has played so far, kept up to date; empty for this machine."""
-    from arena.worker.local_host import LocalHost
-
     if isinstance(hosts, LocalHost):
         return {}
-    from arena.cluster.coordinator import ClusterHosts
 
     assert isinstance(hosts, ClusterHosts)
     return hosts.tallies

@@ -10,7 +10,8 @@ from typing import TYPE_CHECKING
 
 import click
 
-from arena.cli import homes
+from arena import roster, submission
+from arena.cli import bot_card, homes, leaderboard
 from arena.cli.failures import INTERRUPTED, stop_on_signals
 from arena.cli.hosts import by_host, caution, hosts, summary
 from arena.cli.options import (
@@ -29,16 +30,20 @@ from arena.cli.options import (
     sandbox_options,
     setting_options,
 )
-from arena.cli.output import draw, last_line, print_json, printable, progress, say, typed_as
+from arena.cli.output import draw, last_line, print_json, printable, progress, typed_as
+from arena.cli.stderr import say
+from arena.reports import leaderboard as reports
 from arena.reports.words import span, title
+from arena.sandbox import Sandbox
+from arena.tournament.budget import Budget
+from arena.tournament.forecast import forecast
+from arena.tournament.run import Run, run_ladder
+from arena.tournament.worker_pool import Workers
+from ladder import store
+from ladder.store import CurrentRun, Ladder
 
 if TYPE_CHECKING:
     from sqlite_utils import Database
-
-    from arena.sandbox import Sandbox
-    from arena.tournament.budget import Budget
-    from arena.tournament.run import Run
-    from ladder.store import CurrentRun, Ladder
 
 WORTH_SAYING = 10.0
 """Seconds from which a forecast is printed."""
@@ -110,13 +115,6 @@ def ladder(
     Example:
       arena ladder --game buttons
     """
-    from arena import roster, submission
-    from arena.cli import bot_card, leaderboard
-    from arena.reports import leaderboard as reports
-    from arena.tournament.run import run_ladder
-    from arena.tournament.worker_pool import Workers
-    from ladder import store
-
     begun, since = time.monotonic(), time.time()
     budget = _budget(matches, seconds, until)
     game = setting.game
@@ -183,8 +181,6 @@ def ladder(
 
 def _budget(matches: int | None, seconds: float | None, until: float | None) -> Budget:
     """Return the budget of a run that begins now. Raises UsageError for two times to end."""
-    from arena.tournament.budget import Budget
-
     if until is None:
         return Budget(matches, seconds)
     if seconds is not None:
@@ -194,16 +190,12 @@ def _budget(matches: int | None, seconds: float | None, until: float | None) -> 
 
 def _announced(db: Database, ladder: Ladder, budget: Budget) -> CurrentRun:
     """Return what others may know of a run that begins now."""
-    from ladder import store
-
     matches = None if budget.matches is None else store.counts(db, ladder).done + budget.matches
     return store.CurrentRun(ladder.id, None if budget.left is None else time.time() + budget.left, matches)
 
 
 def _beforehand(db: Database, ladder: Ladder, field: Sequence[str]) -> Iterator[str]:
     """Yield lines to print before a run: retired bots, matches left by an earlier run, second chances used up."""
-    from ladder import store
-
     versions = [store.version(db, name) for name in field]
     for version in versions:
         if version.retired is not None:
@@ -227,8 +219,6 @@ def _how_to_look(ladder: Ladder, home: Path) -> Iterator[str]:
 
 def _foretell(db: Database, ladder: Ladder, budget: Budget, jobs: int) -> None:
     """Print how long the matches take that are planned, or how many there is time for; nothing if that is short."""
-    from arena.tournament.forecast import forecast
-
     found = forecast(db, ladder, jobs)
     if found is None:
         return
@@ -254,8 +244,6 @@ def _forgiven(bot: str, was_used: bool) -> str:
 
 def _summary(db: Database, ladder: Ladder, run: Run, seconds: float, budget: Budget, *, interrupted: bool) -> str:
     """Return what the run did, in a few lines of text."""
-    from ladder import store
-
     counts = store.counts(db, ladder)
     lines = []
     if ladder.seed_text is not None:

@@ -10,21 +10,26 @@ from typing import TYPE_CHECKING, Any
 
 import click
 from msgspec import UNSET
+from rich.console import Group, RenderableType
+from rich.live import Live
+from rich.table import Table
+from rich.text import Text
 
 from arena import games
 from arena.cli.evidence import cross_picture, plot_picture, seat_picture
 from arena.cli.options import check_players, game_option, home_option, json_option, players_option
-from arena.cli.output import called, console, draw, measured, print_json, progress, say, say_if_empty, table, typed_as
+from arena.cli.output import called, console, draw, measured, print_json, progress, say_if_empty, table, typed_as
+from arena.cli.stderr import say
 from arena.games.rules import Game
+from arena.reports import leaderboard as reports
+from arena.reports.front import progress as progress_of
+from arena.reports.leaderboard import Leaderboard, NoLeaderboard, RankedBot, centre, settled_centre
 from arena.reports.words import pace, percent, state, title, unusual
+from ladder import store
+from ladder.store import Ladder
 
 if TYPE_CHECKING:
-    from rich.console import Group, RenderableType
-    from rich.table import Table
     from sqlite_utils import Database
-
-    from arena.reports.leaderboard import Leaderboard, RankedBot
-    from ladder.store import Ladder
 
 REPAINT = 1.0
 """Seconds between two repaints of --watch, at least."""
@@ -70,9 +75,6 @@ def leaderboard(
     Example:
       arena leaderboard --game buttons
     """
-    from arena.reports import leaderboard as reports
-    from ladder import store
-
     seats = check_players(game, players)
     if watch:
         if as_json or cross or by_seat or plot or settles or not sys.stdout.isatty():
@@ -92,8 +94,6 @@ def leaderboard(
 
 
 def _settle(game: Game[Any], seats: int, ladder_id: str | None, home: Path) -> None:
-    from ladder import store
-
     with store.open_read(home) as db:
         ladder = find(db, game, seats, ladder_id)
     if ladder is not None:
@@ -103,8 +103,6 @@ def _settle(game: Game[Any], seats: int, ladder_id: str | None, home: Path) -> N
 
 def settle(db: Database, ladder: Ladder) -> None:
     """Bring a ladder's ratings, also the settled ones, up to date, with progress."""
-    from ladder import store
-
     with progress("ratings") as rated:
         store.apply_ratings(db, ladder, rated)
     with progress("settled ratings", "passes", at_most=True) as report:
@@ -112,9 +110,6 @@ def settle(db: Database, ladder: Ladder) -> None:
 
 
 def _nothing(db: Database, game: Game[Any], seats: int, home: Path, as_json: bool) -> None:
-    from arena.reports.leaderboard import NoLeaderboard
-    from ladder import store
-
     if as_json:
         return print_json(NoLeaderboard(game=game.name, players=seats))
     say_if_empty(db, home)
@@ -129,8 +124,6 @@ def find(db: Database, game: Game[Any], seats: int, ladder_id: str | None) -> La
 
     None if no ladder of this game and number of seats is stored and no id is given.
     """
-    from ladder import store
-
     there = store.ladders(db, game.name, seats)
     if ladder_id is None:
         return there[0] if there else None
@@ -143,9 +136,6 @@ def find(db: Database, game: Game[Any], seats: int, ladder_id: str | None) -> La
 
 def picture(board: Leaderboard) -> Group:
     """Make the picture of a leaderboard; on a narrow terminal it has fewer columns."""
-    from rich.console import Group
-    from rich.text import Text
-
     game = games.game(board.game)
     settings = "".join(f", {setting}" for setting in unusual(game, board.limits, board.options))
     counts = state(board.matches)
@@ -165,8 +155,6 @@ def _rows(bots: Sequence[RankedBot], zero: Sequence[str]) -> Table:
 
 
 def _table(bots: Sequence[RankedBot], zero: Sequence[str], columns: Sequence[str]) -> Table:
-    from arena.reports.leaderboard import centre, settled_centre
-
     live, settled = centre(bots, zero), settled_centre(bots, zero)
     rows = table(*columns, right=[column for column in columns if column != "bot"])
     for bot in bots:
@@ -225,19 +213,12 @@ def _more_pictures(board: Leaderboard) -> list[RenderableType]:
 
 def _skills(board: Leaderboard) -> dict[str, tuple[float, float]]:
     """Return the mean and standard deviation of each bot's skill, above the zero of ratings, by its name for people."""
-    from arena.reports.leaderboard import centre
-
     bots = board.provisional or board.bots
     middle = centre(bots, board.zero)
     return {called(bot.bot, bot.title): (bot.mu - middle, bot.sigma) for bot in bots}
 
 
 def _watch(game: Game[Any], seats: int, ladder_id: str | None, home: Path) -> None:
-    from rich.live import Live
-    from rich.text import Text
-
-    from ladder import store
-
     with Live(console=console(), auto_refresh=False) as live:
         while True:
             begun = time.process_time()
@@ -249,13 +230,6 @@ def _watch(game: Game[Any], seats: int, ladder_id: str | None, home: Path) -> No
 
 
 def _watched(db: Database, ladder: Ladder, game: Game[Any], home: Path) -> RenderableType:
-    from rich.console import Group
-    from rich.text import Text
-
-    from arena.reports import leaderboard as reports
-    from arena.reports.front import progress as progress_of
-    from ladder import store
-
     now = progress_of(db, ladder, running=store.is_running(home))
     how = pace(now)
     state = f"playing now{how and f': {how}'}" if now.running else "nobody plays it now"

@@ -4,22 +4,19 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
 
 import msgspec
 
-if TYPE_CHECKING:
-    from arena.replay.document import Document
-    from arena.worker.jobs import Task
-    from arena.worker.matches import MatchInPlay
+from arena.replay.document import Document
+from arena.reports.live import LiveReporter, about
+from arena.worker.jobs import Task
+from arena.worker.matches import MatchInPlay
 
 
 class Lines:
     """Tells of one match. Each line is an object; what it does not name is as it was in the line before."""
 
     def __init__(self, task: Task, names: Sequence[str], seat: int) -> None:
-        from arena.reports.live import LiveReporter, about
-
         self._live = LiveReporter(task, names, seat)
         _tell(match=about(task, names, seat))
 

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING
 
+from arena import roster
 from arena.cli.options import Setting, seed_bytes
-
-if TYPE_CHECKING:
-    from arena.roster import Workshop
-    from arena.worker.jobs import Task
+from arena.roster import Workshop
+from arena.worker import unrated
+from arena.worker.jobs import Task
+from ladder import store
 
 
 def tasks(
@@ -20,10 +20,6 @@ def tasks(
 
     Raises BadSubmission and NoSandbox.
     """
-    from arena import roster
-    from arena.worker import unrated
-    from ladder import store
-
     game, options, limits = setting
     with store.open_read(home) as db:
         lineup = [roster.find(db, home, bot, game, workshop) for bot in bots]

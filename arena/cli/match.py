@@ -7,10 +7,12 @@ import sys
 from collections import Counter
 from collections.abc import Callable, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import click
+import msgspec
+from rich.table import Table
 
+from arena import roster
 from arena.cli import homes, lineup
 from arena.cli.failures import INTERRUPTED, stop_on_signals
 from arena.cli.files import NewFile, write
@@ -26,20 +28,24 @@ from arena.cli.options import (
     seed_option,
     setting_options,
 )
-from arena.cli.output import draw, last_line, print_json, printable, progress, say, table, typed_as
+from arena.cli.output import draw, last_line, print_json, printable, progress, table, typed_as
 from arena.cli.replay import write_page
+from arena.cli.stderr import say
+from arena.cli.watching import Watching
+from arena.referee.match import Outcome
+from arena.replay import document, kept, told
+from arena.replay.document import Document
+from arena.replay.logs import of_unrated
+from arena.reports import played as reports
 from arena.reports.fault_card import decision
 from arena.reports.words import quoted
-
-if TYPE_CHECKING:
-    from rich.table import Table
-
-    from arena.referee.match import Outcome
-    from arena.replay.document import Document
-    from arena.sandbox import Sandbox
-    from arena.worker.jobs import Played, Task
-    from arena.worker.logs import Sink
-    from arena.worker.worker import Worker
+from arena.sandbox import Sandbox
+from arena.sandbox.run_folder import run_folder
+from arena.submission.build import Building
+from arena.worker import unrated
+from arena.worker.jobs import Played, Task
+from arena.worker.logs import Sink
+from arena.worker.worker import Worker
 
 EXPLAINED = 3
 """Number of forfeits that are explained at length; the others are only counted."""
@@ -87,11 +93,6 @@ def match(
     Example:
       arena match ./mine.py random --game buttons -n 20
     """
-    import msgspec
-
-    from arena.replay import told
-    from arena.reports import played as reports
-
     check_players(setting.game, len(bots))
     if watch and (matches > 1 or as_json):
         raise click.UsageError("--watch shows one match to people: use it without -n and without --json")
@@ -146,12 +147,6 @@ def _play(
 
     What the bots print goes into `logs`.
     """
-    from arena import roster
-    from arena.replay import kept
-    from arena.sandbox.run_folder import run_folder
-    from arena.submission.build import Building
-    from arena.worker import unrated
-
     game = setting.game
     with run_folder() as scratch, unrated.own_worker(waiting=attach, sandbox=sandbox, logs=logs) as worker:
         with progress(game.title, caution=caution(bots, sandbox)) as report:
@@ -168,9 +163,6 @@ def _play(
 
 def _watched(worker: Worker, task: Task, bots: Sequence[str], stopped: Callable[[], bool]) -> Sequence[Played]:
     """Play a match while its steps are shown, and return its result, if it was not interrupted."""
-    from arena.cli.watching import Watching
-    from arena.replay import document
-
     watching = Watching(task, bots, stop=stopped)
 
     def look() -> bool:
@@ -186,9 +178,6 @@ def _watched(worker: Worker, task: Task, bots: Sequence[str], stopped: Callable[
 
 def documents(bots: Sequence[str], tasks: Sequence[Task], played: Sequence[Played], logs: Sink) -> Sequence[Document]:
     """Return the last matches that count as documents, as many as a home keeps."""
-    from arena.replay import document, kept
-    from arena.replay.logs import of_unrated
-
     by_id = {task.id: task for task in tasks}
     there = [result for result in played if result.outcome is not None]
     return [
@@ -198,8 +187,6 @@ def documents(bots: Sequence[str], tasks: Sequence[Task], played: Sequence[Playe
 
 def keep(home: Path, matches: Sequence[Document]) -> Sequence[Document]:
     """Keep matches in the home and return them with their names; if that fails, say so and return none."""
-    from arena.replay import kept
-
     try:
         return kept.keep(home, matches) if matches else []
     except OSError as error:

@@ -3,21 +3,17 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import click
 
 from arena.cli.output import printable
-
-if TYPE_CHECKING:
-    from arena.reports.match_log import MatchLog
+from arena.replay import kept
+from arena.reports.match_log import MatchLog, match_log, unrated_log
+from ladder import store
 
 
 def of_ladder(home: Path, name: str, seat: int) -> MatchLog:
     """Return what is kept of a seat in a match of a ladder. Raises NotFound, Unreadable and click.UsageError."""
-    from arena.reports.match_log import match_log
-    from ladder import store
-
     with store.open_read(home) as db:
         match = store.match(db, name)
         _check_seat(match.id, seat, len(match.line_up))
@@ -26,9 +22,6 @@ def of_ladder(home: Path, name: str, seat: int) -> MatchLog:
 
 def of_unrated(home: Path, name: str, seat: int) -> MatchLog:
     """Return what is kept of a seat in an unrated match. Raises Unreadable, OSError and click.UsageError."""
-    from arena.replay import kept
-    from arena.reports.match_log import unrated_log
-
     match = kept.find(home, name)
     _check_seat(match.match, seat, len(match.bots))
     return unrated_log(match, seat)

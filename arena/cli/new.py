@@ -4,17 +4,17 @@ from __future__ import annotations
 
 import shlex
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import click
 
 from arena.cli.options import begin_with, json_option, plays_option
-from arena.cli.output import print_json, say, typed_as
+from arena.cli.output import print_json, typed_as
+from arena.cli.stderr import say
+from arena.games import Game
+from arena.reports.bots import NewBot
 from arena.submission.templates import make, templates
 from arena.submission.tools import missing_tools, to_install
-
-if TYPE_CHECKING:
-    from arena.games import Game
 
 
 @click.command()
@@ -38,8 +38,6 @@ def new(bot: Path, language: str, plays: tuple[Game[Any], ...], as_json: bool) -
     game = begin_with(manifest.games or ())
     steps = [typed_as("check", path), typed_as("submit", path), typed_as("ladder", "--game", game)]
     if as_json:
-        from arena.reports.bots import NewBot  # imported here, because it imports the database
-
         made = NewBot(folder=str(bot), name=manifest.name or "", language=language, missing=missing, next=steps)
         return print_json(made)
     click.echo(f"made {shlex.quote(path)}, {manifest.about}; its README.md has more")

@@ -20,9 +20,12 @@ from click.shell_completion import CompletionItem
 
 from arena import games, homes, suggest
 from arena.cli.files import NewFile
+from arena.cli.stderr import say
+from arena.core.build import prepare
 from arena.games.rules import BadOption, Game, Options
 from arena.referee.limits import Limits
 from arena.sandbox.grades import LEAST, MOST, Grade, NoSandbox, Sandbox
+from arena.sandbox.probe import probe
 
 Command = TypeVar("Command", bound=Callable[..., Any])
 
@@ -263,9 +266,6 @@ def sandbox_options(command: Command) -> Command:
         home: Path,
         **others: Any,
     ) -> Any:
-        from arena.cli.output import say
-        from arena.core.build import prepare
-
         if (address := others.get("cluster")) is not None:
             others["cluster"] = cluster = Cluster.asked(address, others.pop("certificates"), wanted, least, trusting)
             sandbox = Sandbox(cluster.least or Grade.D)
@@ -363,8 +363,6 @@ def here(sandbox: Sandbox, cluster: Cluster | None, home: Path) -> Sandbox:
 
 
 def _sandbox(wanted: str, least: str | None, home: Path) -> Sandbox:
-    from arena.sandbox.probe import probe
-
     sandbox = probe(None if wanted == "auto" else Grade(wanted))
     if least is not None and not sandbox.grade.at_least(Grade(least)):
         raise NoSandbox(f"--require-sandbox={least}: this is grade {sandbox.grade}, {sandbox.grade.promise}")

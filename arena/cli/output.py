@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import os
 import shlex
-import sys
 import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
@@ -14,16 +13,19 @@ from typing import TYPE_CHECKING, Any, Protocol
 
 import click
 import msgspec
+from rich.box import SIMPLE_HEAD
+from rich.console import Console, RenderableType
+from rich.measure import Measurement
+from rich.progress import BarColumn, Progress, TaskID, TextColumn
+from rich.table import Column, Table
 
+from arena.cli.stderr import say
 from arena.homes import HERE
 from arena.reports.words import span
 from arena.suggest import printable as printable
+from ladder import store
 
 if TYPE_CHECKING:
-    from rich.console import Console, RenderableType
-    from rich.measure import Measurement
-    from rich.progress import Progress, TaskID
-    from rich.table import Table
     from sqlite_utils import Database
 
 PIPED_WIDTH = 1000
@@ -74,32 +76,8 @@ def typed_as(*words: object) -> str:
     return shlex.join([os.environ.get("ARENA_TYPED") or "arena", *map(str, words)])
 
 
-def say(text: str) -> None:
-    """Write a line for people to stderr, above the progress bar if there is one; stdout is for results."""
-    sys.stderr.write(f"{text}\n")  # while there is a bar, rich has replaced sys.stderr
-
-
-@contextmanager
-def warnings_said() -> Iterator[None]:
-    """Print the warnings that the store logs while the block runs."""
-    from logging import Handler, LogRecord, getLogger
-
-    class Aloud(Handler):
-        def emit(self, record: LogRecord) -> None:
-            say(printable(record.getMessage()))
-
-    handler = Aloud()
-    getLogger("ladder").addHandler(handler)
-    try:
-        yield
-    finally:
-        getLogger("ladder").removeHandler(handler)
-
-
 def say_if_empty(db: Database, home: Path) -> None:
     """Tell people if there is no arena in the data directory ("home"): its name may be mistyped."""
-    from ladder import store
-
     if not store.is_stored(db):
         inside = home / HERE
         meant = f" (did you mean {str(inside)!r}?)" if inside.is_dir() else ""
@@ -113,8 +91,6 @@ def print_json(report: Any) -> None:
 
 def console(*, stderr: bool = False) -> Console:
     """Return a console of rich that prints text as it is, without markup, emoji codes or highlighting."""
-    from rich.console import Console
-
     made = Console(stderr=stderr, highlight=False, markup=False, emoji=False)
     if not made.is_terminal:
         made.width = PIPED_WIDTH
@@ -136,17 +112,12 @@ def draw(*pictures: RenderableType, wide: bool = False) -> None:
 
 def measured(picture: RenderableType) -> Measurement:
     """Measure a picture in columns: the least it needs with words kept whole, and what it takes unfolded."""
-    from rich.measure import Measurement
-
     canvas = console()
     return Measurement.get(canvas, canvas.options.update(width=PIPED_WIDTH), picture)
 
 
 def table(*columns: str, right: Sequence[str] = ()) -> Table:
     """Return an empty table; the columns named in `right` hold numbers."""
-    from rich.box import SIMPLE_HEAD
-    from rich.table import Table
-
     made = Table(box=SIMPLE_HEAD, show_edge=False, pad_edge=False, collapse_padding=True)
     for column in columns:
         number = column in right
@@ -190,8 +161,6 @@ def progress(
     if not canvas.is_terminal:
         yield Announcer(_Log(what, unit, pace, begins=begins, at_most=at_most), caution)
         return
-    from rich.progress import BarColumn, Progress, TextColumn
-    from rich.table import Column
 
     number = TextColumn("{task.fields[number]}", table_column=Column(no_wrap=True))  # rather than this, the bar shrinks
     # shorter than 80 columns: at the right edge, the ^C that a terminal shows would break the line

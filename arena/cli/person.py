@@ -12,18 +12,18 @@ import sys
 from collections.abc import Sequence
 from contextlib import suppress
 from importlib import import_module
-from typing import TYPE_CHECKING, ClassVar
+from typing import ClassVar
 
 import click
+from rich.columns import Columns
+from rich.text import Text
 
 from arena.cli import rulebook, streams
 from arena.cli.failures import OneLine, one_line_errors
 from arena.cli.output import console, draw, printable
 from arena.games.rules import Mark, drawn, marked
+from arena.v1.referee_pb2 import MatchEnd, Update
 from arena_bot import Bot, Turn, run
-
-if TYPE_CHECKING:
-    from arena.v1.referee_pb2 import MatchEnd, Update
 
 LONGEST = 10
 """Number of digits that no number of a choice has."""
@@ -95,8 +95,6 @@ class Person(Bot):
 
 def paint(picture: str, marks: Sequence[Mark]) -> None:
     """Print a picture and an empty line; on a terminal what is marked is painted, with `NO_COLOR` without colours."""
-    from rich.text import Text
-
     lines = [Text(printable(line)) for line in picture.split("\n")]
     for mark in marks:
         lines[mark.line].stylize(STYLES[mark.kind], mark.column, mark.column + mark.width)
@@ -136,9 +134,6 @@ def _what_is_wrong(answer: str, found: Sequence[str]) -> str:
 
 def _list(names: Sequence[str]) -> None:
     """Print the choices with their numbers, in as many columns as there is room for."""
-    from rich.columns import Columns
-    from rich.text import Text
-
     width = len(str(len(names)))
     cells = [Text.assemble((f"{number:>{width}}", "bold cyan"), f" {name}") for number, name in enumerate(names, 1)]
     if console().is_terminal:

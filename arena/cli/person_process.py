@@ -6,6 +6,7 @@ import os
 import signal
 import subprocess
 import sys
+import termios
 from collections.abc import Iterator
 from contextlib import contextmanager
 
@@ -63,8 +64,6 @@ def terminal_given_back() -> Iterator[None]:
     if not sys.stdin.isatty():
         yield
         return
-    import termios
-
     before = termios.tcgetattr(sys.stdin)
     try:
         yield

@@ -4,13 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 import click
 from click.core import ParameterSource
 
+from arena import roster
 from arena.cli import lineup
 from arena.cli.failures import INTERRUPTED, stop_on_signals
+from arena.cli.lines import Lines
 from arena.cli.match import documents, explain, how_to_watch, keep
 from arena.cli.options import (
     Setting,
@@ -22,15 +24,19 @@ from arena.cli.options import (
     seed_option,
     setting_options,
 )
-from arena.cli.output import last_line, printable, progress, say
+from arena.cli.output import last_line, printable, progress
 from arena.cli.person_process import PersonProcess, terminal_given_back
-
-if TYPE_CHECKING:
-    from arena.cli.lines import Lines
-    from arena.replay.document import Document
-    from arena.sandbox import Sandbox
-    from arena.worker.jobs import Played, Task
-    from arena.worker.logs import Sink
+from arena.cli.serve import serve_table
+from arena.cli.stderr import say
+from arena.replay import told
+from arena.replay.document import Document
+from arena.sandbox import Sandbox
+from arena.sandbox.run_folder import run_folder
+from arena.submission.build import Building
+from arena.worker import unrated
+from arena.worker.jobs import Played, Task
+from arena.worker.logs import Sink
+from ladder import store
 
 YOU = "you"
 """Name of the person in the table of seats."""
@@ -97,10 +103,6 @@ def play(
     if in_lines and (browser or opens):
         raise click.UsageError("--lines is for another program than a browser: use it without --browser and --open")
     if browser or opens:
-        from arena import roster
-        from arena.cli.serve import serve_table
-        from ladder import store
-
         with store.open_read(home) as db:
             for bot in bots:  # now, and not in a browser that waits for them
                 roster.check(db, home, bot, setting.game)
@@ -148,10 +150,6 @@ def _play(sitting: Sitting, seed: str, *, in_lines: bool) -> None:
 
 def _played(sitting: Sitting, seed: str, logs: Sink, *, in_lines: bool) -> tuple[Task, Played | None, Lines | None]:
     """Play the match and return it with its result; None if the person left it. What bots print goes into `logs`."""
-    from arena.cli.lines import Lines
-    from arena.sandbox.run_folder import run_folder
-    from arena.worker import unrated
-
     person_process = PersonProcess("arena.cli.relay") if in_lines else PersonProcess("arena.cli.person", *sitting.names)
     with terminal_given_back(), person_process as person:
         own_worker = unrated.own_worker(waiting=person.begin, sandbox=sitting.sandbox, logs=logs)
@@ -174,9 +172,6 @@ def _played(sitting: Sitting, seed: str, logs: Sink, *, in_lines: bool) -> tuple
 
 
 def _task(sitting: Sitting, seed: str, scratch: Path) -> Task:
-    from arena import roster
-    from arena.submission.build import Building
-
     bots = ["attach:" if seat == sitting.seat else name for seat, name in enumerate(sitting.names)]
     with progress(sitting.setting.game.title, caution=sitting.sandbox.warning) as report:
         workshop = roster.Workshop(scratch, sitting.sandbox, Building(report.announce, report.passing))
@@ -187,6 +182,4 @@ def _task(sitting: Sitting, seed: str, scratch: Path) -> Task:
 
 def _end(match: Document) -> list[str]:
     """Return lines that say how a match ended."""
-    from arena.replay import told
-
     return list(map(printable, told.end(match)))

@@ -9,6 +9,8 @@ import click
 
 from arena.cli.options import Whole, home_option, json_option
 from arena.cli.output import print_json, printable, progress
+from arena.site import publish as site
+from arena.site.published_folder import CannotPublish
 
 QUIET = 2.0
 """Seconds after which there is a progress bar: who publishes again is done sooner."""
@@ -30,9 +32,6 @@ def publish(target: Path, matches: int, home: Path, as_json: bool) -> None:
     Example:
       arena publish public
     """
-    from arena.site import publish as site
-    from arena.site.published_folder import CannotPublish
-
     begun = time.monotonic()
     try:
         with progress("publishing", "files") as report:

@@ -7,18 +7,21 @@ import re
 import sys
 from collections.abc import Iterator, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import click
+import msgspec
 from msgspec import UNSET
 
 from arena.cli import homes
 from arena.cli.files import write
 from arena.cli.options import home_option, html_option, json_option
-from arena.cli.output import printable, say, typed_as
-
-if TYPE_CHECKING:
-    from arena.replay.document import Document
+from arena.cli.output import printable, typed_as
+from arena.cli.stderr import say
+from arena.replay import Unreadable, document, kept, logs, told
+from arena.replay.document import Document
+from arena.reports.replay import match_replay
+from arena.site.page import match_page
+from ladder import store
 
 FORWARD = {"n", " ", "\r", "\n", "\x1b[C", "\x1b[B"}
 BACK = {"p", "\x1b[D", "\x1b[A"}
@@ -48,10 +51,6 @@ def replay(what: str, page: Path | None, whole: bool, home: Path, as_json: bool)
     Example:
       arena replay last
     """
-    import msgspec
-
-    from arena.replay import document, told
-
     if as_json and page is not None:
         raise click.UsageError("--html prints the path of the page: use it without --json")
     shown, caution = _found(what, home)
@@ -76,9 +75,6 @@ def replay(what: str, page: Path | None, whole: bool, home: Path, as_json: bool)
 
 def _summary(shown: Document, caution: str, named: Sequence[str]) -> Iterator[str]:
     """Yield the lines that say who played, what happened at which step, and how the match ended."""
-    from arena.replay import told
-    from arena.reports.replay import match_replay
-
     match = match_replay(shown, caution)
     if match.caution:
         yield match.caution
@@ -94,17 +90,11 @@ def _summary(shown: Document, caution: str, named: Sequence[str]) -> Iterator[st
 
 def write_page(file: Path, match: Document, caution: str = "") -> None:
     """Write a match as a page for browsers; `caution` is shown on it."""
-    from arena.reports.replay import match_replay
-    from arena.site.page import match_page
-
     write(file, match_page(match_replay(match, caution)).encode())
 
 
 def _found(what: str, home: Path) -> tuple[Document, str]:
     """Return a match, and what to say before it is shown."""
-    from arena.replay import Unreadable, document, kept, logs
-    from ladder import store
-
     if kept.is_name(what):
         return kept.find(home, what), ""
     if what.endswith(".json") or os.path.isfile(what):

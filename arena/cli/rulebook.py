@@ -5,12 +5,13 @@ from __future__ import annotations
 import re
 import sys
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
+
+from rich.console import RenderableType
+from rich.markdown import Markdown
+from rich.text import Text
 
 from arena.games.rules import Game
-
-if TYPE_CHECKING:
-    from rich.console import RenderableType
 
 PAGE = Path(__file__).parents[2] / "docs" / "games.md"
 """Where a clone has the rules; an arena that was installed has them only in the code of its games."""
@@ -33,7 +34,4 @@ _PICTURE = re.compile(r"^!\[.*?\]\(.*?\)\n\n\*.*?\*\n\n", re.DOTALL | re.MULTILI
 
 def shown(game: Game[Any], *, on_terminal: bool) -> RenderableType:
     """Return the rules as a terminal shows them or, where there is none, as plain text."""
-    from rich.markdown import Markdown
-    from rich.text import Text
-
     return Markdown(rules(game)) if on_terminal else Text(rules(game).replace("**", ""))

@@ -6,7 +6,10 @@ import click
 
 from arena.cli.options import json_option
 from arena.cli.output import draw, print_json, printable, progress, table
+from arena.reports import machine as reports
+from arena.sandbox import probe
 from arena.sandbox.grades import Grade
+from arena.sandbox.selftest import run
 
 CHECK_FAILED = 3
 
@@ -32,10 +35,6 @@ def selftest(wanted: str, as_json: bool) -> None:
     Example:
       arena selftest --sandbox
     """
-    from arena.reports import machine as reports
-    from arena.sandbox import probe
-    from arena.sandbox.selftest import run
-
     sandbox = probe(None if wanted == "auto" else Grade(wanted))
     with progress("attacks") as report:
         verdicts = run(sandbox, report)

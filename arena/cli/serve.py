@@ -6,15 +6,14 @@ import math
 import sys
 from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import click
 
 from arena.cli.options import Whole, home_option
-from arena.cli.output import printable, say
-
-if TYPE_CHECKING:
-    from arena.site.tables import Tables
+from arena.cli.output import printable
+from arena.cli.stderr import say
+from arena.site import server
+from arena.site.tables import Seating, Tables
 
 
 @click.command()
@@ -36,7 +35,6 @@ def serve(host: str, port: int, opens: bool, no_play: bool, home: Path) -> None:
     """
     if not host:
         raise click.BadParameter("it is empty: name an address, as 127.0.0.1", param_hint="--host")
-    from arena.site.tables import Tables
 
     what = f"shows {printable(repr(str(home)))}" + ", which is not there yet" * (not home.exists())
     _serve(home, host, port, None if no_play else Tables(play_command(home)), what=what, opens=opens)
@@ -55,16 +53,12 @@ def serve_table(game: str, words: Sequence[str], once: Sequence[str], home: Path
 
     Whoever plays there is the owner of the home, and has all the time in the world.
     """
-    from arena.site.tables import Seating, Tables
-
     there = Tables(play_command(home), idle=math.inf, when_over=lambda told: click.echo("\n".join(told)))
     table = there.add(Seating(game, words, once=once))
     _serve(home, "127.0.0.1", 0, there, what="is your table", opens=opens, path=f"play/{table.name}")
 
 
 def _serve(home: Path, host: str, port: int, tables: Tables | None, *, what: str, opens: bool, path: str = "") -> None:
-    from arena.site import server
-
     try:
         with server.listening(host, port) as (socket, address):
             say(f"{address}{path} {what}; Ctrl-C ends it")

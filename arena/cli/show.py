@@ -9,18 +9,24 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from arena import games, suggest
+from arena import games, submission, suggest
+from arena.cli import bot_card, match_log
+from arena.cli.bot_card import in_ladder
 from arena.cli.files import Folder, write
 from arena.cli.options import GameName, Whole, home_option, json_option, page_file
 from arena.cli.output import called, draw, last_line, print_json, printable, table
 from arena.games.rules import Game, remark
+from arena.replay import kept
+from arena.reports import bot_card as reports
+from arena.reports.bot_card import BotCard
+from arena.reports.bots import BotFaults, BotMatch, BuiltIn, SecondChance, built_in_card
 from arena.reports.fault_card import fault_card
+from arena.reports.match_card import MatchCard, match_card
+from ladder import store
+from ladder.store import Correction, Match
 
 if TYPE_CHECKING:
-    from arena.reports.bot_card import BotCard
-    from arena.reports.bots import BotFaults, BotMatch, BuiltIn, SecondChance
-    from arena.reports.match_card import MatchCard
-    from ladder.store import Correction, Match
+    from sqlite_utils import Database
 
 PAGE = page_file("bot")
 LISTED = 10
@@ -61,12 +67,6 @@ def show(
       arena show mybot
       arena show mybot --html mybot.html
     """
-    from arena import submission
-    from arena.cli import bot_card
-    from arena.reports import bot_card as reports
-    from arena.reports.bots import built_in_card
-    from ladder import store
-
     if page is not None or pages is not None:
         if matches or game or seat is not None or as_json or (what is None) == (page is not None) or (page and pages):
             raise click.UsageError("say BOT --html FILE, or --html-all DIR without a bot, and no other option")
@@ -94,8 +94,6 @@ def show(
         if what in submission.built_ins():
             own = built_in_card(submission.built_ins()[what])
             return print_json(own) if as_json else _show_built_in(own.bot)
-        from arena.replay import kept
-        from arena.reports.match_card import match_card
 
         try:
             found = store.match(db, what)
@@ -110,39 +108,36 @@ def show(
 
 def _write_page(home: Path, what: str, file: Path) -> None:
     """Write the page of a bot, and print where it is."""
-    from arena.site.bot_file import bot_file
-    from ladder import store
-
     _complete(home)
     with store.open_read(home) as db:
         names = {version.name for version in store.versions(db)}
         if what.partition("@")[0] not in names:
             meant = suggest.meant(what, names)
             raise store.NotFound(f"no bot in {str(home)!r} is called {printable(what)!r}{meant}")
-        write(file, bot_file(db, store.version(db, what).label).encode(errors="backslashreplace"))
+        _write_bot(db, what, file)
     click.echo(str(file))
 
 
 def _write_pages(home: Path, folder: Path) -> None:
     """Write a page for each bot that was submitted or has played, and print how many."""
-    from arena.site.bot_file import bot_file
-    from ladder import store
-
     _complete(home)
     with store.open_read(home) as db:
         played = {row.name for ladder in store.ladders(db) for row in store.leaderboard(db, ladder)}
         wanted = {each.name for each in store.versions(db) if each.origin == "submitted"} | played
         files = {name: PAGE.convert(folder / f"{name}.html", None, None) for name in sorted(wanted)}
         for name, file in files.items():
-            write(file, bot_file(db, store.version(db, name).label).encode(errors="backslashreplace"))
+            _write_bot(db, name, file)
     click.echo(f"{len(files):,} page{'s' * (len(files) != 1)} in {printable(str(folder))}")
+
+
+def _write_bot(db: Database, name: str, file: Path) -> None:
+    from arena.site.bot_file import bot_file  # imported here, since what makes pages is slow to load
+
+    write(file, bot_file(db, store.version(db, name).label).encode(errors="backslashreplace"))
 
 
 def _complete(home: Path) -> None:
     """Bring what cards of bots need up to date. Raises StoreError if there is no home."""
-    from arena.cli import bot_card
-    from ladder import store
-
     with store.open_read(home, must_exist=True) as db:
         lacks = store.lacking(db)
     if lacks:
@@ -150,9 +145,6 @@ def _complete(home: Path) -> None:
 
 
 def _show_log(match: str, seat: int, home: Path, *, as_json: bool) -> None:
-    from arena.cli import match_log
-    from arena.replay import kept
-
     found = match_log.of_unrated if kept.is_name(match) else match_log.of_ladder
     log = found(home, match, seat)
     return print_json(log) if as_json else match_log.show_log(log)
@@ -175,7 +167,6 @@ def _show_bot(card: BotCard, game: Game[Any] | None, banned: Correction | None) 
     for chance in card.chances:
         click.echo(_second_chance(label, chance))
     draw("\nfinished matches in all ladders, and how many of them it forfeited", _faults(card.faults))
-    from arena.cli.bot_card import in_ladder
 
     for ladder in card.ladders:
         draw(*in_ladder(label, ladder))

@@ -5,13 +5,15 @@ from __future__ import annotations
 import errno
 import sys
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 import click
 
+from arena.check.run import Finding
 from arena.cli import homes
+from arena.cli.check import explain, steps, warn
 from arena.cli.options import (
     begin_with,
     home_option,
@@ -21,23 +23,21 @@ from arena.cli.options import (
     protocol_option,
     sandbox_options,
 )
-from arena.cli.output import draw, print_json, printable, progress, say, table, typed_as
+from arena.cli.output import Announcer, draw, print_json, printable, progress, table, typed_as
+from arena.cli.stderr import say
 from arena.games.rules import Game
 from arena.referee.limits import Limits
+from arena.reports.check import HandedIn, Submission, Submissions, submission
+from arena.roster import admission
+from arena.roster.admission import Admission
+from arena.roster.sources import Naming
+from arena.sandbox import Sandbox
 from arena.sandbox.grades import NoSandbox
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    from arena.check.run import Finding
-    from arena.cli.output import Announcer
-    from arena.reports.check import HandedIn, Submission
-    from arena.roster.admission import Admission
-    from arena.roster.sources import Naming
-    from arena.sandbox import Sandbox
-    from arena.submission import Program
-    from arena.submission.manifest import Protocol
-    from ladder.store import Version
+from arena.submission import BadSubmission, Program
+from arena.submission.build import Building
+from arena.submission.manifest import Protocol
+from arena.submission.outside import is_of_a_system
+from ladder.store import Version
 
 
 @click.command()
@@ -102,10 +102,6 @@ class _Job(NamedTuple):
 
     def admit(self, path: Path, report: Announcer, agree: Callable[[str], bool] | None = None) -> Admission:
         """Submit what is at a path, and show how far that is."""
-        from arena.cli.check import steps
-        from arena.roster import admission
-        from arena.submission.build import Building
-
         return admission.admit(
             self.home,
             path,
@@ -122,10 +118,6 @@ class _Job(NamedTuple):
 
 
 def _one(path: Path, job: _Job, report: Announcer) -> None:
-    from arena.cli.check import explain, warn
-    from arena.reports.check import submission
-    from arena.submission import BadSubmission
-
     asks = not job.as_json and sys.stdin.isatty() and sys.stderr.isatty()
     try:
         admitted = job.admit(path, report, _ask if asks else None)
@@ -150,8 +142,6 @@ def _one(path: Path, job: _Job, report: Announcer) -> None:
 
 
 def _report(path: Path, admitted: Admission, games: Sequence[str]) -> Submission:
-    from arena.reports.check import submission
-
     refusal = None if admitted.version else _refusal(path, games, admitted, told=False)
     elsewhere = None if admitted.elsewhere is None else str(admitted.elsewhere)
     return submission(
@@ -199,9 +189,6 @@ def _refusal(path: Path, games: Sequence[str], admitted: Admission, *, told: boo
 
 def _many(paths: Sequence[Path], job: _Job, report: Announcer) -> None:
     """Submit one after the other, whatever becomes of those before; then print what became of each."""
-    from arena.reports.check import HandedIn, Submissions
-    from arena.submission.outside import is_of_a_system
-
     handed_in = [path for path in paths if not is_of_a_system(path.name)]
     done: list[HandedIn] = []
     try:
@@ -230,10 +217,6 @@ OF_THE_MACHINE = {errno.EIO, errno.ENOSPC, errno.EDQUOT, errno.EMFILE, errno.ENF
 
 def _verdict(path: Path, job: _Job, report: Announcer) -> Submission:
     """Submit one bot; return what became of it, also if it is none or if the person stops."""
-    from arena.cli.check import warn
-    from arena.reports.check import submission
-    from arena.submission import BadSubmission
-
     try:
         admitted = job.admit(path, report)
     except (BadSubmission, NoSandbox) as error:

@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import click
 
+from arena.cli.hosts import hosts
 from arena.cli.options import Cluster, certificates_option, home_option, jobs_option, json_option
-from arena.cli.output import print_json, printable, progress, say
-
-if TYPE_CHECKING:
-    from arena.tournament.verify import Difference
+from arena.cli.output import print_json, printable, progress
+from arena.cli.stderr import say
+from arena.reports import verified as reports
+from arena.sandbox import UNCONFINED
+from arena.tournament.verify import Difference
+from arena.tournament.verify import verify as verified
 
 DIFFERS = 3
 """The exit code when something stored differs from what is computed anew."""
@@ -37,11 +39,6 @@ def verify(cluster: str | None, certificates: Path | None, jobs: int, home: Path
     Example:
       arena verify
     """
-    from arena.cli.hosts import hosts
-    from arena.reports import verified as reports
-    from arena.sandbox import UNCONFINED
-    from arena.tournament.verify import verify as verified
-
     machines = None if cluster is None else hosts(Cluster(cluster, certificates, None, None), jobs, UNCONFINED)
     with progress("verifying") as report:
         verdict = verified(home, jobs=jobs, report=report, hosts=machines)

@@ -5,16 +5,14 @@ from __future__ import annotations
 import sys
 import time
 from collections.abc import Callable, Sequence
-from typing import TYPE_CHECKING
 
 import click
 
+from arena.replay import document
+from arena.replay.document import Document
 from arena.replay.told import Teller, frames
-
-if TYPE_CHECKING:
-    from arena.replay.document import Document
-    from arena.worker.jobs import Task
-    from arena.worker.matches import MatchInPlay
+from arena.worker.jobs import Task
+from arena.worker.matches import MatchInPlay
 
 PACE = 0.3
 """Seconds for which a terminal shows a step, at least: most bots play faster than people can look."""
@@ -24,8 +22,6 @@ class Watching:
     """Shows the steps of one match, each once and in their order; on a terminal each in the place of the one before."""
 
     def __init__(self, task: Task, bots: Sequence[str], *, stop: Callable[[], bool]) -> None:
-        from arena.replay import document
-
         begun = document.begun(task, bots)
         self._steps, self._teller = document.Steps(begun), Teller(begun)
         self._stop = stop

@@ -66,6 +66,13 @@ def test_the_list_of_commands_cuts_no_sentence() -> None:
 
 
 @pytest.mark.parametrize("name", COMMANDS)
+def test_the_list_of_commands_says_what_the_help_of_each_begins_with(name: str) -> None:
+    """The list is made without loading any command, so the sentence stands in two places."""
+    first, _, _ = (command(name).help or "").partition("\n\n")
+    assert COMMANDS[name].short_help == " ".join(first.split())
+
+
+@pytest.mark.parametrize("name", COMMANDS)
 def test_help_fits_eighty_columns(name: str) -> None:
     """A line that breaks by itself breaks the table of options."""
     assert max(map(len, typed(name, "-h").out.splitlines())) <= 80

@@ -8,14 +8,13 @@ from pathlib import Path
 
 import pytest
 
+from arena.cli import COMMANDS
 from tests.cli.commands import environment
 
 HEAVY = {"grpc", "trueskill", "asyncio", "numpy", "pandas"}
 
 
-@pytest.mark.parametrize(
-    "words", [["--help"], ["ladder", "--help"], ["leaderboard", "-g", "birth"], ["bots"], ["show", "random"]]
-)
+@pytest.mark.parametrize("words", [["--help"], ["leaderboard", "-g", "birth"], ["bots"], ["show", "random"], ["games"]])
 def test_looking_loads_nothing_heavy(words: list[str], tmp_path: Path) -> None:
     """What starts no bot needs no gRPC, which alone costs more time than all the rest."""
     for name in ("numpy", "pandas"):  # which sqlite_utils loads where they are
@@ -26,3 +25,17 @@ def test_looking_loads_nothing_heavy(words: list[str], tmp_path: Path) -> None:
         [sys.executable, "-c", program], cwd=tmp_path, env=there, capture_output=True, text=True, check=True
     )
     assert HEAVY & set(done.stdout.split()) == set()
+
+
+@pytest.mark.parametrize("words", [["--help"], ["--version"], ["nothing"]])
+def test_help_loads_no_command(words: list[str], tmp_path: Path) -> None:
+    """What each is for stands in one list, so that people and completion need not wait for all of them."""
+    program = f"import sys; from arena.cli import main; main({words!r}, standalone_mode=False)"
+    shown = f"import atexit, sys; atexit.register(lambda: print(*sys.modules)); {program}"
+    done = subprocess.run(
+        [sys.executable, "-c", shown], cwd=tmp_path, env=environment(), capture_output=True, text=True, check=False
+    )
+    loaded = set(done.stdout.split())
+    assert "arena.cli" in loaded
+    assert {f"arena.cli.{command.module}" for command in COMMANDS.values()} & loaded == set()
+    assert "rich" not in loaded
