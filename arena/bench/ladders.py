@@ -73,7 +73,7 @@ class Stand:
             report = self._once_at(0.5 / self._players, look)
             run = run_ladder(db, home, ladder, field, rounds, workers=self._workers, report=report)
             seconds = time.perf_counter() - begun
-            _check(run, store.leaderboard(db, ladder))
+            _check(run, store.ratings.leaderboard(db, ladder))
         self._per_round = run.played // rounds
         shutil.rmtree(home)
         self._ladders += 1
@@ -98,11 +98,11 @@ class Stand:
     def _prepare(self, db: Database, home: Path) -> store.Ladder:
         for program in self._programs:
             kept = submission.store(program, roster.folder(home))
-            store.add_version(db, kept.name, kept.digest, games=kept.games, run=kept.run, origin="submitted")
+            store.bots.add_version(db, kept.name, kept.digest, games=kept.games, run=kept.run, origin="submitted")
         game = self._game
         limits, options = Limits().plain(), game.options({})
-        key = store.LadderKey(game.name, self._players, options, limits, game.rules_version)
-        return store.ladder(db, key, draw_probability=game.draw_probability, seed=f"bench {self._ladders}")
+        key = store.records.LadderKey(game.name, self._players, options, limits, game.rules_version)
+        return store.ladders.ladder(db, key, draw_probability=game.draw_probability, seed=f"bench {self._ladders}")
 
 
 @contextmanager
@@ -153,7 +153,7 @@ def _stand(setting: Setting, case: Case, in_flight: int | None, command: Sequenc
         yield Stand(case, programs, workers, scratch)
 
 
-def _check(run: Run, board: Sequence[store.Row]) -> None:
+def _check(run: Run, board: Sequence[store.records.Row]) -> None:
     if run.void is not None:
         raise RuntimeError(f"a match of the benchmark was void: {run.void.reason}")
     if forfeits := sum(row.forfeits for row in board):

@@ -103,14 +103,14 @@ def results(scratch: Path, matches: int) -> Iterator[Sampler]:
 def _results(db: Database, matches: int) -> tuple[float, float]:
     """Return the seconds that recording takes, and those that rating takes."""
     ladder, field = scale.begin(db, 2)
-    store.plan(db, ladder, field, -(-matches // 2))
-    waiting = islice(store.scheduled(db, ladder), matches)
+    store.ladders.plan(db, ladder, field, -(-matches // 2))
+    waiting = islice(store.ladders.scheduled(db, ladder), matches)
     recording = folding = 0.0
     while batch := [finished(played(match.id)) for match in islice(waiting, scale.BATCH)]:
         begun = time.perf_counter()
-        store.record(db, ladder, batch)
+        store.matches.record(db, ladder, batch)
         recorded = time.perf_counter()
-        store.apply_ratings(db, ladder)
+        store.ratings.apply_ratings(db, ladder)
         folding += time.perf_counter() - recorded
         recording += recorded - begun
     return recording, folding

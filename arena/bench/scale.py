@@ -38,19 +38,19 @@ def begin(db: Database, bots: int) -> tuple[store.Ladder, list[str]]:
     """Return a new ladder of two-player Buttons, and the labels of the bots in it."""
     game, field = games.game("buttons"), [f"bot{number}" for number in range(bots)]
     for name in field:
-        store.add_version(db, name, name, games=["buttons"], run=["x"], origin="submitted")
-    key = store.LadderKey("buttons", 2, game.options({}), Limits().plain(), game.rules_version)
-    return store.ladder(db, key, draw_probability=game.draw_probability, seed="x"), field
+        store.bots.add_version(db, name, name, games=["buttons"], run=["x"], origin="submitted")
+    key = store.records.LadderKey("buttons", 2, game.options({}), Limits().plain(), game.rules_version)
+    return store.ladders.ladder(db, key, draw_probability=game.draw_probability, seed="x"), field
 
 
 def play(db: Database, ladder: store.Ladder, field: list[str], matches: int, chance: Random) -> None:
     """Record made-up results until the ladder has at least so many matches, in whole rounds of the field."""
-    store.plan(db, ladder, field, ceil(matches / (len(field) * (len(field) - 1))))
-    waiting = store.scheduled(db, ladder)
+    store.ladders.plan(db, ladder, field, ceil(matches / (len(field) * (len(field) - 1))))
+    waiting = store.ladders.scheduled(db, ladder)
     while batch := [finished(played(match.id, chance.randrange(2))) for match in islice(waiting, BATCH)]:
-        store.record(db, ladder, batch)
-        store.apply_ratings(db, ladder)
-        store.add_rated(db, ladder, least=store.GATHERED)
+        store.matches.record(db, ladder, batch)
+        store.ratings.apply_ratings(db, ladder)
+        store.sums.add_rated(db, ladder, least=store.sums.GATHERED)
 
 
 @contextmanager
@@ -64,14 +64,14 @@ def growth(scratch: Path, bots: int, sizes: Sequence[int]) -> Iterator[Sampler]:
             done = 0
             for size in sizes:
                 seconds = _seconds(partial(play, db, ladder, field, size, Random(size)), time.process_time)
-                before, done = done, store.counts(db, ladder).done
+                before, done = done, store.ladders.counts(db, ladder).done
                 measured[f"cpu_ms_per_match_to_{size}"] = seconds * 1000 / max(1, done - before)
                 measured[f"coordinator_mib_at_{size}"] = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
             rounds = ceil(done / (bots * (bots - 1)))
-            measured["resume_seconds"] = _seconds(lambda: store.plan(db, ladder, field, rounds))
-            measured["leaderboard_seconds"] = _seconds(lambda: store.leaderboard(db, ladder))
-            measured["evidence_seconds"] = _seconds(lambda: store.evidence(db, ladder))
-            measured["hash_seconds"] = _seconds(lambda: store.ladder_hash(db, ladder))
+            measured["resume_seconds"] = _seconds(lambda: store.ladders.plan(db, ladder, field, rounds))
+            measured["leaderboard_seconds"] = _seconds(lambda: store.ratings.leaderboard(db, ladder))
+            measured["evidence_seconds"] = _seconds(lambda: store.evidence.evidence(db, ladder))
+            measured["hash_seconds"] = _seconds(lambda: store.ratings.ladder_hash(db, ladder))
         return measured
 
     yield sample

@@ -34,9 +34,9 @@ def complete_home(home: Path) -> None:
 
 def complete(db: Database) -> None:
     """Bring what cards are made from up to date, with progress."""
-    if store.lacking(db):
+    if store.cards.lacking(db):
         with progress("cards of bots", "steps") as report:
-            store.complete(db, replay.times_of, report)
+            store.cards.complete(db, replay.times_of, report)
 
 
 def in_ladder(label: str, card: BotInLadder) -> Iterator[RenderableType]:

@@ -16,7 +16,8 @@ from arena.reports import corrections as reports
 from arena.reports.corrections import corrected, entry
 from arena.roster import corrections
 from ladder import store
-from ladder.store import Annulled, Correction
+from ladder.store.annulment import Annulled
+from ladder.store.journal import Correction
 
 LONGEST = 500
 """Characters that a reason may have."""
@@ -152,7 +153,7 @@ def log(most: int | None, home: Path, as_json: bool) -> None:
       arena log
     """
     with store.open_read(home) as db:
-        entries = store.log(db)[-most:] if most else store.log(db)
+        entries = store.journal.log(db)[-most:] if most else store.journal.log(db)
         if as_json:
             return print_json(reports.log(entries))
         say_if_empty(db, home)
@@ -197,7 +198,7 @@ def _rate_anew(home: Path, made: Annulled, done: str) -> None:
     later = f"{done}; the ratings are computed by the next arena ladder, or arena leaderboard --settle"
     try:
         with store.open(home) as db:
-            for ladder in store.ladders(db):
+            for ladder in store.ladders.ladders(db):
                 if ladder.id in made.ladders:
                     settle(db, ladder)
     except KeyboardInterrupt:

@@ -89,7 +89,7 @@ def backup(target: Path, home: Path) -> None:
     if target.suffix == ".db":
         backups.check_unseen(target)  # bots must not read it; `backups.backup` below checks this itself
         with store.open_read(home) as db, progress("copying", "pages") as report:
-            store.backup(db, target, report)
+            store.export.backup(db, target, report)
         return click.echo(f"copied to {target}, without the bots' programs")
     with progress("copying", "parts") as report:
         copied = backups.backup(home, target, report)

@@ -40,7 +40,8 @@ from arena.tournament.forecast import forecast
 from arena.tournament.run import Run, run_ladder
 from arena.tournament.worker_pool import Workers
 from ladder import store
-from ladder.store import CurrentRun, Ladder
+from ladder.store import Ladder
+from ladder.store.watching import CurrentRun
 
 if TYPE_CHECKING:
     from sqlite_utils import Database
@@ -123,21 +124,21 @@ def ladder(
         raise click.BadParameter(
             f"a group is {seats} matches, one for each rotation of the seats", param_hint="--matches"
         )
-    key = store.LadderKey(game.name, seats, setting.options, setting.limits.plain(), game.rules_version)
+    key = store.records.LadderKey(game.name, seats, setting.options, setting.limits.plain(), game.rules_version)
     field = roster.check_field(home, game, seats, bots.split(",") if bots is not None else None)
     with store.open_read(home) as db:
         for bot in forgive:  # before a ladder is made; built-in bots may not have been entered yet
             if bot.partition("@")[0] not in submission.built_ins():
-                store.version(db, bot)
+                store.bots.version(db, bot)
     with store.exclusive(home), store.open(home, checkpoints=True) as db:
         homes.say_if_above(home)
-        mine = store.ladder(db, key, draw_probability=game.draw_probability, seed=seed)
+        mine = store.ladders.ladder(db, key, draw_probability=game.draw_probability, seed=seed)
         roster.enter_built_ins(db, home)
         for bot in forgive:
-            say(_forgiven(bot, store.forgive(db, mine, bot)))
+            say(_forgiven(bot, store.chances.forgive(db, mine, bot)))
         if budget.is_limited:
-            store.end_leg(db, mine)  # so that a bot that came meanwhile does not wait for what was not begun
-        store.announce(home, _announced(db, mine, budget))
+            store.ladders.end_leg(db, mine)  # so that a bot that came meanwhile does not wait for what was not begun
+        store.watching.announce(home, _announced(db, mine, budget))
         for line in _beforehand(db, mine, field):
             say(line)
         machines = hosts(cluster, jobs, sandbox, in_flight=in_flight, logs=True)
@@ -169,7 +170,7 @@ def ladder(
             print_json(reports.ladder_run(db, mine, game, run.played))
         else:
             draw(leaderboard.picture(reports.leaderboard(db, mine, game)))
-        played = store.counts(db, mine).done
+        played = store.ladders.counts(db, mine).done
         if played and sys.stderr.isatty():
             for line in _how_to_look(mine, home):
                 say(line)
@@ -190,22 +191,22 @@ def _budget(matches: int | None, seconds: float | None, until: float | None) -> 
 
 def _announced(db: Database, ladder: Ladder, budget: Budget) -> CurrentRun:
     """Return what others may know of a run that begins now."""
-    matches = None if budget.matches is None else store.counts(db, ladder).done + budget.matches
-    return store.CurrentRun(ladder.id, None if budget.left is None else time.time() + budget.left, matches)
+    matches = None if budget.matches is None else store.ladders.counts(db, ladder).done + budget.matches
+    return store.watching.CurrentRun(ladder.id, None if budget.left is None else time.time() + budget.left, matches)
 
 
 def _beforehand(db: Database, ladder: Ladder, field: Sequence[str]) -> Iterator[str]:
     """Yield lines to print before a run: retired bots, matches left by an earlier run, second chances used up."""
-    versions = [store.version(db, name) for name in field]
+    versions = [store.bots.version(db, name) for name in field]
     for version in versions:
         if version.retired is not None:
             yield f"{version.label} is retired; it plays since --bots names it"
-    if left := store.counts(db, ladder).scheduled:
+    if left := store.ladders.counts(db, ladder).scheduled:
         own = {version.label for version in versions}
-        others = [label for label in store.awaited(db, ladder) if label not in own]
+        others = [label for label in store.ladders.awaited(db, ladder) if label not in own]
         of_others = f", also those of {', '.join(others)} (arena retire drops them)" if others else ""
         yield f"first come {left:,} matches that an earlier run left{of_others}"
-    for label in sorted(store.chances(db, ladder).keys() & {version.label for version in versions}):
+    for label in sorted(store.chances.chances(db, ladder).keys() & {version.label for version in versions}):
         yield f"{label} had its second chance, and plays one match at a time; --forgive {label} gives it back"
 
 
@@ -244,7 +245,7 @@ def _forgiven(bot: str, was_used: bool) -> str:
 
 def _summary(db: Database, ladder: Ladder, run: Run, seconds: float, budget: Budget, *, interrupted: bool) -> str:
     """Return what the run did, in a few lines of text."""
-    counts = store.counts(db, ladder)
+    counts = store.ladders.counts(db, ladder)
     lines = []
     if ladder.seed_text is not None:
         lines.append("the dice come from --seed: whoever knows it can foresee them")
@@ -276,5 +277,5 @@ def _summary(db: Database, ladder: Ladder, run: Run, seconds: float, budget: Bud
     if counts.unplayable:
         lines.append(f"{counts.unplayable:,} matches were void three times: try them again with --retry")
     if counts.done or counts.annulled:
-        lines.append(f"ladder hash {store.sign(db, ladder)}")
+        lines.append(f"ladder hash {store.ratings.sign(db, ladder)}")
     return "\n".join(lines)

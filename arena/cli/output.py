@@ -78,7 +78,7 @@ def typed_as(*words: object) -> str:
 
 def say_if_empty(db: Database, home: Path) -> None:
     """Tell people if there is no arena in the data directory ("home"): its name may be mistyped."""
-    if not store.is_stored(db):
+    if not store.database.is_stored(db):
         inside = home / HERE
         meant = f" (did you mean {str(inside)!r}?)" if inside.is_dir() else ""
         say(f"no bot was submitted and no ladder played in {str(home)!r} yet{meant}")

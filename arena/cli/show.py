@@ -23,7 +23,8 @@ from arena.reports.bots import BotFaults, BotMatch, BuiltIn, SecondChance, built
 from arena.reports.fault_card import fault_card
 from arena.reports.match_card import MatchCard, match_card
 from ladder import store
-from ladder.store import Correction, Match
+from ladder.store import Match
+from ladder.store.journal import Correction
 
 if TYPE_CHECKING:
     from sqlite_utils import Database
@@ -80,29 +81,29 @@ def show(
     if seat is not None:
         return _show_log(what, seat, home, as_json=as_json)
     with store.open_read(home) as db:
-        names = {version.name for version in store.versions(db)}
-        version = store.version(db, what) if what.partition("@")[0] in names else None
-        lacks = version is not None and store.lacking(db)
+        names = {version.name for version in store.bots.versions(db)}
+        version = store.bots.version(db, what) if what.partition("@")[0] in names else None
+        lacks = version is not None and store.cards.lacking(db)
     if lacks:
         bot_card.complete_home(home)
     with store.open_read(home) as db:
         if version is not None:
             most = matches if matches is not None else LISTED * as_json
             card = reports.bot_card(db, version, most, game.name if game else None)
-            banned = store.bans(db).get(version.name)
+            banned = store.journal.bans(db).get(version.name)
             return print_json(card) if as_json else _show_bot(card, game, banned)
         if what in submission.built_ins():
             own = built_in_card(submission.built_ins()[what])
             return print_json(own) if as_json else _show_built_in(own.bot)
 
         try:
-            found = store.match(db, what)
+            found = store.matches.match(db, what)
         except store.NotFound as error:
             if kept.is_name(what):
                 raise store.NotFound(f"{what} is an unrated match: arena replay {what} shows it") from error
             meant = suggest.meant(what, names | submission.built_ins().keys())
             raise store.NotFound(f"{error}, and no bot in {str(home)!r} is called so{meant}") from error
-        made = match_card(found, store.titles(db), store.logged(db, found))
+        made = match_card(found, store.journal.titles(db), store.logs.logged(db, found))
         return print_json(made) if as_json else _show_match(found, made)
 
 
@@ -110,7 +111,7 @@ def _write_page(home: Path, what: str, file: Path) -> None:
     """Write the page of a bot, and print where it is."""
     _complete(home)
     with store.open_read(home) as db:
-        names = {version.name for version in store.versions(db)}
+        names = {version.name for version in store.bots.versions(db)}
         if what.partition("@")[0] not in names:
             meant = suggest.meant(what, names)
             raise store.NotFound(f"no bot in {str(home)!r} is called {printable(what)!r}{meant}")
@@ -122,8 +123,8 @@ def _write_pages(home: Path, folder: Path) -> None:
     """Write a page for each bot that was submitted or has played, and print how many."""
     _complete(home)
     with store.open_read(home) as db:
-        played = {row.name for ladder in store.ladders(db) for row in store.leaderboard(db, ladder)}
-        wanted = {each.name for each in store.versions(db) if each.origin == "submitted"} | played
+        played = {row.name for ladder in store.ladders.ladders(db) for row in store.ratings.leaderboard(db, ladder)}
+        wanted = {each.name for each in store.bots.versions(db) if each.origin == "submitted"} | played
         files = {name: PAGE.convert(folder / f"{name}.html", None, None) for name in sorted(wanted)}
         for name, file in files.items():
             _write_bot(db, name, file)
@@ -133,13 +134,13 @@ def _write_pages(home: Path, folder: Path) -> None:
 def _write_bot(db: Database, name: str, file: Path) -> None:
     from arena.site.bot_file import bot_file  # imported here, since what makes pages is slow to load
 
-    write(file, bot_file(db, store.version(db, name).label).encode(errors="backslashreplace"))
+    write(file, bot_file(db, store.bots.version(db, name).label).encode(errors="backslashreplace"))
 
 
 def _complete(home: Path) -> None:
     """Bring what cards of bots need up to date. Raises StoreError if there is no home."""
     with store.open_read(home, must_exist=True) as db:
-        lacks = store.lacking(db)
+        lacks = store.cards.lacking(db)
     if lacks:
         bot_card.complete_home(home)
 

@@ -22,13 +22,13 @@ if TYPE_CHECKING:
 _decode = msgspec.json.Decoder(tuple[Line, ...]).decode
 
 
-def packed_log(found: Logged | Piece) -> store.Log:
+def packed_log(found: Logged | Piece) -> store.logs.Log:
     """Return what a bot printed in the form in which the store keeps it."""
     lines = gzip.compress(msgspec.json.encode(found.lines), compresslevel=1, mtime=0)
     bot = found.label.partition("@")[0]
     if isinstance(found, Piece):
-        return store.Log(bot, None, None, found.process, found.number, found.number + 1, lines)
-    return store.Log(bot, found.match, found.seat, found.process, found.since, found.until, lines)
+        return store.logs.Log(bot, None, None, found.process, found.number, found.number + 1, lines)
+    return store.logs.Log(bot, found.match, found.seat, found.process, found.since, found.until, lines)
 
 
 def read(packed: Iterable[bytes]) -> Iterator[Line]:
@@ -45,9 +45,10 @@ def of_match(db: Database, match: store.Match) -> Logs:
 
     Raises Unreadable.
     """
-    there = store.logged(db, match) if store.may_be_shown(db, match) else ()
+    there = store.logs.logged(db, match) if store.logs.may_be_shown(db, match) else ()
     return tuple(
-        tuple(read(store.printed(db, match, seat).own)) if seat in there else () for seat in range(len(match.seats))
+        tuple(read(store.logs.printed(db, match, seat).own)) if seat in there else ()
+        for seat in range(len(match.seats))
     )
 
 

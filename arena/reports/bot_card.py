@@ -146,41 +146,44 @@ class BotCard(Report):
 
 def bot_card(db: Database, version: store.Version, most: int, game: str | None = None) -> BotCard:
     """Read the card of a version, with at most so many of its matches; of all games or one."""
-    with store.one_state(db):
-        ladders = [_in_ladder(db, ladder, version) for ladder in store.ladders(db, game)]
+    with store.database.one_state(db):
+        ladders = [_in_ladder(db, ladder, version) for ladder in store.ladders.ladders(db, game)]
         return BotCard(
-            bot=BotVersion(**version._asdict(), title=store.titles(db).get(version.name)),
-            faults=[BotFaults(**each._asdict()) for each in store.faults(db, version.name)],
-            chances=[SecondChance(**each._asdict()) for each in store.chances_of(db, version.label)],
+            bot=BotVersion(**version._asdict(), title=store.journal.titles(db).get(version.name)),
+            faults=[BotFaults(**each._asdict()) for each in store.matches.faults(db, version.name)],
+            chances=[SecondChance(**each._asdict()) for each in store.chances.chances_of(db, version.label)],
             ladders=[each for each in ladders if each is not None],
-            matches=[BotMatch(**line._asdict()) for line in store.matches_of(db, version.label, most, game)],
+            matches=[BotMatch(**line._asdict()) for line in store.matches.matches_of(db, version.label, most, game)],
         )
 
 
 def _in_ladder(db: Database, ladder: store.Ladder, version: store.Version) -> BotInLadder | None:
-    rows = store.leaderboard(db, ladder)
+    rows = store.ratings.leaderboard(db, ladder)
     own = sorted([row for row in rows if row.name == version.name], key=lambda row: row.number)
     if not own:
         return None
     label = version.label if version.label in [row.label for row in own] else own[-1].label
-    shares, middle = store.shares(db, ladder, [row.label for row in own]), centre(rows, store.founders(db, ladder))
+    shares, middle = (
+        store.cards.shares(db, ladder, [row.label for row in own]),
+        centre(rows, store.ladders.founders(db, ladder)),
+    )
     return BotInLadder(
         game=ladder.key.game,
         players=ladder.key.seats,
         ladder=ladder.id,
         limits=ladder.key.limits,
         bots=len(rows),
-        unrated=store.unrated(db, ladder),
-        unsummed=store.unsummed(db, ladder),
+        unrated=store.cards.unrated(db, ladder),
+        unsummed=store.cards.unsummed(db, ladder),
         versions=[_version(db, ladder, row, shares, middle) for row in own],
         bot=label,
         opponents=_opponents(label, rows, shares, middle),
-        seats=[_seat(each, ladder.key.seats) for each in store.seat_sums(db, ladder, label)],
-        worth_a_look=distinct([notable_match(each) for each in store.notable(db, ladder, label)]),
+        seats=[_seat(each, ladder.key.seats) for each in store.cards.seat_sums(db, ladder, label)],
+        worth_a_look=distinct([notable_match(each) for each in store.cards.notable(db, ladder, label)]),
     )
 
 
-def _version(db: Database, ladder: store.Ladder, row: store.Row, shares: Shares, middle: float) -> VersionCard:
+def _version(db: Database, ladder: store.Ladder, row: store.records.Row, shares: Shares, middle: float) -> VersionCard:
     points = shares.score(row.label)
     same = ("mu", "sigma", "matches", "wins", "ties", "losses", "mean_rank", "forfeits")
     return VersionCard(
@@ -188,12 +191,12 @@ def _version(db: Database, ladder: store.Ladder, row: store.Row, shares: Shares,
         rank=row.place,
         rating=row.shown - middle,
         points=points and Estimate(**points._asdict()),
-        times=_times(store.decision_times(db, ladder, row.label)),
+        times=_times(store.times.decision_times(db, ladder, row.label)),
         **{name: getattr(row, name) for name in same},
     )
 
 
-def _times(times: store.DecisionTimes | None) -> DecisionTimes | None:
+def _times(times: store.times.DecisionTimes | None) -> DecisionTimes | None:
     return times and DecisionTimes(
         decisions=times.decisions,
         p50_ms=times.at_most(0.5),
@@ -203,7 +206,7 @@ def _times(times: store.DecisionTimes | None) -> DecisionTimes | None:
     )
 
 
-def _opponents(label: str, rows: Sequence[store.Row], shares: Shares, middle: float) -> list[OpponentCard]:
+def _opponents(label: str, rows: Sequence[store.records.Row], shares: Shares, middle: float) -> list[OpponentCard]:
     met = [(row, shares.head_to_head(label, row.label)) for row in rows if row.label != label]
     return [
         OpponentCard(bot=row.label, rating=row.shown - middle, points=Estimate(**points._asdict()))
@@ -212,7 +215,7 @@ def _opponents(label: str, rows: Sequence[store.Row], shares: Shares, middle: fl
     ]
 
 
-def _seat(sums: store.SeatSums, players: int) -> SeatCard:
+def _seat(sums: store.cards.SeatSums, players: int) -> SeatCard:
     matches = sums.matches
     share = sums.halves / (2 * (players - 1) * matches)
     low, high = wilson(share, matches, quantile(max(1, matches - 1)))
@@ -227,7 +230,7 @@ def _seat(sums: store.SeatSums, players: int) -> SeatCard:
     )
 
 
-def notable_match(match: store.Notable) -> NotableMatch:
+def notable_match(match: store.cards.Notable) -> NotableMatch:
     """Report a match that is worth a look."""
     better = NormalDist().cdf(match.value)
     return NotableMatch(

@@ -51,12 +51,12 @@ class Log(Report):
     """The newest last."""
 
 
-def entry(correction: store.Correction) -> Correction:
+def entry(correction: store.journal.Correction) -> Correction:
     """Report an entry of the record."""
     return Correction(**correction._asdict() | {"digest": correction.digest.hex()})
 
 
-def corrected(made: store.Annulled) -> Corrected:
+def corrected(made: store.annulment.Annulled) -> Corrected:
     """Report on a correction that was just made."""
     return Corrected(
         correction=entry(made.correction),
@@ -66,6 +66,6 @@ def corrected(made: store.Annulled) -> Corrected:
     )
 
 
-def log(entries: Sequence[store.Correction]) -> Log:
+def log(entries: Sequence[store.journal.Correction]) -> Log:
     """Report the record."""
     return Log(corrections=[entry(each) for each in entries])

@@ -80,10 +80,10 @@ class Front(Report):
 
 def front(db: Database, *, running: bool) -> Front:
     """List what there is; `running` says whether a process plays a ladder in the home."""
-    with store.one_state(db):
-        titles = store.titles(db)
-        listed = [_listed(db, ladder, titles, running=running) for ladder in store.ladders(db)]
-        versions = [each for each in store.versions(db) if each.origin == "submitted" and each.retired is None]
+    with store.database.one_state(db):
+        titles = store.journal.titles(db)
+        listed = [_listed(db, ladder, titles, running=running) for ladder in store.ladders.ladders(db)]
+        versions = [each for each in store.bots.versions(db) if each.origin == "submitted" and each.retired is None]
         newest = sorted(versions, key=lambda each: -each.created)[:NEWEST]
         return Front(
             ladders=listed,
@@ -100,11 +100,11 @@ def progress(db: Database, ladder: store.Ladder, *, running: bool) -> Progress:
 
     What a run was given, a number of matches or a time, bounds what there is to play until it ends.
     """
-    counts = store.counts(db, ladder)
-    run = store.current_run(db) if running else None
-    plays = ladder.id == (run.ladder if run is not None else store.ladders(db)[0].id)
+    counts = store.ladders.counts(db, ladder)
+    run = store.watching.current_run(db) if running else None
+    plays = ladder.id == (run.ladder if run is not None else store.ladders.ladders(db)[0].id)
     runs = running and counts.scheduled > 0 and plays
-    rate = store.speed(db, ladder) if runs else None
+    rate = store.watching.speed(db, ladder) if runs else None
     to_play, seconds = counts.scheduled, None
     if runs and run is not None and run.matches is not None:
         to_play = min(to_play, max(0, run.matches - counts.done))
@@ -118,8 +118,8 @@ def progress(db: Database, ladder: store.Ladder, *, running: bool) -> Progress:
 
 
 def _listed(db: Database, ladder: store.Ladder, titles: Mapping[str, str], *, running: bool) -> ListedLadder:
-    rows = store.provisional(db, ladder) or store.leaderboard(db, ladder)
-    middle = centre(rows, store.founders(db, ladder))
+    rows = store.ratings.provisional(db, ladder) or store.ratings.leaderboard(db, ladder)
+    middle = centre(rows, store.ladders.founders(db, ladder))
     leader = rows and Leader(bot=rows[0].label, rating=rows[0].shown - middle, title=titles.get(rows[0].name))
     return ListedLadder(
         ladder=ladder.id,

@@ -45,10 +45,10 @@ def rating_history(db: Database, ladder: store.Ladder) -> RatingHistory:
     """Tell how the ratings of all bots on the leaderboard moved."""
     points: defaultdict[str, list[RatingPoint]] = defaultdict(list)
     end = 0
-    with store.one_state(db):
-        rows = store.leaderboard(db, ladder)
-        history = store.history(db, ladder, POINTS, len(rows))
-        middle = centre(rows, store.founders(db, ladder))
+    with store.database.one_state(db):
+        rows = store.ratings.leaderboard(db, ladder)
+        history = store.watching.history(db, ladder, POINTS, len(rows))
+        middle = centre(rows, store.ladders.founders(db, ladder))
     for end, ratings in history:
         for label, (mu, sigma) in ratings.items():
             points[label].append(RatingPoint(matches=end, mu=mu - middle, sigma=sigma))

@@ -156,14 +156,17 @@ def leaderboard(
     db: Database, ladder: store.Ladder, game: Game[Any], *, cross: bool = False, by_seat: bool = False
 ) -> Leaderboard:
     """Read a ladder's leaderboard, with every bot against every other, or the worth of seats, where asked for."""
-    with store.one_state(db):
-        rows, provisional = store.leaderboard(db, ladder), store.provisional(db, ladder)
-        counts, settled = store.counts(db, ladder), store.find_settled(db, ladder)
+    with store.database.one_state(db):
+        rows, provisional = store.ratings.leaderboard(db, ladder), store.ratings.provisional(db, ladder)
+        counts, settled = store.ladders.counts(db, ladder), store.evidence.find_settled(db, ladder)
         labels = [row.label for row in provisional or rows]
-        evidence = store.evidence(db, ladder) if by_seat else None
-        shares = evidence or store.shares_now(db, ladder, labels)
-        zero = store.founders(db, ladder)
-        waiting, named = store.waiting(db, ladder), _Named(store.titles(db), store.bans(db).keys())
+        evidence = store.evidence.evidence(db, ladder) if by_seat else None
+        shares = evidence or store.evidence.shares_now(db, ladder, labels)
+        zero = store.ladders.founders(db, ladder)
+        waiting, named = (
+            store.ladders.waiting(db, ladder),
+            _Named(store.journal.titles(db), store.journal.bans(db).keys()),
+        )
     key = ladder.key
     bots = _ranked(rows, zero, settled, shares, named)
     return Leaderboard(
@@ -195,7 +198,7 @@ def leaderboard(
     )
 
 
-_Rated = TypeVar("_Rated", RankedBot, store.Row)
+_Rated = TypeVar("_Rated", RankedBot, store.records.Row)
 
 
 def field(bots: Sequence[_Rated]) -> Sequence[_Rated]:
@@ -219,13 +222,15 @@ def settled_centre(bots: Sequence[RankedBot], zero: Collection[str]) -> float:
 
 def _at_zero(bots: Sequence[_Rated], zero: Collection[str]) -> Sequence[_Rated]:
     """Return the bots whose mean is the zero of ratings; some that the ladder began with may have no match yet."""
-    return [bot for bot in bots if (bot.label if isinstance(bot, store.Row) else bot.bot) in zero] or field(bots)
+    return [bot for bot in bots if (bot.label if isinstance(bot, store.records.Row) else bot.bot) in zero] or field(
+        bots
+    )
 
 
 def ladder_run(db: Database, ladder: store.Ladder, game: Game[Any], played: int) -> LadderRun:
     """Read the leaderboard after a run that played so many matches, and sign it."""
     board = leaderboard(db, ladder, game)
-    return LadderRun(**msgspec.structs.asdict(board), played=played, hash=store.sign(db, ladder))
+    return LadderRun(**msgspec.structs.asdict(board), played=played, hash=store.ratings.sign(db, ladder))
 
 
 class _Named(NamedTuple):
@@ -236,7 +241,11 @@ class _Named(NamedTuple):
 
 
 def _ranked(
-    rows: Sequence[store.Row], zero: Collection[str], settled: store.Settled, shares: Shares, named: _Named
+    rows: Sequence[store.records.Row],
+    zero: Collection[str],
+    settled: store.evidence.Settled,
+    shares: Shares,
+    named: _Named,
 ) -> list[RankedBot]:
     ranked = []
     middle = centre(rows, zero)

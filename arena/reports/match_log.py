@@ -44,7 +44,7 @@ def unrated_log(match: Document, seat: int) -> MatchLog:
     )
 
 
-def match_log(match: store.Match, seat: int, printed: store.Printed) -> MatchLog:
+def match_log(match: store.Match, seat: int, printed: store.logs.Printed) -> MatchLog:
     """Report on what is kept of a seat. Raises Unreadable."""
     meanwhile = deque((text for _, text in logs.read(printed.pieces)), maxlen=MEANWHILE)
     return MatchLog(

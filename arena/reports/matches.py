@@ -69,8 +69,8 @@ class LadderMatches(Report):
 def ladder_matches(db: Database, ladder: store.Ladder, most: int) -> LadderMatches:
     """List at most so many matches of each kind."""
     return LadderMatches(
-        worth_a_look=distinct([notable_match(each) for each in store.most_notable(db, ladder, most)]),
-        latest=[_listed(each, ladder.key.game) for each in store.latest_of(db, ladder, most)],
+        worth_a_look=distinct([notable_match(each) for each in store.cards.most_notable(db, ladder, most)]),
+        latest=[_listed(each, ladder.key.game) for each in store.watching.latest_of(db, ladder, most)],
     )
 
 
@@ -88,8 +88,8 @@ def selected(db: Database, ladder: store.Ladder, most: int) -> LadderMatches:
 
 def latest_matches(db: Database, most: int) -> list[ListedMatch]:
     """List the matches of all ladders that were finished last."""
-    of_ladder = {ladder.id: ladder.key.game for ladder in store.ladders(db)}
-    return [_listed(each, of_ladder[each.ladder]) for each in store.latest_matches(db, most)]
+    of_ladder = {ladder.id: ladder.key.game for ladder in store.ladders.ladders(db)}
+    return [_listed(each, of_ladder[each.ladder]) for each in store.watching.latest_matches(db, most)]
 
 
 def kept_matches(home: Path, most: int) -> list[KeptMatch]:
@@ -113,7 +113,7 @@ def kept_matches(home: Path, most: int) -> list[KeptMatch]:
     return found
 
 
-def _listed(match: store.LatestMatch, game: str) -> ListedMatch:
+def _listed(match: store.watching.LatestMatch, game: str) -> ListedMatch:
     ranks, scores, forfeits = zip(*match.seats, strict=True)
     return ListedMatch(
         id=match.id,
@@ -127,7 +127,7 @@ def _listed(match: store.LatestMatch, game: str) -> ListedMatch:
     )
 
 
-def _remark(game: str, match: store.LatestMatch) -> str:
+def _remark(game: str, match: store.watching.LatestMatch) -> str:
     """Return what is said of a match whose scores do not tell who won; nothing if the game is not here any more."""
     if game not in games.names():
         return ""

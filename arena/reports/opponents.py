@@ -23,5 +23,5 @@ class Opponent(Report):
 
 def opponents(db: Database, game: Game[Any]) -> list[Opponent]:
     """List the bots that play a game and are not retired: the built-in ones, then the newest of the submitted ones."""
-    titles = store.titles(db)
+    titles = store.journal.titles(db)
     return [Opponent(bot=bot, title=titles.get(bot.partition("@")[0])) for bot in roster.players(db, game)]

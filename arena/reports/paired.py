@@ -38,9 +38,9 @@ class Paired(Report):
 
 def paired(db: Database, ladder: store.Ladder, bot: str, other: str) -> Paired:
     """Compare two versions by their labels."""
-    with store.one_state(db):
-        everybody = [row.label for row in store.leaderboard(db, ladder)]  # leads go by common opponents, too
-        shares = store.shares_now(db, ladder, everybody)
+    with store.database.one_state(db):
+        everybody = [row.label for row in store.ratings.leaderboard(db, ladder)]  # leads go by common opponents, too
+        shares = store.evidence.shares_now(db, ladder, everybody)
     points, lead = shares.head_to_head(bot, other), shares.lead(bot, other)
     return Paired(
         ladder=ladder.id,

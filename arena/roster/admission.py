@@ -97,7 +97,7 @@ def admit(
         reached(program)
         with store.open(home) as db:
             version, new = roster.enter(db, home, program, "submitted")
-            others = [each for each in store.versions(db) if each.name != version.name]
+            others = [each for each in store.bots.versions(db) if each.name != version.name]
         elsewhere = _elsewhere(home, path, version.name, new=new)
     twins = [other.label for other in others if _is_same(home, other, version)]
     was_retired = newest is not None and newest.retired is not None
@@ -165,7 +165,7 @@ def told_if_stopped(home: Path, path: Path) -> Iterator[Callable[[Program], None
 
 def _newest(home: Path, name: str) -> store.Version | None:
     with store.open_read(home) as db:
-        return next(reversed(store.versions(db, name)), None)
+        return next(reversed(store.bots.versions(db, name)), None)
 
 
 def _take(
@@ -188,7 +188,7 @@ def _take(
         called = taken.program.name
         if strict:
             _check_free(db, called)
-        newest = next(reversed(store.versions(db, called)), None)
+        newest = next(reversed(store.bots.versions(db, called)), None)
     if newest is not None and newest.origin == "submitted" and not plays and _says_the_same(home, taken, newest):
         taken = taken._replace(program=submission.playing(taken.program, newest.games))
     return taken, newest
@@ -243,12 +243,12 @@ def _check_free(db: Database, name: str) -> None:
     if name in roster.built_ins(db):
         raise BadSubmission(f"{name!r} is a built-in bot's name: choose another with --name")
     try:
-        store.check_not_banned(db, name)
+        store.bots.check_not_banned(db, name)
     except store.StoreError as error:
         raise BadSubmission(str(error)) from error
     if name in (others := roster.names(db)):
         return
     like = [other for other in sorted(others) if submission.skeleton(other) == submission.skeleton(name)]
-    like += [title for title in store.titles(db).values() if looks(title) == looks(name)]
+    like += [title for title in store.journal.titles(db).values() if looks(title) == looks(name)]
     if like:
         raise BadSubmission(f"{name!r} could be taken for {like[0]!r}, which is there: choose another with --name")

@@ -29,6 +29,7 @@ from arena.submission import BadSubmission
 from arena.submission.budget import open_ordinary
 from arena.submission.program import files_in
 from ladder import store
+from ladder.store import export, restoring
 from ladder.store.home import UNRATED, make_file
 
 if TYPE_CHECKING:
@@ -69,7 +70,7 @@ def backup(home: Path, target: Path, report: Report) -> Copied:
         raise store.StoreError(f"there is no folder {target.parent} to make {target.name} in")
     check_unseen(target)
     with store.open_read(home, must_exist=True) as db, _appearing(target) as part:
-        store.backup(db, part / "arena.db", _of_database(db, report))
+        export.backup(db, part / "arena.db", _of_database(db, report))
         return _copy_programs(_versions(db, home), home, part, report)
 
 
@@ -89,8 +90,8 @@ def restore(source: Path, home: Path, report: Report) -> Copied:
     if os.path.lexists(home) and not (home.is_dir() and {*os.listdir(home)} <= {_part(home).name}):
         instead = "move it away, or name a new home with --home"
         raise store.StoreError(f"{home} is there already and stays as it is: {instead}")
-    with store.open_copy(file) as old, _appearing(home.resolve()) as part:
-        store.restore(old, part / "arena.db", _of_database(old, report))
+    with restoring.open_copy(file) as old, _appearing(home.resolve()) as part:
+        restoring.restore(old, part / "arena.db", _of_database(old, report))
         with store.open(part) as db:  # brings it up to date
             return _copy_programs(_versions(db, shown), source, part, report)
 
@@ -121,7 +122,7 @@ def _versions(db: Database, source: Path) -> tuple[store.Version, ...]:
     Raises StoreError unless their names are names and their digests are digests, since those become paths.
     """
     with suppress(BadSubmission, TypeError, ValueError, RecursionError):
-        versions = store.versions(db)
+        versions = store.bots.versions(db)
         if all(submission.check_name(each.name) and _has_digests(each) for each in versions):
             return versions
     strange = "has a version with a name or digest that no arena gives"

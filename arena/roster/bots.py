@@ -40,7 +40,7 @@ def enter_built_ins(db: Database, home: Path) -> None:
 def enter(db: Database, home: Path, program: Program, origin: str) -> tuple[store.Version, bool]:
     """Store a program and make it a version; return its newest version, and whether that is new."""
     submission.store(program, folder(home))
-    return store.add_version(
+    return store.bots.add_version(
         db,
         program.name,
         program.digest,
@@ -60,7 +60,7 @@ def check_known(home: Path, names: Iterable[str]) -> None:
                 known(db, home, name)
 
 
-def retire(home: Path, name: str, *, undo: bool = False) -> store.Retired:
+def retire(home: Path, name: str, *, undo: bool = False) -> store.retirement.Retired:
     """Retire a bot or one version of it: leave it out of future fields and drop its scheduled matches.
 
     With `undo`, put it back into the field. Return the versions whose state changed, and how many matches were
@@ -74,10 +74,10 @@ def retire(home: Path, name: str, *, undo: bool = False) -> store.Retired:
         if built_in:  # one that never played may have no version yet
             enter_built_ins(db, home)
         if undo:
-            return store.Retired(store.reinstate(db, name), 0)
-        retired = store.retire(db, name)
-        for ladder in store.ladders(db) if retired.dropped else ():
-            store.apply_ratings(db, ladder)  # rate the matches that waited for dropped ones
+            return store.retirement.Retired(store.retirement.reinstate(db, name), 0)
+        retired = store.retirement.retire(db, name)
+        for ladder in store.ladders.ladders(db) if retired.dropped else ():
+            store.ratings.apply_ratings(db, ladder)  # rate the matches that waited for dropped ones
         return retired
 
 
@@ -93,13 +93,13 @@ def build_log(home: Path, digest: str) -> Path:
 
 def built_ins(db: Database) -> dict[str, Program]:
     """Return the built-in bots by name, except those whose name a submitted bot took before the arena had them."""
-    taken = {version.name for version in store.versions(db) if version.origin == "submitted"}
+    taken = {version.name for version in store.bots.versions(db) if version.origin == "submitted"}
     return {name: program for name, program in submission.built_ins().items() if name not in taken}
 
 
 def names(db: Database) -> set[str]:
     """Return the names of all bots, submitted or built in."""
-    return {version.name for version in store.versions(db)} | submission.built_ins().keys()
+    return {version.name for version in store.bots.versions(db)} | submission.built_ins().keys()
 
 
 # Listing
@@ -123,14 +123,14 @@ class Entry(NamedTuple):
 
 def listed(db: Database, home: Path) -> list[Entry]:
     """Return every bot: the built-ins, then the submitted ones, version by version."""
-    gone, banned, titles = _retired(db), store.bans(db), store.titles(db)
+    gone, banned, titles = _retired(db), store.journal.bans(db), store.journal.titles(db)
 
     def entry(bot: str, origin: str, program: Program, retired: bool) -> Entry:
         said = program.games, program.about, program.language, retired, program.slow
         return Entry(bot, origin, *said, program.name in banned, titles.get(program.name))
 
     entries = [entry(name, "built-in", bot, (name, bot.digest) in gone) for name, bot in built_ins(db).items()]
-    for version in store.versions(db):
+    for version in store.bots.versions(db):
         if version.origin == "submitted":
             retired = version.retired is not None
             entries.append(entry(version.label, version.origin, program_of(home, version), retired))
@@ -138,7 +138,7 @@ def listed(db: Database, home: Path) -> list[Entry]:
 
 
 def _retired(db: Database) -> set[tuple[str, str]]:
-    return {(version.name, version.digest) for version in store.versions(db) if version.retired is not None}
+    return {(version.name, version.digest) for version in store.bots.versions(db) if version.retired is not None}
 
 
 # Who plays
@@ -163,16 +163,16 @@ def players(db: Database, game: Game[Any], *, slow: bool = True) -> list[str]:
 
     Built-ins that are slow at the game are left out unless `slow`.
     """
-    gone, banned = _retired(db), store.bans(db)
+    gone, banned = _retired(db), store.journal.bans(db)
     own = {
         name: bot for name, bot in built_ins(db).items() if name not in banned and (slow or game.name not in bot.slow)
     }
     built_in = [name for name, bot in own.items() if game.name in bot.games and (name, bot.digest) not in gone]
-    return built_in + [version.label for version in store.field(db, game.name) if version.origin == "submitted"]
+    return built_in + [version.label for version in store.bots.field(db, game.name) if version.origin == "submitted"]
 
 
 def _checked(db: Database, home: Path, game: Game[Any], wanted: Sequence[str]) -> list[str]:
-    own, banned = built_ins(db), store.bans(db)
+    own, banned = built_ins(db), store.journal.bans(db)
     met: Counter[tuple[str, str]] = Counter()
     for name in wanted:
         bot = own[name] if name in own else known(db, home, name)
@@ -193,7 +193,7 @@ def starter(db: Database, home: Path, sandbox: Sandbox = UNCONFINED) -> Callable
 
     @cache
     def entrant(label: str) -> Entrant:
-        version = store.version(db, label)
+        version = store.bots.version(db, label)
         program = program_of(home, version)
         _check_held(program, sandbox)
         check_wishes(replace(program, name=version.label), sandbox)
@@ -249,8 +249,8 @@ def built(home: Path, program: Program, sandbox: Sandbox, building: Building, *,
     check_wishes(program, sandbox)
     if not program.build:
         return program
-    store.make_home(home)
-    store.close_home(home)
+    store.home.make_home(home)
+    store.home.close_home(home)
     key = results.key(program, sandbox)
     if (found := results.find(program, home / "built", key)) is not None:
         building.say(f"{program.name} is built already, from the same files with the same tools")
@@ -330,15 +330,15 @@ def _check_plays(name: str, plays: Sequence[str], game: Game[Any]) -> None:
 
 
 def _is_known(db: Database, text: str) -> bool:
-    return any(text in (version.name, version.label) for version in store.versions(db))
+    return any(text in (version.name, version.label) for version in store.bots.versions(db))
 
 
 def known(db: Database, home: Path, name: str, or_else: str = "") -> store.Version:
     """Return the version that a name or label means. Raises BadSubmission if there is none."""
     try:
-        return store.version(db, name)
+        return store.bots.version(db, name)
     except store.NotFound as error:
-        if name.partition("@")[0] in {version.name for version in store.versions(db)}:
+        if name.partition("@")[0] in {version.name for version in store.bots.versions(db)}:
             raise BadSubmission(str(error)) from None
         where = f" in {str(home)!r}"
         raise BadSubmission(suggest.unknown("bot", name, sorted(names(db)), where) + or_else) from None

@@ -33,26 +33,30 @@ PREFIX = 6
 """Characters of a match's id that annulling takes at least, since it cannot be undone."""
 
 
-def annul(home: Path, what: str, why: str, *, ladder: str | None = None, since: float | None = None) -> store.Annulled:
+def annul(
+    home: Path, what: str, why: str, *, ladder: str | None = None, since: float | None = None
+) -> store.annulment.Annulled:
     """Annul a match, by the beginning of its id, or those matches of a bot or version that count.
 
     `ladder` and `since` choose among the matches of a bot. The caller has the ratings computed anew. Raises
     BadSubmission and StoreError.
     """
     with store.open_read(home, must_exist=True) as db:
-        is_bot = what.partition("@")[0] in {version.name for version in store.versions(db)} and not _is_id(db, what)
+        is_bot = what.partition("@")[0] in {version.name for version in store.bots.versions(db)} and not _is_id(
+            db, what
+        )
         if not is_bot:
             _check_match(db, home, what, chosen=ladder is not None or since is not None)
         _check_ladder(db, ladder)
     with store.open(home) as db:
         if is_bot:
-            return store.annul_bot(db, what, why, ladder=ladder, since=since)
-        return store.annul_match(db, what, why)
+            return store.annulment.annul_bot(db, what, why, ladder=ladder, since=since)
+        return store.annulment.annul_match(db, what, why)
 
 
 def annul_host(
     home: Path, host: str, why: str, *, ladder: str | None = None, since: float | None = None
-) -> store.Annulled:
+) -> store.annulment.Annulled:
     """Annul those matches that a host of a cluster has played; otherwise as `annul`."""
 
     def was_played_there(packed: bytes) -> bool:
@@ -64,20 +68,20 @@ def annul_host(
     with store.open_read(home, must_exist=True) as db:
         _check_ladder(db, ladder)
     with store.open(home) as db:
-        return store.annul_those(db, f"host {host}", why, was_played_there, ladder=ladder, since=since)
+        return store.annulment.annul_those(db, f"host {host}", why, was_played_there, ladder=ladder, since=since)
 
 
 def _check_ladder(db: Database, ladder: str | None) -> None:
     """Raise NotFound if no ladder has this id."""
-    if ladder is not None and store.find_ladder(db, ladder) is None:
-        there = ", ".join(each.id for each in store.ladders(db)) or "none yet"
+    if ladder is not None and store.ladders.find_ladder(db, ladder) is None:
+        there = ", ".join(each.id for each in store.ladders.ladders(db)) or "none yet"
         raise store.NotFound(f"no ladder {suggest.short(ladder)}: there is {there}")
 
 
 def _is_id(db: Database, what: str) -> bool:
     """Tell whether this is a whole id of a match. It means the match, even if somebody has called a bot so."""
     try:
-        return store.match(db, what).id == what
+        return store.matches.match(db, what).id == what
     except store.NotFound:
         return False
 
@@ -90,39 +94,39 @@ def _check_match(db: Database, home: Path, what: str, *, chosen: bool) -> None:
     if len(what) < PREFIX:
         raise store.NotFound(f"{suggest.short(what)} is less than {PREFIX} characters of a match's id, and {nobody}")
     try:
-        store.match(db, what)
+        store.matches.match(db, what)
     except store.NotFound as error:
         raise store.NotFound(f"{error}, and {nobody}") from error
 
 
-def ban(home: Path, name: str, why: str, *, since: float | None = None, keep: bool = False) -> store.Annulled:
+def ban(home: Path, name: str, why: str, *, since: float | None = None, keep: bool = False) -> store.annulment.Annulled:
     """Retire all versions of a bot for good, and annul its groups, or those with a match finished at a time or later.
 
     With `keep` what it played goes on counting. The caller has the ratings computed anew. Raises BadSubmission and
     StoreError.
     """
     with _with_bot(home, name) as db:
-        return store.ban(db, name, why, since=since, keep=keep)
+        return store.annulment.ban(db, name, why, since=since, keep=keep)
 
 
-def unban(home: Path, name: str, why: str) -> store.Annulled:
+def unban(home: Path, name: str, why: str) -> store.annulment.Annulled:
     """Lift a ban. Raises BadSubmission and StoreError."""
     with _with_bot(home, name) as db:
-        return store.unban(db, name, why)
+        return store.annulment.unban(db, name, why)
 
 
-def rename(home: Path, name: str, title: str) -> store.Correction:
+def rename(home: Path, name: str, title: str) -> store.journal.Correction:
     """Give a bot a name for people; its own name takes that away again. Raises BadSubmission and StoreError."""
     title = unicodedata.normalize("NFKC", " ".join(title.split()))
     _check_title(title)
     with _with_bot(home, name) as db:
-        titles = store.titles(db)
+        titles = store.journal.titles(db)
         for other in sorted(names(db) - {name}):
             for taken in filter(None, (other, titles.get(other))):
                 if looks(taken) == looks(title):
                     like = f"{suggest.short(title)} could be taken for {suggest.short(taken)}"
                     raise BadSubmission(f"{like}, a name of {other}: choose another")
-        return store.rename(db, name, title)
+        return store.bots.rename(db, name, title)
 
 
 def _check_title(title: str) -> None:

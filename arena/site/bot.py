@@ -23,9 +23,9 @@ LISTED = 20
 
 def page(db: Database, request: Request, _: bool) -> Made:
     """Make the page of a version or, by a bot's name alone, of its newest version."""
-    version = store.version(db, request.path_params["bot"])
+    version = store.bots.version(db, request.path_params["bot"])
     card = bot_card(db, version, LISTED)
-    banned = store.bans(db).get(version.name)
+    banned = store.journal.bans(db).get(version.name)
     return Made(
         render(
             "bot.html",
@@ -37,7 +37,7 @@ def page(db: Database, request: Request, _: bool) -> Made:
             times={each.ladder: _times(each) for each in card.ladders},
             plots={each.ladder: _history(db, each) for each in card.ladders},
             lines=plots.LINES,
-            titles=store.titles(db),
+            titles=store.journal.titles(db),
             events="/events",
         )
     )
@@ -51,7 +51,7 @@ def _times(card: BotInLadder) -> Markup:
 
 def _history(db: Database, card: BotInLadder) -> Markup:
     """Draw how the ratings of the newest versions of a bot moved in a ladder."""
-    ladder = store.find_ladder(db, card.ladder)
+    ladder = store.ladders.find_ladder(db, card.ladder)
     assert ladder is not None, "a card of a ladder that is not there"
     history = rating_history(db, ladder)
     own = {version.bot for version in card.versions[-plots.LINES :]}

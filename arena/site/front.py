@@ -21,7 +21,7 @@ def page(db: Database, _: Request, running: bool) -> Made:
     found = reports.front(db, running=running)
     settings = {each.ladder: _settings(each) for each in found.ladders if each.game in games.names()}
     played = {each.ladder: game_title(each.game) for each in found.ladders}
-    given = {"front": found, "settings": settings, "played": played, "titles": store.titles(db)}
+    given = {"front": found, "settings": settings, "played": played, "titles": store.journal.titles(db)}
     return Made(render("front.html", **given, events="/events"))
 
 

@@ -70,10 +70,10 @@ class Home:
             reader.close()
 
     def _looked_at(self) -> Seen:
-        running = store.is_running(self.folder)
+        running = store.database.is_running(self.folder)
         db = self._watcher.connection()
-        marks = {ladder: f"{mark} {running}" for ladder, mark in store.marks(db).items()}
-        changes = store.changes(db)
+        marks = {ladder: f"{mark} {running}" for ladder, mark in store.watching.marks(db).items()}
+        changes = store.database.changes(db)
         unrated = _modified(self.folder / "unrated")
         return Seen(f"{_identity(self.folder / 'arena.db')} {changes} {unrated} {running}", marks, running)
 
@@ -97,7 +97,7 @@ class _Reader:
 
         def made() -> T:
             try:
-                with store.one_line(self._path):
+                with store.database.one_line(self._path):
                     return make()
             except store.NotFound:
                 raise

@@ -39,7 +39,7 @@ def page(db: Database, request: Request, running: bool) -> Made:
     """Make the page of a ladder."""
     ladder = find(db, request.path_params["ladder"])
     game = games.game(ladder.key.game)
-    board = leaderboard(db, ladder, game, cross=len(store.leaderboard(db, ladder)) <= LARGEST_CROSS)
+    board = leaderboard(db, ladder, game, cross=len(store.ratings.leaderboard(db, ladder)) <= LARGEST_CROSS)
     now = progress(db, ladder, running=running)
     return Made(
         render(
@@ -53,8 +53,8 @@ def page(db: Database, request: Request, running: bool) -> Made:
             places=board.places or {},
             largest=LARGEST_CROSS,
             matches=ladder_matches(db, ladder, LISTED),
-            titles=store.titles(db),
-            hash=None if now.to_play else store.kept_hash(db, ladder),
+            titles=store.journal.titles(db),
+            hash=None if now.to_play else store.ratings.kept_hash(db, ladder),
             chosen=ladder.seed_text is not None,
             events=f"/ladder/{ladder.id}/events",
             **_table(board, request),
@@ -104,7 +104,7 @@ def matches(db: Database, request: Request, _: bool, most: int = SELECTED) -> Ma
             ladder=ladder.id,
             name=title(game, ladder.key.seats),
             matches=selected(db, ladder, most),
-            titles=store.titles(db),
+            titles=store.journal.titles(db),
             events=f"/ladder/{ladder.id}/events",
         )
     )
@@ -112,7 +112,7 @@ def matches(db: Database, request: Request, _: bool, most: int = SELECTED) -> Ma
 
 def find(db: Database, ladder_id: str) -> store.Ladder:
     """Return the ladder with an id. Raises NotFound."""
-    found = store.find_ladder(db, ladder_id)
+    found = store.ladders.find_ladder(db, ladder_id)
     if found is None or found.key.game not in games.names():
         raise store.NotFound(f"no ladder {ladder_id!r} of a game that this arena has")
     return found

@@ -32,15 +32,19 @@ HTML, JSON = "text/html; charset=utf-8", "application/json"
 
 def page(db: Database, request: Request, _: bool) -> Made:
     """Make the page of a match of a ladder."""
-    match = store.match(db, request.path_params["match"])
-    card = match_card(match, store.titles(db), store.logged(db, match))
+    match = store.matches.match(db, request.path_params["match"])
+    card = match_card(match, store.journal.titles(db), store.logs.logged(db, match))
     try:
         shown = _document(db, match)
     except (Unreadable, UnknownGame) as error:
         return Made(render("match_card.html", card=card, why=_why_not(match, error)))
-    before = store.ratings_before(db, match.id, match.line_up) if card.ratings else {}
-    middle = centre(store.leaderboard(db, match.ladder), store.founders(db, match.ladder)) if card.ratings else 0.0
-    printed = store.may_be_shown(db, match)
+    before = store.watching.ratings_before(db, match.id, match.line_up) if card.ratings else {}
+    middle = (
+        centre(store.ratings.leaderboard(db, match.ladder), store.ladders.founders(db, match.ladder))
+        if card.ratings
+        else 0.0
+    )
+    printed = store.logs.may_be_shown(db, match)
     faults = [
         list(fault_card(match, seat, own=False, printed=printed))
         for seat, each in enumerate(match.seats)
@@ -96,11 +100,11 @@ def document_kept(shown: Document) -> Made:
 
 def log(db: Database, request: Request, _: bool) -> Made:
     """Make the page of what a bot printed in a match."""
-    match, number = store.match(db, request.path_params["match"]), request.path_params["seat"]
+    match, number = store.matches.match(db, request.path_params["match"]), request.path_params["seat"]
     if number not in map(str, range(len(match.line_up))):
         raise store.NotFound(f"match {match.id} has the seats 0 to {len(match.line_up) - 1}")
     seat = int(number)
-    return Made(render("log.html", log=match_log(match, seat, store.printed(db, match, seat))))
+    return Made(render("log.html", log=match_log(match, seat, store.logs.printed(db, match, seat))))
 
 
 def _viewer(shown: Document, caution: str, **given: Any) -> Made:
@@ -111,7 +115,7 @@ def _viewer(shown: Document, caution: str, **given: Any) -> Made:
 
 
 def _found(db: Database, request: Request) -> tuple[store.Match, Document]:
-    match = store.match(db, request.path_params["match"])
+    match = store.matches.match(db, request.path_params["match"])
     return match, _document(db, match)
 
 

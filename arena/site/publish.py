@@ -84,9 +84,9 @@ def publish(home: Path, target: Path, most: int, report: Progress = lambda _done
     Raises StoreError, also if there is no home, and CannotPublish.
     """
     with (
-        store.one_line(home / "arena.db"),
+        store.database.one_line(home / "arena.db"),
         store.open_read(home, must_exist=True) as db,
-        store.one_state(db),
+        store.database.one_state(db),
         opened(target) as folder,
     ):
         _Site(db, home, folder, most).publish(report)
@@ -110,7 +110,7 @@ class _Site:
         self._there = _there(db, most)
         self._there["match"] |= self._annulled
         self._find = cache(lambda address: next(self._ways(address), None))
-        titles = store.titles(db)
+        titles = store.journal.titles(db)
         self._made_of = cache(lambda id: _digest(db, id, titles))
 
     def publish(self, report: Progress) -> None:
@@ -176,10 +176,10 @@ class _Site:
 
 def _there(db: Database, most: int) -> dict[str, set[str]]:
     """Return what may stand in the place of the braces, by name: no other address becomes a file."""
-    ladders = [each for each in store.ladders(db) if each.key.game in games.names()]
+    ladders = [each for each in store.ladders.ladders(db) if each.key.game in games.names()]
     return {
         "ladder": {each.id for each in ladders},
-        "bot": {each.label for each in store.versions(db)},
+        "bot": {each.label for each in store.bots.versions(db)},
         "match": {id for each in ladders for id in selected(db, each, most).ids},
         "seat": {str(seat) for each in ladders for seat in range(each.key.seats)},
         "page": {name.removesuffix(".md") for name in docs.pages()},
@@ -194,7 +194,7 @@ def _annulled(db: Database, before: Collection[str]) -> Iterator[str]:
     for file in map(Path, before):
         if file.parent == Path("match") and file.suffix == ".html":
             try:
-                if store.match(db, file.stem).annulled:
+                if store.matches.match(db, file.stem).annulled:
                     yield file.stem
             except store.NotFound:  # it is of another home
                 continue
@@ -205,9 +205,9 @@ def _digest(db: Database, match_id: str, titles: Mapping[str, str]) -> str:
 
     Ratings before the match are not in it: where they change, those after it do.
     """
-    match = store.match(db, match_id)
-    logged = store.logged(db, match)
-    printed = [store.printed(db, match, seat) for seat in logged] if store.may_be_shown(db, match) else None
+    match = store.matches.match(db, match_id)
+    logged = store.logs.logged(db, match)
+    printed = [store.logs.printed(db, match, seat) for seat in logged] if store.logs.may_be_shown(db, match) else None
     named = [titles.get(label.partition("@")[0]) for label in match.line_up]
     parts = (
         _arena(),

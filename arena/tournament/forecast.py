@@ -30,8 +30,8 @@ def forecast(db: Database, ladder: store.Ladder, workers: int) -> Forecast | Non
 
     While a worker waits for one bot, the others of its matches rest: the thinking of all is added.
     """
-    load = store.to_play(db, ladder)
-    paces = {label: pace for label in load if (pace := store.pace(db, ladder, label)) is not None}
+    load = store.ladders.to_play(db, ladder)
+    paces = {label: pace for label in load if (pace := store.matches.pace(db, ladder, label)) is not None}
     if not paces:
         return None
     lasts = {label: load[label] * pace.seconds / workers for label, pace in paces.items()}

@@ -78,7 +78,7 @@ class Run(NamedTuple):
 
     played: int = 0
     decisions: int = 0
-    void: store.VoidMatch | None = None
+    void: store.records.VoidMatch | None = None
     health: Health = Health()
     chances: tuple[tuple[str, str], ...] = ()
     """Labels of bots that used their second chance, each with what had happened."""
@@ -110,12 +110,12 @@ def run_ladder(
     """
     budget = budget or Budget()
     entrant = roster.starter(db, home, workers.sandbox)
-    labels = [store.version(db, name).label for name in field]
-    awaited = store.awaited(db, ladder, retry=retry)
+    labels = [store.bots.version(db, name).label for name in field]
+    awaited = store.ladders.awaited(db, ladder, retry=retry)
     entrants = [entrant(label) for label in (*awaited, *labels)]  # before anything is played or planned
     player = _Player(db, ladder, workers, entrant, report, time.time() if since is None else since)
     player.know(entrants)
-    store.apply_ratings(db, ladder)  # rate what waited for matches that were dropped since
+    store.ratings.apply_ratings(db, ladder)  # rate what waited for matches that were dropped since
     player.see_retired()
     if retry:
         player.play_unplayable(ends=lambda: budget.is_over)
@@ -129,8 +129,8 @@ def run_ladder(
         field = [label for label in labels if label not in player.run.retired]
         fits = len(field) >= ladder.key.seats
         piece = budget.piece(player.run.played, ladder.key.seats)
-        added = store.plan(db, ladder, field, due, piece) if fits else 0
-        if store.counts(db, ladder).scheduled:
+        added = store.ladders.plan(db, ladder, field, due, piece) if fits else 0
+        if store.ladders.counts(db, ladder).scheduled:
             player.grows = grows or added == piece * ladder.key.seats
             if not player.run.played:
                 planned()
@@ -141,7 +141,7 @@ def run_ladder(
             break
     player.see_retired()
     if budget.is_limited and is_own:
-        store.end_leg(db, ladder)
+        store.ladders.end_leg(db, ladder)
     return player.run
 
 
@@ -176,12 +176,12 @@ class _Player:
         """By digest, the labels of the bots that have it."""
         self._playing: set[str] = set()
         """Labels of all bots that may play."""
-        self._retirements = {label: when for label, when in store.retirements(db).items() if when <= since}
+        self._retirements = {label: when for label, when in store.retirement.retirements(db).items() if when <= since}
         self._looked = time.monotonic()
 
     def know(self, entrants: Iterable[Entrant]) -> None:
         """Add bots that may play; those that used their second chance in an earlier run have none left."""
-        used, chances = store.chances(self._db, self._ladder), {}
+        used, chances = store.chances.chances(self._db, self._ladder), {}
         for entrant in entrants:
             self._labels.setdefault(entrant.digest, set()).add(entrant.label)
             self._playing.add(entrant.label)
@@ -198,7 +198,7 @@ class _Player:
         self._count()
         begun, groups = 0.0, 0
         while not self._workers.stopped:
-            phase = store.next_phase(self._db, self._ladder)
+            phase = store.phases.next_phase(self._db, self._ladder)
             if phase is not None and phase.end is not None:
                 self._play(self._workers.slowest_first(map(self._task, self._scheduled(phase))))
                 continue
@@ -211,14 +211,14 @@ class _Player:
             begun, self._thought = time.monotonic(), 0.0
             groups = self._open_block(phase, room)
 
-    def _open_block(self, phase: store.Phase, room: int) -> int:
+    def _open_block(self, phase: store.phases.Phase, room: int) -> int:
         """Play the first phase of a new block; return how many groups the block has, at most `room`.
 
         It ends where this phase ends after `PHASE_SECONDS` or so or, if the run is stopped, behind what was dealt: bots
         may have printed those dice, so they are of no use for a match that is planned anew.
         """
         seats = self._ladder.key.seats
-        left = store.matches_left(self._db, self._ladder, phase)
+        left = store.phases.matches_left(self._db, self._ladder, phase)
         begun, end, groups = time.monotonic(), phase.begin, 0
 
         def tasks() -> Iterator[Task]:
@@ -231,30 +231,30 @@ class _Player:
                 yield self._task(match)
 
         self._play(tasks())
-        store.close_block(self._db, self._ladder, phase.begin, end)
+        store.phases.close_block(self._db, self._ladder, phase.begin, end)
         return groups
 
     def play_unplayable(self, ends: Callable[[], bool]) -> None:
         """Try each unplayable match, void too often before, once more, or until `ends` returns True."""
         self._ends = ends
-        self._total = store.counts(self._db, self._ladder).unplayable
+        self._total = store.ladders.counts(self._db, self._ladder).unplayable
         for rotation in range(self._ladder.key.seats):
-            matches = store.scheduled(self._db, self._ladder, store.Phase(rotation), retry=True)
-            left = {match.id: self._task(match) for match in matches if match.attempts >= store.ATTEMPTS}
+            matches = store.ladders.scheduled(self._db, self._ladder, store.phases.Phase(rotation), retry=True)
+            left = {match.id: self._task(match) for match in matches if match.attempts >= store.matches.ATTEMPTS}
             while left and not self._workers.stopped:
                 tried = self._play(list(left.values()))
                 trouble = self._workers.trouble
                 left = {id: task for id, task in left.items() if id not in tried and not trouble.leaves_out(task)}
 
-    def _scheduled(self, phase: store.Phase) -> Iterator[store.ScheduledMatch]:
-        return store.scheduled(self._db, self._ladder, phase)
+    def _scheduled(self, phase: store.phases.Phase) -> Iterator[store.records.ScheduledMatch]:
+        return store.ladders.scheduled(self._db, self._ladder, phase)
 
-    def _task(self, match: store.ScheduledMatch) -> Task:
+    def _task(self, match: store.records.ScheduledMatch) -> Task:
         return task(self._ladder, match, self._entrant)
 
     def _count(self) -> None:
         """Update the number of matches that there will be in the end, for progress, but for the budget."""
-        self._total = self.run.played + store.counts(self._db, self._ladder).scheduled
+        self._total = self.run.played + store.ladders.counts(self._db, self._ladder).scheduled
         if self.grows and self.run.played:
             self._total = sys.maxsize
 
@@ -272,7 +272,7 @@ class _Player:
                 self.run = _record(self.run, self._db, self._ladder, results)
                 self._tell()
             if logs := self._workers.take_logs():
-                store.keep_logs(self._db, list(map(packed_log, logs)))
+                store.logs.keep_logs(self._db, list(map(packed_log, logs)))
             self._thought += sum(sum(seat.times) for result in results for seat in result.seats)
             tried |= {result.id for result in results}
         return tried
@@ -282,15 +282,15 @@ class _Player:
 
     def see_retired(self) -> None:
         """Stop playing bots that somebody has retired meanwhile; the matches that they were to play are dropped."""
-        now = store.retirements(self._db)
+        now = store.retirement.retirements(self._db)
         new = [label for label in now.keys() & self._playing if self._retirements.get(label) != now[label]]
         self._retirements, self._looked = now, time.monotonic()
         if not new:
             return
-        store.drop(self._db, new)  # again: more matches may have been planned since they were retired
+        store.retirement.drop(self._db, new)  # again: more matches may have been planned since they were retired
         self._workers.learn(Trouble(retired=frozenset(new)))
         self.run = self.run._replace(retired=tuple(sorted({*self.run.retired, *new})))
-        store.apply_ratings(self._db, self._ladder)
+        store.ratings.apply_ratings(self._db, self._ladder)
         self._count()
         self._tell()
 
@@ -299,7 +299,7 @@ class _Player:
         for digest, evidence in self._workers.trouble.chances.items():
             if digest in self._labels:
                 for label in sorted(self._labels.pop(digest)):
-                    if store.use_chance(self._db, self._ladder, label, evidence):
+                    if store.chances.use_chance(self._db, self._ladder, label, evidence):
                         used = (*self.run.chances, (label, str(evidence["detail"])))
                         self.run = self.run._replace(chances=used)
 
@@ -308,12 +308,12 @@ def _record(run: Run, db: Database, ladder: store.Ladder, results: Sequence[Play
     """Store results and rate what can be rated. Raises DiskFull if matches were not tried for want of disk space."""
     full = {result.id: result.void for result in results if result.is_void_by(VoidReason.DISK)}
     values = [finished(result) for result in results if result.id not in full]
-    played = store.record(db, ladder, values)
-    store.apply_ratings(db, ladder)
-    store.add_rated(db, ladder, least=store.GATHERED)
+    played = store.matches.record(db, ladder, values)
+    store.ratings.apply_ratings(db, ladder)
+    store.sums.add_rated(db, ladder, least=store.sums.GATHERED)
     for void in full.values():
         raise DiskFull(f"{void}: make room in {tempfile.gettempdir()} and run the command again")
-    voids = [value for value in values if isinstance(value, store.VoidMatch)]
+    voids = [value for value in values if isinstance(value, store.records.VoidMatch)]
     decisions = sum(len(result.choices) for result in results)
     return run._replace(
         played=run.played + played,
@@ -323,7 +323,7 @@ def _record(run: Run, db: Database, ladder: store.Ladder, results: Sequence[Play
     )
 
 
-def task(ladder: store.Ladder, match: store.ScheduledMatch, entrant: Callable[[str], Entrant]) -> Task:
+def task(ladder: store.Ladder, match: store.records.ScheduledMatch, entrant: Callable[[str], Entrant]) -> Task:
     """Return a scheduled match as the task that a worker gets."""
     return Task(
         match.id,
@@ -335,24 +335,24 @@ def task(ladder: store.Ladder, match: store.ScheduledMatch, entrant: Callable[[s
     )
 
 
-def finished(played: Played) -> store.FinishedMatch | store.VoidMatch:
+def finished(played: Played) -> store.records.FinishedMatch | store.records.VoidMatch:
     """Return a result in the form in which the store records it."""
     if played.outcome is None:
-        return store.VoidMatch(played.id, str(played.void))
+        return store.records.VoidMatch(played.id, str(played.void))
     ranks, scores, forfeits = played.outcome
     of_seat = {forfeit.seat: forfeit for forfeit in forfeits}
     seats = tuple(
         seat_outcome(ranks[seat], scores[seat], record, of_seat.get(seat)) for seat, record in enumerate(played.seats)
     )
     record = replay.recorded(played)
-    return store.FinishedMatch(
+    return store.records.FinishedMatch(
         played.id, seats, replay.plain(played.choices), replay.pack(record), times_ms=record.times_ms
     )
 
 
-def seat_outcome(rank: int, score: int, record: SeatRecord, forfeit: SeatForfeit | None) -> store.SeatOutcome:
+def seat_outcome(rank: int, score: int, record: SeatRecord, forfeit: SeatForfeit | None) -> store.records.SeatOutcome:
     """Return how a match ended for one seat, in the form in which the store records it."""
     reason = None if forfeit is None else forfeit.reason.value
     evidence = None if forfeit is None else {"detail": forfeit.detail, **(record.evidence or {})}
     times = record.times
-    return store.SeatOutcome(rank, score, reason, evidence, len(times), sum(times), max(times, default=0.0))
+    return store.records.SeatOutcome(rank, score, reason, evidence, len(times), sum(times), max(times, default=0.0))

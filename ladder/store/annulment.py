@@ -13,13 +13,13 @@ from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from ladder.schedule import canonical_json
-from ladder.store.corrections import Correction, bans, correction, note
+from ladder.store.bots import known_name, named
 from ladder.store.database import StoreError, write
+from ladder.store.journal import Correction, bans, correction, note
 from ladder.store.ladders import NEXT_LEG
+from ladder.store.matches import full_id
 from ladder.store.records import Version
-from ladder.store.results import full_id
 from ladder.store.retirement import take_out
-from ladder.store.versions import known_name, named
 
 if TYPE_CHECKING:
     from sqlite_utils import Database
@@ -117,13 +117,6 @@ def unban(db: Database, name: str, why: str) -> Annulled:
         if name not in bans(db):
             raise StoreError(f"{name} is not banned")
         return Annulled(correction(db, note(db, "unban", name, why=why)))
-
-
-def rename(db: Database, name: str, title: str) -> Correction:
-    """Give a bot a name for people; its own name takes that away again. Raises NotFound, and StoreError for a label."""
-    with write(db):
-        known_name(db, name)
-        return correction(db, note(db, "rename", name, title=title))
 
 
 def _counting(db: Database, labels: Sequence[str], ladder: str | None, since: float | None) -> list[int]:

@@ -9,10 +9,10 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from ladder.schedule import canonical_json
-from ladder.store.corrections import note
+from ladder.store.bots import version
 from ladder.store.database import write
+from ladder.store.journal import note
 from ladder.store.records import Ladder
-from ladder.store.versions import version
 
 if TYPE_CHECKING:
     from sqlite_utils import Database

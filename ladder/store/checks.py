@@ -17,12 +17,12 @@ from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
 from ladder import settled
 from ladder.ratings import arithmetic
 from ladder.schedule import Group, Order, canonical_json, line_up, match_id, match_seed, missing
-from ladder.store import board, sums, times
-from ladder.store.corrections import COLUMNS, bans, link
+from ladder.store import ratings, sums, times
 from ladder.store.evidence import find_settled, rated_matches, settled_by
+from ladder.store.journal import COLUMNS, bans, link
+from ladder.store.matches import ATTEMPTS, digest
 from ladder.store.phases import next_phase
 from ladder.store.records import Ladder
-from ladder.store.results import ATTEMPTS, digest
 
 if TYPE_CHECKING:
     from sqlite_utils import Database
@@ -232,29 +232,29 @@ def results(db: Database, ladder: Ladder, begin: int, end: int) -> Iterator[Resu
 def check_ratings(db: Database, ladder: Ladder) -> list[str]:
     """Compute history and ratings anew from the results and compare; return remarks. Raises Mismatch."""
     _check_set_back(db, ladder)
-    rated, end = board.reach(db, ladder)
-    rated_by = [by for by in board.rated_by(db, ladder) if not by.endswith(settled.METHOD)]
-    if rated == 0 and board.standings(db, ladder):
+    rated, end = ratings.reach(db, ladder)
+    rated_by = [by for by in ratings.rated_by(db, ladder) if not by.endswith(settled.METHOD)]
+    if rated == 0 and ratings.standings(db, ladder):
         _check_retried(db, ladder)
         return ["an unplayable match was played after all: the next run computes the ratings anew"]
     if not 0 <= rated <= end:
         raise Mismatch(f"{rated} matches are in the ratings, of {end} that can be")
     compare = _Comparison(rated_by == [arithmetic()], CLOSE)
-    standings: dict[str, board.Standing] = {}
+    standings: dict[str, ratings.Standing] = {}
     history = db.execute("SELECT seq, ratings FROM history WHERE ladder = ? ORDER BY seq", [ladder.id])
-    for stored, computed in zip_longest(history, board.rated_matches(db, ladder, 0, rated, standings)):
+    for stored, computed in zip_longest(history, ratings.rated_matches(db, ladder, 0, rated, standings)):
         if stored is None or computed is None or stored[0] != computed[0]:
             seqs = [line and line[0] for line in (stored, computed)]
             raise Mismatch("the history of ratings has seq {}, expected {}".format(*seqs))
         _, match, after = computed
         compare.check("after it", json.loads(stored[1]), {label: each.rating for label, each in after.items()}, match)
-    rows = board.standings(db, ladder)
+    rows = ratings.standings(db, ladder)
     for label in sorted({*rows, *standings}):
         own, known = standings.get(label), rows.get(label)
         if own is None or known is None or own[1:] != known[1:]:
             raise Mismatch(f"the leaderboard has {label}: {_tallies(known)}; the results: {_tallies(own)}")
         compare.check("on the leaderboard", {label: known.rating}, {label: own.rating}, None)
-    if board.kept_hash(db, ladder) not in (None, board.ladder_hash(db, ladder)):
+    if ratings.kept_hash(db, ladder) not in (None, ratings.ladder_hash(db, ladder)):
         raise Mismatch("its hash is not that of its results and ratings")
     return compare.remarks(rated_by, arithmetic())
 
@@ -330,7 +330,7 @@ def check_settled(db: Database, ladder: Ladder) -> list[str]:
     covered = list(islice(rated_matches(db, ladder), stored.matches))
     if len(covered) < stored.matches:
         raise Mismatch(f"the settled ratings cover {stored.matches} matches, of {len(covered)} that are rated")
-    rated_by = board.rated_by(db, ladder)
+    rated_by = ratings.rated_by(db, ladder)
     mixed = [by for by in rated_by if by.endswith(settled.METHOD)]
     compare = _Comparison(mixed == [settled_by()], CLOSE_SETTLED if mixed else CLOSE_UNSETTLED)
     outcomes = Counter(settled.outcome(bots, ranks) for _, bots, ranks in covered)
@@ -368,7 +368,7 @@ class _Comparison:
         return [f"ratings agree to {self._close:g}, not to the last bit: {made}"]
 
 
-def _tallies(standing: board.Standing | None) -> str:
+def _tallies(standing: ratings.Standing | None) -> str:
     if standing is None:
         return "nothing"
     return ", ".join(f"{name} {value}" for name, value in zip(standing._fields[1:], standing[1:], strict=True))

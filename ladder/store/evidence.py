@@ -12,9 +12,9 @@ from ladder import settled
 from ladder.ratings import Rating, arithmetic
 from ladder.schedule import line_up
 from ladder.statistics import Evidence, Group, Shares
-from ladder.store.board import note_arithmetic, rated_by
 from ladder.store.cards import shares
 from ladder.store.database import one_state, write
+from ladder.store.ratings import note_arithmetic, rated_by
 from ladder.store.records import Ladder
 from ladder.store.sums import GATHERED, gap, unstored
 

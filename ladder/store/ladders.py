@@ -13,11 +13,11 @@ from itertools import islice
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from ladder.schedule import Group, Order, canonical_json, has_every_order, line_up, match_id, match_seed, missing
-from ladder.store.corrections import bans
+from ladder.store.bots import version
 from ladder.store.database import StoreError, write
+from ladder.store.journal import bans
 from ladder.store.phases import Phase, behind_tried
 from ladder.store.records import Counts, Ladder, LadderKey, ScheduledMatch
-from ladder.store.versions import version
 
 if TYPE_CHECKING:
     from sqlite_utils import Database

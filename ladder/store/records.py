@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 
 from ladder.ratings import Rating
 from ladder.schedule import ladder_id
-from ladder.store.corrections import Correction
+from ladder.store.journal import Correction
 
 
 class Version(NamedTuple):

@@ -13,11 +13,11 @@ from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING, NamedTuple
 
 from ladder.schedule import canonical_json
-from ladder.store.corrections import note
+from ladder.store.bots import check_not_banned, named, versions
 from ladder.store.database import write
+from ladder.store.journal import note
 from ladder.store.ladders import NEXT_LEG, ladders
 from ladder.store.records import Version
-from ladder.store.versions import check_not_banned, named, versions
 
 if TYPE_CHECKING:
     from sqlite_utils import Database

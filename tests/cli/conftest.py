@@ -36,23 +36,25 @@ def make_home(home: Path, *, rated: bool = True) -> None:
     """
     with store.open(home, checkpoints=True) as db:
         for name, digest in (("ann", "a"), ("bob", "b"), ("bob", "c")):
-            store.add_version(db, name, digest * 64, games=["birth"], run=["./run"], origin="submitted")
+            store.bots.add_version(db, name, digest * 64, games=["birth"], run=["./run"], origin="submitted")
             (home / "bots" / (digest * 64)).mkdir(parents=True)
         birth = games.game("birth")
-        key = store.LadderKey("birth", 2, birth.options({}), Limits().plain(), birth.rules_version)
-        ladder = store.ladder(db, key, draw_probability=0.0, seed="known")
-        store.plan(db, ladder, ["ann", "bob@1"], rounds=2)
-        *clean, last = list(store.scheduled(db, ladder))[0 if rated else 1 :]
-        store.record(db, ladder, [_won(match.id) for match in clean])
-        store.record(db, ladder, [_crashed(last.id, last.line_up.index("bob@1"))])
-        store.apply_ratings(db, ladder)
+        key = store.records.LadderKey("birth", 2, birth.options({}), Limits().plain(), birth.rules_version)
+        ladder = store.ladders.ladder(db, key, draw_probability=0.0, seed="known")
+        store.ladders.plan(db, ladder, ["ann", "bob@1"], rounds=2)
+        *clean, last = list(store.ladders.scheduled(db, ladder))[0 if rated else 1 :]
+        store.matches.record(db, ladder, [_won(match.id) for match in clean])
+        store.matches.record(db, ladder, [_crashed(last.id, last.line_up.index("bob@1"))])
+        store.ratings.apply_ratings(db, ladder)
 
 
-def _won(match: str) -> store.FinishedMatch:
-    return store.FinishedMatch(match, (store.SeatOutcome(0, 7), store.SeatOutcome(1, 3)), b"[]", b"")
+def _won(match: str) -> store.records.FinishedMatch:
+    return store.records.FinishedMatch(
+        match, (store.records.SeatOutcome(0, 7), store.records.SeatOutcome(1, 3)), b"[]", b""
+    )
 
 
-def _crashed(match: str, loser: int) -> store.FinishedMatch:
+def _crashed(match: str, loser: int) -> store.records.FinishedMatch:
     evidence = {
         "detail": f"the process was killed {ESCAPES}",
         "exit": "was killed by SIGSEGV",
@@ -60,6 +62,6 @@ def _crashed(match: str, loser: int) -> store.FinishedMatch:
         "command": ["./my bot", "--fast"],
         "output": ["Traceback", f"last words {ESCAPES}"],
     }
-    seats = [store.SeatOutcome(0, 7), store.SeatOutcome(0, 7)]
-    seats[loser] = store.SeatOutcome(1, 0, "crash", evidence, 3, 0.5, 0.25)
-    return store.FinishedMatch(match, tuple(seats), b"[]", b"")
+    seats = [store.records.SeatOutcome(0, 7), store.records.SeatOutcome(0, 7)]
+    seats[loser] = store.records.SeatOutcome(1, 0, "crash", evidence, 3, 0.5, 0.25)
+    return store.records.FinishedMatch(match, tuple(seats), b"[]", b"")

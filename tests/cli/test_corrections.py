@@ -60,7 +60,7 @@ def test_the_card_of_a_bot_says_that_its_matches_were_annulled() -> None:
 def test_ratings_that_an_interruption_left_are_computed_by_the_next_command(home: Path) -> None:
     """Whichever that is: here the leaderboard."""
     with store.open(home) as db:
-        store.annul_match(db, first_match(home), "why")
+        store.annulment.annul_match(db, first_match(home), "why")
     board = typed(*BOARD).out
     assert "2 matches, 0 rated, 2 annulled\n" in board
     assert "2 matches, 2 annulled\n" in typed(*BOARD, "--settle").out

@@ -24,7 +24,7 @@ from tests.cli.test_leaderboard import use_terminal
 def forfeited(home: Path) -> store.Match:
     """The match that bob forfeited."""
     with store.open_read(home) as db:
-        return store.match(db, store.matches_of(db, "bob@1", 1)[0].id)
+        return store.matches.match(db, store.matches.matches_of(db, "bob@1", 1)[0].id)
 
 
 def test_a_bot_is_shown_with_its_forfeits_first(forfeited: store.Match) -> None:
@@ -55,12 +55,12 @@ def test_the_card_tells_how_a_bot_did_in_a_ladder(forfeited: store.Match) -> Non
 def test_times_are_told_with_the_limit_and_as_shares_of_frames(home: Path) -> None:
     """Whoever reads a time must know of what it is, how exact it is, and how much was allowed."""
     with store.open(home, checkpoints=True) as db:
-        (ladder,) = store.ladders(db)
-        store.plan(db, ladder, ["ann", "bob@1"], rounds=3)
-        first = next(store.scheduled(db, ladder))
-        seats = (store.SeatOutcome(0, 7), store.SeatOutcome(1, 3))
+        (ladder,) = store.ladders.ladders(db)
+        store.ladders.plan(db, ladder, ["ann", "bob@1"], rounds=3)
+        first = next(store.ladders.scheduled(db, ladder))
+        seats = (store.records.SeatOutcome(0, 7), store.records.SeatOutcome(1, 3))
         times = [[0.1] * 98 + [3.0, 1250.5] if label == "bob@1" else [0.1] for label in first.line_up]
-        store.record(db, ladder, [store.FinishedMatch(first.id, seats, b"", b"", times)])
+        store.matches.record(db, ladder, [store.records.FinishedMatch(first.id, seats, b"", b"", times)])
     told = typed("show", "bob@1").out
     assert "\ntime per decision (limit 1 s, ten times that at first, bank 10 s)\n" in told
     assert ["bob@1", "100", "0.11", "ms", "3.04", "ms", "1.25", "s"] in [line.split() for line in told.splitlines()]
@@ -72,19 +72,23 @@ def test_times_are_told_with_the_limit_and_as_shares_of_frames(home: Path) -> No
 def crowded(home: Path) -> Path:
     """A home in which five bots with long names have played at one table, with times."""
     names = [f"the-bot-of-team-{letter}" for letter in "abcde"]
-    key = store.LadderKey("burning-desire", 5, {}, {"decision": 1.0, "bank": 10.0, "start": 30.0, "cpu": 60.0}, 1)
+    key = store.records.LadderKey(
+        "burning-desire", 5, {}, {"decision": 1.0, "bank": 10.0, "start": 30.0, "cpu": 60.0}, 1
+    )
     with store.open(home, checkpoints=True) as db:
         for name in names:
-            store.add_version(db, name, digest=64 * name[-1], games=["burning-desire"], run=["x"], origin="submitted")
-        ladder = store.ladder(db, key, draw_probability=0.1)
-        store.plan(db, ladder, names, rounds=4)
+            store.bots.add_version(
+                db, name, digest=64 * name[-1], games=["burning-desire"], run=["x"], origin="submitted"
+            )
+        ladder = store.ladders.ladder(db, key, draw_probability=0.1)
+        store.ladders.plan(db, ladder, names, rounds=4)
         results = []
-        for match in store.scheduled(db, ladder):
+        for match in store.ladders.scheduled(db, ladder):
             ranks = [names.index(label.partition("@")[0]) for label in match.line_up]
-            seats = tuple(store.SeatOutcome(rank, 1_000_000 - rank) for rank in ranks)
-            results.append(store.FinishedMatch(match.id, seats, b"", b"", [[0.5, 1250.5]] * 5))
-        store.record(db, ladder, results)
-        store.apply_ratings(db, ladder)
+            seats = tuple(store.records.SeatOutcome(rank, 1_000_000 - rank) for rank in ranks)
+            results.append(store.records.FinishedMatch(match.id, seats, b"", b"", [[0.5, 1250.5]] * 5))
+        store.matches.record(db, ladder, results)
+        store.ratings.apply_ratings(db, ladder)
     return home
 
 
@@ -126,7 +130,7 @@ def test_a_new_version_does_not_hide_the_older_ones(crowded: Path) -> None:
     """Whoever has just submitted wants to see what there is to beat."""
     with store.open(crowded, checkpoints=True) as db:
         name = "the-bot-of-team-a"
-        store.add_version(db, name, digest=64 * "0", games=["burning-desire"], run=["x"], origin="submitted")
+        store.bots.add_version(db, name, digest=64 * "0", games=["burning-desire"], run=["x"], origin="submitted")
     told = typed("show", name, "--home", crowded).out
     assert f"{name}@2 has no rated match in it; of {name}@1:\nrank 1 of 5," in told
 
@@ -134,10 +138,10 @@ def test_a_new_version_does_not_hide_the_older_ones(crowded: Path) -> None:
 def test_a_card_has_all_matches_of_an_older_home(crowded: Path) -> None:
     """The first card after an update adds them up, and leaves nothing in the write-ahead log."""
     with store.open_read(crowded) as db:
-        assert store.lacking(db) == 480 + 4
+        assert store.cards.lacking(db) == 480 + 4
     assert "by seat" in typed("show", "the-bot-of-team-a", "--home", crowded).out
     with store.open_read(crowded) as db:
-        assert not store.lacking(db)
+        assert not store.cards.lacking(db)
     log = crowded / "arena.db-wal"
     assert not log.exists() or log.stat().st_size == 0
 
@@ -154,12 +158,12 @@ def test_a_card_that_lacks_something_says_so(crowded: Path) -> None:
 def test_a_bot_without_a_ladder_is_told_why(crowded: Path) -> None:
     """That it has not played, or not this game; one that is retired is not sent to a ladder."""
     with store.open(crowded, checkpoints=True) as db:
-        store.add_version(db, "new", digest=64 * "0", games=["birth"], run=["x"], origin="submitted")
+        store.bots.add_version(db, "new", digest=64 * "0", games=["birth"], run=["x"], origin="submitted")
     assert typed("show", "new", "--home", crowded).out.endswith(
         "\nno matches yet: arena ladder --game birth plays them\n"
     )
     with store.open(crowded, checkpoints=True) as db:
-        store.retire(db, "new")
+        store.retirement.retire(db, "new")
     assert typed("show", "new", "--home", crowded).out.endswith("\nno matches\n")
     told = typed("show", "the-bot-of-team-a", "--game", "birth", "--home", crowded).out
     assert told.endswith("\nno version of it has a rated match of BIRTH\n")
@@ -176,10 +180,10 @@ def test_as_many_matches_are_listed_as_wanted() -> None:
 def test_faults_are_counted_by_version_and_cause(home: Path) -> None:
     """The void ones too: a bot that ends its losses so would be seen."""
     with store.open(home, checkpoints=True) as db:
-        (ladder,) = store.ladders(db)
-        store.plan(db, ladder, ["ann", "bob@1"], rounds=3)
-        first = next(store.scheduled(db, ladder))
-        store.record(db, ladder, [store.VoidMatch(first.id, "overload: …")])
+        (ladder,) = store.ladders.ladders(db)
+        store.ladders.plan(db, ladder, ["ann", "bob@1"], rounds=3)
+        first = next(store.ladders.scheduled(db, ladder))
+        store.matches.record(db, ladder, [store.records.VoidMatch(first.id, "overload: …")])
     lines = [line.split() for line in typed("show", "bob").out.splitlines()]
     assert ["version", "matches", "crash", "void"] in lines
     assert ["bob@1", "4", "1", "1"] in lines
@@ -189,13 +193,13 @@ def test_faults_are_counted_by_version_and_cause(home: Path) -> None:
 def test_a_second_chance_is_told_with_the_way_to_give_it_back(home: Path) -> None:
     """Else nobody knew why a bot plays slowly from now on."""
     with store.open(home, checkpoints=True) as db:
-        (ladder,) = store.ladders(db)
-        assert store.use_chance(db, ladder, "bob@1", {"detail": "the process\nexited with code 3"})
+        (ladder,) = store.ladders.ladders(db)
+        assert store.chances.use_chance(db, ladder, "bob@1", {"detail": "the process\nexited with code 3"})
         told = typed("show", "bob@1").out
         assert re.search(r"^second chance used in birth, 2 players \(.*: exited with code 3;", told, re.MULTILINE)
         assert "one match at a time there: arena ladder … --forgive bob@1 gives it back\n" in told
         assert "second chance" not in typed("show", "ann").out
-        assert store.forgive(db, ladder, "bob@1")
+        assert store.chances.forgive(db, ladder, "bob@1")
     assert re.search(r"^second chance used .*; given back \d", typed("show", "bob@1").out, re.MULTILINE)
     (chance,) = json.loads(typed("show", "bob@1", "--json").out)["chances"]
     assert (chance["ladder"], chance["fault"]) == (ladder.id, "the process\nexited with code 3")
@@ -267,10 +271,10 @@ def test_programs_get_the_evidence_as_it_is(forfeited: store.Match) -> None:
 def test_a_match_that_is_still_to_be_played_says_so(home: Path) -> None:
     """And why it was void, and nothing of its seed, from which its dice could be foreseen."""
     with store.open(home, checkpoints=True) as db:
-        (ladder,) = store.ladders(db)
-        store.plan(db, ladder, ["ann", "bob@1"], rounds=3)
-        first = next(store.scheduled(db, ladder))
-        store.record(db, ladder, [store.VoidMatch(first.id, "internal: Traceback\n  …\nKeyError: 7\n")])
+        (ladder,) = store.ladders.ladders(db)
+        store.ladders.plan(db, ladder, ["ann", "bob@1"], rounds=3)
+        first = next(store.ladders.scheduled(db, ladder))
+        store.matches.record(db, ladder, [store.records.VoidMatch(first.id, "internal: Traceback\n  …\nKeyError: 7\n")])
     shown = typed("show", first.id).out.splitlines()
     assert shown[0].endswith(", scheduled")
     assert shown[2:] == [
@@ -283,7 +287,7 @@ def test_a_match_that_is_still_to_be_played_says_so(home: Path) -> None:
 def test_whose_questions_are_put_is_asked_where_nobody_forfeited(home: Path) -> None:
     """With the seats and their bots, so that one need not look the match up."""
     with store.open_read(home) as db:
-        clean = store.match(db, store.matches_of(db, "bob@1", 4)[-1].id)
+        clean = store.matches.match(db, store.matches.matches_of(db, "bob@1", 4)[-1].id)
     one, other = clean.line_up
     for words, wrong in (([], "say whose questions"), (["--seat", "2"], "no seat 2")):
         ran = typed("debug", clean.id, "bob@1", *words)

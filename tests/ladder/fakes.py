@@ -12,13 +12,13 @@ from sqlite_utils import Database
 from ladder import store
 from ladder.store import database, schema
 
-KEY = store.LadderKey("dice", 2, {"sides": 6}, {"limit": 1.0, "bank": 10.0}, rules_version=1)
+KEY = store.records.LadderKey("dice", 2, {"sides": 6}, {"limit": 1.0, "bank": 10.0}, rules_version=1)
 
 
 def enter(db: Database, *names: str) -> list[str]:
     """Enter bots that play every game of these tests; gives their labels."""
     added = [
-        store.add_version(db, name, f"digest of {name}", games=["dice"], run=["bot"], origin="submitted")[0]
+        store.bots.add_version(db, name, f"digest of {name}", games=["dice"], run=["bot"], origin="submitted")[0]
         for name in names
     ]
     return [version.label for version in added]
@@ -26,33 +26,35 @@ def enter(db: Database, *names: str) -> list[str]:
 
 def begin(db: Database, *names: str, seats: int = 2, rounds: int = 1, seed: str = "test") -> store.Ladder:
     """A ladder of these bots with its first leg planned."""
-    ladder = store.ladder(db, KEY._replace(seats=seats), draw_probability=0.1, seed=seed)
-    store.plan(db, ladder, enter(db, *names), rounds)
+    ladder = store.ladders.ladder(db, KEY._replace(seats=seats), draw_probability=0.1, seed=seed)
+    store.ladders.plan(db, ladder, enter(db, *names), rounds)
     return ladder
 
 
-def scores(match: store.ScheduledMatch) -> list[int]:
+def scores(match: store.records.ScheduledMatch) -> list[int]:
     """What deterministic bots would score: a function of seed and line-up, small enough for ties to be frequent."""
     return [sha256(match.seed + f"{seat}/{label}".encode()).digest()[0] % 4 for seat, label in enumerate(match.line_up)]
 
 
-def finished(match: store.ScheduledMatch) -> store.FinishedMatch:
+def finished(match: store.records.ScheduledMatch) -> store.records.FinishedMatch:
     """The one result that this match has, every time it is played."""
     got = scores(match)
-    outcomes = tuple(store.SeatOutcome(sum(other > own for other in got), own) for own in got)
-    return store.FinishedMatch(match.id, outcomes, choices=repr(got).encode(), replay=b"packed " + repr(got).encode())
+    outcomes = tuple(store.records.SeatOutcome(sum(other > own for other in got), own) for own in got)
+    return store.records.FinishedMatch(
+        match.id, outcomes, choices=repr(got).encode(), replay=b"packed " + repr(got).encode()
+    )
 
 
-def void(match: store.ScheduledMatch, times: int = 1) -> list[store.VoidMatch]:
+def void(match: store.records.ScheduledMatch, times: int = 1) -> list[store.records.VoidMatch]:
     """Attempts that failed by the arena's fault."""
-    return [store.VoidMatch(match.id, "DISK")] * times
+    return [store.records.VoidMatch(match.id, "DISK")] * times
 
 
 def play(db: Database, ladder: store.Ladder) -> None:
     """Play all that is scheduled, rate it, and add it to the sums for cards."""
-    store.record(db, ladder, [finished(match) for match in store.scheduled(db, ladder)])
-    store.apply_ratings(db, ladder)
-    store.add_rated(db, ladder)
+    store.matches.record(db, ladder, [finished(match) for match in store.ladders.scheduled(db, ladder)])
+    store.ratings.apply_ratings(db, ladder)
+    store.sums.add_rated(db, ladder)
 
 
 def steps(db: Database, work: Callable[[], object]) -> int:

@@ -23,7 +23,7 @@ def check(db: Database, ladder: store.Ladder) -> None:
     checks.check_corrections(db)
     checks.check_schedule(db, ladder)
     checks.check_phases(db, ladder)
-    counts = store.counts(db, ladder)
+    counts = store.ladders.counts(db, ladder)
     assert len(list(checks.results(db, ladder, 0, 10_000))) == counts.done + counts.annulled
     assert checks.check_ratings(db, ladder) == []
     assert checks.check_settled(db, ladder) == []
@@ -31,13 +31,13 @@ def check(db: Database, ladder: store.Ladder) -> None:
 
 def rated(db: Database, ladder: store.Ladder) -> tuple[object, ...]:
     """All that is computed of what counts, with the sums of cards."""
-    store.apply_ratings(db, ladder)
-    store.settle(db, ladder)
-    store.add_rated(db, ladder)
-    found = store.evidence(db, ladder)
+    store.ratings.apply_ratings(db, ladder)
+    store.evidence.settle(db, ladder)
+    store.sums.add_rated(db, ladder)
+    found = store.evidence.evidence(db, ladder)
     points = {bot: found.score(bot) for bot in sorted(found.bots)}
     added = [db.execute(f"SELECT * FROM {table} ORDER BY {', '.join(of)}").fetchall() for table, of in COLUMNS.items()]
-    return store.leaderboard(db, ladder), store.find_settled(db, ladder), points, added
+    return store.ratings.leaderboard(db, ladder), store.evidence.find_settled(db, ladder), points, added
 
 
 def ids(db: Database, status: str = "done") -> list[str]:
@@ -56,13 +56,13 @@ def test_ratings_are_those_of_a_ladder_without_the_annulled_matches(tmp_path: Pa
         chosen = luck.sample(groups, 5)
         out = {id for group in chosen for id in group}
         same = begin(other, "a", "b", "c", "d", seats=seats, rounds=4)
-        for match in list(store.scheduled(other, same)):  # void three times, they never were in any number
-            store.record(other, same, void(match, 3) if match.id in out else [finished(match)])
+        for match in list(store.ladders.scheduled(other, same)):  # void three times, they never were in any number
+            store.matches.record(other, same, void(match, 3) if match.id in out else [finished(match)])
         for group in chosen:
-            made = store.annul_match(db, luck.choice(group), "it was not fair")  # and the others with it
+            made = store.annulment.annul_match(db, luck.choice(group), "it was not fair")  # and the others with it
             assert made.correction.matches == seats
         assert rated(db, ladder) == rated(other, same)
-        assert store.counts(db, ladder).annulled == len(out)
+        assert store.ladders.counts(db, ladder).annulled == len(out)
         check(db, ladder)
 
 
@@ -70,11 +70,11 @@ def test_a_bot_whose_matches_are_annulled_is_gone_from_every_number(db: Database
     """Its groups are incomplete without it, so they count in no interval; those of the others stay."""
     ladder = begin(db, *NAMES, rounds=3)
     play_all(db, ladder)
-    assert store.annul_bot(db, "b", "it cheated").correction.matches == 12
+    assert store.annulment.annul_bot(db, "b", "it cheated").correction.matches == 12
     rated(db, ladder)
-    assert {row.label for row in store.leaderboard(db, ladder)} == {"a@1", "c@1"}
-    assert store.find_settled(db, ladder).ratings.keys() == {"a@1", "c@1"}
-    assert store.evidence(db, ladder).bots == ["a@1", "c@1"]
+    assert {row.label for row in store.ratings.leaderboard(db, ladder)} == {"a@1", "c@1"}
+    assert store.evidence.find_settled(db, ladder).ratings.keys() == {"a@1", "c@1"}
+    assert store.evidence.evidence(db, ladder).bots == ["a@1", "c@1"]
     check(db, ladder)
 
 
@@ -85,11 +85,11 @@ def test_only_what_is_meant_is_annulled(db: Database) -> None:
     other = begin(db, *NAMES, seats=3)
     play_all(db, other)
     with pytest.raises(store.StoreError, match="c has no match there or then that counts"):
-        store.annul_bot(db, "c", "too late", since=2e10)
-    assert store.annul_bot(db, "c@1", "here", ladder=other.id).ladders == (other.id,)
-    assert store.counts(db, ladder).annulled == 0
-    assert store.annul_bot(db, "c", "everywhere", since=0.0).ladders == (ladder.id,)
-    assert store.counts(db, ladder) == store.Counts(0, 4, 0, 0, annulled=8)
+        store.annulment.annul_bot(db, "c", "too late", since=2e10)
+    assert store.annulment.annul_bot(db, "c@1", "here", ladder=other.id).ladders == (other.id,)
+    assert store.ladders.counts(db, ladder).annulled == 0
+    assert store.annulment.annul_bot(db, "c", "everywhere", since=0.0).ladders == (ladder.id,)
+    assert store.ladders.counts(db, ladder) == store.records.Counts(0, 4, 0, 0, annulled=8)
 
 
 def test_an_annulled_match_is_kept_and_says_why(db: Database) -> None:
@@ -97,9 +97,9 @@ def test_an_annulled_match_is_kept_and_says_why(db: Database) -> None:
     ladder = begin(db, *NAMES)
     play_all(db, ladder)
     first, *_ = ids(db)
-    before = store.match(db, first)
-    made = store.annul_match(db, first[:6], "the machine was asleep").correction
-    after = store.match(db, first)
+    before = store.matches.match(db, first)
+    made = store.annulment.annul_match(db, first[:6], "the machine was asleep").correction
+    after = store.matches.match(db, first)
     assert (after.annulled, after.status) == (made, "annulled")
     assert (made.what, made.subject, made.why, made.matches) == ("annul", first, "the machine was asleep", 2)
     assert after._replace(annulled=None, status="done", ratings=before.ratings) == before
@@ -109,27 +109,27 @@ def test_an_annulled_match_is_kept_and_says_why(db: Database) -> None:
 def test_what_is_annulled_is_planned_again_with_other_dice(db: Database) -> None:
     """As a group of its own: the old one stays annulled, and a result that arrives twice changes nothing."""
     ladder = begin(db, *NAMES)
-    matches = list(store.scheduled(db, ladder))
+    matches = list(store.ladders.scheduled(db, ladder))
     play_all(db, ladder)
-    store.annul_bot(db, "a", "the machine was asleep")
-    assert list(store.scheduled(db, ladder, retry=True)) == []
-    assert store.record(db, ladder, [finished(match) for match in matches]) == 0
-    assert store.plan(db, ladder, ["b", "c"], 1) == 0
-    assert store.plan(db, ladder, NAMES, 1) == 4
-    assert not {match.seed for match in store.scheduled(db, ladder)} & {match.seed for match in matches}
+    store.annulment.annul_bot(db, "a", "the machine was asleep")
+    assert list(store.ladders.scheduled(db, ladder, retry=True)) == []
+    assert store.matches.record(db, ladder, [finished(match) for match in matches]) == 0
+    assert store.ladders.plan(db, ladder, ["b", "c"], 1) == 0
+    assert store.ladders.plan(db, ladder, NAMES, 1) == 4
+    assert not {match.seed for match in store.ladders.scheduled(db, ladder)} & {match.seed for match in matches}
     play_all(db, ladder)
-    assert store.counts(db, ladder) == store.Counts(0, 6, 0, 0, annulled=4)
+    assert store.ladders.counts(db, ladder) == store.records.Counts(0, 6, 0, 0, annulled=4)
     check(db, ladder)
 
 
 def test_of_a_group_in_play_the_rest_is_dropped(db: Database) -> None:
     """Whatever of it is on its way counts no more."""
     ladder = begin(db, *NAMES)
-    first, second, *rest = store.scheduled(db, ladder)
-    store.record(db, ladder, [finished(first)])
-    assert store.annul_match(db, first.id, "why").dropped == 1
-    assert store.record(db, ladder, [finished(second)]) == 0
-    assert store.counts(db, ladder) == store.Counts(len(rest), 0, 0, 1, annulled=1)
+    first, second, *rest = store.ladders.scheduled(db, ladder)
+    store.matches.record(db, ladder, [finished(first)])
+    assert store.annulment.annul_match(db, first.id, "why").dropped == 1
+    assert store.matches.record(db, ladder, [finished(second)]) == 0
+    assert store.ladders.counts(db, ladder) == store.records.Counts(len(rest), 0, 0, 1, annulled=1)
     check(db, ladder)
     play_all(db, ladder)
     check(db, ladder)
@@ -139,18 +139,18 @@ def test_what_does_not_count_cannot_be_annulled(db: Database) -> None:
     """One line says why: it was annulled by somebody already, it is not finished, or there is none."""
     ladder = half_played(db)
     done, todo = ids(db)[0], ids(db, "scheduled")[-1]
-    store.annul_match(db, done, "first")
+    store.annulment.annul_match(db, done, "first")
     for call, what in (
-        (partial(store.annul_match, db, done, "x"), "is annulled already, on .* by .*: first"),
-        (partial(store.annul_match, db, todo, "x"), "is scheduled, not finished"),
-        (partial(store.annul_match, db, "nothing", "x"), "no match has an id that begins with 'nothing'"),
-        (partial(store.annul_bot, db, "b@7", "x"), "no version 'b@7'"),
-        (partial(store.ban, db, "b@1", "x"), "b@1 is one version: name the bot, b"),
-        (partial(store.unban, db, "b", "x"), "b is not banned"),
+        (partial(store.annulment.annul_match, db, done, "x"), "is annulled already, on .* by .*: first"),
+        (partial(store.annulment.annul_match, db, todo, "x"), "is scheduled, not finished"),
+        (partial(store.annulment.annul_match, db, "nothing", "x"), "no match has an id that begins with 'nothing'"),
+        (partial(store.annulment.annul_bot, db, "b@7", "x"), "no version 'b@7'"),
+        (partial(store.annulment.ban, db, "b@1", "x"), "b@1 is one version: name the bot, b"),
+        (partial(store.annulment.unban, db, "b", "x"), "b is not banned"),
     ):
         with pytest.raises(store.StoreError, match=what):
             call()
-    assert [entry.what for entry in store.log(db)] == ["submit"] * 3 + ["annul"]
+    assert [entry.what for entry in store.journal.log(db)] == ["submit"] * 3 + ["annul"]
     check(db, ladder)
 
 
@@ -158,21 +158,21 @@ def test_a_ladder_without_annulments_keeps_its_hash(db: Database) -> None:
     """Bit for bit that of the arena before there were any; the text is that arena's."""
     ladder = begin(db, *NAMES, rounds=2)
     play_all(db, ladder)
-    assert store.sign(db, ladder) == "4dd49539e88a4b6283f470a0149feb97819665fc1a7bb143d94e89fcd05e1c68"
+    assert store.ratings.sign(db, ladder) == "4dd49539e88a4b6283f470a0149feb97819665fc1a7bb143d94e89fcd05e1c68"
 
 
 def test_the_hash_has_what_was_annulled_and_why(db: Database) -> None:
     """So whoever wrote it down sees it if an annulment disappears, or gets another reason."""
     ladder = begin(db, *NAMES, rounds=2)
     play_all(db, ladder)
-    hashes = [store.sign(db, ladder)]
-    store.annul_match(db, ids(db)[-1], "why")
-    store.apply_ratings(db, ladder)
-    hashes.append(store.sign(db, ladder))
+    hashes = [store.ratings.sign(db, ladder)]
+    store.annulment.annul_match(db, ids(db)[-1], "why")
+    store.ratings.apply_ratings(db, ladder)
+    hashes.append(store.ratings.sign(db, ladder))
     db.execute("UPDATE corrections SET why = 'because' WHERE what = 'annul'")
-    hashes.append(store.ladder_hash(db, ladder))
+    hashes.append(store.ratings.ladder_hash(db, ladder))
     db.execute("UPDATE matches SET status = 'done', annulled = NULL")
-    hashes.append(store.ladder_hash(db, ladder))
+    hashes.append(store.ratings.ladder_hash(db, ladder))
     assert len({*hashes}) == 4
 
 
@@ -192,9 +192,9 @@ def test_nobody_takes_an_annulment_back_unseen(db: Database, forgery: str, what:
     """Nor any other correction, but the last; of that the ladder hash tells, if it annulled something."""
     ladder = begin(db, *NAMES)
     play_all(db, ladder)
-    store.annul_match(db, ids(db)[0], "why")
-    store.rename(db, "a", "Ann")
-    store.annul_bot(db, "b", "why")
+    store.annulment.annul_match(db, ids(db)[0], "why")
+    store.bots.rename(db, "a", "Ann")
+    store.annulment.annul_bot(db, "b", "why")
     rated(db, ladder)
     check(db, ladder)
     db.execute("PRAGMA foreign_keys = OFF")
@@ -210,7 +210,7 @@ def test_an_annulled_match_is_still_checked(db: Database) -> None:
     ladder = begin(db, *NAMES)
     play_all(db, ladder)
     first, *_ = ids(db)
-    store.annul_match(db, first, "why")
+    store.annulment.annul_match(db, first, "why")
     rated(db, ladder)
     for forgery, what in (
         ("UPDATE seats SET score = 77 WHERE match = ? AND seat = 0", "is not what its digest is of"),
@@ -230,31 +230,31 @@ def test_after_a_kill_nothing_is_rated_until_the_next_command(db: Database) -> N
     """The annulment is one transaction, the ratings are more: in between nobody sees ratings with the match in them."""
     ladder = begin(db, *NAMES, rounds=2)
     play_all(db, ladder)
-    store.settle(db, ladder)
-    store.annul_match(db, ids(db)[3], "why")
-    assert (store.leaderboard(db, ladder), store.find_settled(db, ladder)) == ([], ({}, 0))
-    assert sum(row.matches for row in store.provisional(db, ladder)) == 20
+    store.evidence.settle(db, ladder)
+    store.annulment.annul_match(db, ids(db)[3], "why")
+    assert (store.ratings.leaderboard(db, ladder), store.evidence.find_settled(db, ladder)) == ([], ({}, 0))
+    assert sum(row.matches for row in store.ratings.provisional(db, ladder)) == 20
     check(db, ladder)
-    assert store.apply_ratings(db, ladder) == 12
-    assert sum(row.matches for row in store.leaderboard(db, ladder)) == 20
+    assert store.ratings.apply_ratings(db, ladder) == 12
+    assert sum(row.matches for row in store.ratings.leaderboard(db, ladder)) == 20
     check(db, ladder)
 
 
 def test_a_fit_that_an_annulment_overtook_is_not_stored(db: Database) -> None:
     """Not even if as many matches count as before: another one, void three times, was played meanwhile."""
     ladder = begin(db, *NAMES, rounds=2)
-    *most, last = store.scheduled(db, ladder)
-    store.record(db, ladder, [*map(finished, most), *void(last, 3)])
-    store.apply_ratings(db, ladder)
+    *most, last = store.ladders.scheduled(db, ladder)
+    store.matches.record(db, ladder, [*map(finished, most), *void(last, 3)])
+    store.ratings.apply_ratings(db, ladder)
 
     def meanwhile(done: int, _most: int) -> None:
         if done == 0:
-            store.annul_match(db, most[0].id, "why")
-            store.record(db, ladder, [finished(last)])
-            store.apply_ratings(db, ladder)
+            store.annulment.annul_match(db, most[0].id, "why")
+            store.matches.record(db, ladder, [finished(last)])
+            store.ratings.apply_ratings(db, ladder)
 
-    store.settle(db, ladder, meanwhile)
-    assert store.find_settled(db, ladder) == ({}, 0)
+    store.evidence.settle(db, ladder, meanwhile)
+    assert store.evidence.find_settled(db, ladder) == ({}, 0)
     rated(db, ladder)
     assert checks.check_settled(db, ladder) == []
 
@@ -262,30 +262,30 @@ def test_a_fit_that_an_annulment_overtook_is_not_stored(db: Database) -> None:
 def test_a_banned_bot_is_out_for_good(db: Database) -> None:
     """What it played counts no more, what it was to play is dropped, and it cannot come back by itself."""
     ladder = half_played(db)
-    banned = store.ban(db, "c", "it read the seeds")
+    banned = store.annulment.ban(db, "c", "it read the seeds")
     assert ([version.label for version in banned.retired], banned.dropped) == (["c@1"], 4)
-    assert store.counts(db, ladder) == store.Counts(2, 2, 0, 4, annulled=4)
+    assert store.ladders.counts(db, ladder) == store.records.Counts(2, 2, 0, 4, annulled=4)
     check(db, ladder)
     refused = "c was banned on .*: it read the seeds"
     for come_back in (
         lambda: enter(db, "c"),
-        lambda: store.add_version(db, "c", "new", games=["dice"], run=["bot"], origin="submitted"),
-        lambda: store.reinstate(db, "c"),
-        lambda: store.reinstate(db, "c@1"),
+        lambda: store.bots.add_version(db, "c", "new", games=["dice"], run=["bot"], origin="submitted"),
+        lambda: store.retirement.reinstate(db, "c"),
+        lambda: store.retirement.reinstate(db, "c@1"),
     ):
         with pytest.raises(store.StoreError, match=refused):
             come_back()
     with pytest.raises(store.StoreError, match="c is banned already"):
-        store.ban(db, "c", "again")
+        store.annulment.ban(db, "c", "again")
     play_all(db, ladder)
-    assert {row.label for row in store.leaderboard(db, ladder)} == {"a@1", "b@1"}
-    store.unban(db, "c", "it was another one")
-    assert store.bans(db) == {}
-    assert store.version(db, "c").retired is not None
-    assert store.reinstate(db, "c")
-    assert store.plan(db, ladder, NAMES, 2) == 8
+    assert {row.label for row in store.ratings.leaderboard(db, ladder)} == {"a@1", "b@1"}
+    store.annulment.unban(db, "c", "it was another one")
+    assert store.journal.bans(db) == {}
+    assert store.bots.version(db, "c").retired is not None
+    assert store.retirement.reinstate(db, "c")
+    assert store.ladders.plan(db, ladder, NAMES, 2) == 8
     play_all(db, ladder)
-    assert store.counts(db, ladder).annulled == 4
+    assert store.ladders.counts(db, ladder).annulled == 4
     check(db, ladder)
 
 
@@ -293,8 +293,8 @@ def test_a_ban_may_leave_what_was_played_before_a_time(db: Database) -> None:
     """A bot that was honest until somebody changed it keeps what it had."""
     ladder = begin(db, *NAMES)
     play_all(db, ladder)
-    assert store.ban(db, "c", "lately", since=2e10).correction.matches == 0
-    assert "c@1" in {row.label for row in store.leaderboard(db, ladder)}
+    assert store.annulment.ban(db, "c", "lately", since=2e10).correction.matches == 0
+    assert "c@1" in {row.label for row in store.ratings.leaderboard(db, ladder)}
     check(db, ladder)
 
 
@@ -302,55 +302,55 @@ def test_a_banned_bot_is_in_no_leg(db: Database) -> None:
     """Even if somebody had chosen the field before."""
     ladder = begin(db, *NAMES)
     play_all(db, ladder)
-    store.ban(db, "c", "why")
-    assert store.plan(db, ladder, ["a@1", "b@1", "c@1"], 2) == 2
-    assert {label for match in store.scheduled(db, ladder) for label in match.line_up} == {"a@1", "b@1"}
+    store.annulment.ban(db, "c", "why")
+    assert store.ladders.plan(db, ladder, ["a@1", "b@1", "c@1"], 2) == 2
+    assert {label for match in store.ladders.scheduled(db, ladder) for label in match.line_up} == {"a@1", "b@1"}
 
 
 def test_a_built_in_bot_that_is_banned_enters_retired(db: Database) -> None:
     """An update of the arena brings a new version, which is no way back."""
     for digest in "xy":
-        new, _ = store.add_version(db, "own", digest, games=["dice"], run=["bot"], origin="built-in")
+        new, _ = store.bots.add_version(db, "own", digest, games=["dice"], run=["bot"], origin="built-in")
         if digest == "x":
-            store.ban(db, "own", "too strong")
+            store.annulment.ban(db, "own", "too strong")
     assert new.retired is not None
-    assert store.version(db, "own").retired == new.retired
-    assert store.field(db, "dice") == ()
+    assert store.bots.version(db, "own").retired == new.retired
+    assert store.bots.field(db, "dice") == ()
 
 
 def test_a_new_name_is_for_people_only(db: Database) -> None:
     """The last one holds, and a bot's own name takes it away."""
     ladder = begin(db, *NAMES)
     play_all(db, ladder)
-    before = store.sign(db, ladder)
-    store.rename(db, "a", "Ann")
-    store.rename(db, "b", "Bob")
-    store.rename(db, "a", "Anna")
-    store.rename(db, "b", "b")
-    assert store.titles(db) == {"a": "Anna"}
-    assert store.ladder_hash(db, ladder) == before
+    before = store.ratings.sign(db, ladder)
+    store.bots.rename(db, "a", "Ann")
+    store.bots.rename(db, "b", "Bob")
+    store.bots.rename(db, "a", "Anna")
+    store.bots.rename(db, "b", "b")
+    assert store.journal.titles(db) == {"a": "Anna"}
+    assert store.ratings.ladder_hash(db, ladder) == before
     check(db, ladder)
 
 
 def test_the_record_has_all_that_is_done_by_hand(db: Database) -> None:
     """With the user who did it; what changed nothing is not in it."""
     ladder = half_played(db)
-    store.use_chance(db, ladder, "b@1", {"detail": "it crashed"})
+    store.chances.use_chance(db, ladder, "b@1", {"detail": "it crashed"})
     for _ in range(2):
-        store.forgive(db, ladder, "b")
-        store.retire(db, "c@1")
-        store.reinstate(db, "c")
+        store.chances.forgive(db, ladder, "b")
+        store.retirement.retire(db, "c@1")
+        store.retirement.reinstate(db, "c")
     enter(db, "c")
-    store.retire(db, "c")
+    store.retirement.retire(db, "c")
     enter(db, "c")
-    said = [(entry.what, entry.subject, entry.ladder) for entry in store.log(db)][3:]
+    said = [(entry.what, entry.subject, entry.ladder) for entry in store.journal.log(db)][3:]
     assert said == [
         ("forgive", "b@1", ladder.id),
         *[("retire", "c@1", None), ("reinstate", "c", None)] * 2,
         ("retire", "c", None),
         ("submit", "c@1", None),
     ]
-    assert all(entry.who for entry in store.log(db))
+    assert all(entry.who for entry in store.journal.log(db))
     checks.check_corrections(db)
 
 
@@ -358,15 +358,15 @@ def test_an_older_home_keeps_everything(tmp_path: Path, monkeypatch: pytest.Monk
     """The table of matches is made anew; what is known of earlier corrections is on record, but for who made them."""
     with store.open(tmp_path / "new") as db:
         ladder = half_played(db)
-        store.record(db, ladder, void(next(store.scheduled(db, ladder))))
-        store.use_chance(db, ladder, "b@1", {"detail": "it crashed"})
-        store.forgive(db, ladder, "b")
-        store.retire(db, "c")
-        store.apply_ratings(db, ladder)
-        store.settle(db, ladder)
-        store.sign(db, ladder)
+        store.matches.record(db, ladder, void(next(store.ladders.scheduled(db, ladder))))
+        store.chances.use_chance(db, ladder, "b@1", {"detail": "it crashed"})
+        store.chances.forgive(db, ladder, "b")
+        store.retirement.retire(db, "c")
+        store.ratings.apply_ratings(db, ladder)
+        store.evidence.settle(db, ladder)
+        store.ratings.sign(db, ladder)
         db.execute("UPDATE ladders SET zero = 'field'")  # as it was then
-        before, entries = dump(db), store.log(db)
+        before, entries = dump(db), store.journal.log(db)
     with monkeypatch.context() as patch:
         names = [step.__name__ for step in schema.MIGRATIONS]
         patch.setattr(database, "MIGRATIONS", schema.MIGRATIONS[: names.index("_11_corrections")])
@@ -379,9 +379,9 @@ def test_an_older_home_keeps_everything(tmp_path: Path, monkeypatch: pytest.Monk
                 db.execute(f"INSERT INTO {table} ({columns}) SELECT {columns} FROM new.{table}")
     with store.open(tmp_path / "old") as db:
         assert dump(db) == before
-        assert [(entry.what, entry.who) for entry in store.log(db)] == [(entry.what, None) for entry in entries]
+        assert [(entry.what, entry.who) for entry in store.journal.log(db)] == [(entry.what, None) for entry in entries]
         check(db, ladder)
         play_all(db, ladder)
-        store.annul_match(db, ids(db)[0], "why")
+        store.annulment.annul_match(db, ids(db)[0], "why")
         rated(db, ladder)
         check(db, ladder)

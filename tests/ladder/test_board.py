@@ -13,19 +13,19 @@ from sqlite_utils import Database
 
 from ladder import store
 from ladder.ratings import NEW, Rating, rate
-from ladder.store import board, checks
+from ladder.store import checks
 from ladder.store.database import in_memory
 from tests.ladder.fakes import begin, enter, finished, play, void
 
-Change = Callable[[store.FinishedMatch], store.FinishedMatch]
+Change = Callable[[store.records.FinishedMatch], store.records.FinishedMatch]
 
 
-def seen(db: Database, ladder: store.Ladder) -> tuple[list[store.Row], str]:
+def seen(db: Database, ladder: store.Ladder) -> tuple[list[store.records.Row], str]:
     """All that a ladder ends with."""
-    return store.leaderboard(db, ladder), store.ladder_hash(db, ladder)
+    return store.ratings.leaderboard(db, ladder), store.ratings.ladder_hash(db, ladder)
 
 
-def is_external(matches: Sequence[store.ScheduledMatch]) -> dict[str, Rating]:
+def rated_in_order(matches: Sequence[store.records.ScheduledMatch]) -> dict[str, Rating]:
     """The ratings after these matches in this order."""
     ratings: dict[str, Rating] = {}
     for match in matches:
@@ -36,19 +36,21 @@ def is_external(matches: Sequence[store.ScheduledMatch]) -> dict[str, Rating]:
 
 
 def rated(db: Database, ladder: store.Ladder) -> dict[str, Rating]:
-    return {row.label: Rating(row.mu, row.sigma) for row in store.leaderboard(db, ladder)}
+    return {row.label: Rating(row.mu, row.sigma) for row in store.ratings.leaderboard(db, ladder)}
 
 
 @pytest.mark.parametrize("seats", [2, 3])
 def test_ratings_are_those_of_the_schedule_order(db: Database, seats: int) -> None:
     """To the last bit, and after every single match: `arena verify` finds the same numbers again."""
     ladder = begin(db, "a", "b", "c", "d", seats=seats, rounds=2)
-    matches = list(store.scheduled(db, ladder))
+    matches = list(store.ladders.scheduled(db, ladder))
     play(db, ladder)
-    assert rated(db, ladder) == is_external(matches)
+    assert rated(db, ladder) == rated_in_order(matches)
     for number in (0, 5, len(matches) - 1):
-        after = is_external(matches[: number + 1])
-        assert store.match(db, matches[number].id).ratings == {bot: after[bot] for bot in matches[number].line_up}
+        after = rated_in_order(matches[: number + 1])
+        assert store.matches.match(db, matches[number].id).ratings == {
+            bot: after[bot] for bot in matches[number].line_up
+        }
 
 
 @pytest.mark.long
@@ -59,58 +61,58 @@ def test_the_order_of_finishing_changes_nothing(chance: Random, seats: int) -> N
     with in_memory() as straight, in_memory() as mixed:
         play(straight, begin(straight, "a", "b", "c", "d", seats=seats, rounds=2))
         ladder = begin(mixed, "a", "b", "c", "d", seats=seats, rounds=2)
-        results = [finished(match) for match in store.scheduled(mixed, ladder)]
+        results = [finished(match) for match in store.ladders.scheduled(mixed, ladder)]
         for result in chance.sample(results, len(results)):
-            store.record(mixed, ladder, [result])
+            store.matches.record(mixed, ladder, [result])
             if chance.random() < 0.3:
-                store.apply_ratings(mixed, ladder)
-        store.apply_ratings(mixed, ladder)
+                store.ratings.apply_ratings(mixed, ladder)
+        store.ratings.apply_ratings(mixed, ladder)
         assert seen(mixed, ladder) == seen(straight, ladder)
 
 
 def test_rating_waits_for_the_first_match_that_is_not_done(db: Database) -> None:
     """Rating what came later first would make ratings depend on who was quick."""
     ladder = begin(db, "a", "b", "c", rounds=2)
-    matches = list(store.scheduled(db, ladder))
-    store.record(db, ladder, [finished(match) for match in matches if match is not matches[4]])
-    assert store.apply_ratings(db, ladder) == 4
-    assert rated(db, ladder) == is_external(matches[:4])
-    store.record(db, ladder, [finished(matches[4])])
-    assert store.apply_ratings(db, ladder) == 8
-    assert rated(db, ladder) == is_external(matches)
+    matches = list(store.ladders.scheduled(db, ladder))
+    store.matches.record(db, ladder, [finished(match) for match in matches if match is not matches[4]])
+    assert store.ratings.apply_ratings(db, ladder) == 4
+    assert rated(db, ladder) == rated_in_order(matches[:4])
+    store.matches.record(db, ladder, [finished(matches[4])])
+    assert store.ratings.apply_ratings(db, ladder) == 8
+    assert rated(db, ladder) == rated_in_order(matches)
 
 
 def test_rating_again_changes_nothing(db: Database) -> None:
     """Each match is rated once: there is nothing to rate, and before the first result neither."""
     ladder = begin(db, "a", "b", "c")
-    assert store.apply_ratings(db, ladder) == 0
+    assert store.ratings.apply_ratings(db, ladder) == 0
     play(db, ladder)
     before = seen(db, ladder)
-    assert store.apply_ratings(db, ladder) == 0
+    assert store.ratings.apply_ratings(db, ladder) == 0
     assert seen(db, ladder) == before
 
 
 def test_an_unplayable_match_is_passed_over(db: Database) -> None:
     """It costs nobody a point."""
     ladder = begin(db, "a", "b", "c")
-    matches = list(store.scheduled(db, ladder))
-    store.record(db, ladder, void(matches[1], 3))
+    matches = list(store.ladders.scheduled(db, ladder))
+    store.matches.record(db, ladder, void(matches[1], 3))
     play(db, ladder)
-    assert rated(db, ladder) == is_external([match for match in matches if match is not matches[1]])
-    assert store.counts(db, ladder) == store.Counts(scheduled=0, done=5, unplayable=1)
+    assert rated(db, ladder) == rated_in_order([match for match in matches if match is not matches[1]])
+    assert store.ladders.counts(db, ladder) == store.records.Counts(scheduled=0, done=5, unplayable=1)
 
 
 def test_an_unplayable_match_played_after_all_counts_in_its_place(db: Database) -> None:
     """The ladder ends as if the machine had never failed; until then the leaderboard shows what it had."""
     ladder = begin(db, "a", "b", "c")
-    matches = list(store.scheduled(db, ladder))
-    store.record(db, ladder, void(matches[1], 3))
+    matches = list(store.ladders.scheduled(db, ladder))
+    store.matches.record(db, ladder, void(matches[1], 3))
     play(db, ladder)
     before = rated(db, ladder)
-    store.record(db, ladder, [finished(matches[1])])
+    store.matches.record(db, ladder, [finished(matches[1])])
     assert rated(db, ladder) == before
-    assert [row.matches for row in store.provisional(db, ladder)] == [4, 4, 4]
-    store.apply_ratings(db, ladder)
+    assert [row.matches for row in store.ratings.provisional(db, ladder)] == [4, 4, 4]
+    store.ratings.apply_ratings(db, ladder)
     with in_memory() as sound:
         play(sound, begin(sound, "a", "b", "c"))
         assert seen(db, ladder) == seen(sound, ladder)
@@ -119,8 +121,8 @@ def test_an_unplayable_match_played_after_all_counts_in_its_place(db: Database) 
 def test_rating_that_is_stopped_begins_again_where_it_was(db: Database, monkeypatch: pytest.MonkeyPatch) -> None:
     """Ratings and the place reached are stored together, or not at all."""
     ladder = begin(db, "a", "b", "c", rounds=3)
-    matches = list(store.scheduled(db, ladder))
-    store.record(db, ladder, [finished(match) for match in matches])
+    matches = list(store.ladders.scheduled(db, ladder))
+    store.matches.record(db, ladder, [finished(match) for match in matches])
     calls = iter(range(11))
 
     def until_killed(*arguments: object) -> tuple[Rating, ...]:
@@ -128,26 +130,26 @@ def test_rating_that_is_stopped_begins_again_where_it_was(db: Database, monkeypa
             raise KeyboardInterrupt
         return rate(*arguments)  # type: ignore[arg-type]
 
-    monkeypatch.setattr(board, "RATED_AT_ONCE", 4)
-    monkeypatch.setattr(board, "rate", until_killed)
+    monkeypatch.setattr(store.ratings, "RATED_AT_ONCE", 4)
+    monkeypatch.setattr(store.ratings, "rate", until_killed)
     with pytest.raises(KeyboardInterrupt):
-        store.apply_ratings(db, ladder)
-    assert rated(db, ladder) == is_external(matches[:8])
-    monkeypatch.setattr(board, "rate", rate)
-    assert store.apply_ratings(db, ladder) == 10
-    assert rated(db, ladder) == is_external(matches)
+        store.ratings.apply_ratings(db, ladder)
+    assert rated(db, ladder) == rated_in_order(matches[:8])
+    monkeypatch.setattr(store.ratings, "rate", rate)
+    assert store.ratings.apply_ratings(db, ladder) == 10
+    assert rated(db, ladder) == rated_in_order(matches)
 
 
-def three_seats(db: Database, *results: Sequence[int], forfeit: str | None = None) -> dict[str, store.Row]:
+def three_seats(db: Database, *results: Sequence[int], forfeit: str | None = None) -> dict[str, store.records.Row]:
     """The rows of a, b and c after matches with these ranks (by bot); a may forfeit them."""
     ladder = begin(db, "a", "b", "c", seats=3)
-    for match, ranks in zip(store.scheduled(db, ladder), results, strict=False):
-        outcomes = [store.SeatOutcome(ranks["abc".index(label[0])], 0) for label in match.line_up]
+    for match, ranks in zip(store.ladders.scheduled(db, ladder), results, strict=False):
+        outcomes = [store.records.SeatOutcome(ranks["abc".index(label[0])], 0) for label in match.line_up]
         seat = match.line_up.index("a@1")
         outcomes[seat] = outcomes[seat]._replace(forfeit=forfeit)
-        store.record(db, ladder, [store.FinishedMatch(match.id, tuple(outcomes), b"", b"")])
-    store.apply_ratings(db, ladder)
-    return {row.name: row for row in store.leaderboard(db, ladder)}
+        store.matches.record(db, ladder, [store.records.FinishedMatch(match.id, tuple(outcomes), b"", b"")])
+    store.ratings.apply_ratings(db, ladder)
+    return {row.name: row for row in store.ratings.leaderboard(db, ladder)}
 
 
 def test_a_win_is_the_first_place_alone(db: Database) -> None:
@@ -176,12 +178,12 @@ def test_the_leaderboard_goes_by_shown_rating(db: Database) -> None:
     """Not by mu: beating a veteran once does not make a champion."""
     ladder = begin(db, "a", "b", "c", rounds=10)
     play(db, ladder)
-    store.plan(db, ladder, ["a", *enter(db, "z")], rounds=1)
-    match = next(store.scheduled(db, ladder))
-    outcomes = tuple(store.SeatOutcome(int(label != "z@1"), 0) for label in match.line_up)
-    store.record(db, ladder, [store.FinishedMatch(match.id, outcomes, b"", b"")])
-    store.apply_ratings(db, ladder)
-    rows = store.leaderboard(db, ladder)
+    store.ladders.plan(db, ladder, ["a", *enter(db, "z")], rounds=1)
+    match = next(store.ladders.scheduled(db, ladder))
+    outcomes = tuple(store.records.SeatOutcome(int(label != "z@1"), 0) for label in match.line_up)
+    store.matches.record(db, ladder, [store.records.FinishedMatch(match.id, outcomes, b"", b"")])
+    store.ratings.apply_ratings(db, ladder)
+    rows = store.ratings.leaderboard(db, ladder)
     assert (max(rows, key=lambda row: row.mu).name, rows[-1].name) == ("z", "z")
     assert [row.shown for row in rows] == sorted((row.mu - 3 * row.sigma for row in rows), reverse=True)
     assert [row.place for row in rows] == [1, 2, 3, 4]
@@ -191,9 +193,9 @@ def test_older_and_retired_versions_stay_and_are_marked(db: Database) -> None:
     """Their results are part of everybody's rating."""
     ladder = begin(db, "a", "b")
     play(db, ladder)
-    store.add_version(db, "a", "better", games=["dice"], run=["bot"], origin="submitted")
-    store.retire(db, "b")
-    rows = {row.label: row for row in store.leaderboard(db, ladder)}
+    store.bots.add_version(db, "a", "better", games=["dice"], run=["bot"], origin="submitted")
+    store.retirement.retire(db, "b")
+    rows = {row.label: row for row in store.ratings.leaderboard(db, ladder)}
     assert (rows["a@1"].current, rows["a@1"].retired) == (False, False)
     assert (rows["b@1"].current, rows["b@1"].retired) == (True, True)
     assert "a@2" not in rows
@@ -203,20 +205,20 @@ def hash_after(change: Change) -> str:
     """The hash of a ladder one of whose results was changed."""
     with in_memory() as db:
         ladder = begin(db, "a", "b", "c")
-        results = [finished(match) for match in store.scheduled(db, ladder)]
-        store.record(db, ladder, [change(results[0]), *results[1:]])
-        store.apply_ratings(db, ladder)
-        return store.ladder_hash(db, ladder)
+        results = [finished(match) for match in store.ladders.scheduled(db, ladder)]
+        store.matches.record(db, ladder, [change(results[0]), *results[1:]])
+        store.ratings.apply_ratings(db, ladder)
+        return store.ratings.ladder_hash(db, ladder)
 
 
 def with_first_seat(**changes: Any) -> Change:
-    def change(result: store.FinishedMatch) -> store.FinishedMatch:
+    def change(result: store.records.FinishedMatch) -> store.records.FinishedMatch:
         return result._replace(seats=(result.seats[0]._replace(**changes), *result.seats[1:]))
 
     return change
 
 
-def unchanged(result: store.FinishedMatch) -> store.FinishedMatch:
+def unchanged(result: store.records.FinishedMatch) -> store.records.FinishedMatch:
     return result
 
 
@@ -263,40 +265,40 @@ def test_the_hash_signs_programs_luck_and_ratings(db: Database, tampering: str) 
     """The same results of other programs, on other dice or rated otherwise, are another ladder."""
     ladder = begin(db, "a", "b")
     play(db, ladder)
-    before = store.ladder_hash(db, ladder)
+    before = store.ratings.ladder_hash(db, ladder)
     db.execute(tampering)
-    assert store.ladder_hash(db, store.ladders(db)[0]) != before
+    assert store.ratings.ladder_hash(db, store.ladders.ladders(db)[0]) != before
 
 
 def test_a_hash_is_kept_until_something_is_recorded(db: Database) -> None:
     """Reading a hundred thousand matches takes a second; `arena verify` tells a kept hash that is none of theirs."""
     ladder = begin(db, "a", "b")
     play(db, ladder)
-    first = store.sign(db, ladder)
-    assert first == board.kept_hash(db, ladder) == store.ladder_hash(db, ladder)
-    store.plan(db, ladder, ["a", "b"], 2)
-    store.record(db, ladder, [finished(match) for match in store.scheduled(db, ladder)])
-    recorded = store.sign(db, ladder)
-    store.apply_ratings(db, ladder)
-    assert len({first, recorded, store.sign(db, ladder)}) == 3
-    assert store.sign(db, ladder) == store.ladder_hash(db, ladder)
+    first = store.ratings.sign(db, ladder)
+    assert first == store.ratings.kept_hash(db, ladder) == store.ratings.ladder_hash(db, ladder)
+    store.ladders.plan(db, ladder, ["a", "b"], 2)
+    store.matches.record(db, ladder, [finished(match) for match in store.ladders.scheduled(db, ladder)])
+    recorded = store.ratings.sign(db, ladder)
+    store.ratings.apply_ratings(db, ladder)
+    assert len({first, recorded, store.ratings.sign(db, ladder)}) == 3
+    assert store.ratings.sign(db, ladder) == store.ratings.ladder_hash(db, ladder)
     db.execute("UPDATE ladders SET hash = ?", [first])
-    with pytest.raises(store.Mismatch, match="its hash is not that of"):
+    with pytest.raises(store.checks.Mismatch, match="its hash is not that of"):
         checks.check_ratings(db, ladder)
 
 
 def test_what_came_early_is_on_the_provisional_board_in_the_order_it_came(db: Database) -> None:
     """In the first phase no group is complete, and somebody watches; what is stored does not change by it."""
     ladder = begin(db, "a", "b", "c", "d", rounds=2)
-    matches = list(store.scheduled(db, ladder))
-    store.record(db, ladder, [finished(matches[0])])
-    store.apply_ratings(db, ladder)
-    assert store.provisional(db, ladder) == []
+    matches = list(store.ladders.scheduled(db, ladder))
+    store.matches.record(db, ladder, [finished(matches[0])])
+    store.ratings.apply_ratings(db, ladder)
+    assert store.ratings.provisional(db, ladder) == []
     late, early = matches[7], matches[3]
     for match in (late, early):
-        store.record(db, ladder, [finished(match)])
-        store.apply_ratings(db, ladder)
-    before = store.ladder_hash(db, ladder), store.leaderboard(db, ladder)
-    found = {row.label: Rating(row.mu, row.sigma) for row in store.provisional(db, ladder)}
-    assert found == is_external([matches[0], late, early])
-    assert (store.ladder_hash(db, ladder), store.leaderboard(db, ladder)) == before
+        store.matches.record(db, ladder, [finished(match)])
+        store.ratings.apply_ratings(db, ladder)
+    before = store.ratings.ladder_hash(db, ladder), store.ratings.leaderboard(db, ladder)
+    found = {row.label: Rating(row.mu, row.sigma) for row in store.ratings.provisional(db, ladder)}
+    assert found == rated_in_order([matches[0], late, early])
+    assert (store.ratings.ladder_hash(db, ladder), store.ratings.leaderboard(db, ladder)) == before

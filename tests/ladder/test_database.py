@@ -57,13 +57,13 @@ def test_the_first_command_needs_no_setting_up(tmp_path: Path) -> None:
     with store.open(home) as db:
         enter(db, "greedy")
     with store.open(home) as db:
-        assert store.version(db, "greedy").label == "greedy@1"
+        assert store.bots.version(db, "greedy").label == "greedy@1"
 
 
 def test_reading_a_home_that_is_not_there_makes_none(home: Path) -> None:
     """`arena leaderboard` before the first ladder has nothing to show and leaves no trace."""
     with store.open_read(home) as db:
-        assert (store.versions(db), store.ladders(db)) == ((), ())
+        assert (store.bots.versions(db), store.ladders.ladders(db)) == ((), ())
     assert not home.exists()
 
 
@@ -72,14 +72,14 @@ def test_an_empty_file_is_a_new_database(home: Path) -> None:
     home.mkdir()
     (home / "arena.db").touch()
     with store.open_read(home) as db:
-        assert store.versions(db) == ()
+        assert store.bots.versions(db) == ()
 
 
 def test_a_reader_sees_what_is_written_meanwhile(home: Path, db: Database) -> None:
     """`arena leaderboard --watch` during a ladder."""
     with store.open_read(home) as reader:
         enter(db, "greedy")
-        assert store.version(reader, "greedy").number == 1
+        assert store.bots.version(reader, "greedy").number == 1
 
 
 def test_a_reader_cannot_write(home: Path, db: Database) -> None:  # noqa: ARG001 - makes the home
@@ -173,7 +173,7 @@ def test_a_lost_write_ahead_log_is_missed(home: Path, tmp_path: Path) -> None:
     assert "arena.db holds less than was stored: arena.db-wal was beside it and is gone" in refusal(other)
     (other / "arena.db-lock").unlink()
     with store.open(other) as db:
-        assert store.versions(db) == ()
+        assert store.bots.versions(db) == ()
 
 
 def test_a_database_that_was_emptied_is_missed(home: Path) -> None:
@@ -196,7 +196,7 @@ def test_a_database_that_was_removed_is_missed(home: Path) -> None:
     with store.open(home) as db:
         assert enter(db, "late") == ["late@1"]
     with store.open_read(home) as db:
-        assert len(store.versions(db)) == 1
+        assert len(store.bots.versions(db)) == 1
 
 
 def removed(path: Path) -> None:
@@ -255,7 +255,7 @@ def test_a_database_that_was_displaced_is_not_written(
         assert afterwards in refusal(home)
     elif home.exists():
         with store.open(home, thorough=True) as db:
-            assert [version.name for version in store.versions(db)] == ["greedy", "other"]
+            assert [version.name for version in store.bots.versions(db)] == ["greedy", "other"]
 
 
 def test_a_database_that_was_moved_away_is_whole_and_can_be_put_back(home: Path) -> None:
@@ -268,7 +268,7 @@ def test_a_database_that_was_moved_away_is_whole_and_can_be_put_back(home: Path)
     (home / "elsewhere.db").rename(home / "arena.db")
     with store.open(home, thorough=True) as db:
         assert enter(db, "other") == ["other@1"]
-        assert store.version(db, "greedy").number == 1
+        assert store.bots.version(db, "greedy").number == 1
 
 
 def test_a_database_that_is_displaced_in_the_middle_of_a_write_is_not_written(home: Path) -> None:
@@ -277,7 +277,7 @@ def test_a_database_that_is_displaced_in_the_middle_of_a_write_is_not_written(ho
         enter(db, "greedy")
 
         def interrupted() -> None:
-            with store.write(db):
+            with store.database.write(db):
                 db.execute("UPDATE versions SET retired = 0")
                 moved(home / "arena.db")
 
@@ -286,7 +286,7 @@ def test_a_database_that_is_displaced_in_the_middle_of_a_write_is_not_written(ho
         assert not db.conn.in_transaction
     (home / "elsewhere.db").rename(home / "arena.db")
     with store.open_read(home) as db:
-        assert store.version(db, "greedy").retired is None
+        assert store.bots.version(db, "greedy").retired is None
 
 
 def test_a_log_that_is_moved_into_the_database_is_nothing_new(home: Path, db: Database) -> None:
@@ -298,7 +298,7 @@ def test_a_log_that_is_moved_into_the_database_is_nothing_new(home: Path, db: Da
             enter(ladder, name)
             assert (home / "arena.db").stat().st_mtime_ns > before
             enter(db, name * 2)
-    assert len(store.versions(db)) == 6
+    assert len(store.bots.versions(db)) == 6
 
 
 def test_a_large_database_is_checked_when_asked(home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -353,7 +353,7 @@ def read_only_home() -> Iterator[Path]:
 def test_a_read_only_home_can_be_read(read_only_home: Path) -> None:
     """An archived tournament, or somebody else's."""
     with store.open_read(read_only_home) as db:
-        assert store.version(db, "greedy").number == 1
+        assert store.bots.version(db, "greedy").number == 1
     with pytest.raises(store.StoreError, match=r"arena.db cannot be written: make it and its directory writable"):
         store.open(read_only_home)
 
@@ -363,13 +363,13 @@ def test_a_transaction_that_fails_leaves_nothing(db: Database) -> None:
     enter(db, "greedy")
 
     def interrupted() -> None:
-        with store.write(db):
+        with store.database.write(db):
             db.execute("UPDATE versions SET retired = 0")
             raise KeyboardInterrupt
 
     with pytest.raises(KeyboardInterrupt):
         interrupted()
-    assert store.version(db, "greedy").retired is None
+    assert store.bots.version(db, "greedy").retired is None
     assert not db.conn.in_transaction
 
 
@@ -379,10 +379,10 @@ def test_a_full_disk_loses_nothing_that_was_stored(db: Database) -> None:
     play(db, ladder)
     db.execute(f"PRAGMA max_page_count = {db.execute('PRAGMA page_count').fetchone()[0]}")
     with pytest.raises(store.StoreError, match="the disk is full: make room"):
-        store.plan(db, ladder, ["a", "b", "c"], rounds=500)
-    assert store.counts(db, ladder) == store.Counts(scheduled=0, done=30, unplayable=0)
+        store.ladders.plan(db, ladder, ["a", "b", "c"], rounds=500)
+    assert store.ladders.counts(db, ladder) == store.records.Counts(scheduled=0, done=30, unplayable=0)
     db.execute("PRAGMA max_page_count = 1000000")
-    assert store.plan(db, ladder, ["a", "b", "c"], rounds=6) == 6
+    assert store.ladders.plan(db, ladder, ["a", "b", "c"], rounds=6) == 6
 
 
 def test_the_arena_stops_before_a_disk_is_full(db: Database, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -390,7 +390,7 @@ def test_the_arena_stops_before_a_disk_is_full(db: Database, monkeypatch: pytest
     monkeypatch.setattr(database, "FLOOR", 1 << 60)
     with pytest.raises(store.StoreError, match=r"the disk is full: make room .* MiB left, and the arena stops at"):
         enter(db, "greedy")
-    assert store.versions(db) == ()
+    assert store.bots.versions(db) == ()
 
 
 def test_a_writer_that_has_no_turn_says_so(home: Path, db: Database, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -430,12 +430,13 @@ def test_writers_wait_for_each_other(home: Path) -> None:
     script = """
 with store.open(home) as db:
     for number in range(20):
-        store.add_version(db, "greedy", sys.argv[1] + str(id(db)) + str(number), games=[], run=[], origin="submitted")
+        digest = sys.argv[1] + str(id(db)) + str(number)
+        store.bots.add_version(db, "greedy", digest, games=[], run=[], origin="submitted")
 """
     processes = [start(script, home) for _ in range(3)]
     assert [(process.communicate(), process.returncode)[1] for process in processes] == [0, 0, 0]
     with store.open_read(home) as db:
-        assert [version.number for version in store.versions(db)] == list(range(1, 61))
+        assert [version.number for version in store.bots.versions(db)] == list(range(1, 61))
 
 
 def test_a_second_ladder_is_refused_at_once(home: Path) -> None:
@@ -459,10 +460,10 @@ PLAY = """
 from tests.ladder.fakes import begin, finished
 with store.open(home, checkpoints=True) as db:
     ladder = begin(db, "a", "b", "c", "d", rounds=100)
-    for match in store.scheduled(db, ladder):
-        store.record(db, ladder, [finished(match)])
+    for match in store.ladders.scheduled(db, ladder):
+        store.matches.record(db, ladder, [finished(match)])
         print(match.id, flush=True)
-        store.apply_ratings(db, ladder)
+        store.ratings.apply_ratings(db, ladder)
 """
 
 
@@ -473,11 +474,11 @@ def test_kill_9_loses_no_acknowledged_result_and_rates_none_twice(db: Database, 
     kill(process)
     with store.open(tmp_path, thorough=True) as killed:
         ladder = begin(killed, "a", "b", "c", "d", rounds=100)
-        assert {store.match(killed, id).status for id in acknowledged} == {"done"}
-        assert store.counts(killed, ladder).scheduled > 0
+        assert {store.matches.match(killed, id).status for id in acknowledged} == {"done"}
+        assert store.ladders.counts(killed, ladder).scheduled > 0
         play(killed, ladder)
         play(db, begin(db, "a", "b", "c", "d", rounds=100))
-        assert store.ladder_hash(killed, ladder) == store.ladder_hash(db, ladder)
+        assert store.ratings.ladder_hash(killed, ladder) == store.ratings.ladder_hash(db, ladder)
 
 
 def test_what_is_read_at_one_moment_stays_so_within(home: Path) -> None:
@@ -485,10 +486,10 @@ def test_what_is_read_at_one_moment_stays_so_within(home: Path) -> None:
     with store.open(home) as db:
         enter(db, "ann")
         with store.open_read(home) as other:
-            with store.one_state(other):
-                with store.one_state(other):
-                    assert len(store.versions(other)) == 1
+            with store.database.one_state(other):
+                with store.database.one_state(other):
+                    assert len(store.bots.versions(other)) == 1
                 enter(db, "bob")
-                with store.one_state(other):
-                    assert len(store.versions(other)) == 1
-            assert len(store.versions(other)) == 2
+                with store.database.one_state(other):
+                    assert len(store.bots.versions(other)) == 1
+            assert len(store.bots.versions(other)) == 2

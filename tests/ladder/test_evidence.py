@@ -13,7 +13,7 @@ from ladder.store import checks
 from tests.ladder.fakes import begin, finished, play, void
 
 
-def fitted(matches: list[store.ScheduledMatch]) -> dict[str, Rating]:
+def fitted(matches: list[store.records.ScheduledMatch]) -> dict[str, Rating]:
     outcomes = [settled.outcome(match.line_up, [seat.rank for seat in finished(match).seats]) for match in matches]
     return settled.fit(Counter(outcomes), 0.1)
 
@@ -22,15 +22,15 @@ def fitted(matches: list[store.ScheduledMatch]) -> dict[str, Rating]:
 def test_settled_ratings_cover_what_is_rated(db: Database, seats: int) -> None:
     """They are stored with the number of matches they are of, and stay so until they are asked for again."""
     ladder = begin(db, "a", "b", "c", seats=seats)
-    matches = list(store.scheduled(db, ladder))
-    store.record(db, ladder, [finished(match) for match in matches if match is not matches[4]])
-    store.apply_ratings(db, ladder)
-    store.settle(db, ladder)
-    assert store.find_settled(db, ladder) == (fitted(matches[:4]), 4)
+    matches = list(store.ladders.scheduled(db, ladder))
+    store.matches.record(db, ladder, [finished(match) for match in matches if match is not matches[4]])
+    store.ratings.apply_ratings(db, ladder)
+    store.evidence.settle(db, ladder)
+    assert store.evidence.find_settled(db, ladder) == (fitted(matches[:4]), 4)
     play(db, ladder)
-    assert store.find_settled(db, ladder).matches == 4
-    store.settle(db, ladder)
-    assert store.find_settled(db, ladder) == (fitted(matches), len(matches))
+    assert store.evidence.find_settled(db, ladder).matches == 4
+    store.evidence.settle(db, ladder)
+    assert store.evidence.find_settled(db, ladder) == (fitted(matches), len(matches))
 
 
 def test_nothing_is_fitted_twice(db: Database) -> None:
@@ -39,7 +39,7 @@ def test_nothing_is_fitted_twice(db: Database) -> None:
     play(db, ladder)
     passes: list[int] = []
     for _ in range(2):
-        store.settle(db, ladder, lambda done, _most: passes.append(done))
+        store.evidence.settle(db, ladder, lambda done, _most: passes.append(done))
     assert passes.count(0) == 1
 
 
@@ -53,17 +53,17 @@ def test_an_interrupted_fit_leaves_what_was_there(db: Database) -> None:
 
     play(db, ladder)
     with pytest.raises(KeyboardInterrupt):
-        store.settle(db, ladder, interrupt)
-    assert store.find_settled(db, ladder) == ({}, 0)
+        store.evidence.settle(db, ladder, interrupt)
+    assert store.evidence.find_settled(db, ladder) == ({}, 0)
 
 
 def test_only_whole_groups_are_evidence(db: Database) -> None:
     """Half a group is half of its dice: whoever had the better seat would seem better."""
     ladder = begin(db, "a", "b", "c")
-    matches = list(store.scheduled(db, ladder))
-    store.record(db, ladder, void(matches[0], 3))
+    matches = list(store.ladders.scheduled(db, ladder))
+    store.matches.record(db, ladder, void(matches[0], 3))
     play(db, ladder)
-    evidence = store.evidence(db, ladder)
+    evidence = store.evidence.evidence(db, ladder)
     one, other = matches[0].line_up
     assert evidence.head_to_head(one, other) is None
     assert sum(1 for bot in evidence.bots for rival in evidence.bots if evidence.head_to_head(bot, rival)) == 4
@@ -73,14 +73,14 @@ def test_ratings_that_an_older_arena_did_not_settle_wholly_are_no_forgery(db: Da
     """They may be off by a little, which is remarked; whoever settles them anew has them to the last bit."""
     ladder = begin(db, "a", "b", "c", rounds=4)
     play(db, ladder)
-    store.settle(db, ladder)
-    settled_here = store.find_settled(db, ladder)
+    store.evidence.settle(db, ladder)
+    settled_here = store.evidence.find_settled(db, ladder)
     db.execute("UPDATE settled SET mu = mu + 0.01")
     with pytest.raises(checks.Mismatch):
         checks.check_settled(db, ladder)
     db.execute("UPDATE ladders SET rated_by = '[\"an older arena\"]'")
     (remark,) = checks.check_settled(db, ladder)
     assert "agree to 0.1, not to the last bit: they were computed by an older arena" in remark
-    store.settle(db, ladder)
-    assert store.find_settled(db, ladder) == settled_here
+    store.evidence.settle(db, ladder)
+    assert store.evidence.find_settled(db, ladder) == settled_here
     assert checks.check_settled(db, ladder) == []

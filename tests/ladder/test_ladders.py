@@ -23,16 +23,16 @@ from tests.ladder.fakes import KEY, begin, enter, finished, play, steps, void
 ladders, evidence = sys.modules["ladder.store.ladders"], sys.modules["ladder.store.evidence"]
 
 
-def make(db: Database, key: store.LadderKey = KEY, seed: str | None = None) -> store.Ladder:
-    return store.ladder(db, key, draw_probability=0.1, seed=seed)
+def make(db: Database, key: store.records.LadderKey = KEY, seed: str | None = None) -> store.Ladder:
+    return store.ladders.ladder(db, key, draw_probability=0.1, seed=seed)
 
 
 def test_the_same_key_is_the_same_ladder(db: Database) -> None:
     """Run again, a ladder goes on; with another option it is another ladder with ratings of its own."""
     made = make(db)
-    assert make(db) == made == store.find_ladder(db, KEY.id)
+    assert make(db) == made == store.ladders.find_ladder(db, KEY.id)
     assert make(db, KEY._replace(options={"sides": 8})).id != made.id
-    assert store.find_ladder(db, KEY._replace(rules_version=2).id) is None
+    assert store.ladders.find_ladder(db, KEY._replace(rules_version=2).id) is None
 
 
 def test_the_event_seed_comes_from_the_operating_system(db: Database) -> None:
@@ -60,18 +60,18 @@ def test_another_seed_is_refused_naming_both(db: Database) -> None:
 def test_ladders_come_with_the_one_played_last_first(db: Database) -> None:
     """`arena leaderboard` without more words shows that one."""
     two, three = begin(db, "a", "b"), begin(db, "a", "b", "c", seats=3)
-    assert [ladder.id for ladder in store.ladders(db)] == [three.id, two.id]
+    assert [ladder.id for ladder in store.ladders.ladders(db)] == [three.id, two.id]
     play(db, two)
-    assert [ladder.id for ladder in store.ladders(db, "dice")] == [two.id, three.id]
-    assert [ladder.id for ladder in store.ladders(db, "dice", 3)] == [three.id]
-    assert store.ladders(db, "cards") == ()
+    assert [ladder.id for ladder in store.ladders.ladders(db, "dice")] == [two.id, three.id]
+    assert [ladder.id for ladder in store.ladders.ladders(db, "dice", 3)] == [three.id]
+    assert store.ladders.ladders(db, "cards") == ()
 
 
 def test_a_leg_holds_every_rotation_of_what_is_missing(db: Database) -> None:
     """Schedule order: rounds outermost, a group's rotations side by side, on one seed that no other group has."""
     ladder = begin(db, "a", "b", "c", "d", rounds=2)
-    matches = list(store.scheduled(db, ladder))
-    assert store.counts(db, ladder) == store.Counts(scheduled=24, done=0, unplayable=0)
+    matches = list(store.ladders.scheduled(db, ladder))
+    assert store.ladders.counts(db, ladder) == store.records.Counts(scheduled=24, done=0, unplayable=0)
     for number, (first, second) in enumerate(zip(matches[::2], matches[1::2], strict=True)):
         group = Group(number // 6, canonical(first.line_up))
         assert first.line_up == second.line_up[::-1] == group.order
@@ -88,9 +88,13 @@ def test_to_find_nothing_missing_costs_the_same_however_many_rounds_there_are(db
         play(db, ladder)
         statements: list[str] = []
         db.conn.set_trace_callback(statements.append)
-        assert store.plan(db, ladder, ["b", "a"], rounds) == store.plan(db, ladder, ["a", "b"], rounds - 1) == 0
-        store.leaderboard(db, ladder)
-        store.evidence(db, ladder)
+        assert (
+            store.ladders.plan(db, ladder, ["b", "a"], rounds)
+            == store.ladders.plan(db, ladder, ["a", "b"], rounds - 1)
+            == 0
+        )
+        store.ratings.leaderboard(db, ladder)
+        store.evidence.evidence(db, ladder)
         db.conn.set_trace_callback(None)
         asked.append(len(statements))
     assert asked[0] == asked[1] > 0
@@ -98,25 +102,25 @@ def test_to_find_nothing_missing_costs_the_same_however_many_rounds_there_are(db
 
 def go_on_with_nothing(db: Database, ladder: store.Ladder, bots: Sequence[str], rounds: int) -> None:
     """All that a run asks of the database if it finds nothing to play."""
-    assert store.counts(db, ladder).scheduled == 0
-    assert store.awaited(db, ladder) == ()
-    store.apply_ratings(db, ladder)
-    assert store.plan(db, ladder, bots, rounds) == 0
-    assert store.next_phase(db, ladder) is None
-    store.settle(db, ladder)
-    assert store.lacking(db) == 0
-    store.sign(db, ladder)
+    assert store.ladders.counts(db, ladder).scheduled == 0
+    assert store.ladders.awaited(db, ladder) == ()
+    store.ratings.apply_ratings(db, ladder)
+    assert store.ladders.plan(db, ladder, bots, rounds) == 0
+    assert store.phases.next_phase(db, ladder) is None
+    store.evidence.settle(db, ladder)
+    assert store.cards.lacking(db) == 0
+    store.ratings.sign(db, ladder)
     show(db, ladder)
 
 
 def show(db: Database, ladder: store.Ladder) -> None:
     """Read all that a leaderboard has."""
-    rows = store.leaderboard(db, ladder)
-    assert store.provisional(db, ladder) == []
-    assert store.counts(db, ladder).done > 0
-    store.find_settled(db, ladder)
-    store.shares_now(db, ladder, [row.label for row in rows])
-    store.waiting(db, ladder)
+    rows = store.ratings.leaderboard(db, ladder)
+    assert store.ratings.provisional(db, ladder) == []
+    assert store.ladders.counts(db, ladder).done > 0
+    store.evidence.find_settled(db, ladder)
+    store.evidence.shares_now(db, ladder, [row.label for row in rows])
+    store.ladders.waiting(db, ladder)
 
 
 def steps_to_go_on(bots: str, rounds: int) -> tuple[int, int]:
@@ -124,9 +128,9 @@ def steps_to_go_on(bots: str, rounds: int) -> tuple[int, int]:
     with in_memory() as db:
         ladder = begin(db, *"abcd", rounds=rounds)
         play(db, ladder)
-        assert store.counts(db, ladder).done == 12 * rounds
-        store.settle(db, ladder)
-        store.sign(db, ladder)
+        assert store.ladders.counts(db, ladder).done == 12 * rounds
+        store.evidence.settle(db, ladder)
+        store.ratings.sign(db, ladder)
         run = partial(go_on_with_nothing, db, ladder, bots, rounds)
         return steps(db, run), steps(db, partial(show, db, ladder))
 
@@ -143,14 +147,14 @@ def steps_without_a_retired_bot(rounds: int) -> int:
     """How many steps SQLite makes to plan nothing, after a bot was retired that had a group to play."""
     with in_memory() as db:
         ladder = begin(db, *"abcd", rounds=rounds)
-        *most, last, _ = store.scheduled(db, ladder)
-        store.record(db, ladder, [finished(match) for match in most])
+        *most, last, _ = store.ladders.scheduled(db, ladder)
+        store.matches.record(db, ladder, [finished(match) for match in most])
         gone, *_ = last.line_up
-        assert store.retire(db, gone).dropped == 2
-        rest = [version.label for version in store.field(db, "dice")]
-        taken = steps(db, lambda: store.plan(db, ladder, rest, rounds))
-        assert store.counts(db, ladder).scheduled == 0
-        assert store.plan(db, ladder, [*rest, gone], rounds) == 2
+        assert store.retirement.retire(db, gone).dropped == 2
+        rest = [version.label for version in store.bots.field(db, "dice")]
+        taken = steps(db, lambda: store.ladders.plan(db, ladder, rest, rounds))
+        assert store.ladders.counts(db, ladder).scheduled == 0
+        assert store.ladders.plan(db, ladder, [*rest, gone], rounds) == 2
         return taken
 
 
@@ -170,17 +174,17 @@ def test_nothing_is_missing_exactly_if_no_round_lacks_a_group(chance: Random, se
             field, rounds = chance.sample(bots, chance.randint(seats, len(bots))), chance.randint(1, 3)
             there = partial(ladders._orders, db, ladder)
             lacks = list(missing(field, seats, rounds, there, ladder.event_seed, ladders._start(db, ladder).leg))
-            assert store.plan(db, ladder, field, rounds) == len(lacks) * seats
-            matches = list(store.scheduled(db, ladder))
-            store.record(db, ladder, [finished(match) for match in matches[: chance.choice([len(matches), 5])]])
+            assert store.ladders.plan(db, ladder, field, rounds) == len(lacks) * seats
+            matches = list(store.ladders.scheduled(db, ladder))
+            store.matches.record(db, ladder, [finished(match) for match in matches[: chance.choice([len(matches), 5])]])
             for label in chance.sample(bots, chance.choice([0, 1])):
-                store.retire(db, label)
-                store.reinstate(db, label)
-            if chance.random() < 0.3 and (done := list(store.latest_of(db, ladder, 3))):
-                store.annul_match(db, done[-1].id, "unfair")
+                store.retirement.retire(db, label)
+                store.retirement.reinstate(db, label)
+            if chance.random() < 0.3 and (done := list(store.watching.latest_of(db, ladder, 3))):
+                store.annulment.annul_match(db, done[-1].id, "unfair")
             if chance.random() < 0.3:
-                store.end_leg(db, ladder)
-            store.record(db, ladder, [finished(match) for match in store.scheduled(db, ladder)])
+                store.ladders.end_leg(db, ladder)
+            store.matches.record(db, ladder, [finished(match) for match in store.ladders.scheduled(db, ladder)])
 
 
 @settings(max_examples=30, deadline=None)
@@ -190,65 +194,65 @@ def test_counts_and_settled_matches_are_those_of_the_rows(chance: Random) -> Non
     with in_memory() as db:
         ladder = begin(db, *"abcd", rounds=3)
         for _ in range(6):
-            matches = list(store.scheduled(db, ladder, retry=True))
+            matches = list(store.ladders.scheduled(db, ladder, retry=True))
             for match in chance.sample(matches, len(matches) // 3):
-                store.record(db, ladder, void(match, 3) if chance.random() < 0.2 else [finished(match)])
-            store.apply_ratings(db, ladder)
+                store.matches.record(db, ladder, void(match, 3) if chance.random() < 0.2 else [finished(match)])
+            store.ratings.apply_ratings(db, ladder)
             if chance.random() < 0.3:
-                store.retire(db, chance.choice("abcd"))
-            if chance.random() < 0.3 and (done := list(store.latest_of(db, ladder, 3))):
-                store.annul_match(db, done[-1].id, "unfair")
+                store.retirement.retire(db, chance.choice("abcd"))
+            if chance.random() < 0.3 and (done := list(store.watching.latest_of(db, ladder, 3))):
+                store.annulment.annul_match(db, done[-1].id, "unfair")
             if chance.random() < 0.3:
-                store.end_leg(db, ladder)
+                store.ladders.end_leg(db, ladder)
             rows = db.execute("SELECT status, count(*) FROM matches GROUP BY status").fetchall()
-            assert store.counts(db, ladder) == store.Counts(**dict(rows))
+            assert store.ladders.counts(db, ladder) == store.records.Counts(**dict(rows))
             (rated,) = db.execute("SELECT count(*) FROM history").fetchone()
             assert evidence._rated(db, ladder) in (rated, 0)
-            store.apply_ratings(db, ladder)
+            store.ratings.apply_ratings(db, ladder)
             (rated,) = db.execute("SELECT count(*) FROM history").fetchone()
             assert evidence._rated(db, ladder) == rated
             for bot in "abcd":
-                store.reinstate(db, bot)
-            store.plan(db, ladder, "abcd", 3)
+                store.retirement.reinstate(db, bot)
+            store.ladders.plan(db, ladder, "abcd", 3)
 
 
 def test_what_one_ladder_has_played_another_still_lacks(db: Database) -> None:
     """The same bots for as many rounds, in as many seats more."""
     play(db, begin(db, "a", "b", "c"))
-    assert store.counts(db, begin(db, "a", "b", "c", seats=3)).scheduled == 6
+    assert store.ladders.counts(db, begin(db, "a", "b", "c", seats=3)).scheduled == 6
 
 
 def test_a_finished_schedule_adds_no_leg(db: Database) -> None:
     """Run again, a ladder that has played everything plays nothing; with more rounds it adds those."""
     ladder = begin(db, "a", "b", "c", rounds=2)
     play(db, ladder)
-    assert store.plan(db, ladder, ["a", "b", "c"], 2) == 0
-    assert store.plan(db, ladder, ["a", "b", "c"], 3) == 6
-    assert store.match(db, next(store.scheduled(db, ladder)).id).leg == 1
+    assert store.ladders.plan(db, ladder, ["a", "b", "c"], 2) == 0
+    assert store.ladders.plan(db, ladder, ["a", "b", "c"], 3) == 6
+    assert store.matches.match(db, next(store.ladders.scheduled(db, ladder)).id).leg == 1
 
 
 def test_an_unfinished_leg_comes_first(db: Database) -> None:
     """Legs follow each other in the order they were found missing, or two runs would end differently."""
     ladder = begin(db, "a", "b", "c")
-    assert store.plan(db, ladder, ["a", "b", "c"], 50) == 0
-    assert store.counts(db, ladder).scheduled == 6
+    assert store.ladders.plan(db, ladder, ["a", "b", "c"], 50) == 0
+    assert store.ladders.counts(db, ladder).scheduled == 6
 
 
 def test_an_unplayable_match_finishes_its_leg(db: Database) -> None:
     """A machine's fault must not hold up the ladder for good."""
     ladder = begin(db, "a", "b")
-    stuck, other = store.scheduled(db, ladder)
-    store.record(db, ladder, [*void(stuck, 3), finished(other)])
-    assert store.plan(db, ladder, ["a", "b"], 2) == 2
+    stuck, other = store.ladders.scheduled(db, ladder)
+    store.matches.record(db, ladder, [*void(stuck, 3), finished(other)])
+    assert store.ladders.plan(db, ladder, ["a", "b"], 2) == 2
 
 
 def test_a_new_version_replaces_the_old_one_in_new_legs_only(db: Database) -> None:
     """What the old one has played stays; nothing is played without the new one."""
     ladder = begin(db, "a", "b", "c", rounds=2)
     play(db, ladder)
-    store.add_version(db, "a", "better", games=["dice"], run=["bot"], origin="submitted")
-    assert store.plan(db, ladder, [version.label for version in store.field(db, "dice")], 2) == 8
-    assert all("a@2" in match.line_up and "a@1" not in match.line_up for match in store.scheduled(db, ladder))
+    store.bots.add_version(db, "a", "better", games=["dice"], run=["bot"], origin="submitted")
+    assert store.ladders.plan(db, ladder, [version.label for version in store.bots.field(db, "dice")], 2) == 8
+    assert all("a@2" in match.line_up and "a@1" not in match.line_up for match in store.ladders.scheduled(db, ladder))
 
 
 def test_a_plan_with_a_stranger_is_refused_before_anything_is_stored(db: Database) -> None:
@@ -256,25 +260,25 @@ def test_a_plan_with_a_stranger_is_refused_before_anything_is_stored(db: Databas
     ladder = make(db)
     enter(db, "a")
     with pytest.raises(store.NotFound, match="no bot 'nobody'"):
-        store.plan(db, ladder, ["a", "nobody"], 1)
+        store.ladders.plan(db, ladder, ["a", "nobody"], 1)
     with pytest.raises(TooFewBots, match="2 seats need 2 bots, the field has 1: a@1"):
-        store.plan(db, ladder, ["a"], 1)
-    assert store.counts(db, ladder) == store.Counts(0, 0, 0)
+        store.ladders.plan(db, ladder, ["a"], 1)
+    assert store.ladders.counts(db, ladder) == store.records.Counts(0, 0, 0)
 
 
 def test_matches_are_streamed_while_results_come_in(db: Database) -> None:
     """However long the ladder: each match once, in schedule order, over several pages."""
     ladder = begin(db, *"abcdefgh", rounds=10)
-    planned = [match.id for match in store.scheduled(db, ladder)]
+    planned = [match.id for match in store.ladders.scheduled(db, ladder)]
     played, batch = [], []
-    for match in store.scheduled(db, ladder):
+    for match in store.ladders.scheduled(db, ladder):
         played.append(match.id)
         batch.append(finished(match))
         if len(batch) == 50:
-            store.record(db, ladder, batch[::2])
+            store.matches.record(db, ladder, batch[::2])
             batch = []
     assert played == planned
-    assert store.counts(db, ladder) == store.Counts(scheduled=285, done=275, unplayable=0)
+    assert store.ladders.counts(db, ladder) == store.records.Counts(scheduled=285, done=275, unplayable=0)
     seqs = dict(db.execute("SELECT id, seq FROM matches").fetchall())
     assert [seqs[id] for id in played] == list(range(560))
 
@@ -282,10 +286,10 @@ def test_matches_are_streamed_while_results_come_in(db: Database) -> None:
 def test_unplayable_matches_are_tried_again_on_request(db: Database) -> None:
     """With what was tried before, so that the machine's owner sees whether the fault was mended."""
     ladder = begin(db, "a", "b", "c")
-    stuck = list(store.scheduled(db, ladder))[2]
-    store.record(db, ladder, void(stuck, 3))
-    assert stuck.id not in [match.id for match in store.scheduled(db, ladder)]
-    assert [match.attempts for match in store.scheduled(db, ladder, retry=True)] == [0, 0, 3, 0, 0, 0]
+    stuck = list(store.ladders.scheduled(db, ladder))[2]
+    store.matches.record(db, ladder, void(stuck, 3))
+    assert stuck.id not in [match.id for match in store.ladders.scheduled(db, ladder)]
+    assert [match.attempts for match in store.ladders.scheduled(db, ladder, retry=True)] == [0, 0, 3, 0, 0, 0]
 
 
 @pytest.mark.parametrize("seats", [2, 4])
@@ -293,6 +297,6 @@ def test_a_long_schedule_is_planned_quickly(db: Database, seats: int) -> None:
     """Some 10,000 matches; generous, for a busy machine: a second is usual for 50,000 of two seats."""
     begun = time.process_time()
     ladder = begin(db, *(f"bot{number}" for number in range(20)), seats=seats, rounds=26 if seats == 2 else 20)
-    planned = store.counts(db, ladder).scheduled
+    planned = store.ladders.counts(db, ladder).scheduled
     assert planned > 9000
     assert time.process_time() - begun < planned / 2500

@@ -21,21 +21,23 @@ LABELS = ("a@1", "b@1", "c@1")
 def half_played(db: Database, seats: int = 2, names: Sequence[str] = NAMES) -> store.Ladder:
     """A ladder of which every group has its first rotation played."""
     ladder = begin(db, *names, seats=seats, rounds=2)
-    phase = store.next_phase(db, ladder)
+    phase = store.phases.next_phase(db, ladder)
     assert phase is not None
-    store.record(db, ladder, [finished(match) for match in store.scheduled(db, ladder, phase)])
-    store.close_block(db, ladder, 0, store.counts(db, ladder).scheduled + store.counts(db, ladder).done)
+    store.matches.record(db, ladder, [finished(match) for match in store.ladders.scheduled(db, ladder, phase)])
+    store.phases.close_block(
+        db, ladder, 0, store.ladders.counts(db, ladder).scheduled + store.ladders.counts(db, ladder).done
+    )
     return ladder
 
 
 def play_all(db: Database, ladder: store.Ladder) -> None:
     """Play what is left phase by phase, as a ladder does."""
-    while (phase := store.next_phase(db, ladder)) is not None:
-        matches = list(store.scheduled(db, ladder, phase))
-        store.record(db, ladder, [finished(match) for match in matches])
+    while (phase := store.phases.next_phase(db, ladder)) is not None:
+        matches = list(store.ladders.scheduled(db, ladder, phase))
+        store.matches.record(db, ladder, [finished(match) for match in matches])
         if phase.end is None:
-            store.close_block(db, ladder, phase.begin, matches[-1].seq + ladder.key.seats)
-    store.apply_ratings(db, ladder)
+            store.phases.close_block(db, ladder, phase.begin, matches[-1].seq + ladder.key.seats)
+    store.ratings.apply_ratings(db, ladder)
 
 
 def check(db: Database, ladder: store.Ladder) -> None:
@@ -43,43 +45,43 @@ def check(db: Database, ladder: store.Ladder) -> None:
     checks.check_file(db)
     checks.check_schedule(db, ladder)
     checks.check_phases(db, ladder)
-    assert len(list(checks.results(db, ladder, 0, 10_000))) == store.counts(db, ladder).done
+    assert len(list(checks.results(db, ladder, 0, 10_000))) == store.ladders.counts(db, ladder).done
     assert checks.check_ratings(db, ladder) == []
 
 
 def test_what_a_retired_bot_was_to_play_is_dropped(db: Database) -> None:
     """Nobody plays it, those that did not meet it play on, and the rest of its groups goes with it."""
     ladder = half_played(db)
-    retired = store.retire(db, "c")
+    retired = store.retirement.retire(db, "c")
     assert ([version.label for version in retired.versions], retired.dropped) == (["c@1"], 4)
-    assert store.counts(db, ladder) == store.Counts(scheduled=2, done=6, unplayable=0, dropped=4)
-    assert {match.line_up for match in store.scheduled(db, ladder)} == {("b@1", "a@1")}
+    assert store.ladders.counts(db, ladder) == store.records.Counts(scheduled=2, done=6, unplayable=0, dropped=4)
+    assert {match.line_up for match in store.ladders.scheduled(db, ladder)} == {("b@1", "a@1")}
     check(db, ladder)
 
 
 def test_a_half_played_group_is_rated_and_counts_in_no_interval(db: Database) -> None:
     """What was played was played; but an interval is over whole groups, in which nobody has the better seat."""
     ladder = half_played(db)
-    store.retire(db, "c")
+    store.retirement.retire(db, "c")
     play_all(db, ladder)
-    assert {row.label: row.matches for row in store.leaderboard(db, ladder)} == {"a@1": 6, "b@1": 6, "c@1": 4}
-    assert store.evidence(db, ladder).bots == ["a@1", "b@1"]
+    assert {row.label: row.matches for row in store.ratings.leaderboard(db, ladder)} == {"a@1": 6, "b@1": 6, "c@1": 4}
+    assert store.evidence.evidence(db, ladder).bots == ["a@1", "b@1"]
     check(db, ladder)
 
 
 def test_a_bot_that_comes_back_has_a_leg_of_what_was_dropped(db: Database) -> None:
     """On dice of its own: some of the old ones were seen. The legs of the others stay as they are."""
     ladder = half_played(db)
-    store.retire(db, "c")
+    store.retirement.retire(db, "c")
     old = {seed for (seed,) in db.execute("SELECT seed FROM groups")}
     play_all(db, ladder)
-    assert store.plan(db, ladder, ["a", "b"], 2) == 0
-    assert [version.label for version in store.reinstate(db, "c")] == ["c@1"]
-    assert store.plan(db, ladder, NAMES, 2) == 8
-    assert all("c@1" in match.line_up and match.seed not in old for match in store.scheduled(db, ladder))
+    assert store.ladders.plan(db, ladder, ["a", "b"], 2) == 0
+    assert [version.label for version in store.retirement.reinstate(db, "c")] == ["c@1"]
+    assert store.ladders.plan(db, ladder, NAMES, 2) == 8
+    assert all("c@1" in match.line_up and match.seed not in old for match in store.ladders.scheduled(db, ladder))
     check(db, ladder)
     play_all(db, ladder)
-    assert store.plan(db, ladder, NAMES, 2) == 0
+    assert store.ladders.plan(db, ladder, NAMES, 2) == 0
     check(db, ladder)
 
 
@@ -88,15 +90,15 @@ def test_a_bot_may_go_and_come_back_again_and_again(db: Database, seats: int) ->
     """Each time in the middle of a leg; in the end the field has every group once, complete."""
     ladder = half_played(db, seats)
     for _ in range(3):
-        assert store.retire(db, "b").dropped > 0
+        assert store.retirement.retire(db, "b").dropped > 0
         check(db, ladder)
         play_all(db, ladder)
-        store.reinstate(db, "b")
-        assert store.plan(db, ladder, NAMES, 2) > 0
-        phase = store.next_phase(db, ladder)
+        store.retirement.reinstate(db, "b")
+        assert store.ladders.plan(db, ladder, NAMES, 2) > 0
+        phase = store.phases.next_phase(db, ladder)
         assert phase is not None
-        some = islice(store.scheduled(db, ladder, phase), 2)
-        store.record(db, ladder, [finished(match) for match in some])
+        some = islice(store.ladders.scheduled(db, ladder, phase), 2)
+        store.matches.record(db, ladder, [finished(match) for match in some])
     play_all(db, ladder)
     check(db, ladder)
     whole = db.execute(
@@ -104,16 +106,16 @@ def test_a_bot_may_go_and_come_back_again_and_again(db: Database, seats: int) ->
         " (SELECT 1 FROM matches WHERE group_id = g.id AND status != 'done') GROUP BY round, bots"
     ).fetchall()
     assert sorted(count for *_, count in whole) == [1] * {2: 6, 3: 4}[seats]
-    assert store.plan(db, ladder, NAMES, 2) == 0
+    assert store.ladders.plan(db, ladder, NAMES, 2) == 0
 
 
 def test_a_result_that_comes_after_it_was_dropped_is_none(db: Database) -> None:
     """Nor is a failed attempt: a worker may be about to deliver."""
     ladder = begin(db, *NAMES)
-    first, second, *_ = [match for match in store.scheduled(db, ladder) if "c@1" in match.line_up]
-    store.retire(db, "c")
-    assert store.record(db, ladder, [finished(first), *void(second)]) == 0
-    assert store.match(db, first.id).status == store.match(db, second.id).status == "dropped"
+    first, second, *_ = [match for match in store.ladders.scheduled(db, ladder) if "c@1" in match.line_up]
+    store.retirement.retire(db, "c")
+    assert store.matches.record(db, ladder, [finished(first), *void(second)]) == 0
+    assert store.matches.match(db, first.id).status == store.matches.match(db, second.id).status == "dropped"
     check(db, ladder)
 
 
@@ -121,33 +123,33 @@ def test_a_retired_bot_is_retired_once_more_if_there_is_something_to_drop(db: Da
     """A field may name a retired version, and somebody may want that stopped too."""
     ladder = begin(db, *NAMES)
     play(db, ladder)
-    store.retire(db, "c")
-    before = store.retirements(db)
-    store.plan(db, ladder, NAMES, 2)
-    assert store.retire(db, "c") == ((), 4)
-    assert store.retirements(db)["c@1"] > before["c@1"]
-    assert store.retire(db, "c") == ((), 0)
+    store.retirement.retire(db, "c")
+    before = store.retirement.retirements(db)
+    store.ladders.plan(db, ladder, NAMES, 2)
+    assert store.retirement.retire(db, "c") == ((), 4)
+    assert store.retirement.retirements(db)["c@1"] > before["c@1"]
+    assert store.retirement.retire(db, "c") == ((), 0)
 
 
 def test_the_dice_of_a_dropped_group_are_shown_once_nobody_plays_them(db: Database) -> None:
     """So that the matches of it that were played can be checked."""
     ladder = half_played(db)
-    match = next(match for match in store.scheduled(db, ladder) if "c@1" in match.line_up)
-    assert store.match(db, match.id).seed is None
-    store.retire(db, "c")
-    assert store.match(db, match.id).seed == match.seed
+    match = next(match for match in store.ladders.scheduled(db, ladder) if "c@1" in match.line_up)
+    assert store.matches.match(db, match.id).seed is None
+    store.retirement.retire(db, "c")
+    assert store.matches.match(db, match.id).seed == match.seed
 
 
 def test_unplayable_matches_of_a_dropped_group_are_not_tried_again(db: Database) -> None:
     """A group that is not there has nothing to try."""
     ladder = half_played(db)
-    match = next(match for match in store.scheduled(db, ladder) if "c@1" in match.line_up)
-    store.record(db, ladder, void(match, 3))
+    match = next(match for match in store.ladders.scheduled(db, ladder) if "c@1" in match.line_up)
+    store.matches.record(db, ladder, void(match, 3))
     play_all(db, ladder)
-    assert store.match(db, match.id).status == "unplayable"
-    assert store.retire(db, "c") == ((store.version(db, "c"),), 1)
-    assert store.match(db, match.id).status == "dropped"
-    assert list(store.scheduled(db, ladder, retry=True)) == []
+    assert store.matches.match(db, match.id).status == "unplayable"
+    assert store.retirement.retire(db, "c") == ((store.bots.version(db, "c"),), 1)
+    assert store.matches.match(db, match.id).status == "dropped"
+    assert list(store.ladders.scheduled(db, ladder, retry=True)) == []
     check(db, ladder)
 
 
@@ -167,7 +169,7 @@ def test_unplayable_matches_of_a_dropped_group_are_not_tried_again(db: Database)
 def test_what_was_dropped_cannot_be_made_up(db: Database, forgery: str, what: str) -> None:
     """A match is dropped with its group and a group before a leg, or the planner would plan something else."""
     ladder = half_played(db, seats=3, names="abcd")
-    store.retire(db, "c")
+    store.retirement.retire(db, "c")
     db.execute("PRAGMA foreign_keys = OFF")
     db.execute(forgery)
     with pytest.raises(Mismatch) as found:
@@ -179,9 +181,9 @@ def test_an_older_home_keeps_what_it_has(tmp_path: Path, monkeypatch: pytest.Mon
     """Two of its tables are made anew, with every row, reference and index."""
     with store.open(tmp_path / "new") as db:
         ladder = half_played(db)
-        store.record(db, ladder, void(next(store.scheduled(db, ladder))))
-        store.apply_ratings(db, ladder)
-        store.complete(db, no_times)
+        store.matches.record(db, ladder, void(next(store.ladders.scheduled(db, ladder))))
+        store.ratings.apply_ratings(db, ladder)
+        store.cards.complete(db, no_times)
         db.execute("UPDATE ladders SET zero = 'field'")  # as it was then
         before = dump(db)
     with monkeypatch.context() as patch:
@@ -193,7 +195,7 @@ def test_an_older_home_keeps_what_it_has(tmp_path: Path, monkeypatch: pytest.Mon
                 db.execute(f"INSERT INTO {table} ({columns}) SELECT {columns} FROM new.{table}")
     with store.open(tmp_path / "old") as db:
         db.execute("UPDATE legs SET even = 1")  # as its order is, which an older arena would not have planned
-        store.complete(db, no_times)
+        store.cards.complete(db, no_times)
         assert dump(db) == before
         check(db, ladder)
 

@@ -28,8 +28,8 @@ def test_points_are_those_of_the_leaderboard(db: Database, seats: int, seed: str
     """Mean and interval of every bot, and against every other, are known from sums as from all groups."""
     ladder = begin(db, "a", "b", "c", "d", "e", "f", seats=seats, seed=seed)
     play(db, ladder)
-    evidence = store.evidence(db, ladder)
-    shares = store.shares(db, ladder, evidence.bots)
+    evidence = store.evidence.evidence(db, ladder)
+    shares = store.cards.shares(db, ladder, evidence.bots)
     assert shares.bots == evidence.bots
     for bot in evidence.bots:
         assert shares.score(bot) == evidence.score(bot)
@@ -41,13 +41,16 @@ def test_seats_add_up_to_the_leaderboard(db: Database) -> None:
     """The same matches are in both."""
     ladder = begin(db, "a", "b", "c", "d", seats=3)
     play(db, ladder)
-    for row in store.leaderboard(db, ladder):
-        seats = store.seat_sums(db, ladder, row.label)
+    for row in store.ratings.leaderboard(db, ladder):
+        seats = store.cards.seat_sums(db, ladder, row.label)
         assert [seat.seat for seat in seats] == [0, 1, 2]
         added = [sum(column) for column in zip(*seats, strict=True)][1:5]
         assert added == [row.matches, row.wins, row.ties, row.losses]
         assert 1 + sum(seat.rank_sum for seat in seats) / row.matches == row.mean_rank
-    assert sum(seat.halves for label in "abcd" for seat in store.seat_sums(db, ladder, f"{label}@1")) == 2 * 3 * 12 * 2
+    assert (
+        sum(seat.halves for label in "abcd" for seat in store.cards.seat_sums(db, ladder, f"{label}@1"))
+        == 2 * 3 * 12 * 2
+    )
 
 
 @settings(max_examples=8, deadline=None)
@@ -56,19 +59,19 @@ def test_the_order_of_finishing_changes_no_sum(chance: Random, seats: int) -> No
     """Nor in how many pieces matches are rated, nor that some were void or came twice, nor that one was unplayable."""
     with in_memory() as straight, in_memory() as mixed:
         ladder = begin(straight, "a", "b", "c", "d", seats=seats)
-        matches = list(store.scheduled(straight, ladder))
+        matches = list(store.ladders.scheduled(straight, ladder))
         play(straight, ladder)
         begin(mixed, "a", "b", "c", "d", seats=seats)
-        store.record(mixed, ladder, void(chance.choice(matches), 3))
+        store.matches.record(mixed, ladder, void(chance.choice(matches), 3))
         results = [finished(match) for match in matches]
         chance.shuffle(results)
         for result in [*results, results[0]]:
-            store.record(mixed, ladder, [result])
+            store.matches.record(mixed, ladder, [result])
             if chance.random() < 0.5:
-                store.apply_ratings(mixed, ladder)
-            store.add_rated(mixed, ladder, least=chance.randint(1, 9))
-        store.apply_ratings(mixed, ladder)
-        store.add_rated(mixed, ladder)
+                store.ratings.apply_ratings(mixed, ladder)
+            store.sums.add_rated(mixed, ladder, least=chance.randint(1, 9))
+        store.ratings.apply_ratings(mixed, ladder)
+        store.sums.add_rated(mixed, ladder)
         assert stored(mixed, ladder) == stored(straight, ladder)
         checks.check_sums(mixed, ladder)
 
@@ -76,10 +79,10 @@ def test_the_order_of_finishing_changes_no_sum(chance: Random, seats: int) -> No
 def test_a_group_that_is_not_complete_counts_in_no_pair(db: Database) -> None:
     """As on the leaderboard; its other matches were played, so they count by seat."""
     ladder = begin(db, "a", "b", "c")
-    first, second, *rest = store.scheduled(db, ladder)
-    store.record(db, ladder, [finished(first), *void(second, 3), *map(finished, rest)])
-    store.apply_ratings(db, ladder)
-    store.add_rated(db, ladder)
+    first, second, *rest = store.ladders.scheduled(db, ladder)
+    store.matches.record(db, ladder, [finished(first), *void(second, 3), *map(finished, rest)])
+    store.ratings.apply_ratings(db, ladder)
+    store.sums.add_rated(db, ladder)
     groups = sum(row[2] for row in sums.stored_rows(db, ladder.id, "pair_sums"))
     matches = sum(row[2] for row in sums.stored_rows(db, ladder.id, "seat_sums"))
     assert (groups, matches) == (len(rest) // 2, 2 * (1 + len(rest)))
@@ -88,22 +91,22 @@ def test_a_group_that_is_not_complete_counts_in_no_pair(db: Database) -> None:
 def test_matches_worth_a_look_are_few_and_the_most_notable(db: Database) -> None:
     """Forfeits come first; who forfeited did not lose narrowly, and nobody was upset by it."""
     ladder = begin(db, "a", "b", rounds=50)
-    scheduled = list(store.scheduled(db, ladder))
+    scheduled = list(store.ladders.scheduled(db, ladder))
     results = []
     for number, match in enumerate(scheduled):
         strong = match.line_up.index("a@1")
         if number in (60, 70, 80, 90):  # b forfeits
-            seats = [store.SeatOutcome(0, 9), store.SeatOutcome(0, 9)]
-            seats[1 - strong] = store.SeatOutcome(1, 9, "crash")
+            seats = [store.records.SeatOutcome(0, 9), store.records.SeatOutcome(0, 9)]
+            seats[1 - strong] = store.records.SeatOutcome(1, 9, "crash")
         else:  # a wins by more and more, but for one match
             winner = 1 - strong if number == 75 else strong
-            seats = [store.SeatOutcome(1, 0), store.SeatOutcome(1, 0)]
-            seats[winner] = store.SeatOutcome(0, number + 1)
-        results.append(store.FinishedMatch(match.id, tuple(seats), b"", b""))
-    store.record(db, ladder, results)
-    store.apply_ratings(db, ladder)
-    store.add_rated(db, ladder)
-    found = {label: store.notable(db, ladder, label) for label in ("a@1", "b@1")}
+            seats = [store.records.SeatOutcome(1, 0), store.records.SeatOutcome(1, 0)]
+            seats[winner] = store.records.SeatOutcome(0, number + 1)
+        results.append(store.records.FinishedMatch(match.id, tuple(seats), b"", b""))
+    store.matches.record(db, ladder, results)
+    store.ratings.apply_ratings(db, ladder)
+    store.sums.add_rated(db, ladder)
+    found = {label: store.cards.notable(db, ladder, label) for label in ("a@1", "b@1")}
     ids = [match.id for match in scheduled]
     assert [(each.kind, ids.index(each.id)) for each in found["a@1"]] == [("lost", 75), ("narrow", 75)]
     assert [(each.kind, ids.index(each.id)) for each in found["b@1"]] == [
@@ -121,14 +124,14 @@ def test_an_older_home_gets_all_sums_of_results(tmp_path: Path, seats: int) -> N
     """Of what is rated, as if they had been there from the start."""
     with store.open(tmp_path / "new") as db:
         ladder = begin(db, "a", "b", "c", "d", seats=seats, rounds=2)
-        store.record(db, ladder, [finished(match) for match in list(store.scheduled(db, ladder))[:-4]])
-        store.apply_ratings(db, ladder)
-        store.add_rated(db, ladder)
+        store.matches.record(db, ladder, [finished(match) for match in list(store.ladders.scheduled(db, ladder))[:-4]])
+        store.ratings.apply_ratings(db, ladder)
+        store.sums.add_rated(db, ladder)
         before = stored(db, ladder)
     older(tmp_path / "old", tmp_path / "new")
     with store.open(tmp_path / "old") as db:
         assert not stored(db, ladder)["seat_sums"]
-        store.add_rated(db, ladder)
+        store.sums.add_rated(db, ladder)
         assert stored(db, ladder) == before
         play(db, ladder)
         checks.check_sums(db, ladder)
@@ -137,16 +140,16 @@ def test_an_older_home_gets_all_sums_of_results(tmp_path: Path, seats: int) -> N
 def test_an_older_arena_may_go_on_meanwhile(db: Database) -> None:
     """It knows no sums: what it rates is found later, and if it rates all anew the sums begin anew, too."""
     ladder = begin(db, "a", "b", "c", rounds=3)
-    first, *rest = store.scheduled(db, ladder)
-    store.record(db, ladder, void(first, 3))
-    store.record(db, ladder, [finished(match) for match in rest[:9]])
-    store.apply_ratings(db, ladder)
-    store.add_rated(db, ladder)
-    store.record(db, ladder, [finished(match) for match in [first, *rest[9:]]])
-    store.apply_ratings(db, ladder)  # as an older arena does, and no more
+    first, *rest = store.ladders.scheduled(db, ladder)
+    store.matches.record(db, ladder, void(first, 3))
+    store.matches.record(db, ladder, [finished(match) for match in rest[:9]])
+    store.ratings.apply_ratings(db, ladder)
+    store.sums.add_rated(db, ladder)
+    store.matches.record(db, ladder, [finished(match) for match in [first, *rest[9:]]])
+    store.ratings.apply_ratings(db, ladder)  # as an older arena does, and no more
     checks.check_sums(db, ladder)
     assert not stored(db, ladder)["seat_sums"]
-    store.add_rated(db, ladder)
+    store.sums.add_rated(db, ladder)
     checks.check_sums(db, ladder)
     assert sum(row[2] for row in stored(db, ladder)["seat_sums"]) == 2 * len([first, *rest])
 
@@ -154,9 +157,9 @@ def test_an_older_arena_may_go_on_meanwhile(db: Database) -> None:
 def test_sums_go_back_with_the_ratings(db: Database) -> None:
     """Over matches that were never played they lose nothing; if any is rated anew, they begin anew."""
     ladder = begin(db, "a", "b", "c", "d")
-    store.record(db, ladder, [finished(match) for match in islice(store.scheduled(db, ladder), 6)])
-    store.apply_ratings(db, ladder)
-    store.add_rated(db, ladder)
+    store.matches.record(db, ladder, [finished(match) for match in islice(store.ladders.scheduled(db, ladder), 6)])
+    store.ratings.apply_ratings(db, ladder)
+    store.sums.add_rated(db, ladder)
     db.execute("UPDATE ladders SET folded = 8, summed = 8")
     db.execute("UPDATE ladders SET folded = 6")
     assert sums.gap(db, ladder) == (6, 6)
@@ -187,13 +190,13 @@ def test_sums_cannot_be_made_up(db: Database, forgery: str) -> None:
 
 def read_a_card(db: Database, ladder: store.Ladder) -> None:
     """Read all that a card shows."""
-    store.shares(db, ladder, ["a@1"])
-    store.leaderboard(db, ladder)
-    store.seat_sums(db, ladder, "a@1")
-    store.decision_times(db, ladder, "a@1")
-    store.notable(db, ladder, "a@1")
-    store.unrated(db, ladder)
-    store.faults(db, "a")
+    store.cards.shares(db, ladder, ["a@1"])
+    store.ratings.leaderboard(db, ladder)
+    store.cards.seat_sums(db, ladder, "a@1")
+    store.times.decision_times(db, ladder, "a@1")
+    store.cards.notable(db, ladder, "a@1")
+    store.cards.unrated(db, ladder)
+    store.matches.faults(db, "a")
 
 
 def test_reading_takes_no_longer_with_more_matches(db: Database) -> None:
@@ -203,5 +206,5 @@ def test_reading_takes_no_longer_with_more_matches(db: Database) -> None:
     few = steps(db, lambda: read_a_card(db, ladder))
     begin(db, "a", "b", "c", rounds=200)
     play(db, ladder)
-    assert store.counts(db, ladder).done == 1200
+    assert store.ladders.counts(db, ladder).done == 1200
     assert steps(db, lambda: read_a_card(db, ladder)) <= 1.1 * few

@@ -16,7 +16,7 @@ from ladder.store import checks, times
 from tests.ladder.fakes import begin, finished
 
 
-def timed(match: store.ScheduledMatch) -> store.FinishedMatch:
+def timed(match: store.records.ScheduledMatch) -> store.records.FinishedMatch:
     """The result of a match, with times that follow from its seed and are in its replay."""
     chance = Random(match.seed + bytes([match.rotation]))
     times_ms = [[round(chance.random() * 10, 2) for _ in range(5)] for _ in match.line_up]
@@ -43,14 +43,14 @@ def test_times_are_known_to_a_fifth(hundredths: list[int], part: float) -> None:
 def test_times_are_of_every_match_that_is_done(db: Database) -> None:
     """They need no group and no rating; a result that comes twice counts once."""
     ladder = begin(db, "a", "b")
-    _, last = store.scheduled(db, ladder)
+    _, last = store.ladders.scheduled(db, ladder)
     for _ in range(2):
-        store.record(db, ladder, [timed(last)])
-    store.apply_ratings(db, ladder)
-    known = store.decision_times(db, ladder, "b@1")
+        store.matches.record(db, ladder, [timed(last)])
+    store.ratings.apply_ratings(db, ladder)
+    known = store.times.decision_times(db, ladder, "b@1")
     assert known is not None
     assert (known.decisions, known.longest_ms) == (5, max(timed(last).times_ms[last.line_up.index("b@1")]))
-    assert store.unrated(db, ladder) == 1
+    assert store.cards.unrated(db, ladder) == 1
     checks.check_times(db, ladder, times_of)
 
 
@@ -61,18 +61,18 @@ def test_what_an_older_arena_stored_is_read_from_replays(
     """It stores no times, before an update or while this arena is used, too; no match is counted twice."""
     monkeypatch.setattr(times, "READ_AT_ONCE", at_once)
     ladder = begin(db, "a", "b", "c", rounds=4)
-    matches = list(store.scheduled(db, ladder))
-    store.record(db, ladder, [timed(match) for match in matches[:3]])
+    matches = list(store.ladders.scheduled(db, ladder))
+    store.matches.record(db, ladder, [timed(match) for match in matches[:3]])
     with monkeypatch.context() as older:
-        older.setattr("ladder.store.results.store_times", lambda *_: None)
-        store.record(db, ladder, [timed(match) for match in matches[3:10]])
-    store.record(db, ladder, [timed(match) for match in matches[10:]])
+        older.setattr("ladder.store.matches.store_times", lambda *_: None)
+        store.matches.record(db, ladder, [timed(match) for match in matches[3:10]])
+    store.matches.record(db, ladder, [timed(match) for match in matches[10:]])
     checks.check_times(db, ladder, times_of)
-    assert store.lacking(db) == len(matches) - 3
+    assert store.cards.lacking(db) == len(matches) - 3
     told: list[tuple[int, int]] = []
-    store.complete(db, times_of, lambda *steps: told.append(steps))
+    store.cards.complete(db, times_of, lambda *steps: told.append(steps))
     checks.check_times(db, ladder, times_of)
-    counted = [store.decision_times(db, ladder, label) for label in ("a@1", "b@1", "c@1")]
+    counted = [store.times.decision_times(db, ladder, label) for label in ("a@1", "b@1", "c@1")]
     assert sum(each.decisions for each in counted if each) == 2 * 5 * len(matches)
     assert told[-1] == (len(matches) - 3,) * 2
 
@@ -80,7 +80,7 @@ def test_what_an_older_arena_stored_is_read_from_replays(
 def test_times_cannot_be_made_up(db: Database) -> None:
     """`arena verify` reads them from the replays again."""
     ladder = begin(db, "a", "b")
-    store.record(db, ladder, [timed(match) for match in store.scheduled(db, ladder)])
+    store.matches.record(db, ladder, [timed(match) for match in store.ladders.scheduled(db, ladder)])
     db.execute("UPDATE time_sums SET longest_ms = longest_ms / 2 WHERE version = 'b@1'")
     with pytest.raises(checks.Mismatch, match="the table time_sums has"):
         checks.check_times(db, ladder, times_of)

@@ -11,14 +11,16 @@ from tests.ladder.fakes import enter
 
 def add(db: Database, name: str, digest: str, origin: str = "submitted", games: tuple[str, ...] = ("dice",)) -> str:
     """Submit a bot; gives its label, with a plus if it is new."""
-    version, new = store.add_version(db, name, digest, games=games, run=["./bot", "-v"], origin=origin)
+    version, new = store.bots.add_version(db, name, digest, games=games, run=["./bot", "-v"], origin=origin)
     return version.label + "+" * new
 
 
 def test_a_version_comes_back_as_it_was_entered(db: Database) -> None:
     """What to run, and what it plays, is known from the store alone."""
-    entered, _ = store.add_version(db, "greedy", "d1", games=["dice", "cards"], run=["./bot", "-v"], origin="submitted")
-    assert store.version(db, "greedy") == entered
+    entered, _ = store.bots.add_version(
+        db, "greedy", "d1", games=["dice", "cards"], run=["./bot", "-v"], origin="submitted"
+    )
+    assert store.bots.version(db, "greedy") == entered
     assert (entered.games, entered.run, entered.retired) == (("dice", "cards"), ("./bot", "-v"), None)
 
 
@@ -30,15 +32,15 @@ def test_another_digest_is_another_version(db: Database) -> None:
         "greedy@2+",
         "greedy@3+",
     ]
-    assert [version.digest for version in store.versions(db)] == ["d1", "d2", "d1"]
+    assert [version.digest for version in store.bots.versions(db)] == ["d1", "d2", "d1"]
 
 
 def test_a_name_means_its_newest_version(db: Database) -> None:
     """By number, not by letters: 10 comes after 9."""
     for digest in range(11):
         add(db, "greedy", str(digest))
-    assert store.version(db, "greedy").label == "greedy@11"
-    assert store.version(db, "greedy@2").digest == "1"
+    assert store.bots.version(db, "greedy").label == "greedy@11"
+    assert store.bots.version(db, "greedy@2").digest == "1"
 
 
 @pytest.mark.parametrize(
@@ -56,7 +58,7 @@ def test_an_unknown_bot_is_answered_with_those_there_are(db: Database, name: str
     add(db, "greedy", "d2")
     add(db, "other", "d1")
     with pytest.raises(LookupError, match=f"^{line}$"):
-        store.version(db, name)
+        store.bots.version(db, name)
 
 
 @pytest.mark.parametrize("name", ["", "Greedy", "-x", "a b", "a@1", "a,b", "ä", "x" * 33, "a\n"])
@@ -87,17 +89,17 @@ def test_the_field_is_the_newest_version_of_each_bot_that_plays_the_game(db: Dat
         ("gone", "d2", ("cards",)),
     ]:
         add(db, name, digest, games=games)
-    assert [version.label for version in store.field(db, "dice")] == ["both@1", "new@2"]
+    assert [version.label for version in store.bots.field(db, "dice")] == ["both@1", "new@2"]
 
 
 def test_a_retired_version_leaves_the_field_to_the_one_before(db: Database) -> None:
     """A bad new version can be taken back; retiring the name takes the bot out altogether."""
     for digest in ("d1", "d2"):
         add(db, "greedy", digest)
-    assert [version.label for version in store.retire(db, "greedy@2").versions] == ["greedy@2"]
-    assert [version.label for version in store.field(db, "dice")] == ["greedy@1"]
-    assert all(version.retired is not None for version in store.retire(db, "greedy").versions)
-    assert store.field(db, "dice") == ()
+    assert [version.label for version in store.retirement.retire(db, "greedy@2").versions] == ["greedy@2"]
+    assert [version.label for version in store.bots.field(db, "dice")] == ["greedy@1"]
+    assert all(version.retired is not None for version in store.retirement.retire(db, "greedy").versions)
+    assert store.bots.field(db, "dice") == ()
 
 
 def test_submitting_it_again_ends_retirement(db: Database) -> None:
@@ -105,21 +107,23 @@ def test_submitting_it_again_ends_retirement(db: Database) -> None:
     add(db, "mine", "d1")
     add(db, "theirs", "d1", origin="built-in")
     for name in ("mine", "theirs"):
-        store.retire(db, name)
+        store.retirement.retire(db, name)
     assert add(db, "mine", "d1") == "mine@1"
     add(db, "theirs", "d1", origin="built-in")
-    assert [version.name for version in store.field(db, "dice")] == ["mine"]
+    assert [version.name for version in store.bots.field(db, "dice")] == ["mine"]
 
 
 def test_an_archives_content_in_a_folder_is_ones_own(db: Database) -> None:
     """Whoever has it in a folder could read it; that it comes as an archive once more takes nothing back."""
     for packed, marked in ((True, True), (False, False), (True, False)):
-        known, _ = store.add_version(db, "greedy", "d1", games=["dice"], run=["x"], origin="submitted", packed=packed)
-        assert (known.packed, store.version(db, "greedy").packed) == (marked, marked)
+        known, _ = store.bots.add_version(
+            db, "greedy", "d1", games=["dice"], run=["x"], origin="submitted", packed=packed
+        )
+        assert (known.packed, store.bots.version(db, "greedy").packed) == (marked, marked)
 
 
 def test_retiring_nobody_is_an_error(db: Database) -> None:
     """Silence would look like success."""
     enter(db, "greedy")
     with pytest.raises(store.NotFound, match="no bot 'gredy'"):
-        store.retire(db, "gredy")
+        store.retirement.retire(db, "gredy")

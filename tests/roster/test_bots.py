@@ -24,7 +24,7 @@ def db(tmp_path: Path) -> Iterator[Database]:
 
 def submitted(db: Database, *names: str) -> None:
     for number, name in enumerate(names):
-        store.add_version(db, name, f"{name} {number}", games=["birth"], run=["x"], origin="submitted")
+        store.bots.add_version(db, name, f"{name} {number}", games=["birth"], run=["x"], origin="submitted")
 
 
 def field(home: Path) -> list[str]:
@@ -83,7 +83,7 @@ def test_a_newer_arena_takes_nobody_his_name(db: Database, tmp_path: Path) -> No
     """A bot that was there before a built-in of the same name keeps name and ratings; the built-in stays away."""
     submitted(db, "greedy")
     roster.enter_built_ins(db, tmp_path)
-    assert [version.origin for version in store.versions(db, "greedy")] == ["submitted"]
+    assert [version.origin for version in store.bots.versions(db, "greedy")] == ["submitted"]
     assert field(tmp_path) == ["cautious", "greedy@1", "random"]
 
 
@@ -91,4 +91,4 @@ def test_built_ins_are_entered_once(db: Database, tmp_path: Path) -> None:
     """Every ladder enters them; as long as they do not change they stay the same version."""
     for _ in range(2):
         roster.enter_built_ins(db, tmp_path)
-    assert {version.number for version in store.versions(db)} == {1}
+    assert {version.number for version in store.bots.versions(db)} == {1}

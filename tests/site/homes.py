@@ -27,8 +27,8 @@ def make(
     ladder = playing.make(home, game, bots, rounds, forfeits=0.3)
     with store.open(home, checkpoints=True) as db:
         bot_card.complete(db)
-        store.settle(db, ladder)
-        store.sign(db, ladder)
+        store.evidence.settle(db, ladder)
+        store.ratings.sign(db, ladder)
     return ladder
 
 

@@ -38,10 +38,10 @@ def make(home: Path) -> None:
     ladder = homes.make(home, BOTS)
     playing.make(home, "birth", BOTS, 1, seats=3)
     with store.open(home, checkpoints=True) as db:
-        store.rename(db, "ann", TITLE)
-        for match in store.latest_of(db, ladder, 100):
+        store.bots.rename(db, "ann", TITLE)
+        for match in store.watching.latest_of(db, ladder, 100):
             lines = tuple((None, text) for text in matches.HOSTILE)
-            store.keep_logs(db, [packed_log(Logged(match.id, 0, match.line_up[0], lines, "process", 0, 1))])
+            store.logs.keep_logs(db, [packed_log(Logged(match.id, 0, match.line_up[0], lines, "process", 0, 1))])
 
 
 def publish(home: Path, target: Path, most: int = SELECTED) -> Published:
@@ -157,7 +157,7 @@ def test_the_site_has_every_kind_of_page(site: Path, home: Path) -> None:
     for kind in publishing.kinds(SELECTED):
         assert "{board}" in kind.file or list(site.glob(re.sub(r"{\w+}", "*", kind.file))), kind.file
     with store.open_read(home) as db:
-        played = sum(store.counts(db, ladder).done for ladder in store.ladders(db))
+        played = sum(store.ladders.counts(db, ladder).done for ladder in store.ladders.ladders(db))
     assert len(list(site.glob("match/*.html"))) == len(list(site.glob("match/*.json"))) == played
     assert {path.stem for path in site.glob("bot/*")} == {f"{name}@1" for name in BOTS}
 
@@ -166,7 +166,7 @@ def test_so_many_matches_of_each_ladder_are_shown(home: Path, tmp_path: Path) ->
     """A page of the ladder lists them, each with a link."""
     publish(home, tmp_path / "site", FEW)
     with store.open_read(home) as db:
-        for ladder in store.ladders(db):
+        for ladder in store.ladders.ladders(db):
             chosen = [*selected(db, ladder, FEW).ids]
             listed = Elements((tmp_path / f"site/ladder/{ladder.id}/matches.html").read_text()).links
             assert {link for link in listed if "/match/" in link} == {f"../../match/{id}.html" for id in chosen}
@@ -177,9 +177,9 @@ def test_so_many_matches_of_each_ladder_are_shown(home: Path, tmp_path: Path) ->
 def test_matches_worth_a_look_leave_room_for_the_latest(home: Path) -> None:
     """In a large field there would be nothing but forfeits. Where there is room, no match is left out."""
     with store.open_read(home) as db:
-        ladder = next(each for each in store.ladders(db) if each.key.game == "buttons")
+        ladder = next(each for each in store.ladders.ladders(db) if each.key.game == "buttons")
         few, every = selected(db, ladder, 6), selected(db, ladder, SELECTED)
-        last = [match.id for match in store.latest_of(db, ladder, 100)]
+        last = [match.id for match in store.watching.latest_of(db, ladder, 100)]
     kinds, ids = [match.why for match in few.worth_a_look], {match.id for match in few.worth_a_look}
     assert 2 <= len(kinds) == len({*kinds}) <= 3
     assert [match.id for match in few.latest] == [id for id in last if id not in ids][: 6 - len(kinds)]
@@ -235,8 +235,8 @@ def test_hostile_names_are_text_and_name_no_files_outside(site: Path) -> None:
 def test_a_match_that_cannot_be_shown_says_so(tmp_path: Path) -> None:
     """As the site does; all others are published."""
     make(tmp_path / "home")
-    with store.open(tmp_path / "home", checkpoints=True) as db, store.write(db):
-        broken = store.latest_matches(db, 1)[0].id
+    with store.open(tmp_path / "home", checkpoints=True) as db, store.database.write(db):
+        broken = store.watching.latest_matches(db, 1)[0].id
         db.execute(
             "UPDATE groups SET seed = zeroblob(32) WHERE id = (SELECT group_id FROM matches WHERE id = ?)", [broken]
         )
@@ -251,11 +251,11 @@ def test_what_is_secret_is_in_no_file(tmp_path: Path) -> None:
     home, site = tmp_path / "home", tmp_path / "site"
     ladder = playing.make(home, "buttons", ("ann", "bob"), 1)
     with store.open(home, checkpoints=True) as db:
-        store.plan(db, ladder, ["ann", "bob"], rounds=2)
-        first, *_ = store.scheduled(db, ladder)
-        outcome = store.SeatOutcome(0, 0, "crash", {"detail": "it went", "output": ["a secret die"]})
-        store.record(db, ladder, [store.FinishedMatch(first.id, (outcome, outcome), b"[]", b"")])
-        store.keep_logs(db, [packed_log(Logged(first.id, 0, "ann@1", ((None, "a secret die"),), "p", 0, 1))])
+        store.ladders.plan(db, ladder, ["ann", "bob"], rounds=2)
+        first, *_ = store.ladders.scheduled(db, ladder)
+        outcome = store.records.SeatOutcome(0, 0, "crash", {"detail": "it went", "output": ["a secret die"]})
+        store.matches.record(db, ladder, [store.records.FinishedMatch(first.id, (outcome, outcome), b"[]", b"")])
+        store.logs.keep_logs(db, [packed_log(Logged(first.id, 0, "ann@1", ((None, "a secret die"),), "p", 0, 1))])
     publish(home, site)
     everything = b"".join(path.read_bytes() for path in site.rglob("*") if path.is_file())
     assert len(list(site.glob("match/*.html"))) == 2
@@ -302,7 +302,7 @@ def test_new_matches_change_only_what_shows_them(again: tuple[Path, Path]) -> No
     made = publish(home, site)
     new = {name for name in everything_in(site) if name not in before}
     with store.open_read(home) as db:
-        assert {f"match/{each.id}.html" for each in store.latest_of(db, ladder, 6)} <= new
+        assert {f"match/{each.id}.html" for each in store.watching.latest_of(db, ladder, 6)} <= new
     assert {name.partition("/")[0] for name in new} == {"match"}
     old = changed(site, before) - new
     own = {f"ladder/{ladder.id}.html", f"ladder/{ladder.id}/matches.html", f"ladder/{ladder.id}/seats.html"}
@@ -315,11 +315,11 @@ def test_a_match_that_is_annulled_says_so(again: tuple[Path, Path]) -> None:
     home, site = again
     before = everything_in(site)
     with store.open(home, checkpoints=True) as db:
-        ladder = next(each for each in store.ladders(db) if each.key.game == "buttons")
-        (*_, first) = store.latest_of(db, ladder, 100)
-        (last, *_) = store.latest_of(db, ladder, 1)
-        store.annul_match(db, first.id, "it was a trial")
-        store.apply_ratings(db, ladder)
+        ladder = next(each for each in store.ladders.ladders(db) if each.key.game == "buttons")
+        (*_, first) = store.watching.latest_of(db, ladder, 100)
+        (last, *_) = store.watching.latest_of(db, ladder, 1)
+        store.annulment.annul_match(db, first.id, "it was a trial")
+        store.ratings.apply_ratings(db, ladder)
     for _ in range(2):
         publish(home, site)
         assert "it was a trial" in (site / f"match/{first.id}.html").read_text()
@@ -332,8 +332,8 @@ def test_a_new_name_is_on_every_page_of_a_bot(again: tuple[Path, Path]) -> None:
     home, site = again
     before = everything_in(site)
     with store.open(home, checkpoints=True) as db:
-        store.rename(db, "cid", "Cedric")
-        played = {line.id for line in store.matches_of(db, "cid@1", 100)}
+        store.bots.rename(db, "cid", "Cedric")
+        played = {line.id for line in store.matches.matches_of(db, "cid@1", 100)}
     publish(home, site)
     renamed = {name for name in changed(site, before) if name.startswith("match/") and name.count("/") == 1}
     assert renamed == {f"match/{id}.html" for id in played}
@@ -392,7 +392,7 @@ def test_a_file_of_somebody_else_is_not_replaced(home: Path, tmp_path: Path) -> 
     publish(home, tmp_path / "site", 0)
     (tmp_path / "site/match").mkdir()
     with store.open_read(home) as db:
-        foreign = tmp_path / f"site/match/{store.latest_matches(db, 1)[0].id}.html"
+        foreign = tmp_path / f"site/match/{store.watching.latest_matches(db, 1)[0].id}.html"
     foreign.write_text("mine")
     with pytest.raises(CannotPublish, match="was not published by the arena"):
         publish(home, tmp_path / "site")

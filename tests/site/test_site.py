@@ -48,7 +48,7 @@ def site(home: Path) -> Iterator[TestClient]:
 def ladder(home: Path) -> store.Ladder:
     """Its ladder."""
     with store.open_read(home) as db:
-        return store.ladders(db)[0]
+        return store.ladders.ladders(db)[0]
 
 
 def text(page: str) -> str:
@@ -151,7 +151,7 @@ def test_lists_say_why_who_has_fewer_points_won(tmp_path: Path) -> None:
     """In Buttons a line of stars beats any number of them."""
     homes.make(tmp_path, rounds=1)
     with store.open(tmp_path) as db:
-        match = store.latest_matches(db, 1)[0].id
+        match = store.watching.latest_matches(db, 1)[0].id
         db.execute("UPDATE seats SET forfeit = NULL, score = CASE rank WHEN 0 THEN '1' ELSE '5' END")
     why = games.game("buttons").beyond_scores
     with homes.site(tmp_path) as site:
@@ -195,7 +195,7 @@ def test_the_leaderboard_is_sorted_and_filtered_by_its_address(site: TestClient,
 def test_the_page_of_a_bot_has_its_card(site: TestClient, home: Path) -> None:
     """A name means the newest version; a version is another address."""
     with store.open_read(home) as db:
-        card = bot_card.bot_card(db, store.version(db, "bob"), 20)
+        card = bot_card.bot_card(db, store.bots.version(db, "bob"), 20)
     said = text(site.get("/bot/bob").text)
     (own,) = card.ladders[0].versions
     assert f"Rating {own.rating:.2f}" in said
@@ -210,7 +210,7 @@ def test_the_page_of_a_bot_has_its_card(site: TestClient, home: Path) -> None:
 def test_the_histogram_counts_every_decision(site: TestClient, home: Path) -> None:
     """Each bucket tells its number where the mouse is."""
     with store.open_read(home) as db:
-        (own,) = bot_card.bot_card(db, store.version(db, "ann"), 0).ladders[0].versions
+        (own,) = bot_card.bot_card(db, store.bots.version(db, "ann"), 0).ladders[0].versions
     assert own.times is not None
     counted = re.findall(r"ms: ([0-9,]+) decisions", site.get("/bot/ann").text)
     assert sum(int(count.replace(",", "")) for count in counted) == own.times.decisions
@@ -252,7 +252,9 @@ def test_two_bots_of_one_ladder_are_proposed(tmp_path: Path) -> None:
     playing.make(tmp_path / "home", "buttons", ("ann", "bob", "cid"), 1)
     playing.make(tmp_path / "home", "birth", ("dot", "eve"), 1)
     with store.open_read(tmp_path / "home") as db:
-        boards = {each.id: [row.label for row in store.leaderboard(db, each)] for each in store.ladders(db)}
+        boards = {
+            each.id: [row.label for row in store.ratings.leaderboard(db, each)] for each in store.ladders.ladders(db)
+        }
     with homes.site(tmp_path / "home") as site:
         offered = {link for link in links(site.get("/compare").text) if link.startswith("/compare?")}
         assert offered == {f"/compare?ladder={ladder}" for ladder in boards}
@@ -269,7 +271,7 @@ def test_one_bot_is_compared_with_the_first_of_the_others(
 ) -> None:
     """And not left out for two others."""
     with store.open_read(home) as db:
-        first, *_, last = [row.label for row in store.leaderboard(db, ladder)]
+        first, *_, last = [row.label for row in store.ratings.leaderboard(db, ladder)]
     assert f"<h1>{last} and {first}</h1>" in site.get(f"/compare?ladder={ladder.id}&{name}={last}").text
     assert f"<h1>{first} and " in site.get(f"/compare?ladder={ladder.id}&{name}={first}").text
     assert site.get(f"/compare?ladder={ladder.id}&{name}=nobody").status_code == 404
@@ -278,8 +280,8 @@ def test_one_bot_is_compared_with_the_first_of_the_others(
 def test_one_bot_alone_is_compared_with_nobody(tmp_path: Path) -> None:
     """A ladder may have been made and not played."""
     with store.open(tmp_path) as db:
-        key = store.LadderKey("birth", 2, {}, {}, 1)
-        ladder = store.ladder(db, key, draw_probability=0.0, seed="known")
+        key = store.records.LadderKey("birth", 2, {}, {}, 1)
+        ladder = store.ladders.ladder(db, key, draw_probability=0.0, seed="known")
     with homes.site(tmp_path) as site:
         assert "Fewer than two bots" in site.get(f"/compare?ladder={ladder.id}").text
 
@@ -295,7 +297,7 @@ def test_what_cannot_be_compared_is_said_so(site: TestClient, ladder: store.Ladd
 def test_a_match_is_shown_with_its_viewer(site: TestClient, home: Path) -> None:
     """The scripts are files of the site, and the data is in the page, so it needs nothing else."""
     with store.open_read(home) as db:
-        match = store.latest_matches(db, 1)[0]
+        match = store.watching.latest_matches(db, 1)[0]
     page = site.get(f"/match/{match.id}")
     assert {"/static/viewer.js", "/static/boards/buttons.js", "/static/dice.js"} <= links(page.text)
     assert '<script type="application/json" id="match">' in page.text
@@ -306,7 +308,7 @@ def test_a_match_is_shown_with_its_viewer(site: TestClient, home: Path) -> None:
 def test_a_match_can_be_kept(site: TestClient, home: Path) -> None:
     """As a page in one file, and as the document that `arena replay` opens."""
     with store.open_read(home) as db:
-        match = store.latest_matches(db, 1)[0]
+        match = store.watching.latest_matches(db, 1)[0]
     one = site.get(f"/match/{match.id}.html")
     assert one.headers["content-disposition"] == f'attachment; filename="{match.id}.html"'
     assert "<style>" in one.text
@@ -316,7 +318,7 @@ def test_a_match_can_be_kept(site: TestClient, home: Path) -> None:
 def test_a_forfeit_is_shown_with_its_evidence(site: TestClient, home: Path) -> None:
     """What the author of the bot needs first."""
     with store.open_read(home) as db:
-        forfeited = next(m for m in store.latest_matches(db, 100) if any(forfeit for _, _, forfeit in m.seats))
+        forfeited = next(m for m in store.watching.latest_matches(db, 100) if any(forfeit for _, _, forfeit in m.seats))
     said = text(site.get(f"/match/{forfeited.id}").text)
     assert "was killed by SIGSEGV" in said
     assert "last words" in said
@@ -430,7 +432,7 @@ def test_what_bots_print_is_harmless(tmp_path: Path) -> None:
     """Escape sequences and changes of direction are escaped, as in a terminal."""
     make_home(tmp_path / "home")
     with homes.site(tmp_path / "home") as site, store.open_read(tmp_path / "home") as db:
-        pages = [site.get(f"/match/{line.id}").text for line in store.matches_of(db, "bob@1", 10)]
+        pages = [site.get(f"/match/{line.id}").text for line in store.matches.matches_of(db, "bob@1", 10)]
         pages.append(site.get("/bot/bob@1").text)
     assert not {char for char in ESCAPES if not char.isprintable()} & set("".join(pages))
 
@@ -456,12 +458,12 @@ def test_seeds_and_logs_of_unfinished_groups_are_nowhere(tmp_path: Path) -> None
     home = tmp_path / "home"
     ladder = playing.make(home, "buttons", ("ann", "bob"), 1)
     with store.open(home, checkpoints=True) as db:
-        store.plan(db, ladder, ["ann", "bob"], rounds=2)
-        (first, second) = store.scheduled(db, ladder)
-        outcome = store.SeatOutcome(0, 0, "crash", {"detail": "it went", "output": ["a secret die"]})
-        store.record(db, ladder, [store.FinishedMatch(first.id, (outcome, outcome), b"[]", b"")])
-        log = store.Log("ann", first.id, 0, "p", 0, 1, b"")
-        store.keep_logs(db, [log])
+        store.ladders.plan(db, ladder, ["ann", "bob"], rounds=2)
+        (first, second) = store.ladders.scheduled(db, ladder)
+        outcome = store.records.SeatOutcome(0, 0, "crash", {"detail": "it went", "output": ["a secret die"]})
+        store.matches.record(db, ladder, [store.records.FinishedMatch(first.id, (outcome, outcome), b"[]", b"")])
+        log = store.logs.Log("ann", first.id, 0, "p", 0, 1, b"")
+        store.logs.keep_logs(db, [log])
     with homes.site(home) as site:
         said = site.get(f"/match/{first.id}").text
         assert "when every match of its group is done" in said
@@ -510,7 +512,7 @@ def test_what_is_being_played_is_said(tmp_path: Path) -> None:
     home = tmp_path / "home"
     ladder = playing.make(home, "buttons", ("ann", "bob"), 1)
     with store.open(home, checkpoints=True) as db:
-        store.plan(db, ladder, ["ann", "bob"], rounds=2)
+        store.ladders.plan(db, ladder, ["ann", "bob"], rounds=2)
     with homes.site(home) as site:
         for address in ("/", f"/ladder/{ladder.id}"):
             with store.exclusive(home):
@@ -529,7 +531,7 @@ def test_a_page_that_is_slow_is_not_made_at_every_change(tmp_path: Path, monkeyp
         with store.exclusive(tmp_path / "home"):
             before = site.get("/").text
             with store.open(tmp_path / "home", checkpoints=True) as db:
-                store.plan(db, ladder, ["ann", "bob"], rounds=2)
+                store.ladders.plan(db, ladder, ["ann", "bob"], rounds=2)
             assert site.get("/").text == before
             assert "2 of 4 matches" in site.get("/?another").text
         assert "nobody plays the rest now" in site.get("/").text

@@ -54,8 +54,8 @@ KINDS = ("front", "ladder", "seats", "matches", "bot", "match", "compare", "cont
 def paths(home: Path) -> dict[str, str]:
     """Where there is a page of each kind."""
     with store.open_read(home) as db:
-        (ladder,) = store.ladders(db)
-        match = store.latest_matches(db, 1)[0].id
+        (ladder,) = store.ladders.ladders(db)
+        match = store.watching.latest_matches(db, 1)[0].id
     own = f"/ladder/{ladder.id}"
     compared = f"/compare?ladder={ladder.id}&a=ann&b=bob"
     pages = ("/", own, f"{own}/seats", f"{own}/matches", "/bot/ann", f"/match/{match}", compared, "/docs/", DOCUMENT)
@@ -105,8 +105,8 @@ def test_keys_reach_the_content_first(visit: Visit, home: Path) -> None:
 def test_pages_read_the_same_without_scripts(visit: Visit, home: Path) -> None:
     """The tables are there, and a match is told in words."""
     with store.open_read(home) as db:
-        (ladder,) = store.ladders(db)
-        match = store.latest_matches(db, 1)[0]
+        (ladder,) = store.ladders.ladders(db)
+        match = store.watching.latest_matches(db, 1)[0]
     board = visit(f"/ladder/{ladder.id}", java_script_enabled=False)
     assert board.locator("#leaderboard tbody tr").count() == 3
     assert board.locator("#history svg polyline").count() >= 3
@@ -116,7 +116,7 @@ def test_pages_read_the_same_without_scripts(visit: Visit, home: Path) -> None:
 def test_the_viewer_goes_through_a_match(visit: Visit, home: Path) -> None:
     """As in the page of one file, under a policy without inline scripts."""
     with store.open_read(home) as db:
-        match = store.latest_matches(db, 1)[0]
+        match = store.watching.latest_matches(db, 1)[0]
     page = visit(f"/match/{match.id}")
     page.keyboard.press("End")
     assert page.inner_text("#number") == page.inner_text("#count")
@@ -127,7 +127,7 @@ def test_the_viewer_goes_through_a_match(visit: Visit, home: Path) -> None:
 def test_what_a_board_says_has_a_line_for_each_thing(visit: Visit, home: Path) -> None:
     """Whose turn it is, who leads and what happened: below each other, with room for a sentence."""
     with store.open_read(home) as db:
-        match = store.latest_matches(db, 1)[0]
+        match = store.watching.latest_matches(db, 1)[0]
     page = visit(f"/match/{match.id}", viewport={"width": 1200, "height": 800})
     boxes = [line.bounding_box() for line in page.locator(".board-summary > div").all()]
     assert len(boxes) == 3
@@ -138,7 +138,7 @@ def test_what_a_board_says_has_a_line_for_each_thing(visit: Visit, home: Path) -
 def test_a_section_appears_where_it_belongs(visit: Visit, home: Path) -> None:
     """Not at the end, when a page is brought up to date that did not have it yet."""
     with store.open_read(home) as db:
-        (ladder,) = store.ladders(db)
+        (ladder,) = store.ladders.ladders(db)
     page = visit(f"/ladder/{ladder.id}")
     sections = "[...document.querySelectorAll('main > section')].map((section) => section.id)"
     before = page.evaluate(sections)
@@ -152,7 +152,7 @@ def test_a_section_appears_where_it_belongs(visit: Visit, home: Path) -> None:
 def test_a_page_follows_a_ladder_that_plays(visit: Visit, home: Path) -> None:
     """The new bot appears by itself; the focus and what was scrolled stay where they were."""
     with store.open_read(home) as db:
-        (ladder,) = store.ladders(db)
+        (ladder,) = store.ladders.ladders(db)
     page = visit(f"/ladder/{ladder.id}", viewport={"width": 500, "height": 800})
     page.evaluate("document.querySelector('#leaderboard .wide').scrollLeft = 60")
     page.focus("#leaderboard a[href='/bot/ann@1']")
@@ -165,7 +165,7 @@ def test_a_page_follows_a_ladder_that_plays(visit: Visit, home: Path) -> None:
 def test_a_telephone_shows_points_and_forfeits_at_once(visit: Visit, home: Path) -> None:
     """They say most beside the rating; what is left out there is named, and a wider window shows it."""
     with store.open(home) as db:
-        store.rename(db, "ann", "A team with a rather long name")
+        store.bots.rename(db, "ann", "A team with a rather long name")
     page = visit(paths(home)["ladder"], viewport={"width": 380, "height": 800})
     for column in ("Rank", "Bot", "Rating", "Points %", "Forfeits"):
         head = page.locator("#leaderboard th", has_text=column).first.bounding_box()

@@ -311,9 +311,9 @@ def test_the_form_proposes_the_bots_that_play_the_game(tmp_path: Path) -> None:
     """Also submitted ones, under the names that they were given for people, whatever these are."""
     homes.make(tmp_path, ("ann", "bob", "cid"), 1)
     with store.open(tmp_path) as db:
-        store.retire(db, "bob")
-        store.rename(db, "ann", "<b>Ann</b>")
-        store.add_version(db, "dot", "d" * 64, games=["birth"], run=["./run"], origin="submitted")
+        store.retirement.retire(db, "bob")
+        store.bots.rename(db, "ann", "<b>Ann</b>")
+        store.bots.add_version(db, "dot", "d" * 64, games=["birth"], run=["./run"], origin="submitted")
     with TestClient(Site(tmp_path, "127.0.0.1", look=0.0, tables=fake(ASKS)).app, base_url=homes.BASE) as site:
         buttons, birth = site.get("/play?game=buttons").text, site.get("/play?game=birth").text
         assert site.get("/play?game=chess").status_code == 404
@@ -342,7 +342,7 @@ def test_every_page_leads_to_the_tables(tmp_path: Path) -> None:
     """At its top, and only where people can play: whoever reads about a match may want to play one."""
     ladder = homes.make(tmp_path / "home", ("ann", "bob"), 1)
     with store.open_read(tmp_path / "home") as db:
-        match = store.latest_matches(db, 1)[0].id
+        match = store.watching.latest_matches(db, 1)[0].id
     pages = ["/", f"/ladder/{ladder.id}", "/bot/ann", f"/match/{match}", "/compare", "/docs/", "/nothing"]
     with homes.site(tmp_path / "home") as site:
         assert [path for path in pages if 'href="/play"' in site.get(path).text] == []

@@ -59,9 +59,9 @@ def met(cwd: Path, rounds: int, *switches: str, grade: Grade = Grade.D) -> Met:
     ran = arena("ladder", *words, "--rounds", str(rounds), "--sandbox", grade.value, cwd=cwd, patience=280)
     assert ran.code == 0, ran.err
     with store.open_read(cwd / ".arena") as db:
-        (ladder,) = store.ladders(db)
-        share = store.evidence(db, ladder).head_to_head("foreseer@1", "twin@1")
-        faults = [*store.faults(db, "foreseer"), *store.faults(db, "twin")]
+        (ladder,) = store.ladders.ladders(db)
+        share = store.evidence.evidence(db, ladder).head_to_head("foreseer@1", "twin@1")
+        faults = [*store.matches.faults(db, "foreseer"), *store.matches.faults(db, "twin")]
     assert share is not None
     assert share.groups == rounds
     return Met(share, sum(sum(each.forfeits.values()) for each in faults))

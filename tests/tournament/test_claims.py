@@ -45,7 +45,7 @@ def entered(cwd: Path) -> Path:
 
 def versions(cwd: Path) -> list[str]:
     with store.open_read(cwd / ".arena") as db:
-        return [version.label for version in store.versions(db) if version.origin == "submitted"]
+        return [version.label for version in store.bots.versions(db) if version.origin == "submitted"]
 
 
 SUBMIT = ("submit", "--i-trust-these-bots")

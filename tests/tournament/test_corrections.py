@@ -31,7 +31,7 @@ def wait_for_a_match_without_sleeps(cwd: Path) -> str:
     while True:
         assert time.monotonic() < deadline
         with store.open_read(cwd / ".arena") as db:
-            for match in store.matches_of(db, "random", 1000):
+            for match in store.matches.matches_of(db, "random", 1000):
                 if "sleeps@1" not in match.line_up:
                     return match.id
         time.sleep(0.05)
@@ -54,12 +54,12 @@ def test_a_bot_that_is_banned_while_it_plays_leaves_no_trace(cwd: Path) -> None:
     assert (annulled.code, banned.code, process.returncode) == (0, 0, 0), said
     assert "sleeps" not in board
     with store.open_read(cwd / ".arena") as db:
-        (ladder,) = store.ladders(db)
-        counts = store.counts(db, ladder)
+        (ladder,) = store.ladders.ladders(db)
+        counts = store.ladders.counts(db, ladder)
         assert (counts.scheduled, counts.done + counts.annulled + counts.dropped) == (0, 6 * ROUNDS + 2)
-        assert counts.annulled == sum(entry.matches for entry in store.log(db))
-        assert {row.label for row in store.leaderboard(db, ladder)} == {"random@1", "cautious@1"}
-        assert store.find_settled(db, ladder).matches == counts.done
+        assert counts.annulled == sum(entry.matches for entry in store.journal.log(db))
+        assert {row.label for row in store.ratings.leaderboard(db, ladder)} == {"random@1", "cautious@1"}
+        assert store.evidence.find_settled(db, ladder).matches == counts.done
     assert arena("verify", cwd=cwd).code == 0
 
 
@@ -69,7 +69,7 @@ def test_a_ladder_goes_on_whatever_is_annulled_meanwhile(tmp_path: Path, step: i
     home = tmp_path / "home"
     playing.make(home, "birth", ["ann", "bob"], 2)
     with store.open(home) as db:
-        (ladder,) = store.ladders(db)
+        (ladder,) = store.ladders.ladders(db)
     seen: list[Sequence[str]] = []
 
     def report(done: int, _total: int) -> None:
@@ -78,14 +78,14 @@ def test_a_ladder_goes_on_whatever_is_annulled_meanwhile(tmp_path: Path, step: i
                 played = [id for (id,) in other.execute("SELECT id FROM matches WHERE status = 'done' ORDER BY seq")]
                 seen.append([played[0], played[-1]])
                 for id in seen[0]:
-                    store.annul_match(other, id, "why")
-                store.ban(other, "eve", "why")
+                    store.annulment.annul_match(other, id, "why")
+                store.annulment.ban(other, "eve", "why")
 
     playing.make(home, "birth", ["ann", "bob", "eve"], 6, report=report)
     with store.open(home) as db:
-        store.settle(db, ladder)
-        assert store.counts(db, ladder).annulled >= 2
-        assert {row.label for row in store.leaderboard(db, ladder)} == {"ann@1", "bob@1"}
+        store.evidence.settle(db, ladder)
+        assert store.ladders.counts(db, ladder).annulled >= 2
+        assert {row.label for row in store.ratings.leaderboard(db, ladder)} == {"ann@1", "bob@1"}
     assert typed("verify", "--home", home, "-j", "1").code == 0
 
 
@@ -96,17 +96,17 @@ def test_a_bot_that_is_banned_before_a_leg_is_planned_is_left_out(
     """Though the field was chosen before; where too few are left, the run ends as if nothing were missing."""
     home = tmp_path / "home"
     playing.make(home, "birth", ["ann", "bob"], 1)
-    plan = store.plan
+    plan = store.ladders.plan
 
     def banned_before(db: Database, *arguments: Any) -> int:
-        if "ann" not in store.bans(db):
+        if "ann" not in store.journal.bans(db):
             with store.open(home) as other:
-                store.ban(other, "ann", "why", keep=True)
+                store.annulment.ban(other, "ann", "why", keep=True)
         return plan(db, *arguments)
 
     monkeypatch.setattr("arena.tournament.run.store.plan", banned_before)
     with store.open(home, checkpoints=True) as db, playing.ByTheRules(0.0) as workers:
-        (ladder,) = store.ladders(db)
+        (ladder,) = store.ladders.ladders(db)
         budget = None if matches is None else Budget(matches=matches)
         bots = ["ann", "bob"]
         run = run_ladder(db, home, ladder, bots, workers=workers, report=lambda _done, _total: None, budget=budget)
@@ -118,9 +118,11 @@ def test_a_killed_annulment_is_mended_by_the_next_run(tmp_path: Path) -> None:
     home = tmp_path / "home"
     ladder = playing.make(home, "birth", ["ann", "bob"], 3)
     with store.open(home) as db:
-        store.annul_bot(db, "ann", "why", since=0.0)
-        assert store.leaderboard(db, ladder) == []
+        store.annulment.annul_bot(db, "ann", "why", since=0.0)
+        assert store.ratings.leaderboard(db, ladder) == []
     playing.make(home, "birth", ["ann", "bob"], 4)
     with store.open(home) as db:
-        assert sum(row.matches for row in store.leaderboard(db, ladder)) == 2 * 8  # those that were annulled, too
+        assert (
+            sum(row.matches for row in store.ratings.leaderboard(db, ladder)) == 2 * 8
+        )  # those that were annulled, too
     assert typed("verify", "--home", home, "-j", "1").code == 0

@@ -140,7 +140,7 @@ def test_between_two_matches_on_one_seed_nobody_is_alive(cwd: Path) -> None:
 
 def forfeits_and_crashes(cwd: Path, trace: Path) -> tuple[int, int]:
     with store.open_read(cwd / ".arena") as db:
-        (faults,) = store.faults(db, "crasher")
+        (faults,) = store.matches.faults(db, "crasher")
     return sum(faults.forfeits.values()), sum(line[0] == "crash" for line in lines(trace))
 
 

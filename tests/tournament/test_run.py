@@ -45,14 +45,14 @@ def db(tmp_path: Path) -> Iterator[Database]:
         for name in ("ann", "bob"):
             (tmp_path / f"{name}.py").write_text(name)
             kept = submission.store(submission.read(tmp_path / f"{name}.py", plays=["birth"]), roster.folder(tmp_path))
-            store.add_version(db, name, kept.digest, games=kept.games, run=kept.run, origin="submitted")
+            store.bots.add_version(db, name, kept.digest, games=kept.games, run=kept.run, origin="submitted")
         yield db
 
 
 @pytest.fixture
 def ladder(db: Database) -> store.Ladder:
-    key = store.LadderKey("birth", 2, {}, Limits().plain(), 1)
-    return store.ladder(db, key, draw_probability=0.0, seed="x")
+    key = store.records.LadderKey("birth", 2, {}, Limits().plain(), 1)
+    return store.ladders.ladder(db, key, draw_probability=0.0, seed="x")
 
 
 def run(db: Database, ladder: store.Ladder, workers: Workers, *, retry: bool = False) -> Run:
@@ -71,7 +71,7 @@ def run(db: Database, ladder: store.Ladder, workers: Workers, *, retry: bool = F
 def test_every_match_is_rated_once(db: Database, ladder: store.Ladder) -> None:
     """Two rounds of one pair, each with both orders of seats, are four matches."""
     assert run(db, ladder, FakeWorkers(voids=0))[:3] == Run(played=4, decisions=8)[:3]
-    assert [row.matches for row in store.leaderboard(db, ladder)] == [4, 4]
+    assert [row.matches for row in store.ratings.leaderboard(db, ladder)] == [4, 4]
 
 
 def test_rotations_share_their_dice_and_no_phase(db: Database, ladder: store.Ladder) -> None:
@@ -98,7 +98,7 @@ def test_a_match_void_three_times_is_left_until_somebody_asks(db: Database, ladd
     """The run ends and says why the last attempt failed. With --retry the match is tried again."""
     ran = run(db, ladder, FakeWorkers(voids=3))
     assert (ran.played, ran.void and ran.void.reason) == (0, "overload: try 3")
-    assert store.counts(db, ladder) == store.Counts(scheduled=0, done=0, unplayable=4)
+    assert store.ladders.counts(db, ladder) == store.records.Counts(scheduled=0, done=0, unplayable=4)
     assert run(db, ladder, FakeWorkers(voids=0)).played == 0
     assert run(db, ladder, FakeWorkers(voids=0), retry=True).played == 4
 
@@ -109,7 +109,7 @@ def test_a_disk_without_room_for_sockets_ends_the_run_and_counts_against_no_matc
     """If such voids counted, three for each match would make a whole ladder unplayable within seconds."""
     with pytest.raises(DiskFull, match="disk: try 1: make room in"):
         run(db, ladder, FakeWorkers(voids=1, why=VoidReason.DISK))
-    assert store.counts(db, ladder) == store.Counts(scheduled=4, done=0, unplayable=0)
+    assert store.ladders.counts(db, ladder) == store.records.Counts(scheduled=4, done=0, unplayable=0)
     assert run(db, ladder, FakeWorkers(voids=0)).played == 4
 
 
@@ -118,7 +118,7 @@ def test_who_was_told_to_stop_plays_nothing(db: Database, ladder: store.Ladder) 
     workers = FakeWorkers(voids=0)
     workers.stop()
     assert run(db, ladder, workers) == Run()
-    assert store.counts(db, ladder) == store.Counts(0, 0, 0)
+    assert store.ladders.counts(db, ladder) == store.records.Counts(0, 0, 0)
 
 
 class Retiring(FakeWorkers):
@@ -133,7 +133,7 @@ class Retiring(FakeWorkers):
         for results in super().play(task for task in tasks if not self.trouble.leaves_out(task)):
             yield results
             if len(self.phases) == self._phase:
-                store.retire(self._db, "bob")
+                store.retirement.retire(self._db, "bob")
                 yield []
 
 
@@ -145,8 +145,8 @@ def test_a_run_ends_once_nobody_is_left_to_play(
     monkeypatch.setattr(running, "NEWS", 0.0)
     ran = run(db, ladder, Retiring(db, phase))
     assert (ran.played, ran.retired) == (played, ("bob@1",))
-    assert store.counts(db, ladder) == store.Counts(0, played, 0, 4 - played)
-    assert store.reach(db, ladder) == (4, 4)
+    assert store.ladders.counts(db, ladder) == store.records.Counts(0, played, 0, 4 - played)
+    assert store.ratings.reach(db, ladder) == (4, 4)
     assert run(db, ladder, FakeWorkers(voids=0)).played == missed
 
 
@@ -164,9 +164,9 @@ def test_a_result_keeps_times_and_evidence_by_seat() -> None:
     forfeit = SeatForfeit(1, Forfeit.CRASH, "it went", 3)
     seats = (SeatRecord((0.5, 1.0)), SeatRecord((), {"exit": "was killed by SIGSEGV"}))
     value = finished(Played("m", Outcome((0, 1), (7, 3), (forfeit,)), None, ((0, 1),), seats))
-    assert isinstance(value, store.FinishedMatch)
+    assert isinstance(value, store.records.FinishedMatch)
     assert value.seats == (
-        store.SeatOutcome(0, 7, None, None, 2, 1.5, 1.0),
-        store.SeatOutcome(1, 3, "crash", {"detail": "it went", "exit": "was killed by SIGSEGV"}, 0, 0, 0.0),
+        store.records.SeatOutcome(0, 7, None, None, 2, 1.5, 1.0),
+        store.records.SeatOutcome(1, 3, "crash", {"detail": "it went", "exit": "was killed by SIGSEGV"}, 0, 0, 0.0),
     )
     assert value.choices == b"[[0,1]]"

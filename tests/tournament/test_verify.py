@@ -28,7 +28,6 @@ from arena.worker import local_host
 from arena.worker.jobs import Command, Delivery, Entrant, Trouble
 from arena.worker.local_host import LocalHost
 from ladder import store
-from ladder.store import results
 from tests.cli.commands import typed
 from tests.ladder.fakes import older
 from tests.tournament import playing
@@ -56,17 +55,17 @@ def played(tmp_path_factory: pytest.TempPathFactory) -> Path:
     duel = playing.make(home, "burning-desire", ["ann", "bob", "eve"], 1)
     triel = playing.make(home, "birth", ["ann", "bob", "eve"], 3, seats=3, forfeits=1.0)
     with store.open(home) as db:
-        store.plan(db, duel, ["ann", "bob", "eve"], 3)
-        store.retire(db, "eve")
-        first, *_ = store.scheduled(db, duel)
-        store.record(db, duel, [store.VoidMatch(first.id, "overload")] * 3)
-        store.use_chance(db, duel, "eve@1", {"detail": "the process exited with code 3"})
+        store.ladders.plan(db, duel, ["ann", "bob", "eve"], 3)
+        store.retirement.retire(db, "eve")
+        first, *_ = store.ladders.scheduled(db, duel)
+        store.matches.record(db, duel, [store.records.VoidMatch(first.id, "overload")] * 3)
+        store.chances.use_chance(db, duel, "eve@1", {"detail": "the process exited with code 3"})
         (last,) = db.execute("SELECT id FROM matches WHERE ladder = ? ORDER BY seq DESC", [triel.id]).fetchone()
-        store.annul_match(db, last, "it was a test")
+        store.annulment.annul_match(db, last, "it was a test")
         for ladder in (duel, triel):
-            store.apply_ratings(db, ladder)
-            store.settle(db, ladder)
-        store.complete(db, replays.times_of)
+            store.ratings.apply_ratings(db, ladder)
+            store.evidence.settle(db, ladder)
+        store.cards.complete(db, replays.times_of)
     return home
 
 
@@ -89,7 +88,7 @@ def test_what_was_played_is_as_it_follows(home: Path) -> None:
     assert told[-1] == (found.matches, found.matches)
     assert (found.difference, found.remarks) == (None, ())
     with store.open_read(home) as db:
-        counts = [store.counts(db, ladder) for ladder in store.ladders(db)]
+        counts = [store.ladders.counts(db, ladder) for ladder in store.ladders.ladders(db)]
         assert found.matches == sum(each.done + each.annulled for each in counts)
         assert sorted(each.annulled for each in counts) == [0, 3]
         assert db.execute("SELECT count(*) FROM seats WHERE forfeit IS NOT NULL").fetchone()[0] > 3
@@ -150,7 +149,7 @@ def test_every_column_is_checked(home: Path, tmp_path: Path) -> None:
 def forge(home: Path, change: Callable[[dict[str, Any], list[list[Any]]], None]) -> str:
     """Change the replay or the seats of a match and make all digests fit; return the difference that is found."""
     with store.open(home) as db:
-        ladder = store.ladders(db, "burning-desire")[0]
+        ladder = store.ladders.ladders(db, "burning-desire")[0]
         id, voids, finished, packed = db.execute(
             "SELECT m.id, m.voids, m.finished, r.replay FROM matches m JOIN replays r ON r.match = m.id"
             " WHERE m.ladder = ? AND seq = 1",
@@ -162,7 +161,7 @@ def forge(home: Path, change: Callable[[dict[str, Any], list[list[Any]]], None])
         replay = gzip.compress(json.dumps(record).encode())
         choices = replays.plain([(seat, action) for seat, action in record["choices"]])
         digests = sha256(choices).digest(), sha256(replay).digest()
-        whole = results.digest(id, voids, finished, *digests, [tuple(seat) for seat in seats])
+        whole = store.matches.digest(id, voids, finished, *digests, [tuple(seat) for seat in seats])
         db.execute(
             "UPDATE matches SET choices_digest = ?, replay_digest = ?, digest = ? WHERE id = ?", [*digests, whole, id]
         )
@@ -220,14 +219,14 @@ def test_a_forgery_with_all_digests_right_is_found_by_the_rules(
 def rated_anew(home: Path, game: str, change: Callable[[sqlite3.Connection, str], object]) -> Verdict:
     """Change something and compute everything that follows from it again: ratings, history, settled ratings, hash."""
     with store.open(home) as db:
-        ladder = store.ladders(db, game, 2 if game == "burning-desire" else 3)[0]
-        with store.write(db):
+        ladder = store.ladders.ladders(db, game, 2 if game == "burning-desire" else 3)[0]
+        with store.database.write(db):
             change(db.conn, ladder.id)
             db.execute("UPDATE ladders SET folded = 0, settled = 0, hash = NULL WHERE id = ?", [ladder.id])
-        again = store.find_ladder(db, ladder.id)
+        again = store.ladders.find_ladder(db, ladder.id)
         assert again is not None
-        store.apply_ratings(db, again)
-        store.settle(db, again)
+        store.ratings.apply_ratings(db, again)
+        store.evidence.settle(db, again)
     return verdict(home)
 
 
@@ -241,7 +240,7 @@ def set_back(db: sqlite3.Connection, ladder: str, seq: int = 1, *, voids: str = 
     for table in ("seats", "replays"):
         db.execute(f"DELETE FROM {table} WHERE match = ?", [id])
     empty = "finished = NULL, choices_digest = NULL, replay_digest = NULL"
-    status, digest = ("scheduled", None) if voids == "[]" else ("unplayable", results.digest(id, voids))
+    status, digest = ("scheduled", None) if voids == "[]" else ("unplayable", store.matches.digest(id, voids))
     db.execute(
         f"UPDATE matches SET status = ?, voids = ?, digest = ?, {empty} WHERE id = ?", [status, voids, digest, id]
     )
@@ -278,45 +277,45 @@ def test_a_match_cannot_be_set_back_once_a_later_leg_was_begun(home: Path) -> No
 def test_a_match_that_was_rated_cannot_be_set_back(voids: str, folded: str, home: Path) -> None:
     """Deleting the match's entry in the history as well does not help."""
     with store.open(home) as db:
-        ladder = store.ladders(db, "birth")[0].id
-        with store.write(db):
+        ladder = store.ladders.ladders(db, "birth")[0].id
+        with store.database.write(db):
             id = set_back(db.conn, ladder, voids=voids)
             db.execute(f"UPDATE ladders SET folded = {folded} WHERE id = ?", [ladder])
     found = verdict(home).difference
     assert found is not None
     assert (found.match, "and was rated" in found.what) == (id, True)
-    with store.open(home) as db, store.write(db):
+    with store.open(home) as db, store.database.write(db):
         db.execute("DELETE FROM history WHERE ladder = ? AND seq = 1", [ladder])
     found = verdict(home).difference
     assert found is not None
     assert found.ladder == ladder
 
 
-def play(db: Database, ladder: store.Ladder, matches: Iterable[store.ScheduledMatch]) -> None:
+def play(db: Database, ladder: store.Ladder, matches: Iterable[store.records.ScheduledMatch]) -> None:
     """Play matches by the rules and store the results."""
     nobody = Entrant("nobody", "", ())
     tasks = [task(ladder, match, lambda _label: nobody) for match in matches]
-    store.record(db, ladder, [finished(playing.played(each, 0.0)) for each in tasks])
+    store.matches.record(db, ladder, [finished(playing.played(each, 0.0)) for each in tasks])
 
 
 def play_all(db: Database, ladder: store.Ladder) -> None:
     """Play all scheduled matches, phase by phase, in one block."""
-    while (phase := store.next_phase(db, ladder)) is not None:
-        matches = list(store.scheduled(db, ladder, phase))
+    while (phase := store.phases.next_phase(db, ladder)) is not None:
+        matches = list(store.ladders.scheduled(db, ladder, phase))
         play(db, ladder, matches)
         if phase.end is None:
-            store.close_block(db, ladder, phase.begin, matches[-1].seq + ladder.key.seats)
+            store.phases.close_block(db, ladder, phase.begin, matches[-1].seq + ladder.key.seats)
 
 
 def test_an_unplayable_match_is_no_forgery_whatever_comes_after_it(home: Path) -> None:
     """An unplayable match is skipped, later legs are played, and with --retry it may still be played afterwards."""
     with store.open(home) as db:
-        duel = store.ladders(db, "burning-desire", 2)[0]
-        unplayable, *_ = store.scheduled(db, duel, retry=True)
+        duel = store.ladders.ladders(db, "burning-desire", 2)[0]
+        unplayable, *_ = store.ladders.scheduled(db, duel, retry=True)
         play_all(db, duel)
-        assert store.plan(db, duel, ["ann", "bob"], 4)
+        assert store.ladders.plan(db, duel, ["ann", "bob"], 4)
         play_all(db, duel)
-        store.apply_ratings(db, duel)
+        store.ratings.apply_ratings(db, duel)
     assert verdict(home).difference is None
     with store.open(home) as db:
         play(db, duel, [unplayable])
@@ -340,7 +339,7 @@ def test_an_older_home_gets_sums_that_follow_from_its_matches(tmp_path: Path) ->
     with store.open(home) as db, store.open(old) as other:
         db.execute("UPDATE ladders SET zero = 'field'")  # as it was then
         for each in (db, other):
-            store.complete(each, replays.times_of)
+            store.cards.complete(each, replays.times_of)
         assert dumped(other) == dumped(db)
         assert db.execute("SELECT count(*) FROM time_sums").fetchone() == (6,)
     assert verdict(old).difference is None
@@ -449,8 +448,8 @@ def test_a_result_cannot_be_taken_back_once_a_later_rotation_was_played(single: 
     """Otherwise an unwelcome result could be played again although all bots have seen the dice."""
     without_ratings(single)
     assert verdict(single).difference is None
-    with store.open(single) as db, store.write(db):
-        set_back(db.conn, store.ladders(db)[0].id, seq=1)
+    with store.open(single) as db, store.database.write(db):
+        set_back(db.conn, store.ladders.ladders(db)[0].id, seq=1)
     found = verdict(single).difference
     assert found is not None
     assert "it was tried, although a match is still to be played that comes before it" in found.what

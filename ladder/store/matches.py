@@ -11,12 +11,12 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from ladder.ratings import Rating
 from ladder.schedule import canonical_json, line_up
-from ladder.store.corrections import correction
+from ladder.store.bots import version, versions
 from ladder.store.database import NotFound, write
+from ladder.store.journal import correction
 from ladder.store.ladders import find_ladder
 from ladder.store.records import Faults, FinishedMatch, Ladder, Match, MatchLine, Pace, SeatOutcome, VoidMatch
 from ladder.store.times import NewTimes, last_replay, store_times
-from ladder.store.versions import version, versions
 from ladder.store.watching import LOOKED_AT
 
 if TYPE_CHECKING:

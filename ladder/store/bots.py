@@ -9,8 +9,8 @@ from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from ladder.schedule import canonical_json
-from ladder.store.corrections import bans, note
 from ladder.store.database import NotFound, StoreError, where, write
+from ladder.store.journal import Correction, bans, correction, note
 from ladder.store.records import Version
 
 if TYPE_CHECKING:
@@ -74,6 +74,13 @@ def known_name(db: Database, name: str) -> tuple[Version, ...]:
     if name != found[0].name:
         raise StoreError(f"{name} is one version: name the bot, {found[0].name}, which means all of them")
     return found
+
+
+def rename(db: Database, name: str, title: str) -> Correction:
+    """Give a bot a name for people; its own name takes that away again. Raises NotFound, and StoreError for a label."""
+    with write(db):
+        known_name(db, name)
+        return correction(db, note(db, "rename", name, title=title))
 
 
 def check_not_banned(db: Database, name: str) -> None:
