@@ -72,7 +72,7 @@ def test_ratings_are_exported_as_the_table_shows_them(home: Path) -> None:
     """Of each ladder in its order: who copies them into a sheet must not have to rank, centre or estimate again."""
     found = exported("ratings", home)
     with store.open_read(home) as db:
-        boards = [leaderboard(db, ladder, games.game("birth")) for ladder in reversed(store.ladders.ladders(db))]
+        boards = [leaderboard(db, ladder, games.game("birth")) for ladder in reversed(store.ladders.all(db))]
     expected = [(board, bot) for board in boards for bot in board.bots]
     for row, (board, bot) in zip(found, expected, strict=True):
         assert (row["ladder"], row["game"], row["players"]) == (board.ladder, "birth", board.players)
@@ -117,8 +117,8 @@ def test_a_copy_is_the_home_of_that_moment(home: Path, tmp_path: Path) -> None:
     checked = json.loads(typed("verify", "--home", copy, "--json").out)
     assert (checked["difference"], len(checked["remarks"])) == (None, 1)
     with store.open_read(home) as db, store.open_read(copy) as copied:
-        assert [store.ratings.ladder_hash(db, each) for each in store.ladders.ladders(db)] == [
-            store.ratings.ladder_hash(copied, each) for each in store.ladders.ladders(copied)
+        assert [store.ratings.ladder_hash(db, each) for each in store.ladders.all(db)] == [
+            store.ratings.ladder_hash(copied, each) for each in store.ladders.all(copied)
         ]
 
 

@@ -98,11 +98,13 @@ class Stand:
     def _prepare(self, db: Database, home: Path) -> store.Ladder:
         for program in self._programs:
             kept = submission.store(program, roster.folder(home))
-            store.bots.add_version(db, kept.name, kept.digest, games=kept.games, run=kept.run, origin="submitted")
+            store.bots.add(db, kept.name, kept.digest, games=kept.games, run=kept.run, origin="submitted")
         game = self._game
         limits, options = Limits().plain(), game.options({})
         key = store.records.LadderKey(game.name, self._players, options, limits, game.rules_version)
-        return store.ladders.ladder(db, key, draw_probability=game.draw_probability, seed=f"bench {self._ladders}")
+        return store.ladders.find_or_make(
+            db, key, draw_probability=game.draw_probability, seed=f"bench {self._ladders}"
+        )
 
 
 @contextmanager

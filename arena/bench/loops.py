@@ -110,7 +110,7 @@ def _results(db: Database, matches: int) -> tuple[float, float]:
         begun = time.perf_counter()
         store.matches.record(db, ladder, batch)
         recorded = time.perf_counter()
-        store.ratings.apply_ratings(db, ladder)
+        store.ratings.apply(db, ladder)
         folding += time.perf_counter() - recorded
         recording += recorded - begun
     return recording, folding

@@ -38,9 +38,9 @@ def begin(db: Database, bots: int) -> tuple[store.Ladder, list[str]]:
     """Return a new ladder of two-player Buttons, and the labels of the bots in it."""
     game, field = games.game("buttons"), [f"bot{number}" for number in range(bots)]
     for name in field:
-        store.bots.add_version(db, name, name, games=["buttons"], run=["x"], origin="submitted")
+        store.bots.add(db, name, name, games=["buttons"], run=["x"], origin="submitted")
     key = store.records.LadderKey("buttons", 2, game.options({}), Limits().plain(), game.rules_version)
-    return store.ladders.ladder(db, key, draw_probability=game.draw_probability, seed="x"), field
+    return store.ladders.find_or_make(db, key, draw_probability=game.draw_probability, seed="x"), field
 
 
 def play(db: Database, ladder: store.Ladder, field: list[str], matches: int, chance: Random) -> None:
@@ -49,7 +49,7 @@ def play(db: Database, ladder: store.Ladder, field: list[str], matches: int, cha
     waiting = store.ladders.scheduled(db, ladder)
     while batch := [finished(played(match.id, chance.randrange(2))) for match in islice(waiting, BATCH)]:
         store.matches.record(db, ladder, batch)
-        store.ratings.apply_ratings(db, ladder)
+        store.ratings.apply(db, ladder)
         store.sums.add_rated(db, ladder, least=store.sums.GATHERED)
 
 
@@ -70,7 +70,7 @@ def growth(scratch: Path, bots: int, sizes: Sequence[int]) -> Iterator[Sampler]:
             rounds = ceil(done / (bots * (bots - 1)))
             measured["resume_seconds"] = _seconds(lambda: store.ladders.plan(db, ladder, field, rounds))
             measured["leaderboard_seconds"] = _seconds(lambda: store.ratings.leaderboard(db, ladder))
-            measured["evidence_seconds"] = _seconds(lambda: store.evidence.evidence(db, ladder))
+            measured["evidence_seconds"] = _seconds(lambda: store.evidence.of_ladder(db, ladder))
             measured["hash_seconds"] = _seconds(lambda: store.ratings.ladder_hash(db, ladder))
         return measured
 

@@ -153,7 +153,7 @@ def log(most: int | None, home: Path, as_json: bool) -> None:
       arena log
     """
     with store.open_read(home) as db:
-        entries = store.journal.log(db)[-most:] if most else store.journal.log(db)
+        entries = store.journal.entries(db)[-most:] if most else store.journal.entries(db)
         if as_json:
             return print_json(reports.log(entries))
         say_if_empty(db, home)
@@ -198,7 +198,7 @@ def _rate_anew(home: Path, made: Annulled, done: str) -> None:
     later = f"{done}; the ratings are computed by the next arena ladder, or arena leaderboard --settle"
     try:
         with store.open(home) as db:
-            for ladder in store.ladders.ladders(db):
+            for ladder in store.ladders.all(db):
                 if ladder.id in made.ladders:
                     settle(db, ladder)
     except KeyboardInterrupt:

@@ -68,7 +68,7 @@ def debug(
     if kept.is_name(match):
         raise OneLine(f"{match} is an unrated match, which arena replay {match} shows: debug needs a ladder's match")
     with store.open_read(home) as db:
-        found = store.matches.match(db, match)
+        found = store.matches.find(db, match)
     seat = _check_seat(found, seat)
     game = games.game(found.ladder.key.game)
     compared = _compare(found, seat, at, bot, start_limit, sandbox, home)

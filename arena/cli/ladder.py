@@ -129,10 +129,10 @@ def ladder(
     with store.open_read(home) as db:
         for bot in forgive:  # before a ladder is made; built-in bots may not have been entered yet
             if bot.partition("@")[0] not in submission.built_ins():
-                store.bots.version(db, bot)
+                store.bots.find(db, bot)
     with store.exclusive(home), store.open(home, checkpoints=True) as db:
         homes.say_if_above(home)
-        mine = store.ladders.ladder(db, key, draw_probability=game.draw_probability, seed=seed)
+        mine = store.ladders.find_or_make(db, key, draw_probability=game.draw_probability, seed=seed)
         roster.enter_built_ins(db, home)
         for bot in forgive:
             say(_forgiven(bot, store.chances.forgive(db, mine, bot)))
@@ -197,7 +197,7 @@ def _announced(db: Database, ladder: Ladder, budget: Budget) -> CurrentRun:
 
 def _beforehand(db: Database, ladder: Ladder, field: Sequence[str]) -> Iterator[str]:
     """Yield lines to print before a run: retired bots, matches left by an earlier run, second chances used up."""
-    versions = [store.bots.version(db, name) for name in field]
+    versions = [store.bots.find(db, name) for name in field]
     for version in versions:
         if version.retired is not None:
             yield f"{version.label} is retired; it plays since --bots names it"
@@ -206,7 +206,7 @@ def _beforehand(db: Database, ladder: Ladder, field: Sequence[str]) -> Iterator[
         others = [label for label in store.ladders.awaited(db, ladder) if label not in own]
         of_others = f", also those of {', '.join(others)} (arena retire drops them)" if others else ""
         yield f"first come {left:,} matches that an earlier run left{of_others}"
-    for label in sorted(store.chances.chances(db, ladder).keys() & {version.label for version in versions}):
+    for label in sorted(store.chances.by_label(db, ladder).keys() & {version.label for version in versions}):
         yield f"{label} had its second chance, and plays one match at a time; --forgive {label} gives it back"
 
 
@@ -277,5 +277,5 @@ def _summary(db: Database, ladder: Ladder, run: Run, seconds: float, budget: Bud
     if counts.unplayable:
         lines.append(f"{counts.unplayable:,} matches were void three times: try them again with --retry")
     if counts.done or counts.annulled:
-        lines.append(f"ladder hash {store.ratings.sign(db, ladder)}")
+        lines.append(f"ladder hash {store.ratings.keep_hash(db, ladder)}")
     return "\n".join(lines)

@@ -104,7 +104,7 @@ def _settle(game: Game[Any], seats: int, ladder_id: str | None, home: Path) -> N
 def settle(db: Database, ladder: Ladder) -> None:
     """Bring a ladder's ratings, also the settled ones, up to date, with progress."""
     with progress("ratings") as rated:
-        store.ratings.apply_ratings(db, ladder, rated)
+        store.ratings.apply(db, ladder, rated)
     with progress("settled ratings", "passes", at_most=True) as report:
         store.evidence.settle(db, ladder, report)
 
@@ -114,7 +114,7 @@ def _nothing(db: Database, game: Game[Any], seats: int, home: Path, as_json: boo
         return print_json(NoLeaderboard(game=game.name, players=seats))
     say_if_empty(db, home)
     say(f"no ladder of {title(game, seats)} in {str(home)!r} yet")
-    for others in sorted({ladder.key.seats for ladder in store.ladders.ladders(db, game.name)}):
+    for others in sorted({ladder.key.seats for ladder in store.ladders.all(db, game.name)}):
         say(f"there is one of {others} players: {typed_as('leaderboard', '--game', game.name, '--players', others)}")
     return say(f"play one: {typed_as('ladder', '--game', game.name, '--players', seats)}")
 
@@ -124,7 +124,7 @@ def find(db: Database, game: Game[Any], seats: int, ladder_id: str | None) -> La
 
     None if no ladder of this game and number of seats is stored and no id is given.
     """
-    there = store.ladders.ladders(db, game.name, seats)
+    there = store.ladders.all(db, game.name, seats)
     if ladder_id is None:
         return there[0] if there else None
     for ladder in there:

@@ -15,7 +15,7 @@ from ladder import store
 def of_ladder(home: Path, name: str, seat: int) -> MatchLog:
     """Return what is kept of a seat in a match of a ladder. Raises NotFound, Unreadable and click.UsageError."""
     with store.open_read(home) as db:
-        match = store.matches.match(db, name)
+        match = store.matches.find(db, name)
         _check_seat(match.id, seat, len(match.line_up))
         return match_log(match, seat, store.logs.printed(db, match, seat))
 

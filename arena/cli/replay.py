@@ -103,7 +103,7 @@ def _found(what: str, home: Path) -> tuple[Document, str]:
         except Unreadable as error:
             raise Unreadable(f"{what}: {error}") from error
     with store.open_read(home) as db:
-        match = store.matches.match(db, what)
+        match = store.matches.find(db, what)
         told = match.annulled and f"this match does not count: annulled {printable(match.annulled.told)}"
         try:
             printed = logs.of_match(db, match)

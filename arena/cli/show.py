@@ -82,7 +82,7 @@ def show(
         return _show_log(what, seat, home, as_json=as_json)
     with store.open_read(home) as db:
         names = {version.name for version in store.bots.versions(db)}
-        version = store.bots.version(db, what) if what.partition("@")[0] in names else None
+        version = store.bots.find(db, what) if what.partition("@")[0] in names else None
         lacks = version is not None and store.cards.lacking(db)
     if lacks:
         bot_card.complete_home(home)
@@ -97,13 +97,13 @@ def show(
             return print_json(own) if as_json else _show_built_in(own.bot)
 
         try:
-            found = store.matches.match(db, what)
+            found = store.matches.find(db, what)
         except store.NotFound as error:
             if kept.is_name(what):
                 raise store.NotFound(f"{what} is an unrated match: arena replay {what} shows it") from error
             meant = suggest.meant(what, names | submission.built_ins().keys())
             raise store.NotFound(f"{error}, and no bot in {str(home)!r} is called so{meant}") from error
-        made = match_card(found, store.journal.titles(db), store.logs.logged(db, found))
+        made = match_card(found, store.journal.titles(db), store.logs.seats(db, found))
         return print_json(made) if as_json else _show_match(found, made)
 
 
@@ -123,7 +123,7 @@ def _write_pages(home: Path, folder: Path) -> None:
     """Write a page for each bot that was submitted or has played, and print how many."""
     _complete(home)
     with store.open_read(home) as db:
-        played = {row.name for ladder in store.ladders.ladders(db) for row in store.ratings.leaderboard(db, ladder)}
+        played = {row.name for ladder in store.ladders.all(db) for row in store.ratings.leaderboard(db, ladder)}
         wanted = {each.name for each in store.bots.versions(db) if each.origin == "submitted"} | played
         files = {name: PAGE.convert(folder / f"{name}.html", None, None) for name in sorted(wanted)}
         for name, file in files.items():
@@ -134,7 +134,7 @@ def _write_pages(home: Path, folder: Path) -> None:
 def _write_bot(db: Database, name: str, file: Path) -> None:
     from arena.site.bot_file import bot_file  # imported here, since what makes pages is slow to load
 
-    write(file, bot_file(db, store.bots.version(db, name).label).encode(errors="backslashreplace"))
+    write(file, bot_file(db, store.bots.find(db, name).label).encode(errors="backslashreplace"))
 
 
 def _complete(home: Path) -> None:

@@ -45,7 +45,7 @@ def of_match(db: Database, match: store.Match) -> Logs:
 
     Raises Unreadable.
     """
-    there = store.logs.logged(db, match) if store.logs.may_be_shown(db, match) else ()
+    there = store.logs.seats(db, match) if store.logs.may_be_shown(db, match) else ()
     return tuple(
         tuple(read(store.logs.printed(db, match, seat).own)) if seat in there else ()
         for seat in range(len(match.seats))

@@ -147,13 +147,13 @@ class BotCard(Report):
 def bot_card(db: Database, version: store.Version, most: int, game: str | None = None) -> BotCard:
     """Read the card of a version, with at most so many of its matches; of all games or one."""
     with store.database.one_state(db):
-        ladders = [_in_ladder(db, ladder, version) for ladder in store.ladders.ladders(db, game)]
+        ladders = [_in_ladder(db, ladder, version) for ladder in store.ladders.all(db, game)]
         return BotCard(
             bot=BotVersion(**version._asdict(), title=store.journal.titles(db).get(version.name)),
             faults=[BotFaults(**each._asdict()) for each in store.matches.faults(db, version.name)],
-            chances=[SecondChance(**each._asdict()) for each in store.chances.chances_of(db, version.label)],
+            chances=[SecondChance(**each._asdict()) for each in store.chances.of_bot(db, version.label)],
             ladders=[each for each in ladders if each is not None],
-            matches=[BotMatch(**line._asdict()) for line in store.matches.matches_of(db, version.label, most, game)],
+            matches=[BotMatch(**line._asdict()) for line in store.matches.of_bot(db, version.label, most, game)],
         )
 
 

@@ -82,7 +82,7 @@ def front(db: Database, *, running: bool) -> Front:
     """List what there is; `running` says whether a process plays a ladder in the home."""
     with store.database.one_state(db):
         titles = store.journal.titles(db)
-        listed = [_listed(db, ladder, titles, running=running) for ladder in store.ladders.ladders(db)]
+        listed = [_listed(db, ladder, titles, running=running) for ladder in store.ladders.all(db)]
         versions = [each for each in store.bots.versions(db) if each.origin == "submitted" and each.retired is None]
         newest = sorted(versions, key=lambda each: -each.created)[:NEWEST]
         return Front(
@@ -102,7 +102,7 @@ def progress(db: Database, ladder: store.Ladder, *, running: bool) -> Progress:
     """
     counts = store.ladders.counts(db, ladder)
     run = store.watching.current_run(db) if running else None
-    plays = ladder.id == (run.ladder if run is not None else store.ladders.ladders(db)[0].id)
+    plays = ladder.id == (run.ladder if run is not None else store.ladders.all(db)[0].id)
     runs = running and counts.scheduled > 0 and plays
     rate = store.watching.speed(db, ladder) if runs else None
     to_play, seconds = counts.scheduled, None

@@ -160,7 +160,7 @@ def leaderboard(
         rows, provisional = store.ratings.leaderboard(db, ladder), store.ratings.provisional(db, ladder)
         counts, settled = store.ladders.counts(db, ladder), store.evidence.find_settled(db, ladder)
         labels = [row.label for row in provisional or rows]
-        evidence = store.evidence.evidence(db, ladder) if by_seat else None
+        evidence = store.evidence.of_ladder(db, ladder) if by_seat else None
         shares = evidence or store.evidence.shares_now(db, ladder, labels)
         zero = store.ladders.founders(db, ladder)
         waiting, named = (
@@ -230,7 +230,7 @@ def _at_zero(bots: Sequence[_Rated], zero: Collection[str]) -> Sequence[_Rated]:
 def ladder_run(db: Database, ladder: store.Ladder, game: Game[Any], played: int) -> LadderRun:
     """Read the leaderboard after a run that played so many matches, and sign it."""
     board = leaderboard(db, ladder, game)
-    return LadderRun(**msgspec.structs.asdict(board), played=played, hash=store.ratings.sign(db, ladder))
+    return LadderRun(**msgspec.structs.asdict(board), played=played, hash=store.ratings.keep_hash(db, ladder))
 
 
 class _Named(NamedTuple):

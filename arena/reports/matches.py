@@ -88,7 +88,7 @@ def selected(db: Database, ladder: store.Ladder, most: int) -> LadderMatches:
 
 def latest_matches(db: Database, most: int) -> list[ListedMatch]:
     """List the matches of all ladders that were finished last."""
-    of_ladder = {ladder.id: ladder.key.game for ladder in store.ladders.ladders(db)}
+    of_ladder = {ladder.id: ladder.key.game for ladder in store.ladders.all(db)}
     return [_listed(each, of_ladder[each.ladder]) for each in store.watching.latest_matches(db, most)]
 
 

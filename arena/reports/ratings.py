@@ -40,7 +40,7 @@ def columns(db: Database) -> list[str]:
 def rows(db: Database) -> Iterator[dict[str, Any]]:
     """Yield a row for each rated bot of each ladder, in the order of the leaderboards."""
     with store.database.one_state(db):
-        shown = {(each.id, label): row for each in store.ladders.ladders(db) for label, row in _shown(db, each).items()}
+        shown = {(each.id, label): row for each in store.ladders.all(db) for label, row in _shown(db, each).items()}
         stored = list(export.rows(db, "ratings"))
     for row in stored:
         yield row | shown.get((row["ladder"], row["bot"]), Shown())._asdict()

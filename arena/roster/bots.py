@@ -40,7 +40,7 @@ def enter_built_ins(db: Database, home: Path) -> None:
 def enter(db: Database, home: Path, program: Program, origin: str) -> tuple[store.Version, bool]:
     """Store a program and make it a version; return its newest version, and whether that is new."""
     submission.store(program, folder(home))
-    return store.bots.add_version(
+    return store.bots.add(
         db,
         program.name,
         program.digest,
@@ -76,8 +76,8 @@ def retire(home: Path, name: str, *, undo: bool = False) -> store.retirement.Ret
         if undo:
             return store.retirement.Retired(store.retirement.reinstate(db, name), 0)
         retired = store.retirement.retire(db, name)
-        for ladder in store.ladders.ladders(db) if retired.dropped else ():
-            store.ratings.apply_ratings(db, ladder)  # rate the matches that waited for dropped ones
+        for ladder in store.ladders.all(db) if retired.dropped else ():
+            store.ratings.apply(db, ladder)  # rate the matches that waited for dropped ones
         return retired
 
 
@@ -193,7 +193,7 @@ def starter(db: Database, home: Path, sandbox: Sandbox = UNCONFINED) -> Callable
 
     @cache
     def entrant(label: str) -> Entrant:
-        version = store.bots.version(db, label)
+        version = store.bots.find(db, label)
         program = program_of(home, version)
         _check_held(program, sandbox)
         check_wishes(replace(program, name=version.label), sandbox)
@@ -336,7 +336,7 @@ def _is_known(db: Database, text: str) -> bool:
 def known(db: Database, home: Path, name: str, or_else: str = "") -> store.Version:
     """Return the version that a name or label means. Raises BadSubmission if there is none."""
     try:
-        return store.bots.version(db, name)
+        return store.bots.find(db, name)
     except store.NotFound as error:
         if name.partition("@")[0] in {version.name for version in store.bots.versions(db)}:
             raise BadSubmission(str(error)) from None

@@ -73,15 +73,15 @@ def annul_host(
 
 def _check_ladder(db: Database, ladder: str | None) -> None:
     """Raise NotFound if no ladder has this id."""
-    if ladder is not None and store.ladders.find_ladder(db, ladder) is None:
-        there = ", ".join(each.id for each in store.ladders.ladders(db)) or "none yet"
+    if ladder is not None and store.ladders.find(db, ladder) is None:
+        there = ", ".join(each.id for each in store.ladders.all(db)) or "none yet"
         raise store.NotFound(f"no ladder {suggest.short(ladder)}: there is {there}")
 
 
 def _is_id(db: Database, what: str) -> bool:
     """Tell whether this is a whole id of a match. It means the match, even if somebody has called a bot so."""
     try:
-        return store.matches.match(db, what).id == what
+        return store.matches.find(db, what).id == what
     except store.NotFound:
         return False
 
@@ -94,7 +94,7 @@ def _check_match(db: Database, home: Path, what: str, *, chosen: bool) -> None:
     if len(what) < PREFIX:
         raise store.NotFound(f"{suggest.short(what)} is less than {PREFIX} characters of a match's id, and {nobody}")
     try:
-        store.matches.match(db, what)
+        store.matches.find(db, what)
     except store.NotFound as error:
         raise store.NotFound(f"{error}, and {nobody}") from error
 

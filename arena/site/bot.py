@@ -23,7 +23,7 @@ LISTED = 20
 
 def page(db: Database, request: Request, _: bool) -> Made:
     """Make the page of a version or, by a bot's name alone, of its newest version."""
-    version = store.bots.version(db, request.path_params["bot"])
+    version = store.bots.find(db, request.path_params["bot"])
     card = bot_card(db, version, LISTED)
     banned = store.journal.bans(db).get(version.name)
     return Made(
@@ -51,7 +51,7 @@ def _times(card: BotInLadder) -> Markup:
 
 def _history(db: Database, card: BotInLadder) -> Markup:
     """Draw how the ratings of the newest versions of a bot moved in a ladder."""
-    ladder = store.ladders.find_ladder(db, card.ladder)
+    ladder = store.ladders.find(db, card.ladder)
     assert ladder is not None, "a card of a ladder that is not there"
     history = rating_history(db, ladder)
     own = {version.bot for version in card.versions[-plots.LINES :]}

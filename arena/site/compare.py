@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 def page(db: Database, request: Request, _: bool) -> Made:
     """Make the page: two bots of a ladder, those that are asked for or else the first of its leaderboard."""
     asked = request.query_params
-    ladders = [each for each in store.ladders.ladders(db) if each.key.game in games.names()]
+    ladders = [each for each in store.ladders.all(db) if each.key.game in games.names()]
     ladder = find(db, asked["ladder"]) if asked.get("ladder") else next(iter(ladders), None)
     bots = [row.label for row in store.ratings.leaderboard(db, ladder)] if ladder else []
     wanted = [_label(bots, asked[name]) for name in ("a", "b") if asked.get(name)]

@@ -112,7 +112,7 @@ def matches(db: Database, request: Request, _: bool, most: int = SELECTED) -> Ma
 
 def find(db: Database, ladder_id: str) -> store.Ladder:
     """Return the ladder with an id. Raises NotFound."""
-    found = store.ladders.find_ladder(db, ladder_id)
+    found = store.ladders.find(db, ladder_id)
     if found is None or found.key.game not in games.names():
         raise store.NotFound(f"no ladder {ladder_id!r} of a game that this arena has")
     return found

@@ -32,8 +32,8 @@ HTML, JSON = "text/html; charset=utf-8", "application/json"
 
 def page(db: Database, request: Request, _: bool) -> Made:
     """Make the page of a match of a ladder."""
-    match = store.matches.match(db, request.path_params["match"])
-    card = match_card(match, store.journal.titles(db), store.logs.logged(db, match))
+    match = store.matches.find(db, request.path_params["match"])
+    card = match_card(match, store.journal.titles(db), store.logs.seats(db, match))
     try:
         shown = _document(db, match)
     except (Unreadable, UnknownGame) as error:
@@ -100,7 +100,7 @@ def document_kept(shown: Document) -> Made:
 
 def log(db: Database, request: Request, _: bool) -> Made:
     """Make the page of what a bot printed in a match."""
-    match, number = store.matches.match(db, request.path_params["match"]), request.path_params["seat"]
+    match, number = store.matches.find(db, request.path_params["match"]), request.path_params["seat"]
     if number not in map(str, range(len(match.line_up))):
         raise store.NotFound(f"match {match.id} has the seats 0 to {len(match.line_up) - 1}")
     seat = int(number)
@@ -115,7 +115,7 @@ def _viewer(shown: Document, caution: str, **given: Any) -> Made:
 
 
 def _found(db: Database, request: Request) -> tuple[store.Match, Document]:
-    match = store.matches.match(db, request.path_params["match"])
+    match = store.matches.find(db, request.path_params["match"])
     return match, _document(db, match)
 
 

@@ -176,7 +176,7 @@ class _Site:
 
 def _there(db: Database, most: int) -> dict[str, set[str]]:
     """Return what may stand in the place of the braces, by name: no other address becomes a file."""
-    ladders = [each for each in store.ladders.ladders(db) if each.key.game in games.names()]
+    ladders = [each for each in store.ladders.all(db) if each.key.game in games.names()]
     return {
         "ladder": {each.id for each in ladders},
         "bot": {each.label for each in store.bots.versions(db)},
@@ -194,7 +194,7 @@ def _annulled(db: Database, before: Collection[str]) -> Iterator[str]:
     for file in map(Path, before):
         if file.parent == Path("match") and file.suffix == ".html":
             try:
-                if store.matches.match(db, file.stem).annulled:
+                if store.matches.find(db, file.stem).annulled:
                     yield file.stem
             except store.NotFound:  # it is of another home
                 continue
@@ -205,8 +205,8 @@ def _digest(db: Database, match_id: str, titles: Mapping[str, str]) -> str:
 
     Ratings before the match are not in it: where they change, those after it do.
     """
-    match = store.matches.match(db, match_id)
-    logged = store.logs.logged(db, match)
+    match = store.matches.find(db, match_id)
+    logged = store.logs.seats(db, match)
     printed = [store.logs.printed(db, match, seat) for seat in logged] if store.logs.may_be_shown(db, match) else None
     named = [titles.get(label.partition("@")[0]) for label in match.line_up]
     parts = (

@@ -110,12 +110,12 @@ def run_ladder(
     """
     budget = budget or Budget()
     entrant = roster.starter(db, home, workers.sandbox)
-    labels = [store.bots.version(db, name).label for name in field]
+    labels = [store.bots.find(db, name).label for name in field]
     awaited = store.ladders.awaited(db, ladder, retry=retry)
     entrants = [entrant(label) for label in (*awaited, *labels)]  # before anything is played or planned
     player = _Player(db, ladder, workers, entrant, report, time.time() if since is None else since)
     player.know(entrants)
-    store.ratings.apply_ratings(db, ladder)  # rate what waited for matches that were dropped since
+    store.ratings.apply(db, ladder)  # rate what waited for matches that were dropped since
     player.see_retired()
     if retry:
         player.play_unplayable(ends=lambda: budget.is_over)
@@ -181,7 +181,7 @@ class _Player:
 
     def know(self, entrants: Iterable[Entrant]) -> None:
         """Add bots that may play; those that used their second chance in an earlier run have none left."""
-        used, chances = store.chances.chances(self._db, self._ladder), {}
+        used, chances = store.chances.by_label(self._db, self._ladder), {}
         for entrant in entrants:
             self._labels.setdefault(entrant.digest, set()).add(entrant.label)
             self._playing.add(entrant.label)
@@ -272,7 +272,7 @@ class _Player:
                 self.run = _record(self.run, self._db, self._ladder, results)
                 self._tell()
             if logs := self._workers.take_logs():
-                store.logs.keep_logs(self._db, list(map(packed_log, logs)))
+                store.logs.keep(self._db, list(map(packed_log, logs)))
             self._thought += sum(sum(seat.times) for result in results for seat in result.seats)
             tried |= {result.id for result in results}
         return tried
@@ -290,7 +290,7 @@ class _Player:
         store.retirement.drop(self._db, new)  # again: more matches may have been planned since they were retired
         self._workers.learn(Trouble(retired=frozenset(new)))
         self.run = self.run._replace(retired=tuple(sorted({*self.run.retired, *new})))
-        store.ratings.apply_ratings(self._db, self._ladder)
+        store.ratings.apply(self._db, self._ladder)
         self._count()
         self._tell()
 
@@ -299,7 +299,7 @@ class _Player:
         for digest, evidence in self._workers.trouble.chances.items():
             if digest in self._labels:
                 for label in sorted(self._labels.pop(digest)):
-                    if store.chances.use_chance(self._db, self._ladder, label, evidence):
+                    if store.chances.use(self._db, self._ladder, label, evidence):
                         used = (*self.run.chances, (label, str(evidence["detail"])))
                         self.run = self.run._replace(chances=used)
 
@@ -309,7 +309,7 @@ def _record(run: Run, db: Database, ladder: store.Ladder, results: Sequence[Play
     full = {result.id: result.void for result in results if result.is_void_by(VoidReason.DISK)}
     values = [finished(result) for result in results if result.id not in full]
     played = store.matches.record(db, ladder, values)
-    store.ratings.apply_ratings(db, ladder)
+    store.ratings.apply(db, ladder)
     store.sums.add_rated(db, ladder, least=store.sums.GATHERED)
     for void in full.values():
         raise DiskFull(f"{void}: make room in {tempfile.gettempdir()} and run the command again")

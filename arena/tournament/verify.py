@@ -71,7 +71,7 @@ def verify(home: Path, *, jobs: int, report: Progress, hosts: Hosts | None = Non
     """
     try:
         with store.open_read(home, must_exist=True) as db:
-            counts = [(ladder, store.ladders.counts(db, ladder)) for ladder in reversed(store.ladders.ladders(db))]
+            counts = [(ladder, store.ladders.counts(db, ladder)) for ladder in reversed(store.ladders.all(db))]
     except UNREADABLE as error:
         return Verdict(difference=Difference(None, None, f"cannot be read: {error}"))
     total = sum(each.done + each.annulled for _, each in counts)
@@ -157,7 +157,7 @@ def _told(ladder: str | None, check: Callable[[], Verdict]) -> Verdict:
 
 
 def _known(db: Database, ladder_id: str) -> Ladder:
-    ladder = store.ladders.find_ladder(db, ladder_id)
+    ladder = store.ladders.find(db, ladder_id)
     assert ladder is not None, "a ladder that was there a moment ago"
     return ladder
 

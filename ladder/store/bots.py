@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 _NAME = re.compile(r"[a-z0-9][a-z0-9._-]{0,31}")
 
 
-def add_version(
+def add(
     db: Database,
     name: str,
     digest: str,
@@ -63,7 +63,7 @@ def versions(db: Database, name: str | None = None) -> tuple[Version, ...]:
     return tuple(_version(row) for row in rows)
 
 
-def version(db: Database, name: str) -> Version:
+def find(db: Database, name: str) -> Version:
     """Return the version with a label ("greedy@2"), or the newest with a name ("greedy"). Raises NotFound."""
     return named(db, name)[-1]
 

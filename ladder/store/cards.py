@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, NamedTuple, TypeAlias
 
 from ladder.schedule import line_up
 from ladder.statistics import JointSums, PairSums, Shares, as_pair
-from ladder.store.ladders import ladders
+from ladder.store import ladders
 from ladder.store.records import Ladder
 from ladder.store.sums import FORFEIT, LOST, NARROW, WON, GroupSums, Sums, add_rated, added, gap
 from ladder.store.times import TimesOf, read_times, unread
@@ -51,7 +51,7 @@ Progress: TypeAlias = Callable[[int, int], None]
 
 def lacking(db: Database) -> int:
     """Return how many steps `complete` has to do: matches whose result or times are not in the sums yet."""
-    return unread(db) + sum(end - begin for begin, end in (gap(db, ladder) for ladder in ladders(db)))
+    return unread(db) + sum(end - begin for begin, end in (gap(db, ladder) for ladder in ladders.all(db)))
 
 
 def complete(db: Database, times_of: TimesOf, report: Progress = lambda _done, _total: None) -> None:
@@ -66,7 +66,7 @@ def complete(db: Database, times_of: TimesOf, report: Progress = lambda _done, _
         done += steps
         report(done, max(done, total))
 
-    for ladder in ladders(db):
+    for ladder in ladders.all(db):
         add_rated(db, ladder, tell)
     read_times(db, times_of, tell)
 

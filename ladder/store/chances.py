@@ -9,7 +9,7 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from ladder.schedule import canonical_json
-from ladder.store.bots import version
+from ladder.store import bots
 from ladder.store.database import write
 from ladder.store.journal import note
 from ladder.store.records import Ladder
@@ -30,7 +30,7 @@ class Chance(NamedTuple):
     """What had happened, in words."""
 
 
-def chances(db: Database, ladder: Ladder) -> dict[str, Mapping[str, Any]]:
+def by_label(db: Database, ladder: Ladder) -> dict[str, Mapping[str, Any]]:
     """Return the labels that have used their second chance in a ladder, unless forgiven, with evidence of the fault."""
     rows = db.execute(
         "SELECT version, evidence FROM chances WHERE ladder = ? AND forgiven IS NULL ORDER BY used", [ladder.id]
@@ -38,7 +38,7 @@ def chances(db: Database, ladder: Ladder) -> dict[str, Mapping[str, Any]]:
     return {label: json.loads(evidence) for label, evidence in rows}
 
 
-def chances_of(db: Database, label: str) -> tuple[Chance, ...]:
+def of_bot(db: Database, label: str) -> tuple[Chance, ...]:
     """Return every second chance that a version used, in all ladders, including those it was given back."""
     rows = db.execute(
         "SELECT c.ladder, l.game, l.seats, c.used, c.forgiven, json_extract(c.evidence, '$.detail')"
@@ -48,13 +48,13 @@ def chances_of(db: Database, label: str) -> tuple[Chance, ...]:
     return tuple(itertools.starmap(Chance, rows))
 
 
-def use_chance(db: Database, ladder: Ladder, label: str, evidence: Mapping[str, Any]) -> bool:
+def use(db: Database, ladder: Ladder, label: str, evidence: Mapping[str, Any]) -> bool:
     """Store that a version has used its second chance; return False if it had none left.
 
     From now on it plays one match at a time, and each fault costs it that match.
     """
     with write(db):
-        if label in chances(db, ladder):
+        if label in by_label(db, ladder):
             return False
         db.execute(
             "INSERT INTO chances (ladder, version, used, evidence) VALUES (?, ?, ?, ?)",
@@ -68,7 +68,7 @@ def forgive(db: Database, ladder: Ladder, name: str) -> bool:
 
     Return False if none of them had used it. Raises NotFound.
     """
-    meant = version(db, name)
+    meant = bots.find(db, name)
     with write(db):
         forgiven = db.execute(
             "UPDATE chances SET forgiven = ? WHERE ladder = ? AND forgiven IS NULL"

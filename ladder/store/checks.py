@@ -232,7 +232,7 @@ def results(db: Database, ladder: Ladder, begin: int, end: int) -> Iterator[Resu
 def check_ratings(db: Database, ladder: Ladder) -> list[str]:
     """Compute history and ratings anew from the results and compare; return remarks. Raises Mismatch."""
     _check_set_back(db, ladder)
-    rated, end = ratings.reach(db, ladder)
+    rated, end = ratings.rateable_range(db, ladder)
     rated_by = [by for by in ratings.rated_by(db, ladder) if not by.endswith(settled.METHOD)]
     if rated == 0 and ratings.standings(db, ladder):
         _check_retried(db, ladder)

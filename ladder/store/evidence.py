@@ -36,7 +36,7 @@ class Settled(NamedTuple):
     matches: int
 
 
-def evidence(db: Database, ladder: Ladder) -> Evidence:
+def of_ladder(db: Database, ladder: Ladder) -> Evidence:
     """Return all groups whose matches are all rated."""
     seats = ladder.key.seats
     alike = db.execute(  # most groups repeat a result: the database counts them in half the time
@@ -61,7 +61,7 @@ def shares_now(db: Database, ladder: Ladder, labels: Iterable[str]) -> Shares:
     """
     begin, end = gap(db, ladder)
     if ladder.key.seats > SUMMED or end - begin > FEW:
-        return evidence(db, ladder)
+        return of_ladder(db, ladder)
     return shares(db, ladder, labels, unstored(db, ladder))
 
 

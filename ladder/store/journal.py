@@ -91,7 +91,7 @@ def link(before: bytes, row: Sequence[object], matches: Iterable[str]) -> bytes:
     return sha256(canonical_json([before.hex(), *row, sorted(matches)]).encode()).digest()
 
 
-def log(db: Database) -> tuple[Correction, ...]:
+def entries(db: Database) -> tuple[Correction, ...]:
     """Return the whole record, the newest entry last."""
     rows = db.execute(f"SELECT {COLUMNS}, {_MATCHES} FROM corrections c ORDER BY c.id")
     return tuple(itertools.starmap(Correction, rows))

@@ -13,7 +13,7 @@ from itertools import islice
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from ladder.schedule import Group, Order, canonical_json, has_every_order, line_up, match_id, match_seed, missing
-from ladder.store.bots import version
+from ladder.store import bots
 from ladder.store.database import StoreError, write
 from ladder.store.journal import bans
 from ladder.store.phases import Phase, behind_tried
@@ -33,26 +33,26 @@ _DROPPED = "SELECT group_id FROM matches WHERE ladder = :ladder AND status IN ('
 """The groups of a ladder that were dropped: each has such a match, and an index leads to these."""
 
 
-def ladder(db: Database, key: LadderKey, *, draw_probability: float, seed: str | None = None) -> Ladder:
+def find_or_make(db: Database, key: LadderKey, *, draw_probability: float, seed: str | None = None) -> Ladder:
     """Return the ladder of a key; if there is none, make it with this draw probability.
 
     Its event seed comes from `seed` or, without one, from the operating system. Raises StoreError if there is a ladder
     whose event seed is not that of `seed`.
     """
     with write(db):
-        known = find_ladder(db, key.id) or _make(db, key, draw_probability, seed)
+        known = find(db, key.id) or _make(db, key, draw_probability, seed)
     if seed is not None and known.event_seed != _hashed(seed):
         own = "one made by the operating system" if known.seed_text is None else repr(known.seed_text)
         raise StoreError(f"ladder {known.id} keeps its seed, {own}: choose another home to play with {seed!r}")
     return known
 
 
-def find_ladder(db: Database, ladder_id: str) -> Ladder | None:
+def find(db: Database, ladder_id: str) -> Ladder | None:
     """Return the ladder with this id (`LadderKey.id`), or None if it was never begun."""
     return next((_ladder(row) for row in db.query("SELECT * FROM ladders WHERE id = ?", [ladder_id])), None)
 
 
-def ladders(db: Database, game: str | None = None, seats: int | None = None) -> tuple[Ladder, ...]:
+def all(db: Database, game: str | None = None, seats: int | None = None) -> tuple[Ladder, ...]:
     """Return the ladders of a game and a number of seats, or of any; the one played last comes first."""
     rows = db.query(
         "SELECT * FROM ladders WHERE game = coalesce(:game, game) AND seats = coalesce(:seats, seats)"
@@ -71,25 +71,25 @@ def plan(db: Database, ladder: Ladder, field: Iterable[str], rounds: int, most: 
     again. Also returns 0 if so many of the field are banned that the rest is too few. `field` are labels, or names for
     their newest versions. Raises NotFound and `schedule.TooFewBots`.
     """
-    bots = [version(db, name).label for name in field]
+    labels = [bots.find(db, name).label for name in field]
     with write(db):
         banned = bans(db)  # perhaps since somebody chose the field
-        here = [label for label in bots if label.partition("@")[0] not in banned]
-        if len(here) < ladder.key.seats and len(here) < len(bots):
+        here = [label for label in labels if label.partition("@")[0] not in banned]
+        if len(here) < ladder.key.seats and len(here) < len(labels):
             return 0
-        bots = here
-        if counts(db, ladder).scheduled or _is_planned(db, ladder, bots, rounds):
+        labels = here
+        if counts(db, ladder).scheduled or _is_planned(db, ladder, labels, rounds):
             return 0
         start = _start(db, ladder)
         have = partial(_orders, db, ladder)
-        groups = enumerate(missing(bots, ladder.key.seats, rounds, have, ladder.event_seed, start.leg))
+        groups = enumerate(missing(labels, ladder.key.seats, rounds, have, ladder.event_seed, start.leg))
         dropped = _dropped(db, ladder)
         planned = 0
         while batch := list(islice(groups, min(BATCH, most - planned))):
             _insert(db, ladder, start, batch, dropped)
             planned += len(batch)
         if planned:
-            _insert_leg(db, ladder, start.leg, bots, rounds, most if planned == most else None)
+            _insert_leg(db, ladder, start.leg, labels, rounds, most if planned == most else None)
     return planned * ladder.key.seats
 
 

@@ -44,7 +44,7 @@ class Printed(NamedTuple):
     pieces: tuple[bytes, ...]
 
 
-def keep_logs(db: Database, logs: Sequence[Log]) -> None:
+def keep(db: Database, logs: Sequence[Log]) -> None:
     """Store what bots printed, but for matches that have no result; what is oldest of a bot goes if it has too much."""
     with write(db):
         kept = [log for log in logs if log.match is None or _has_result(db, log.match)]
@@ -83,7 +83,7 @@ def _make_room(db: Database) -> None:
         _count(db, bot, -gone)
 
 
-def logged(db: Database, match: Match) -> tuple[int, ...]:
+def seats(db: Database, match: Match) -> tuple[int, ...]:
     """Return the seats of a match of which anything was kept."""
     rows = db.execute("SELECT DISTINCT seat FROM logs WHERE match = ? ORDER BY seat", [match.id])
     return tuple(seat for (seat,) in rows)

@@ -11,10 +11,9 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from ladder.ratings import Rating
 from ladder.schedule import canonical_json, line_up
-from ladder.store.bots import version, versions
+from ladder.store import bots, ladders
 from ladder.store.database import NotFound, write
 from ladder.store.journal import correction
-from ladder.store.ladders import find_ladder
 from ladder.store.records import Faults, FinishedMatch, Ladder, Match, MatchLine, Pace, SeatOutcome, VoidMatch
 from ladder.store.times import NewTimes, last_replay, store_times
 from ladder.store.watching import LOOKED_AT
@@ -132,7 +131,7 @@ def _packed(outcome: SeatOutcome) -> tuple[object, ...]:
     return (outcome.rank, str(outcome.score), outcome.forfeit, evidence, outcome.decisions, *thought)
 
 
-def match(db: Database, prefix: str) -> Match:
+def find(db: Database, prefix: str) -> Match:
     """Return everything known of the match whose id begins with `prefix`.
 
     Raises NotFound unless there is exactly one.
@@ -147,7 +146,7 @@ def match(db: Database, prefix: str) -> Match:
             [full_id(db, prefix)],
         )
     )
-    ladder = find_ladder(db, row["ladder"])
+    ladder = ladders.find(db, row["ladder"])
     assert ladder is not None, "a match without a ladder, against its foreign key"
     ratings = json.loads(row["ratings"] or "null")
     found: dict[str, Any] = {
@@ -161,12 +160,12 @@ def match(db: Database, prefix: str) -> Match:
     return Match(**{name: row[name] for name in Match._fields if name not in found}, **found)
 
 
-def matches_of(db: Database, name: str, limit: int, game: str | None = None) -> tuple[MatchLine, ...]:
+def of_bot(db: Database, name: str, limit: int, game: str | None = None) -> tuple[MatchLine, ...]:
     """Return matches of a version that count, forfeited ones first, then the latest; of one game if it is named.
 
     A label ("greedy@2") means that version, a name ("greedy") the newest one. Raises NotFound.
     """
-    label = version(db, name).label
+    label = bots.find(db, name).label
     forfeited = _lines(db, "seats s", "s.forfeit IS NOT NULL", label, game, limit)
     rest = limit - len(forfeited)
     newest = (
@@ -200,7 +199,7 @@ def _lines(db: Database, seats: str, which: str, label: str, game: str | None, l
 
 def faults(db: Database, name: str) -> tuple[Faults, ...]:
     """Return the faults of every version of a bot, from the first to the newest, by its name alone ("greedy")."""
-    labels = [version.label for version in versions(db, name)]
+    labels = [version.label for version in bots.versions(db, name)]
     void = _voids(db)
     return tuple(_faults(db, label, void[label]) for label in labels)
 
@@ -230,11 +229,11 @@ def _faults(db: Database, label: str, voids: int) -> Faults:
 def _voids(db: Database) -> Counter[str]:
     """Count void attempts by the versions in their line-ups."""
     found: Counter[str] = Counter()
-    for bots, voids in db.execute(
+    for labels, voids in db.execute(
         "SELECT g.bots, json_array_length(m.voids) FROM matches m JOIN groups g ON g.id = m.group_id"
         " WHERE m.voids != '[]'"
     ):
-        for label in json.loads(bots):
+        for label in json.loads(labels):
             found[label] += voids
     return found
 

@@ -51,7 +51,7 @@ class Placed(NamedTuple):
     forfeit: bool
 
 
-def apply_ratings(db: Database, ladder: Ladder, report: Progress = lambda _done, _most: None) -> int:
+def apply(db: Database, ladder: Ladder, report: Progress = lambda _done, _most: None) -> int:
     """Rate, in schedule order, every match before the first that is still to be played; return how many.
 
     Each is rated exactly once, whatever order results arrive in and wherever a process stops: the ratings and the
@@ -62,7 +62,7 @@ def apply_ratings(db: Database, ladder: Ladder, report: Progress = lambda _done,
     while some := _apply_some(db, ladder):
         rated += some
         if some == RATED_AT_ONCE:
-            report(*reach(db, ladder))
+            report(*rateable_range(db, ladder))
             let_others_in()
     return rated
 
@@ -78,7 +78,7 @@ def provisional(db: Database, ladder: Ladder) -> list[Row]:
     This is for watching only: no history and no hash contains it, and it differs from run to run of the same matches.
     Empty if all finished matches are rated.
     """
-    begin, _ = reach(db, ladder)
+    begin, _ = rateable_range(db, ladder)
     now = standings(db, ladder) if begin else {}  # with begin 0 stored standings are outdated: all is rated anew
     early = list(_finished(db, ladder, begin, sys.maxsize, ARRIVAL))
     for _, _, seats in early:
@@ -109,7 +109,7 @@ def ladder_hash(db: Database, ladder: Ladder) -> str:
     return digest.hexdigest()
 
 
-def sign(db: Database, ladder: Ladder) -> str:
+def keep_hash(db: Database, ladder: Ladder) -> str:
     """Return the ladder hash, which is stored until something is recorded or rated."""
     with write(db):
         if (known := kept_hash(db, ladder)) is None:
@@ -126,7 +126,7 @@ def kept_hash(db: Database, ladder: Ladder) -> str | None:
 
 def _apply_some(db: Database, ladder: Ladder) -> int:
     with write(db):
-        begin, end = reach(db, ladder)
+        begin, end = rateable_range(db, ladder)
         end = min(end, begin + RATED_AT_ONCE)
         if begin < end:
             _apply_between(db, ladder, begin, end)
@@ -167,7 +167,7 @@ def note_arithmetic(db: Database, ladder: Ladder, by: str | None = None) -> None
     db.execute("UPDATE ladders SET rated_by = ? WHERE id = ?", [by, ladder.id])
 
 
-def reach(db: Database, ladder: Ladder) -> tuple[int, int]:
+def rateable_range(db: Database, ladder: Ladder) -> tuple[int, int]:
     """Return the first seq that is not rated, and the first that cannot be rated now."""
     row = db.execute(
         "SELECT folded, coalesce((SELECT min(seq) FROM matches WHERE ladder = ladders.id AND status = 'scheduled'),"

@@ -13,10 +13,11 @@ from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING, NamedTuple
 
 from ladder.schedule import canonical_json
+from ladder.store import ladders
 from ladder.store.bots import check_not_banned, named, versions
 from ladder.store.database import write
 from ladder.store.journal import note
-from ladder.store.ladders import NEXT_LEG, ladders
+from ladder.store.ladders import NEXT_LEG
 from ladder.store.records import Version
 
 if TYPE_CHECKING:
@@ -79,7 +80,7 @@ def retirements(db: Database) -> dict[str, float]:
 
 
 def _drop_all(db: Database, labels: Sequence[str], now: float) -> int:
-    return sum(_drop(db, ladder.id, labels, now) for ladder in ladders(db))
+    return sum(_drop(db, ladder.id, labels, now) for ladder in ladders.all(db))
 
 
 def _drop(db: Database, ladder: str, labels: Sequence[str], now: float) -> int:

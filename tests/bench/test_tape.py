@@ -34,9 +34,9 @@ def seeds(rounds: int) -> list[bytes]:
     """Those of the groups that the recorded ladder's schedule has."""
     with store.database.in_memory() as db:
         for name in ("random0", "random1"):
-            store.bots.add_version(db, name, name, games=["birth"], run=["x"], origin="submitted")
+            store.bots.add(db, name, name, games=["birth"], run=["x"], origin="submitted")
         key = store.records.LadderKey("birth", 2, BIRTH.options({}), Limits().plain(), BIRTH.rules_version)
-        ladder = store.ladders.ladder(db, key, draw_probability=0.0, seed=RECORDED)
+        ladder = store.ladders.find_or_make(db, key, draw_probability=0.0, seed=RECORDED)
         store.ladders.plan(db, ladder, ["random0", "random1"], rounds)
         return [match.seed for match in store.ladders.scheduled(db, ladder) if match.rotation == 0]
 

@@ -36,16 +36,16 @@ def make_home(home: Path, *, rated: bool = True) -> None:
     """
     with store.open(home, checkpoints=True) as db:
         for name, digest in (("ann", "a"), ("bob", "b"), ("bob", "c")):
-            store.bots.add_version(db, name, digest * 64, games=["birth"], run=["./run"], origin="submitted")
+            store.bots.add(db, name, digest * 64, games=["birth"], run=["./run"], origin="submitted")
             (home / "bots" / (digest * 64)).mkdir(parents=True)
         birth = games.game("birth")
         key = store.records.LadderKey("birth", 2, birth.options({}), Limits().plain(), birth.rules_version)
-        ladder = store.ladders.ladder(db, key, draw_probability=0.0, seed="known")
+        ladder = store.ladders.find_or_make(db, key, draw_probability=0.0, seed="known")
         store.ladders.plan(db, ladder, ["ann", "bob@1"], rounds=2)
         *clean, last = list(store.ladders.scheduled(db, ladder))[0 if rated else 1 :]
         store.matches.record(db, ladder, [_won(match.id) for match in clean])
         store.matches.record(db, ladder, [_crashed(last.id, last.line_up.index("bob@1"))])
-        store.ratings.apply_ratings(db, ladder)
+        store.ratings.apply(db, ladder)
 
 
 def _won(match: str) -> store.records.FinishedMatch:

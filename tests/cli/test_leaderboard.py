@@ -98,7 +98,7 @@ def test_an_interrupted_ladder_says_what_is_left_and_what_is_not_rated(
 ) -> None:
     """Ratings follow the schedule, so matches that finished early have to wait for those before them."""
     with store.open(home, checkpoints=True) as db:
-        (ladder,) = store.ladders.ladders(db)
+        (ladder,) = store.ladders.all(db)
         store.ladders.plan(db, ladder, ["ann", "bob@1"], rounds=4)
         _, second, *_ = store.ladders.scheduled(db, ladder)
         seats = (store.records.SeatOutcome(0, 1), store.records.SeatOutcome(1, 0))
@@ -124,7 +124,7 @@ def mu_column() -> dict[str, float]:
 def test_a_provisional_table_is_centred_on_the_bots_that_it_shows(home: Path) -> None:
     """Not on the ratings that are there already."""
     with store.open(home, checkpoints=True) as db:
-        (ladder,) = store.ladders.ladders(db)
+        (ladder,) = store.ladders.all(db)
         store.ladders.plan(db, ladder, ["ann", "bob@1"], rounds=4)
         _, second, *_ = store.ladders.scheduled(db, ladder)
         store.matches.record(db, ladder, [lost_by("ann@1", second)])
@@ -150,7 +150,7 @@ def test_who_leads_provisionally_leads_everywhere(cwd: Path) -> None:
     """The front of the site named the leader of the few matches that were rated, the leaderboard that of all."""
     make_home(cwd / ".arena", rated=False)
     with store.open_read(cwd / ".arena") as db:
-        (ladder,) = store.ladders.ladders(db)
+        (ladder,) = store.ladders.all(db)
         first = leaderboard(db, ladder, games.game("birth")).provisional[0]
         (listed,) = front.front(db, running=False).ladders
     assert listed.leader is not None
@@ -164,7 +164,7 @@ def test_what_is_left_is_what_the_run_was_given(cwd: Path, monkeypatch: pytest.M
     home = cwd / ".arena"
     make_home(home)
     with store.open(home) as db, store.exclusive(home):
-        (ladder,) = store.ladders.ladders(db)
+        (ladder,) = store.ladders.all(db)
         store.ladders.plan(db, ladder, ["ann", "bob@1"], rounds=602)
 
         def left(run: store.watching.CurrentRun | None) -> tuple[int, str]:
@@ -369,11 +369,11 @@ def test_no_rating_changes_because_another_bot_enters_or_goes(cwd: Path) -> None
     before = {row["bot"]: row["rating"] for row in json.loads(typed(*LEADERBOARD, "--json").out)["bots"]}
     assert typed("retire", "ann").code == 0
     with store.open(cwd / ".arena", checkpoints=True) as db:
-        store.bots.add_version(db, "weak", "e" * 64, games=["birth"], run=["x"], origin="submitted")
+        store.bots.add(db, "weak", "e" * 64, games=["birth"], run=["x"], origin="submitted")
         store.ladders.plan(db, ladder, ["bob@1", "weak@1"], rounds=40)
         matches = [match for match in store.ladders.scheduled(db, ladder) if "weak@1" in match.line_up]
         store.matches.record(db, ladder, [lost_by("weak@1", match) for match in matches])
-        store.ratings.apply_ratings(db, ladder)
+        store.ratings.apply(db, ladder)
     after = {row["bot"]: row for row in json.loads(typed(*LEADERBOARD, "--json").out)["bots"]}
     assert after["weak@1"]["rating"] < min(before.values())
     for each in ("ann@1", "cid@1"):  # bob played, so the mean of the three moved by a third of what bob did
@@ -384,9 +384,9 @@ def test_no_rating_changes_because_another_bot_enters_or_goes(cwd: Path) -> None
 def test_bots_without_a_rated_match_are_counted(home: Path) -> None:
     """An empty table, or a field of fewer bots than play, would be read as a result."""
     with store.open(home, checkpoints=True) as db:
-        (ladder,) = store.ladders.ladders(db)
+        (ladder,) = store.ladders.all(db)
         store.ladders.plan(db, ladder, ["ann", "bob@1", "bob@2"], rounds=3)
-        another = store.ladders.ladder(db, ladder.key._replace(seats=3), draw_probability=0.0)
+        another = store.ladders.find_or_make(db, ladder.key._replace(seats=3), draw_probability=0.0)
         store.ladders.plan(db, another, ["ann", "bob@1", "bob@2"], rounds=1)
     assert "1 more bot has no rated match yet" in typed(*LEADERBOARD).out.splitlines()
     _, *below = typed(*LEADERBOARD, "-p", "3").out.splitlines()

@@ -152,7 +152,7 @@ def as_report(text: str, report: type[Report]) -> None:
 def test_the_card_of_every_match_is_a_report(home: Path) -> None:
     """Done or still to be played."""
     with store.open_read(home) as db:
-        (ladder,) = store.ladders.ladders(db)
+        (ladder,) = store.ladders.all(db)
         ids = [row["id"] for row in db.query("SELECT id FROM matches WHERE ladder = ?", [ladder.id])]
     assert ids
     for match in ids:
@@ -162,11 +162,11 @@ def test_the_card_of_every_match_is_a_report(home: Path) -> None:
 def test_the_log_of_a_seat_is_a_report(home: Path) -> None:
     """Also where nothing was printed."""
     with store.open_read(home) as db:
-        (ladder,) = store.ladders.ladders(db)
+        (ladder,) = store.ladders.all(db)
         ids = [
             row["id"] for row in db.query("SELECT id FROM matches WHERE ladder = ? AND status = 'done'", [ladder.id])
         ]
-        shown = [id for id in ids if store.logs.may_be_shown(db, store.matches.match(db, id))]
+        shown = [id for id in ids if store.logs.may_be_shown(db, store.matches.find(db, id))]
     assert shown
     as_report(typed("show", shown[0], "--log", "0", "--json").out, MatchLog)
 
@@ -182,7 +182,7 @@ def test_judgements_of_a_bot_are_reports(cwd: Path) -> None:
     as_report(arena("submit", "good.py", "bad.py", "--game", "birth", "--json", cwd=cwd).out, Submissions)
     assert arena("ladder", "--game", "birth", "--bots", "good,random", "--rounds", "1", cwd=cwd).code == 0
     with store.open_read(cwd / ".arena") as db:
-        match = store.matches.matches_of(db, "good@1", 1, None)[0]
+        match = store.matches.of_bot(db, "good@1", 1, None)[0]
     debugged = arena("debug", match.id, "good", "--seat", str(match.seat), "--json", cwd=cwd)
     as_report(debugged.out, Debug)
 

@@ -24,7 +24,7 @@ from tests.cli.test_leaderboard import use_terminal
 def forfeited(home: Path) -> store.Match:
     """The match that bob forfeited."""
     with store.open_read(home) as db:
-        return store.matches.match(db, store.matches.matches_of(db, "bob@1", 1)[0].id)
+        return store.matches.find(db, store.matches.of_bot(db, "bob@1", 1)[0].id)
 
 
 def test_a_bot_is_shown_with_its_forfeits_first(forfeited: store.Match) -> None:
@@ -55,7 +55,7 @@ def test_the_card_tells_how_a_bot_did_in_a_ladder(forfeited: store.Match) -> Non
 def test_times_are_told_with_the_limit_and_as_shares_of_frames(home: Path) -> None:
     """Whoever reads a time must know of what it is, how exact it is, and how much was allowed."""
     with store.open(home, checkpoints=True) as db:
-        (ladder,) = store.ladders.ladders(db)
+        (ladder,) = store.ladders.all(db)
         store.ladders.plan(db, ladder, ["ann", "bob@1"], rounds=3)
         first = next(store.ladders.scheduled(db, ladder))
         seats = (store.records.SeatOutcome(0, 7), store.records.SeatOutcome(1, 3))
@@ -77,10 +77,8 @@ def crowded(home: Path) -> Path:
     )
     with store.open(home, checkpoints=True) as db:
         for name in names:
-            store.bots.add_version(
-                db, name, digest=64 * name[-1], games=["burning-desire"], run=["x"], origin="submitted"
-            )
-        ladder = store.ladders.ladder(db, key, draw_probability=0.1)
+            store.bots.add(db, name, digest=64 * name[-1], games=["burning-desire"], run=["x"], origin="submitted")
+        ladder = store.ladders.find_or_make(db, key, draw_probability=0.1)
         store.ladders.plan(db, ladder, names, rounds=4)
         results = []
         for match in store.ladders.scheduled(db, ladder):
@@ -88,7 +86,7 @@ def crowded(home: Path) -> Path:
             seats = tuple(store.records.SeatOutcome(rank, 1_000_000 - rank) for rank in ranks)
             results.append(store.records.FinishedMatch(match.id, seats, b"", b"", [[0.5, 1250.5]] * 5))
         store.matches.record(db, ladder, results)
-        store.ratings.apply_ratings(db, ladder)
+        store.ratings.apply(db, ladder)
     return home
 
 
@@ -130,7 +128,7 @@ def test_a_new_version_does_not_hide_the_older_ones(crowded: Path) -> None:
     """Whoever has just submitted wants to see what there is to beat."""
     with store.open(crowded, checkpoints=True) as db:
         name = "the-bot-of-team-a"
-        store.bots.add_version(db, name, digest=64 * "0", games=["burning-desire"], run=["x"], origin="submitted")
+        store.bots.add(db, name, digest=64 * "0", games=["burning-desire"], run=["x"], origin="submitted")
     told = typed("show", name, "--home", crowded).out
     assert f"{name}@2 has no rated match in it; of {name}@1:\nrank 1 of 5," in told
 
@@ -158,7 +156,7 @@ def test_a_card_that_lacks_something_says_so(crowded: Path) -> None:
 def test_a_bot_without_a_ladder_is_told_why(crowded: Path) -> None:
     """That it has not played, or not this game; one that is retired is not sent to a ladder."""
     with store.open(crowded, checkpoints=True) as db:
-        store.bots.add_version(db, "new", digest=64 * "0", games=["birth"], run=["x"], origin="submitted")
+        store.bots.add(db, "new", digest=64 * "0", games=["birth"], run=["x"], origin="submitted")
     assert typed("show", "new", "--home", crowded).out.endswith(
         "\nno matches yet: arena ladder --game birth plays them\n"
     )
@@ -180,7 +178,7 @@ def test_as_many_matches_are_listed_as_wanted() -> None:
 def test_faults_are_counted_by_version_and_cause(home: Path) -> None:
     """The void ones too: a bot that ends its losses so would be seen."""
     with store.open(home, checkpoints=True) as db:
-        (ladder,) = store.ladders.ladders(db)
+        (ladder,) = store.ladders.all(db)
         store.ladders.plan(db, ladder, ["ann", "bob@1"], rounds=3)
         first = next(store.ladders.scheduled(db, ladder))
         store.matches.record(db, ladder, [store.records.VoidMatch(first.id, "overload: …")])
@@ -193,8 +191,8 @@ def test_faults_are_counted_by_version_and_cause(home: Path) -> None:
 def test_a_second_chance_is_told_with_the_way_to_give_it_back(home: Path) -> None:
     """Else nobody knew why a bot plays slowly from now on."""
     with store.open(home, checkpoints=True) as db:
-        (ladder,) = store.ladders.ladders(db)
-        assert store.chances.use_chance(db, ladder, "bob@1", {"detail": "the process\nexited with code 3"})
+        (ladder,) = store.ladders.all(db)
+        assert store.chances.use(db, ladder, "bob@1", {"detail": "the process\nexited with code 3"})
         told = typed("show", "bob@1").out
         assert re.search(r"^second chance used in birth, 2 players \(.*: exited with code 3;", told, re.MULTILINE)
         assert "one match at a time there: arena ladder … --forgive bob@1 gives it back\n" in told
@@ -271,7 +269,7 @@ def test_programs_get_the_evidence_as_it_is(forfeited: store.Match) -> None:
 def test_a_match_that_is_still_to_be_played_says_so(home: Path) -> None:
     """And why it was void, and nothing of its seed, from which its dice could be foreseen."""
     with store.open(home, checkpoints=True) as db:
-        (ladder,) = store.ladders.ladders(db)
+        (ladder,) = store.ladders.all(db)
         store.ladders.plan(db, ladder, ["ann", "bob@1"], rounds=3)
         first = next(store.ladders.scheduled(db, ladder))
         store.matches.record(db, ladder, [store.records.VoidMatch(first.id, "internal: Traceback\n  …\nKeyError: 7\n")])
@@ -287,7 +285,7 @@ def test_a_match_that_is_still_to_be_played_says_so(home: Path) -> None:
 def test_whose_questions_are_put_is_asked_where_nobody_forfeited(home: Path) -> None:
     """With the seats and their bots, so that one need not look the match up."""
     with store.open_read(home) as db:
-        clean = store.matches.match(db, store.matches.matches_of(db, "bob@1", 4)[-1].id)
+        clean = store.matches.find(db, store.matches.of_bot(db, "bob@1", 4)[-1].id)
     one, other = clean.line_up
     for words, wrong in (([], "say whose questions"), (["--seat", "2"], "no seat 2")):
         ran = typed("debug", clean.id, "bob@1", *words)

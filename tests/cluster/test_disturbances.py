@@ -52,7 +52,7 @@ class Playing:
         if not (self.home / "arena.db").exists():
             return 0
         with store.open_read(self.home) as db:
-            count = sum(store.ladders.counts(db, ladder).done for ladder in store.ladders.ladders(db))
+            count = sum(store.ladders.counts(db, ladder).done for ladder in store.ladders.all(db))
         now = time.monotonic()
         if count != self._count:
             self._count, self._since = count, now

@@ -18,7 +18,7 @@ KEY = store.records.LadderKey("dice", 2, {"sides": 6}, {"limit": 1.0, "bank": 10
 def enter(db: Database, *names: str) -> list[str]:
     """Enter bots that play every game of these tests; gives their labels."""
     added = [
-        store.bots.add_version(db, name, f"digest of {name}", games=["dice"], run=["bot"], origin="submitted")[0]
+        store.bots.add(db, name, f"digest of {name}", games=["dice"], run=["bot"], origin="submitted")[0]
         for name in names
     ]
     return [version.label for version in added]
@@ -26,7 +26,7 @@ def enter(db: Database, *names: str) -> list[str]:
 
 def begin(db: Database, *names: str, seats: int = 2, rounds: int = 1, seed: str = "test") -> store.Ladder:
     """A ladder of these bots with its first leg planned."""
-    ladder = store.ladders.ladder(db, KEY._replace(seats=seats), draw_probability=0.1, seed=seed)
+    ladder = store.ladders.find_or_make(db, KEY._replace(seats=seats), draw_probability=0.1, seed=seed)
     store.ladders.plan(db, ladder, enter(db, *names), rounds)
     return ladder
 
@@ -53,7 +53,7 @@ def void(match: store.records.ScheduledMatch, times: int = 1) -> list[store.reco
 def play(db: Database, ladder: store.Ladder) -> None:
     """Play all that is scheduled, rate it, and add it to the sums for cards."""
     store.matches.record(db, ladder, [finished(match) for match in store.ladders.scheduled(db, ladder)])
-    store.ratings.apply_ratings(db, ladder)
+    store.ratings.apply(db, ladder)
     store.sums.add_rated(db, ladder)
 
 

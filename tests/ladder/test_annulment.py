@@ -31,10 +31,10 @@ def check(db: Database, ladder: store.Ladder) -> None:
 
 def rated(db: Database, ladder: store.Ladder) -> tuple[object, ...]:
     """All that is computed of what counts, with the sums of cards."""
-    store.ratings.apply_ratings(db, ladder)
+    store.ratings.apply(db, ladder)
     store.evidence.settle(db, ladder)
     store.sums.add_rated(db, ladder)
-    found = store.evidence.evidence(db, ladder)
+    found = store.evidence.of_ladder(db, ladder)
     points = {bot: found.score(bot) for bot in sorted(found.bots)}
     added = [db.execute(f"SELECT * FROM {table} ORDER BY {', '.join(of)}").fetchall() for table, of in COLUMNS.items()]
     return store.ratings.leaderboard(db, ladder), store.evidence.find_settled(db, ladder), points, added
@@ -74,7 +74,7 @@ def test_a_bot_whose_matches_are_annulled_is_gone_from_every_number(db: Database
     rated(db, ladder)
     assert {row.label for row in store.ratings.leaderboard(db, ladder)} == {"a@1", "c@1"}
     assert store.evidence.find_settled(db, ladder).ratings.keys() == {"a@1", "c@1"}
-    assert store.evidence.evidence(db, ladder).bots == ["a@1", "c@1"]
+    assert store.evidence.of_ladder(db, ladder).bots == ["a@1", "c@1"]
     check(db, ladder)
 
 
@@ -97,9 +97,9 @@ def test_an_annulled_match_is_kept_and_says_why(db: Database) -> None:
     ladder = begin(db, *NAMES)
     play_all(db, ladder)
     first, *_ = ids(db)
-    before = store.matches.match(db, first)
+    before = store.matches.find(db, first)
     made = store.annulment.annul_match(db, first[:6], "the machine was asleep").correction
-    after = store.matches.match(db, first)
+    after = store.matches.find(db, first)
     assert (after.annulled, after.status) == (made, "annulled")
     assert (made.what, made.subject, made.why, made.matches) == ("annul", first, "the machine was asleep", 2)
     assert after._replace(annulled=None, status="done", ratings=before.ratings) == before
@@ -150,7 +150,7 @@ def test_what_does_not_count_cannot_be_annulled(db: Database) -> None:
     ):
         with pytest.raises(store.StoreError, match=what):
             call()
-    assert [entry.what for entry in store.journal.log(db)] == ["submit"] * 3 + ["annul"]
+    assert [entry.what for entry in store.journal.entries(db)] == ["submit"] * 3 + ["annul"]
     check(db, ladder)
 
 
@@ -158,17 +158,17 @@ def test_a_ladder_without_annulments_keeps_its_hash(db: Database) -> None:
     """Bit for bit that of the arena before there were any; the text is that arena's."""
     ladder = begin(db, *NAMES, rounds=2)
     play_all(db, ladder)
-    assert store.ratings.sign(db, ladder) == "4dd49539e88a4b6283f470a0149feb97819665fc1a7bb143d94e89fcd05e1c68"
+    assert store.ratings.keep_hash(db, ladder) == "4dd49539e88a4b6283f470a0149feb97819665fc1a7bb143d94e89fcd05e1c68"
 
 
 def test_the_hash_has_what_was_annulled_and_why(db: Database) -> None:
     """So whoever wrote it down sees it if an annulment disappears, or gets another reason."""
     ladder = begin(db, *NAMES, rounds=2)
     play_all(db, ladder)
-    hashes = [store.ratings.sign(db, ladder)]
+    hashes = [store.ratings.keep_hash(db, ladder)]
     store.annulment.annul_match(db, ids(db)[-1], "why")
-    store.ratings.apply_ratings(db, ladder)
-    hashes.append(store.ratings.sign(db, ladder))
+    store.ratings.apply(db, ladder)
+    hashes.append(store.ratings.keep_hash(db, ladder))
     db.execute("UPDATE corrections SET why = 'because' WHERE what = 'annul'")
     hashes.append(store.ratings.ladder_hash(db, ladder))
     db.execute("UPDATE matches SET status = 'done', annulled = NULL")
@@ -235,7 +235,7 @@ def test_after_a_kill_nothing_is_rated_until_the_next_command(db: Database) -> N
     assert (store.ratings.leaderboard(db, ladder), store.evidence.find_settled(db, ladder)) == ([], ({}, 0))
     assert sum(row.matches for row in store.ratings.provisional(db, ladder)) == 20
     check(db, ladder)
-    assert store.ratings.apply_ratings(db, ladder) == 12
+    assert store.ratings.apply(db, ladder) == 12
     assert sum(row.matches for row in store.ratings.leaderboard(db, ladder)) == 20
     check(db, ladder)
 
@@ -245,13 +245,13 @@ def test_a_fit_that_an_annulment_overtook_is_not_stored(db: Database) -> None:
     ladder = begin(db, *NAMES, rounds=2)
     *most, last = store.ladders.scheduled(db, ladder)
     store.matches.record(db, ladder, [*map(finished, most), *void(last, 3)])
-    store.ratings.apply_ratings(db, ladder)
+    store.ratings.apply(db, ladder)
 
     def meanwhile(done: int, _most: int) -> None:
         if done == 0:
             store.annulment.annul_match(db, most[0].id, "why")
             store.matches.record(db, ladder, [finished(last)])
-            store.ratings.apply_ratings(db, ladder)
+            store.ratings.apply(db, ladder)
 
     store.evidence.settle(db, ladder, meanwhile)
     assert store.evidence.find_settled(db, ladder) == ({}, 0)
@@ -269,7 +269,7 @@ def test_a_banned_bot_is_out_for_good(db: Database) -> None:
     refused = "c was banned on .*: it read the seeds"
     for come_back in (
         lambda: enter(db, "c"),
-        lambda: store.bots.add_version(db, "c", "new", games=["dice"], run=["bot"], origin="submitted"),
+        lambda: store.bots.add(db, "c", "new", games=["dice"], run=["bot"], origin="submitted"),
         lambda: store.retirement.reinstate(db, "c"),
         lambda: store.retirement.reinstate(db, "c@1"),
     ):
@@ -281,7 +281,7 @@ def test_a_banned_bot_is_out_for_good(db: Database) -> None:
     assert {row.label for row in store.ratings.leaderboard(db, ladder)} == {"a@1", "b@1"}
     store.annulment.unban(db, "c", "it was another one")
     assert store.journal.bans(db) == {}
-    assert store.bots.version(db, "c").retired is not None
+    assert store.bots.find(db, "c").retired is not None
     assert store.retirement.reinstate(db, "c")
     assert store.ladders.plan(db, ladder, NAMES, 2) == 8
     play_all(db, ladder)
@@ -310,11 +310,11 @@ def test_a_banned_bot_is_in_no_leg(db: Database) -> None:
 def test_a_built_in_bot_that_is_banned_enters_retired(db: Database) -> None:
     """An update of the arena brings a new version, which is no way back."""
     for digest in "xy":
-        new, _ = store.bots.add_version(db, "own", digest, games=["dice"], run=["bot"], origin="built-in")
+        new, _ = store.bots.add(db, "own", digest, games=["dice"], run=["bot"], origin="built-in")
         if digest == "x":
             store.annulment.ban(db, "own", "too strong")
     assert new.retired is not None
-    assert store.bots.version(db, "own").retired == new.retired
+    assert store.bots.find(db, "own").retired == new.retired
     assert store.bots.field(db, "dice") == ()
 
 
@@ -322,7 +322,7 @@ def test_a_new_name_is_for_people_only(db: Database) -> None:
     """The last one holds, and a bot's own name takes it away."""
     ladder = begin(db, *NAMES)
     play_all(db, ladder)
-    before = store.ratings.sign(db, ladder)
+    before = store.ratings.keep_hash(db, ladder)
     store.bots.rename(db, "a", "Ann")
     store.bots.rename(db, "b", "Bob")
     store.bots.rename(db, "a", "Anna")
@@ -335,7 +335,7 @@ def test_a_new_name_is_for_people_only(db: Database) -> None:
 def test_the_record_has_all_that_is_done_by_hand(db: Database) -> None:
     """With the user who did it; what changed nothing is not in it."""
     ladder = half_played(db)
-    store.chances.use_chance(db, ladder, "b@1", {"detail": "it crashed"})
+    store.chances.use(db, ladder, "b@1", {"detail": "it crashed"})
     for _ in range(2):
         store.chances.forgive(db, ladder, "b")
         store.retirement.retire(db, "c@1")
@@ -343,14 +343,14 @@ def test_the_record_has_all_that_is_done_by_hand(db: Database) -> None:
     enter(db, "c")
     store.retirement.retire(db, "c")
     enter(db, "c")
-    said = [(entry.what, entry.subject, entry.ladder) for entry in store.journal.log(db)][3:]
+    said = [(entry.what, entry.subject, entry.ladder) for entry in store.journal.entries(db)][3:]
     assert said == [
         ("forgive", "b@1", ladder.id),
         *[("retire", "c@1", None), ("reinstate", "c", None)] * 2,
         ("retire", "c", None),
         ("submit", "c@1", None),
     ]
-    assert all(entry.who for entry in store.journal.log(db))
+    assert all(entry.who for entry in store.journal.entries(db))
     checks.check_corrections(db)
 
 
@@ -359,14 +359,14 @@ def test_an_older_home_keeps_everything(tmp_path: Path, monkeypatch: pytest.Monk
     with store.open(tmp_path / "new") as db:
         ladder = half_played(db)
         store.matches.record(db, ladder, void(next(store.ladders.scheduled(db, ladder))))
-        store.chances.use_chance(db, ladder, "b@1", {"detail": "it crashed"})
+        store.chances.use(db, ladder, "b@1", {"detail": "it crashed"})
         store.chances.forgive(db, ladder, "b")
         store.retirement.retire(db, "c")
-        store.ratings.apply_ratings(db, ladder)
+        store.ratings.apply(db, ladder)
         store.evidence.settle(db, ladder)
-        store.ratings.sign(db, ladder)
+        store.ratings.keep_hash(db, ladder)
         db.execute("UPDATE ladders SET zero = 'field'")  # as it was then
-        before, entries = dump(db), store.journal.log(db)
+        before, entries = dump(db), store.journal.entries(db)
     with monkeypatch.context() as patch:
         names = [step.__name__ for step in schema.MIGRATIONS]
         patch.setattr(database, "MIGRATIONS", schema.MIGRATIONS[: names.index("_11_corrections")])
@@ -379,7 +379,9 @@ def test_an_older_home_keeps_everything(tmp_path: Path, monkeypatch: pytest.Monk
                 db.execute(f"INSERT INTO {table} ({columns}) SELECT {columns} FROM new.{table}")
     with store.open(tmp_path / "old") as db:
         assert dump(db) == before
-        assert [(entry.what, entry.who) for entry in store.journal.log(db)] == [(entry.what, None) for entry in entries]
+        assert [(entry.what, entry.who) for entry in store.journal.entries(db)] == [
+            (entry.what, None) for entry in entries
+        ]
         check(db, ladder)
         play_all(db, ladder)
         store.annulment.annul_match(db, ids(db)[0], "why")

@@ -48,7 +48,7 @@ def test_ratings_are_those_of_the_schedule_order(db: Database, seats: int) -> No
     assert rated(db, ladder) == rated_in_order(matches)
     for number in (0, 5, len(matches) - 1):
         after = rated_in_order(matches[: number + 1])
-        assert store.matches.match(db, matches[number].id).ratings == {
+        assert store.matches.find(db, matches[number].id).ratings == {
             bot: after[bot] for bot in matches[number].line_up
         }
 
@@ -65,8 +65,8 @@ def test_the_order_of_finishing_changes_nothing(chance: Random, seats: int) -> N
         for result in chance.sample(results, len(results)):
             store.matches.record(mixed, ladder, [result])
             if chance.random() < 0.3:
-                store.ratings.apply_ratings(mixed, ladder)
-        store.ratings.apply_ratings(mixed, ladder)
+                store.ratings.apply(mixed, ladder)
+        store.ratings.apply(mixed, ladder)
         assert seen(mixed, ladder) == seen(straight, ladder)
 
 
@@ -75,20 +75,20 @@ def test_rating_waits_for_the_first_match_that_is_not_done(db: Database) -> None
     ladder = begin(db, "a", "b", "c", rounds=2)
     matches = list(store.ladders.scheduled(db, ladder))
     store.matches.record(db, ladder, [finished(match) for match in matches if match is not matches[4]])
-    assert store.ratings.apply_ratings(db, ladder) == 4
+    assert store.ratings.apply(db, ladder) == 4
     assert rated(db, ladder) == rated_in_order(matches[:4])
     store.matches.record(db, ladder, [finished(matches[4])])
-    assert store.ratings.apply_ratings(db, ladder) == 8
+    assert store.ratings.apply(db, ladder) == 8
     assert rated(db, ladder) == rated_in_order(matches)
 
 
 def test_rating_again_changes_nothing(db: Database) -> None:
     """Each match is rated once: there is nothing to rate, and before the first result neither."""
     ladder = begin(db, "a", "b", "c")
-    assert store.ratings.apply_ratings(db, ladder) == 0
+    assert store.ratings.apply(db, ladder) == 0
     play(db, ladder)
     before = seen(db, ladder)
-    assert store.ratings.apply_ratings(db, ladder) == 0
+    assert store.ratings.apply(db, ladder) == 0
     assert seen(db, ladder) == before
 
 
@@ -112,7 +112,7 @@ def test_an_unplayable_match_played_after_all_counts_in_its_place(db: Database) 
     store.matches.record(db, ladder, [finished(matches[1])])
     assert rated(db, ladder) == before
     assert [row.matches for row in store.ratings.provisional(db, ladder)] == [4, 4, 4]
-    store.ratings.apply_ratings(db, ladder)
+    store.ratings.apply(db, ladder)
     with in_memory() as sound:
         play(sound, begin(sound, "a", "b", "c"))
         assert seen(db, ladder) == seen(sound, ladder)
@@ -133,10 +133,10 @@ def test_rating_that_is_stopped_begins_again_where_it_was(db: Database, monkeypa
     monkeypatch.setattr(store.ratings, "RATED_AT_ONCE", 4)
     monkeypatch.setattr(store.ratings, "rate", until_killed)
     with pytest.raises(KeyboardInterrupt):
-        store.ratings.apply_ratings(db, ladder)
+        store.ratings.apply(db, ladder)
     assert rated(db, ladder) == rated_in_order(matches[:8])
     monkeypatch.setattr(store.ratings, "rate", rate)
-    assert store.ratings.apply_ratings(db, ladder) == 10
+    assert store.ratings.apply(db, ladder) == 10
     assert rated(db, ladder) == rated_in_order(matches)
 
 
@@ -148,7 +148,7 @@ def three_seats(db: Database, *results: Sequence[int], forfeit: str | None = Non
         seat = match.line_up.index("a@1")
         outcomes[seat] = outcomes[seat]._replace(forfeit=forfeit)
         store.matches.record(db, ladder, [store.records.FinishedMatch(match.id, tuple(outcomes), b"", b"")])
-    store.ratings.apply_ratings(db, ladder)
+    store.ratings.apply(db, ladder)
     return {row.name: row for row in store.ratings.leaderboard(db, ladder)}
 
 
@@ -182,7 +182,7 @@ def test_the_leaderboard_goes_by_shown_rating(db: Database) -> None:
     match = next(store.ladders.scheduled(db, ladder))
     outcomes = tuple(store.records.SeatOutcome(int(label != "z@1"), 0) for label in match.line_up)
     store.matches.record(db, ladder, [store.records.FinishedMatch(match.id, outcomes, b"", b"")])
-    store.ratings.apply_ratings(db, ladder)
+    store.ratings.apply(db, ladder)
     rows = store.ratings.leaderboard(db, ladder)
     assert (max(rows, key=lambda row: row.mu).name, rows[-1].name) == ("z", "z")
     assert [row.shown for row in rows] == sorted((row.mu - 3 * row.sigma for row in rows), reverse=True)
@@ -193,7 +193,7 @@ def test_older_and_retired_versions_stay_and_are_marked(db: Database) -> None:
     """Their results are part of everybody's rating."""
     ladder = begin(db, "a", "b")
     play(db, ladder)
-    store.bots.add_version(db, "a", "better", games=["dice"], run=["bot"], origin="submitted")
+    store.bots.add(db, "a", "better", games=["dice"], run=["bot"], origin="submitted")
     store.retirement.retire(db, "b")
     rows = {row.label: row for row in store.ratings.leaderboard(db, ladder)}
     assert (rows["a@1"].current, rows["a@1"].retired) == (False, False)
@@ -207,7 +207,7 @@ def hash_after(change: Change) -> str:
         ladder = begin(db, "a", "b", "c")
         results = [finished(match) for match in store.ladders.scheduled(db, ladder)]
         store.matches.record(db, ladder, [change(results[0]), *results[1:]])
-        store.ratings.apply_ratings(db, ladder)
+        store.ratings.apply(db, ladder)
         return store.ratings.ladder_hash(db, ladder)
 
 
@@ -267,21 +267,21 @@ def test_the_hash_signs_programs_luck_and_ratings(db: Database, tampering: str) 
     play(db, ladder)
     before = store.ratings.ladder_hash(db, ladder)
     db.execute(tampering)
-    assert store.ratings.ladder_hash(db, store.ladders.ladders(db)[0]) != before
+    assert store.ratings.ladder_hash(db, store.ladders.all(db)[0]) != before
 
 
 def test_a_hash_is_kept_until_something_is_recorded(db: Database) -> None:
     """Reading a hundred thousand matches takes a second; `arena verify` tells a kept hash that is none of theirs."""
     ladder = begin(db, "a", "b")
     play(db, ladder)
-    first = store.ratings.sign(db, ladder)
+    first = store.ratings.keep_hash(db, ladder)
     assert first == store.ratings.kept_hash(db, ladder) == store.ratings.ladder_hash(db, ladder)
     store.ladders.plan(db, ladder, ["a", "b"], 2)
     store.matches.record(db, ladder, [finished(match) for match in store.ladders.scheduled(db, ladder)])
-    recorded = store.ratings.sign(db, ladder)
-    store.ratings.apply_ratings(db, ladder)
-    assert len({first, recorded, store.ratings.sign(db, ladder)}) == 3
-    assert store.ratings.sign(db, ladder) == store.ratings.ladder_hash(db, ladder)
+    recorded = store.ratings.keep_hash(db, ladder)
+    store.ratings.apply(db, ladder)
+    assert len({first, recorded, store.ratings.keep_hash(db, ladder)}) == 3
+    assert store.ratings.keep_hash(db, ladder) == store.ratings.ladder_hash(db, ladder)
     db.execute("UPDATE ladders SET hash = ?", [first])
     with pytest.raises(store.checks.Mismatch, match="its hash is not that of"):
         checks.check_ratings(db, ladder)
@@ -292,12 +292,12 @@ def test_what_came_early_is_on_the_provisional_board_in_the_order_it_came(db: Da
     ladder = begin(db, "a", "b", "c", "d", rounds=2)
     matches = list(store.ladders.scheduled(db, ladder))
     store.matches.record(db, ladder, [finished(matches[0])])
-    store.ratings.apply_ratings(db, ladder)
+    store.ratings.apply(db, ladder)
     assert store.ratings.provisional(db, ladder) == []
     late, early = matches[7], matches[3]
     for match in (late, early):
         store.matches.record(db, ladder, [finished(match)])
-        store.ratings.apply_ratings(db, ladder)
+        store.ratings.apply(db, ladder)
     before = store.ratings.ladder_hash(db, ladder), store.ratings.leaderboard(db, ladder)
     found = {row.label: Rating(row.mu, row.sigma) for row in store.ratings.provisional(db, ladder)}
     assert found == rated_in_order([matches[0], late, early])

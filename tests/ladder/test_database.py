@@ -57,13 +57,13 @@ def test_the_first_command_needs_no_setting_up(tmp_path: Path) -> None:
     with store.open(home) as db:
         enter(db, "greedy")
     with store.open(home) as db:
-        assert store.bots.version(db, "greedy").label == "greedy@1"
+        assert store.bots.find(db, "greedy").label == "greedy@1"
 
 
 def test_reading_a_home_that_is_not_there_makes_none(home: Path) -> None:
     """`arena leaderboard` before the first ladder has nothing to show and leaves no trace."""
     with store.open_read(home) as db:
-        assert (store.bots.versions(db), store.ladders.ladders(db)) == ((), ())
+        assert (store.bots.versions(db), store.ladders.all(db)) == ((), ())
     assert not home.exists()
 
 
@@ -79,7 +79,7 @@ def test_a_reader_sees_what_is_written_meanwhile(home: Path, db: Database) -> No
     """`arena leaderboard --watch` during a ladder."""
     with store.open_read(home) as reader:
         enter(db, "greedy")
-        assert store.bots.version(reader, "greedy").number == 1
+        assert store.bots.find(reader, "greedy").number == 1
 
 
 def test_a_reader_cannot_write(home: Path, db: Database) -> None:  # noqa: ARG001 - makes the home
@@ -268,7 +268,7 @@ def test_a_database_that_was_moved_away_is_whole_and_can_be_put_back(home: Path)
     (home / "elsewhere.db").rename(home / "arena.db")
     with store.open(home, thorough=True) as db:
         assert enter(db, "other") == ["other@1"]
-        assert store.bots.version(db, "greedy").number == 1
+        assert store.bots.find(db, "greedy").number == 1
 
 
 def test_a_database_that_is_displaced_in_the_middle_of_a_write_is_not_written(home: Path) -> None:
@@ -286,7 +286,7 @@ def test_a_database_that_is_displaced_in_the_middle_of_a_write_is_not_written(ho
         assert not db.conn.in_transaction
     (home / "elsewhere.db").rename(home / "arena.db")
     with store.open_read(home) as db:
-        assert store.bots.version(db, "greedy").retired is None
+        assert store.bots.find(db, "greedy").retired is None
 
 
 def test_a_log_that_is_moved_into_the_database_is_nothing_new(home: Path, db: Database) -> None:
@@ -353,7 +353,7 @@ def read_only_home() -> Iterator[Path]:
 def test_a_read_only_home_can_be_read(read_only_home: Path) -> None:
     """An archived tournament, or somebody else's."""
     with store.open_read(read_only_home) as db:
-        assert store.bots.version(db, "greedy").number == 1
+        assert store.bots.find(db, "greedy").number == 1
     with pytest.raises(store.StoreError, match=r"arena.db cannot be written: make it and its directory writable"):
         store.open(read_only_home)
 
@@ -369,7 +369,7 @@ def test_a_transaction_that_fails_leaves_nothing(db: Database) -> None:
 
     with pytest.raises(KeyboardInterrupt):
         interrupted()
-    assert store.bots.version(db, "greedy").retired is None
+    assert store.bots.find(db, "greedy").retired is None
     assert not db.conn.in_transaction
 
 
@@ -431,7 +431,7 @@ def test_writers_wait_for_each_other(home: Path) -> None:
 with store.open(home) as db:
     for number in range(20):
         digest = sys.argv[1] + str(id(db)) + str(number)
-        store.bots.add_version(db, "greedy", digest, games=[], run=[], origin="submitted")
+        store.bots.add(db, "greedy", digest, games=[], run=[], origin="submitted")
 """
     processes = [start(script, home) for _ in range(3)]
     assert [(process.communicate(), process.returncode)[1] for process in processes] == [0, 0, 0]
@@ -463,7 +463,7 @@ with store.open(home, checkpoints=True) as db:
     for match in store.ladders.scheduled(db, ladder):
         store.matches.record(db, ladder, [finished(match)])
         print(match.id, flush=True)
-        store.ratings.apply_ratings(db, ladder)
+        store.ratings.apply(db, ladder)
 """
 
 
@@ -474,7 +474,7 @@ def test_kill_9_loses_no_acknowledged_result_and_rates_none_twice(db: Database, 
     kill(process)
     with store.open(tmp_path, thorough=True) as killed:
         ladder = begin(killed, "a", "b", "c", "d", rounds=100)
-        assert {store.matches.match(killed, id).status for id in acknowledged} == {"done"}
+        assert {store.matches.find(killed, id).status for id in acknowledged} == {"done"}
         assert store.ladders.counts(killed, ladder).scheduled > 0
         play(killed, ladder)
         play(db, begin(db, "a", "b", "c", "d", rounds=100))

@@ -24,7 +24,7 @@ def test_settled_ratings_cover_what_is_rated(db: Database, seats: int) -> None:
     ladder = begin(db, "a", "b", "c", seats=seats)
     matches = list(store.ladders.scheduled(db, ladder))
     store.matches.record(db, ladder, [finished(match) for match in matches if match is not matches[4]])
-    store.ratings.apply_ratings(db, ladder)
+    store.ratings.apply(db, ladder)
     store.evidence.settle(db, ladder)
     assert store.evidence.find_settled(db, ladder) == (fitted(matches[:4]), 4)
     play(db, ladder)
@@ -63,7 +63,7 @@ def test_only_whole_groups_are_evidence(db: Database) -> None:
     matches = list(store.ladders.scheduled(db, ladder))
     store.matches.record(db, ladder, void(matches[0], 3))
     play(db, ladder)
-    evidence = store.evidence.evidence(db, ladder)
+    evidence = store.evidence.of_ladder(db, ladder)
     one, other = matches[0].line_up
     assert evidence.head_to_head(one, other) is None
     assert sum(1 for bot in evidence.bots for rival in evidence.bots if evidence.head_to_head(bot, rival)) == 4

@@ -24,15 +24,15 @@ ladders, evidence = sys.modules["ladder.store.ladders"], sys.modules["ladder.sto
 
 
 def make(db: Database, key: store.records.LadderKey = KEY, seed: str | None = None) -> store.Ladder:
-    return store.ladders.ladder(db, key, draw_probability=0.1, seed=seed)
+    return store.ladders.find_or_make(db, key, draw_probability=0.1, seed=seed)
 
 
 def test_the_same_key_is_the_same_ladder(db: Database) -> None:
     """Run again, a ladder goes on; with another option it is another ladder with ratings of its own."""
     made = make(db)
-    assert make(db) == made == store.ladders.find_ladder(db, KEY.id)
+    assert make(db) == made == store.ladders.find(db, KEY.id)
     assert make(db, KEY._replace(options={"sides": 8})).id != made.id
-    assert store.ladders.find_ladder(db, KEY._replace(rules_version=2).id) is None
+    assert store.ladders.find(db, KEY._replace(rules_version=2).id) is None
 
 
 def test_the_event_seed_comes_from_the_operating_system(db: Database) -> None:
@@ -60,11 +60,11 @@ def test_another_seed_is_refused_naming_both(db: Database) -> None:
 def test_ladders_come_with_the_one_played_last_first(db: Database) -> None:
     """`arena leaderboard` without more words shows that one."""
     two, three = begin(db, "a", "b"), begin(db, "a", "b", "c", seats=3)
-    assert [ladder.id for ladder in store.ladders.ladders(db)] == [three.id, two.id]
+    assert [ladder.id for ladder in store.ladders.all(db)] == [three.id, two.id]
     play(db, two)
-    assert [ladder.id for ladder in store.ladders.ladders(db, "dice")] == [two.id, three.id]
-    assert [ladder.id for ladder in store.ladders.ladders(db, "dice", 3)] == [three.id]
-    assert store.ladders.ladders(db, "cards") == ()
+    assert [ladder.id for ladder in store.ladders.all(db, "dice")] == [two.id, three.id]
+    assert [ladder.id for ladder in store.ladders.all(db, "dice", 3)] == [three.id]
+    assert store.ladders.all(db, "cards") == ()
 
 
 def test_a_leg_holds_every_rotation_of_what_is_missing(db: Database) -> None:
@@ -94,7 +94,7 @@ def test_to_find_nothing_missing_costs_the_same_however_many_rounds_there_are(db
             == 0
         )
         store.ratings.leaderboard(db, ladder)
-        store.evidence.evidence(db, ladder)
+        store.evidence.of_ladder(db, ladder)
         db.conn.set_trace_callback(None)
         asked.append(len(statements))
     assert asked[0] == asked[1] > 0
@@ -104,12 +104,12 @@ def go_on_with_nothing(db: Database, ladder: store.Ladder, bots: Sequence[str], 
     """All that a run asks of the database if it finds nothing to play."""
     assert store.ladders.counts(db, ladder).scheduled == 0
     assert store.ladders.awaited(db, ladder) == ()
-    store.ratings.apply_ratings(db, ladder)
+    store.ratings.apply(db, ladder)
     assert store.ladders.plan(db, ladder, bots, rounds) == 0
     assert store.phases.next_phase(db, ladder) is None
     store.evidence.settle(db, ladder)
     assert store.cards.lacking(db) == 0
-    store.ratings.sign(db, ladder)
+    store.ratings.keep_hash(db, ladder)
     show(db, ladder)
 
 
@@ -130,7 +130,7 @@ def steps_to_go_on(bots: str, rounds: int) -> tuple[int, int]:
         play(db, ladder)
         assert store.ladders.counts(db, ladder).done == 12 * rounds
         store.evidence.settle(db, ladder)
-        store.ratings.sign(db, ladder)
+        store.ratings.keep_hash(db, ladder)
         run = partial(go_on_with_nothing, db, ladder, bots, rounds)
         return steps(db, run), steps(db, partial(show, db, ladder))
 
@@ -197,7 +197,7 @@ def test_counts_and_settled_matches_are_those_of_the_rows(chance: Random) -> Non
             matches = list(store.ladders.scheduled(db, ladder, retry=True))
             for match in chance.sample(matches, len(matches) // 3):
                 store.matches.record(db, ladder, void(match, 3) if chance.random() < 0.2 else [finished(match)])
-            store.ratings.apply_ratings(db, ladder)
+            store.ratings.apply(db, ladder)
             if chance.random() < 0.3:
                 store.retirement.retire(db, chance.choice("abcd"))
             if chance.random() < 0.3 and (done := list(store.watching.latest_of(db, ladder, 3))):
@@ -208,7 +208,7 @@ def test_counts_and_settled_matches_are_those_of_the_rows(chance: Random) -> Non
             assert store.ladders.counts(db, ladder) == store.records.Counts(**dict(rows))
             (rated,) = db.execute("SELECT count(*) FROM history").fetchone()
             assert evidence._rated(db, ladder) in (rated, 0)
-            store.ratings.apply_ratings(db, ladder)
+            store.ratings.apply(db, ladder)
             (rated,) = db.execute("SELECT count(*) FROM history").fetchone()
             assert evidence._rated(db, ladder) == rated
             for bot in "abcd":
@@ -228,7 +228,7 @@ def test_a_finished_schedule_adds_no_leg(db: Database) -> None:
     play(db, ladder)
     assert store.ladders.plan(db, ladder, ["a", "b", "c"], 2) == 0
     assert store.ladders.plan(db, ladder, ["a", "b", "c"], 3) == 6
-    assert store.matches.match(db, next(store.ladders.scheduled(db, ladder)).id).leg == 1
+    assert store.matches.find(db, next(store.ladders.scheduled(db, ladder)).id).leg == 1
 
 
 def test_an_unfinished_leg_comes_first(db: Database) -> None:
@@ -250,7 +250,7 @@ def test_a_new_version_replaces_the_old_one_in_new_legs_only(db: Database) -> No
     """What the old one has played stays; nothing is played without the new one."""
     ladder = begin(db, "a", "b", "c", rounds=2)
     play(db, ladder)
-    store.bots.add_version(db, "a", "better", games=["dice"], run=["bot"], origin="submitted")
+    store.bots.add(db, "a", "better", games=["dice"], run=["bot"], origin="submitted")
     assert store.ladders.plan(db, ladder, [version.label for version in store.bots.field(db, "dice")], 2) == 8
     assert all("a@2" in match.line_up and "a@1" not in match.line_up for match in store.ladders.scheduled(db, ladder))
 

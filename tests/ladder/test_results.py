@@ -20,8 +20,8 @@ def test_a_result_counts_once(db: Database) -> None:
     other = first._replace(choices=b"other", seats=first.seats[::-1])
     assert store.matches.record(db, ladder, [first, other]) == 1
     assert store.matches.record(db, ladder, [other, *void(match)]) == 0
-    assert store.matches.match(db, match.id).seats == first.seats
-    assert store.matches.match(db, match.id).voids == ()
+    assert store.matches.find(db, match.id).seats == first.seats
+    assert store.matches.find(db, match.id).voids == ()
     assert store.ladders.counts(db, ladder) == store.records.Counts(scheduled=1, done=1, unplayable=0)
 
 
@@ -34,13 +34,13 @@ def test_what_a_seat_did_comes_back_as_it_was(db: Database) -> None:
         store.records.SeatOutcome(1, -3, "ILLEGAL", {"sent": [1, None], "line": "é\x1b"}, 2, 0.5, 0.5),
     )
     store.matches.record(db, ladder, [store.records.FinishedMatch(match.id, seats, b"[1,2]", b"\x1f\x8b packed")])
-    stored = store.matches.match(db, match.id)
+    stored = store.matches.find(db, match.id)
     assert stored.seats == seats
     assert (stored.line_up, stored.status, stored.rotation, stored.ladder) == (
         match.line_up,
         "done",
         0,
-        store.ladders.find_ladder(db, ladder.id),
+        store.ladders.find(db, ladder.id),
     )
     assert stored.replay == b"\x1f\x8b packed"
     assert stored.replay_digest == sha256(b"\x1f\x8b packed").digest()
@@ -55,7 +55,7 @@ def test_a_match_void_three_times_is_unplayable(db: Database) -> None:
         store.matches.record(db, ladder, [store.records.VoidMatch(match.id, reason)])
     assert next(store.ladders.scheduled(db, ladder)).attempts == 2
     store.matches.record(db, ladder, [store.records.VoidMatch(match.id, "INTERNAL")])
-    stored = store.matches.match(db, match.id)
+    stored = store.matches.find(db, match.id)
     assert (stored.status, stored.voids) == ("unplayable", ("DISK", "OVERLOAD", "INTERNAL"))
     assert stored.seats == ()
 
@@ -74,9 +74,9 @@ def test_a_seed_is_shown_when_its_group_is_done(db: Database) -> None:
     ladder = begin(db, "a", "b")
     first, second = store.ladders.scheduled(db, ladder)
     store.matches.record(db, ladder, [finished(first), *void(second, 3)])
-    assert store.matches.match(db, first.id).seed is None
+    assert store.matches.find(db, first.id).seed is None
     store.matches.record(db, ladder, [finished(second)])
-    assert store.matches.match(db, first.id).seed == first.seed
+    assert store.matches.find(db, first.id).seed == first.seed
 
 
 def test_the_ratings_of_a_match_are_shown_once_it_is_rated(db: Database) -> None:
@@ -84,9 +84,9 @@ def test_the_ratings_of_a_match_are_shown_once_it_is_rated(db: Database) -> None
     ladder = begin(db, "a", "b")
     first, second = store.ladders.scheduled(db, ladder)
     store.matches.record(db, ladder, [finished(first), finished(second)])
-    assert store.matches.match(db, second.id).ratings is None
-    store.ratings.apply_ratings(db, ladder)
-    ratings = store.matches.match(db, second.id).ratings
+    assert store.matches.find(db, second.id).ratings is None
+    store.ratings.apply(db, ladder)
+    ratings = store.matches.find(db, second.id).ratings
     assert ratings == {row.label: (row.mu, row.sigma) for row in store.ratings.leaderboard(db, ladder)}
 
 
@@ -96,9 +96,9 @@ def test_any_unique_beginning_names_a_match(db: Database) -> None:
     ids = sorted(match.id for match in store.ladders.scheduled(db, ladder))
     for id in ids[::10]:
         unique = next(id[:size] for size in range(1, 11) if sum(other.startswith(id[:size]) for other in ids) == 1)
-        assert store.matches.match(db, unique.upper()).id == id
+        assert store.matches.find(db, unique.upper()).id == id
     with pytest.raises(store.NotFound, match=f"begin with '{ids[0][0]}': {ids[0]}, {ids[1]}"):
-        store.matches.match(db, ids[0][0])
+        store.matches.find(db, ids[0][0])
 
 
 @pytest.mark.parametrize("prefix", ["00", "%", "*", "zzzzzzzzzzz", "' OR 1=1"])
@@ -106,7 +106,7 @@ def test_a_match_that_is_not_there_is_named(db: Database, prefix: str) -> None:
     """No digit 0 is in any id, and no pattern is understood."""
     begin(db, "a", "b")
     with pytest.raises(store.NotFound) as error:
-        store.matches.match(db, prefix)
+        store.matches.find(db, prefix)
     assert str(error.value) == f"no match has an id that begins with {prefix!r}"
 
 
@@ -120,7 +120,7 @@ def test_a_bots_matches_begin_with_what_it_forfeited(db: Database) -> None:
     seats = [outcome._replace(forfeit="TIMEOUT") if seat == i else outcome for i, outcome in enumerate(lost.seats)]
     results[results.index(lost)] = lost._replace(seats=tuple(seats))
     store.matches.record(db, ladder, results)
-    lines = store.matches.matches_of(db, "a", limit=5)
+    lines = store.matches.of_bot(db, "a", limit=5)
     expected = [of_a[place] for place in (3, 7, 6, 5, 4)]
     assert [line.id for line in lines] == [match.id for match in expected]
     assert (lines[0].forfeit, lines[0].seat, lines[0].line_up) == ("TIMEOUT", seat, of_a[3].line_up)
@@ -132,18 +132,18 @@ def test_matches_of_a_bot_that_plays_rarely_are_found_behind_all_others(
 ) -> None:
     """Only the newest of all matches are looked at first; the answer is the same without that."""
     play(db, begin(db, "a", "b", "c", rounds=3))
-    expected = {name: store.matches.matches_of(db, name, 4) for name in "abc"}
+    expected = {name: store.matches.of_bot(db, name, 4) for name in "abc"}
     assert all(len(found) == 4 for found in expected.values())
     for few in (1, 5, 8):
         monkeypatch.setattr(import_module("ladder.store.matches"), "LOOKED_AT", few)
-        assert {name: store.matches.matches_of(db, name, 4) for name in "abc"} == expected
+        assert {name: store.matches.of_bot(db, name, 4) for name in "abc"} == expected
 
 
 def test_a_bot_without_matches_has_none(db: Database) -> None:
     """An empty list, while a bot that does not exist is an error."""
     play(db, begin(db, "a", "b"))
-    store.bots.add_version(db, "a", "better", games=["dice"], run=["bot"], origin="submitted")
-    assert store.matches.matches_of(db, "a", 5) == ()
-    assert len(store.matches.matches_of(db, "a@1", 5)) == 2
+    store.bots.add(db, "a", "better", games=["dice"], run=["bot"], origin="submitted")
+    assert store.matches.of_bot(db, "a", 5) == ()
+    assert len(store.matches.of_bot(db, "a@1", 5)) == 2
     with pytest.raises(store.NotFound, match="no bot 'x'"):
-        store.matches.matches_of(db, "x", 5)
+        store.matches.of_bot(db, "x", 5)

@@ -37,7 +37,7 @@ def play_all(db: Database, ladder: store.Ladder) -> None:
         store.matches.record(db, ladder, [finished(match) for match in matches])
         if phase.end is None:
             store.phases.close_block(db, ladder, phase.begin, matches[-1].seq + ladder.key.seats)
-    store.ratings.apply_ratings(db, ladder)
+    store.ratings.apply(db, ladder)
 
 
 def check(db: Database, ladder: store.Ladder) -> None:
@@ -65,7 +65,7 @@ def test_a_half_played_group_is_rated_and_counts_in_no_interval(db: Database) ->
     store.retirement.retire(db, "c")
     play_all(db, ladder)
     assert {row.label: row.matches for row in store.ratings.leaderboard(db, ladder)} == {"a@1": 6, "b@1": 6, "c@1": 4}
-    assert store.evidence.evidence(db, ladder).bots == ["a@1", "b@1"]
+    assert store.evidence.of_ladder(db, ladder).bots == ["a@1", "b@1"]
     check(db, ladder)
 
 
@@ -115,7 +115,7 @@ def test_a_result_that_comes_after_it_was_dropped_is_none(db: Database) -> None:
     first, second, *_ = [match for match in store.ladders.scheduled(db, ladder) if "c@1" in match.line_up]
     store.retirement.retire(db, "c")
     assert store.matches.record(db, ladder, [finished(first), *void(second)]) == 0
-    assert store.matches.match(db, first.id).status == store.matches.match(db, second.id).status == "dropped"
+    assert store.matches.find(db, first.id).status == store.matches.find(db, second.id).status == "dropped"
     check(db, ladder)
 
 
@@ -135,9 +135,9 @@ def test_the_dice_of_a_dropped_group_are_shown_once_nobody_plays_them(db: Databa
     """So that the matches of it that were played can be checked."""
     ladder = half_played(db)
     match = next(match for match in store.ladders.scheduled(db, ladder) if "c@1" in match.line_up)
-    assert store.matches.match(db, match.id).seed is None
+    assert store.matches.find(db, match.id).seed is None
     store.retirement.retire(db, "c")
-    assert store.matches.match(db, match.id).seed == match.seed
+    assert store.matches.find(db, match.id).seed == match.seed
 
 
 def test_unplayable_matches_of_a_dropped_group_are_not_tried_again(db: Database) -> None:
@@ -146,9 +146,9 @@ def test_unplayable_matches_of_a_dropped_group_are_not_tried_again(db: Database)
     match = next(match for match in store.ladders.scheduled(db, ladder) if "c@1" in match.line_up)
     store.matches.record(db, ladder, void(match, 3))
     play_all(db, ladder)
-    assert store.matches.match(db, match.id).status == "unplayable"
-    assert store.retirement.retire(db, "c") == ((store.bots.version(db, "c"),), 1)
-    assert store.matches.match(db, match.id).status == "dropped"
+    assert store.matches.find(db, match.id).status == "unplayable"
+    assert store.retirement.retire(db, "c") == ((store.bots.find(db, "c"),), 1)
+    assert store.matches.find(db, match.id).status == "dropped"
     assert list(store.ladders.scheduled(db, ladder, retry=True)) == []
     check(db, ladder)
 
@@ -182,7 +182,7 @@ def test_an_older_home_keeps_what_it_has(tmp_path: Path, monkeypatch: pytest.Mon
     with store.open(tmp_path / "new") as db:
         ladder = half_played(db)
         store.matches.record(db, ladder, void(next(store.ladders.scheduled(db, ladder))))
-        store.ratings.apply_ratings(db, ladder)
+        store.ratings.apply(db, ladder)
         store.cards.complete(db, no_times)
         db.execute("UPDATE ladders SET zero = 'field'")  # as it was then
         before = dump(db)

@@ -28,7 +28,7 @@ def test_points_are_those_of_the_leaderboard(db: Database, seats: int, seed: str
     """Mean and interval of every bot, and against every other, are known from sums as from all groups."""
     ladder = begin(db, "a", "b", "c", "d", "e", "f", seats=seats, seed=seed)
     play(db, ladder)
-    evidence = store.evidence.evidence(db, ladder)
+    evidence = store.evidence.of_ladder(db, ladder)
     shares = store.cards.shares(db, ladder, evidence.bots)
     assert shares.bots == evidence.bots
     for bot in evidence.bots:
@@ -68,9 +68,9 @@ def test_the_order_of_finishing_changes_no_sum(chance: Random, seats: int) -> No
         for result in [*results, results[0]]:
             store.matches.record(mixed, ladder, [result])
             if chance.random() < 0.5:
-                store.ratings.apply_ratings(mixed, ladder)
+                store.ratings.apply(mixed, ladder)
             store.sums.add_rated(mixed, ladder, least=chance.randint(1, 9))
-        store.ratings.apply_ratings(mixed, ladder)
+        store.ratings.apply(mixed, ladder)
         store.sums.add_rated(mixed, ladder)
         assert stored(mixed, ladder) == stored(straight, ladder)
         checks.check_sums(mixed, ladder)
@@ -81,7 +81,7 @@ def test_a_group_that_is_not_complete_counts_in_no_pair(db: Database) -> None:
     ladder = begin(db, "a", "b", "c")
     first, second, *rest = store.ladders.scheduled(db, ladder)
     store.matches.record(db, ladder, [finished(first), *void(second, 3), *map(finished, rest)])
-    store.ratings.apply_ratings(db, ladder)
+    store.ratings.apply(db, ladder)
     store.sums.add_rated(db, ladder)
     groups = sum(row[2] for row in sums.stored_rows(db, ladder.id, "pair_sums"))
     matches = sum(row[2] for row in sums.stored_rows(db, ladder.id, "seat_sums"))
@@ -104,7 +104,7 @@ def test_matches_worth_a_look_are_few_and_the_most_notable(db: Database) -> None
             seats[winner] = store.records.SeatOutcome(0, number + 1)
         results.append(store.records.FinishedMatch(match.id, tuple(seats), b"", b""))
     store.matches.record(db, ladder, results)
-    store.ratings.apply_ratings(db, ladder)
+    store.ratings.apply(db, ladder)
     store.sums.add_rated(db, ladder)
     found = {label: store.cards.notable(db, ladder, label) for label in ("a@1", "b@1")}
     ids = [match.id for match in scheduled]
@@ -125,7 +125,7 @@ def test_an_older_home_gets_all_sums_of_results(tmp_path: Path, seats: int) -> N
     with store.open(tmp_path / "new") as db:
         ladder = begin(db, "a", "b", "c", "d", seats=seats, rounds=2)
         store.matches.record(db, ladder, [finished(match) for match in list(store.ladders.scheduled(db, ladder))[:-4]])
-        store.ratings.apply_ratings(db, ladder)
+        store.ratings.apply(db, ladder)
         store.sums.add_rated(db, ladder)
         before = stored(db, ladder)
     older(tmp_path / "old", tmp_path / "new")
@@ -143,10 +143,10 @@ def test_an_older_arena_may_go_on_meanwhile(db: Database) -> None:
     first, *rest = store.ladders.scheduled(db, ladder)
     store.matches.record(db, ladder, void(first, 3))
     store.matches.record(db, ladder, [finished(match) for match in rest[:9]])
-    store.ratings.apply_ratings(db, ladder)
+    store.ratings.apply(db, ladder)
     store.sums.add_rated(db, ladder)
     store.matches.record(db, ladder, [finished(match) for match in [first, *rest[9:]]])
-    store.ratings.apply_ratings(db, ladder)  # as an older arena does, and no more
+    store.ratings.apply(db, ladder)  # as an older arena does, and no more
     checks.check_sums(db, ladder)
     assert not stored(db, ladder)["seat_sums"]
     store.sums.add_rated(db, ladder)
@@ -158,7 +158,7 @@ def test_sums_go_back_with_the_ratings(db: Database) -> None:
     """Over matches that were never played they lose nothing; if any is rated anew, they begin anew."""
     ladder = begin(db, "a", "b", "c", "d")
     store.matches.record(db, ladder, [finished(match) for match in islice(store.ladders.scheduled(db, ladder), 6)])
-    store.ratings.apply_ratings(db, ladder)
+    store.ratings.apply(db, ladder)
     store.sums.add_rated(db, ladder)
     db.execute("UPDATE ladders SET folded = 8, summed = 8")
     db.execute("UPDATE ladders SET folded = 6")

@@ -46,7 +46,7 @@ def test_times_are_of_every_match_that_is_done(db: Database) -> None:
     _, last = store.ladders.scheduled(db, ladder)
     for _ in range(2):
         store.matches.record(db, ladder, [timed(last)])
-    store.ratings.apply_ratings(db, ladder)
+    store.ratings.apply(db, ladder)
     known = store.times.decision_times(db, ladder, "b@1")
     assert known is not None
     assert (known.decisions, known.longest_ms) == (5, max(timed(last).times_ms[last.line_up.index("b@1")]))

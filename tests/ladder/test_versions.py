@@ -11,16 +11,14 @@ from tests.ladder.fakes import enter
 
 def add(db: Database, name: str, digest: str, origin: str = "submitted", games: tuple[str, ...] = ("dice",)) -> str:
     """Submit a bot; gives its label, with a plus if it is new."""
-    version, new = store.bots.add_version(db, name, digest, games=games, run=["./bot", "-v"], origin=origin)
+    version, new = store.bots.add(db, name, digest, games=games, run=["./bot", "-v"], origin=origin)
     return version.label + "+" * new
 
 
 def test_a_version_comes_back_as_it_was_entered(db: Database) -> None:
     """What to run, and what it plays, is known from the store alone."""
-    entered, _ = store.bots.add_version(
-        db, "greedy", "d1", games=["dice", "cards"], run=["./bot", "-v"], origin="submitted"
-    )
-    assert store.bots.version(db, "greedy") == entered
+    entered, _ = store.bots.add(db, "greedy", "d1", games=["dice", "cards"], run=["./bot", "-v"], origin="submitted")
+    assert store.bots.find(db, "greedy") == entered
     assert (entered.games, entered.run, entered.retired) == (("dice", "cards"), ("./bot", "-v"), None)
 
 
@@ -39,8 +37,8 @@ def test_a_name_means_its_newest_version(db: Database) -> None:
     """By number, not by letters: 10 comes after 9."""
     for digest in range(11):
         add(db, "greedy", str(digest))
-    assert store.bots.version(db, "greedy").label == "greedy@11"
-    assert store.bots.version(db, "greedy@2").digest == "1"
+    assert store.bots.find(db, "greedy").label == "greedy@11"
+    assert store.bots.find(db, "greedy@2").digest == "1"
 
 
 @pytest.mark.parametrize(
@@ -58,7 +56,7 @@ def test_an_unknown_bot_is_answered_with_those_there_are(db: Database, name: str
     add(db, "greedy", "d2")
     add(db, "other", "d1")
     with pytest.raises(LookupError, match=f"^{line}$"):
-        store.bots.version(db, name)
+        store.bots.find(db, name)
 
 
 @pytest.mark.parametrize("name", ["", "Greedy", "-x", "a b", "a@1", "a,b", "ä", "x" * 33, "a\n"])
@@ -116,10 +114,8 @@ def test_submitting_it_again_ends_retirement(db: Database) -> None:
 def test_an_archives_content_in_a_folder_is_ones_own(db: Database) -> None:
     """Whoever has it in a folder could read it; that it comes as an archive once more takes nothing back."""
     for packed, marked in ((True, True), (False, False), (True, False)):
-        known, _ = store.bots.add_version(
-            db, "greedy", "d1", games=["dice"], run=["x"], origin="submitted", packed=packed
-        )
-        assert (known.packed, store.bots.version(db, "greedy").packed) == (marked, marked)
+        known, _ = store.bots.add(db, "greedy", "d1", games=["dice"], run=["x"], origin="submitted", packed=packed)
+        assert (known.packed, store.bots.find(db, "greedy").packed) == (marked, marked)
 
 
 def test_retiring_nobody_is_an_error(db: Database) -> None:

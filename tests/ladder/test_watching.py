@@ -75,7 +75,7 @@ def test_annulled_matches_do_not_count_in_the_history(db: Database) -> None:
     ladder = begin(db, "ann", "bob", "cid", rounds=10)
     play(db, ladder)
     store.annulment.annul_bot(db, "cid", "it cheated")
-    store.ratings.apply_ratings(db, ladder)
+    store.ratings.apply(db, ladder)
     counts = store.ladders.counts(db, ladder)
     assert counts.annulled > 0
     ends = [end for end, _ in store.watching.history(db, ladder, points=5, bots=2)]
@@ -86,7 +86,7 @@ def test_annulled_matches_do_not_count_in_the_history(db: Database) -> None:
 def begin_empty(db: Database) -> store.Ladder:
     """A ladder without matches."""
     key = store.records.LadderKey("dice", 3, {}, {}, 1)
-    return store.ladders.ladder(db, key, draw_probability=0.1)
+    return store.ladders.find_or_make(db, key, draw_probability=0.1)
 
 
 def test_ratings_before_a_match_are_those_after_the_last_one(db: Database) -> None:
@@ -98,7 +98,7 @@ def test_ratings_before_a_match_are_those_after_the_last_one(db: Database) -> No
     for match in matches:
         before = store.watching.ratings_before(db, match.id, match.line_up)
         assert before == {label: now.get(label, NEW) for label in match.line_up}
-        now.update(store.matches.match(db, match.id).ratings or {})
+        now.update(store.matches.find(db, match.id).ratings or {})
 
 
 def test_marks_change_with_what_is_shown(db: Database) -> None:
@@ -107,7 +107,7 @@ def test_marks_change_with_what_is_shown(db: Database) -> None:
     seen = [store.watching.marks(db)]
     store.matches.record(db, ladder, [finished(match) for match in store.ladders.scheduled(db, ladder)])
     seen.append(store.watching.marks(db))
-    store.ratings.apply_ratings(db, ladder)
+    store.ratings.apply(db, ladder)
     seen.append(store.watching.marks(db))
     assert len({marks[ladder.id] for marks in seen}) == 3
     assert len({marks[other.id] for marks in seen}) == 1
@@ -140,11 +140,11 @@ def test_sums_say_the_same_as_the_groups(
     labels = ["ann@1", "bob@1", "cid@1", "dot@1"]
     matches = list(store.ladders.scheduled(db, ladder))
     store.matches.record(db, ladder, [finished(match) for match in matches[:summed]])
-    store.ratings.apply_ratings(db, ladder)
+    store.ratings.apply(db, ladder)
     store.sums.add_rated(db, ladder)
     store.matches.record(db, ladder, [finished(match) for match in matches[summed:]])
-    store.ratings.apply_ratings(db, ladder)
-    groups, sums = store.evidence.evidence(db, ladder), store.evidence.shares_now(db, ladder, labels)
+    store.ratings.apply(db, ladder)
+    groups, sums = store.evidence.of_ladder(db, ladder), store.evidence.shares_now(db, ladder, labels)
     assert (type(groups) is type(sums)) == (seats > 3), "with four seats not all that goes together is in the sums"
     for one in labels:
         assert groups.score(one) == sums.score(one)

@@ -86,7 +86,7 @@ def test_a_ladder_refuses_a_stored_bot_that_wishes_for_more(wish: str, cwd: Path
     ladder = ("ladder", "-g", "birth", "--bots", "mine,random", "--rounds", "1")
     refused(arena(*ladder, option, most, cwd=cwd), "mine@1", wish)
     with store.open_read(Path(".arena")) as db:
-        assert [store.ladders.counts(db, each) for each in store.ladders.ladders(db)] == [store.records.Counts(0, 0, 0)]
+        assert [store.ladders.counts(db, each) for each in store.ladders.all(db)] == [store.records.Counts(0, 0, 0)]
 
 
 def test_an_interrupted_leg_is_looked_through_before_it_goes_on() -> None:
@@ -97,7 +97,7 @@ def test_an_interrupted_leg_is_looked_through_before_it_goes_on() -> None:
     workers._hosts.sandbox = Sandbox(allowed=MOST._replace(memory_mib=512))
     with store.open(Path(".arena"), checkpoints=True) as db:
         key = store.records.LadderKey("birth", 2, {}, Limits().plain(), 1)
-        ladder = store.ladders.ladder(db, key, draw_probability=0.0, seed="z")
+        ladder = store.ladders.find_or_make(db, key, draw_probability=0.0, seed="z")
         store.ladders.plan(db, ladder, ["mine", "ann", "bob"], rounds=1)
         assert "mine@1" not in next(store.ladders.scheduled(db, ladder)).line_up
         with workers, pytest.raises(BadSubmission, match="mine@1 asks for memory_mib = 600"):

@@ -35,7 +35,7 @@ async def stream(watch: Watch, ladder: str = "", known: str = "") -> AsyncIterat
 def change(home: Path) -> str:
     """Change the ladder of a home; return its id."""
     with store.open(home) as db:
-        (ladder,) = store.ladders.ladders(db)
+        (ladder,) = store.ladders.all(db)
         store.matches.record(db, ladder, [])
         return ladder.id
 

@@ -41,7 +41,7 @@ def make(home: Path) -> None:
         store.bots.rename(db, "ann", TITLE)
         for match in store.watching.latest_of(db, ladder, 100):
             lines = tuple((None, text) for text in matches.HOSTILE)
-            store.logs.keep_logs(db, [packed_log(Logged(match.id, 0, match.line_up[0], lines, "process", 0, 1))])
+            store.logs.keep(db, [packed_log(Logged(match.id, 0, match.line_up[0], lines, "process", 0, 1))])
 
 
 def publish(home: Path, target: Path, most: int = SELECTED) -> Published:
@@ -157,7 +157,7 @@ def test_the_site_has_every_kind_of_page(site: Path, home: Path) -> None:
     for kind in publishing.kinds(SELECTED):
         assert "{board}" in kind.file or list(site.glob(re.sub(r"{\w+}", "*", kind.file))), kind.file
     with store.open_read(home) as db:
-        played = sum(store.ladders.counts(db, ladder).done for ladder in store.ladders.ladders(db))
+        played = sum(store.ladders.counts(db, ladder).done for ladder in store.ladders.all(db))
     assert len(list(site.glob("match/*.html"))) == len(list(site.glob("match/*.json"))) == played
     assert {path.stem for path in site.glob("bot/*")} == {f"{name}@1" for name in BOTS}
 
@@ -166,7 +166,7 @@ def test_so_many_matches_of_each_ladder_are_shown(home: Path, tmp_path: Path) ->
     """A page of the ladder lists them, each with a link."""
     publish(home, tmp_path / "site", FEW)
     with store.open_read(home) as db:
-        for ladder in store.ladders.ladders(db):
+        for ladder in store.ladders.all(db):
             chosen = [*selected(db, ladder, FEW).ids]
             listed = Elements((tmp_path / f"site/ladder/{ladder.id}/matches.html").read_text()).links
             assert {link for link in listed if "/match/" in link} == {f"../../match/{id}.html" for id in chosen}
@@ -177,7 +177,7 @@ def test_so_many_matches_of_each_ladder_are_shown(home: Path, tmp_path: Path) ->
 def test_matches_worth_a_look_leave_room_for_the_latest(home: Path) -> None:
     """In a large field there would be nothing but forfeits. Where there is room, no match is left out."""
     with store.open_read(home) as db:
-        ladder = next(each for each in store.ladders.ladders(db) if each.key.game == "buttons")
+        ladder = next(each for each in store.ladders.all(db) if each.key.game == "buttons")
         few, every = selected(db, ladder, 6), selected(db, ladder, SELECTED)
         last = [match.id for match in store.watching.latest_of(db, ladder, 100)]
     kinds, ids = [match.why for match in few.worth_a_look], {match.id for match in few.worth_a_look}
@@ -255,7 +255,7 @@ def test_what_is_secret_is_in_no_file(tmp_path: Path) -> None:
         first, *_ = store.ladders.scheduled(db, ladder)
         outcome = store.records.SeatOutcome(0, 0, "crash", {"detail": "it went", "output": ["a secret die"]})
         store.matches.record(db, ladder, [store.records.FinishedMatch(first.id, (outcome, outcome), b"[]", b"")])
-        store.logs.keep_logs(db, [packed_log(Logged(first.id, 0, "ann@1", ((None, "a secret die"),), "p", 0, 1))])
+        store.logs.keep(db, [packed_log(Logged(first.id, 0, "ann@1", ((None, "a secret die"),), "p", 0, 1))])
     publish(home, site)
     everything = b"".join(path.read_bytes() for path in site.rglob("*") if path.is_file())
     assert len(list(site.glob("match/*.html"))) == 2
@@ -315,11 +315,11 @@ def test_a_match_that_is_annulled_says_so(again: tuple[Path, Path]) -> None:
     home, site = again
     before = everything_in(site)
     with store.open(home, checkpoints=True) as db:
-        ladder = next(each for each in store.ladders.ladders(db) if each.key.game == "buttons")
+        ladder = next(each for each in store.ladders.all(db) if each.key.game == "buttons")
         (*_, first) = store.watching.latest_of(db, ladder, 100)
         (last, *_) = store.watching.latest_of(db, ladder, 1)
         store.annulment.annul_match(db, first.id, "it was a trial")
-        store.ratings.apply_ratings(db, ladder)
+        store.ratings.apply(db, ladder)
     for _ in range(2):
         publish(home, site)
         assert "it was a trial" in (site / f"match/{first.id}.html").read_text()
@@ -333,7 +333,7 @@ def test_a_new_name_is_on_every_page_of_a_bot(again: tuple[Path, Path]) -> None:
     before = everything_in(site)
     with store.open(home, checkpoints=True) as db:
         store.bots.rename(db, "cid", "Cedric")
-        played = {line.id for line in store.matches.matches_of(db, "cid@1", 100)}
+        played = {line.id for line in store.matches.of_bot(db, "cid@1", 100)}
     publish(home, site)
     renamed = {name for name in changed(site, before) if name.startswith("match/") and name.count("/") == 1}
     assert renamed == {f"match/{id}.html" for id in played}

@@ -48,7 +48,7 @@ def site(home: Path) -> Iterator[TestClient]:
 def ladder(home: Path) -> store.Ladder:
     """Its ladder."""
     with store.open_read(home) as db:
-        return store.ladders.ladders(db)[0]
+        return store.ladders.all(db)[0]
 
 
 def text(page: str) -> str:
@@ -195,7 +195,7 @@ def test_the_leaderboard_is_sorted_and_filtered_by_its_address(site: TestClient,
 def test_the_page_of_a_bot_has_its_card(site: TestClient, home: Path) -> None:
     """A name means the newest version; a version is another address."""
     with store.open_read(home) as db:
-        card = bot_card.bot_card(db, store.bots.version(db, "bob"), 20)
+        card = bot_card.bot_card(db, store.bots.find(db, "bob"), 20)
     said = text(site.get("/bot/bob").text)
     (own,) = card.ladders[0].versions
     assert f"Rating {own.rating:.2f}" in said
@@ -210,7 +210,7 @@ def test_the_page_of_a_bot_has_its_card(site: TestClient, home: Path) -> None:
 def test_the_histogram_counts_every_decision(site: TestClient, home: Path) -> None:
     """Each bucket tells its number where the mouse is."""
     with store.open_read(home) as db:
-        (own,) = bot_card.bot_card(db, store.bots.version(db, "ann"), 0).ladders[0].versions
+        (own,) = bot_card.bot_card(db, store.bots.find(db, "ann"), 0).ladders[0].versions
     assert own.times is not None
     counted = re.findall(r"ms: ([0-9,]+) decisions", site.get("/bot/ann").text)
     assert sum(int(count.replace(",", "")) for count in counted) == own.times.decisions
@@ -252,9 +252,7 @@ def test_two_bots_of_one_ladder_are_proposed(tmp_path: Path) -> None:
     playing.make(tmp_path / "home", "buttons", ("ann", "bob", "cid"), 1)
     playing.make(tmp_path / "home", "birth", ("dot", "eve"), 1)
     with store.open_read(tmp_path / "home") as db:
-        boards = {
-            each.id: [row.label for row in store.ratings.leaderboard(db, each)] for each in store.ladders.ladders(db)
-        }
+        boards = {each.id: [row.label for row in store.ratings.leaderboard(db, each)] for each in store.ladders.all(db)}
     with homes.site(tmp_path / "home") as site:
         offered = {link for link in links(site.get("/compare").text) if link.startswith("/compare?")}
         assert offered == {f"/compare?ladder={ladder}" for ladder in boards}
@@ -281,7 +279,7 @@ def test_one_bot_alone_is_compared_with_nobody(tmp_path: Path) -> None:
     """A ladder may have been made and not played."""
     with store.open(tmp_path) as db:
         key = store.records.LadderKey("birth", 2, {}, {}, 1)
-        ladder = store.ladders.ladder(db, key, draw_probability=0.0, seed="known")
+        ladder = store.ladders.find_or_make(db, key, draw_probability=0.0, seed="known")
     with homes.site(tmp_path) as site:
         assert "Fewer than two bots" in site.get(f"/compare?ladder={ladder.id}").text
 
@@ -432,7 +430,7 @@ def test_what_bots_print_is_harmless(tmp_path: Path) -> None:
     """Escape sequences and changes of direction are escaped, as in a terminal."""
     make_home(tmp_path / "home")
     with homes.site(tmp_path / "home") as site, store.open_read(tmp_path / "home") as db:
-        pages = [site.get(f"/match/{line.id}").text for line in store.matches.matches_of(db, "bob@1", 10)]
+        pages = [site.get(f"/match/{line.id}").text for line in store.matches.of_bot(db, "bob@1", 10)]
         pages.append(site.get("/bot/bob@1").text)
     assert not {char for char in ESCAPES if not char.isprintable()} & set("".join(pages))
 
@@ -463,7 +461,7 @@ def test_seeds_and_logs_of_unfinished_groups_are_nowhere(tmp_path: Path) -> None
         outcome = store.records.SeatOutcome(0, 0, "crash", {"detail": "it went", "output": ["a secret die"]})
         store.matches.record(db, ladder, [store.records.FinishedMatch(first.id, (outcome, outcome), b"[]", b"")])
         log = store.logs.Log("ann", first.id, 0, "p", 0, 1, b"")
-        store.logs.keep_logs(db, [log])
+        store.logs.keep(db, [log])
     with homes.site(home) as site:
         said = site.get(f"/match/{first.id}").text
         assert "when every match of its group is done" in said

@@ -54,7 +54,7 @@ KINDS = ("front", "ladder", "seats", "matches", "bot", "match", "compare", "cont
 def paths(home: Path) -> dict[str, str]:
     """Where there is a page of each kind."""
     with store.open_read(home) as db:
-        (ladder,) = store.ladders.ladders(db)
+        (ladder,) = store.ladders.all(db)
         match = store.watching.latest_matches(db, 1)[0].id
     own = f"/ladder/{ladder.id}"
     compared = f"/compare?ladder={ladder.id}&a=ann&b=bob"
@@ -105,7 +105,7 @@ def test_keys_reach_the_content_first(visit: Visit, home: Path) -> None:
 def test_pages_read_the_same_without_scripts(visit: Visit, home: Path) -> None:
     """The tables are there, and a match is told in words."""
     with store.open_read(home) as db:
-        (ladder,) = store.ladders.ladders(db)
+        (ladder,) = store.ladders.all(db)
         match = store.watching.latest_matches(db, 1)[0]
     board = visit(f"/ladder/{ladder.id}", java_script_enabled=False)
     assert board.locator("#leaderboard tbody tr").count() == 3
@@ -138,7 +138,7 @@ def test_what_a_board_says_has_a_line_for_each_thing(visit: Visit, home: Path) -
 def test_a_section_appears_where_it_belongs(visit: Visit, home: Path) -> None:
     """Not at the end, when a page is brought up to date that did not have it yet."""
     with store.open_read(home) as db:
-        (ladder,) = store.ladders.ladders(db)
+        (ladder,) = store.ladders.all(db)
     page = visit(f"/ladder/{ladder.id}")
     sections = "[...document.querySelectorAll('main > section')].map((section) => section.id)"
     before = page.evaluate(sections)
@@ -152,7 +152,7 @@ def test_a_section_appears_where_it_belongs(visit: Visit, home: Path) -> None:
 def test_a_page_follows_a_ladder_that_plays(visit: Visit, home: Path) -> None:
     """The new bot appears by itself; the focus and what was scrolled stay where they were."""
     with store.open_read(home) as db:
-        (ladder,) = store.ladders.ladders(db)
+        (ladder,) = store.ladders.all(db)
     page = visit(f"/ladder/{ladder.id}", viewport={"width": 500, "height": 800})
     page.evaluate("document.querySelector('#leaderboard .wide').scrollLeft = 60")
     page.focus("#leaderboard a[href='/bot/ann@1']")

@@ -59,8 +59,8 @@ def met(cwd: Path, rounds: int, *switches: str, grade: Grade = Grade.D) -> Met:
     ran = arena("ladder", *words, "--rounds", str(rounds), "--sandbox", grade.value, cwd=cwd, patience=280)
     assert ran.code == 0, ran.err
     with store.open_read(cwd / ".arena") as db:
-        (ladder,) = store.ladders.ladders(db)
-        share = store.evidence.evidence(db, ladder).head_to_head("foreseer@1", "twin@1")
+        (ladder,) = store.ladders.all(db)
+        share = store.evidence.of_ladder(db, ladder).head_to_head("foreseer@1", "twin@1")
         faults = [*store.matches.faults(db, "foreseer"), *store.matches.faults(db, "twin")]
     assert share is not None
     assert share.groups == rounds

@@ -52,7 +52,7 @@ def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 def program_of(home: Path, label: str) -> Path:
     with store.open_read(home) as db:
-        return roster.program_of(home, store.bots.version(db, label)).root
+        return roster.program_of(home, store.bots.find(db, label)).root
 
 
 def verified(home: Path) -> int:
@@ -86,7 +86,7 @@ def test_a_backup_of_a_running_ladder_goes_on_as_if_nothing_had_happened(cwd: Pa
 def test_all_that_is_stored_comes_back(home: Path) -> None:
     """The database, every program as it is, output of builds, unrated matches; closed to others."""
     with store.open_read(home) as db:
-        log = roster.build_log(home, store.bots.version(db, "one").digest)
+        log = roster.build_log(home, store.bots.find(db, "one").digest)
     log.parent.mkdir()
     log.write_text("built")
     (home / "unrated").mkdir()
@@ -321,9 +321,7 @@ def test_a_check_of_a_stranger_is_not_made(home: Path) -> None:
 def test_a_program_may_be_called_as_its_author_called_it(home: Path) -> None:
     """Its file may have any name, also one with a space that does not break, which a slip on a Mac makes."""
     with store.open(home) as db:
-        store.bots.add_version(
-            db, "mine", "a" * 64, games=["birth"], run=["python", "Mein\u00a0Bot.py"], origin="submitted"
-        )
+        store.bots.add(db, "mine", "a" * 64, games=["birth"], run=["python", "Mein\u00a0Bot.py"], origin="submitted")
     assert typed("backup", "monday").code == 0
     assert typed("restore", "monday", "--home", "new").code == 0
     assert "mine@1" in typed("bots", "--home", "new").out
@@ -390,9 +388,7 @@ def test_a_database_that_is_a_link_or_pipe_is_refused(home: Path, name: str) -> 
 def test_what_cannot_be_read_is_named_and_the_rest_is_saved(home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Pipes, links and folders in place of files, JSON that is nested too deep, and faults of the disk."""
     with store.open(home) as db:
-        store.bots.add_version(
-            db, "built", "a" * 64, games=["birth"], run=["./run"], origin="submitted", built="b" * 64
-        )
+        store.bots.add(db, "built", "a" * 64, games=["birth"], run=["./run"], origin="submitted", built="b" * 64)
     (home / "bots" / ("b" * 64)).mkdir()
     os.mkfifo(home / "bots" / ("b" * 64) / "pipe")
     (home / "builds").mkdir()

@@ -48,7 +48,7 @@ def home(tmp_path: Path) -> Path:
 def played(home: Path, budget: Budget | None, rounds: int | None = None, bots: list[str] = BOTS) -> Counter[str]:
     """Run the one ladder of a home; return how many matches each bot played in this run. All groups are complete."""
     with store.open(home, checkpoints=True) as db, playing.ByTheRules() as workers:
-        (ladder,) = store.ladders.ladders(db)
+        (ladder,) = store.ladders.all(db)
         before = matches_by_bot(home)
         run = run_ladder(
             db, home, ladder, bots, rounds, workers=workers, report=lambda _done, _total: None, budget=budget
@@ -112,8 +112,8 @@ def test_a_new_bot_does_not_wait_for_what_a_run_left(home: Path) -> None:
     """It is in the groups that the next run begins with."""
     played(home, Budget(matches=2))
     with store.open(home) as db:
-        program = store.bots.version(db, "eve")
-        store.bots.add_version(db, "new", program.digest, games=program.games, run=program.run, origin="submitted")
+        program = store.bots.find(db, "eve")
+        store.bots.add(db, "new", program.digest, games=program.games, run=program.run, origin="submitted")
     assert played(home, Budget(matches=60), bots=[*BOTS, "new"])["new@1"] >= 18
 
 
@@ -135,7 +135,7 @@ def test_a_leg_that_was_ended_cannot_be_made_longer_or_shorter(home: Path) -> No
 def test_what_was_tried_stays_in_its_leg(home: Path) -> None:
     """Also in a leg that an arena began which played no blocks; a leg of which nothing was tried is gone."""
     with store.open(home) as db:
-        (ladder,) = store.ladders.ladders(db)
+        (ladder,) = store.ladders.all(db)
         assert store.ladders.plan(db, ladder, BOTS, 2) == store.ladders.end_leg(db, ladder) == ROUND
         store.ladders.plan(db, ladder, BOTS, 2)
         match = list(store.ladders.scheduled(db, ladder))[5]
@@ -148,12 +148,12 @@ def test_what_was_tried_stays_in_its_leg(home: Path) -> None:
 def test_the_places_of_dropped_groups_are_free_again(home: Path) -> None:
     """The ratings had passed over them: what is planned in their places is rated all the same."""
     with store.open(home) as db:
-        (ladder,) = store.ladders.ladders(db)
+        (ladder,) = store.ladders.all(db)
         store.ladders.plan(db, ladder, BOTS, 2)
         store.retirement.retire(db, "eve")
         store.retirement.retire(db, "dan")
         store.retirement.retire(db, "cid")
-        store.ratings.apply_ratings(db, ladder)
+        store.ratings.apply(db, ladder)
         store.ladders.end_leg(db, ladder)
     for matches in (2, 4, 6):
         played(home, Budget(matches=matches), bots=["ann", "bob"])
@@ -172,7 +172,7 @@ def test_no_more_is_planned_than_can_be_played(home: Path) -> None:
 def test_a_plan_of_some_groups_is_a_leg_that_others_go_on_with(home: Path) -> None:
     """Together they have every group of the rounds once, and verify knows that each is a part."""
     with store.open(home) as db, playing.ByTheRules() as workers:
-        (ladder,) = store.ladders.ladders(db)
+        (ladder,) = store.ladders.all(db)
         planned: list[int] = []
         while planned[-1:] != [0]:
             planned.append(store.ladders.plan(db, ladder, BOTS, 3, 7))
@@ -192,7 +192,7 @@ class Ticking(Clock):
 def test_what_is_tried_again_counts_too(home: Path) -> None:
     """There may be thousands of matches that were void too often."""
     with store.open(home) as db, playing.ByTheRules() as workers:
-        (ladder,) = store.ladders.ladders(db)
+        (ladder,) = store.ladders.all(db)
         store.ladders.plan(db, ladder, BOTS, 4)
         db.execute("""UPDATE matches SET status = 'unplayable', voids = '["a", "b", "c"]' WHERE status = 'scheduled'""")
         budget = Budget(seconds=10, clock=Ticking())
@@ -205,7 +205,7 @@ def test_what_is_tried_again_counts_too(home: Path) -> None:
 def test_what_an_interrupted_run_left_counts_too(home: Path) -> None:
     """A minute is a minute: what is not played in it stays scheduled, and comes first in the next run."""
     with store.open(home) as db, playing.ByTheRules() as workers:
-        (ladder,) = store.ladders.ladders(db)
+        (ladder,) = store.ladders.all(db)
         store.ladders.plan(db, ladder, BOTS, 4)
         store.phases.close_block(db, ladder, ROUND, 4 * ROUND)
         budget = Budget(seconds=30, clock=Ticking())
@@ -228,7 +228,7 @@ def test_how_long_a_start_takes_is_known_from_the_quickest(clock: Clock) -> None
 def test_a_run_that_must_end_does(home: Path, is_hard: bool) -> None:
     """It leaves the groups that it began to the next run; one that is to take about so long completes them."""
     with store.open(home) as db, playing.ByTheRules() as workers:
-        (ladder,) = store.ladders.ladders(db)
+        (ladder,) = store.ladders.all(db)
         clock = Ticking()
         budget = Budget(seconds=30, clock=clock, is_hard=is_hard)
         budget.learn(groups=1000, seconds=1e-3, thought=0.0, workers=1)  # it takes longer than it seemed to
@@ -301,7 +301,7 @@ def test_a_run_of_some_seconds_ends_then(cwd: Path) -> None:
     ran = arena("ladder", "--game", "birth", "--bots", "random,greedy", "--for", "8s", "--json", cwd=cwd)
     assert ran.code == 0, ran.err
     with store.open_read(cwd / ".arena") as db:
-        counts = store.ladders.counts(db, store.ladders.ladders(db)[0])
+        counts = store.ladders.counts(db, store.ladders.all(db)[0])
     assert counts.scheduled == 0
     assert counts.done >= 2
     assert counts.done % 2 == 0
@@ -331,10 +331,10 @@ def test_a_time_of_the_day_is_the_next(cwd: Path) -> None:
 def test_a_forecast_adds_what_bots_think(home: Path) -> None:
     """From their matches of the same game; a bot that has played none is named, and not counted."""
     with store.open(home) as db:
-        (ladder,) = store.ladders.ladders(db)
+        (ladder,) = store.ladders.all(db)
         assert forecast(db, ladder, 2) is None  # nothing is to be played
-        program = store.bots.version(db, "ann")
-        store.bots.add_version(db, "new", program.digest, games=program.games, run=program.run, origin="submitted")
+        program = store.bots.find(db, "ann")
+        store.bots.add(db, "new", program.digest, games=program.games, run=program.run, origin="submitted")
         db.execute("UPDATE seats SET think_total = 0.0, decisions = 10")
         db.execute("UPDATE seats SET think_total = 6.0 WHERE version = 'eve@1'")
         store.ladders.plan(db, ladder, [*BOTS, "new"], 2)

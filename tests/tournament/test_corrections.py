@@ -31,7 +31,7 @@ def wait_for_a_match_without_sleeps(cwd: Path) -> str:
     while True:
         assert time.monotonic() < deadline
         with store.open_read(cwd / ".arena") as db:
-            for match in store.matches.matches_of(db, "random", 1000):
+            for match in store.matches.of_bot(db, "random", 1000):
                 if "sleeps@1" not in match.line_up:
                     return match.id
         time.sleep(0.05)
@@ -54,10 +54,10 @@ def test_a_bot_that_is_banned_while_it_plays_leaves_no_trace(cwd: Path) -> None:
     assert (annulled.code, banned.code, process.returncode) == (0, 0, 0), said
     assert "sleeps" not in board
     with store.open_read(cwd / ".arena") as db:
-        (ladder,) = store.ladders.ladders(db)
+        (ladder,) = store.ladders.all(db)
         counts = store.ladders.counts(db, ladder)
         assert (counts.scheduled, counts.done + counts.annulled + counts.dropped) == (0, 6 * ROUNDS + 2)
-        assert counts.annulled == sum(entry.matches for entry in store.journal.log(db))
+        assert counts.annulled == sum(entry.matches for entry in store.journal.entries(db))
         assert {row.label for row in store.ratings.leaderboard(db, ladder)} == {"random@1", "cautious@1"}
         assert store.evidence.find_settled(db, ladder).matches == counts.done
     assert arena("verify", cwd=cwd).code == 0
@@ -69,7 +69,7 @@ def test_a_ladder_goes_on_whatever_is_annulled_meanwhile(tmp_path: Path, step: i
     home = tmp_path / "home"
     playing.make(home, "birth", ["ann", "bob"], 2)
     with store.open(home) as db:
-        (ladder,) = store.ladders.ladders(db)
+        (ladder,) = store.ladders.all(db)
     seen: list[Sequence[str]] = []
 
     def report(done: int, _total: int) -> None:
@@ -106,7 +106,7 @@ def test_a_bot_that_is_banned_before_a_leg_is_planned_is_left_out(
 
     monkeypatch.setattr("arena.tournament.run.store.plan", banned_before)
     with store.open(home, checkpoints=True) as db, playing.ByTheRules(0.0) as workers:
-        (ladder,) = store.ladders.ladders(db)
+        (ladder,) = store.ladders.all(db)
         budget = None if matches is None else Budget(matches=matches)
         bots = ["ann", "bob"]
         run = run_ladder(db, home, ladder, bots, workers=workers, report=lambda _done, _total: None, budget=budget)

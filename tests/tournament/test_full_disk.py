@@ -66,7 +66,7 @@ def test_a_full_disk_stops_the_ladder_and_loses_nothing(
     assert said.startswith("Error: ")
     assert "the disk is full: make room and run the command again; what was stored is safe" in said
     with store.open_read(disk / ".arena") as db:
-        kept = sum(store.ladders.counts(db, each).done for each in store.ladders.ladders(db))
+        kept = sum(store.ladders.counts(db, each).done for each in store.ladders.all(db))
     assert 2 <= kept < 2 * ROUNDS
     assert arena("verify", cwd=disk).code == 0
     ballast.unlink()

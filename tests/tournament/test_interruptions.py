@@ -79,7 +79,7 @@ def in_the_middle(cwd: Path, *before: str, rounds: int = ROUNDS) -> Iterator[sub
 
 def done(cwd: Path) -> int:
     with store.open_read(cwd / ".arena") as db:
-        return sum(store.ladders.counts(db, ladder).done for ladder in store.ladders.ladders(db))
+        return sum(store.ladders.counts(db, ladder).done for ladder in store.ladders.all(db))
 
 
 long = (pytest.mark.long, pytest.mark.timeout(300))

@@ -46,7 +46,7 @@ class Ladder:
     def done(self) -> int:
         """Number of matches whose results are stored."""
         with store.open_read(self._home) as db:
-            return sum(store.ladders.counts(db, ladder).done for ladder in store.ladders.ladders(db))
+            return sum(store.ladders.counts(db, ladder).done for ladder in store.ladders.all(db))
 
     def play(self, matches: int) -> None:
         """Wait until at least so many more matches are stored."""

@@ -36,7 +36,7 @@ def line_ups(cwd: Path, leg: int) -> list[tuple[str, ...]]:
     """The line-ups of a leg, in a home with one ladder."""
     with store.open_read(cwd / ".arena") as db:
         ids = [id for (id,) in db.execute("SELECT id FROM matches ORDER BY seq")]
-        matches = [store.matches.match(db, id) for id in ids]
+        matches = [store.matches.find(db, id) for id in ids]
     return [match.line_up for match in matches if match.leg == leg]
 
 
@@ -121,9 +121,9 @@ def test_what_plays_against_expectation_is_said_before(later: Path) -> None:
     """
     arena("retire", "mine", cwd=later)
     with store.open(later / ".arena", checkpoints=True) as db:
-        (mine,) = store.ladders.ladders(db)
+        (mine,) = store.ladders.all(db)
         store.ladders.plan(db, mine, ["greedy@1", "cautious@1"], rounds=2)
-        store.chances.use_chance(db, mine, "mine@1", {"detail": "went"})
+        store.chances.use(db, mine, "mine@1", {"detail": "went"})
     ran = arena("ladder", *BIRTH, "--rounds", "2", "--bots", "mine,random", cwd=later)
     assert ran.err.startswith(
         "mine@1 is retired; it plays since --bots names it\n"

@@ -146,7 +146,7 @@ def test_the_log_of_a_seat_is_text_for_people(cwd: Path, ladder: list[str]) -> N
     """With the number of the decision before each line; the card of the match names the command."""
     home = ("--home", cwd / ".arena")
     with store.open_read(cwd / ".arena") as db:
-        match, seat = ladder[0], store.matches.match(db, ladder[0]).line_up.index("says@1")
+        match, seat = ladder[0], store.matches.find(db, ladder[0]).line_up.index("says@1")
     assert f"what seat {seat} printed: arena show {match} --log {seat}\n" in typed("show", match, *home).out
     head, first, second, *_ = typed("show", match, "--log", str(seat), *home).out.splitlines()
     assert head == f"match {match}, seat {seat} (says@1)"

@@ -42,9 +42,9 @@ def test_a_bot_that_is_retired_holds_a_ladder_up_no_more(cwd: Path) -> None:
     assert "retired or banned meanwhile: sleeps@1; what they were to play is dropped" in said
     dropped = int(told.removeprefix("retired sleeps@1; ").split()[0].replace(",", ""))
     with store.open_read(cwd / ".arena") as db:
-        (ladder,) = store.ladders.ladders(db)
+        (ladder,) = store.ladders.all(db)
         assert store.ladders.counts(db, ladder) == store.records.Counts(0, 6 * ROUNDS - dropped, 0, dropped)
-        assert store.ratings.reach(db, ladder)[0] == 6 * ROUNDS
+        assert store.ratings.rateable_range(db, ladder)[0] == 6 * ROUNDS
     assert f"{dropped:,} dropped" in board.splitlines()[0]
     assert arena("verify", cwd=cwd).code == 0
     assert arena("retire", "sleeps", "--undo", cwd=cwd).out == "back in the field: sleeps@1\n"

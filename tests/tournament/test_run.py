@@ -45,14 +45,14 @@ def db(tmp_path: Path) -> Iterator[Database]:
         for name in ("ann", "bob"):
             (tmp_path / f"{name}.py").write_text(name)
             kept = submission.store(submission.read(tmp_path / f"{name}.py", plays=["birth"]), roster.folder(tmp_path))
-            store.bots.add_version(db, name, kept.digest, games=kept.games, run=kept.run, origin="submitted")
+            store.bots.add(db, name, kept.digest, games=kept.games, run=kept.run, origin="submitted")
         yield db
 
 
 @pytest.fixture
 def ladder(db: Database) -> store.Ladder:
     key = store.records.LadderKey("birth", 2, {}, Limits().plain(), 1)
-    return store.ladders.ladder(db, key, draw_probability=0.0, seed="x")
+    return store.ladders.find_or_make(db, key, draw_probability=0.0, seed="x")
 
 
 def run(db: Database, ladder: store.Ladder, workers: Workers, *, retry: bool = False) -> Run:
@@ -146,7 +146,7 @@ def test_a_run_ends_once_nobody_is_left_to_play(
     ran = run(db, ladder, Retiring(db, phase))
     assert (ran.played, ran.retired) == (played, ("bob@1",))
     assert store.ladders.counts(db, ladder) == store.records.Counts(0, played, 0, 4 - played)
-    assert store.ratings.reach(db, ladder) == (4, 4)
+    assert store.ratings.rateable_range(db, ladder) == (4, 4)
     assert run(db, ladder, FakeWorkers(voids=0)).played == missed
 
 

@@ -59,11 +59,11 @@ def played(tmp_path_factory: pytest.TempPathFactory) -> Path:
         store.retirement.retire(db, "eve")
         first, *_ = store.ladders.scheduled(db, duel)
         store.matches.record(db, duel, [store.records.VoidMatch(first.id, "overload")] * 3)
-        store.chances.use_chance(db, duel, "eve@1", {"detail": "the process exited with code 3"})
+        store.chances.use(db, duel, "eve@1", {"detail": "the process exited with code 3"})
         (last,) = db.execute("SELECT id FROM matches WHERE ladder = ? ORDER BY seq DESC", [triel.id]).fetchone()
         store.annulment.annul_match(db, last, "it was a test")
         for ladder in (duel, triel):
-            store.ratings.apply_ratings(db, ladder)
+            store.ratings.apply(db, ladder)
             store.evidence.settle(db, ladder)
         store.cards.complete(db, replays.times_of)
     return home
@@ -88,7 +88,7 @@ def test_what_was_played_is_as_it_follows(home: Path) -> None:
     assert told[-1] == (found.matches, found.matches)
     assert (found.difference, found.remarks) == (None, ())
     with store.open_read(home) as db:
-        counts = [store.ladders.counts(db, ladder) for ladder in store.ladders.ladders(db)]
+        counts = [store.ladders.counts(db, ladder) for ladder in store.ladders.all(db)]
         assert found.matches == sum(each.done + each.annulled for each in counts)
         assert sorted(each.annulled for each in counts) == [0, 3]
         assert db.execute("SELECT count(*) FROM seats WHERE forfeit IS NOT NULL").fetchone()[0] > 3
@@ -149,7 +149,7 @@ def test_every_column_is_checked(home: Path, tmp_path: Path) -> None:
 def forge(home: Path, change: Callable[[dict[str, Any], list[list[Any]]], None]) -> str:
     """Change the replay or the seats of a match and make all digests fit; return the difference that is found."""
     with store.open(home) as db:
-        ladder = store.ladders.ladders(db, "burning-desire")[0]
+        ladder = store.ladders.all(db, "burning-desire")[0]
         id, voids, finished, packed = db.execute(
             "SELECT m.id, m.voids, m.finished, r.replay FROM matches m JOIN replays r ON r.match = m.id"
             " WHERE m.ladder = ? AND seq = 1",
@@ -219,13 +219,13 @@ def test_a_forgery_with_all_digests_right_is_found_by_the_rules(
 def rated_anew(home: Path, game: str, change: Callable[[sqlite3.Connection, str], object]) -> Verdict:
     """Change something and compute everything that follows from it again: ratings, history, settled ratings, hash."""
     with store.open(home) as db:
-        ladder = store.ladders.ladders(db, game, 2 if game == "burning-desire" else 3)[0]
+        ladder = store.ladders.all(db, game, 2 if game == "burning-desire" else 3)[0]
         with store.database.write(db):
             change(db.conn, ladder.id)
             db.execute("UPDATE ladders SET folded = 0, settled = 0, hash = NULL WHERE id = ?", [ladder.id])
-        again = store.ladders.find_ladder(db, ladder.id)
+        again = store.ladders.find(db, ladder.id)
         assert again is not None
-        store.ratings.apply_ratings(db, again)
+        store.ratings.apply(db, again)
         store.evidence.settle(db, again)
     return verdict(home)
 
@@ -277,7 +277,7 @@ def test_a_match_cannot_be_set_back_once_a_later_leg_was_begun(home: Path) -> No
 def test_a_match_that_was_rated_cannot_be_set_back(voids: str, folded: str, home: Path) -> None:
     """Deleting the match's entry in the history as well does not help."""
     with store.open(home) as db:
-        ladder = store.ladders.ladders(db, "birth")[0].id
+        ladder = store.ladders.all(db, "birth")[0].id
         with store.database.write(db):
             id = set_back(db.conn, ladder, voids=voids)
             db.execute(f"UPDATE ladders SET folded = {folded} WHERE id = ?", [ladder])
@@ -310,12 +310,12 @@ def play_all(db: Database, ladder: store.Ladder) -> None:
 def test_an_unplayable_match_is_no_forgery_whatever_comes_after_it(home: Path) -> None:
     """An unplayable match is skipped, later legs are played, and with --retry it may still be played afterwards."""
     with store.open(home) as db:
-        duel = store.ladders.ladders(db, "burning-desire", 2)[0]
+        duel = store.ladders.all(db, "burning-desire", 2)[0]
         unplayable, *_ = store.ladders.scheduled(db, duel, retry=True)
         play_all(db, duel)
         assert store.ladders.plan(db, duel, ["ann", "bob"], 4)
         play_all(db, duel)
-        store.ratings.apply_ratings(db, duel)
+        store.ratings.apply(db, duel)
     assert verdict(home).difference is None
     with store.open(home) as db:
         play(db, duel, [unplayable])
@@ -449,7 +449,7 @@ def test_a_result_cannot_be_taken_back_once_a_later_rotation_was_played(single: 
     without_ratings(single)
     assert verdict(single).difference is None
     with store.open(single) as db, store.database.write(db):
-        set_back(db.conn, store.ladders.ladders(db)[0].id, seq=1)
+        set_back(db.conn, store.ladders.all(db)[0].id, seq=1)
     found = verdict(single).difference
     assert found is not None
     assert "it was tried, although a match is still to be played that comes before it" in found.what

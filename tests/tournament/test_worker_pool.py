@@ -276,7 +276,7 @@ def test_where_sandboxes_are_killed_again_and_again_matches_are_unplayable(
     assert "6 matches were void three times" in ran.err
     assert re.search(r"no match counts: interrupted: the sandbox around \w+@1 was killed by SIGKILL", ran.err)
     with store.open_read(tmp_path) as db:
-        assert store.chances.chances(db, store.ladders.ladders(db)[0]) == {}
+        assert store.chances.by_label(db, store.ladders.all(db)[0]) == {}
 
 
 def test_nobody_is_started_for_nothing() -> None:
