@@ -5,6 +5,7 @@ from __future__ import annotations
 import sys
 import time
 from collections.abc import Iterator, Sequence
+from datetime import datetime
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -186,6 +187,9 @@ def _budget(matches: int | None, seconds: float | None, until: float | None) -> 
         return Budget(matches, seconds)
     if seconds is not None:
         raise click.UsageError("--for and --until both say when to end: leave one out")
+    end = datetime.fromtimestamp(until)
+    if end.date() != datetime.now().date():
+        say(f"it ends tomorrow, {end:%H:%M}: today that time is over")
     return Budget(matches, max(0.0, until - time.time()), is_hard=True)
 
 
@@ -229,7 +233,8 @@ def _foretell(db: Database, ladder: Ladder, budget: Budget, jobs: int) -> None:
     seconds = found.seconds * share
     if seconds < WORTH_SAYING:
         return
-    line = f"about {span(seconds)} for {found.matches * share:,.0f} matches"
+    most = " at most" if budget.seconds is not None else ""
+    line = f"about {span(seconds)} for {found.matches * share:,.0f} matches{most}"
     if found.slowest_seconds > found.seconds / 2:
         line += f", of which {found.slowest} takes {span(found.slowest_seconds * share)}"
     if found.unknown:

@@ -28,8 +28,8 @@ from arena.cli.stderr import say
 from arena.games.rules import Game
 from arena.referee.limits import Limits
 from arena.reports.check import HandedIn, Submission, Submissions, submission
-from arena.roster import admission
-from arena.roster.admission import Admission
+from arena.roster import admission, sources
+from arena.roster.admission import Admission, NameTaken
 from arena.roster.sources import Naming
 from arena.sandbox import Sandbox
 from arena.sandbox.grades import NoSandbox
@@ -37,6 +37,7 @@ from arena.submission import BadSubmission, Program
 from arena.submission.build import Building
 from arena.submission.manifest import Protocol
 from arena.submission.outside import is_of_a_system
+from arena.suggest import short
 from ladder.store import Version
 
 
@@ -100,14 +101,21 @@ class _Job(NamedTuple):
     home: Path
     as_json: bool
 
-    def admit(self, path: Path, report: Announcer, agree: Callable[[str], bool] | None = None) -> Admission:
-        """Submit what is at a path, and show how far that is."""
+    def admit(
+        self,
+        path: Path,
+        report: Announcer,
+        agree: Callable[[str], bool] | None = None,
+        beside: Sequence[Path] = (),
+    ) -> Admission:
+        """Submit what is at a path, and show how far that is; `beside` are all that are handed in with it."""
+        naming = None if self.naming is None else sources.naming(path, self.naming, beside)
         return admission.admit(
             self.home,
             path,
             self.limits,
             name=self.name,
-            naming=self.naming,
+            naming=naming,
             plays=self.games,
             protocol=self.protocol,
             report=steps(report, self.limits),
@@ -161,7 +169,7 @@ def _news(version: Version, admitted: Admission) -> str:
     if admitted.news == "unchanged":
         source = f", from {str(admitted.elsewhere)!r}" if admitted.elsewhere else ""
         return f"{version.label} has just this content already{source}: nothing to do"
-    how = "accepted as" if admitted.news == "entered" else "not retired any more:"
+    how = "accepted as" if admitted.news == "entered" else "was retired, and plays again:"
     then = typed_as("ladder", "--game", begin_with(version.games))
     return f"{how} {version.label} for {', '.join(version.games)}; next: {then}"
 
@@ -171,7 +179,7 @@ def _refusal(path: Path, games: Sequence[str], admitted: Admission, *, told: boo
     program: Program = admitted.taken.program
     failures: Sequence[Finding] = admitted.failures
     first, *others = failures
-    why = f"it failed {first.name!r}" + ("" if told else f": {printable(first.detail or '')}")
+    why = f"it failed {first.name!r}" + ("" if told else f": {printable(first.detail or '')}{_last_words(first)}")
     if others:
         why += f"; it failed {' and '.join(repr(failure.name) for failure in others)} too"
     claimed = {f"play {game}" for game in program.games}
@@ -184,6 +192,12 @@ def _refusal(path: Path, games: Sequence[str], admitted: Admission, *, told: boo
     return f"{program.name} is not entered: {why}"
 
 
+def _last_words(failure: Finding) -> str:
+    """Return the last line that a bot printed before it failed a check: mostly it says why."""
+    last = next((line.strip() for line in reversed(failure.output) if line.strip()), "")
+    return f" ({short(printable(last))})" if last else ""
+
+
 # Many
 
 
@@ -191,11 +205,15 @@ def _many(paths: Sequence[Path], job: _Job, report: Announcer) -> None:
     """Submit one after the other, whatever becomes of those before; then print what became of each."""
     handed_in = [path for path in paths if not is_of_a_system(path.name)]
     done: list[HandedIn] = []
+    is_called_alike = False
     try:
         for number, path in enumerate(handed_in, 1):
-            became = _verdict(path, job, report)
+            say(printable(f"{number} of {len(handed_in)}: {path}"))
+            try:
+                became = _verdict(path, job, report, handed_in)
+            except NameTaken as error:
+                became, is_called_alike = submission(None, "refused", str(error)), True
             done.append(HandedIn(path=str(path), **{key: getattr(became, key) for key in became.__struct_fields__}))
-            say(printable(f"{number} of {len(handed_in)}: {path}: {_in_words(became)}"))
             if became.news == "interrupted":
                 raise KeyboardInterrupt("the same command goes on with what is left")
     finally:
@@ -207,18 +225,21 @@ def _many(paths: Sequence[Path], job: _Job, report: Announcer) -> None:
     homes.say_if_above(job.home)
     refused = sum(each.accepted is None for each in done)
     if refused:
-        hint = "" if job.naming else " (if several are called alike: --names from-folder)"
+        hint = f"; {ALIKE}" if is_called_alike and not job.naming else ""
         raise click.ClickException(f"{refused} of {len(done)} are not entered{hint}")
 
 
+ALIKE = "some are called alike: --names from-folder calls each after its folder, or its file where several lie in one"
 OF_THE_MACHINE = {errno.EIO, errno.ENOSPC, errno.EDQUOT, errno.EMFILE, errno.ENFILE, errno.ENOMEM}
 """Errors that say nothing of what was handed in, whatever file they name."""
 
 
-def _verdict(path: Path, job: _Job, report: Announcer) -> Submission:
-    """Submit one bot; return what became of it, also if it is none or if the person stops."""
+def _verdict(path: Path, job: _Job, report: Announcer, handed_in: Sequence[Path]) -> Submission:
+    """Submit one bot of many; return what became of it, also if it is none or if the person stops. Raises NameTaken."""
     try:
-        admitted = job.admit(path, report)
+        admitted = job.admit(path, report, beside=handed_in)
+    except NameTaken:
+        raise
     except (BadSubmission, NoSandbox) as error:
         return submission(None, "refused", str(error))
     except (ArithmeticError, RecursionError, ValueError) as error:  # those who come after it are not to wait for a mend
@@ -249,10 +270,12 @@ def _in_words(each: Submission) -> str:
         return f"refused: {each.reason}" if each.news == "refused" else str(each.reason)
     source = f", from {each.elsewhere!r}" if each.elsewhere else ""
     same = f"has just this content already{source}"
-    what = same if each.news == "unchanged" else f"{each.news} for {', '.join(each.games)}"
+    how = "was retired, and plays again," if each.news == "returned" else each.news
+    what = same if each.news == "unchanged" else f"{how} for {', '.join(each.games)}"
     return what + (f"; {_alike(each.twins)}" if each.twins else "")
 
 
 def _alike(labels: Sequence[str]) -> str:
     """Return which versions of other bots have the content that was just handed in."""
-    return f"{', '.join(labels)} {'have' if len(labels) > 1 else 'has'} the same content"
+    same = f"{', '.join(labels)} {'have' if len(labels) > 1 else 'has'} the same content"
+    return f"{same} (if it is the same bot: {typed_as('retire', *labels)})"

@@ -41,6 +41,10 @@ News: TypeAlias = Literal["entered", "unchanged", "returned", "refused"]
 """
 
 
+class NameTaken(BadSubmission):
+    """Error for a hand-in that has the name of another bot, of which it may be no version."""
+
+
 class Admission(NamedTuple):
     """Result of a submission."""
 
@@ -219,7 +223,7 @@ def _check_is_meant(
     claim = f"{str(path)!r} {says} {newest.name}, which is entered already ({there})"
     following = f"{newest.name}@{newest.number + 1}"
     if agree is None or not agree(f"{claim}: make it {following}?"):
-        raise BadSubmission(f"{claim}: say --name {newest.name} to make it {following}, or another name for a new bot")
+        raise NameTaken(f"{claim}: say --name {newest.name} to make it {following}, or another name for a new bot")
 
 
 def _shown(source: Path | None) -> str | None:

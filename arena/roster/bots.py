@@ -282,6 +282,8 @@ def find(db: Database, home: Path, text: str, game: Game[Any], workshop: Worksho
     else:
         version = known(db, home, text, OR_A_PATH)
         _check_plays(text, version.games, game)
+        if os.path.exists(text):
+            workshop.building.say(f"{text} is {version.label}, as it was submitted; what lies here is ./{text}")
         return starter(db, home, workshop.sandbox)(version.label)
     _check_plays(text, program.games, game)
     return program.entrant()

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import os
 import tempfile
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Literal, TypeAlias
 
@@ -39,6 +40,16 @@ def recalled(home: Path, name: str) -> Path | None:
 def is_same(one: Path, other: Path) -> bool:
     """Tell whether two paths are spelled alike or, by links, lead to the same place."""
     return spelled(one) == spelled(other) or os.path.realpath(one) == os.path.realpath(other)
+
+
+def naming(path: Path, wanted: Naming, handed_in: Sequence[Path]) -> Naming:
+    """Return after what a hand-in is named if many are handed in at once.
+
+    A folder in which several of them lie is nobody's: after it none can be called, and a file is called after itself.
+    """
+    folder = spelled(path).parent
+    shared = sum(spelled(other).parent == folder for other in handed_in) > 1
+    return "from-file" if shared and not path.is_dir() else wanted
 
 
 def outer_name(path: Path, naming: Naming) -> str:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import stat
 import sys
@@ -161,7 +162,7 @@ def _manifest(root: Path, shown: str) -> Manifest:
     scripts = [name for name in names if name.endswith(".py")]
     script = "bot.py" if "bot.py" in scripts else scripts[0] if len(scripts) == 1 else None
     if script is None or _deeper(root):
-        raise _no_manifest(root, shown)
+        raise _no_manifest(root, shown, scripts)
     return Manifest(run=["python", script])
 
 
@@ -170,12 +171,19 @@ def _deeper(root: Path) -> list[str]:
     return sorted(path.parent.relative_to(root).as_posix() for path in found)
 
 
-def _no_manifest(root: Path, shown: str) -> BadSubmission:
-    """Return the error for a folder without a manifest, which says where there is one a folder deeper."""
+def _no_manifest(root: Path, shown: str, scripts: Sequence[str]) -> BadSubmission:
+    """Return the error for a folder without a manifest: what to write, or where there is a bot a folder deeper."""
     if deeper := _deeper(root):
         where = " and in ".join(repr(f"{shown}/{name}") for name in deeper[:3])
         return BadSubmission(f"{shown!r} has no bot.toml, but there is one in {where}: hand in that folder")
-    return BadSubmission(f'{shown!r} has no bot.toml; it needs at least: run = ["python", "bot.py"]')
+    if not any(root.iterdir()):
+        return BadSubmission(f'{shown!r} is empty; a bot is a program and a bot.toml: run = ["python", "bot.py"]')
+    script = "main.py" if "main.py" in scripts else scripts[0] if scripts else "bot.py"
+    line = f'it needs at least: run = ["python", {json.dumps(script, ensure_ascii=False)}]'
+    bots = sum(1 for folder in root.iterdir() if folder.is_dir() and any(folder.glob("*.py")))
+    if not scripts and bots > 1:
+        line += f"; if each folder in it is a bot, hand in {shown}/*"
+    return BadSubmission(f"{shown!r} has no bot.toml; {line}")
 
 
 def _check_machine(program: Path, shown: str) -> None:

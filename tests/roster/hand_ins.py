@@ -169,7 +169,7 @@ HAND_INS = {
     "x.zip": HandIn(packed(windows_zip, "plain"), None, "is called plain, which is entered"),
     "link.zip": HandIn(packed(zip_with_a_link, "link"), None, "is a link, device or the like"),
     "notes.txt": HandIn(text(), None, "cannot be run"),
-    "empty": HandIn(Path.mkdir, None, "has no bot.toml"),
+    "empty": HandIn(Path.mkdir, None, "is empty"),
     "random.py": HandIn(text(), None, "built-in"),
     "Иван.py": HandIn(text(), None, "makes no name for a bot"),
     "broken.py": HandIn(lambda path: path.write_text("syntax error"), None, "it failed 'start'"),

@@ -20,7 +20,6 @@ from tests.tournament import programs
 pytestmark = pytest.mark.timeout(300)
 
 BIRTH = ("--game", "birth")
-ALIKE = " (if several are called alike: --names from-folder)"
 MANIFEST = 'name = "bot"\nrun = ["python", "bot.py"]\n'
 
 
@@ -67,7 +66,30 @@ def test_a_table_says_what_became_of_each(cwd: Path) -> None:
     assert ben.split(maxsplit=1)[1].startswith("refused: ben is not entered: it failed 'start': ")
     assert notes.split(maxsplit=1)[1].startswith("refused: 'notes.txt' cannot be run")
     assert total == "1 entered, 2 refused"
-    assert (ran.code, ran.err.splitlines()[-1]) == (1, f"Error: 2 of 3 are not entered{ALIKE}")
+    assert (ran.code, ran.err.splitlines()[-1]) == (1, "Error: 2 of 3 are not entered")
+
+
+def test_in_a_folder_of_all_sorts_each_is_called_after_itself(cwd: Path) -> None:
+    """Files and folders of many people in one folder, whose name is nobody's: one option serves them all."""
+    course(cwd / "course", "ann")
+    for person in ("ben", "cem"):
+        (cwd / "course" / f"{person}.py").write_text(f"{programs.FIRST}\n# by {person}\n")
+    paths = ("course/ann", "course/ben.py", "course/cem.py")
+    assert many(cwd, *paths, "--names", "from-folder") == [(f"{name}@1", "entered") for name in ("ann", "ben", "cem")]
+    assert many(cwd, *paths, "--names", "from-folder") == [(f"{name}@1", "unchanged") for name in ("ann", "ben", "cem")]
+
+
+def test_who_is_called_alike_is_told_what_helps(cwd: Path) -> None:
+    """Nobody is told so whose bots only fail."""
+    course(cwd, "ann", "ben")
+    ran = arena("submit", "ann/bot.py", "ben/bot.py", *BIRTH, cwd=cwd)
+    last = "Error: 1 of 2 are not entered; some are called alike: --names from-folder calls each"
+    assert ran.err.splitlines()[-1].startswith(last)
+    (cwd / "ben/bot.py").write_text("import sys\nsys.exit('no book of openings')")
+    ran = arena("submit", "ann/bot.py", "ben/bot.py", *BIRTH, "--names", "from-folder", cwd=cwd)
+    assert ran.err.splitlines()[-1] == "Error: 1 of 2 are not entered"
+    assert "it failed 'start': the process exited with code 1 before it joined ('no book of openings')" in ran.out
+    assert ran.err.count("no book of openings") == 0  # once is enough
 
 
 @pytest.mark.needs("grade C")  # they are archives

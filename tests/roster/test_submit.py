@@ -97,13 +97,13 @@ def test_content_that_is_there_under_another_name_is_noted(cwd: Path) -> None:
     """Two names for one program split its evidence, and rarely on purpose."""
     programs.write(cwd, mine=programs.FIRST)
     assert accepted(cwd, "mine.py")["twins"] == []
-    assert (
-        submit(cwd, "mine.py", "--name", "second", *BIRTH).err.splitlines()[-1] == "note: mine@1 has the same content"
-    )
+    said = submit(cwd, "mine.py", "--name", "second", *BIRTH).err.splitlines()[-1]
+    assert said.startswith("note: mine@1 has the same content (if it is the same bot: ")
+    assert said.endswith("arena retire mine@1)")
     programs.write(cwd, yours=programs.FIRST)
     assert accepted(cwd, "yours.py")["twins"] == ["mine@1", "second@1"]
     said = submit(cwd, "yours.py", "--name", "third", *BIRTH).err.splitlines()[-1]
-    assert said == "note: mine@1, second@1, yours@1 have the same content"
+    assert said.startswith("note: mine@1, second@1, yours@1 have the same content (if it is the same bot: ")
 
 
 @pytest.mark.long
@@ -179,6 +179,8 @@ def test_a_retired_bot_returns_when_it_is_submitted_again(cwd: Path) -> None:
     programs.enter(cwd, mine=programs.FIRST)
     arena("retire", "mine", cwd=cwd)
     assert "submitted, retired" in arena("bots", cwd=cwd).out
+    assert submit(cwd, "mine.py", *BIRTH).out.startswith("was retired, and plays again: mine@1 for birth; next: ")
+    arena("retire", "mine", cwd=cwd)
     assert accepted(cwd, "mine.py")["news"] == "returned"
     assert "retired" not in arena("bots", cwd=cwd).out
 

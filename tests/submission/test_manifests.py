@@ -171,8 +171,11 @@ def test_a_folder_without_a_manifest_may_be_clear(files: list[str], script: str,
 @pytest.mark.parametrize(
     ("files", "why"),
     [
-        (["one.py", "two.py"], "it needs at least: run"),
-        (["cards/bot.py"], "it needs at least: run"),
+        (["one.py", "two.py"], 'it needs at least: run = ["python", "one.py"]'),
+        (["cards.py", "main.py"], 'it needs at least: run = ["python", "main.py"]'),
+        (["cards/bot.py"], 'it needs at least: run = ["python", "bot.py"]'),
+        (["ann/bot.py", "ben/bot.py"], "if each folder in it is a bot, hand in "),
+        ([], "is empty"),
         (["bot.py", "bot.toml.txt"], "has no bot.toml, but bot.toml.txt: rename it"),
         (["bot.py", "Bot.toml"], "has no bot.toml, but Bot.toml: rename it"),
         (["bot.py", "inner/bot.toml"], "hand in that folder"),

@@ -328,6 +328,15 @@ def test_a_time_of_the_day_is_the_next(cwd: Path) -> None:
     assert arena(*ladder, "21:00", "--for", "1h", cwd=cwd).code == 2
 
 
+def test_a_time_that_is_over_today_is_said_to_be_tomorrows(cwd: Path) -> None:
+    """Whoever mistyped it would learn so in a day."""
+    over = time.strftime("%H:%M", time.localtime(time.time() - 120))
+    is_tomorrow = time.localtime(Hour().convert(over, None, None)).tm_yday != time.localtime().tm_yday
+    words = ("--bots", "random,greedy", "--rounds", "1", "--until", over)
+    said = arena("ladder", "--game", "birth", *words, cwd=cwd).err
+    assert (f"it ends tomorrow, {over}: today that time is over" in said) == is_tomorrow
+
+
 def test_a_forecast_adds_what_bots_think(home: Path) -> None:
     """From their matches of the same game; a bot that has played none is named, and not counted."""
     with store.open(home) as db:

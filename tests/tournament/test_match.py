@@ -45,6 +45,17 @@ def test_bots_play_in_the_seats_as_named(cwd: Path) -> None:
 
 
 @pytest.mark.long
+def test_a_name_means_what_was_submitted_also_beside_a_folder_of_that_name(cwd: Path) -> None:
+    """Who has changed the folder since is told that it does not play, and what to type."""
+    programs.write(cwd, mine=programs.FIRST)
+    arena("submit", "mine.py", *BIRTH, cwd=cwd)
+    (cwd / "mine").mkdir()
+    (cwd / "mine" / "bot.py").write_text(programs.LAST)
+    note = "mine is mine@1, as it was submitted; what lies here is ./mine"
+    assert note in arena("match", "mine", "random", *BIRTH, cwd=cwd).err.splitlines()
+    assert note not in arena("match", "./mine", "random", *BIRTH, cwd=cwd).err.splitlines()
+
+
 def test_the_seed_repeats_a_match(cwd: Path) -> None:
     """The seed that was printed repeats the same matches; another seed gives other matches."""
     first = played(cwd, "random", "greedy", "random", "-n", "3")
@@ -54,9 +65,8 @@ def test_the_seed_repeats_a_match(cwd: Path) -> None:
 
 
 def test_a_submitted_bot_is_named_by_its_name(cwd: Path) -> None:
-    """A name or a version means the submitted bot, even if there is a file of the same name."""
+    """Or by that of a version, which need not be the newest."""
     programs.enter(cwd, mine=programs.FIRST)
-    (cwd / "mine").touch()
     assert played(cwd, "mine", "mine@1")["matches"][0]["forfeits"] == []
 
 
