@@ -140,7 +140,7 @@ def ladder(
         if budget.is_limited:
             store.ladders.end_leg(db, mine)  # so that a bot that came meanwhile does not wait for what was not begun
         store.watching.announce(home, _announced(db, mine, budget))
-        for line in _beforehand(db, mine, field):
+        for line in _beforehand(db, mine, field, matches):
             say(line)
         machines = hosts(cluster, jobs, sandbox, in_flight=in_flight, logs=True)
         with (
@@ -199,7 +199,7 @@ def _announced(db: Database, ladder: Ladder, budget: Budget) -> CurrentRun:
     return store.watching.CurrentRun(ladder.id, None if budget.left is None else time.time() + budget.left, matches)
 
 
-def _beforehand(db: Database, ladder: Ladder, field: Sequence[str]) -> Iterator[str]:
+def _beforehand(db: Database, ladder: Ladder, field: Sequence[str], matches: int | None) -> Iterator[str]:
     """Yield lines to print before a run: retired bots, matches left by an earlier run, second chances used up."""
     versions = [store.bots.find(db, name) for name in field]
     for version in versions:
@@ -209,7 +209,9 @@ def _beforehand(db: Database, ladder: Ladder, field: Sequence[str]) -> Iterator[
         own = {version.label for version in versions}
         others = [label for label in store.ladders.awaited(db, ladder) if label not in own]
         of_others = f", also those of {', '.join(others)} (arena retire drops them)" if others else ""
-        yield f"first come {left:,} matches that an earlier run left{of_others}"
+        more = matches is not None and left > matches
+        beyond = ", more than --matches, since groups that were begun are completed" if more else ""
+        yield f"first come {left:,} matches that an earlier run left{beyond}{of_others}"
     for label in sorted(store.chances.by_label(db, ladder).keys() & {version.label for version in versions}):
         yield f"{label} had its second chance, and plays one match at a time; --forgive {label} gives it back"
 

@@ -1,7 +1,8 @@
-"""What the system call filters in arena/sandbox/filters/ say, and their making: scripts/generate-filters.
+"""What bots and builds may not ask of the kernel. scripts/generate-filters makes the filters from it.
 
-The filters are kept as the kernel takes them, so that the arena needs no library to start a bot. Everything is allowed
-but what is named here; what is refused looks like a kernel that does not have it, or a user who may not.
+The filters in `filters/` are kept as the kernel takes them, so that the arena needs no library to start a bot: only
+their making imports this module. Everything is allowed but what is named here; what is refused looks like a kernel that
+does not have it, or a user who may not.
 """
 
 from __future__ import annotations
@@ -145,7 +146,7 @@ TERMINALS = (0x5412, 0x541C)
 
 
 def made(kind: str, architecture: str) -> bytes:
-    """One filter, as the kernel takes it; system calls of another architecture kill."""
+    """Return one filter, as the kernel takes it; system calls of another architecture kill."""
     rules = SyscallFilter(ALLOW)
     if architecture != platform.machine():
         rules.add_arch(ARCHITECTURES[architecture])
@@ -199,12 +200,12 @@ def made(kind: str, architecture: str) -> bytes:
 
 
 def _option(option: int) -> tuple[Arg, Arg]:
-    """The arguments of setsockopt for an option of all sockets."""
+    """Return the arguments of setsockopt for an option of all sockets."""
     return Arg(1, MASKED_EQ, INT, OF_SOCKETS), Arg(2, MASKED_EQ, INT, option)
 
 
 def _numbers(kind: str) -> list[int]:
-    """The calls that are refused by number."""
+    """Return the calls that are refused by number."""
     of_bots = NEW_WATCHES if kind != "build" else {}
     without_bubblewrap = NEW_METADATA if kind == "bare" else {}
     return [*NEW_NEVER.values(), *of_bots.values(), *without_bubblewrap.values()]
