@@ -60,9 +60,13 @@ def rate(ratings: Sequence[Rating], ranks: Sequence[int], draw_probability: floa
 
 @cache
 def arithmetic() -> str:
-    """Name the Python, C library and TrueSkill that compute ratings here; with others their last bits may differ."""
+    """Name the Python, C library, TrueSkill and beta that compute ratings here.
+
+    With another Python or library the last bits may differ; with another beta, everything does.
+    """
+    python = f"{platform.python_implementation()} {platform.python_version()}"
     libc = " ".join(platform.libc_ver())
-    return f"{platform.python_implementation()} {platform.python_version()}, {libc}, trueskill {version('trueskill')}"
+    return f"{python}, {libc}, trueskill {version('trueskill')}, beta {BETA:.6g}"
 
 
 @cache

@@ -17,7 +17,7 @@ from statistics import NormalDist, fmean
 from typing import NamedTuple, TypeAlias
 
 from ladder.extrapolation import Extrapolation
-from ladder.ratings import NEW, Rating
+from ladder.ratings import BETA, NEW, Rating
 
 Outcome: TypeAlias = tuple[tuple[str, int], ...]
 """(label, rank) of the bots of a match, by rank and then by label."""
@@ -36,8 +36,8 @@ METHOD = "passes mixed"
 """Name of the method, stored with ratings; without mixing, some ladders had not settled after all passes."""
 RAREST_TIE = 1e-4
 """Smallest probability of a tie, because a game may declare that ties do not happen and be wrong."""
-_NOISE = (NEW.sigma / 2) ** 2
-"""Variance of one performance, beta squared."""
+_NOISE = BETA**2
+"""Variance of one performance."""
 _FAR = 35.0
 """Standard deviations from which on a normal tail is replaced by its asymptote: beyond 37 it is 0 in floating point."""
 

@@ -422,6 +422,14 @@ def _13_zero(db: Database) -> None:
     )
 
 
+def _14_beta(db: Database) -> None:
+    # What ratings were computed by names beta, too; until now it was the same in every arena, as was this version.
+    db.execute(
+        "UPDATE ladders SET rated_by = replace(rated_by, 'trueskill 0.4.5', 'trueskill 0.4.5, beta 4.16667')"
+        " WHERE rated_by NOT LIKE '%, beta %'"
+    )
+
+
 MIGRATIONS: list[Callable[[Database], None]] = [
     _1_everything,
     _2_builds,
@@ -436,4 +444,5 @@ MIGRATIONS: list[Callable[[Database], None]] = [
     _11_corrections,
     _12_logs,
     _13_zero,
+    _14_beta,
 ]
