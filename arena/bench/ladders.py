@@ -18,7 +18,7 @@ from arena.bench.cases import Case, Setting
 from arena.bench.figures import Sample, Sampler
 from arena.referee.limits import Limits
 from arena.submission import Program
-from arena.tournament.run import Run, run_ladder
+from arena.tournament.run import Request, Run, run_ladder
 from arena.tournament.worker_pool import CHUNK, Workers
 from arena.worker.local_host import LocalHost
 from arena.worker.progress import Progress
@@ -71,7 +71,7 @@ class Stand:
             field = [program.name for program in self._programs]
             begun = time.perf_counter()
             report = self._once_at(0.5 / self._players, look)
-            run = run_ladder(db, home, ladder, field, rounds, workers=self._workers, report=report)
+            run = run_ladder(db, home, ladder, Request(field, rounds), workers=self._workers, report=report)
             seconds = time.perf_counter() - begun
             _check(run, store.ratings.leaderboard(db, ladder))
         self._per_round = run.played // rounds

@@ -38,7 +38,7 @@ from arena.reports.words import span, title
 from arena.sandbox import Sandbox
 from arena.tournament.budget import Budget
 from arena.tournament.forecast import forecast
-from arena.tournament.run import Run, run_ladder
+from arena.tournament.run import Request, Run, run_ladder
 from arena.tournament.worker_pool import Workers
 from ladder import store
 from ladder.store import Ladder
@@ -152,13 +152,9 @@ def ladder(
                 db,
                 home,
                 mine,
-                field,
-                rounds,
+                Request(field, rounds, budget=budget, retry=retry, since=since),
                 workers=workers,
                 report=by_host(report, machines),
-                retry=retry,
-                since=since,
-                budget=budget,
                 planned=lambda: _foretell(db, mine, budget, workers.jobs),
             )
         say(_summary(db, mine, run, time.monotonic() - begun, budget, interrupted=stopped()))

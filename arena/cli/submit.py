@@ -28,8 +28,8 @@ from arena.cli.stderr import say
 from arena.games.rules import Game
 from arena.referee.limits import Limits
 from arena.reports.check import HandedIn, Submission, Submissions, submission
-from arena.roster import admission, sources
-from arena.roster.admission import Admission, NameTaken
+from arena.roster import sources
+from arena.roster.admission import Admission, HandIn, NameTaken, Qualification, admit
 from arena.roster.sources import Naming
 from arena.sandbox import Sandbox
 from arena.sandbox.grades import NoSandbox
@@ -110,18 +110,11 @@ class _Job(NamedTuple):
     ) -> Admission:
         """Submit what is at a path, and show how far that is; `beside` are all that are handed in with it."""
         naming = None if self.naming is None else sources.naming(path, self.naming, beside)
-        return admission.admit(
+        building = Building(report.announce, report.passing)
+        return admit(
             self.home,
-            path,
-            self.limits,
-            name=self.name,
-            naming=naming,
-            plays=self.games,
-            protocol=self.protocol,
-            report=steps(report, self.limits),
-            building=Building(report.announce, report.passing),
-            sandbox=self.sandbox,
-            agree=agree,
+            HandIn(path, self.name, naming, self.games, self.protocol),
+            Qualification(self.limits, self.sandbox, building, steps(report, self.limits), agree),
         )
 
 

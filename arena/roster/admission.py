@@ -59,28 +59,39 @@ class Admission(NamedTuple):
     """Where the version came from, if it was there already and somebody handed it in from another place."""
 
 
-def admit(
-    home: Path,
-    path: Path,
-    limits: Limits,
-    *,
-    name: str | None = None,
-    naming: Naming | None = None,
-    plays: Sequence[str] = (),
-    protocol: Protocol | None = None,
-    report: Report,
-    building: Building,
-    sandbox: Sandbox,
-    agree: Agree | None = None,
-) -> Admission:
-    """Take what is at a path, build and check it, and enter it as a version.
+class HandIn(NamedTuple):
+    """What somebody hands in, and what they say of it."""
+
+    path: Path
+    name: str | None = None
+    naming: Naming | None = None
+    """After what it is called, whatever it says itself."""
+    plays: Sequence[str] = ()
+    """The games that it plays; those of its manifest if there are none."""
+    protocol: Protocol | None = None
+    """That of a lone file, which has no manifest."""
+
+
+class Qualification(NamedTuple):
+    """How a hand-in is built and checked, and who is told."""
+
+    limits: Limits
+    sandbox: Sandbox
+    building: Building
+    report: Report
+    agree: Agree | None = None
+
+
+def admit(home: Path, hand_in: HandIn, qualification: Qualification) -> Admission:
+    """Take what is handed in, build and check it, and enter it as a version.
 
     Content that is the newest version of its name already is not checked again. What may be somebody else's, because
     it comes from elsewhere or says in an archive what it is called, becomes the next version of a bot already entered
-    only if `agree` says so or the submitter gives that `name`. With `naming` it is called after its file or folder.
-    `protocol` is that of a lone file, which has no manifest. Raises BadSubmission and StoreError, and KeyboardInterrupt
-    with what was done until then.
+    only if `agree` says so or the submitter gives that `name`. Raises BadSubmission and StoreError, and
+    KeyboardInterrupt with what was done until then.
     """
+    path, name, naming, plays, protocol = hand_in
+    limits, sandbox, building, report, agree = qualification
     with run_folder() as scratch, told_if_stopped(home, path) as reached:
         called = name if naming is None else name_from(sources.outer_name(path, naming))
         taken, newest = _take(home, path, scratch, called, plays, protocol)

@@ -86,28 +86,38 @@ class Run(NamedTuple):
     """Labels of bots that were retired during the run."""
 
 
+class Request(NamedTuple):
+    """What a run is asked to play."""
+
+    field: Sequence[str]
+    """The bots: labels, or names for their newest versions."""
+    rounds: int | None = None
+    """None: the default number or, with a budget, as many as it allows."""
+    budget: Budget | None = None
+    retry: bool = False
+    """Whether unplayable matches are tried once more."""
+    since: float | None = None
+    """When the field was chosen, in seconds since 1970; None: now. Bots that are retired later leave it."""
+
+
 def run_ladder(
     db: Database,
     home: Path,
     ladder: store.Ladder,
-    field: Sequence[str],
-    rounds: int | None = None,
+    request: Request,
     *,
     workers: Workers,
     report: Progress,
-    retry: bool = False,
-    since: float | None = None,
-    budget: Budget | None = None,
     planned: Callable[[], object] = lambda: None,
 ) -> Run:
     """Finish an interrupted leg, then play what the rounds of the field still lack.
 
-    Without `rounds` these are the default number or, with a budget, as many as it allows. What is scheduled already is
-    played before anything is planned, until the time of the budget is over; groups that the budget leaves unplayed are
-    taken out of the leg, and a later run finds them missing again. With a budget, legs are planned in pieces, so that
-    little more is planned than is played. `planned` is called before the first match is played. Bots that are retired
-    after the field was chosen leave it. `since` is when it was chosen, in seconds since 1970; None means now.
+    What is scheduled already is played before anything is planned, until the time of the budget is over; groups that
+    the budget leaves unplayed are taken out of the leg, and a later run finds them missing again. With a budget, legs
+    are planned in pieces, so that little more is planned than is played. `planned` is called before the first match is
+    played.
     """
+    field, rounds, budget, retry, since = request
     budget = budget or Budget()
     entrant = roster.starter(db, home, workers.sandbox)
     labels = [store.bots.find(db, name).label for name in field]

@@ -159,7 +159,7 @@ def test_who_leads_provisionally_leads_everywhere(cwd: Path) -> None:
 
 def test_what_is_left_is_what_the_run_was_given(cwd: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Not what is planned: 97 s are no 10 min."""
-    monkeypatch.setattr(store, "speed", lambda _db, _ladder: 2.0)
+    monkeypatch.setattr(store.watching, "speed", lambda _db, _ladder: 2.0)
     monkeypatch.setattr("time.time", lambda: 1000.0)
     home = cwd / ".arena"
     make_home(home)

@@ -9,7 +9,7 @@ import pytest
 
 from arena import roster
 from arena.referee.limits import Limits
-from arena.roster.admission import admit
+from arena.roster.admission import HandIn, Qualification, admit
 from arena.sandbox import Grade, NoSandbox, Sandbox
 from arena.submission import Program
 from arena.submission.build import Building
@@ -70,7 +70,8 @@ def test_what_is_submitted_again_from_a_folder_is_ones_own(packed: Path, own: Pa
     """Also when it came as an archive before: whoever has it there could read it."""
     home, sandbox = tmp_path / "home", Sandbox()
     entered(home, take(packed, tmp_path / "scratch").program, Sandbox(Grade.A))
-    again = admit(home, own, Limits(), name="theirs", report=lambda *_: None, building=Building(print), sandbox=sandbox)
+    qualification = Qualification(Limits(), sandbox, Building(print), lambda *_: None)
+    again = admit(home, HandIn(own, name="theirs"), qualification)
     assert again.news == "unchanged"
     with store.open_read(home) as db:
         assert roster.starter(db, home, sandbox)("theirs@1").label == "theirs@1"

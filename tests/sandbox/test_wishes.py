@@ -10,7 +10,7 @@ from arena import roster, submission
 from arena.referee.limits import Limits
 from arena.sandbox import DEFAULT, MOST, Sandbox
 from arena.submission import BadSubmission
-from arena.tournament.run import run_ladder
+from arena.tournament.run import Request, run_ladder
 from ladder import store
 from tests.cli.commands import Ran, arena, typed
 from tests.tournament import programs
@@ -101,7 +101,7 @@ def test_an_interrupted_leg_is_looked_through_before_it_goes_on() -> None:
         store.ladders.plan(db, ladder, ["mine", "ann", "bob"], rounds=1)
         assert "mine@1" not in next(store.ladders.scheduled(db, ladder)).line_up
         with workers, pytest.raises(BadSubmission, match="mine@1 asks for memory_mib = 600"):
-            run_ladder(db, Path(".arena"), ladder, ["ann", "bob"], 1, workers=workers, report=lambda *_: None)
+            run_ladder(db, Path(".arena"), ladder, Request(["ann", "bob"], 1), workers=workers, report=lambda *_: None)
     assert workers.phases == []
 
 

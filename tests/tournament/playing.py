@@ -10,7 +10,7 @@ from pathlib import Path
 from arena import games, roster, submission
 from arena.referee.limits import Limits
 from arena.referee.match import Forfeit, Match
-from arena.tournament.run import run_ladder
+from arena.tournament.run import Request, run_ladder
 from arena.tournament.worker_pool import Workers
 from arena.worker.jobs import Played, SeatRecord, Task
 from arena.worker.local_host import LocalHost
@@ -82,5 +82,5 @@ def make(
         key = store.records.LadderKey(game, seats, rules.options({}), Limits().plain(), rules.rules_version)
         ladder = store.ladders.find_or_make(db, key, draw_probability=rules.draw_probability, seed="known")
         with ByTheRules(forfeits) as workers:
-            run_ladder(db, home, ladder, bots, rounds, workers=workers, report=report)
+            run_ladder(db, home, ladder, Request(bots, rounds), workers=workers, report=report)
     return ladder

@@ -12,7 +12,7 @@ import pytest
 from arena.cli.options import Hour
 from arena.tournament.budget import GROWTH, Budget
 from arena.tournament.forecast import OURS, Forecast, forecast
-from arena.tournament.run import run_ladder
+from arena.tournament.run import Request, run_ladder
 from arena.tournament.verify import Verdict, verify
 from ladder import store
 from tests.cli.commands import arena
@@ -51,7 +51,7 @@ def played(home: Path, budget: Budget | None, rounds: int | None = None, bots: l
         (ladder,) = store.ladders.all(db)
         before = matches_by_bot(home)
         run = run_ladder(
-            db, home, ladder, bots, rounds, workers=workers, report=lambda _done, _total: None, budget=budget
+            db, home, ladder, Request(bots, rounds, budget=budget), workers=workers, report=lambda _done, _total: None
         )
         assert store.ladders.counts(db, ladder).scheduled == 0
     after = matches_by_bot(home)
@@ -176,7 +176,7 @@ def test_a_plan_of_some_groups_is_a_leg_that_others_go_on_with(home: Path) -> No
         planned: list[int] = []
         while planned[-1:] != [0]:
             planned.append(store.ladders.plan(db, ladder, BOTS, 3, 7))
-            run_ladder(db, home, ladder, BOTS, 1, workers=workers, report=lambda _done, _total: None)
+            run_ladder(db, home, ladder, Request(BOTS, 1), workers=workers, report=lambda _done, _total: None)
     assert planned == [14, 14, 12, 0]
     assert check(home) == 3 * ROUND
 
@@ -197,7 +197,12 @@ def test_what_is_tried_again_counts_too(home: Path) -> None:
         db.execute("""UPDATE matches SET status = 'unplayable', voids = '["a", "b", "c"]' WHERE status = 'scheduled'""")
         budget = Budget(seconds=10, clock=Ticking())
         run = run_ladder(
-            db, home, ladder, BOTS, workers=workers, report=lambda _done, _total: None, budget=budget, retry=True
+            db,
+            home,
+            ladder,
+            Request(BOTS, budget=budget, retry=True),
+            workers=workers,
+            report=lambda _done, _total: None,
         )
         assert 0 < run.played <= 10
 
@@ -209,7 +214,9 @@ def test_what_an_interrupted_run_left_counts_too(home: Path) -> None:
         store.ladders.plan(db, ladder, BOTS, 4)
         store.phases.close_block(db, ladder, ROUND, 4 * ROUND)
         budget = Budget(seconds=30, clock=Ticking())
-        run = run_ladder(db, home, ladder, BOTS, workers=workers, report=lambda _done, _total: None, budget=budget)
+        run = run_ladder(
+            db, home, ladder, Request(BOTS, budget=budget), workers=workers, report=lambda _done, _total: None
+        )
         assert 0 < run.played <= 30
         assert store.ladders.counts(db, ladder).scheduled == 3 * ROUND - run.played
     assert sum(played(home, None, rounds=4).values()) == 2 * (3 * ROUND - run.played)
@@ -232,7 +239,7 @@ def test_a_run_that_must_end_does(home: Path, is_hard: bool) -> None:
         clock = Ticking()
         budget = Budget(seconds=30, clock=clock, is_hard=is_hard)
         budget.learn(groups=1000, seconds=1e-3, thought=0.0, workers=1)  # it takes longer than it seemed to
-        run_ladder(db, home, ladder, BOTS, workers=workers, report=lambda _done, _total: None, budget=budget)
+        run_ladder(db, home, ladder, Request(BOTS, budget=budget), workers=workers, report=lambda _done, _total: None)
         assert bool(store.ladders.counts(db, ladder).scheduled) == is_hard
     played(home, None, rounds=1)
     check(home)

@@ -16,7 +16,7 @@ import pytest
 from sqlite_utils import Database
 
 from arena.tournament.budget import Budget
-from arena.tournament.run import run_ladder
+from arena.tournament.run import Request, run_ladder
 from arena.worker.jobs import Played, Task
 from ladder import store
 from tests.cli.commands import ARENA, PATIENCE, arena, environment, typed
@@ -194,7 +194,9 @@ def run(home: Path, db: Database, ladder: store.Ladder, workers: ByTheRules) -> 
     """A run that may play five of nine groups."""
     budget = Budget(matches=10)
     with workers:
-        run_ladder(db, home, ladder, ["ann", "bob"], 10, workers=workers, report=lambda *_: None, budget=budget)
+        run_ladder(
+            db, home, ladder, Request(["ann", "bob"], 10, budget=budget), workers=workers, report=lambda *_: None
+        )
 
 
 def scheduled(db: Database) -> set[str]:

@@ -13,7 +13,7 @@ from arena.referee.limits import Limits
 from arena.referee.match import Forfeit, Outcome, SeatForfeit, Void, VoidReason
 from arena.tournament import DiskFull
 from arena.tournament import run as running
-from arena.tournament.run import Run, finished, run_ladder
+from arena.tournament.run import Request, Run, finished, run_ladder
 from arena.tournament.worker_pool import Workers
 from arena.worker.jobs import Played, SeatRecord, Task
 from arena.worker.local_host import LocalHost
@@ -63,7 +63,7 @@ def run(db: Database, ladder: store.Ladder, workers: Workers, *, retry: bool = F
         reports.append((done, total))
 
     with workers:
-        ran = run_ladder(db, home, ladder, ["ann", "bob"], 2, workers=workers, report=report, retry=retry)
+        ran = run_ladder(db, home, ladder, Request(["ann", "bob"], 2, retry=retry), workers=workers, report=report)
     assert all(done <= total for done, total in reports)
     return ran
 
