@@ -107,6 +107,18 @@ def test_a_bot_that_lost_every_match_settles(
     assert caplog.messages == []
 
 
+def test_a_mixture_that_made_it_worse_is_forgotten() -> None:
+    """Here, where all are tied by few and very uneven results, seven times as many passes would be needed with it."""
+    often: set[Outcome] = {
+        (("f", 0), ("c", 1)), (("e", 0), ("b", 1)), (("e", 0), ("d", 1)), (("a", 0), ("c", 0)),
+        (("b", 0), ("a", 1), ("d", 2)), (("a", 0), ("f", 1), ("d", 2)),
+    }  # fmt: skip
+    seldom: dict[Outcome, int] = {(("c", 0), ("a", 1), ("b", 2)): 5, (("c", 0), ("f", 0), ("e", 1)): 1}
+    passes: list[int] = []
+    fit({**seldom, **dict.fromkeys(often, 100)}, 0.02, lambda done, _: passes.append(done))
+    assert len(passes) < 100
+
+
 def test_results_that_plain_passes_swap_for_ever_settle(caplog: pytest.LogCaptureFixture) -> None:
     """Of 10,000 matches to an outcome a pass makes too much, however often."""
     fit({outcome("ab", (0, 1)): 10_000}, DRAWS)
