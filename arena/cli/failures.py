@@ -53,18 +53,21 @@ def one_line_errors() -> Iterator[None]:
         raise SystemExit(INTERRUPTED) from None
     except BrokenPipeError:
         raise  # as in `arena … | head`; click then exits quietly
-    except OSError as error:
-        if error.filename is not None:
-            raise OneLine(f"cannot use {str(error.filename)!r}: {error.strerror}") from error
-        if error.errno in (errno.ENOSPC, errno.EDQUOT):  # writing to an open file names none
-            raise OneLine(f"cannot write a file: {error.strerror}") from error
-        if error.errno in LACKS:
-            raise OneLine(f"nothing can be started now: {error.strerror}") from error
-        raise
     except Exception as error:
+        if isinstance(error, OSError) and (said := _of_the_system(error)):
+            raise OneLine(said) from error
         if isinstance(error, _expected()):
             raise OneLine(str(error)) from error
         raise
+
+
+def _of_the_system(error: OSError) -> str:
+    """Return what the system refused, in words; empty if the error says too little, or says it in its own words."""
+    if error.filename is not None:
+        return f"cannot use {str(error.filename)!r}: {error.strerror}"
+    if error.errno in (errno.ENOSPC, errno.EDQUOT):  # writing to an open file names none
+        return f"cannot write a file: {error.strerror}"
+    return f"nothing can be started now: {error.strerror}" if error.errno in LACKS else ""
 
 
 def _usage(error: click.UsageError) -> str:
