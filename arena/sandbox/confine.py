@@ -148,7 +148,7 @@ def confine_build(
     """Wrap the command that builds a bot in the folder `root`, which it may write to, with access to the network.
 
     `own` contains the folders `home` and `tmp`, which the command may write to as well; what Cargo compiles is cached
-    in that home. All of it belongs to `user`, whom the commands of a build share; None: the arena's own. Without
+    in that home. These three belong to `user`, whom the commands of a build share; None: the arena's own. Without
     bubblewrap Landlock enforces the same; at grade D there are only limits. `env` is added to the environment that is
     made here.
     """

@@ -75,7 +75,7 @@ class Sandbox(NamedTuple):
     staged: bool = False
     """Whether places are mounted where the bots' user can reach them, even if folders above them are closed to it."""
     own_user: bool = False
-    """Whether bots run as users of their own, which only root can arrange."""
+    """Whether bots and builds run as users of their own, which only root, or who has subordinate ids, can arrange."""
     filtered: bool = False
     landlock: int = 0
     """ABI version of Landlock; 0: none."""

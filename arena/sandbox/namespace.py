@@ -10,19 +10,37 @@ import os
 import shutil
 import subprocess
 import sys
+from collections.abc import Sequence
 from typing import NamedTuple
 
 GROUP = 1
 """Number of the bots' group in the namespace. There 0 is the account itself, as a user and as a group."""
 HOLD = """
-import ctypes, os, sys
+import contextlib, ctypes, os, pathlib, sys
+watching = [pathlib.Path("/proc/sys/user/max_inotify_" + name) for name in ("instances", "watches")]
+allowed = [int(each.read_text()) if each.exists() else 0 for each in watching]
 libc = ctypes.CDLL(None, use_errno=True)
 if libc.unshare(0x10000000):
     sys.exit(f"no user namespace can be made: {os.strerror(ctypes.get_errno())}")
+for each, number in zip(watching, allowed):
+    with contextlib.suppress(OSError):
+        each.write_text(str(number // 8))
 print(flush=True)
 sys.stdin.read()
 """
-"""Program that is in a new user namespace until its stdin ends."""
+"""Program that is in a new user namespace until its stdin ends.
+
+What watches files by inotify counts for the account, too: each user in the namespace gets an eighth of what the account
+may have. Where settings of the kernel cannot be changed, as in most containers, it gets all.
+"""
+ENTER = """
+import ctypes, os, sys
+libc = ctypes.CDLL(None, use_errno=True)
+if libc.setns(os.open(sys.argv[1], os.O_RDONLY), 0x10000000):
+    sys.exit(f"the user namespace cannot be entered: {os.strerror(ctypes.get_errno())}")
+os.execvp(sys.argv[2], sys.argv[2:])
+"""
+"""Program that enters a user namespace and becomes a command there."""
 
 
 class NoNamespace(OSError):
@@ -40,6 +58,10 @@ class Namespace(NamedTuple):
     def inside(self, uid: int) -> int:
         """Return the number that a user has in the namespace: the first one has 1."""
         return uid - self.uids.start + 1
+
+    def as_root(self, command: Sequence[str]) -> list[str]:
+        """Return the command that runs another as the namespace's root."""
+        return [sys.executable, "-I", "-S", "-c", ENTER, self.path, *command]
 
 
 def make(uids: range, gid: int) -> Namespace:

@@ -87,8 +87,7 @@ def _why_no_user() -> str:
 
 
 def _of_users() -> str:
-    who = "each bot and build has" if os.geteuid() == 0 else "each bot has"
-    return f"{who} a user id of its own, of {users.in_words(users.ids())}"
+    return f"each bot and build has a user id of its own, of {users.in_words(users.ids())}"
 
 
 def _of_landlock(abi: int) -> str:

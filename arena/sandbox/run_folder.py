@@ -19,10 +19,11 @@ from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 
+from arena.sandbox import users
+from arena.sandbox.users import BOTS_GROUP
+
 LONGEST = 60
 """Longest path of a folder, in characters, that leaves enough room for the names of sockets in it."""
-BOTS_GROUP = 65534
-"""Group of bots, and of their builds, where they have users of their own."""
 PATIENCE = 10.0
 """Seconds for which processes of a dead run are killed again, in case they start others meanwhile."""
 
@@ -39,6 +40,7 @@ def run_folder(parent: Path | None = None) -> Iterator[Path]:
     parent = parent or _parent()
     sweep(parent)
     new = Path(tempfile.mkdtemp(prefix=_hidden(""), dir=parent))
+    new.chmod(0o700)  # else what is made in it may get the group of the parent, which could not be handed over
     lock = os.open(new / "lock", os.O_RDWR | os.O_CREAT, 0o600)
     try:
         fcntl.flock(lock, fcntl.LOCK_EX)
@@ -106,11 +108,16 @@ def let_read(folder: Path) -> None:
 
 
 def remove(folder: Path) -> None:
-    """Remove a folder with its contents, even folders that a bot has closed or nested too deeply for Python."""
+    """Remove a folder with its contents, even folders that a bot has closed or nested too deeply for Python.
+
+    A build that was killed with its arena may have left some that belong to its user.
+    """
     open_up(folder, 0o700)
     with suppress(RecursionError):
         shutil.rmtree(folder, ignore_errors=True)
     if folder.exists():
+        with suppress(OSError):
+            users.take_back([folder])
         for program in (["chmod", "-R", "u+rwx"], ["rm", "-rf"]):
             subprocess.run([*program, "--", str(folder)], stderr=subprocess.DEVNULL, check=False)
 
@@ -155,10 +162,19 @@ def _end_processes(folder: Path) -> None:
 
 
 def _processes(folder: Path) -> Iterator[int]:
-    """Yield the processes whose environment contains the folder's path: the arena's address, or the bot's home."""
+    """Yield the processes with the folder's path in their environment, as the arena's address or a home, or mounted.
+
+    An account may not read the environment of a process that has a user of its own, but may see its mounts.
+    """
     name = os.fsencode(folder)
-    for process in Path("/proc").iterdir():
-        if process.name.isdecimal() and process.name != str(os.getpid()):
-            with suppress(OSError):
-                if name in (process / "environ").read_bytes():
-                    yield int(process.name)
+    others = (each for each in Path("/proc").iterdir() if each.name.isdecimal() and each.name != str(os.getpid()))
+    for process in others:
+        if name in _content(process / "environ") or name in _content(process / "mountinfo"):
+            yield int(process.name)
+
+
+def _content(file: Path) -> bytes:
+    """Return what can be read of a file: nothing, if its process has ended."""
+    with suppress(OSError):
+        return file.read_bytes()
+    return b""

@@ -18,15 +18,18 @@ import pwd
 import re
 import secrets
 import struct
+import subprocess
+import sys
 from collections.abc import Sequence
 from functools import cache
 from itertools import chain
 from pathlib import Path
 
-from arena.sandbox import namespace
+from arena.sandbox import contents, namespace
 from arena.sandbox.namespace import Namespace
-from arena.sandbox.run_folder import BOTS_GROUP
 
+BOTS_GROUP = 65534
+"""Group of bots, and of their builds, where they have users of their own."""
 LOCKS = Path("/run/arena-users"), Path("/tmp/arena-users")
 """Files to lock, of which the first that can be opened is used: at the place of an id's number, in an empty file."""
 SUBORDINATE, SUBORDINATE_GROUPS = Path("/etc/subuid"), Path("/etc/subgid")
@@ -51,7 +54,7 @@ LEAST = 65_536
 
 
 class NoUser(OSError):
-    """Error if there is no user to give away; the message is one line that says why."""
+    """Error if there is no user to give away, or nothing can be given to one; the message is one line that says why."""
 
 
 class User:
@@ -80,6 +83,10 @@ class User:
             os.chown(path, self.uid, -1, follow_symlinks=False)
         else:
             path.chmod(0o777)
+
+    def hand_over(self, folders: Sequence[Path]) -> None:
+        """Give this user folders with all that is in them, until `take_back`. Raises NoUser."""
+        _give(folders, *self.inside)
 
     def give_back(self) -> None:
         """Let others have this user."""
@@ -141,6 +148,55 @@ def _opened(files: Sequence[Path]) -> int:
         os.close(opened)
         why = f"{file} belongs to somebody else"
     raise NoUser(f"users for bots cannot be told from those of other arenas: {why}")
+
+
+def take_back(folders: Sequence[Path]) -> None:
+    """Let folders, with all that is in them, belong to this account again. Raises NoUser."""
+    if os.geteuid() == 0 or _own_namespace() is not None:
+        _give(folders, 0, 0)
+
+
+def hold_more(folders: Sequence[Path], size: int, entries: int) -> bool:
+    """Tell of folders that a user may have closed whether they hold more than this. Raises NoUser."""
+    if _own_namespace() is None:
+        return contents.hold_more(folders, size, entries)
+    counted = [sys.executable, "-I", "-S", contents.__file__, str(size), str(entries), *map(str, folders)]
+    return _as_root(counted) == str(True)
+
+
+def _own_namespace() -> Namespace | None:
+    """Return the namespace in which this account is root; None if it is root already, or there is none."""
+    own = None if os.geteuid() == 0 else _namespace(os.getpid())
+    return None if isinstance(own, str) else own
+
+
+def _give(folders: Sequence[Path], uid: int, gid: int) -> None:
+    """Change the owner and the group of everything in some folders, of a link those of the link itself.
+
+    By a program that finds its way also where folders are nested more deeply than a path may be long.
+    """
+    _as_root(["chown", "-hR", f"{uid}:{gid}", "--", *map(str, folders)])
+
+
+def _as_root(command: Sequence[str]) -> str:
+    """Run a command with rights over all users that are given away; return what it prints. Raises NoUser.
+
+    Ctrl-C does not reach it.
+    """
+    own = _own_namespace()
+    done = subprocess.run(
+        command if own is None else own.as_root(command),
+        stdin=subprocess.DEVNULL,
+        capture_output=True,
+        encoding="utf-8",
+        errors="backslashreplace",
+        process_group=0,
+        check=False,
+    )
+    if done.returncode:
+        lines = done.stderr.strip().splitlines() or [f"{command[0]} ended with exit code {done.returncode}"]
+        raise NoUser(f"users of their own cannot be used here: {lines[-1]}")
+    return done.stdout
 
 
 def take() -> User:

@@ -7,18 +7,16 @@ from __future__ import annotations
 
 import os
 from collections.abc import Sequence
-from contextlib import suppress
 from pathlib import Path
 from typing import NamedTuple
 
+from arena.sandbox.contents import hold_more
 from arena.sandbox.grades import MIB, Bounds
 
 RELAXED, ALERT, ALARMED = 0.5, 0.1, 0.03
 """Seconds until the next check if less than a quarter of the allowed memory is in use, less than half, or more."""
 ENTRIES = 10_000
 """Largest number of files and folders in a bot's temporary folder, whatever their size."""
-LEVELS = 100
-"""Largest number of nested folders that are searched; deeper ones count as too much."""
 SANDBOX_TASKS = 4
 """Number of tasks (processes and threads) that the sandbox itself needs; they do not count as the bot's."""
 
@@ -73,33 +71,6 @@ def _tasks(process: int) -> int:
         return len(os.listdir(f"/proc/{process}/task"))
     except OSError:
         return 0
-
-
-def hold_more(folders: Sequence[Path], size: int, entries: int, *, copied: bool = False) -> bool:
-    """Tell whether the files in some folders take more than `size` bytes on disk, or are more than `entries`.
-
-    If they will be `copied`, holes in sparse files count, too: the copy on another disk may be filled. Folders that
-    cannot be read or are nested too deep count as too much, since they could hide any amount.
-    """
-    left = [(str(folder), 0) for folder in folders]
-    while left:
-        at, depth = left.pop()
-        try:
-            with os.scandir(at) as found:
-                for entry in found:
-                    entries -= 1
-                    with suppress(FileNotFoundError):
-                        status = entry.stat(follow_symlinks=False)
-                        size -= max(status.st_blocks * 512, status.st_size if copied else 0)
-                    if entry.is_dir(follow_symlinks=False):
-                        left.append((entry.path, depth + 1))
-                    if entries < 0 or size < 0 or depth > LEVELS:
-                        return True
-        except (FileNotFoundError, NotADirectoryError):
-            continue  # removed in the meantime
-        except OSError:
-            return True
-    return False
 
 
 def _read(path: str) -> str:

@@ -10,11 +10,11 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import IO, NamedTuple
 
-from arena.sandbox import cpu_usage
+from arena.sandbox import cpu_usage, users
 from arena.sandbox.cgroups import Group
 from arena.sandbox.confine import BUILD
+from arena.sandbox.contents import LEVELS
 from arena.sandbox.grades import MIB
-from arena.sandbox.watchdog import LEVELS, hold_more
 
 CPU = 600.0
 """Seconds of processor time that all commands of a build may use, with all their processes."""
@@ -83,7 +83,7 @@ class Allowance:
         begun = time.monotonic()
         if begun < self._count_at and not counted:
             return False
-        found = hold_more(self._folders, BUILD.disk_mib * MIB, MAX_ENTRIES)
+        found = users.hold_more(self._folders, BUILD.disk_mib * MIB, MAX_ENTRIES)
         self._count_at = begun + (time.monotonic() - begun) / _COUNTING
         return found
 

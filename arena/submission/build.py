@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 import shlex
 import signal
-import stat
 import subprocess
 import tempfile
 import time
@@ -163,23 +162,14 @@ def _nothing_left_by_ctrl_c(log: Path) -> Iterator[None]:
 
 @contextmanager
 def _own_folder(root: Path, sandbox: Sandbox, cache: Path | None) -> Iterator[tuple[Path, User | None]]:
-    """Yield a build's own folder for its home and temporary files, beside its root, and the user whom it belongs to.
-
-    In the end nothing is left that is the user's, whom another bot may get.
-    """
+    """Yield a build's own folder for its home and temporary files, beside its root, and the user whom it runs as."""
     own = Path(tempfile.mkdtemp(prefix=".build-", dir=root.parent))
     user = None
     try:
-        user = users.take() if sandbox.own_user and os.geteuid() == 0 else None
+        user = users.take() if sandbox.own_user else None
         (own / "tmp").mkdir()
         with lent(cache, own / "home"):
-            if user is not None:
-                _hand_over(own, user.uid)
-            try:
-                yield own, user
-            finally:
-                for folder in (root, own) if user is not None else ():
-                    _hand_over(folder, os.geteuid())
+            yield own, user
     finally:
         remove(own)
         if user is not None:
@@ -196,25 +186,40 @@ class _Place(NamedTuple):
     log: IO[bytes]
     allowance: Allowance
 
+    @contextmanager
+    def handed_over(self) -> Iterator[None]:
+        """Let what the build may write to belong to its user, if it has one, until the block ends.
+
+        Then all of it is the arena's again, and open to it, and nothing is left of a user whom another bot may get.
+        """
+        folders = [self.root, self.own / "home", self.own / "tmp"]
+        try:
+            if self.user is not None:
+                self.own.chmod(0o711)
+                self.user.hand_over(folders)
+            yield
+        finally:
+            if self.user is not None:
+                users.take_back(folders)
+            open_up(self.root)  # otherwise only root could count what is in folders that it has closed
+            open_up(self.own, 0o700)
+
 
 def _problem(words: Sequence[str], place: _Place, show: Callable[[], None]) -> str | None:
     """Run one command to its end; return what went wrong, in words, or None."""
     root, own, sandbox, user, log, allowance = place
-    if user is not None:
-        _hand_over(root, user.uid)
     env = {**environment(), "LANG": "C.UTF-8"}
-    made = confine_build(sandbox, command(words), root=root, own=own, env=env, user=user)
-    with _running(made, log) as running:
-        while running.process.poll() is None:
-            if what := allowance.exceeded(running):
-                return f"was stopped: a build {what}"
-            show()
-            with suppress(subprocess.TimeoutExpired):
-                running.process.wait(_GLANCE)
+    with place.handed_over():
+        made = confine_build(sandbox, command(words), root=root, own=own, env=env, user=user)
+        with _running(made, log) as running:
+            while running.process.poll() is None:
+                if what := allowance.exceeded(running):
+                    return f"was stopped: a build {what}"
+                show()
+                with suppress(subprocess.TimeoutExpired):
+                    running.process.wait(_GLANCE)
     if running.process.returncode:
         return ended_in_words(running.process.returncode, wrapped=made.wrapped)
-    open_up(root)  # otherwise only root could count what is in folders that it has closed
-    open_up(own, 0o700)
     return f"failed: a build {what}" if (what := allowance.exceeded_at_end()) else None
 
 
@@ -239,14 +244,3 @@ def _make_writable(folder: Path) -> None:
     """Make all files writable: compilers overwrite what the author had built and handed in with the rest."""
     for path in walk(folder, without=set()):
         path.chmod(path.stat().st_mode | 0o200)
-
-
-def _hand_over(folder: Path, uid: int) -> None:
-    """Give a folder and its contents to a user; of a link the link itself, of folders what is not nested too deeply."""
-    left = [str(folder)]
-    while left:  # no recursion: a build may nest folders more deeply than Python recurses, or than a path may be long
-        path = left.pop()
-        with suppress(OSError):
-            os.chown(path, uid, -1, follow_symlinks=False)
-            if stat.S_ISDIR(os.lstat(path).st_mode):
-                left += [f"{path}/{name}" for name in os.listdir(path)]

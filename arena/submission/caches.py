@@ -12,9 +12,9 @@ from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 
+from arena.sandbox.contents import hold_more
 from arena.sandbox.grades import MIB
 from arena.sandbox.run_folder import open_up, remove, run_folder
-from arena.sandbox.watchdog import hold_more
 
 LARGEST = 1024 * MIB
 MAX_ENTRIES = 200_000

@@ -13,8 +13,8 @@ from pathlib import Path
 import psutil
 import pytest
 
+from arena.sandbox.contents import hold_more
 from arena.sandbox.run_folder import run_folder
-from arena.sandbox.watchdog import hold_more
 
 RUN = """
 import subprocess, sys
