@@ -72,6 +72,7 @@ def build(program: Program, log: Path, sandbox: Sandbox, building: Building, cac
         _nothing_left_by_ctrl_c(log),
         _own_folder(program.root, sandbox, cache) as (own, user),
     ):
+        os.fchmod(notes.fileno(), 0o622)  # scripts open /dev/stderr, which leads there, as the user whom they run as
         place = _Place(program.root, own, sandbox, user, notes, Allowance((program.root, own), notes))
         for words in program.build:
             if lacking := _lacking(words, sandbox):

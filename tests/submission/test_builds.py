@@ -367,6 +367,13 @@ def test_a_build_may_do_what_builds_do(wanted: Grade | None, tmp_path: Path) -> 
         built(program, tmp_path, probe(wanted))
 
 
+@pytest.mark.parametrize("wanted", grades("AB"))
+def test_scripts_may_open_their_output_by_its_name(wanted: Grade, tmp_path: Path) -> None:
+    """Whoever they run as; Landlock forbids it without bubblewrap."""
+    built(handed_in(tmp_path, ["sh", "-c", "echo told >> /dev/stderr"]), tmp_path, probe(wanted))
+    assert (tmp_path / "log").read_text().splitlines()[-1] == "told"
+
+
 @pytest.mark.needs("grade C")
 def test_tools_find_what_they_look_for_without_bubblewrap(tmp_path: Path) -> None:
     """pip gives up if it may not read which distribution this is, and much else if not what itself is made of."""
