@@ -33,11 +33,11 @@ from arena.referee.match import Forfeit, Match
 from arena.submission.manifest import Manifest
 from arena.v1 import referee_pb2 as pb
 from tests.cases import runner
+from tests.clone import ROOT, own
 from tests.test_layout import MAY_IMPORT
 
-ROOT = Path(__file__).parent.parent
 ARENA = str(Path(sys.executable).with_name("arena"))
-PAGES = [*sorted(ROOT.glob("*.md")), *sorted(ROOT.glob("docs/*.md")), *sorted(ROOT.glob("bots/**/README.md"))]
+PAGES = own(path for pages in ("*.md", "docs/*.md", "bots/**/README.md") for path in sorted(ROOT.glob(pages)))
 GAMES = games.names()
 every_page = pytest.mark.parametrize("page", PAGES, ids=lambda page: str(page.relative_to(ROOT)))
 every_game = pytest.mark.parametrize("name", GAMES)

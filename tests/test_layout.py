@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import ast
+import subprocess
 from collections.abc import Iterator, Mapping
 from graphlib import TopologicalSorter
 from pathlib import Path
 
 import pytest
 
-ROOT = Path(__file__).parent.parent
+from tests.clone import ROOT, own
 
 MAY_IMPORT = {
     # a room: which others it may import; each stands below all that it imports
@@ -197,7 +198,22 @@ def _module(name: str, files: Mapping[str, Path]) -> str | None:
 
 
 def test_top_level_folders_are_the_documented_ones() -> None:
-    """What is not listed here has no place to live."""
+    """What is not listed here has no place to live; the bots that users make beside it have."""
     allowed = {"proto", "arena", "ladder", "bots", "tests", "scripts", "docs"}
-    folders = {path.name for path in ROOT.iterdir() if path.is_dir() and not path.name.startswith(".")}
+    folders = {path.name for path in own(ROOT.iterdir()) if path.is_dir() and not path.name.startswith(".")}
     assert folders - {"dist"} <= allowed
+
+
+def test_what_a_user_keeps_in_a_clone_is_not_part_of_it(tmp_path: Path) -> None:
+    """README has them make a bot there; where nothing is tracked, as in an unpacked archive, everything counts."""
+    mine, theirs = tmp_path / "mybot", tmp_path / "arena"
+    for folder in (mine, theirs):
+        folder.mkdir()
+        (folder / "README.md").touch()
+    assert own([mine, theirs], root=tmp_path) == [mine, theirs]
+    subprocess.run(["git", "init", "--quiet", tmp_path], check=True)
+    subprocess.run(["git", "-C", tmp_path, "add", "arena"], check=True)
+    assert own([mine, theirs, mine / "README.md", theirs / "README.md"], root=tmp_path) == [
+        theirs,
+        theirs / "README.md",
+    ]
