@@ -2,8 +2,13 @@
 
 from __future__ import annotations
 
+import shlex
+import sys
 from collections.abc import Iterable
+from pathlib import Path
 
+CLONE = Path(__file__).parents[1]
+"""Where the arena lies; in a clone there is its `pyproject.toml`."""
 NAMES = 30
 """Number of known names that an error lists."""
 
@@ -31,3 +36,9 @@ def meant(given: str, known: Iterable[str]) -> str:
 
     close = get_close_matches(given.lower(), known, n=1)
     return f" (did you mean {close[0]}?)" if close else ""
+
+
+def to_install(extra: str, packages: str, clone: Path = CLONE) -> str:
+    """Return the command that installs an extra of the arena, as a clone's documentation does, or else its packages."""
+    wanted = ["--editable", f"{clone}[{extra}]"] if (clone / "pyproject.toml").is_file() else packages.split()
+    return shlex.join([sys.executable, "-m", "pip", "install", *wanted])

@@ -76,6 +76,7 @@ MAY_IMPORT = {
         "arena.sandbox",
         "arena.core",
         "arena.games",
+        "arena.suggest",
     },
     "arena.rl": {
         "arena.roster",

@@ -19,6 +19,7 @@ from arena.check.trials import LOAD, Forecast, Times
 from arena.cli.options import home_option, json_option, limit_options, plays_option, protocol_option, sandbox_options
 from arena.cli.output import Announcer, draw, print_json, printable, progress, table
 from arena.cli.stderr import say
+from arena.cli.typed import as_typed
 from arena.games.rules import Game
 from arena.referee.limits import Limits
 from arena.reports import check as reports
@@ -164,7 +165,7 @@ def explain(finding: Finding, *, to_stderr: bool = False) -> None:
         for line in finding.transcript[-FRAMES:]
     ]
     lines += quoted(finding.output[-OUTPUT_LINES:])
-    lines += [f"advice: {finding.advice}"] if finding.advice else []
+    lines += [as_typed(f"advice: {finding.advice}")] if finding.advice else []
     for line in lines:
         click.echo(printable(line), err=to_stderr)
 

@@ -152,7 +152,7 @@ def _explain(question: Question, answer: Answer, seed: str) -> None:
     """Print the answer in one sentence on stdout, and everything else there is to know on stderr."""
     for entrant, forfeits in zip(question.pair, answer.forfeits, strict=True):
         if forfeits:
-            say(f"careful: {entrant.label} forfeited {forfeits:,} matches; arena match shows why")
+            say(f"careful: {entrant.label} forfeited {forfeits:,} matches; `arena match` shows why")
     if answer.void:
         say(f"careful: {answer.void:,} groups were void again and again and count as undecided")
     say(f"--seed {printable(seed)} repeats this")

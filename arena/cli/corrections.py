@@ -12,6 +12,7 @@ from arena.cli.leaderboard import settle
 from arena.cli.options import Moment, home_option, json_option
 from arena.cli.output import called, draw, print_json, printable, say_if_empty, table
 from arena.cli.show import when
+from arena.cli.typed import as_typed
 from arena.reports import corrections as reports
 from arena.reports.corrections import corrected, entry
 from arena.roster import corrections
@@ -105,13 +106,13 @@ def ban(name: str, why: str, since: float | None, keep: bool, undo: bool, home: 
         raise click.UsageError("--since, --keep and --undo exclude each other")
     if undo:
         made = corrections.unban(home, name, why)
-        said = f"{name} is not banned any more; to bring it back: arena retire {name} --undo"
+        said = f"{name} is not banned any more; to bring it back: `arena retire {name} --undo`"
     else:
         made = corrections.ban(home, name, why, since=since, keep=keep)
         said = f"banned {name}; annulled {_annulled(made)}"
     homes.say_if_above(home)
     _rate_anew(home, made, f"{name} is banned, {_matches(made.correction)} annulled")
-    return print_json(corrected(made)) if as_json else click.echo(said)
+    return print_json(corrected(made)) if as_json else click.echo(as_typed(said))
 
 
 @click.command()
@@ -195,7 +196,7 @@ def _rate_anew(home: Path, made: Annulled, done: str) -> None:
     """Compute the ratings of the ladders anew in which matches were annulled; whatever stops that, say what is done."""
     if not made.ladders:
         return
-    later = f"{done}; the ratings are computed by the next arena ladder, or arena leaderboard --settle"
+    later = f"{done}; the ratings are computed by the next `arena ladder`, or `arena leaderboard --settle`"
     try:
         with store.open(home) as db:
             for ladder in store.ladders.all(db):

@@ -13,8 +13,9 @@ import click
 
 from arena import homes
 from arena.cli.options import home_option
-from arena.cli.output import printable, progress, typed_as
+from arena.cli.output import printable, progress
 from arena.cli.stderr import say
+from arena.cli.typed import typed_as
 from arena.reports import ratings
 from arena.roster import backup as backups
 from arena.roster.backup import Copied

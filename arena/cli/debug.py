@@ -66,7 +66,7 @@ def debug(
       arena debug mw6vrh --seat 1 --at 17 ./mine.py
     """
     if kept.is_name(match):
-        raise OneLine(f"{match} is an unrated match, which arena replay {match} shows: debug needs a ladder's match")
+        raise OneLine(f"{match} is an unrated match, which `arena replay {match}` shows: debug needs a ladder's match")
     with store.open_read(home) as db:
         found = store.matches.find(db, match)
     seat = _check_seat(found, seat)

@@ -18,6 +18,7 @@ from types import FrameType
 import click
 
 from arena.cli.stderr import say
+from arena.cli.typed import as_typed
 from arena.suggest import printable
 
 INTERRUPTED = 130
@@ -31,10 +32,10 @@ LACKS = {errno.EMFILE, errno.ENFILE, errno.ENOMEM, errno.EAGAIN}
 
 
 class OneLine(click.ClickException):
-    """A failure that prints `Error: …` and nothing else."""
+    """A failure that prints `Error: …` and nothing else, with commands as people type them."""
 
     def __init__(self, message: str, exit_code: int = 1) -> None:
-        super().__init__(printable(" ".join(message.split())))
+        super().__init__(printable(as_typed(" ".join(message.split()))))
         self.exit_code = exit_code  # type: ignore[misc]  # click declares it as a constant of the class
 
 
@@ -72,7 +73,7 @@ def _of_the_system(error: OSError) -> str:
 
 def _usage(error: click.UsageError) -> str:
     message = error.format_message().rstrip(".")
-    return f"{message}; see {error.ctx.command_path} --help" if error.ctx else message
+    return f"{message}; see `{error.ctx.command_path} --help`" if error.ctx else message
 
 
 def _expected() -> tuple[type[Exception], ...]:

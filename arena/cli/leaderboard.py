@@ -18,8 +18,9 @@ from rich.text import Text
 from arena import games
 from arena.cli.evidence import cross_picture, plot_picture, seat_picture
 from arena.cli.options import check_players, game_option, home_option, json_option, players_option
-from arena.cli.output import called, console, draw, measured, print_json, progress, say_if_empty, table, typed_as
+from arena.cli.output import called, console, draw, measured, print_json, progress, say_if_empty, table
 from arena.cli.stderr import say
+from arena.cli.typed import as_typed, typed_as
 from arena.games.rules import Game
 from arena.reports import leaderboard as reports
 from arena.reports.front import progress as progress_of
@@ -198,7 +199,7 @@ def _notes(board: Leaderboard, bots: Sequence[RankedBot]) -> Iterator[str]:
     if board.settled_matches < matches.rated:
         yield f"settled: of {board.settled_matches:,} matches, --settle brings it up to date"
     if matches.annulled:
-        yield "annulled matches count for nothing here: arena log says why"
+        yield as_typed("annulled matches count for nothing here: `arena log` says why")
 
 
 def _more_pictures(board: Leaderboard) -> list[RenderableType]:

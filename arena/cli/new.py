@@ -9,8 +9,9 @@ from typing import Any
 import click
 
 from arena.cli.options import begin_with, json_option, plays_option
-from arena.cli.output import print_json, typed_as
+from arena.cli.output import print_json
 from arena.cli.stderr import say
+from arena.cli.typed import typed_as
 from arena.games import Game
 from arena.reports.bots import NewBot
 from arena.submission.templates import make, templates

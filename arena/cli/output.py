@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import json
-import os
-import shlex
 import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
@@ -20,6 +18,7 @@ from rich.progress import BarColumn, Progress, TaskID, TextColumn
 from rich.table import Column, Table
 
 from arena.cli.stderr import say
+from arena.cli.typed import typed_as as typed_as
 from arena.homes import HERE
 from arena.reports.words import span
 from arena.suggest import printable as printable
@@ -69,11 +68,6 @@ class Announcer:
         caution, self._caution = self._caution, None
         if caution is not None:
             say(caution)
-
-
-def typed_as(*words: object) -> str:
-    """Return a command of the arena for people to type: with the program as they call it, in a clone by its path."""
-    return shlex.join([os.environ.get("ARENA_TYPED") or "arena", *map(str, words)])
 
 
 def say_if_empty(db: Database, home: Path) -> None:

@@ -99,7 +99,7 @@ def play(
     if seat > len(bots):
         raise click.UsageError(f"--seat {seat}: with {len(names)} players there are the seats 0 to {len(bots)}")
     if "attach:" in bots:
-        raise click.UsageError("attach: is for arena match: here you are the one who is waited for")
+        raise click.UsageError("attach: is for `arena match`: here you are the one who is waited for")
     if in_lines and (browser or opens):
         raise click.UsageError("--lines is for another program than a browser: use it without --browser and --open")
     if browser or opens:

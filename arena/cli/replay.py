@@ -15,8 +15,9 @@ from msgspec import UNSET
 from arena.cli import homes
 from arena.cli.files import write
 from arena.cli.options import home_option, html_option, json_option
-from arena.cli.output import printable, typed_as
+from arena.cli.output import printable
 from arena.cli.stderr import say
+from arena.cli.typed import typed_as
 from arena.replay import Unreadable, document, kept, logs, told
 from arena.replay.document import Document
 from arena.reports.replay import match_replay

@@ -15,6 +15,7 @@ from arena.cli.bot_card import in_ladder
 from arena.cli.files import Folder, write
 from arena.cli.options import GameName, Whole, home_option, json_option, page_file
 from arena.cli.output import called, draw, last_line, print_json, printable, table
+from arena.cli.typed import as_typed, typed_as
 from arena.games.rules import Game, remark
 from arena.replay import kept
 from arena.reports import bot_card as reports
@@ -100,7 +101,7 @@ def show(
             found = store.matches.find(db, what)
         except store.NotFound as error:
             if kept.is_name(what):
-                raise store.NotFound(f"{what} is an unrated match: arena replay {what} shows it") from error
+                raise store.NotFound(f"{what} is an unrated match: `arena replay {what}` shows it") from error
             meant = suggest.meant(what, names | submission.built_ins().keys())
             raise store.NotFound(f"{error}, and no bot in {str(home)!r} is called so{meant}") from error
         made = match_card(found, store.journal.titles(db), store.logs.seats(db, found))
@@ -166,7 +167,7 @@ def _show_bot(card: BotCard, game: Game[Any] | None, banned: Correction | None) 
     click.echo(f"entered {when(bot.created)}, run as {printable(' '.join(bot.run))}")
     click.echo(f"sha256 {bot.digest}" + (f", built {bot.built}" if bot.built else ""))
     for chance in card.chances:
-        click.echo(_second_chance(label, chance))
+        click.echo(as_typed(_second_chance(label, chance)))
     draw("\nfinished matches in all ladders, and how many of them it forfeited", _faults(card.faults))
 
     for ladder in card.ladders:
@@ -174,7 +175,7 @@ def _show_bot(card: BotCard, game: Game[Any] | None, banned: Correction | None) 
     if card.matches:
         draw(f"\n{len(card.matches):,} of its matches, forfeited ones first, then the latest", _matches(card.matches))
     elif not card.ladders:
-        click.echo(_nothing(card, label, game))
+        click.echo(as_typed(_nothing(card, label, game)))
 
 
 def _nothing(card: BotCard, label: str, game: Game[Any] | None) -> str:
@@ -182,12 +183,12 @@ def _nothing(card: BotCard, label: str, game: Game[Any] | None) -> str:
     if game is not None:
         return f"no version of it has a rated match of {game.title}"
     if any(each.matches for each in card.faults if each.label == label):
-        return f"none of its matches is rated yet: arena show {label} -n 10 lists the latest"
+        return f"none of its matches is rated yet: `arena show {label} -n 10` lists the latest"
     if any(each.annulled for each in card.faults if each.label == label):
-        return "all its matches were annulled: arena log says why"
+        return "all its matches were annulled: `arena log` says why"
     if card.bot.retired is not None:
         return "no matches"
-    return f"no matches yet: arena ladder --game {card.bot.games[0]} plays them"
+    return f"no matches yet: `arena ladder --game {card.bot.games[0]}` plays them"
 
 
 def _second_chance(label: str, chance: SecondChance) -> str:
@@ -195,7 +196,7 @@ def _second_chance(label: str, chance: SecondChance) -> str:
     said = f"second chance used in {where}, {when(chance.used)}: {last_line(chance.fault)}"
     if chance.forgiven is not None:
         return f"{said}; given back {when(chance.forgiven)}"
-    return f"{said}; it plays one match at a time there: arena ladder … --forgive {label} gives it back"
+    return f"{said}; it plays one match at a time there: `arena ladder … --forgive {label}` gives it back"
 
 
 def _faults(faults: Sequence[BotFaults]) -> Any:
@@ -241,9 +242,9 @@ def _show_match(match: Match, card: MatchCard) -> None:
             click.echo(why)
     for seat, outcome in enumerate(match.seats):
         if outcome.forfeit is not None:
-            click.echo("\n".join(fault_card(match, seat)))
+            click.echo("\n".join(fault_card(match, seat, program=typed_as())))
     for seat in card.logs:
-        click.echo(f"what seat {seat} printed: arena show {match.id} --log {seat}")
+        click.echo(f"what seat {seat} printed: {typed_as('show', match.id, '--log', seat)}")
     return None
 
 

@@ -7,12 +7,13 @@ import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 
+from arena.cli.typed import as_typed
 from arena.suggest import printable
 
 
 def say(text: str) -> None:
-    """Write a line for people, above the progress bar if there is one."""
-    sys.stderr.write(f"{text}\n")  # while there is a bar, rich has replaced sys.stderr
+    """Write a line for people, with commands as they type them, above the progress bar if there is one."""
+    sys.stderr.write(f"{as_typed(text)}\n")  # while there is a bar, rich has replaced sys.stderr
 
 
 @contextmanager

@@ -62,7 +62,7 @@ def lines(tallies: Mapping[str, Tally]) -> Iterator[str]:
         if own.troubled >= FEW and matches and _deviations(own.troubled, own.matches, troubled, matches) > ODD:
             yield (
                 f"careful: on {name} {own.troubled / own.matches:.1%} of the matches were void or had a forfeit, on the"
-                f" other hosts {troubled / matches:.1%}: if it is broken, arena annul --host {name} helps"
+                f" other hosts {troubled / matches:.1%}: if it is broken, `arena annul --host {name}` helps"
             )
 
 

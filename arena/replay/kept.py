@@ -76,7 +76,7 @@ def find(home: Path, name: str) -> Document:
     folder = _folder(home)
     numbers = _numbers(folder) if folder.exists() else []
     if not numbers:
-        raise Unreadable(f"{str(home)!r} keeps no unrated match yet: play one with arena match")
+        raise Unreadable(f"{str(home)!r} keeps no unrated match yet: play one with `arena match`")
     found = _NAME.fullmatch(name)
     number = int(found[1]) if found else numbers[-1]
     if number not in numbers:

@@ -19,12 +19,15 @@ LEGAL = 12
 """Number of legal actions that are named; if there are more, their total is shown."""
 
 
-def fault_card(match: Match, seat: int, *, own: bool = True, printed: bool = True) -> Iterator[str]:
+def fault_card(
+    match: Match, seat: int, *, own: bool = True, printed: bool = True, program: str = "arena"
+) -> Iterator[str]:
     """Yield the lines that explain a seat's forfeit.
 
     They say which decision it was, the question and the answer, the times, how the process ended, what it printed and
-    how to reproduce it. Text from the bot is escaped. Others than the owner of the home do not see how the process was
-    started; and what it printed, unless `printed`, which may tell dice of other matches that are still to be played.
+    how to reproduce it, where the arena is called `program`. Text from the bot is escaped. Others than the owner of the
+    home do not see how the process was started; and what it printed, unless `printed`, which may tell dice of other
+    matches that are still to be played.
     """
     outcome, bot = match.seats[seat], match.line_up[seat]
     evidence = outcome.evidence or {}
@@ -45,7 +48,7 @@ def fault_card(match: Match, seat: int, *, own: bool = True, printed: bool = Tru
         yield "  it printed last:"
         yield from quoted(evidence["output"])
     if request and match.seed is not None:
-        yield f"  again: arena debug {match.id} --seat {seat} --at {request.get('decision')} {bot}"
+        yield f"  again: {program} debug {match.id} --seat {seat} --at {request.get('decision')} {bot}"
 
 
 def decision(evidence: Mapping[str, Any]) -> str:

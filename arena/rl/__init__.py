@@ -8,14 +8,14 @@ It needs the packages of the extra `rl`; nothing else in the arena does. docs/le
 learnt into a bot.
 """
 
-import sys
+from arena.suggest import to_install
 
 try:
     import gymnasium  # noqa: F401 - only to tell whether it is there
     import numpy  # noqa: F401 - only to tell whether it is there
     import pettingzoo  # noqa: F401 - only to tell whether it is there
 except ImportError as error:
-    install = f"{sys.executable} -m pip install pettingzoo gymnasium numpy"
+    install = to_install("rl", "pettingzoo gymnasium numpy")
     raise ImportError(f"arena.rl needs packages that are not there ({error}): {install}") from error
 
 from arena.rl.environment import Environment, rewards

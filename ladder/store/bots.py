@@ -87,7 +87,7 @@ def check_not_banned(db: Database, name: str) -> None:
     """Raise StoreError for a banned bot, or a version of one."""
     bot = name.partition("@")[0]
     if (found := bans(db).get(bot)) is not None:
-        raise StoreError(f"{bot} was banned {found.told} (to lift it: arena ban {bot} --undo --why TEXT)")
+        raise StoreError(f"{bot} was banned {found.told} (to lift it: `arena ban {bot} --undo --why TEXT`)")
 
 
 def field(db: Database, game: str) -> tuple[Version, ...]:

@@ -97,7 +97,7 @@ def printed(db: Database, match: Match, seat: int) -> Printed:
     if not may_be_shown(db, match):
         raise NotFound(
             f"what bots printed in match {match.id} is shown when all that was planned with it has been played:"
-            f" arena ladder --game {match.ladder.key.game} goes on, with --retry where matches were void three times"
+            f" `arena ladder --game {match.ladder.key.game}` goes on, with --retry where matches were void three times"
         )
     rows = db.execute(
         "SELECT lines, process, since, until FROM logs WHERE match = ? AND seat = ? ORDER BY id", [match.id, seat]

@@ -31,7 +31,7 @@ def test_an_annulled_match_says_so_wherever_it_is_shown(home: Path) -> None:
     assert (card["status"], card["annulled"]["why"], len(card["seats"])) == ("annulled", "the machine slept", 2)
     board = typed(*BOARD).out
     assert "2 matches, 2 annulled\n" in board
-    assert "annulled matches count for nothing here: arena log says why" in board
+    assert "annulled matches count for nothing here: `arena log` says why" in board
     assert typed("annul", match, *WHY).err.endswith(": the machine slept\n")
 
 
@@ -50,7 +50,7 @@ def test_the_card_of_a_bot_says_that_its_matches_were_annulled() -> None:
     """Not that it has none yet."""
     typed("annul", "ann", *WHY)
     shown = typed("show", "ann").out
-    assert shown.endswith("all its matches were annulled: arena log says why\n")
+    assert shown.endswith("all its matches were annulled: `arena log` says why\n")
     assert [line.split() for line in shown.splitlines() if line.startswith(("version", "ann@1  "))] == [
         ["version", "matches", "void", "annulled"],
         ["ann@1", "0", "0", "4"],
@@ -76,7 +76,7 @@ def test_a_banned_bot_stays_out_until_the_ban_is_lifted() -> None:
     Path("bob.py").write_text("raise SystemExit")
     for words in (["retire", "bob@1", "--undo"], ["submit", "bob.py", "--sandbox=D"]):
         ran = typed(*words)
-        assert (ran.code, "it read the seeds (to lift it: arena ban bob --undo --why TEXT)" in ran.err) == (1, True)
+        assert (ran.code, "it read the seeds (to lift it: `arena ban bob --undo --why TEXT`)" in ran.err) == (1, True)
     ran = typed("ladder", "--game", "birth", "--bots", "ann,bob", "--sandbox=D")
     assert (ran.code, "'bob' cannot play: it was banned on" in ran.err) == (1, True)
     assert "already, on" in typed("ban", "bob", *WHY).err

@@ -149,7 +149,7 @@ def test_files_in_the_current_folder_are_not_run(tmp_path: Path) -> None:
     [
         (("greedy", "--game", "birth", "--seat", "2"), "--seat 2: with 2 players there are the seats 0 to 1"),
         (("greedy", "random", "random", "--game", "birth"), "BIRTH is for 2 to 3 players, not 4"),
-        (("attach:", "--game", "birth"), "attach: is for arena match"),
+        (("attach:", "--game", "birth"), "attach: is for `arena match`"),
         (("nobody", "--game", "birth"), "unknown bot 'nobody'"),
         (("greedy", "--game", "birth", "--browser", "--lines"), "--lines is for another program than a browser"),
         (("greedy", "--game", "birth", "--browser", "--seat", "2"), "--seat 2: with 2 players"),

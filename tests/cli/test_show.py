@@ -158,7 +158,7 @@ def test_a_bot_without_a_ladder_is_told_why(crowded: Path) -> None:
     with store.open(crowded, checkpoints=True) as db:
         store.bots.add(db, "new", digest=64 * "0", games=["birth"], run=["x"], origin="submitted")
     assert typed("show", "new", "--home", crowded).out.endswith(
-        "\nno matches yet: arena ladder --game birth plays them\n"
+        "\nno matches yet: `arena ladder --game birth` plays them\n"
     )
     with store.open(crowded, checkpoints=True) as db:
         store.retirement.retire(db, "new")
@@ -195,7 +195,7 @@ def test_a_second_chance_is_told_with_the_way_to_give_it_back(home: Path) -> Non
         assert store.chances.use(db, ladder, "bob@1", {"detail": "the process\nexited with code 3"})
         told = typed("show", "bob@1").out
         assert re.search(r"^second chance used in birth, 2 players \(.*: exited with code 3;", told, re.MULTILINE)
-        assert "one match at a time there: arena ladder … --forgive bob@1 gives it back\n" in told
+        assert "one match at a time there: `arena ladder … --forgive bob@1` gives it back\n" in told
         assert "second chance" not in typed("show", "ann").out
         assert store.chances.forgive(db, ladder, "bob@1")
     assert re.search(r"^second chance used .*; given back \d", typed("show", "bob@1").out, re.MULTILINE)

@@ -51,5 +51,5 @@ def test_another_process_that_keeps_matches_takes_no_name(tmp_path: Path, monkey
 
 def test_where_nothing_is_kept_it_is_said_how_to_begin(tmp_path: Path) -> None:
     """In one line."""
-    with pytest.raises(Unreadable, match="keeps no unrated match yet: play one with arena match"):
+    with pytest.raises(Unreadable, match="keeps no unrated match yet: play one with `arena match`"):
         found(tmp_path, "last")

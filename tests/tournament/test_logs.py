@@ -82,7 +82,7 @@ def test_the_log_of_an_unrated_match_is_shown_alone(cwd: Path) -> None:
     assert typed("show", "unrated-1", "--log", "0", *home).out.startswith("match unrated-1, seat 0 (./mine.py)\n")
     assert "nothing is kept of what it printed here" in typed("show", "last", "--log", "1", *home).out
     wrong = typed("show", "last", "--log", "2", *home)
-    said = "Error: --log 2: match unrated-1 has the seats 0 to 1; see arena show --help\n"
+    said = "Error: --log 2: match unrated-1 has the seats 0 to 1; see `arena show --help`\n"
     assert (wrong.code, wrong.err) == (2, said)
 
 
@@ -153,7 +153,7 @@ def test_the_log_of_a_seat_is_text_for_people(cwd: Path, ladder: list[str]) -> N
     assert first.strip() == f"| seat {seat} of 2"
     assert re.fullmatch(rf" *{seat + 1} \| decision {seat + 1}", second)
     ran = typed("show", match, "--log", "2", *home)
-    assert (ran.code, ran.err) == (2, f"Error: --log 2: match {match} has the seats 0 to 1; see arena show --help\n")
+    assert (ran.code, ran.err) == (2, f"Error: --log 2: match {match} has the seats 0 to 1; see `arena show --help`\n")
     assert typed("show", "says", "--log", "0", *home).code == 1
 
 
@@ -256,6 +256,6 @@ def test_after_an_interruption_logs_are_shown_when_the_leg_is_finished(cwd: Path
     show = ("show", match[0], "--log", "0", "--home", cwd / ".arena")
     ran = typed(*show)
     assert (ran.code, ran.err.count("\n")) == (1, 1)
-    assert "is shown when all that was planned with it has been played: arena ladder --game birth goes on" in ran.err
+    assert "is shown when all that was planned with it has been played: `arena ladder --game birth` goes on" in ran.err
     assert arena(*words, cwd=cwd).code == 0
     assert "| decision " in typed(*show).out + typed(*show[:3], "1", *show[4:]).out
