@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from functools import partial
 from typing import TYPE_CHECKING
 
 from arena.cli.output import console, measured, table
-from arena.reports.words import percent
+from arena.reports.words import percent, zero_bots
 
 if TYPE_CHECKING:
     from rich.console import RenderableType
@@ -23,10 +23,10 @@ PLOT = 48
 """Width of a plot in columns, if the terminal has room for that."""
 
 
-def plot_picture(bots: Mapping[str, tuple[float, float]]) -> list[RenderableType]:
+def plot_picture(bots: Mapping[str, tuple[float, float]], zero: Collection[str]) -> list[RenderableType]:
     """Draw the skill of each bot, given as mean and standard deviation, with its 95 % interval, on one scale.
 
-    The line through 0 is the average of the field.
+    The line through 0 is the mean of the bots in `zero` or, if there are none, of the field.
     """
     ends = [end for mu, sigma in bots.values() for end in (mu - SURE * sigma, mu + SURE * sigma)]
     low, high = min([0.0, *ends]), max([0.0, *ends])
@@ -44,7 +44,7 @@ def plot_picture(bots: Mapping[str, tuple[float, float]]) -> list[RenderableType
         line[begin : end + 1] = ["├", *"─" * (end - begin - 1), "┤"] if end > begin else ["┼"]
         line[column(mu)] = "●"
         rows.add_row(bot, "".join(line))
-    return ["\nestimated skill with its 95 % interval; ┊ is the average of the field", rows]
+    return [f"\nestimated skill with its 95 % interval; ┊ is the mean of {zero_bots(zero)}", rows]
 
 
 def cross_picture(

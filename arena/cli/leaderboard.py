@@ -68,7 +68,7 @@ def leaderboard(
     """Show who is best, and how sure that is.
 
     Bots are in the order of their rating, which is mu − 3 sigma: what they are almost certainly worth, above the
-    average of the bots that the ladder began with. mu is the estimated skill, sigma its uncertainty; settled is mu
+    mean of the bots that the ladder began with. mu is the estimated skill, sigma its uncertainty; settled is mu
     computed from all matches at once. points is the percentage of the possible points, with a 95 % interval, or – in
     the first round. ~ marks a bot that is not significantly worse than the one above it.
 
@@ -90,7 +90,7 @@ def leaderboard(
         board = reports.leaderboard(db, ladder, game, cross=cross, by_seat=by_seat)
         if as_json:
             return print_json(board)
-        drawn = plot_picture(_skills(board)) if plot and board.bots else []
+        drawn = plot_picture(_skills(board), board.zero) if plot and board.bots else []
         return draw(picture(board), *drawn, *_more_pictures(board), wide=cross)
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import math
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from typing import TYPE_CHECKING, Any
 
 from arena.suggest import printable
@@ -33,6 +33,11 @@ def percent(estimate: Estimate | HeadToHead | None) -> str:
         return f"{mean:z.1f}±{high - mean:.1f}"
     digits = 0 if high - low > 1 else 1  # with none, 99.8 would seem to lie between 100 and 100
     return f"{mean:z.1f} ({low:z.{digits}f}–{high:.{digits}f})"  # z: an end just below 0 is 0, not -0
+
+
+def zero_bots(zero: Collection[str]) -> str:
+    """Return whose mean mu is 0 in tables and plots: `zero` of a leaderboard."""
+    return "the bots that the ladder began with" if zero else "the field"
 
 
 def title(game: Game[Any], seats: int) -> str:

@@ -51,6 +51,7 @@ def _environment() -> Environment:
         "span": words.span,
         "when": when,
         "why": words.why,
+        "zero_bots": words.zero_bots,
     }
     made.globals |= {"game_title": game_title, "interval": plots.interval}
     return made

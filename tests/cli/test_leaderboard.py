@@ -75,7 +75,9 @@ def test_a_plot_shows_every_bot_on_one_scale(width: str, home: Path, monkeypatch
     del home
     monkeypatch.setenv("COLUMNS", width)
     out = typed(*LEADERBOARD, "--plot").out
-    _, plot = out.split("estimated skill with its 95 % interval; ┊ is the average of the field\n")
+    _, plot = out.split(
+        "estimated skill with its 95 % interval; ┊ is the mean of the bots that the ladder began with\n"
+    )
     _, _, *rows = plot.splitlines()
     assert all(re.fullmatch(r"\w+@\d [ ┊]+├?─*●─*┤?[ ┊]*", row) for row in rows), rows
     means = [row.index("●") for row in rows]
@@ -342,7 +344,7 @@ def test_an_opponent_met_once_does_not_blur_the_points() -> None:
 
 @pytest.mark.usefixtures("home")
 def test_both_ratings_have_their_zero_at_the_same_bots() -> None:
-    """The average of the bots that the ladder began with is 0 in every column."""
+    """The mean of the bots that the ladder began with is 0 in every column."""
     assert typed("leaderboard", "--game", "birth", "--settle").code == 0
     board = json.loads(typed(*LEADERBOARD, "--json").out)
     ann, bob = board["bots"]
@@ -359,6 +361,7 @@ def test_the_zero_of_a_ladder_of_old_stays_the_field_as_it_is(home: Path) -> Non
     assert (board["zero"], board["centre"]) == ([], ann["mu"])  # the only one without a newer version
     assert board["settled_centre"] == ann["settled"]["mu"]
     first, second = (line.split() for line in typed(*LEADERBOARD).out.splitlines()[3:5])
+    assert "┊ is the mean of the field\n" in typed(*LEADERBOARD, "--plot").out
     assert first[3] == first[5] == "+0.00"
     assert second[4] == f"{bob['mu'] - ann['mu']:+.2f}"
 

@@ -105,6 +105,13 @@ def test_a_ladder_of_a_game_that_is_gone_is_named_without_a_link(
     assert f"/ladder/{ladder.id}" not in links(front)
 
 
+def test_the_page_of_a_ladder_calls_zero_what_the_leaderboard_does(site: TestClient, ladder: store.Ladder) -> None:
+    """Below the table, and below the plot, over whose matches the zero is one, that of today."""
+    said = text(site.get(f"/ladder/{ladder.id}").text)
+    assert "almost certainly worth, above the mean of the bots that the ladder began with." in said
+    assert "; 0 is the mean, as it is now, of the bots that the ladder began with." in said
+
+
 def test_links_to_headings_lead_to_them(site: TestClient) -> None:
     """Between the pages of the documentation and within them."""
     pages = {link: site.get(link).text for link in links(site.get("/docs/").text) if link.startswith("/docs/")}
