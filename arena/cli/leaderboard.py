@@ -78,8 +78,10 @@ def leaderboard(
     """
     seats = check_players(game, players)
     if watch:
-        if as_json or cross or by_seat or plot or settles or not sys.stdout.isatty():
-            raise click.UsageError("--watch repaints a terminal with the leaderboard alone: leave it or the rest out")
+        if as_json or cross or by_seat or plot or settles:
+            raise click.UsageError("--watch shows the leaderboard alone: leave it out, or the other options")
+        if not sys.stdout.isatty():
+            raise click.UsageError("--watch repaints a terminal, and stdout is none: leave it out")
         return _watch(game, seats, ladder_id, home)
     if settles:
         _settle(game, seats, ladder_id, home)

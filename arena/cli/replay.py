@@ -80,8 +80,8 @@ def _summary(shown: Document, caution: str, named: Sequence[str]) -> Iterator[st
     if match.caution:
         yield match.caution
     yield from map(printable, told.head(shown))
-    decisions = sum(choice.ms is not UNSET for step in match.steps for choice in step.choices)
-    yield f"\n{len(match.steps) - 1:,} steps, {decisions:,} decisions"
+    chosen = sum(choice.ms is not UNSET for step in match.steps for choice in step.choices)
+    yield f"\n{len(match.steps) - 1:,} steps, in which bots made {chosen:,} choices"
     yield from (f"  step {number}: {', '.join(step.events)}" for number, step in enumerate(match.steps) if step.events)
     yield from map(printable, told.end(shown))
     printed = sum(len(said.lines) for step in match.steps for said in step.printed)

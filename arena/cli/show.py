@@ -249,8 +249,8 @@ def _show_match(match: Match, card: MatchCard) -> None:
 
 
 def _seats(card: MatchCard) -> Any:
-    numbers = ("seat", "place", "score", "decisions", "thought", "longest")
-    rows = table("seat", "bot", "place", "score", "decisions", "thought", "longest", "forfeit", right=numbers)
+    numbers = ("seat", "place", "score", "answers", "thought", "longest")
+    rows = table("seat", "bot", "place", "score", "answers", "thought", "longest", "forfeit", right=numbers)
     for seat, outcome in enumerate(card.seats):
         times = [f"{outcome.think_total:.3f} s", f"{outcome.think_max * 1000:.1f} ms"]
         cells = [str(outcome.rank + 1), str(outcome.score), str(outcome.decisions), *times, outcome.forfeit or ""]

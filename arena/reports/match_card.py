@@ -20,6 +20,7 @@ class MatchSeat(Report):
     forfeit: str | None
     evidence: Mapping[str, Any] | None
     decisions: int
+    """How often it answered."""
     think_total: float
     think_max: float
     bot: str

@@ -77,7 +77,8 @@ USAGE: dict[str, tuple[list[str], list[str]]] = {
     "no such time": (["annul", "ann", "--why", "x", "--since", "yesterday"], ["'yesterday'", "2026-07-31"]),
     "a time before all others": (["ban", "ann", "--why", "x", "--since", "0001-01-01"], ["'0001-01-01'"]),
     "a ban lifted since": (["ban", "ann", "--why", "x", "--undo", "--since", "2026-07-31"], ["--since", "--undo"]),
-    "nothing to repaint": (["leaderboard", *BIRTH, "--watch"], ["--watch", "terminal"]),
+    "nothing to repaint": (["leaderboard", *BIRTH, "--watch"], ["--watch repaints a terminal, and stdout is none"]),
+    "more than it repaints": (["leaderboard", *BIRTH, "--watch", "--plot"], ["--watch shows the leaderboard alone"]),
 }
 
 

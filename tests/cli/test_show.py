@@ -221,6 +221,9 @@ def test_a_match_is_found_by_the_beginning_of_its_id(forfeited: store.Match) -> 
     """With what each seat did, and the seed, as the group is done."""
     shown = typed("show", forfeited.id[:7]).out
     assert shown.startswith(f"match {forfeited.id}: birth, ladder {forfeited.ladder.id}, done\n")
+    heads, _, *seats = (line.split() for line in shown[shown.index("seat  bot") :].splitlines()[:4])
+    assert heads == ["seat", "bot", "place", "score", "answers", "thought", "longest", "forfeit"]
+    assert ["bob@1", "2", "0", "3", "0.500", "s"] in [row[1:7] for row in seats]  # it crashed at decision 4
     assert f"seed {forfeited.seed.hex() if forfeited.seed else ''}\n" in shown
 
 

@@ -62,6 +62,8 @@ def test_where_there_is_no_terminal_a_summary_comes_first(path: Path) -> None:
         said[: 1 + len(document.bots)]
         == [line for line in whole if not line.startswith("  |")][: 1 + len(document.bots)]
     )
+    chosen = sum(line.startswith("step ") and ", decision " in line for line in whole)
+    assert f"{len(report.steps) - 1} steps, in which bots made {chosen} choices" in said
     events = [f"  step {number}: {', '.join(step.events)}" for number, step in enumerate(report.steps) if step.events]
     assert events
     assert [line for line in said if line.startswith("  step ")] == events
