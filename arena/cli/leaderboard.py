@@ -23,6 +23,7 @@ from arena.cli.stderr import say
 from arena.cli.typed import as_typed, typed_as
 from arena.games.rules import Game
 from arena.reports import leaderboard as reports
+from arena.reports import words
 from arena.reports.front import progress as progress_of
 from arena.reports.leaderboard import Leaderboard, NoLeaderboard, RankedBot, centre, settled_centre
 from arena.reports.words import pace, percent, state, title, unusual
@@ -93,7 +94,7 @@ def leaderboard(
         if as_json:
             return print_json(board)
         drawn = plot_picture(_skills(board), board.zero) if plot and board.bots else []
-        return draw(picture(board), *drawn, *_more_pictures(board), wide=cross)
+        return draw(picture(board, store.ladders.waiting(db, ladder)), *drawn, *_more_pictures(board), wide=cross)
 
 
 def _settle(game: Game[Any], seats: int, ladder_id: str | None, home: Path) -> None:
@@ -137,8 +138,11 @@ def find(db: Database, game: Game[Any], seats: int, ladder_id: str | None) -> La
     raise store.NotFound(f"no ladder {ladder_id!r} of {title(game, seats)}: there is {known}")
 
 
-def picture(board: Leaderboard) -> Group:
-    """Make the picture of a leaderboard; on a narrow terminal it has fewer columns."""
+def picture(board: Leaderboard, waiting: Sequence[str] = ()) -> Group:
+    """Make the picture of a leaderboard; on a narrow terminal it has fewer columns.
+
+    `waiting` names the bots without a rated match, which the board only counts.
+    """
     game = games.game(board.game)
     settings = "".join(f", {setting}" for setting in unusual(game, board.limits, board.options))
     counts = state(board.matches)
@@ -146,7 +150,7 @@ def picture(board: Leaderboard) -> Group:
     apart = " " if len(f"{head} {counts}") <= console().width else "\n"
     bots = board.provisional or board.bots
     rows = [_rows(bots, board.zero)] if bots else []
-    return Group(Text(f"{head}{apart}{counts}", style="bold"), *rows, *_notes(board, bots))
+    return Group(Text(f"{head}{apart}{counts}", style="bold"), *rows, *_notes(board, bots, waiting))
 
 
 def _rows(bots: Sequence[RankedBot], zero: Sequence[str]) -> Table:
@@ -187,15 +191,14 @@ def _mark(bot: RankedBot) -> str:
     return "" if bot.status == "current" else f" ({bot.status})"
 
 
-def _notes(board: Leaderboard, bots: Sequence[RankedBot]) -> Iterator[str]:
+def _notes(board: Leaderboard, bots: Sequence[RankedBot], waiting: Sequence[str]) -> Iterator[str]:
     """Yield the notes below the table, which shows these bots."""
     matches = board.matches
     if board.provisional:
         early = matches.done - matches.rated
         yield f"provisional: matches are rated in the order of the schedule, and {early:,} of these came early"
     elif board.waiting:
-        more = "more " if board.bots else ""
-        yield f"{board.waiting:,} {more}bot{'s have' if board.waiting > 1 else ' has'} no rated match yet"
+        yield words.waiting(board.waiting, waiting, more=bool(board.bots))
     if not all(bot.sure for bot in bots):
         yield "~ not certainly worse than the bot above it: more rounds would tell"
     if board.settled_matches < matches.rated:
@@ -236,4 +239,5 @@ def _watched(db: Database, ladder: Ladder, game: Game[Any], home: Path) -> Rende
     now = progress_of(db, ladder, running=store.database.is_running(home))
     how = pace(now)
     state = f"playing now{how and f': {how}'}" if now.running else "nobody plays it now"
-    return Group(picture(reports.leaderboard(db, ladder, game)), Text(state, style="bold"))
+    board = picture(reports.leaderboard(db, ladder, game), store.ladders.waiting(db, ladder))
+    return Group(board, Text(state, style="bold"))

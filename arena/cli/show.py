@@ -168,7 +168,8 @@ def _show_bot(card: BotCard, game: Game[Any] | None, banned: Correction | None) 
     click.echo(f"sha256 {bot.digest}" + (f", built {bot.built}" if bot.built else ""))
     for chance in card.chances:
         click.echo(as_typed(_second_chance(label, chance)))
-    draw("\nfinished matches in all ladders, and how many of them it forfeited", _faults(card.faults))
+    forfeited = "and how many of them it forfeited" if any(each.forfeits for each in card.faults) else "none forfeited"
+    draw(f"\nfinished matches in all ladders, {forfeited}", _faults(card.faults))
 
     for ladder in card.ladders:
         draw(*in_ladder(label, ladder))
@@ -176,6 +177,9 @@ def _show_bot(card: BotCard, game: Game[Any] | None, banned: Correction | None) 
         draw(f"\n{len(card.matches):,} of its matches, forfeited ones first, then the latest", _matches(card.matches))
     elif not card.ladders:
         click.echo(as_typed(_nothing(card, label, game)))
+    listed = [each.id for each in card.matches] + [each.id for ladder in card.ladders for each in ladder.worth_a_look]
+    if listed:
+        click.echo(f"\nwhat happened in one of these matches: {typed_as('show', listed[0])}")
 
 
 def _nothing(card: BotCard, label: str, game: Game[Any] | None) -> str:

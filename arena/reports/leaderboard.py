@@ -164,7 +164,7 @@ def leaderboard(
         shares = evidence or store.evidence.shares_now(db, ladder, labels)
         zero = store.ladders.founders(db, ladder)
         waiting, named = (
-            store.ladders.waiting(db, ladder),
+            len(store.ladders.waiting(db, ladder)),
             _Named(store.journal.titles(db), store.journal.bans(db).keys()),
         )
     key = ladder.key

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import math
-from collections.abc import Collection, Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from arena.suggest import printable
@@ -17,6 +17,8 @@ if TYPE_CHECKING:
 
 PLAYABLE = 1_000_000
 """Number of groups of one pair of bots up to which it makes sense to say that they would settle something."""
+NAMED = 10
+"""Number of bots that are named where there may be hundreds."""
 LINE_CHARACTERS = 300
 """Number of characters shown of a line that a bot printed, where it is quoted to explain a fault."""
 
@@ -70,6 +72,17 @@ def state(matches: MatchCounts) -> str:
     if matches.annulled:
         text += f", {matches.annulled:,} annulled"
     return text
+
+
+def waiting(count: int, bots: Sequence[str], *, more: bool) -> str:
+    """Return how many bots have no rated match, and which, as far as they are given and few enough to be read.
+
+    `more` says that others have.
+    """
+    who = f"{count:,} {'more ' * more}bot{'s have' if count > 1 else ' has'} no rated match yet"
+    if not bots:
+        return who
+    return f"{who}: {', '.join(bots[:NAMED])}" + (f" and {len(bots) - NAMED:,} others" if len(bots) > NAMED else "")
 
 
 def pace(progress: Progress) -> str:

@@ -13,7 +13,7 @@ from arena.reports.history import rating_history
 from arena.reports.leaderboard import HeadToHead, Leaderboard, RankedBot, leaderboard, settled_centre
 from arena.reports.leaderboard import centre as centre_of
 from arena.reports.matches import ladder_matches, selected
-from arena.reports.words import state, title, unusual
+from arena.reports.words import state, title, unusual, waiting
 from arena.site import plots
 from arena.site.cache import Made
 from arena.site.rendering import render
@@ -48,6 +48,7 @@ def page(db: Database, request: Request, running: bool) -> Made:
             name=title(game, board.players),
             settings=unusual(game, board.limits, board.options),
             state=state(board.matches),
+            waiting=waiting(board.waiting, store.ladders.waiting(db, ladder), more=bool(board.bots)),
             progress=now,
             cross=_cross(board),
             places=board.places or {},

@@ -173,15 +173,15 @@ def to_play(db: Database, ladder: Ladder) -> dict[str, int]:
     return dict(rows)
 
 
-def waiting(db: Database, ladder: Ladder) -> int:
-    """Count the bots that were ever in the field, have no rated match and are not retired."""
-    (bots,) = db.execute(
-        "SELECT count(DISTINCT value) FROM legs, json_each(legs.field) WHERE ladder = ?"
+def waiting(db: Database, ladder: Ladder) -> tuple[str, ...]:
+    """Return the labels of the bots that were ever in the field, have no rated match and are not retired."""
+    rows = db.execute(
+        "SELECT DISTINCT value FROM legs, json_each(legs.field) WHERE ladder = ?"
         " AND value NOT IN (SELECT version FROM ratings WHERE ladder = legs.ladder"
-        " UNION SELECT label FROM versions WHERE retired IS NOT NULL)",
+        " UNION SELECT label FROM versions WHERE retired IS NOT NULL) ORDER BY value",
         [ladder.id],
-    ).fetchone()
-    return int(bots)
+    )
+    return tuple(label for (label,) in rows)
 
 
 def founders(db: Database, ladder: Ladder) -> tuple[str, ...]:

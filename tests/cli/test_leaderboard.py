@@ -17,7 +17,7 @@ from arena import games
 from arena.cli.evidence import cross_picture, seat_picture
 from arena.cli.output import draw
 from arena.referee.limits import Limits
-from arena.reports import front
+from arena.reports import front, words
 from arena.reports.leaderboard import Estimate, head_to_head, leaderboard
 from arena.reports.words import pace, percent, unusual
 from ladder import store
@@ -384,16 +384,24 @@ def test_no_rating_changes_because_another_bot_enters_or_goes(cwd: Path) -> None
         assert abs(after[each]["rating"] - before[each]) <= abs(moved) / 2 + 1e-9
 
 
-def test_bots_without_a_rated_match_are_counted(home: Path) -> None:
+def test_bots_without_a_rated_match_are_named(home: Path) -> None:
     """An empty table, or a field of fewer bots than play, would be read as a result."""
     with store.open(home, checkpoints=True) as db:
         (ladder,) = store.ladders.all(db)
         store.ladders.plan(db, ladder, ["ann", "bob@1", "bob@2"], rounds=3)
         another = store.ladders.find_or_make(db, ladder.key._replace(seats=3), draw_probability=0.0)
         store.ladders.plan(db, another, ["ann", "bob@1", "bob@2"], rounds=1)
-    assert "1 more bot has no rated match yet" in typed(*LEADERBOARD).out.splitlines()
+    assert "1 more bot has no rated match yet: bob@2" in typed(*LEADERBOARD).out.splitlines()
     _, *below = typed(*LEADERBOARD, "-p", "3").out.splitlines()
-    assert below == ["3 bots have no rated match yet"]
+    assert below == ["3 bots have no rated match yet: ann@1, bob@1, bob@2"]
+
+
+def test_of_many_bots_without_a_match_some_are_named() -> None:
+    """A class may have two hundred."""
+    bots = [f"b{number}@1" for number in range(12)]
+    named = ", ".join(bots[:10])
+    assert words.waiting(12, bots, more=False) == f"12 bots have no rated match yet: {named} and 2 others"
+    assert words.waiting(1, (), more=True) == "1 more bot has no rated match yet"
 
 
 @pytest.mark.parametrize(

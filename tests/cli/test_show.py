@@ -29,7 +29,7 @@ def forfeited(home: Path) -> store.Match:
 
 def test_a_bot_is_shown_with_its_forfeits_first(forfeited: store.Match) -> None:
     """Who looks a bot up mostly wants to know what went wrong."""
-    head, _, sha, *_, columns, _, first, one, two, three = typed("show", "bob@1", "-n", "10").out.splitlines()
+    head, _, sha, *_, columns, _, first, one, two, three, _, _ = typed("show", "bob@1", "-n", "10").out.splitlines()
     assert head == "bob@1: submitted, plays birth"
     assert sha == "sha256 " + 64 * "b"
     assert columns.split() == ["match", "game", "bots", "by", "seat", "seat", "place", "score", "forfeit"]
@@ -50,6 +50,28 @@ def test_the_card_tells_how_a_bot_did_in_a_ladder(forfeited: store.Match) -> Non
         f"{forfeited.id} forfeit: crash 0 2 0",
     ):
         assert line.split() in told, line
+
+
+def test_the_card_of_a_bot_ends_with_what_to_type_next(forfeited: store.Match) -> None:
+    """An id alone tells a newcomer nothing; whoever has no matches is told of none."""
+    shown = typed("show", "bob@1").out
+    before, asked = shown.splitlines()[-2:]
+    said, command = asked.split(": ")
+    assert (before, said) == ("", "what happened in one of these matches")
+    program, *words = command.split()
+    assert program == "arena"
+    assert typed(*words).out.startswith("match ")
+    assert "\nfinished matches in all ladders, and how many of them it forfeited\n" in shown
+    assert words[-1] == forfeited.id
+
+
+@pytest.mark.parametrize(("bot", "told"), [("ann", "none forfeited"), ("bob@1", "and how many of them it forfeited")])
+def test_a_card_promises_no_column_that_it_has_not(bot: str, told: str, home: Path) -> None:
+    """In the terminal and as a page."""
+    assert f"\nfinished matches in all ladders, {told}\n" in typed("show", bot).out
+    page = home.parent / "page.html"
+    assert typed("show", bot, "--html", page).code == 0
+    assert f"Finished matches in all ladders, {told}" in page.read_text()
 
 
 def test_times_are_told_with_the_limit_and_as_shares_of_frames(home: Path) -> None:
