@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import shlex
 import sys
+import unicodedata
 from collections.abc import Iterable
 from pathlib import Path
 
@@ -14,8 +15,11 @@ NAMES = 30
 
 
 def short(text: str) -> str:
-    """Quote and escape text from a user for a message; a long one is cut."""
-    return ascii(text) if len(text) <= 40 else f"{text[:40]!a} …"
+    """Quote text from a user for a message; a long one is cut, and what is not printable is escaped.
+
+    Letters of any language stay as they are: standard error escapes those that its encoding lacks.
+    """
+    return repr(text) if len(text) <= 40 else f"{text[:40]!r} …"
 
 
 def printable(text: str) -> str:
@@ -34,8 +38,13 @@ def meant(given: str, known: Iterable[str]) -> str:
     """Return a remark that suggests the most similar known name; empty if none is similar."""
     from difflib import get_close_matches  # imported here, because few names are wrong
 
-    close = get_close_matches(given.lower(), known, n=1)
+    close = get_close_matches(_plain(given), known, n=1)
     return f" (did you mean {close[0]}?)" if close else ""
+
+
+def _plain(text: str) -> str:
+    """Return a text as names of bots are written: in small letters, without accents."""
+    return "".join(char for char in unicodedata.normalize("NFKD", text.casefold()) if not unicodedata.combining(char))
 
 
 def to_install(extra: str, packages: str, clone: Path = CLONE) -> str:

@@ -137,7 +137,7 @@ def _checked(table: str, columns: list[str], row: tuple[Any, ...]) -> tuple[Any,
     """Return a row as it is. Raises DataError for text that the arena would not write there."""
     for column, value in zip(columns, row, strict=True):
         if isinstance(value, str) and not _is_ours(column, value):
-            raise sqlite3.DataError(f"{value[:40]!a} in column {column} of table {table}")
+            raise sqlite3.DataError(f"{value[:40]!r} in column {column} of table {table}")
     return row
 
 
