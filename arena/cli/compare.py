@@ -54,7 +54,7 @@ DIFFERENCES = (0.01, 0.005, 0.002, 0.001)
 @game_option
 @players_option
 @click.option("--field", metavar="X,Y,…", help="Compare how they fare among these bots.  [default: each other]")
-@click.option("--matches", type=MATCHES, metavar="N", default=20_000, help="Give up after so many matches.")
+@click.option("-n", "--matches", type=MATCHES, metavar="N", default=20_000, help="Give up after so many matches.")
 @click.option("--budget", type=MATCHES, hidden=True, help="Former name of --matches.")
 @click.option(
     "--difference",

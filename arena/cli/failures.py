@@ -31,6 +31,13 @@ LACKS = {errno.EMFILE, errno.ENFILE, errno.ENOMEM, errno.EAGAIN}
 """Errors of a call that needed something of which the machine, or this user, has no more."""
 
 
+SEATED = {
+    "match": "the number of bots is the number of players",
+    "play": "you and the bots that you name are the players",
+}
+"""Why a command does not take `--players`, as others do."""
+
+
 class OneLine(click.ClickException):
     """A failure that prints `Error: …` and nothing else, with commands as people type them."""
 
@@ -72,8 +79,15 @@ def _of_the_system(error: OSError) -> str:
 
 
 def _usage(error: click.UsageError) -> str:
-    message = error.format_message().rstrip(".")
+    message = (_instead(error) or error.format_message()).rstrip(".")
     return f"{message}; see `{error.ctx.command_path} --help`" if error.ctx else message
+
+
+def _instead(error: click.UsageError) -> str | None:
+    """Return what to say of `--players` to a command that counts bots; click would propose what only looks alike."""
+    asked = isinstance(error, click.NoSuchOption) and error.option_name in ("-p", "--players")
+    why = SEATED.get(error.ctx.command.name or "") if asked and error.ctx else None
+    return why and f"{error.message.rstrip('.')}: {why}"
 
 
 def _expected() -> tuple[type[Exception], ...]:

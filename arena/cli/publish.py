@@ -18,7 +18,7 @@ QUIET = 2.0
 
 @click.command()
 @click.argument("target", metavar="DIR", type=click.Path(file_okay=False, path_type=Path))
-@click.option("--matches", type=Whole(0), default=200, metavar="N", help="Show at most N matches of each ladder.")
+@click.option("-n", "--matches", type=Whole(0), default=200, metavar="N", help="Show at most N matches of each ladder.")
 @home_option
 @json_option
 def publish(target: Path, matches: int, home: Path, as_json: bool) -> None:

@@ -78,6 +78,14 @@ USAGE: dict[str, tuple[list[str], list[str]]] = {
     "a time before all others": (["ban", "ann", "--why", "x", "--since", "0001-01-01"], ["'0001-01-01'"]),
     "a ban lifted since": (["ban", "ann", "--why", "x", "--undo", "--since", "2026-07-31"], ["--since", "--undo"]),
     "nothing to repaint": (["leaderboard", *BIRTH, "--watch"], ["--watch repaints a terminal, and stdout is none"]),
+    "players that are counted": (
+        ["match", "random", "random", *BIRTH, "--players", "2"],
+        ["No such option '--players': the number of bots is the number of players; see `arena match --help`"],
+    ),
+    "players at a table": (["play", "random", *BIRTH, "-p", "2"], ["'-p': you and the bots that you name are"]),
+    "another option that is none": (["match", "random", *BIRTH, "--play"], ["Did you mean '--replay'?"]),
+    "too few matches, in short": (["compare", "random", "greedy", *BIRTH, "-n", "1"], ["'-n' / '--matches'", "2<=x"]),
+    "no number of matches, in short": (["publish", "public", "-n", "-1"], ["'-n' / '--matches'"]),
     "more than it repaints": (["leaderboard", *BIRTH, "--watch", "--plot"], ["--watch shows the leaderboard alone"]),
 }
 

@@ -171,3 +171,20 @@ def test_an_unknown_way_to_render_is_refused_by_name(kind: Any) -> None:
     """A mode that does nothing looks like an environment that is broken."""
     with pytest.raises(ValueError, match="unknown render_mode 'rgb_array': modes are None, 'ansi', 'human'"):
         kind("birth", render_mode="rgb_array")
+
+
+def test_what_pickle_cannot_name_can_still_be_copied() -> None:
+    """As docs/learning.md says: pickle finds an opponent by its name in a module, and a lambda has none."""
+    env = Environment("birth", opponents=[lambda turn: turn.legal[0], None])
+    env.reset(seed=7)
+    with pytest.raises((AttributeError, pickle.PicklingError)):
+        pickle.dumps(env)
+    assert copy.deepcopy(env).position == env.position
+    named = Environment("birth", opponents=[first_legal, None])
+    named.reset(seed=7)
+    assert pickle.loads(pickle.dumps(named)).position == env.position
+
+
+def first_legal(turn: Turn) -> int:
+    """An opponent at the top of a module."""
+    return turn.legal[0]
