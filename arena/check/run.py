@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import asyncio
 import time
-from collections import deque
-from collections.abc import Callable, Iterator, Sequence
+from collections import Counter, deque
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import AbstractAsyncContextManager
 from functools import partial
+from types import MappingProxyType
 from typing import Any, NamedTuple, TypeAlias
 
 from arena.check.advice import ADVICE, LAST_LINE, advise
@@ -65,6 +66,8 @@ class Checked(NamedTuple):
     typical: float | None = None
     """Milliseconds that half of all decisions took at most."""
     untried: Sequence[Untried] = ()
+    matches: Mapping[str, int] = MappingProxyType({})
+    """How many matches the bot played to their end, by the name of the check."""
 
     @property
     def failed(self) -> list[Finding]:
@@ -87,13 +90,15 @@ def check(program: Program, limits: Limits, sandbox: Sandbox, report: Report, ex
             untried.append(Untried(LATE, extent.why))
         failed = {failure.game for failure in failures}
         able = [trial.game for trial, _ in played if trial.game not in failed]
+        matches = Counter(f"play {trial.game}" for trial, _ in played)
         if not able or findings[0].detail is not None:
             why = NOT_STARTED if findings[0].detail is not None else "it played no game to its end"
             untried += [Untried(probe.name, why) for probe in steps.probes]
-            return Checked(findings, untried=untried)
+            return Checked(findings, untried=untried, matches=matches)
         start = partial(examined, entrant, limits.start, sandbox)
         found, skipped = asyncio.run(_probe(start, able[0], limits, steps))
-        return Checked([*findings, *found], times(played), forecast(played), typical(played), [*untried, *skipped])
+        findings, untried = [*findings, *found], [*untried, *skipped]
+        return Checked(findings, times(played), forecast(played), typical(played), untried, matches)
 
 
 class Steps:

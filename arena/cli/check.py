@@ -74,7 +74,7 @@ def check(
       arena check ./mine.py --quick
     """
     games = [game.name for game in plays]
-    shown = progress("checking", "steps", begins=True, paced=False, caution=sandbox.warning)
+    shown = progress("checking", "matches and tests", begins=True, paced=False, caution=sandbox.warning)
     with run_folder() as scratch, shown as report:
         building = Building(report.announce, report.passing)
         taken = admission.prepare(
@@ -124,7 +124,10 @@ def _some(paths: Sequence[str]) -> str:
 def _show(checked: Checked) -> None:
     rows = table("check", "", "")
     for finding in checked.findings:
-        rows.add_row(finding.name, "ok" if finding.detail is None else "FAILED", printable(finding.detail or ""))
+        passed = finding.detail is None
+        rows.add_row(
+            finding.name, "ok" if passed else "FAILED", printable(finding.detail or _counted(checked, finding))
+        )
     draw(rows)
     if checked.untried:
         click.echo()
@@ -141,6 +144,12 @@ def _show(checked: Checked) -> None:
     if checked.failed:
         click.echo()
         explain(checked.failed[0])
+
+
+def _counted(checked: Checked, finding: Finding) -> str:
+    """Return how many matches a check was, if it was some."""
+    matches = checked.matches.get(finding.name, 0)
+    return f"{matches} match{'es' * (matches != 1)}" if matches else ""
 
 
 def _times(times: Sequence[Times]) -> Any:

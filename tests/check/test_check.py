@@ -226,6 +226,7 @@ def test_a_quick_check_plays_one_match_of_each_game(tmp_path: Path) -> None:
     """Enough to say that the bot runs; what it leaves out is named."""
     found = checked(tmp_path, HONEST, plays=["birth", "buttons"], extent=QUICK)
     assert (found.failed, found.forecast and found.forecast.matches) == ([], 2)
+    assert found.matches == {"play birth": 1, "play buttons": 1}
     assert [finding.name for finding in found.findings][:3] == ["start", "play birth", "play buttons"]
     assert untried(found).keys() == {"birth with 3 players", "buttons with 2, 3 players", "late question"}
 
@@ -315,8 +316,11 @@ def test_the_answer_says_what_was_not_tried_and_what_a_decision_takes(cwd: Path)
     (cwd / "mine.py").write_text(HONEST)
     ran = typed("check", "mine.py", "--game", "birth", "--quick")
     assert ran.code == 0
-    assert re.match(r"checking: 6 steps to go; about \d s for a fast bot; it has 30 s to join\n", ran.err)
+    assert re.match(r"checking: 6 matches and tests to go; about \d s for a fast bot; it has 30 s to join\n", ran.err)
     assert "\nnot tried, since --quick leaves it out: birth with 3 players; late question\n" in ran.out
+    rows = re.findall(r"^(\S.*?)  +ok(?:  (\d) match)?$", ran.out, re.MULTILINE)  # the start is part of the match
+    assert sum(int(matches or 1) for name, matches in rows if name != "start") == 6
+    assert ("play birth", "1") in rows
     assert re.search(r"^about \S+ ms a decision: half of them took less$", ran.out, re.MULTILINE)
     data = json.loads(typed("check", "mine.py", "--game", "birth", "--quick", "--json").out)
     assert {each["check"] for each in data["not_tried"]} == {"birth with 3 players", "late question"}
