@@ -124,10 +124,8 @@ def _some(paths: Sequence[str]) -> str:
 def _show(checked: Checked) -> None:
     rows = table("check", "", "")
     for finding in checked.findings:
-        passed = finding.detail is None
-        rows.add_row(
-            finding.name, "ok" if passed else "FAILED", printable(finding.detail or _counted(checked, finding))
-        )
+        said = _counted(checked, finding) if finding.detail is None else printable(finding.detail)
+        rows.add_row(finding.name, "ok" if finding.detail is None else "FAILED", said)
     draw(rows)
     if checked.untried:
         click.echo()

@@ -382,6 +382,14 @@ def test_the_rules_are_told_where_they_are_needed(name: str) -> None:
     assert len(told) > 1000
 
 
+def test_the_rules_name_cells_as_people_type_them() -> None:
+    """How their numbers are computed is for authors of bots."""
+    told = rulebook.rules(games.game("buttons"))
+    assert told.endswith("`place 3,2` is the second cell of the third row.")
+    assert "(row − 1)" not in told
+    assert games.game("buttons").action_name(6 * (3 - 1) + (2 - 1)) == "place 3,2"
+
+
 def test_where_there_is_no_documentation_the_rules_are_those_of_the_code(monkeypatch: pytest.MonkeyPatch) -> None:
     """An arena that was installed has no pages; so it is with a game of another package."""
     monkeypatch.setattr(rulebook, "PAGE", Path("nowhere"))
