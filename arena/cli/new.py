@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import re
 import shlex
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -37,6 +39,7 @@ def new(bot: Path, language: str, plays: tuple[Game[Any], ...], as_json: bool) -
     missing = missing_tools(manifest)
     path = str(bot) if bot.is_absolute() else f"./{bot}"
     game = begin_with(manifest.games or ())
+    _tell_what_is_next(bot, game, [game.name for game in plays])
     steps = [typed_as("check", path), typed_as("submit", path), typed_as("ladder", "--game", game)]
     if as_json:
         made = NewBot(folder=str(bot), name=manifest.name or "", language=language, missing=missing, next=steps)
@@ -46,3 +49,20 @@ def new(bot: Path, language: str, plays: tuple[Game[Any], ...], as_json: bool) -
         how = to_install(missing)
         say(f"this machine lacks {', '.join(missing)}, which it is built or run with{how and f': {how}'}")
     return click.echo("next:\n" + "\n".join(f"  {step}" for step in steps))
+
+
+def _tell_what_is_next(folder: Path, game: str, plays: Sequence[str]) -> None:
+    """Put the commands for this bot into its README.md, where a template's begin with how to make one.
+
+    Of a bot that plays only some games it says so, since the code knows the others, too. The commands are for the
+    folder beside it, whatever the current one is: that file goes wherever the bot goes.
+    """
+    readme, path = folder / "README.md", f"./{folder.name}"
+    if not readme.is_file():
+        return
+    words = (f"check {path}", f"submit {path}", f"ladder --game {game}", f"leaderboard --game {game}")
+    told = "".join(f"    arena {each}\n" for each in words)
+    if plays:
+        told += f"\nIt is asked to play {' and '.join(plays)} only, as `games` in `bot.toml` says.\n"
+        told += "What its code has of other games can go.\n"
+    readme.write_text(re.sub(r"(?:^    arena .*\n)+", lambda _: told, readme.read_text(), count=1, flags=re.MULTILINE))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -38,7 +39,15 @@ def test_a_new_bot_is_a_submission(language: str, cwd: Path) -> None:
     program = submission.read(cwd / "mine")
     assert (program.name, program.games, program.language) == ("mine", ("buttons",), language)
     assert program.about == "a few rules of thumb for buttons"
-    assert f"--language {language}\n" in (cwd / "mine" / "README.md").read_text() or language == "python"
+    readme = (cwd / "mine" / "README.md").read_text()
+    assert re.findall(r"^    arena (.*)", readme, re.MULTILINE)[:4] == [
+        "check ./mine",
+        "submit ./mine",
+        "ladder --game buttons",
+        "leaderboard --game buttons",
+    ]
+    assert "It is asked to play buttons only" in readme
+    assert "arena new" not in readme
 
 
 @every_language
@@ -47,6 +56,7 @@ def test_without_a_game_it_plays_them_all(language: str, cwd: Path) -> None:
     made = typed("new", "mine", "--language", language)
     assert made.code == 0, made.err
     assert submission.read(cwd / "mine").games == tuple(sorted(games.names()))
+    assert "It is asked" not in (cwd / "mine" / "README.md").read_text()
     assert made.out.endswith("next:\n  arena check ./mine\n  arena submit ./mine\n  arena ladder --game buttons\n")
 
 
