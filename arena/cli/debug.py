@@ -137,6 +137,7 @@ def _asked(game: Game[Any], question: Question, *answers: str) -> Iterator[str]:
     yield f"decision {question.decision}: {', '.join(game.action_name(action) for action in question.legal)}"
     yield from answers
     yield f"it was asked: {printable(json.dumps(question.request))}"
+    yield f"match {question.request['match']}: a process counts the matches that it plays, and this one plays no other"
 
 
 def _list(game: Game[Any], differing: Sequence[Compared], asked: int) -> None:

@@ -37,6 +37,8 @@ def fault_card(
     yield f"seat {seat} ({bot}) forfeited{at}: {outcome.forfeit}{detail}"
     if request:
         yield f"  it was asked: {printable(json.dumps(request, ensure_ascii=False))}"
+        if "match" in request:
+            yield f"  match {request['match']}: a process counts the matches that it plays, and this was its number"
         yield f"  legal were: {_names(match.ladder.key.game, request)}"
         yield f"  it answered: {_answer(match.ladder.key.game, evidence)}"
         yield f"  it had: {_time(match, request)}"

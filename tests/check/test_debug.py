@@ -87,7 +87,8 @@ def test_a_fault_comes_again(played: Path) -> None:
     (again,) = [line.removeprefix("  again: arena ") for line in card if line.startswith("  again:")]
     ran = arena(*again.split(), cwd=played)
     assert (ran.code, ran.out) == (3, "")
-    *_, decision, asked, printed, error = ran.err.splitlines()
+    *_, decision, asked, counted, printed, error = ran.err.splitlines()
+    assert counted == "match 1: a process counts the matches that it plays, and this one plays no other"
     (number,) = re.findall(r"^decision (\d+): play ", decision)
     assert asked.startswith('it was asked: {"match": 1, "decision": ' + number + ', "legal": [')
     assert printed == r"  | \x1b[31mred\x1b[0m"

@@ -257,6 +257,7 @@ def test_a_forfeit_is_shown_with_its_evidence(forfeited: store.Match) -> None:
     for line in (
         f"seat {seat} (bob@1) forfeited at decision 4: crash: the process was killed {escaped}",
         '  it was asked: {"decision": 4, "legal": [1, 2, 3], "match": 1}',
+        "  match 1: a process counts the matches that it plays, and this was its number",
         "  legal were: play 2, play 3, play 4",
         "  it answered: nothing",
         "  it had: 1 s, ten times that for its first decision, and 0 s in the bank",
