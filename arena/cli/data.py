@@ -13,7 +13,7 @@ import click
 
 from arena import homes
 from arena.cli.options import home_option
-from arena.cli.output import printable, progress
+from arena.cli.output import SOON, printable, progress
 from arena.cli.stderr import say
 from arena.cli.typed import typed_as
 from arena.reports import ratings
@@ -89,10 +89,10 @@ def backup(target: Path, home: Path) -> None:
     """
     if target.suffix == ".db":
         backups.check_unseen(target)  # bots must not read it; `backups.backup` below checks this itself
-        with store.open_read(home) as db, progress("copying", "pages") as report:
+        with store.open_read(home) as db, progress("copying", "pages", first=SOON) as report:
             store.export.backup(db, target, report)
         return click.echo(f"copied to {target}, without the bots' programs")
-    with progress("copying", "parts") as report:
+    with progress("copying", "parts", first=SOON) as report:
         copied = backups.backup(home, target, report)
     _say_lacking(copied)
     return click.echo(f"copied to {target}: {_what(copied)}; to get it back: {typed_as('restore', target)}")
@@ -111,7 +111,7 @@ def restore(source: Path, home: Path) -> None:
     Example:
       arena restore monday
     """
-    with progress("restoring", "parts") as report:
+    with progress("restoring", "parts", first=SOON) as report:
         copied = backups.restore(source, home, report)
     _say_lacking(copied)
     named = ("--home", home) if home != homes.HERE else ()

@@ -31,6 +31,8 @@ PIPED_WIDTH = 1000
 """Width in columns where there is no terminal: nothing is cut or folded for a program or a file."""
 LOG_SECONDS = 30.0
 """Seconds between two lines of progress, at least, where there is no terminal."""
+SOON = 5.0
+"""Seconds after which the first line comes of a command that starts no bot: nothing else shows that it works."""
 FEW = 10
 """No rate or time left is shown while fewer are done: the estimate would be too poor."""
 
@@ -137,11 +139,13 @@ def progress(
     begins: bool = False,
     at_most: bool = False,
     paced: bool = True,
+    first: float | None = None,
     caution: str | None = None,
 ) -> Iterator[Announcer]:
     """Show progress on stderr: a bar with rate and time left or, where that is no terminal, a line now and then.
 
     Nothing is shown before the first report. With `begins`, the lines also say at the start how much there is to do.
+    The first line comes after as many seconds as the others unless `first` says after how many.
     `at_most` means that less than the total may be enough. Unless `paced`, only the notes say how long the rest lasts:
     for steps of which some are much longer than others. `caution` is printed when anything begins, not before: a
     command that is refused, or finds nothing to do, runs nobody's program.
@@ -153,7 +157,8 @@ def progress(
 
     canvas = console(stderr=True)
     if not canvas.is_terminal:
-        yield Announcer(_Log(what, unit, pace, begins=begins, at_most=at_most), caution)
+        log = _Log(what, unit, pace, begins=begins, at_most=at_most, first=first)
+        yield Announcer(log, caution)
         return
 
     number = TextColumn("{task.fields[number]}", table_column=Column(no_wrap=True))  # rather than this, the bar shrinks
@@ -195,11 +200,14 @@ class _Bar:
 class _Log:
     """Progress as lines of text, at least `LOG_SECONDS` apart after the first."""
 
-    def __init__(self, what: str, unit: str, pace: Callable[[int, int], str], *, begins: bool, at_most: bool) -> None:
+    def __init__(
+        self, what: str, unit: str, pace: Callable[[int, int], str], *, begins: bool, at_most: bool, first: float | None
+    ) -> None:
         self._what = what
         self._unit = unit
         self._pace = pace
         self._last = time.monotonic()
+        self._first = first
         self._begins = begins
         self._at_most = at_most
 
@@ -218,9 +226,9 @@ class _Log:
 
     def _is_time(self) -> bool:
         now = time.monotonic()
-        if now - self._last < LOG_SECONDS:
+        if now - self._last < (LOG_SECONDS if self._first is None else self._first):
             return False
-        self._last = now
+        self._last, self._first = now, None
         return True
 
 

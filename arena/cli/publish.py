@@ -34,7 +34,7 @@ def publish(target: Path, matches: int, home: Path, as_json: bool) -> None:
     """
     begun = time.monotonic()
     try:
-        with progress("publishing", "files") as report:
+        with progress("publishing", "files", first=QUIET) as report:
 
             def told(done: int, total: int) -> None:
                 if time.monotonic() - begun > QUIET:

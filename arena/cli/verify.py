@@ -8,7 +8,7 @@ import click
 
 from arena.cli.hosts import hosts
 from arena.cli.options import Cluster, certificates_option, home_option, jobs_option, json_option
-from arena.cli.output import print_json, printable, progress
+from arena.cli.output import SOON, print_json, printable, progress
 from arena.cli.stderr import say
 from arena.reports import verified as reports
 from arena.sandbox import UNCONFINED
@@ -40,7 +40,7 @@ def verify(cluster: str | None, certificates: Path | None, jobs: int, home: Path
       arena verify
     """
     machines = None if cluster is None else hosts(Cluster(cluster, certificates, None, None), jobs, UNCONFINED)
-    with progress("verifying") as report:
+    with progress("verifying", first=SOON) as report:
         verdict = verified(home, jobs=jobs, report=report, hosts=machines)
     if as_json:
         print_json(reports.verified(verdict))

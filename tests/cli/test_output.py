@@ -72,6 +72,21 @@ def test_a_log_has_a_line_of_progress_now_and_then(
     assert said.err.endswith(" s left\n")
 
 
+def test_a_command_that_starts_no_bot_says_soon_that_it_works(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """`arena publish` into a file was silent for a quarter of a minute; after the first line it may be for longer."""
+    now = 0.0
+    monkeypatch.setattr("arena.cli.output.time.monotonic", lambda: now)
+    with output.progress("publishing", "files", first=output.SOON) as report:
+        for now in (output.SOON - 0.1, output.SOON, output.LOG_SECONDS, output.SOON + output.LOG_SECONDS):
+            report(int(now), 99)
+    assert [line.split(",")[0] for line in capsys.readouterr().err.splitlines()] == [
+        "publishing: 5 of 99 files",
+        "publishing: 35 of 99 files",
+    ]
+
+
 def test_nobody_guesses_from_a_few(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> None:
     """From what the first one took, workers to be started and all, nothing follows for the others."""
     monkeypatch.setattr(output, "LOG_SECONDS", 0.0)
