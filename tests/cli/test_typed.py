@@ -72,7 +72,7 @@ def test_what_a_command_proposes_can_be_typed_as_it_stands(words: list[str], tol
 
 
 def test_a_forfeit_says_how_to_ask_again_as_it_is_typed(home: Path) -> None:
-    """And what the bot has printed stays as it was, whatever it looks like."""
+    """By the command that stands on its card; all other lines may be what a bot has printed, and stay as they are."""
     with store.open(home) as db:
         found = [store.matches.find(db, match.id) for match in store.matches.of_bot(db, "bob@1", 9)]
     (match,) = [each for each in found if any(seat.forfeit for seat in each.seats)]
