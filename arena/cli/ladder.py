@@ -61,6 +61,7 @@ WORTH_SAYING = 10.0
     help="How often each line-up plays.  [default: 300 matches for a bot, 600 if more than two play]",
 )
 @click.option(
+    "-n",
     "--matches",
     type=Whole(1),
     metavar="N",
@@ -166,7 +167,7 @@ def ladder(
         if as_json:
             print_json(reports.ladder_run(db, mine, game, run.played))
         else:
-            draw(leaderboard.picture(reports.leaderboard(db, mine, game)))
+            draw(leaderboard.picture(reports.leaderboard(db, mine, game), store.ladders.waiting(db, mine)))
         played = store.ladders.counts(db, mine).done
         if played and sys.stderr.isatty():
             for line in _how_to_look(mine, home):
@@ -204,7 +205,7 @@ def _beforehand(db: Database, ladder: Ladder, field: Sequence[str], matches: int
     if left := store.ladders.counts(db, ladder).scheduled:
         own = {version.label for version in versions}
         others = [label for label in store.ladders.awaited(db, ladder) if label not in own]
-        of_others = f", also those of {', '.join(others)} (arena retire drops them)" if others else ""
+        of_others = f", also those of {', '.join(others)} (`arena retire` drops them)" if others else ""
         more = matches is not None and left > matches
         beyond = ", more than --matches, since groups that were begun are completed" if more else ""
         yield f"first come {left:,} matches that an earlier run left{beyond}{of_others}"

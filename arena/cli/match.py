@@ -190,7 +190,7 @@ def keep(home: Path, matches: Sequence[Document]) -> Sequence[Document]:
     try:
         return kept.keep(home, matches) if matches else []
     except OSError as error:
-        say(f"the matches are not kept for arena replay: {error}")
+        say(f"the matches are not kept for `arena replay`: {error}")
         return []
 
 

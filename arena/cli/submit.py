@@ -25,6 +25,7 @@ from arena.cli.options import (
 )
 from arena.cli.output import Announcer, draw, print_json, printable, progress, table, typed_as
 from arena.cli.stderr import say
+from arena.cli.typed import as_typed
 from arena.games.rules import Game
 from arena.referee.limits import Limits
 from arena.reports.check import HandedIn, Submission, Submissions, submission
@@ -82,7 +83,7 @@ def submit(
     if name is not None and (naming or len(paths) > 1):
         raise click.UsageError("--name is for one bot alone: leave out --names, and all PATHs but one")
     job = _Job(limits, name, naming, [game.name for game in plays], protocol, sandbox, home, as_json)
-    with progress("checking", "steps", paced=False, caution=sandbox.warning) as report:
+    with progress("checking", "matches and tests", paced=False, caution=sandbox.warning) as report:
         if len(paths) == 1:
             _one(paths[0], job, report)
         else:
@@ -250,7 +251,7 @@ def _verdict(path: Path, job: _Job, report: Announcer, handed_in: Sequence[Path]
 def _draw(done: Sequence[HandedIn], left: int) -> None:
     rows = table("handed in", "bot", "")
     for each in done:
-        rows.add_row(printable(each.path), each.accepted or "", printable(_in_words(each)))
+        rows.add_row(printable(each.path), each.accepted or "", as_typed(printable(_in_words(each))))
     draw(rows)
     counted: Counter[str] = Counter(each.news for each in done if each.news != "interrupted")
     if left:

@@ -250,7 +250,7 @@ def _check_is_path(db: Database, path: Path) -> None:
     name = str(path).partition("@")[0]
     if not path.exists() and name in roster.names(db):
         here = f"there is no file or folder {str(path)!r}; the bot {name} is here already"
-        raise BadSubmission(f"{here}: name what it is made from, or see arena show {name}")
+        raise BadSubmission(f"{here}: name what it is made from, or see `arena show {name}`")
 
 
 def _check_free(db: Database, name: str) -> None:

@@ -309,7 +309,7 @@ def _check_held(program: Program, sandbox: Sandbox) -> None:
     if program.packed and not sandbox.is_for_strangers:
         raise NoSandbox(
             f"{program.name} came as an archive, perhaps from a stranger, and grade {sandbox.grade} holds nobody:"
-            " install bubblewrap (see arena doctor), or say --i-trust-these-bots"
+            " install bubblewrap (see `arena doctor`), or say --i-trust-these-bots"
         )
 
 

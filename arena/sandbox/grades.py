@@ -113,7 +113,7 @@ class Sandbox(NamedTuple):
             return None
         own = "" if self.own_user or self.grade is Grade.D else " and without a user of their own"
         weak = f"sandbox grade {self.grade}: {self.grade.promise}{own}"
-        return f"{weak}; run only bots that you trust, or install bubblewrap (see arena doctor)"
+        return f"{weak}; run only bots that you trust, or install bubblewrap (see `arena doctor`)"
 
 
 UNCONFINED = Sandbox()

@@ -26,10 +26,6 @@ HERE = "./my clone/arena"
 WHY = ("--why", "it read the seeds")
 BARE = re.compile(rf"(?<![`\w./-])arena ({'|'.join(COMMANDS)})\b")
 """A command in a message without the backquotes by which it becomes what people type."""
-NOT_YET = {
-    f"arena/{name}.py" for name in ("cli/ladder", "cli/match", "roster/admission", "roster/bots", "sandbox/grades")
-}
-"""Where some messages still name commands so."""
 
 
 @pytest.fixture(autouse=True)
@@ -100,13 +96,7 @@ def messages(path: Path) -> Iterator[str]:
 def test_every_message_names_commands_so_that_they_can_be_typed() -> None:
     """Between backquotes, or made by `typed_as`."""
     files = [path.relative_to(ROOT) for part in ("arena", "ladder") for path in sorted((ROOT / part).rglob("*.py"))]
-    bare = {
-        (str(path), text)
-        for path in files
-        if str(path) not in NOT_YET
-        for text in messages(ROOT / path)
-        if BARE.search(text)
-    }
+    bare = {(str(path), text) for path in files for text in messages(ROOT / path) if BARE.search(text)}
     assert bare == set()
     assert BARE.search("again: arena log says why")
     assert not BARE.search("the arena plays, `arena log` says why")

@@ -127,7 +127,8 @@ def test_what_plays_against_expectation_is_said_before(later: Path) -> None:
     ran = arena("ladder", *BIRTH, "--rounds", "2", "--bots", "mine,random", cwd=later)
     assert ran.err.startswith(
         "mine@1 is retired; it plays since --bots names it\n"
-        "first come 2 matches that an earlier run left, also those of cautious@1, greedy@1 (arena retire drops them)\n"
+        "first come 2 matches that an earlier run left,"
+        " also those of cautious@1, greedy@1 (`arena retire` drops them)\n"
         "mine@1 had its second chance, and plays one match at a time; --forgive mine@1 gives it back\n"
     )
     assert "played 4 matches" in ran.err

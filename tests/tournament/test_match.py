@@ -164,7 +164,7 @@ def test_a_match_that_cannot_be_kept_is_played_all_the_same(cwd: Path) -> None:
     ran = arena(*words, "--replay", "mine.json", cwd=cwd)
     assert ran.code == 0, ran.err
     assert replayed(cwd, "mine.json").startswith("BIRTH, match 1\n")
-    assert "the matches are not kept for arena replay: " in ran.err
+    assert "the matches are not kept for `arena replay`: " in ran.err
     assert "kept as" not in ran.out
 
 
