@@ -20,7 +20,7 @@ from arena.reports import ratings
 from arena.roster import backup as backups
 from arena.roster.backup import Copied
 from ladder import store
-from ladder.store.export import columns, rows
+from ladder.store import export as exports
 
 SHOWN_LACKING = 5
 """How many a message names at most: of the versions whose programs, and of the files, that are not in the copy."""
@@ -44,8 +44,8 @@ def export(what: str, form: str, home: Path) -> None:
       arena export seats > seats.csv
     """
     with store.open_read(home, must_exist=True) as db:
-        names = ratings.columns(db) if what == "ratings" else columns(db, what)
-        found = ratings.rows(db) if what == "ratings" else rows(db, what)
+        names = ratings.columns(db) if what == "ratings" else exports.columns(db, what)
+        found = ratings.rows(db) if what == "ratings" else exports.rows(db, what)
         if form == "csv":
             _write_csv(names, found)
         else:
@@ -90,7 +90,7 @@ def backup(target: Path, home: Path) -> None:
     if target.suffix == ".db":
         backups.check_unseen(target)  # bots must not read it; `backups.backup` below checks this itself
         with store.open_read(home) as db, progress("copying", "pages", first=SOON) as report:
-            store.export.backup(db, target, report)
+            exports.backup(db, target, report)
         return click.echo(f"copied to {target}, without the bots' programs")
     with progress("copying", "parts", first=SOON) as report:
         copied = backups.backup(home, target, report)

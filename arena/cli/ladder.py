@@ -31,8 +31,9 @@ from arena.cli.options import (
     sandbox_options,
     setting_options,
 )
-from arena.cli.output import draw, last_line, print_json, printable, progress, typed_as
+from arena.cli.output import draw, last_line, print_json, printable, progress
 from arena.cli.stderr import say
+from arena.cli.typed import typed_as
 from arena.reports import leaderboard as reports
 from arena.reports.words import span, title
 from arena.sandbox import Sandbox

@@ -28,9 +28,10 @@ from arena.cli.options import (
     seed_option,
     setting_options,
 )
-from arena.cli.output import draw, last_line, print_json, printable, progress, table, typed_as
+from arena.cli.output import draw, last_line, print_json, printable, progress, table
 from arena.cli.replay import write_page
 from arena.cli.stderr import say
+from arena.cli.typed import typed_as
 from arena.cli.watching import Watching
 from arena.referee.match import Outcome
 from arena.replay import document, kept, told

@@ -18,7 +18,6 @@ from rich.progress import BarColumn, Progress, TaskID, TextColumn
 from rich.table import Column, Table
 
 from arena.cli.stderr import say
-from arena.cli.typed import typed_as as typed_as
 from arena.homes import HERE
 from arena.reports.words import span
 from arena.suggest import printable as printable

@@ -21,7 +21,6 @@ from arena.cli.typed import typed_as
 from arena.replay import Unreadable, document, kept, logs, told
 from arena.replay.document import Document
 from arena.reports.replay import match_replay
-from arena.site.page import match_page
 from ladder import store
 
 FORWARD = {"n", " ", "\r", "\n", "\x1b[C", "\x1b[B"}
@@ -91,6 +90,8 @@ def _summary(shown: Document, caution: str, named: Sequence[str]) -> Iterator[st
 
 def write_page(file: Path, match: Document, caution: str = "") -> None:
     """Write a match as a page for browsers; `caution` is shown on it."""
+    from arena.site.page import match_page  # imported here, since what makes pages is slow to load
+
     write(file, match_page(match_replay(match, caution)).encode())
 
 

@@ -10,10 +10,17 @@ from contextlib import contextmanager
 from arena.cli.typed import as_typed
 from arena.suggest import printable
 
+QUOTED = "  | "
+"""How a line begins that a bot, or what builds it, has printed."""
+
 
 def say(text: str) -> None:
-    """Write a line for people, with commands as they type them, above the progress bar if there is one."""
-    sys.stderr.write(f"{as_typed(text)}\n")  # while there is a bar, rich has replaced sys.stderr
+    """Write a line for people above the progress bar, if there is one, with commands as they type them.
+
+    What somebody else has printed stays as it is.
+    """
+    shown = text if text.startswith(QUOTED) else as_typed(text)
+    sys.stderr.write(f"{shown}\n")  # while there is a bar, rich has replaced sys.stderr
 
 
 @contextmanager

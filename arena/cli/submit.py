@@ -23,9 +23,9 @@ from arena.cli.options import (
     protocol_option,
     sandbox_options,
 )
-from arena.cli.output import Announcer, draw, print_json, printable, progress, table, typed_as
+from arena.cli.output import Announcer, draw, print_json, printable, progress, table
 from arena.cli.stderr import say
-from arena.cli.typed import as_typed
+from arena.cli.typed import as_typed, typed_as
 from arena.games.rules import Game
 from arena.referee.limits import Limits
 from arena.reports.check import HandedIn, Submission, Submissions, submission

@@ -67,7 +67,11 @@ PARCELS = 256 * MIB
 NOBODY = 4.0
 """Seconds without any host after which people are told so."""
 STARTLESS = 3
-"""Deliveries in a row, of matches for which no bot could be started, after which a host takes no part any more."""
+"""Moments in a row in which a host could start no bot, after which it rests."""
+MOMENT = 2.0
+"""Seconds within which several deliveries without a start are one moment: a shortage meets all workers at once."""
+RESTING = 30.0
+"""Seconds after which a host joins again on which no bot started."""
 DIFFERENT = {
     "rules": "rules differ: install the same arena there",
     "protocol": "protocol is {theirs}, here {ours}: install the same arena there",
@@ -141,7 +145,9 @@ class Session:
         self._orders: deque[Order | Parcel] = deque()
         self._due = asyncio.Event()
         self._startless = 0
-        """Latest deliveries, in a row, of matches for which the host could start no bot."""
+        """Latest moments, in a row, in which the host could start no bot."""
+        self._startless_since = -MOMENT
+        """When the last of these began."""
         self.is_lost = False
         self.tally = hosts.tallies.setdefault(place.name, Tally())
 
@@ -214,13 +220,15 @@ class Session:
                 raise Refused(heard.refusal)
 
     def _check_starts(self, deliveries: Sequence[Delivery]) -> None:
-        """Raise Refused if no bot starts on this host, and there are others that can go on without it."""
+        """Raise StartsNothing if no bot starts on this host, and there are others that can go on without it."""
         for played in (delivery.played for delivery in deliveries if delivery.played):
             void = played[-1].void
-            is_startless = all(each.is_void_by(VoidReason.NO_STARTS) for each in played)
-            self._startless = self._startless + 1 if is_startless else 0
-            if void is not None and self._startless >= STARTLESS and len(self._hosts.present()) > 1:
-                raise Refused(" ".join(str(void).split()))
+            if void is None or not all(each.is_void_by(VoidReason.NO_STARTS) for each in played):
+                self._startless = 0
+            elif self.heard_at - self._startless_since >= MOMENT:
+                self._startless, self._startless_since = self._startless + 1, self.heard_at
+                if self._startless >= STARTLESS and len(self._hosts.present()) > 1:
+                    raise StartsNothing(" ".join(str(void).split()))
 
     def _marked(self, delivery: Delivery) -> Delivery:
         """Return a delivery with the host's name in the conditions of each match, and count its matches."""
@@ -254,6 +262,10 @@ class Gone(Exception):
 
 class Refused(Exception):
     """Error for a host that cannot play in this run; the message is one line for people."""
+
+
+class StartsNothing(Exception):
+    """Error for a host on which no bot starts; the message is one line for people."""
 
 
 class SameMachine(Exception):
@@ -467,6 +479,13 @@ class ClusterHosts:
         except Refused as why:
             self._refused.add(address)
             self._tell_people(f"{place.name} does not take part: {why}")
+        except StartsNothing as why:
+            with suppress(OSError, TimeoutError, Refused):
+                await self.call(address, endpoint.leave, b"", LOST)
+            if not self._fails(place.name):
+                self._failures[place.name] = TRIES  # told until it takes part for a while
+                self._tell_people(f"{place.name} rests, and tries again every {RESTING:g} s: {why}")
+            await asyncio.sleep(RESTING)
         except SameMachine as why:
             if address not in self._crowded:
                 self._crowded.add(address)

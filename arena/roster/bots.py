@@ -19,6 +19,7 @@ from arena.submission.program import missing
 from arena.worker.jobs import Entrant
 from ladder import store
 from ladder.schedule import TooFewBots
+from ladder.store.home import close_home, make_home
 
 if TYPE_CHECKING:
     from sqlite_utils import Database
@@ -249,8 +250,8 @@ def built(home: Path, program: Program, sandbox: Sandbox, building: Building, *,
     check_wishes(program, sandbox)
     if not program.build:
         return program
-    store.home.make_home(home)
-    store.home.close_home(home)
+    make_home(home)
+    close_home(home)
     key = results.key(program, sandbox)
     if (found := results.find(program, home / "built", key)) is not None:
         building.say(f"{program.name} is built already, from the same files with the same tools")

@@ -24,6 +24,7 @@ from arena.roster.bots import Workshop, find
 from arena.sandbox import NoSandbox, Sandbox, probe
 from arena.sandbox.process import adopt_orphans, end_orphans
 from arena.sandbox.run_folder import run_folder
+from arena.sandbox.users import NoUser
 from arena.submission import BadSubmission
 from arena.submission.build import Building
 from arena.suggest import printable
@@ -91,7 +92,7 @@ def main(descriptor: str, game: str, name: str, start_limit: str) -> None:
             except Misbehaved as fault:
                 printed = f"; it printed last: {fault.output[-1]}" if fault.output else ""
                 link.send(f"{fault}{printed}")
-            except (BadSubmission, NoSandbox, Unjudged, homes.ForeignHome, store.StoreError) as error:
+            except (BadSubmission, NoSandbox, NoUser, Unjudged, homes.ForeignHome, store.StoreError) as error:
                 link.send(str(error))
     finally:
         end_orphans()  # they would be left to the user of the link

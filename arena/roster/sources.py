@@ -48,7 +48,7 @@ def naming(path: Path, wanted: Naming, handed_in: Sequence[Path]) -> Naming:
     A folder in which several of them lie is nobody's: after it none can be called, and a file is called after itself.
     """
     folder = spelled(path).parent
-    shared = sum(spelled(other).parent == folder for other in handed_in) > 1
+    shared = len({other for other in map(spelled, handed_in) if other.parent == folder}) > 1
     return "from-file" if shared and not path.is_dir() else wanted
 
 

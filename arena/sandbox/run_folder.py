@@ -167,9 +167,11 @@ def _processes(folder: Path) -> Iterator[int]:
     An account may not read the environment of a process that has a user of its own, but may see its mounts.
     """
     name = os.fsencode(folder)
+    own = _content(Path("/proc/self/mountinfo"))
+    is_ours = name not in own  # or everybody's, whom somebody has mounted something there for
     others = (each for each in Path("/proc").iterdir() if each.name.isdecimal() and each.name != str(os.getpid()))
     for process in others:
-        if name in _content(process / "environ") or name in _content(process / "mountinfo"):
+        if name in _content(process / "environ") or (is_ours and name in _content(process / "mountinfo")):
             yield int(process.name)
 
 

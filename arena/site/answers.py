@@ -17,7 +17,7 @@ def told(status: int, head: str, text: str) -> Response:
 
 
 def without_path(error: Exception, home: Path) -> str:
-    """Return the message of an error without where the home is: that is nobody's business but the owner's."""
+    """Return an error's message for a page: without where the home is, which is nobody's business but the owner's."""
     paths = {str(home), str(home.absolute()), str(home.resolve())} - {"."}
     text = str(error)
     for path in sorted(paths, key=len, reverse=True):
@@ -25,4 +25,4 @@ def without_path(error: Exception, home: Path) -> str:
         text = text.replace(repr(path), "the home")
         text = re.sub(rf"{whole}/", "", text)
         text = re.sub(whole, "the home", text)
-    return text
+    return text.replace("`", "")  # around commands: on a page nobody types them

@@ -72,7 +72,6 @@ def build(program: Program, log: Path, sandbox: Sandbox, building: Building, cac
         _nothing_left_by_ctrl_c(log),
         _own_folder(program.root, sandbox, cache) as (own, user),
     ):
-        os.fchmod(notes.fileno(), 0o622)  # scripts open /dev/stderr, which leads there, as the user whom they run as
         place = _Place(program.root, own, sandbox, user, notes, Allowance((program.root, own), notes))
         for words in program.build:
             if lacking := _lacking(words, sandbox):
@@ -197,11 +196,13 @@ class _Place(NamedTuple):
         try:
             if self.user is not None:
                 self.own.chmod(0o711)
+                os.fchmod(self.log.fileno(), 0o622)  # its scripts open /dev/stderr, which leads there
                 self.user.hand_over(folders)
             yield
         finally:
             if self.user is not None:
                 users.take_back(folders)
+                os.fchmod(self.log.fileno(), 0o600)
             open_up(self.root)  # otherwise only root could count what is in folders that it has closed
             open_up(self.own, 0o700)
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import shlex
 import stat
 import sys
 from collections.abc import Iterator, Sequence, Set
@@ -181,8 +182,8 @@ def _no_manifest(root: Path, shown: str, scripts: Sequence[str]) -> BadSubmissio
     script = "main.py" if "main.py" in scripts else scripts[0] if scripts else "bot.py"
     line = f'it needs at least: run = ["python", {json.dumps(script, ensure_ascii=False)}]'
     bots = sum(1 for folder in root.iterdir() if folder.is_dir() and any(folder.glob("*.py")))
-    if not scripts and bots > 1:
-        line += f"; if each folder in it is a bot, hand in {shown}/*"
+    if not scripts and bots > 1 and Path(shown).is_dir():  # no archive
+        line += f"; if each folder in it is a bot, hand in {shlex.quote(shown)}/*"
     return BadSubmission(f"{shown!r} has no bot.toml; {line}")
 
 

@@ -283,7 +283,7 @@ def test_a_hash_is_kept_until_something_is_recorded(db: Database) -> None:
     assert len({first, recorded, store.ratings.keep_hash(db, ladder)}) == 3
     assert store.ratings.keep_hash(db, ladder) == store.ratings.ladder_hash(db, ladder)
     db.execute("UPDATE ladders SET hash = ?", [first])
-    with pytest.raises(store.checks.Mismatch, match="its hash is not that of"):
+    with pytest.raises(checks.Mismatch, match="its hash is not that of"):
         checks.check_ratings(db, ladder)
 
 
