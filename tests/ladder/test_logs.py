@@ -72,7 +72,7 @@ def test_logs_are_shown_when_nothing_of_the_leg_is_left_to_play(db: Database) ->
     ladder = half_played(db)
     first = ids(db)[0]
     store.logs.keep(db, [log(first)])
-    with pytest.raises(store.NotFound, match="is shown when all that was planned with it has been played: arena"):
+    with pytest.raises(store.NotFound, match="is shown when all that was planned with it has been played: `arena"):
         store.logs.printed(db, store.matches.find(db, first), 0)
     matches = list(store.ladders.scheduled(db, ladder))
     store.matches.record(db, ladder, [finished(match) for match in matches[:-1]])
