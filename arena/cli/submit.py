@@ -23,7 +23,7 @@ from arena.cli.options import (
     protocol_option,
     sandbox_options,
 )
-from arena.cli.output import Announcer, draw, print_json, printable, progress, table
+from arena.cli.output import Announcer, draw, last_line, print_json, printable, progress, table
 from arena.cli.stderr import say
 from arena.cli.typed import as_typed, typed_as
 from arena.games.rules import Game
@@ -188,8 +188,8 @@ def _refusal(path: Path, games: Sequence[str], admitted: Admission, *, told: boo
 
 def _last_words(failure: Finding) -> str:
     """Return the last line that a bot printed before it failed a check: mostly it says why."""
-    last = next((line.strip() for line in reversed(failure.output) if line.strip()), "")
-    return f" ({short(printable(last))})" if last else ""
+    last = last_line("\n".join(failure.output)).strip()
+    return f" ({short(last)})" if last else ""
 
 
 # Many

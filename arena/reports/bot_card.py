@@ -163,10 +163,8 @@ def _in_ladder(db: Database, ladder: store.Ladder, version: store.Version) -> Bo
     if not own:
         return None
     label = version.label if version.label in [row.label for row in own] else own[-1].label
-    shares, middle = (
-        store.cards.shares(db, ladder, [row.label for row in own]),
-        centre(rows, store.ladders.founders(db, ladder)),
-    )
+    shares = store.cards.shares(db, ladder, [row.label for row in own])
+    middle = centre(rows, store.ladders.founders(db, ladder))
     return BotInLadder(
         game=ladder.key.game,
         players=ladder.key.seats,

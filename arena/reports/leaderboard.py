@@ -163,10 +163,8 @@ def leaderboard(
         evidence = store.evidence.of_ladder(db, ladder) if by_seat else None
         shares = evidence or store.evidence.shares_now(db, ladder, labels)
         zero = store.ladders.founders(db, ladder)
-        waiting, named = (
-            len(store.ladders.waiting(db, ladder)),
-            _Named(store.journal.titles(db), store.journal.bans(db).keys()),
-        )
+        waiting = len(store.ladders.waiting(db, ladder))
+        named = _Named(store.journal.titles(db), store.journal.bans(db).keys())
     key = ladder.key
     bots = _ranked(rows, zero, settled, shares, named)
     return Leaderboard(
