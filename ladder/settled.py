@@ -17,7 +17,7 @@ from statistics import NormalDist, fmean
 from typing import NamedTuple, TypeAlias
 
 from ladder.extrapolation import Extrapolation
-from ladder.ratings import BETA, NEW, Rating
+from ladder.trueskill_ratings import BETA, NEW, Rating
 
 Outcome: TypeAlias = tuple[tuple[str, int], ...]
 """(label, rank) of the bots of a match, by rank and then by label."""

@@ -20,9 +20,9 @@ class WheelHook(BuildHookInterface):
     def _add_core(self, build_data: dict[str, Any]) -> None:
         """Compile the core for this Python and this kind of machine; without a compiler the wheel is for any."""
         sys.path.insert(0, self.root)
-        from arena.core import build
+        from arena.core import compilation
 
-        build.prepare(self.app.display_info)
-        if build.target().exists():
-            build_data["force_include"][str(build.target())] = f"arena/core/built/{build.target().name}"
+        compilation.prepare(self.app.display_info)
+        if compilation.target().exists():
+            build_data["force_include"][str(compilation.target())] = f"arena/core/built/{compilation.target().name}"
             build_data |= {"pure_python": False, "infer_tag": True}

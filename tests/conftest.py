@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 
-from arena.core import build
+from arena.core import compilation
 from tests import needs
 
 QUICK = "not long"
@@ -42,7 +42,7 @@ def pytest_sessionstart() -> None:
 
     And compile the core, or the first command of some test would, and say so.
     """
-    build.prepare(print)
+    compilation.prepare(print)
     folder = Path(tempfile.gettempdir()).resolve()
     for home in (each / ".arena" for each in (folder, *folder.parents)):
         if home.exists():

@@ -18,7 +18,7 @@ from typing import Any
 
 import pytest
 
-from arena.core import build
+from arena.core import compilation
 from arena.sandbox import Grade, cgroups, probe
 from arena.submission.manifest import load
 from arena.submission.templates import templates
@@ -77,7 +77,7 @@ def _libseccomp() -> str:
 
 
 def _core() -> str:
-    found = build.found()
+    found = compilation.found()
     return "" if found.on else found.why
 
 

@@ -16,7 +16,7 @@ import pytest
 
 from arena import games
 from arena.cli.data import cell
-from arena.reports.leaderboard import leaderboard
+from arena.reports.leaderboard_report import leaderboard
 from ladder import store
 from ladder.store import export
 from tests.cli.commands import typed

@@ -12,7 +12,7 @@ from statistics import median
 from typing import Any, NamedTuple, TypeAlias
 
 from arena.bench.cases import REFERENCE
-from arena.core.build import found
+from arena.core.compilation import found
 
 Sample: TypeAlias = Mapping[str, float]
 """Measures of one repeat of a part, by name; each name contains the unit."""

@@ -17,7 +17,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 from arena import submission
-from arena.bench import ladders, processes, tape
+from arena.bench import processes, real_ladders, tape
 from arena.bench.cases import Case, Setting
 from arena.bench.figures import Sample, Sampler
 from arena.bench.tape import Frame, Tape
@@ -26,7 +26,7 @@ from arena.sandbox import Confined
 from arena.sandbox.process import BotProcess
 from arena.sandbox.run_folder import run_folder
 from arena.v1 import referee_pb2 as pb
-from arena.worker.bot import bot_environment
+from arena.worker.bot_process import bot_environment
 from arena.worker.worker_process import FOR_THE_ARENA, start_process
 
 if TYPE_CHECKING:
@@ -119,7 +119,7 @@ async def started(directory: Path) -> AsyncIterator[Playback]:
 def playback(setting: Setting, case: Case, in_flight: int | None) -> Iterator[Sampler]:
     """Record a ladder, then measure playing its frames back."""
     folder = Path(tempfile.mkdtemp(prefix="tapes-", dir=setting.scratch))
-    since = ladders.record(setting, case, in_flight, folder)
+    since = real_ladders.record(setting, case, in_flight, folder)
     by_worker = [[tape.read(path, since) for path in paths] for paths in tape.tapes(folder).values()]
     tapes = [each for of_worker in by_worker for each in of_worker]
     decisions, full = sum(each.decisions for each in tapes), sum(each.full_frames for each in tapes)

@@ -22,11 +22,11 @@ from arena.sandbox.process import adopt_orphans
 from arena.sandbox.run_folder import run_folder
 from arena.v1 import referee_pb2 as pb
 from arena.worker import control
-from arena.worker.bot import Bot
+from arena.worker.bot_output import Line as Printed
+from arena.worker.bot_output import Logged, Sink
+from arena.worker.bot_process import Bot
 from arena.worker.heartbeat import Heartbeat
 from arena.worker.jobs import Entrant
-from arena.worker.logs import Line as Printed
-from arena.worker.logs import Logged, Sink
 
 SHOWN = 8
 """Frames of a transcript."""

@@ -6,12 +6,12 @@ from typing import Any
 
 import click
 
-from arena.bench.run import bench as measured
+from arena.bench.bench_run import bench as measured
 from arena.cli.options import Seconds, Whole, jobs_option, json_option
 from arena.cli.output import draw, print_json, table
 from arena.cli.stderr import say
-from arena.core.build import prepare
-from arena.reports.bench import Bench
+from arena.core.compilation import prepare
+from arena.reports.bench_report import Bench
 
 
 @click.command()

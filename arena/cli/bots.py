@@ -9,12 +9,12 @@ from typing import Any
 import click
 
 from arena import roster
-from arena.cli import homes
+from arena.cli import home_choice
 from arena.cli.options import GameName, home_option, json_option
 from arena.cli.output import called, draw, print_json, printable, say_if_empty, table
 from arena.games.rules import Game
-from arena.reports import bots as reports
-from arena.reports.bots import ListedBot
+from arena.reports import bots_report
+from arena.reports.bots_report import ListedBot
 from ladder import store
 from ladder.store import Version
 
@@ -31,7 +31,7 @@ def bots(game: Game[Any] | None, home: Path, as_json: bool) -> None:
       arena bots --game buttons
     """
     with store.open_read(home) as db:
-        report = reports.bots(db, home, game.name if game else None)
+        report = bots_report.bots(db, home, game.name if game else None)
         if not as_json:
             say_if_empty(db, home)
     if as_json:
@@ -69,7 +69,7 @@ def retire(names: tuple[str, ...], undo: bool, home: Path) -> None:
     for number, name in enumerate(dict.fromkeys(names)):
         versions, dropped = roster.retire(home, name, undo=undo)
         if not number:
-            homes.say_if_above(home)
+            home_choice.say_if_above(home)
         click.echo(_retired(name, versions, dropped, undo=undo))
 
 

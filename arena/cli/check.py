@@ -12,9 +12,9 @@ from typing import Any
 
 import click
 
-from arena.check import run
+from arena.check import bot_check
+from arena.check.bot_check import Checked, Finding, Report
 from arena.check.extent import FULL, QUICK
-from arena.check.run import Checked, Finding, Report
 from arena.check.trials import LOAD, Forecast, Times
 from arena.cli.options import home_option, json_option, limit_options, plays_option, protocol_option, sandbox_options
 from arena.cli.output import Announcer, draw, print_json, printable, progress, table
@@ -22,7 +22,7 @@ from arena.cli.stderr import say
 from arena.cli.typed import as_typed
 from arena.games.rules import Game
 from arena.referee.limits import Limits
-from arena.reports import check as reports
+from arena.reports import check_report
 from arena.reports.words import quoted, span
 from arena.roster import admission
 from arena.sandbox import Sandbox
@@ -80,9 +80,9 @@ def check(
         taken = admission.prepare(
             home, path, scratch, plays=games, protocol=protocol, building=building, sandbox=sandbox
         )
-        checked = run.check(taken.program, limits, sandbox, steps(report, limits), QUICK if quick else FULL)
+        checked = bot_check.check(taken.program, limits, sandbox, steps(report, limits), QUICK if quick else FULL)
     if as_json:
-        print_json(reports.check(taken.program.name, checked))
+        print_json(check_report.check(taken.program.name, checked))
     else:
         warn(taken)
         _show(checked)

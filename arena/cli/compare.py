@@ -9,7 +9,7 @@ import click
 
 from arena import roster
 from arena.cli.failures import INTERRUPTED, stop_on_signals
-from arena.cli.hosts import caution, hosts, summary
+from arena.cli.host_choice import caution, hosts, summary
 from arena.cli.options import (
     Cluster,
     Number,
@@ -30,13 +30,13 @@ from arena.cli.options import (
 )
 from arena.cli.output import last_line, print_json, printable, progress
 from arena.cli.stderr import say
-from arena.reports.comparison import comparison
+from arena.reports.compare_report import comparison
 from arena.roster.bots import Workshop
 from arena.sandbox import Sandbox
 from arena.sandbox.run_folder import run_folder
 from arena.submission.build import Building
-from arena.tournament.compare import Answer, Certainty, Question
-from arena.tournament.compare import compare as play_groups
+from arena.tournament.comparison import Answer, Certainty, Question
+from arena.tournament.comparison import compare as play_groups
 from arena.tournament.worker_pool import Workers
 from arena.worker.jobs import Entrant
 from ladder import store

@@ -7,14 +7,14 @@ from pathlib import Path
 
 import click
 
-from arena.cli import homes
+from arena.cli import home_choice
 from arena.cli.leaderboard import settle
 from arena.cli.options import Moment, home_option, json_option
 from arena.cli.output import called, draw, print_json, printable, say_if_empty, table
 from arena.cli.show import when
 from arena.cli.typed import as_typed
-from arena.reports import corrections as reports
-from arena.reports.corrections import corrected, entry
+from arena.reports import corrections_report
+from arena.reports.corrections_report import corrected, entry
 from arena.roster import corrections
 from ladder import store
 from ladder.store.annulment import Annulled
@@ -79,7 +79,7 @@ def annul(
         made = corrections.annul_host(home, host, why, ladder=ladder, since=since)
     else:
         raise click.UsageError("name a match, a bot or --host: one of them")
-    homes.say_if_above(home)
+    home_choice.say_if_above(home)
     _rate_anew(home, made, f"{_matches(made.correction)} annulled")
     return print_json(corrected(made)) if as_json else click.echo(f"annulled {_annulled(made)}")
 
@@ -110,7 +110,7 @@ def ban(name: str, why: str, since: float | None, keep: bool, undo: bool, home: 
     else:
         made = corrections.ban(home, name, why, since=since, keep=keep)
         said = f"banned {name}; annulled {_annulled(made)}"
-    homes.say_if_above(home)
+    home_choice.say_if_above(home)
     _rate_anew(home, made, f"{name} is banned, {_matches(made.correction)} annulled")
     return print_json(corrected(made)) if as_json else click.echo(as_typed(said))
 
@@ -131,7 +131,7 @@ def rename(name: str, title: str, home: Path, as_json: bool) -> None:
       arena rename mine "Team Gamma"
     """
     made = corrections.rename(home, name, title)
-    homes.say_if_above(home)
+    home_choice.say_if_above(home)
     if as_json:
         return print_json(entry(made))
     given = made.title
@@ -156,7 +156,7 @@ def log(most: int | None, home: Path, as_json: bool) -> None:
     with store.open_read(home) as db:
         entries = store.journal.entries(db)[-most:] if most else store.journal.entries(db)
         if as_json:
-            return print_json(reports.log(entries))
+            return print_json(corrections_report.log(entries))
         say_if_empty(db, home)
     rows = table("when", "who", "what", "about", "details")
     for change in entries:

@@ -16,7 +16,7 @@ from arena.cli.options import home_option
 from arena.cli.output import SOON, printable, progress
 from arena.cli.stderr import say
 from arena.cli.typed import typed_as
-from arena.reports import ratings
+from arena.reports import ratings_report
 from arena.roster import backup as backups
 from arena.roster.backup import Copied
 from ladder import store
@@ -44,8 +44,8 @@ def export(what: str, form: str, home: Path) -> None:
       arena export seats > seats.csv
     """
     with store.open_read(home, must_exist=True) as db:
-        names = ratings.columns(db) if what == "ratings" else exports.columns(db, what)
-        found = ratings.rows(db) if what == "ratings" else exports.rows(db, what)
+        names = ratings_report.columns(db) if what == "ratings" else exports.columns(db, what)
+        found = ratings_report.rows(db) if what == "ratings" else exports.rows(db, what)
         if form == "csv":
             _write_csv(names, found)
         else:

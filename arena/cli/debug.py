@@ -11,8 +11,8 @@ from typing import Any
 import click
 
 from arena import games, roster
-from arena.check.debug import Compared
-from arena.check.debug import compare as compared
+from arena.check.decision_check import Compared
+from arena.check.decision_check import compare as compared
 from arena.check.examined import Misbehaved, Question
 from arena.cli.failures import OneLine
 from arena.cli.match import attach, caution
@@ -20,9 +20,9 @@ from arena.cli.options import Seconds, Whole, home_option, json_option, sandbox_
 from arena.cli.output import draw, print_json, printable, progress, table
 from arena.cli.stderr import say
 from arena.games import Game
-from arena.replay import kept
-from arena.reports.debug import action_name
-from arena.reports.debug import debug as debug_report
+from arena.replay import unrated_store
+from arena.reports.debug_report import action_name
+from arena.reports.debug_report import debug as debug_report
 from arena.reports.words import quoted
 from arena.sandbox import Sandbox
 from arena.sandbox.run_folder import run_folder
@@ -65,7 +65,7 @@ def debug(
     Example:
       arena debug mw6vrh --seat 1 --at 17 ./mine.py
     """
-    if kept.is_name(match):
+    if unrated_store.is_name(match):
         raise OneLine(f"{match} is an unrated match, which `arena replay {match}` shows: debug needs a ladder's match")
     with store.open_read(home) as db:
         found = store.matches.find(db, match)

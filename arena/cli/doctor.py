@@ -10,7 +10,7 @@ from arena.cli.options import cluster_options, json_option
 from arena.cli.output import draw, print_json, printable, table
 from arena.cluster import ClusterError
 from arena.cluster.inspection import inspect
-from arena.reports import machine as reports
+from arena.reports import machine_report
 from arena.sandbox import probe
 
 NOT_ALL = 3
@@ -34,7 +34,7 @@ def doctor(cluster: str | None, certificates: Path | None, as_json: bool) -> Non
     if cluster is not None:
         return _hosts(cluster, certificates, as_json=as_json)
 
-    report = reports.doctor(probe())
+    report = machine_report.doctor(probe())
     if as_json:
         return print_json(report)
     rows = table("layer", "here", "what for, or why not")
@@ -50,7 +50,7 @@ def _hosts(address: str, certificates: Path | None, *, as_json: bool) -> None:
     """Print what the hosts of a cluster say of themselves."""
     from arena.cluster.dask_engine import DaskEngine
 
-    report = reports.cluster(inspect(DaskEngine(address, certificates), None, None))
+    report = machine_report.cluster(inspect(DaskEngine(address, certificates), None, None))
     if as_json:
         print_json(report)
     else:

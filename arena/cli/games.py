@@ -8,8 +8,8 @@ import click
 
 from arena.cli.options import json_option
 from arena.cli.output import draw, print_json, table
-from arena.reports import games as reports
-from arena.reports.games import ListedGame
+from arena.reports import games_report
+from arena.reports.games_report import ListedGame
 
 LONG = 12
 """Largest number of characters of an option's default that is shown; a longer default is shown as "…"."""
@@ -24,7 +24,7 @@ def games(as_json: bool) -> None:
     Example:
       arena games
     """
-    report = reports.games()
+    report = games_report.games()
     if as_json:
         return print_json(report)
     rows = table("game", "title", "players", "options (-o NAME=JSON)")

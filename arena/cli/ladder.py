@@ -12,9 +12,9 @@ from typing import TYPE_CHECKING
 import click
 
 from arena import roster, submission
-from arena.cli import bot_card, homes, leaderboard
+from arena.cli import card_tables, home_choice, leaderboard
 from arena.cli.failures import INTERRUPTED, stop_on_signals
-from arena.cli.hosts import by_host, caution, hosts, summary
+from arena.cli.host_choice import by_host, caution, hosts, summary
 from arena.cli.options import (
     Cluster,
     Hour,
@@ -34,12 +34,12 @@ from arena.cli.options import (
 from arena.cli.output import draw, last_line, print_json, printable, progress
 from arena.cli.stderr import say
 from arena.cli.typed import typed_as
-from arena.reports import leaderboard as reports
+from arena.reports import leaderboard_report
 from arena.reports.words import span, title
 from arena.sandbox import Sandbox
 from arena.tournament.budget import Budget
 from arena.tournament.forecast import forecast
-from arena.tournament.run import Request, Run, run_ladder
+from arena.tournament.ladder_run import Request, Run, run_ladder
 from arena.tournament.worker_pool import Workers
 from ladder import store
 from ladder.store import Ladder
@@ -134,7 +134,7 @@ def ladder(
             if bot.partition("@")[0] not in submission.built_ins():
                 store.bots.find(db, bot)
     with store.exclusive(home), store.open(home, checkpoints=True) as db:
-        homes.say_if_above(home)
+        home_choice.say_if_above(home)
         mine = store.ladders.find_or_make(db, key, draw_probability=game.draw_probability, seed=seed)
         roster.enter_built_ins(db, home)
         for bot in forgive:
@@ -164,11 +164,11 @@ def ladder(
             say(printable(line))
         if not stopped():
             leaderboard.settle(db, mine)
-            bot_card.complete(db)
+            card_tables.complete(db)
         if as_json:
-            print_json(reports.ladder_run(db, mine, game, run.played))
+            print_json(leaderboard_report.ladder_run(db, mine, game, run.played))
         else:
-            draw(leaderboard.picture(reports.leaderboard(db, mine, game), store.ladders.waiting(db, mine)))
+            draw(leaderboard.picture(leaderboard_report.leaderboard(db, mine, game), store.ladders.waiting(db, mine)))
         played = store.ladders.counts(db, mine).done
         if played and sys.stderr.isatty():
             for line in _how_to_look(mine, home):
@@ -216,7 +216,7 @@ def _beforehand(db: Database, ladder: Ladder, field: Sequence[str], matches: int
 
 def _how_to_look(ladder: Ladder, home: Path) -> Iterator[str]:
     """Yield lines with the commands that show a ladder again, and more of it."""
-    own = homes.option(home)
+    own = home_choice.option(home)
     game = ["--game", ladder.key.game, "--players", str(ladder.key.seats)]
     yield f"this table again, or --watch it: {typed_as('leaderboard', *game, *own)}"
     yield f"everything in a browser: {typed_as('serve', '--open', *own)}"

@@ -16,16 +16,15 @@ from rich.table import Table
 from rich.text import Text
 
 from arena import games
-from arena.cli.evidence import cross_picture, plot_picture, seat_picture
+from arena.cli.evidence_tables import cross_picture, plot_picture, seat_picture
 from arena.cli.options import check_players, game_option, home_option, json_option, players_option
 from arena.cli.output import called, console, draw, measured, print_json, progress, say_if_empty, table
 from arena.cli.stderr import say
 from arena.cli.typed import as_typed, typed_as
 from arena.games.rules import Game
-from arena.reports import leaderboard as reports
-from arena.reports import words
-from arena.reports.front import progress as progress_of
-from arena.reports.leaderboard import Leaderboard, NoLeaderboard, RankedBot, centre, settled_centre
+from arena.reports import leaderboard_report, words
+from arena.reports.front_report import progress as progress_of
+from arena.reports.leaderboard_report import Leaderboard, NoLeaderboard, RankedBot, centre, settled_centre
 from arena.reports.words import pace, percent, state, title, unusual
 from ladder import store
 from ladder.store import Ladder
@@ -90,7 +89,7 @@ def leaderboard(
         ladder = find(db, game, seats, ladder_id)
         if ladder is None:
             return _nothing(db, game, seats, home, as_json)
-        board = reports.leaderboard(db, ladder, game, cross=cross, by_seat=by_seat)
+        board = leaderboard_report.leaderboard(db, ladder, game, cross=cross, by_seat=by_seat)
         if as_json:
             return print_json(board)
         drawn = plot_picture(_skills(board), board.zero) if plot and board.bots else []
@@ -239,5 +238,5 @@ def _watched(db: Database, ladder: Ladder, game: Game[Any], home: Path) -> Rende
     now = progress_of(db, ladder, running=store.database.is_running(home))
     how = pace(now)
     state = f"playing now{how and f': {how}'}" if now.running else "nobody plays it now"
-    board = picture(reports.leaderboard(db, ladder, game), store.ladders.waiting(db, ladder))
+    board = picture(leaderboard_report.leaderboard(db, ladder, game), store.ladders.waiting(db, ladder))
     return Group(board, Text(state, style="bold"))

@@ -8,9 +8,9 @@ from collections.abc import Sequence
 import msgspec
 
 from arena.replay.document import Document
-from arena.reports.live import LiveReporter, about
+from arena.reports.live_report import LiveReporter, about
 from arena.worker.jobs import Task
-from arena.worker.matches import MatchInPlay
+from arena.worker.matches_in_play import MatchInPlay
 
 
 class Lines:

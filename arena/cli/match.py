@@ -13,9 +13,8 @@ import msgspec
 from rich.table import Table
 
 from arena import roster
-from arena.cli import homes, lineup
+from arena.cli import home_choice, lineup
 from arena.cli.failures import INTERRUPTED, stop_on_signals
-from arena.cli.files import NewFile, write
 from arena.cli.options import (
     Setting,
     Whole,
@@ -33,19 +32,20 @@ from arena.cli.replay import write_page
 from arena.cli.stderr import say
 from arena.cli.typed import typed_as
 from arena.cli.watching import Watching
+from arena.cli.written_files import NewFile, write
 from arena.referee.match import Outcome
-from arena.replay import document, kept, told
+from arena.replay import document, told, unrated_store
 from arena.replay.document import Document
-from arena.replay.logs import of_unrated
-from arena.reports import played as reports
+from arena.replay.log_text import of_unrated
+from arena.reports import match_report
 from arena.reports.fault_card import decision
 from arena.reports.words import quoted
 from arena.sandbox import Sandbox
 from arena.sandbox.run_folder import run_folder
 from arena.submission.build import Building
 from arena.worker import unrated
+from arena.worker.bot_output import Sink
 from arena.worker.jobs import Played, Task
-from arena.worker.logs import Sink
 from arena.worker.worker import Worker
 
 EXPLAINED = 3
@@ -107,9 +107,9 @@ def match(
     counted = kept or there
     last = counted[-1] if counted else None
     if kept:
-        homes.say_if_above(home)
+        home_choice.say_if_above(home)
     if as_json:
-        print_json(reports.matches(setting.game, bots, seed, played, [each.match for each in kept], last))
+        print_json(match_report.matches(setting.game, bots, seed, played, [each.match for each in kept], last))
     else:
         explain(bots, setting.game.name, played)
         count = f"{len(played):,} of {matches:,} matches"
@@ -155,7 +155,7 @@ def _play(
             wanted = lineup.tasks(bots, setting, home, workshop, seed=seed, count=matches)
             if not watch:
                 with stop_on_signals(lambda: None) as stopped:
-                    played = unrated.play(worker, wanted, stop=stopped, report=report, logged=kept.MOST)
+                    played = unrated.play(worker, wanted, stop=stopped, report=report, logged=unrated_store.MOST)
                     return wanted, played, stopped()
             report.announce(f"watching a match of {game.title}")
         with stop_on_signals(lambda: None) as stopped:
@@ -182,14 +182,15 @@ def documents(bots: Sequence[str], tasks: Sequence[Task], played: Sequence[Playe
     by_id = {task.id: task for task in tasks}
     there = [result for result in played if result.outcome is not None]
     return [
-        document.unrated(by_id[result.id], bots, result, of_unrated(logs, result)) for result in there[-kept.MOST :]
+        document.unrated(by_id[result.id], bots, result, of_unrated(logs, result))
+        for result in there[-unrated_store.MOST :]
     ]
 
 
 def keep(home: Path, matches: Sequence[Document]) -> Sequence[Document]:
     """Keep matches in the home and return them with their names; if that fails, say so and return none."""
     try:
-        return kept.keep(home, matches) if matches else []
+        return unrated_store.keep(home, matches) if matches else []
     except OSError as error:
         say(f"the matches are not kept for `arena replay`: {error}")
         return []

@@ -7,8 +7,8 @@ from pathlib import Path
 import click
 
 from arena.cli.output import printable
-from arena.replay import kept
-from arena.reports.match_log import MatchLog, match_log, unrated_log
+from arena.replay import unrated_store
+from arena.reports.match_log_report import MatchLog, match_log, unrated_log
 from ladder import store
 
 
@@ -22,7 +22,7 @@ def of_ladder(home: Path, name: str, seat: int) -> MatchLog:
 
 def of_unrated(home: Path, name: str, seat: int) -> MatchLog:
     """Return what is kept of a seat in an unrated match. Raises Unreadable, OSError and click.UsageError."""
-    match = kept.find(home, name)
+    match = unrated_store.find(home, name)
     _check_seat(match.match, seat, len(match.bots))
     return unrated_log(match, seat)
 

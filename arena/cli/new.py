@@ -15,7 +15,7 @@ from arena.cli.output import print_json
 from arena.cli.stderr import say
 from arena.cli.typed import typed_as
 from arena.games import Game
-from arena.reports.bots import NewBot
+from arena.reports.bots_report import NewBot
 from arena.submission.templates import make, templates
 from arena.submission.tools import missing_tools, to_install
 

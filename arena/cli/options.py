@@ -19,9 +19,9 @@ from click.core import ParameterSource
 from click.shell_completion import CompletionItem
 
 from arena import games, homes, suggest
-from arena.cli.files import NewFile
 from arena.cli.stderr import say
-from arena.core.build import prepare
+from arena.cli.written_files import NewFile
+from arena.core.compilation import prepare
 from arena.games.rules import BadOption, Game, Options
 from arena.referee.limits import Limits
 from arena.sandbox.grades import LEAST, MOST, Grade, NoSandbox, Sandbox

@@ -34,8 +34,8 @@ from arena.sandbox import Sandbox
 from arena.sandbox.run_folder import run_folder
 from arena.submission.build import Building
 from arena.worker import unrated
+from arena.worker.bot_output import Sink
 from arena.worker.jobs import Played, Task
-from arena.worker.logs import Sink
 from ladder import store
 
 YOU = "you"

@@ -9,7 +9,7 @@ import click
 
 from arena.cli.options import Whole, home_option, json_option
 from arena.cli.output import print_json, printable, progress
-from arena.site import publish as site
+from arena.site import publishing as site
 from arena.site.published_folder import CannotPublish
 
 QUIET = 2.0

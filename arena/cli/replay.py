@@ -12,15 +12,15 @@ import click
 import msgspec
 from msgspec import UNSET
 
-from arena.cli import homes
-from arena.cli.files import write
+from arena.cli import home_choice
 from arena.cli.options import home_option, html_option, json_option
 from arena.cli.output import printable
 from arena.cli.stderr import say
 from arena.cli.typed import typed_as
-from arena.replay import Unreadable, document, kept, logs, told
+from arena.cli.written_files import write
+from arena.replay import Unreadable, document, log_text, told, unrated_store
 from arena.replay.document import Document
-from arena.reports.replay import match_replay
+from arena.reports.replay_report import match_replay
 from ladder import store
 
 FORWARD = {"n", " ", "\r", "\n", "\x1b[C", "\x1b[B"}
@@ -64,7 +64,7 @@ def replay(what: str, page: Path | None, whole: bool, home: Path, as_json: bool)
         return click.echo(msgspec.json.format(msgspec.json.encode(shown), indent=0))
     on_terminal = sys.stdin.isatty() and sys.stdout.isatty()
     if not (whole or on_terminal):
-        return click.echo("\n".join(_summary(shown, caution, [what, *homes.option(home)])))
+        return click.echo("\n".join(_summary(shown, caution, [what, *home_choice.option(home)])))
     every = told.frames(shown)
     if caution:
         every[0] = f"{caution}\n{every[0]}"
@@ -90,15 +90,15 @@ def _summary(shown: Document, caution: str, named: Sequence[str]) -> Iterator[st
 
 def write_page(file: Path, match: Document, caution: str = "") -> None:
     """Write a match as a page for browsers; `caution` is shown on it."""
-    from arena.site.page import match_page  # imported here, since what makes pages is slow to load
+    from arena.site.page_shell import match_page  # imported here, since what makes pages is slow to load
 
     write(file, match_page(match_replay(match, caution)).encode())
 
 
 def _found(what: str, home: Path) -> tuple[Document, str]:
     """Return a match, and what to say before it is shown."""
-    if kept.is_name(what):
-        return kept.find(home, what), ""
+    if unrated_store.is_name(what):
+        return unrated_store.find(home, what), ""
     if what.endswith(".json") or os.path.isfile(what):
         try:
             return document.opened(Path(what).read_bytes()), ""
@@ -108,7 +108,7 @@ def _found(what: str, home: Path) -> tuple[Document, str]:
         match = store.matches.find(db, what)
         told = match.annulled and f"this match does not count: annulled {printable(match.annulled.told)}"
         try:
-            printed = logs.of_match(db, match)
+            printed = log_text.of_match(db, match)
         except Unreadable as error:
             say(f"what the bots printed is not shown: {error}")
             printed = ()

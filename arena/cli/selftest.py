@@ -6,10 +6,10 @@ import click
 
 from arena.cli.options import json_option
 from arena.cli.output import draw, print_json, printable, progress, table
-from arena.reports import machine as reports
+from arena.reports import machine_report
 from arena.sandbox import probe
+from arena.sandbox.attack_run import run
 from arena.sandbox.grades import Grade
-from arena.sandbox.selftest import run
 
 CHECK_FAILED = 3
 
@@ -39,7 +39,7 @@ def selftest(wanted: str, as_json: bool) -> None:
     with progress("attacks") as report:
         verdicts = run(sandbox, report)
     if as_json:
-        print_json(reports.selftest(sandbox, verdicts))
+        print_json(machine_report.selftest(sandbox, verdicts))
     else:
         rows = table("attack", "", "how it ended")
         for each in verdicts:

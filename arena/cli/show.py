@@ -10,17 +10,17 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from arena import games, submission, suggest
-from arena.cli import bot_card, match_log
-from arena.cli.bot_card import in_ladder
-from arena.cli.files import Folder, write
+from arena.cli import card_tables, match_log
+from arena.cli.card_tables import in_ladder
 from arena.cli.options import GameName, Whole, home_option, json_option, page_file
 from arena.cli.output import called, draw, last_line, print_json, printable, table
 from arena.cli.typed import as_typed, typed_as
+from arena.cli.written_files import Folder, write
 from arena.games.rules import Game, remark
-from arena.replay import kept
-from arena.reports import bot_card as reports
+from arena.replay import unrated_store
+from arena.reports import bot_card
 from arena.reports.bot_card import BotCard
-from arena.reports.bots import BotFaults, BotMatch, BuiltIn, SecondChance, built_in_card
+from arena.reports.bots_report import BotFaults, BotMatch, BuiltIn, SecondChance, built_in_card
 from arena.reports.fault_card import fault_card
 from arena.reports.match_card import MatchCard, match_card
 from ladder import store
@@ -86,11 +86,11 @@ def show(
         version = store.bots.find(db, what) if what.partition("@")[0] in names else None
         lacks = version is not None and store.cards.lacking(db)
     if lacks:
-        bot_card.complete_home(home)
+        card_tables.complete_home(home)
     with store.open_read(home) as db:
         if version is not None:
             most = matches if matches is not None else LISTED * as_json
-            card = reports.bot_card(db, version, most, game.name if game else None)
+            card = bot_card.bot_card(db, version, most, game.name if game else None)
             banned = store.journal.bans(db).get(version.name)
             return print_json(card) if as_json else _show_bot(card, game, banned)
         if what in submission.built_ins():
@@ -100,7 +100,7 @@ def show(
         try:
             found = store.matches.find(db, what)
         except store.NotFound as error:
-            if kept.is_name(what):
+            if unrated_store.is_name(what):
                 raise store.NotFound(f"{what} is an unrated match: `arena replay {what}` shows it") from error
             meant = suggest.meant(what, names | submission.built_ins().keys())
             raise store.NotFound(f"{error}, and no bot in {str(home)!r} is called so{meant}") from error
@@ -143,11 +143,11 @@ def _complete(home: Path) -> None:
     with store.open_read(home, must_exist=True) as db:
         lacks = store.cards.lacking(db)
     if lacks:
-        bot_card.complete_home(home)
+        card_tables.complete_home(home)
 
 
 def _show_log(match: str, seat: int, home: Path, *, as_json: bool) -> None:
-    found = match_log.of_unrated if kept.is_name(match) else match_log.of_ladder
+    found = match_log.of_unrated if unrated_store.is_name(match) else match_log.of_ladder
     log = found(home, match, seat)
     return print_json(log) if as_json else match_log.show_log(log)
 

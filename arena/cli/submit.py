@@ -11,8 +11,8 @@ from typing import Any, NamedTuple
 
 import click
 
-from arena.check.run import Finding
-from arena.cli import homes
+from arena.check.bot_check import Finding
+from arena.cli import home_choice
 from arena.cli.check import explain, steps, warn
 from arena.cli.options import (
     begin_with,
@@ -28,7 +28,7 @@ from arena.cli.stderr import say
 from arena.cli.typed import as_typed, typed_as
 from arena.games.rules import Game
 from arena.referee.limits import Limits
-from arena.reports.check import HandedIn, Submission, Submissions, submission
+from arena.reports.check_report import HandedIn, Submission, Submissions, submission
 from arena.roster import sources
 from arena.roster.admission import Admission, HandIn, NameTaken, Qualification, admit
 from arena.roster.sources import Naming
@@ -138,7 +138,7 @@ def _one(path: Path, job: _Job, report: Announcer) -> None:
         if not job.as_json:
             explain(admitted.failures[0], to_stderr=True)
         raise click.ClickException(_refusal(path, job.games, admitted, told=not job.as_json))
-    homes.say_if_above(job.home)
+    home_choice.say_if_above(job.home)
     if not job.as_json:
         click.echo(_news(version, admitted))
 
@@ -216,7 +216,7 @@ def _many(paths: Sequence[Path], job: _Job, report: Announcer) -> None:
             print_json(Submissions(submissions=done, left=left))
         else:
             _draw(done, left)
-    homes.say_if_above(job.home)
+    home_choice.say_if_above(job.home)
     refused = sum(each.accepted is None for each in done)
     if refused:
         hint = f"; {ALIKE}" if is_called_alike and not job.naming else ""

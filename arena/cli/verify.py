@@ -6,14 +6,14 @@ from pathlib import Path
 
 import click
 
-from arena.cli.hosts import hosts
+from arena.cli.host_choice import hosts
 from arena.cli.options import Cluster, certificates_option, home_option, jobs_option, json_option
 from arena.cli.output import SOON, print_json, printable, progress
 from arena.cli.stderr import say
-from arena.reports import verified as reports
+from arena.reports import verify_report
 from arena.sandbox import UNCONFINED
-from arena.tournament.verify import Difference
-from arena.tournament.verify import verify as verified
+from arena.tournament.verification import Difference
+from arena.tournament.verification import verify as verified
 
 DIFFERS = 3
 """The exit code when something stored differs from what is computed anew."""
@@ -43,7 +43,7 @@ def verify(cluster: str | None, certificates: Path | None, jobs: int, home: Path
     with progress("verifying", first=SOON) as report:
         verdict = verified(home, jobs=jobs, report=report, hosts=machines)
     if as_json:
-        print_json(reports.verified(verdict))
+        print_json(verify_report.verified(verdict))
     for remark in verdict.remarks:
         say(remark)
     if verdict.difference is not None:

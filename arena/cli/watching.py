@@ -12,7 +12,7 @@ from arena.replay import document
 from arena.replay.document import Document
 from arena.replay.told import Teller, frames
 from arena.worker.jobs import Task
-from arena.worker.matches import MatchInPlay
+from arena.worker.matches_in_play import MatchInPlay
 
 PACE = 0.3
 """Seconds for which a terminal shows a step, at least: most bots play faster than people can look."""

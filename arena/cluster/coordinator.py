@@ -42,7 +42,7 @@ from arena.cluster.tally import Tally
 from arena.referee.match import VoidReason
 from arena.sandbox import Grade, Sandbox
 from arena.sandbox.grades import MIB
-from arena.submission.kept import tree_digest
+from arena.submission.program_store import tree_digest
 from arena.worker.hosts import HostLost, RunningWorker, WorkerEnded
 from arena.worker.jobs import Command, Delivery, Entrant, Task
 

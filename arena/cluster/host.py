@@ -17,7 +17,7 @@ from typing import Any
 from arena.cluster import programs
 from arena.cluster.messages import EXPIRES, Bug, Card, Ended, Hear, Heard, Join, Order, Parcel, Request, Tell, Terms
 from arena.cluster.self_check import versions
-from arena.core.build import prepare
+from arena.core.compilation import prepare
 from arena.sandbox import NoSandbox, Sandbox, probe
 from arena.sandbox.process import die_with_parent
 from arena.worker.hosts import WorkerEnded

@@ -9,8 +9,8 @@ from pathlib import Path
 
 from arena.cluster.messages import Entry, Parcel
 from arena.sandbox.run_folder import open_up, run_folder
-from arena.submission.kept import make_read_only, tree_digest
 from arena.submission.program import environment, is_executable
+from arena.submission.program_store import make_read_only, tree_digest
 from arena.worker.jobs import Entrant
 
 PYTHON = "{python}"

@@ -14,8 +14,8 @@ from collections.abc import Mapping, Sequence
 from operator import index
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple, SupportsIndex, TypeAlias, get_args
 
-from arena.core.build import core
-from arena.core.games import compiled
+from arena.core.compilation import core
+from arena.core.core_games import compiled
 from arena.games.dice import FastDice
 from arena.games.rules import Game, Seat
 

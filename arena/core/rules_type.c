@@ -277,7 +277,7 @@ static PyMethodDef game_methods[] = {
     {0},
 };
 static PyType_Slot game_slots[] = {
-    {Py_tp_doc, "Compiled rules: Game(name, options), options as `arena.core.games` encodes them."},
+    {Py_tp_doc, "Compiled rules: Game(name, options), options as `arena.core.core_games` encodes them."},
     {Py_tp_new, game_new},
     {Py_tp_methods, game_methods},
     {0, NULL},

@@ -94,8 +94,8 @@ class Game(ABC, Generic[State]):
     board: ClassVar[str] = ""
     """A script, as text, that draws its board in pages; a game of another package brings it if a picture is too little.
 
-    It is a classic script that sets `arenaBoards[name]` to a function. That is given a step of a
-    `arena.reports.replay.MatchReplay`, with `previous`, the view before it, and `earlier`, the choices and rolls of the
+    It is a classic script that sets `arenaBoards[name]` to a function. That is given a step of a `MatchReplay` of
+    `arena/reports/replay_report.py`, with `previous`, the view before it, and `earlier`, the choices and rolls of the
     steps before it, of which a match in play may know only the last ones; and the table: its `seats`, `bots` and
     `options`. It returns the element to show; `arenaSvg` has what may help. Styles are set as attributes of SVG
     elements, since the pages allow no inline style.

@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 
-from arena.core.build import core
+from arena.core.compilation import core
 from arena.games.rules import Seat
 from arena.referee import frames
 from arena.referee.choices import FRAME_BYTES, Choices

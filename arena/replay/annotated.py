@@ -10,10 +10,10 @@ from arena import games
 from arena.referee.limits import Bank, Limits
 from arena.replay.document import Document, Step
 from arena.replay.record import in_milliseconds, milliseconds
-from arena.worker.logs import by_decision
+from arena.worker.bot_output import by_decision
 
 if TYPE_CHECKING:
-    from arena.worker.matches import MatchInPlay
+    from arena.worker.matches_in_play import MatchInPlay
 
 LINES = 20
 """Lines shown of what a bot printed at one decision; the document has all."""

@@ -16,7 +16,7 @@ from arena.games.rules import BadOption, Game
 from arena.referee.limits import Limits
 from arena.referee.match import Match
 from arena.replay.record import Breach, Choice, Forfeited, Replay, Unreadable, recorded, replayed, unpack
-from arena.worker.logs import Line
+from arena.worker.bot_output import Line
 
 if TYPE_CHECKING:
     from arena.worker.jobs import Played, Task

@@ -7,8 +7,8 @@ from statistics import NormalDist
 from typing import TYPE_CHECKING
 
 from arena.reports.base import Report
-from arena.reports.bots import BotFaults, BotMatch, BotVersion, SecondChance
-from arena.reports.leaderboard import Estimate, centre
+from arena.reports.bots_report import BotFaults, BotMatch, BotVersion, SecondChance
+from arena.reports.leaderboard_report import Estimate, centre
 from ladder import store
 from ladder.student import quantile, wilson
 

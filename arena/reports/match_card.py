@@ -7,8 +7,8 @@ from typing import Any
 
 from arena.replay import Unreadable, unpack
 from arena.reports.base import Report
-from arena.reports.corrections import Correction, entry
-from arena.reports.leaderboard import Rating
+from arena.reports.corrections_report import Correction, entry
+from arena.reports.leaderboard_report import Rating
 from ladder import store
 
 

@@ -12,8 +12,8 @@ from arena.suggest import printable
 if TYPE_CHECKING:
     from arena.games.rules import Game
     from arena.reports.bot_card import BotInLadder, NotableMatch
-    from arena.reports.front import Progress
-    from arena.reports.leaderboard import Estimate, HeadToHead, MatchCounts
+    from arena.reports.front_report import Progress
+    from arena.reports.leaderboard_report import Estimate, HeadToHead, MatchCounts
 
 PLAYABLE = 1_000_000
 """Number of groups of one pair of bots up to which it makes sense to say that they would settle something."""

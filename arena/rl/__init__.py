@@ -20,7 +20,7 @@ except ImportError as error:
 
 from arena.rl.environment import Environment, rewards
 from arena.rl.notebook import Matches, Replay, matches
-from arena.rl.opponents import BadOpponent
+from arena.rl.other_players import BadOpponent
 from arena.rl.single_agent import SingleAgent
 from arena.rl.vector import VectorEnvironment
 

@@ -21,7 +21,7 @@ from arena.games.observation import observation
 from arena.games.rules import Game
 from arena.referee.match import Asked, Outcome
 from arena.replay.questions import Setup
-from arena.rl.opponents import Opponent
+from arena.rl.other_players import Opponent
 from arena.rl.players import Player, opponent
 
 Agent: TypeAlias = str

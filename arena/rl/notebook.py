@@ -25,7 +25,7 @@ from arena.referee.match import Asked, Outcome
 from arena.replay import told
 from arena.replay.document import Document, unrated
 from arena.replay.questions import Setup
-from arena.rl.opponents import LIMITS, Opponent
+from arena.rl.other_players import LIMITS, Opponent
 from arena.rl.players import Player, opponent
 from arena.suggest import printable
 from arena.worker.jobs import Played, SeatRecord, Task

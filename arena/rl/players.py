@@ -6,8 +6,8 @@ from functools import partial
 from typing import Any, TypeAlias
 
 from arena.games.rules import Game
-from arena.rl.opponents import BadOpponent, BuiltIn, Chooser, Function, Opponent, Seated, built_in
-from arena.rl.program import Program
+from arena.rl.other_players import BadOpponent, BuiltIn, Chooser, Function, Opponent, Seated, built_in
+from arena.rl.program_players import Program
 from arena_bot import Bot
 
 Player: TypeAlias = str | Function | type[Bot]

@@ -12,8 +12,8 @@ from gymnasium.error import ResetNeeded
 from gymnasium.vector import AutoresetMode, VectorEnv
 
 from arena import games
-from arena.core.build import core
-from arena.core.games import compiled
+from arena.core.compilation import core
+from arena.core.core_games import compiled
 from arena.core.playouts import Policy, choose, policy_of
 from arena.games import Options, Seat
 from arena.games.dice import FastDice

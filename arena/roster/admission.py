@@ -11,8 +11,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Literal, NamedTuple, TypeAlias
 
 from arena import roster, submission
+from arena.check.bot_check import Finding, Report, check
 from arena.check.extent import SUBMISSION
-from arena.check.run import Finding, Report, check
 from arena.roster import sources
 from arena.roster.corrections import looks
 from arena.sandbox.run_folder import run_folder

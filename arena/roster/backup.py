@@ -26,7 +26,7 @@ from arena.roster.bots import build_log, folder, program_of
 from arena.sandbox import places
 from arena.sandbox.run_folder import remove
 from arena.submission import BadSubmission
-from arena.submission.budget import open_ordinary
+from arena.submission.copying import open_ordinary
 from arena.submission.program import files_in
 from ladder import store
 from ladder.store import export, restoring

@@ -243,7 +243,7 @@ def built(home: Path, program: Program, sandbox: Sandbox, building: Building, *,
     under which nobody else can build. What the same build made of the same files is used again; without that cache it
     is also kept for the next. Raises BadSubmission and NoSandbox.
     """
-    from arena.submission import results  # here, because most commands build nothing
+    from arena.submission import build_results  # here, because most commands build nothing
     from arena.submission.build import build
 
     _check_held(program, sandbox)
@@ -252,14 +252,14 @@ def built(home: Path, program: Program, sandbox: Sandbox, building: Building, *,
         return program
     make_home(home)
     close_home(home)
-    key = results.key(program, sandbox)
-    if (found := results.find(program, home / "built", key)) is not None:
+    key = build_results.key(program, sandbox)
+    if (found := build_results.find(program, home / "built", key)) is not None:
         building.say(f"{program.name} is built already, from the same files with the same tools")
         return found
     cache = home / "caches" / program.name if cached else None
     made = build(program, build_log(home, program.digest), sandbox, building, cache)
     if not cached:
-        results.keep(made, home / "built", key)
+        build_results.keep(made, home / "built", key)
     return made
 
 

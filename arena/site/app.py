@@ -17,12 +17,12 @@ from starlette.staticfiles import StaticFiles
 
 from arena.games import UnknownGame
 from arena.replay import Breach, Unreadable
-from arena.site import bot, compare, docs, front, ladder, match, play
+from arena.site import bot_page, compare_page, docs, front_page, ladder_page, match_page, play_page
 from arena.site.answers import told, without_path
 from arena.site.cache import Made, Pages
 from arena.site.events import Watch
-from arena.site.home import LOOK, Home
-from arena.site.page import STATIC, brought_board
+from arena.site.home_reader import LOOK, Home
+from arena.site.page_shell import STATIC, brought_board
 from arena.site.security import Guard
 from arena.site.tables import Tables
 from ladder import store
@@ -46,21 +46,21 @@ class Site:
         self._pages = Pages(self.home)
         self._tables = tables
         routes = [
-            Route("/", self._page(front.page)),
-            Route("/ladder/{ladder}", self._page(ladder.page)),
-            Route("/ladder/{ladder}/seats", self._page(ladder.seats)),
-            Route("/ladder/{ladder}/matches", self._page(ladder.matches)),
+            Route("/", self._page(front_page.page)),
+            Route("/ladder/{ladder}", self._page(ladder_page.page)),
+            Route("/ladder/{ladder}/seats", self._page(ladder_page.seats)),
+            Route("/ladder/{ladder}/matches", self._page(ladder_page.matches)),
             Route("/ladder/{ladder}/events", self._ladder_events),
             Route("/events", self._events),
-            Route("/bot/{bot}", self._page(bot.page)),
-            Route("/match/{match}.html", self._page(match.download)),
-            Route("/match/{match}.json", self._page(match.document)),
-            Route("/match/{match}", self._page(match.page)),
-            Route("/match/{match}/log/{seat}", self._page(match.log)),
-            Route("/unrated/{number}.html", self._page(self._kept(match.download_kept))),
-            Route("/unrated/{number}.json", self._page(self._kept(match.document_kept))),
-            Route("/unrated/{number}", self._page(self._kept(match.kept_page))),
-            Route("/compare", self._page(compare.page)),
+            Route("/bot/{bot}", self._page(bot_page.page)),
+            Route("/match/{match}.html", self._page(match_page.download)),
+            Route("/match/{match}.json", self._page(match_page.document)),
+            Route("/match/{match}", self._page(match_page.page)),
+            Route("/match/{match}/log/{seat}", self._page(match_page.log)),
+            Route("/unrated/{number}.html", self._page(self._kept(match_page.download_kept))),
+            Route("/unrated/{number}.json", self._page(self._kept(match_page.document_kept))),
+            Route("/unrated/{number}", self._page(self._kept(match_page.kept_page))),
+            Route("/compare", self._page(compare_page.page)),
             Route("/docs", _to_docs),
             Route("/docs/", docs.index),
             Mount("/docs/pictures", StaticFiles(directory=docs.PICTURES, check_dir=False)),
@@ -70,8 +70,8 @@ class Site:
         ]
         if tables is not None:
             routes += [
-                Route("/play", self._page(partial(play.form, home=folder)), methods=["GET"]),
-                *play.Play(self.home, tables).routes,
+                Route("/play", self._page(partial(play_page.form, home=folder)), methods=["GET"]),
+                *play_page.Play(self.home, tables).routes,
             ]
         handlers = {HTTPException: _refused, 500: _failed}
         app = Starlette(routes=routes, lifespan=self._lifespan, exception_handlers=handlers)
@@ -113,7 +113,7 @@ class Site:
 
     def _kept(self, view: Callable[[Document], Made]) -> View:
         """Return the view of a match that `arena match` played, from the view of its document."""
-        return lambda _, request, __: view(match.find_kept(self.home.folder, request.path_params["number"]))
+        return lambda _, request, __: view(match_page.find_kept(self.home.folder, request.path_params["number"]))
 
     async def _events(self, request: Request) -> Response:
         return await self.watch.stream(request)

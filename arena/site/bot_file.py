@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING
 
 from starlette.requests import Request
 
-from arena.site import bot
-from arena.site.page import policy, static_text
+from arena.site import bot_page
+from arena.site.page_shell import policy, static_text
 from arena.site.static_page import static_page
 
 if TYPE_CHECKING:
@@ -20,7 +20,7 @@ _NAVIGATION = re.compile(r'<a class="skip".*?</nav>\n?', re.DOTALL)
 
 def bot_file(db: Database, label: str) -> str:
     """Return the page of a version as the site shows it, with its styles inside and without links to other pages."""
-    page = bot.page(db, Request({"type": "http", "path_params": {"bot": label}}), False).text
+    page = bot_page.page(db, Request({"type": "http", "path_params": {"bot": label}}), False).text
     style = "".join(map(static_text, _STYLE.findall(page)))
     page = _NAVIGATION.sub("", _STYLE.sub("", page))
     alone = static_page(page, f"/bot/{label}", lambda _: None, policy([], style)).text

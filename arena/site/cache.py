@@ -12,7 +12,7 @@ from typing import NamedTuple, TypeAlias
 from starlette.requests import Request
 from starlette.responses import Response
 
-from arena.site.home import Home
+from arena.site.home_reader import Home
 
 MOST = 64 << 20
 """Bytes of pages that are kept in memory."""

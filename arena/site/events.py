@@ -10,7 +10,7 @@ from starlette.requests import Request
 from starlette.responses import StreamingResponse
 
 from arena.site.bell import Bell
-from arena.site.home import LOOK, Home, Seen
+from arena.site.home_reader import LOOK, Home, Seen
 
 STREAM = {"Cache-Control": "no-store", "X-Accel-Buffering": "no"}
 """Headers of a stream of events: nobody on the way is to keep it, or to wait for more of it."""

@@ -10,8 +10,8 @@ from markupsafe import Markup, escape
 
 if TYPE_CHECKING:
     from arena.reports.bot_card import TimeBucket
-    from arena.reports.history import BotHistory, RatingHistory
-    from arena.reports.leaderboard import Estimate
+    from arena.reports.history_report import BotHistory, RatingHistory
+    from arena.reports.leaderboard_report import Estimate
 
 WIDTH, HEIGHT = 800, 320
 LEFT, RIGHT, TOP, BOTTOM = 44, 150, 10, 34

@@ -5,11 +5,11 @@ stored as a folder named after the SHA-256 of its content, which never changes. 
 here, because most commands need neither.
 """
 
-from arena.submission.budget import MAX_BYTES, MAX_FILES
 from arena.submission.builtin import built_ins
-from arena.submission.kept import intact, manifest, store
+from arena.submission.copying import MAX_BYTES, MAX_FILES
 from arena.submission.manifest import DEFAULT_NEEDS, MAX_MANIFEST, BadSubmission, Needs, check_name, skeleton
 from arena.submission.program import Program, playing, read
+from arena.submission.program_store import intact, manifest, store
 
 __all__ = [
     "DEFAULT_NEEDS",

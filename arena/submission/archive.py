@@ -21,7 +21,7 @@ from functools import partial
 from pathlib import Path, PurePosixPath
 from typing import IO, TYPE_CHECKING, Any, NamedTuple
 
-from arena.submission.budget import MAX_BYTES, Budget, too_large, write_file
+from arena.submission.copying import MAX_BYTES, Budget, too_large, write_file
 from arena.submission.manifest import BadSubmission
 from arena.submission.outside import LEFT_OUT, is_of_a_system
 from arena.suggest import short

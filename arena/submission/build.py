@@ -21,9 +21,9 @@ from arena.sandbox.users import User
 from arena.submission import tools
 from arena.submission.allowance import LOOK, Allowance, Running
 from arena.submission.caches import lent
-from arena.submission.kept import tree_digest
 from arena.submission.manifest import BadSubmission
 from arena.submission.program import Program, command, environment, walk
+from arena.submission.program_store import tree_digest
 from arena.suggest import short
 
 LAST_LINES = 10

@@ -13,13 +13,13 @@ from typing import IO, NamedTuple
 
 from arena.sandbox.run_folder import open_up
 from arena.submission.archive import kind, unpack
-from arena.submission.budget import Budget, NotOrdinary, open_ordinary, write_file
-from arena.submission.kept import manifest
+from arena.submission.copying import Budget, NotOrdinary, open_ordinary, write_file
 from arena.submission.manifest import BadSubmission, Protocol
 from arena.submission.mending import mend
 from arena.submission.names import spelled
 from arena.submission.outside import LEFT_OUT
 from arena.submission.program import Program, missing, read, read_folder, walk
+from arena.submission.program_store import manifest
 from arena_bot.text import decoded
 
 

@@ -6,8 +6,8 @@ from collections.abc import Iterator, Set
 from contextlib import suppress
 from pathlib import Path
 
-from arena.submission.kept import manifest
 from arena.submission.program import is_executable, walk
+from arena.submission.program_store import manifest
 from arena_bot.text import decoded
 
 _FOR_THE_KERNEL = (b"#!", b"\x7fELF")

@@ -13,7 +13,7 @@ from hashlib import sha256
 from pathlib import Path, PurePath
 
 from arena import games
-from arena.submission.budget import MAX_BYTES, Budget, too_large
+from arena.submission.copying import MAX_BYTES, Budget, too_large
 from arena.submission.machine_code import built_for
 from arena.submission.manifest import (
     DEFAULT_NEEDS,

@@ -19,9 +19,9 @@ from typing import NamedTuple
 from arena.referee.match import Void, VoidReason
 from arena.sandbox import Sandbox
 from arena.tournament import NothingStarts, WorkersDied
+from arena.worker.bot_output import Logged, Piece
 from arena.worker.hosts import Host, HostLost, Hosts, WorkerEnded
 from arena.worker.jobs import Command, Delivery, Played, Task, Trouble
-from arena.worker.logs import Logged, Piece
 
 CHUNK = 4
 """Number of matches dealt to a worker at a time, in turn, until each worker has enough."""

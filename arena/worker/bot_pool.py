@@ -12,7 +12,7 @@ from typing import Any
 
 from arena.referee.match import Void, VoidReason
 from arena.sandbox.process import end_orphans
-from arena.worker.bot import Bot, BotHost
+from arena.worker.bot_process import Bot, BotHost
 from arena.worker.jobs import Entrant, Key
 
 PROCESSES = 64

@@ -10,9 +10,9 @@ from pathlib import Path
 from arena.referee.match import Fault, Void
 from arena.referee.stream import Heard
 from arena.sandbox.run_folder import open_up, remove
-from arena.worker.bot import Bot, BotHost
+from arena.worker.bot_output import Sink
+from arena.worker.bot_process import Bot, BotHost
 from arena.worker.jobs import Entrant
-from arena.worker.logs import Sink
 
 PATIENCE = 10.0
 """Seconds that it has to join: a hundred times what it needs on an idle machine."""

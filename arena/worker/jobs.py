@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
 from arena.games.rules import Options
 from arena.referee.limits import Limits
 from arena.referee.match import Outcome, Void, VoidReason
-from arena.worker.logs import Logged, Piece
+from arena.worker.bot_output import Logged, Piece
 
 if TYPE_CHECKING:
     from multiprocessing.connection import Connection

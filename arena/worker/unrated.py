@@ -13,8 +13,8 @@ from arena.games.rules import Game, Options
 from arena.referee.limits import Limits
 from arena.sandbox import UNCONFINED, Sandbox
 from arena.sandbox.run_folder import run_folder
+from arena.worker.bot_output import Logged, Sink
 from arena.worker.jobs import Entrant, Played, Task
-from arena.worker.logs import Logged, Sink
 from arena.worker.progress import Progress
 from arena.worker.worker import Worker
 

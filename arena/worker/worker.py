@@ -13,7 +13,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from arena.core.build import core
+from arena.core.compilation import core
 from arena.loops import check_watches, new_loop
 from arena.referee.match import Fault, Void, VoidReason
 from arena.referee.stream import Heard
@@ -21,14 +21,14 @@ from arena.sandbox import UNCONFINED, Sandbox
 from arena.sandbox.process import adopt_orphans, allow_many_files
 from arena.sandbox.run_folder import let_through, remove
 from arena.worker import control
-from arena.worker.bot import Bot
+from arena.worker.bot_output import Logged, Piece, Sink
 from arena.worker.bot_pool import BotPool
+from arena.worker.bot_process import Bot
 from arena.worker.dispatcher import Dispatcher
 from arena.worker.faults import FaultPolicy, Ruling
 from arena.worker.heartbeat import Heartbeat
 from arena.worker.jobs import Command, Delivery, Key, Link, Played, Task, Trouble
-from arena.worker.logs import Logged, Piece, Sink
-from arena.worker.matches import Matches, MatchInPlay
+from arena.worker.matches_in_play import Matches, MatchInPlay
 from arena.worker.queue import Queue, Queues
 
 AS_BEFORE = 1.0

@@ -15,7 +15,6 @@ from operator import itemgetter
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
 
 from ladder import settled
-from ladder.ratings import arithmetic
 from ladder.schedule import Group, Order, canonical_json, line_up, match_id, match_seed, missing
 from ladder.store import ratings, sums, times
 from ladder.store.evidence import find_settled, rated_matches, settled_by
@@ -23,6 +22,7 @@ from ladder.store.journal import COLUMNS, bans, link
 from ladder.store.matches import ATTEMPTS, digest
 from ladder.store.phases import next_phase
 from ladder.store.records import Ladder
+from ladder.trueskill_ratings import arithmetic
 
 if TYPE_CHECKING:
     from sqlite_utils import Database

@@ -16,9 +16,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from ladder.store import locks
-from ladder.store.files import Files, go_on
 from ladder.store.home import close_home, make_file, make_home
 from ladder.store.locks import PATIENCE
+from ladder.store.moved_files import Files, go_on
 from ladder.store.schema import MIGRATIONS, _11_corrections
 
 if TYPE_CHECKING:

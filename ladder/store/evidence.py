@@ -9,7 +9,6 @@ from itertools import groupby
 from typing import TYPE_CHECKING, NamedTuple
 
 from ladder import settled
-from ladder.ratings import Rating, arithmetic
 from ladder.schedule import line_up
 from ladder.statistics import Evidence, Group, Shares
 from ladder.store.cards import shares
@@ -17,6 +16,7 @@ from ladder.store.database import one_state, write
 from ladder.store.ratings import note_arithmetic, rated_by
 from ladder.store.records import Ladder
 from ladder.store.sums import GATHERED, gap, unstored
+from ladder.trueskill_ratings import Rating, arithmetic
 
 if TYPE_CHECKING:
     from sqlite_utils import Database

@@ -9,7 +9,6 @@ from collections.abc import Sequence
 from hashlib import sha256
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from ladder.ratings import Rating
 from ladder.schedule import canonical_json, line_up
 from ladder.store import bots, ladders
 from ladder.store.database import NotFound, write
@@ -17,6 +16,7 @@ from ladder.store.journal import correction
 from ladder.store.records import Faults, FinishedMatch, Ladder, Match, MatchLine, Pace, SeatOutcome, VoidMatch
 from ladder.store.times import NewTimes, last_replay, store_times
 from ladder.store.watching import LOOKED_AT
+from ladder.trueskill_ratings import Rating
 
 if TYPE_CHECKING:
     from sqlite_utils import Database

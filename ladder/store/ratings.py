@@ -10,11 +10,11 @@ from itertools import groupby
 from operator import itemgetter
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
 
-from ladder.ratings import NEW, Rating, arithmetic, rate
 from ladder.schedule import canonical_json
 from ladder.store.database import write
 from ladder.store.locks import let_others_in
 from ladder.store.records import Ladder, Row
+from ladder.trueskill_ratings import NEW, Rating, arithmetic, rate
 
 if TYPE_CHECKING:
     from sqlite_utils import Database

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
-from ladder.ratings import Rating
 from ladder.schedule import ladder_id
 from ladder.store.journal import Correction
+from ladder.trueskill_ratings import Rating
 
 
 class Version(NamedTuple):

@@ -17,11 +17,11 @@ from itertools import combinations, groupby
 from operator import itemgetter
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias, TypeVar
 
-from ladder.ratings import BETA
 from ladder.statistics import Group, add, as_pair, taken
 from ladder.store.database import write
 from ladder.store.locks import let_others_in
 from ladder.store.records import Ladder
+from ladder.trueskill_ratings import BETA
 
 if TYPE_CHECKING:
     from sqlite_utils import Database

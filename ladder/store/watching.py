@@ -9,11 +9,11 @@ from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
-from ladder.ratings import NEW, Rating
 from ladder.schedule import canonical_json, line_up
 from ladder.store import locks
 from ladder.store.database import LOCK
 from ladder.store.records import Ladder
+from ladder.trueskill_ratings import NEW, Rating
 
 if TYPE_CHECKING:
     from sqlite_utils import Database

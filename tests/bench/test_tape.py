@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from arena import games
-from arena.bench import ladders, tape
+from arena.bench import real_ladders, tape
 from arena.bench.cases import Case, Setting
 from arena.bench.recorder import Uniform
 from arena.bench.tape import Tape
@@ -67,7 +67,7 @@ def replayed(seed: bytes, choices: Mapping[SeatOf, Sequence[int]]) -> Outcome:
 @pytest.mark.long
 def test_a_tape_is_what_a_ladder_sent(setting: Setting, tmp_path: Path) -> None:
     """Answers to it, given by the same bot, are matches of the schedule and end as the tape says they ended."""
-    since = ladders.record(setting, Case("birth", 2), 64, tmp_path)
+    since = real_ladders.record(setting, Case("birth", 2), 64, tmp_path)
     choices, ends, seats = dict[SeatOf, list[int]](), dict[SeatOf, pb.MatchEnd](), 0
     (paths,) = tape.tapes(tmp_path).values()
     for path in paths:

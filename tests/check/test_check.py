@@ -14,9 +14,9 @@ import pytest
 from arena import games, submission
 from arena.check import Unjudged, probes
 from arena.check.advice import advise
+from arena.check.bot_check import Checked, Report, check
 from arena.check.extent import FULL, QUICK, SUBMISSION, Course, Extent
 from arena.check.probes import PROBES
-from arena.check.run import Checked, Report, check
 from arena.check.trials import Trial, forecast, times, trials
 from arena.referee.limits import Limits
 from arena.referee.match import Forfeit, Outcome, Void, VoidReason

@@ -14,11 +14,11 @@ from pathlib import Path
 import pytest
 
 from arena import games
-from arena.cli.evidence import cross_picture, seat_picture
+from arena.cli.evidence_tables import cross_picture, seat_picture
 from arena.cli.output import draw
 from arena.referee.limits import Limits
-from arena.reports import front, words
-from arena.reports.leaderboard import Estimate, head_to_head, leaderboard
+from arena.reports import front_report, words
+from arena.reports.leaderboard_report import Estimate, head_to_head, leaderboard
 from arena.reports.words import pace, percent, unusual
 from ladder import store
 from ladder.statistics import Evidence, Group
@@ -154,7 +154,7 @@ def test_who_leads_provisionally_leads_everywhere(cwd: Path) -> None:
     with store.open_read(cwd / ".arena") as db:
         (ladder,) = store.ladders.all(db)
         first = leaderboard(db, ladder, games.game("birth")).provisional[0]
-        (listed,) = front.front(db, running=False).ladders
+        (listed,) = front_report.front(db, running=False).ladders
     assert listed.leader is not None
     assert (listed.leader.bot, listed.leader.rating) == (first.bot, first.rating)
 
@@ -172,7 +172,7 @@ def test_what_is_left_is_what_the_run_was_given(cwd: Path, monkeypatch: pytest.M
         def left(run: store.watching.CurrentRun | None) -> tuple[int, str]:
             if run is not None:
                 store.watching.announce(home, run)
-            now = front.progress(db, ladder, running=True)
+            now = front_report.progress(db, ladder, running=True)
             return now.to_play, pace(now)
 
         assert left(None) == (1200, "2.0/s, about 10 min left")

@@ -12,7 +12,7 @@ import pytest
 from arena.cli import output
 from arena.cli.compare import percentages
 from arena.reports import words
-from arena.reports.leaderboard import Estimate
+from arena.reports.leaderboard_report import Estimate
 from arena.reports.words import percent
 from arena.site import rendering
 from tests.cli.commands import typed

@@ -13,21 +13,21 @@ import pytest
 
 from arena.cli import COMMANDS, main
 from arena.reports import Report
-from arena.reports.bench import Bench
+from arena.reports.bench_report import Bench
 from arena.reports.bot_card import BotCard
-from arena.reports.bots import Bots, BuiltInCard, NewBot
-from arena.reports.check import Check, Submission, Submissions
-from arena.reports.comparison import Comparison
-from arena.reports.corrections import Corrected, Correction, Log
-from arena.reports.debug import Debug
-from arena.reports.games import Games
-from arena.reports.leaderboard import LadderRun, Leaderboard, NoLeaderboard
-from arena.reports.machine import Cluster, Doctor, Selftest
+from arena.reports.bots_report import Bots, BuiltInCard, NewBot
+from arena.reports.check_report import Check, Submission, Submissions
+from arena.reports.compare_report import Comparison
+from arena.reports.corrections_report import Corrected, Correction, Log
+from arena.reports.debug_report import Debug
+from arena.reports.games_report import Games
+from arena.reports.leaderboard_report import LadderRun, Leaderboard, NoLeaderboard
+from arena.reports.machine_report import Cluster, Doctor, Selftest
 from arena.reports.match_card import MatchCard
-from arena.reports.match_log import MatchLog
-from arena.reports.played import Matches
-from arena.reports.published import Published
-from arena.reports.verified import Verified
+from arena.reports.match_log_report import MatchLog
+from arena.reports.match_report import Matches
+from arena.reports.publish_report import Published
+from arena.reports.verify_report import Verified
 from ladder import store
 from tests.cli.commands import arena, typed
 

@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 from arena import suggest
-from arena.check.run import Finding
+from arena.check.bot_check import Finding
 from arena.cli import COMMANDS
 from arena.cli.check import explain
 from arena.cli.stderr import say

@@ -16,7 +16,7 @@ from arena.cluster.messages import Card, Entry, Parcel
 from arena.cluster.tally import Tally, lines
 from arena.referee.match import Forfeit, Outcome, SeatForfeit, Void, VoidReason
 from arena.sandbox import Grade
-from arena.submission.kept import tree_digest
+from arena.submission.program_store import tree_digest
 from arena.worker.jobs import Entrant, Played
 
 

@@ -12,15 +12,15 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
-from arena.core import build
+from arena.core import compilation
 from arena.referee import frames
 from arena.v1.referee_pb2 import Choice, PlayRequest, PlayResponse
 
 
 def main(path: Path, frames: int, seed: int) -> None:
     """Read so many frames with a core that lies elsewhere."""
-    module: Any = build._loaded(path)
-    build.core = lambda: module  # type: ignore[assignment]
+    module: Any = compilation._loaded(path)
+    compilation.core = lambda: module  # type: ignore[assignment]
     luck = random.Random(seed)
     read = played = 0
     rounds = 0
@@ -132,7 +132,7 @@ def honest_matches(luck: random.Random, first: int, count: int) -> int:
     from tests.core.loopback import BANK
     from tests.core.side_by_side import VIEWS, table
 
-    module: Any = build.core()
+    module: Any = compilation.core()
     streams = [module.Stream(seat) for seat in range(5)]
     held = []
     for number in range(count):

@@ -6,7 +6,7 @@ import random
 from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING, Any
 
-from arena.core.build import core
+from arena.core.compilation import core
 from arena.games.dice import KeyedDice
 from arena.games.encoding import number
 from arena.games.rules import Seat

@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from google.protobuf.message import Message
 
 from arena import games
-from arena.core.build import core
-from arena.core.games import encoded_options
+from arena.core.compilation import core
+from arena.core.core_games import encoded_options
 from arena.games.dice import Dice, FastDice, KeyedDice
 from arena.games.rules import Game, Options, Seat
 from arena.v1.birth_pb2 import BirthView

@@ -11,7 +11,7 @@ from pathlib import Path
 import psutil
 import pytest
 
-from arena.core import build
+from arena.core import compilation
 
 ROOT = Path(__file__).parents[2]
 COMPILING = "arena: compiling the core (once) …"
@@ -22,11 +22,11 @@ def copy(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
     """The sources in a folder where nothing was compiled."""
     folder = tmp_path / "core"
     folder.mkdir()
-    for source in build.sources():
+    for source in compilation.sources():
         (folder / source.name).write_bytes(source.read_bytes())
-    monkeypatch.setattr(build, "HERE", folder)
-    monkeypatch.setattr(build, "BUILT", folder / "built")
-    monkeypatch.delenv(build.SWITCH, raising=False)
+    monkeypatch.setattr(compilation, "HERE", folder)
+    monkeypatch.setattr(compilation, "BUILT", folder / "built")
+    monkeypatch.delenv(compilation.SWITCH, raising=False)
     forget()
     yield folder
     forget()
@@ -34,30 +34,30 @@ def copy(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
 
 def forget() -> None:
     """Have the core looked for anew."""
-    build.target.cache_clear()
-    build.core.cache_clear()
+    compilation.target.cache_clear()
+    compilation.core.cache_clear()
 
 
 def prepared() -> list[str]:
     """What `prepare` says."""
     said: list[str] = []
-    build.prepare(said.append)
+    compilation.prepare(said.append)
     return said
 
 
 @pytest.mark.needs("core")
 def test_it_is_compiled_once(copy: Path) -> None:
     """One line says so, and from then on it is used; other sources are compiled anew."""
-    assert (build.core(), build.found()) == (None, (False, "is compiled by the first command that plays"))
+    assert (compilation.core(), compilation.found()) == (None, (False, "is compiled by the first command that plays"))
     assert prepared() == [COMPILING]
-    assert build.found().on
-    assert build.core() is not None
+    assert compilation.found().on
+    assert compilation.core() is not None
     assert prepared() == []
-    assert [path.suffix for path in build.BUILT.iterdir()] == [".so"]
+    assert [path.suffix for path in compilation.BUILT.iterdir()] == [".so"]
     with open(copy / "rules.h", "a") as file:
         file.write("/* changed */\n")
     forget()
-    assert not build.found().on
+    assert not compilation.found().on
 
 
 def test_without_a_compiler_nothing_is_said(copy: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -65,7 +65,7 @@ def test_without_a_compiler_nothing_is_said(copy: Path, monkeypatch: pytest.Monk
     monkeypatch.setenv("PATH", str(copy))
     monkeypatch.delenv("CC", raising=False)
     assert prepared() == []
-    assert build.found() == (False, "no C compiler (cc) is found")
+    assert compilation.found() == (False, "no C compiler (cc) is found")
 
 
 @pytest.mark.needs("core")
@@ -73,7 +73,7 @@ def test_without_the_headers_of_python_nothing_is_said(copy: Path, monkeypatch: 
     """They are a package of their own in many systems."""
     monkeypatch.setattr("sysconfig.get_path", lambda _: str(copy))
     assert prepared() == []
-    assert "python3-dev" in build.found().why
+    assert "python3-dev" in compilation.found().why
 
 
 @pytest.mark.needs("core")
@@ -81,16 +81,16 @@ def test_where_others_own_the_folder_nothing_is_said(copy: Path, monkeypatch: py
     """Who plays with an arena that belongs to root cannot compile there."""
     monkeypatch.setattr("os.access", lambda path, mode: not (Path(path) == copy and mode == os.W_OK))
     assert prepared() == []
-    assert build.found() == (False, f"{copy} belongs to somebody else")
+    assert compilation.found() == (False, f"{copy} belongs to somebody else")
 
 
 @pytest.mark.needs("core")
 def test_it_can_be_switched_off(copy: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Whether it was compiled or not."""
     assert prepared() == [COMPILING]
-    monkeypatch.setenv(build.SWITCH, "0")
-    build.core.cache_clear()
-    assert (build.core(), build.found()) == (None, (False, "ARENA_CORE=0 switches it off"))
+    monkeypatch.setenv(compilation.SWITCH, "0")
+    compilation.core.cache_clear()
+    assert (compilation.core(), compilation.found()) == (None, (False, "ARENA_CORE=0 switches it off"))
     assert prepared() == []
     assert copy.exists()
 
@@ -103,9 +103,9 @@ def test_a_compiler_that_fails_is_a_line_and_asked_once(copy: Path) -> None:
     first, second = prepared()
     assert first == COMPILING
     assert second.startswith("arena: the core cannot be compiled and matches are played without it: ")
-    assert (build.core(), prepared()) == (None, [])
-    assert "could not be compiled: see " in build.found().why
-    (note,) = build.BUILT.iterdir()
+    assert (compilation.core(), prepared()) == (None, [])
+    assert "could not be compiled: see " in compilation.found().why
+    (note,) = compilation.BUILT.iterdir()
     assert "birth.c" in note.read_text()
     note.unlink()
     assert prepared()[0] == COMPILING
@@ -114,20 +114,20 @@ def test_a_compiler_that_fails_is_a_line_and_asked_once(copy: Path) -> None:
 @pytest.mark.needs("core")
 def test_a_file_that_is_no_core_is_not_loaded(copy: Path) -> None:
     """As after a disk was full: it is said, and matches are played in Python."""
-    build.BUILT.mkdir()
-    build.target().write_bytes(b"\x7fELF")
-    assert build.core() is None
-    assert build.found().why.startswith("cannot be loaded: ")
+    compilation.BUILT.mkdir()
+    compilation.target().write_bytes(b"\x7fELF")
+    assert compilation.core() is None
+    assert compilation.found().why.startswith("cannot be loaded: ")
     assert copy.exists()
 
 
 @pytest.mark.needs("core")
 def test_a_file_that_is_no_core_is_made_anew(copy: Path) -> None:
     """By the next command that plays."""
-    build.BUILT.mkdir()
-    build.target().write_bytes(b"\x7fELF")
+    compilation.BUILT.mkdir()
+    compilation.target().write_bytes(b"\x7fELF")
     assert prepared() == [COMPILING]
-    assert build.core() is not None, copy
+    assert compilation.core() is not None, copy
 
 
 @pytest.mark.needs("core")
@@ -137,14 +137,14 @@ def test_a_compiler_that_makes_no_core_is_a_line_and_asked_once(copy: Path, monk
     monkeypatch.setenv("CC", str(program))
     _, said = prepared()
     assert "what the compiler made cannot be loaded" in said
-    assert (build.core(), prepared()) == (None, [])
+    assert (compilation.core(), prepared()) == (None, [])
 
 
 @pytest.mark.needs("core")
 def test_a_compiler_that_hangs_is_ended_with_all_it_started(copy: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """One line says how long it took."""
     monkeypatch.setenv("CC", str(script(copy, f"sleep 1000 & echo $! >{copy}/child; wait")))
-    monkeypatch.setattr(build, "PATIENCE", 1)
+    monkeypatch.setattr(compilation, "PATIENCE", 1)
     assert prepared()[1].endswith("the compiler took longer than 1 s")
     child = int((copy / "child").read_text())
     assert not psutil.pid_exists(child) or psutil.Process(child).status() == psutil.STATUS_ZOMBIE
@@ -159,8 +159,8 @@ def test_everybody_may_use_what_one_has_compiled(copy: Path, monkeypatch: pytest
         assert prepared() == [COMPILING]
     finally:
         os.umask(before)
-    assert build.core() is not None, copy
-    assert [path.stat().st_mode & 0o777 for path in (build.BUILT, build.target())] == [0o755, 0o755]
+    assert compilation.core() is not None, copy
+    assert [path.stat().st_mode & 0o777 for path in (compilation.BUILT, compilation.target())] == [0o755, 0o755]
 
 
 def script(folder: Path, text: str) -> Path:
@@ -182,7 +182,7 @@ def test_two_commands_at_once_compile_it_both(copy: Path) -> None:
     words = [sys.executable, "-c", code, str(copy)]
     both = [subprocess.Popen(words, cwd=ROOT) for _ in range(2)]
     assert [each.wait(120) for each in both] == [0, 0]
-    assert len(list(build.BUILT.iterdir())) == 1
+    assert len(list(compilation.BUILT.iterdir())) == 1
 
 
 @pytest.mark.needs("core")

@@ -10,8 +10,8 @@ from typing import Any
 import numpy as np
 import pytest
 
-from arena.core.build import core
-from arena.core.games import encoded_options
+from arena.core.compilation import core
+from arena.core.core_games import encoded_options
 from arena.core.playouts import Policy, _by_core, _by_python, playouts
 from arena.games import game
 from arena.games.birth import Birth, State

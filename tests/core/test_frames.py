@@ -16,7 +16,7 @@ from typing import Any
 import pytest
 from google.protobuf.message import DecodeError
 
-from arena.core.build import core
+from arena.core.compilation import core
 from arena.games.dice import ScriptedDice
 from arena.games.rules import Seat
 from arena.referee.limits import Bank, Limits
@@ -91,7 +91,7 @@ def test_a_frame_has_no_more_than_its_size_and_its_first_questions() -> None:
 FORGOTTEN = """
 import gc
 from tests.core.loopback import Lent
-from arena.core.build import core
+from arena.core.compilation import core
 from tests.core.side_by_side import table
 
 gc.disable()

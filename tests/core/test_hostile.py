@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from arena.core import build
+from arena.core import compilation
 
 ROOT = Path(__file__).parents[2]
 WATCHED = ("-g", "-O1", "-fsanitize=address,undefined", "-fno-sanitize-recover=all")
@@ -37,7 +37,7 @@ def watcher() -> str:
 def test_ten_million_bad_frames_do_no_harm(tmp_path: Path) -> None:
     """Every access to memory and every sum is watched meanwhile; two processes read half of them each."""
     core = tmp_path / "core.so"
-    build.compile_to(core, WATCHED)
+    compilation.compile_to(core, WATCHED)
     half = FRAMES // 2
     with ThreadPoolExecutor() as pool:
         runs = list(pool.map(lambda seed: run(core, half, seed), (1, 2)))
@@ -52,15 +52,15 @@ def test_the_watch_sees_a_step_out_of_bounds(tmp_path: Path, monkeypatch: pytest
     """So the test above can fail: a core that reads one number too many of a frame is caught."""
     folder = tmp_path / "core"
     folder.mkdir()
-    for source in build.sources():
+    for source in compilation.sources():
         text = source.read_text()
         if source.name == "wire.h":
             broken = text.replace("shift < 64 && reader->at < reader->end", "shift < 64 && reader->at <= reader->end")
             assert broken != text
             text = broken
         (folder / source.name).write_text(text)
-    monkeypatch.setattr(build, "HERE", folder)
-    build.compile_to(tmp_path / "core.so", WATCHED)
+    monkeypatch.setattr(compilation, "HERE", folder)
+    compilation.compile_to(tmp_path / "core.so", WATCHED)
     ran = run(tmp_path / "core.so", 200_000, 1)
     assert ran.returncode != 0
     assert "ERROR: AddressSanitizer" in ran.stderr

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from arena.core.build import SWITCH, core
+from arena.core.compilation import SWITCH, core
 from arena.core.playouts import playouts
 from arena.games import game
 from arena.games.buttons import STAR

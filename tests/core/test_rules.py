@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from arena.core.build import core
+from arena.core.compilation import core
 from arena.games.burning_desire import BurningDesire, Phase
 from arena.games.dice import KeyedDice
 from tests.core.side_by_side import VIEWS, brief, play_all, table

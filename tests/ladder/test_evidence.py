@@ -8,9 +8,9 @@ import pytest
 from sqlite_utils import Database
 
 from ladder import settled, store
-from ladder.ratings import Rating
 from ladder.store import checks
 from ladder.store.database import in_memory, migrate
+from ladder.trueskill_ratings import Rating
 from tests.ladder.fakes import begin, finished, play, void
 
 

@@ -11,8 +11,8 @@ from statistics import fmean
 import pytest
 
 from ladder import settled
-from ladder.ratings import NEW, Rating, rate
 from ladder.settled import NOTHING, PRIOR, Normal, Outcome, fit, outcome
+from ladder.trueskill_ratings import NEW, Rating, rate
 
 DRAWS = 0.1
 

@@ -10,7 +10,7 @@ import pytest
 from sqlite_utils import Database
 
 from ladder import store
-from ladder.ratings import NEW, Rating
+from ladder.trueskill_ratings import NEW, Rating
 from tests.ladder.fakes import begin, finished, play
 
 

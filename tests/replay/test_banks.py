@@ -9,7 +9,7 @@ import msgspec
 import pytest
 
 from arena.replay import document as documents
-from arena.reports.replay import match_replay
+from arena.reports.replay_report import match_replay
 from tests.cli.commands import arena, typed
 from tests.site import matches
 from tests.tournament import programs

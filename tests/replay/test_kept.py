@@ -7,18 +7,18 @@ from pathlib import Path
 
 import pytest
 
-from arena.replay import Unreadable, kept
+from arena.replay import Unreadable, unrated_store
 from arena.replay.document import Document, opened
 
 MATCH = opened((Path(__file__).parent / "exported/birth-2.json").read_bytes())
 
 
 def keep(home: Path, count: int) -> list[str]:
-    return [each.match for each in kept.keep(home, [MATCH] * count)]
+    return [each.match for each in unrated_store.keep(home, [MATCH] * count)]
 
 
 def found(home: Path, name: str) -> Document:
-    return kept.find(home, name)
+    return unrated_store.find(home, name)
 
 
 def test_matches_have_names_in_the_order_in_which_they_were_played(tmp_path: Path) -> None:
@@ -33,7 +33,7 @@ def test_matches_have_names_in_the_order_in_which_they_were_played(tmp_path: Pat
 
 def test_the_oldest_go_first(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """A name is never given again, so it never shows another match."""
-    monkeypatch.setattr(kept, "MOST", 3)
+    monkeypatch.setattr(unrated_store, "MOST", 3)
     keep(tmp_path, 2)
     assert keep(tmp_path, 5) == ["unrated-3", "unrated-4", "unrated-5"]
     assert sorted(file.name for file in (tmp_path / "unrated").iterdir()) == ["3.json", "4.json", "5.json"]
@@ -45,7 +45,7 @@ def test_another_process_that_keeps_matches_takes_no_name(tmp_path: Path, monkey
     """Whoever finds a name taken takes the next one."""
     keep(tmp_path, 1)
     seen = iter([[], [1], [1, 2]])  # first as before the other wrote
-    monkeypatch.setattr(kept, "_numbers", lambda _folder: next(seen))
+    monkeypatch.setattr(unrated_store, "_numbers", lambda _folder: next(seen))
     assert keep(tmp_path, 1) == ["unrated-2"]
 
 

@@ -24,7 +24,7 @@ from arena.games.birth import Birth
 from arena.referee.match import Forfeit, Match
 from arena.replay import document as documents
 from arena.replay.record import milliseconds
-from arena.reports.replay import match_replay
+from arena.reports.replay_report import match_replay
 from arena.worker.jobs import Played, SeatRecord
 from ladder import store
 from tests.cli.commands import typed

@@ -18,7 +18,7 @@ from gymnasium.error import ResetNeeded
 
 from arena import games, submission
 from arena.rl import BadOpponent, Environment, SingleAgent
-from arena.rl.opponents import BuiltIn, Opponent, uniform
+from arena.rl.other_players import BuiltIn, Opponent, uniform
 from arena.sandbox import cpu_usage
 from arena.sandbox.process import adopt_orphans
 from arena.v1.referee_pb2 import MatchEnd, Update

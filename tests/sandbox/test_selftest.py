@@ -13,7 +13,7 @@ from typing import Any
 
 import pytest
 
-from arena.sandbox import Grade, NoSandbox, launcher, probe, selftest, users
+from arena.sandbox import Grade, NoSandbox, attack_run, launcher, probe, users
 from arena.sandbox.attacks import ATTACKS
 from arena.sandbox.probe import found_here
 from tests.cli.commands import ARENA, arena, environment
@@ -107,10 +107,10 @@ def test_with_one_user_for_all_a_bot_starves_another(
     one = users.take()
     monkeypatch.setattr(confining, "_launch", another)
     monkeypatch.setattr(users, "take", lambda: users.User(one.uid, users.Taken(users.ids(), (tmp_path / "users",))))
-    monkeypatch.setattr(selftest, "AT_ONCE", 1)
+    monkeypatch.setattr(attack_run, "AT_ONCE", 1)
     starving = {name: attack for name, attack in ATTACKS.items() if attack.starves}
-    monkeypatch.setattr(selftest, "ATTACKS", starving)
-    verdicts = {verdict.attack: verdict for verdict in selftest.run(probe(grade), lambda *_: None)}
+    monkeypatch.setattr(attack_run, "ATTACKS", starving)
+    verdicts = {verdict.attack: verdict for verdict in attack_run.run(probe(grade), lambda *_: None)}
     one.give_back()
     assert verdicts["use_up_pipes"].achieved == "kept another bot from starting: OSError: [Errno 24] pipes are small"
     assert not verdicts["use_up_signals"].is_well

@@ -10,11 +10,11 @@ from arena import roster, submission
 from arena.referee.limits import Limits
 from arena.sandbox import DEFAULT, MOST, Sandbox
 from arena.submission import BadSubmission
-from arena.tournament.run import Request, run_ladder
+from arena.tournament.ladder_run import Request, run_ladder
 from ladder import store
 from tests.cli.commands import Ran, arena, typed
 from tests.tournament import programs
-from tests.tournament.test_run import FakeWorkers
+from tests.tournament.test_ladder_run import FakeWorkers
 
 SMALL = Sandbox(allowed=MOST._replace(memory_mib=256, tasks=48))
 WISHES = {

@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 import pytest
 
 from arena.replay.document import Document
-from arena.reports.replay import match_replay
-from arena.site.page import match_page
+from arena.reports.replay_report import match_replay
+from arena.site.page_shell import match_page
 
 if TYPE_CHECKING:
     from playwright.sync_api import Browser, Page

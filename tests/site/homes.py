@@ -10,7 +10,7 @@ from pathlib import Path
 import uvicorn
 from starlette.testclient import TestClient
 
-from arena.cli import bot_card
+from arena.cli import card_tables
 from arena.site import server
 from arena.site.app import Site
 from arena.site.tables import Tables
@@ -26,7 +26,7 @@ def make(
     """Make a home with a ladder in which bots forfeit now and then; it is ready for cards."""
     ladder = playing.make(home, game, bots, rounds, forfeits=0.3)
     with store.open(home, checkpoints=True) as db:
-        bot_card.complete(db)
+        card_tables.complete(db)
         store.evidence.settle(db, ladder)
         store.ratings.keep_hash(db, ladder)
     return ladder

@@ -13,7 +13,7 @@ import pytest
 from playwright.sync_api import Page, expect
 
 from arena.games.burning_desire_dice import MULTIPLIERS, ROLES, Role, score
-from arena.reports.replay import MatchReplay, ReplayStep, match_replay
+from arena.reports.replay_report import MatchReplay, ReplayStep, match_replay
 from tests.site import homes, matches
 from tests.site.conftest import Open, Watched
 from tests.site.people import fake, seat

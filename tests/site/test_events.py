@@ -10,7 +10,7 @@ from pathlib import Path
 from starlette.requests import Request
 
 from arena.site.events import Watch
-from arena.site.home import Home, Seen
+from arena.site.home_reader import Home, Seen
 from ladder import store
 from tests.cli.conftest import make_home
 

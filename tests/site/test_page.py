@@ -15,8 +15,8 @@ from pathlib import Path
 import pytest
 
 from arena import games
-from arena.reports.replay import match_replay
-from arena.site.page import match_page
+from arena.reports.replay_report import match_replay
+from arena.site.page_shell import match_page
 from tests.cli.commands import arena, typed
 from tests.referee.toy import Toy
 from tests.site import matches

@@ -13,14 +13,14 @@ from urllib.parse import unquote, urldefrag, urljoin, urlsplit
 import pytest
 
 from arena.games.buttons import Buttons
-from arena.replay.logs import packed_log
-from arena.reports.matches import selected
-from arena.reports.published import Published
-from arena.site import publish as publishing
+from arena.replay.log_text import packed_log
+from arena.reports.matches_report import selected
+from arena.reports.publish_report import Published
+from arena.site import publishing as publishing
 from arena.site.cache import Made
-from arena.site.ladder import SELECTED
+from arena.site.ladder_page import SELECTED
 from arena.site.published_folder import NOTES, PART, CannotPublish, opened
-from arena.worker.logs import Logged
+from arena.worker.bot_output import Logged
 from ladder import store
 from tests.cli.commands import everything_in
 from tests.site import homes, matches
@@ -190,7 +190,7 @@ def test_matches_worth_a_look_leave_room_for_the_latest(home: Path) -> None:
 def test_the_board_that_a_game_brings_is_a_file(home: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """The pages of its matches lead there, as those of the arena's own games lead to theirs."""
     monkeypatch.setattr(Buttons, "board", "arenaBoards.buttons = () => 'é';")
-    monkeypatch.setattr("arena.site.page._board", lambda name: f"/boards/{name}.js")
+    monkeypatch.setattr("arena.site.page_shell._board", lambda name: f"/boards/{name}.js")
     publish(home, tmp_path / "site", FEW)
     assert (tmp_path / "site/boards/buttons.js").read_text("utf-8") == Buttons.board
     pages = [page.read_text("utf-8") for page in (tmp_path / "site/match").glob("*.html")]
@@ -278,7 +278,7 @@ def test_nothing_new_writes_nothing(again: tuple[Path, Path], monkeypatch: pytes
     """Not even a file with the same content, which a web server would send again; and no match is looked at again."""
     home, site = again
     times = {path: path.stat().st_mtime_ns for path in site.rglob("*") if path.is_file() and path.name != NOTES}
-    monkeypatch.setattr("arena.site.match.page", None)
+    monkeypatch.setattr("arena.site.match_page.page", None)
     made = publish(home, site)
     assert (made.files, made.written, made.removed) == (len(times), 0, 0)
     assert {path: path.stat().st_mtime_ns for path in times} == times
@@ -345,8 +345,8 @@ def test_another_version_of_the_arena_makes_all_matches_again(
 ) -> None:
     """It may show them in another way."""
     home, site = again
-    monkeypatch.setattr("arena.site.publish._arena", lambda: "another")
-    monkeypatch.setattr("arena.site.match.page", lambda *_: Made("<!doctype html>as never before"))
+    monkeypatch.setattr("arena.site.publishing._arena", lambda: "another")
+    monkeypatch.setattr("arena.site.match_page.page", lambda *_: Made("<!doctype html>as never before"))
     publish(home, site)
     assert {path.read_text() for path in site.glob("match/*.html")} == {"<!doctype html>as never before"}
 

@@ -9,7 +9,7 @@ from typing import TypeAlias
 import pytest
 from playwright.sync_api import Page, expect
 
-from arena.site.publish import publish
+from arena.site.publishing import publish
 from tests.site import everybody
 from tests.site.conftest import Watched
 from tests.site.test_publish import FEW, make

@@ -13,8 +13,8 @@ from arena import games
 from arena.replay import told
 from arena.replay.annotated import LINES
 from arena.replay.document import Document
-from arena.reports.replay import MatchReplay, match_replay
-from arena.site.page import match_page
+from arena.reports.replay_report import MatchReplay, match_replay
+from arena.site.page_shell import match_page
 from arena.site.patches import patch
 from tests.site import matches
 

@@ -14,13 +14,13 @@ import pytest
 from starlette.testclient import TestClient
 
 from arena import games
-from arena.replay import kept
-from arena.reports import bot_card, front, leaderboard, paired
-from arena.reports.history import BotHistory, RatingHistory, RatingPoint
-from arena.reports.replay import match_replay
+from arena.replay import unrated_store
+from arena.reports import bot_card, front_report, leaderboard_report, pair_report
+from arena.reports.history_report import BotHistory, RatingHistory, RatingPoint
+from arena.reports.replay_report import match_replay
 from arena.reports.words import percent
 from arena.site import docs, plots
-from arena.site.page import parts_of
+from arena.site.page_shell import parts_of
 from arena.site.rendering import probability
 from ladder import store
 from tests.cli.conftest import ESCAPES, make_home
@@ -135,7 +135,7 @@ def test_no_page_of_the_documentation_needs_a_style_in_place(site: TestClient) -
 def test_the_front_lists_what_there_is(site: TestClient, home: Path) -> None:
     """Its numbers are those of the report."""
     with store.open_read(home) as db:
-        expected = front.front(db, running=False)
+        expected = front_report.front(db, running=False)
     said = text(site.get("/").text)
     (ladder,) = expected.ladders
     assert ladder.leader is not None
@@ -170,7 +170,7 @@ def test_lists_say_why_who_has_fewer_points_won(tmp_path: Path) -> None:
 def test_the_leaderboard_has_the_numbers_of_the_command(site: TestClient, home: Path, ladder: store.Ladder) -> None:
     """People compare the two, and so do we: order, marks, ratings and intervals."""
     with store.open_read(home) as db:
-        board = leaderboard.leaderboard(db, ladder, games.game("buttons"), cross=True)
+        board = leaderboard_report.leaderboard(db, ladder, games.game("buttons"), cross=True)
     said = text(site.get(f"/ladder/{ladder.id}").text)
     for bot in board.bots:
         assert f"{bot.rating:.2f} {bot.mu - board.centre:+.2f} {bot.sigma:.2f}" in said
@@ -241,7 +241,7 @@ def test_every_line_of_a_plot_has_its_name(mu: float) -> None:
 def test_two_bots_are_compared_as_the_report_says(site: TestClient, home: Path, ladder: store.Ladder) -> None:
     """With the intervals, and how much more would settle it."""
     with store.open_read(home) as db:
-        found = paired.paired(db, ladder, "ann@1", "bob@1")
+        found = pair_report.paired(db, ladder, "ann@1", "bob@1")
     said = text(site.get(f"/compare?ladder={ladder.id}&a=ann&b=bob").text)
     assert found.points is not None
     assert f"{100 * found.points.mean:.1f}" in said
@@ -333,7 +333,7 @@ def test_a_table_of_very_many_bots_is_left_to_the_command(
     home: Path, ladder: store.Ladder, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """It would be no picture any more, and take long."""
-    monkeypatch.setattr("arena.site.ladder.LARGEST_CROSS", 2)
+    monkeypatch.setattr("arena.site.ladder_page.LARGEST_CROSS", 2)
     with homes.site(home) as site:
         said = text(site.get(f"/ladder/{ladder.id}").text)
     assert "arena leaderboard --game buttons --players 2 --cross" in said
@@ -444,7 +444,7 @@ def test_what_bots_print_is_harmless(tmp_path: Path) -> None:
 
 def test_a_match_of_hostile_bots_is_harmless(tmp_path: Path) -> None:
     """Names of unrated bots are paths, and may be anything."""
-    kept.keep(tmp_path, [matches.hostile()])
+    unrated_store.keep(tmp_path, [matches.hostile()])
     with homes.site(tmp_path) as site:
         page = site.get("/unrated/1").text
         assert site.get("/unrated/1.json").json()["bots"] == list(matches.HOSTILE)

@@ -15,7 +15,7 @@ from httpx2 import Response
 from starlette.testclient import TestClient
 
 from arena import games
-from arena.replay import document, kept
+from arena.replay import document, unrated_store
 from arena.site.app import Site
 from arena.site.security import FORM, LARGEST
 from arena.site.tables import FAILED, FORGOTTEN, IDLE, LEFT, MOST, Stale, Table, Tables
@@ -96,7 +96,7 @@ def test_a_match_of_every_game_is_played_and_kept(name: str, tmp_path: Path) -> 
         chosen, seen = Person(address).play(table, lambda choices: choices[-1])
     end = seen[-1]
     assert (end["step"]["over"], end["question"], end["end"]["kept"]) == (True, None, "unrated-1")
-    shown = kept.find(tmp_path, "unrated-1")
+    shown = unrated_store.find(tmp_path, "unrated-1")
     document.check(shown)
     assert shown.bots == ("random", "you", *bots[1:])
     assert shown.forfeits == ()
@@ -110,7 +110,7 @@ def test_nobody_sees_the_seed_before_the_end(tmp_path: Path) -> None:
     table = tables.add(seat("birth", "random")).name
     with homes.Served(tmp_path, tables) as address:
         _, seen = Person(address).play(table, lambda choices: choices[0])
-    seed = kept.find(tmp_path, "unrated-1").seed
+    seed = unrated_store.find(tmp_path, "unrated-1").seed
     assert len(seen) > 10
     assert seed not in str(seen)
 
@@ -273,7 +273,7 @@ def test_matches_played_last_are_found_again(tmp_path: Path) -> None:
     """From where one begins to play: who closed the page has no other link."""
     with homes.Served(tmp_path, fake(ASKS)) as address:
         assert "/unrated/" not in urllib.request.urlopen(f"{address}/play", timeout=PATIENCE).read().decode()
-    kept.keep(tmp_path, [matches.exported("birth-2")] * 12)
+    unrated_store.keep(tmp_path, [matches.exported("birth-2")] * 12)
     with homes.Served(tmp_path, fake(ASKS)) as address:
         page = urllib.request.urlopen(f"{address}/play", timeout=PATIENCE).read().decode()
     assert re.findall(r'href="/unrated/(\d+)"', page) == [str(number) for number in range(12, 2, -1)]

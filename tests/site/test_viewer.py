@@ -11,8 +11,8 @@ from playwright.sync_api import Page, expect
 
 from arena import games
 from arena.replay.document import Allowed, Document
-from arena.reports.replay import match_replay
-from arena.site.page import match_page
+from arena.reports.replay_report import match_replay
+from arena.site.page_shell import match_page
 from tests.referee.toy import Toy
 from tests.site import everybody, matches
 from tests.site.conftest import Open

@@ -17,9 +17,9 @@ from typing import NamedTuple
 
 from ladder import schedule
 from ladder.points import point
-from ladder.ratings import NEW, Rating, rate
 from ladder.settled import Outcome, outcome
 from ladder.statistics import Evidence, Group
+from ladder.trueskill_ratings import NEW, Rating, rate
 
 DICE, NOISE, SEAT = 2.5, 2.5, 0.6
 """Standard deviations of a seat's dice and of all other luck; by how much each seat is better than the next."""

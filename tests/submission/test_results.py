@@ -13,7 +13,7 @@ import pytest
 
 from arena import roster
 from arena.sandbox import UNCONFINED, Grade, Sandbox
-from arena.submission import Program, results
+from arena.submission import Program, build_results
 from arena.submission.build import BuildFailed, Building
 from arena.submission.intake import take
 from tests.cli.commands import arena
@@ -73,7 +73,7 @@ def rename(folder: Path) -> None:
 
 def age(folder: Path) -> None:
     (result,) = (folder / "home/built").iterdir()
-    old = result.stat().st_mtime - results.LONGEST - 1
+    old = result.stat().st_mtime - build_results.LONGEST - 1
     os.utime(result, (old, old))
 
 
@@ -105,7 +105,7 @@ def test_other_tools_build_something_else(tmp_path: Path, monkeypatch: pytest.Mo
     scratch = tmp_path / "s"
     scratch.mkdir()
     program = take(tmp_path / "mine", scratch).program
-    assert results.key(program, UNCONFINED) != results.key(program, Sandbox(Grade.C))
+    assert build_results.key(program, UNCONFINED) != build_results.key(program, Sandbox(Grade.C))
     assert len(set(digests)) == 3
 
 
@@ -115,15 +115,15 @@ def test_what_failed_is_tried_again_and_little_is_kept(tmp_path: Path) -> None:
     for _ in range(2):
         with pytest.raises(BuildFailed):
             built(tmp_path)
-    for number in range(results.MOST + 2):
+    for number in range(build_results.MOST + 2):
         handed_in(tmp_path, *BUILD, str(number))
         built(tmp_path)
-    assert len(list((tmp_path / "home/built").glob("[!.]*"))) == results.MOST + 2, "all are in use"
+    assert len(list((tmp_path / "home/built").glob("[!.]*"))) == build_results.MOST + 2, "all are in use"
     for kept in (tmp_path / "home/built").glob("[!.]*"):
-        os.utime(kept, (time.time() - results.IN_USE - 1, kept.stat().st_mtime))
+        os.utime(kept, (time.time() - build_results.IN_USE - 1, kept.stat().st_mtime))
     handed_in(tmp_path, *BUILD, "another")
     built(tmp_path)
-    assert len(list((tmp_path / "home/built").glob("[!.]*"))) == results.MOST
+    assert len(list((tmp_path / "home/built").glob("[!.]*"))) == build_results.MOST
 
 
 def test_what_an_older_build_left_in_its_home_is_nobody_elses(tmp_path: Path) -> None:

@@ -10,7 +10,7 @@ from pathlib import Path
 from arena import games, roster, submission
 from arena.referee.limits import Limits
 from arena.referee.match import Forfeit, Match
-from arena.tournament.run import Request, run_ladder
+from arena.tournament.ladder_run import Request, run_ladder
 from arena.tournament.worker_pool import Workers
 from arena.worker.jobs import Played, SeatRecord, Task
 from arena.worker.local_host import LocalHost

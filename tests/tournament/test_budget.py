@@ -12,8 +12,8 @@ import pytest
 from arena.cli.options import Hour
 from arena.tournament.budget import GROWTH, Budget
 from arena.tournament.forecast import OURS, Forecast, forecast
-from arena.tournament.run import Request, run_ladder
-from arena.tournament.verify import Verdict, verify
+from arena.tournament.ladder_run import Request, run_ladder
+from arena.tournament.verification import Verdict, verify
 from ladder import store
 from tests.cli.commands import arena
 from tests.tournament import playing

@@ -13,7 +13,7 @@ import pytest
 from sqlite_utils import Database
 
 from arena.tournament.budget import Budget
-from arena.tournament.run import Request, run_ladder
+from arena.tournament.ladder_run import Request, run_ladder
 from ladder import store
 from tests.cli.commands import ARENA, arena, environment, typed
 from tests.tournament import playing, programs
@@ -104,7 +104,7 @@ def test_a_bot_that_is_banned_before_a_leg_is_planned_is_left_out(
                 store.annulment.ban(other, "ann", "why", keep=True)
         return plan(db, *arguments)
 
-    monkeypatch.setattr("arena.tournament.run.store.ladders.plan", banned_before)
+    monkeypatch.setattr("arena.tournament.ladder_run.store.ladders.plan", banned_before)
     with store.open(home, checkpoints=True) as db, playing.ByTheRules(0.0) as workers:
         (ladder,) = store.ladders.all(db)
         budget = None if matches is None else Budget(matches=matches)

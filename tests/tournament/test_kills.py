@@ -19,7 +19,7 @@ from subprocess import PIPE
 import psutil
 import pytest
 
-from arena.tournament.verify import CHUNK
+from arena.tournament.verification import CHUNK
 from ladder import store
 from tests.cli.commands import ARENA, PATIENCE, arena, environment
 from tests.tournament import playing, programs

@@ -16,7 +16,7 @@ import pytest
 from sqlite_utils import Database
 
 from arena.tournament.budget import Budget
-from arena.tournament.run import Request, run_ladder
+from arena.tournament.ladder_run import Request, run_ladder
 from arena.worker.jobs import Played, Task
 from ladder import store
 from tests.cli.commands import ARENA, PATIENCE, arena, environment, typed

@@ -21,7 +21,7 @@ from arena.sandbox import Sandbox
 from arena.tournament import NothingStarts, WorkersDied
 from arena.tournament.worker_pool import ALONE, DEATHS, LOSSES, MANY_STARTLESS, Workers
 from arena.worker import local_host
-from arena.worker.bot import Bot
+from arena.worker.bot_process import Bot
 from arena.worker.hosts import HostLost, WorkerEnded
 from arena.worker.jobs import Delivery, Entrant, Link, Played, Task, Trouble
 from arena.worker.local_host import LocalHost, WorkerProcess

@@ -12,7 +12,7 @@ import pytest
 
 from arena.referee.limits import Limits
 from arena.referee.match import Fault, Forfeit
-from arena.worker.bot import Bot
+from arena.worker.bot_process import Bot
 from arena.worker.jobs import Entrant, Played, Task, Trouble
 from arena.worker.worker import Worker
 from tests.worker.conftest import PATIENT, bot, judged, task

@@ -14,9 +14,9 @@ from arena.referee.stream import Heard
 from arena.sandbox import UNCONFINED
 from arena.sandbox.process import BotProcess
 from arena.v1 import referee_pb2 as pb
-from arena.worker.bot import Bot
+from arena.worker.bot_output import Sink
+from arena.worker.bot_process import Bot
 from arena.worker.jobs import Entrant
-from arena.worker.logs import Sink
 from tests.referee.fakes import LIMITS, VirtualTime
 
 
@@ -120,7 +120,7 @@ async def test_the_other_part_is_not_waited_for_long(
     bot: Bot, host: Host, part: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """A process may go on without its stream, and another process may hold the stream open after the exit."""
-    monkeypatch.setattr("arena.worker.bot.GRACE", 0.01)
+    monkeypatch.setattr("arena.worker.bot_process.GRACE", 0.01)
     join(bot)
     getattr(bot, part)()
     await asyncio.wait_for(host.over.wait(), 20)

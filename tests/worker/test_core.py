@@ -11,12 +11,12 @@ from typing import Any, NamedTuple
 import pytest
 
 from arena import games
-from arena.core.build import SWITCH, core
+from arena.core.compilation import SWITCH, core
 from arena.referee.limits import Limits
 from arena.referee.seat import BotSeat
 from arena.referee.stream import BotStream, Heard
+from arena.worker.bot_output import ProcessLog
 from arena.worker.jobs import Entrant, Played, Task
-from arena.worker.logs import ProcessLog
 from arena.worker.worker import Worker
 from tests.referee.conftest import scratch as scratch
 from tests.worker.conftest import PATIENT, bot, judged
@@ -127,7 +127,9 @@ def test_every_misdeed_ends_alike(
         guilty = bot("--play", "random", *doing.split())
         wanted += tasks(doing, [(guilty, *others)], game, limits)
     monkeypatch.setattr("arena.worker.bot_pool.PROCESSES", seats * len(wanted))
-    monkeypatch.setattr("arena.worker.bot.GRACE", 5.0)  # so an exit is seen before the verdict on a busy machine, too
+    monkeypatch.setattr(
+        "arena.worker.bot_process.GRACE", 5.0
+    )  # so an exit is seen before the verdict on a busy machine, too
     with_core, without = both_ways(scratch, monkeypatch, wanted, in_flight=1)
     assert with_core == without
     assert len(with_core) == len(ALONE)

@@ -16,7 +16,7 @@ import pytest
 
 from arena.referee.limits import Limits
 from arena.referee.match import Forfeit
-from arena.worker.bot import GRACE
+from arena.worker.bot_process import GRACE
 from arena.worker.jobs import Entrant, Played
 from arena.worker.worker import Worker
 from tests.worker.conftest import PATIENT, bot, judged, task
@@ -153,7 +153,9 @@ def played(scratch: Path, notes: Path) -> dict[str, Played]:
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr("arena.worker.bot_pool.PROCESSES", 2 * len(tasks))
         patch.setattr("arena.worker.bot_pool.STARTING", 12)
-        patch.setattr("arena.worker.bot.GRACE", 5.0)  # so an exit is seen before the verdict on a busy machine, too
+        patch.setattr(
+            "arena.worker.bot_process.GRACE", 5.0
+        )  # so an exit is seen before the verdict on a busy machine, too
         worker = Worker(scratch, in_flight=1)
         try:
             worker.play([task("the honest one has all the time to start", bot("--play", "last"), bot())])

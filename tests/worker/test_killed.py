@@ -16,7 +16,7 @@ from arena.check.examined import examined
 from arena.referee.match import Forfeit, Void, VoidReason
 from arena.sandbox import Grade, NoSandbox, probe
 from arena.sandbox.process import BotProcess
-from arena.worker.bot import Bot
+from arena.worker.bot_process import Bot
 from arena.worker.faults import FAILED_STARTS
 from arena.worker.jobs import Played, Trouble
 from arena.worker.worker import Worker
@@ -112,7 +112,7 @@ def test_a_sandbox_that_is_killed_as_it_starts_is_no_start_that_failed(
     scratch: Path, grade: Grade, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Such starts are not counted, however many there are; else the bot would soon be disabled and forfeit."""
-    monkeypatch.setattr("arena.worker.bot.BotProcess", KilledAtOnce)
+    monkeypatch.setattr("arena.worker.bot_process.BotProcess", KilledAtOnce)
     with closing(Worker(scratch, sandbox=probe(grade))) as worker:
         results = [worker.play([task(f"{time}", HONEST, HONEST)])[0] for time in range(2 * FAILED_STARTS)]
         assert worker.trouble == Trouble()
@@ -136,6 +136,6 @@ async def test_nothing_is_said_of_a_bot_whose_sandbox_is_killed_while_it_is_exam
     """Killed during the examination or at its start, the bot is not judged: the examination has to be repeated."""
     with pytest.raises(Unjudged, match="the sandbox around --play last was killed by SIGKILL"):
         await examine_and_kill()
-    monkeypatch.setattr("arena.worker.bot.BotProcess", KilledAtOnce)
+    monkeypatch.setattr("arena.worker.bot_process.BotProcess", KilledAtOnce)
     with pytest.raises(NoSandbox, match="the sandbox around --play last was killed by SIGKILL"):
         await examine_and_kill()

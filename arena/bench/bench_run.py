@@ -1,0 +1,148 @@
+"""The parts of the benchmark, and how they are measured."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import ExitStack
+from functools import partial
+from math import ceil
+from typing import Any, TypeAlias
+
+from arena import games
+from arena.bench import one_process, raw, real_ladders, scale, starts
+from arena.bench.cases import REFERENCE, Case, Setting
+from arena.bench.figures import Figures, Part, Sample, machine, ratios, spreads
+from arena.bench.many_hosts import intake
+from arena.sandbox.run_folder import run_folder
+
+Say: TypeAlias = Callable[[str], None]
+"""Callback that shows people what is going on, in one line."""
+
+KINDS = (
+    "ladder",
+    "unbatched",
+    "raw_grpc",
+    "raw_single",
+    "rules",
+    "ratings",
+    "store",
+    "startup",
+    "lone_match",
+    "scale",
+    "intake",
+)
+SECONDS = 2.0
+"""The usual length of a repeat of a ladder, in seconds; sizes of `scale` shrink if it is set shorter."""
+LARGER = 0.5
+"""Share of a repeat's seconds for ladders of more than two players."""
+UNBATCHED = 0.3
+"""Share of a repeat's seconds where every frame has one decision, so that no frames have to fill first."""
+HOSTS = 64
+"""Number of hosts that are simulated to measure a cluster's coordinator."""
+LOOP = 0.1
+"""Share of a repeat's seconds where only one process works."""
+
+NOTES = (
+    "workers start outside of what is timed, and in playbacks bots too; a ladder starts its bots anew in every phase",
+    "a repeat of a ladder is a new one, from its plan to its last rating; it has as many matches on any machine",
+    "raw_grpc and raw_single play back what a ladder of the same number of matches sent",
+    "frames empty towards the end of a repeat: the more --seconds, the more decisions a frame and a second",
+    "unbatched: one match at a time in each bot process, so one decision a frame",
+    "cost of a decision: CPU of all sides, less 0.3 ms for each match, against two-player Buttons",
+    "ladders of more than two players have one worker and one repeat: compare their CPU, not their rates",
+    "scale and intake are measured only where --only names them; their results are made up, their store is real",
+    "intake: the coordinator of a cluster on one core, fed by 64 simulated hosts of 8 cores over Dask",
+    "mib: proportional set size (PSS) of a process of the kind, the mean; the coordinator is the benchmark itself",
+)
+
+
+def parts(setting: Setting) -> Iterator[Part]:
+    """Yield every part that can be measured."""
+    cases = [Case(name, players) for name in games.names() for players in games.game(name).seats]
+    two = [case for case in cases if case.players == 2]
+    loop = setting.seconds * LOOP
+    for case in cases:
+        if case in two:
+            yield Part("ladder", str(case), partial(real_ladders.ladder, setting, case, None))
+        else:  # many bots to start and long matches, of which only the costs are compared
+            one = setting.shorter(LARGER)._replace(jobs=1)
+            yield Part("ladder", str(case), partial(real_ladders.ladder, one, case, None), once=True)
+    yield Part("raw_grpc", str(REFERENCE), partial(raw.playback, setting, REFERENCE, None))
+    yield Part("unbatched", str(REFERENCE), partial(real_ladders.ladder, setting.shorter(UNBATCHED), REFERENCE, 1))
+    yield Part("raw_single", str(REFERENCE), partial(raw.playback, setting.shorter(UNBATCHED), REFERENCE, 1))
+    for case in two:
+        yield Part("lone_match", str(case), partial(starts.lone_match, case, loop))
+    for case in cases:
+        yield Part("rules", str(case), partial(one_process.rules, case, loop))
+    for players in range(2, 6):
+        yield Part("ratings", str(players), partial(one_process.ratings, players, loop))
+    yield Part("store", "buttons/2", partial(one_process.results, setting.scratch, max(scale.BATCH, int(500 * loop))))
+    yield Part("startup", "help", starts.help_page)
+    yield Part("startup", "bot", partial(starts.bot, setting.scratch))
+    for bots, matches in scale.SIZES.items():
+        sizes = [ceil(size * min(1.0, setting.seconds / SECONDS)) for size in matches]
+        yield Part("scale", str(bots), partial(scale.growth, setting.scratch, bots, sizes), True, True)
+    yield Part("intake", str(HOSTS), partial(intake, setting, HOSTS), on_demand=True)
+
+
+def chosen(only: Sequence[str], setting: Setting) -> list[Part]:
+    """Return the parts with these names, whole or up to a slash; without names, all that are not on demand.
+
+    Raises ValueError for a name that fits no part.
+    """
+    everything = list(parts(setting))
+    for wanted in only:
+        if not any(_fits(part, wanted) for part in everything):
+            raise ValueError(f"nothing to measure is called {wanted!r}: parts are {', '.join(KINDS)}")
+    if not only:
+        return [part for part in everything if not part.on_demand]
+    return [part for part in everything if any(_fits(part, wanted) for wanted in only)]
+
+
+def _fits(part: Part, wanted: str) -> bool:
+    return f"{part.name}/".startswith(f"{wanted}/")
+
+
+def bench(only: Sequence[str], *, jobs: int, seconds: float, repeats: int, say: Say) -> dict[str, Any]:
+    """Measure, and return plain data, the ratios first. Raises ValueError for an unknown part in `only`."""
+    with run_folder() as scratch:
+        setting = Setting(jobs, seconds, scratch)
+        where = machine()
+        figures = measure(chosen(only, setting), repeats, say)
+    return {
+        "ratios": ratios(figures),
+        "machine": where,
+        "method": {"jobs": jobs, "seconds": seconds, "repeats": repeats, "notes": NOTES},
+        "figures": plain(figures),
+    }
+
+
+def measure(wanted: Sequence[Part], repeats: int, say: Say) -> Figures:
+    """Open all parts, then sample them one after the other, round and round."""
+    samples: dict[Part, list[Sample]] = {part: [] for part in wanted}
+    with ExitStack() as stack:
+        samplers = {}
+        for part in wanted:
+            say(f"starting {part.name}")
+            samplers[part] = stack.enter_context(part.open())
+        for repeat in range(repeats):
+            say(f"repeat {repeat + 1} of {repeats}")
+            for part, sample in samplers.items():
+                if not (part.once and repeat):
+                    samples[part].append(sample())
+        say("ending what was started")
+    figures: Figures = {}
+    for part, own in samples.items():
+        figures.setdefault(part.kind, {})[part.case] = spreads(own)
+    return figures
+
+
+def plain(figures: Figures) -> dict[str, Any]:
+    """Return the figures as plain data for JSON."""
+    return {
+        kind: {
+            case: {measure: spread._asdict() for measure, spread in measures.items()}
+            for case, measures in cases.items()
+        }
+        for kind, cases in figures.items()
+    }

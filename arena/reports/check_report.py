@@ -1,0 +1,154 @@
+"""What the checks of a bot found, and what became of its submission."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any, Literal
+
+from arena.check.bot_check import Checked, Finding
+from arena.reports.base import Report
+from ladder import store
+
+
+class FrameLine(Report):
+    """A frame that was sent, and by whom: "referee" or "bot"."""
+
+    who: str
+    frame: Mapping[str, Any]
+
+
+class CheckFinding(Report):
+    """What one check found."""
+
+    check: str
+    passed: bool
+    detail: str | None
+    """What was wrong; None if the bot passed."""
+    reason: str | None
+    """The reason for which the bot would forfeit a match, if there is one."""
+    advice: str
+    output: Sequence[str]
+    """What the bot printed last."""
+    transcript: Sequence[FrameLine]
+    """The last frames, in both directions."""
+
+
+class DecisionTimes(Report):
+    """How long decisions of one kind took, in milliseconds."""
+
+    game: str
+    kind: str
+    decisions: int
+    p50: float
+    p95: float
+    longest: float
+
+
+class BusyForecast(Report):
+    """How the matches would have gone on a busy machine."""
+
+    matches: int
+    lost: int
+    """Matches in which the bank would not last."""
+    longest: float
+    """Seconds of the longest decision, as it was played."""
+
+
+class Untried(Report):
+    """A check that was left out, as `play birth` or `birth with 3 players`."""
+
+    check: str
+    why: str
+
+
+class Check(Report):
+    """The result of all checks of a bot."""
+
+    name: str
+    passed: bool
+    checks: Sequence[CheckFinding]
+    not_tried: Sequence[Untried]
+    times_ms: Sequence[DecisionTimes]
+    decision_ms: float | None
+    """What half of all decisions took at most."""
+    forecast: BusyForecast | None
+
+
+News = Literal["entered", "unchanged", "returned", "refused", "interrupted"]
+
+
+class Submission(Report):
+    """What became of a submission."""
+
+    accepted: str | None
+    """Label of the version; None if it was refused."""
+    news: News
+    reason: str | None
+    """Why it was refused."""
+    games: Sequence[str]
+    failures: Sequence[CheckFinding]
+    twins: Sequence[str]
+    """Labels of the versions of other bots that have the same content."""
+    elsewhere: str | None = None
+    """Where the version came from, if it was there already and was handed in from another place."""
+
+
+class HandedIn(Submission, kw_only=True):
+    """What became of one of many submissions."""
+
+    path: str
+    """Where it was handed in from, as it was named."""
+
+
+class Submissions(Report):
+    """What became of many submissions, in their order."""
+
+    submissions: Sequence[HandedIn]
+    left: int
+    """How many were not looked at, because the command was stopped before."""
+
+
+def check(name: str, checked: Checked) -> Check:
+    """Report on the checks of a bot with this name."""
+    return Check(
+        name=name,
+        passed=not checked.failed,
+        checks=[_finding(finding) for finding in checked.findings],
+        not_tried=[Untried(**untried._asdict()) for untried in checked.untried],
+        times_ms=[DecisionTimes(**times._asdict()) for times in checked.times],
+        decision_ms=checked.typical,
+        forecast=None if checked.forecast is None else BusyForecast(**checked.forecast._asdict()),
+    )
+
+
+def submission(
+    version: store.Version | None,
+    news: News,
+    reason: str | None,
+    failures: Sequence[Finding] = (),
+    *,
+    twins: Sequence[str] = (),
+    elsewhere: str | None = None,
+) -> Submission:
+    """Report on a submission."""
+    return Submission(
+        accepted=version.label if version else None,
+        news=news,
+        reason=reason,
+        games=version.games if version else (),
+        failures=[_finding(finding) for finding in failures],
+        twins=twins,
+        elsewhere=elsewhere,
+    )
+
+
+def _finding(finding: Finding) -> CheckFinding:
+    return CheckFinding(
+        check=finding.name,
+        passed=finding.detail is None,
+        detail=finding.detail,
+        reason=finding.reason and finding.reason.value,
+        advice=finding.advice,
+        output=finding.output,
+        transcript=[FrameLine(who=line.who, frame=line.frame) for line in finding.transcript],
+    )

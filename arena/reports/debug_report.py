@@ -1,0 +1,62 @@
+"""The decisions of a match, put to another build of a bot."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from arena.check.decision_check import Compared
+from arena.games.rules import Game
+from arena.reports.base import Report
+from ladder import store
+
+
+class ActionNames(Report):
+    """Names of two actions."""
+
+    then: str
+    now: str
+
+
+class ComparedDecision(Report):
+    """A decision, what was chosen in the match (None: nothing), and what the other build chooses."""
+
+    decision: int
+    then: int | None
+    now: int
+    legal: Sequence[int]
+    request: Mapping[str, Any]
+    picture: str
+    names: ActionNames
+    printed: Sequence[str]
+    """What the other build printed at it."""
+
+
+class Debug(Report):
+    """The decisions of a seat in a match, put to another build of the bot."""
+
+    match: str
+    seat: int
+    decisions: Sequence[ComparedDecision]
+
+
+def debug(match: store.Match, seat: int, game: Game[Any], compared: Sequence[Compared]) -> Debug:
+    """Report on a seat's decisions."""
+    decisions = [
+        ComparedDecision(
+            **each.question._asdict(),
+            then=each.then,
+            now=each.now,
+            printed=each.printed,
+            names=ActionNames(then=action_name(game, each.then), now=action_name(game, each.now)),
+        )
+        for each in compared
+    ]
+    return Debug(match=match.id, seat=seat, decisions=decisions)
+
+
+def action_name(game: Game[Any], action: int | None) -> str:
+    """Return the name of an action, or in words that there is none."""
+    if action is None:
+        return "no answer"
+    return game.action_name(action) if action < game.actions else f"{action}, which is no action"

@@ -1,0 +1,116 @@
+"""What holds bots on this machine, by what was found and by attacks, and what plays matches."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+from arena.core.compilation import found
+from arena.reports.base import Report
+from arena.sandbox import Sandbox
+
+if TYPE_CHECKING:
+    from arena.cluster.inspection import Finding
+    from arena.sandbox.attack_run import Verdict  # imports the attacks, which `arena doctor` does not need
+
+
+class SandboxLayer(Report):
+    """One part of the sandbox; `why` says what it is for or, if it is off, what is missing."""
+
+    name: str
+    on: bool
+    why: str
+
+
+class Core(Report):
+    """Whether matches of the arena's own games are played by compiled rules; if not, `why` says what is missing."""
+
+    on: bool
+    why: str
+
+
+class Doctor(Report):
+    """How well bots can be confined here, and how fast they are played."""
+
+    grade: str
+    promise: str
+    layers: Sequence[SandboxLayer]
+    core: Core
+
+
+class HostCard(Report):
+    """What a host of a cluster says of itself; without an answer only the first two, and the problem."""
+
+    name: str
+    jobs: int
+    """Number of matches that it may play at once."""
+    grade: str | None
+    machine: str | None
+    """Kind of processor, such as "x86_64"."""
+    python: str | None
+    clock_ahead: float | None
+    """Seconds by which its clock is ahead of that of this machine."""
+    toolchains: Sequence[str]
+    """Programs it has that bots may need."""
+    problem: str | None
+    """Why it cannot take part; None if it can."""
+
+
+class Cluster(Report):
+    """The hosts of a cluster."""
+
+    hosts: Sequence[HostCard]
+
+
+class Attack(Report):
+    """The result of one attack."""
+
+    attack: str
+    ran: bool
+    achieved: str | None
+    """What it achieved; None if nothing."""
+    promised: bool
+    """Whether the grade promises to prevent it."""
+    end: str
+    well: bool
+    """Whether it ran, and achieved nothing that the grade promises to prevent."""
+
+
+class Selftest(Report):
+    """The results of all attacks."""
+
+    grade: str
+    well: bool
+    attacks: Sequence[Attack]
+
+
+def doctor(sandbox: Sandbox) -> Doctor:
+    """Report on a sandbox."""
+    layers = [SandboxLayer(**layer._asdict()) for layer in sandbox.layers]
+    core = Core(**found()._asdict())
+    return Doctor(grade=sandbox.grade.value, promise=sandbox.grade.promise, layers=layers, core=core)
+
+
+def cluster(findings: Sequence[Finding]) -> Cluster:
+    """Report on the hosts of a cluster."""
+    return Cluster(hosts=[_host(finding) for finding in findings])
+
+
+def _host(finding: Finding) -> HostCard:
+    card = finding.card
+    return HostCard(
+        name=finding.name,
+        jobs=finding.jobs,
+        grade=card and card.grade.value,
+        machine=card and card.versions.machine,
+        python=card and card.versions.python,
+        clock_ahead=card and round(finding.ahead, 3),
+        toolchains=sorted(card.toolchains) if card else [],
+        problem=finding.problem,
+    )
+
+
+def selftest(sandbox: Sandbox, verdicts: Sequence[Verdict]) -> Selftest:
+    """Report on attacks from inside a sandbox."""
+    attacks = [Attack(**verdict._asdict(), well=verdict.is_well) for verdict in verdicts]
+    return Selftest(grade=sandbox.grade.value, well=all(attack.well for attack in attacks), attacks=attacks)

@@ -1,0 +1,56 @@
+"""What a bot printed in a match."""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Sequence
+
+from arena.replay import log_text
+from arena.replay.document import Document
+from arena.reports.base import Report
+from ladder import store
+
+MEANWHILE = 1000
+"""Lines at most of what a process printed meanwhile: the last ones."""
+
+
+class PrintedLine(Report):
+    """A line, and the number of the decision at which it was printed; None if it belongs to none."""
+
+    decision: int | None
+    text: str
+
+
+class MatchLog(Report):
+    """What a bot printed in a match, and what its process printed meanwhile that may belong to other matches."""
+
+    match: str
+    seat: int
+    bot: str
+    lines: Sequence[PrintedLine]
+    meanwhile: Sequence[str]
+    """The last `MEANWHILE` lines of it."""
+
+
+def unrated_log(match: Document, seat: int) -> MatchLog:
+    """Report on what a kept match has of a seat."""
+    lines = match.logs[seat] if match.logs else ()
+    return MatchLog(
+        match=match.match,
+        seat=seat,
+        bot=match.bots[seat],
+        lines=[PrintedLine(decision=decision, text=text) for decision, text in lines],
+        meanwhile=(),
+    )
+
+
+def match_log(match: store.Match, seat: int, printed: store.logs.Printed) -> MatchLog:
+    """Report on what is kept of a seat. Raises Unreadable."""
+    meanwhile = deque((text for _, text in log_text.read(printed.pieces)), maxlen=MEANWHILE)
+    return MatchLog(
+        match=match.id,
+        seat=seat,
+        bot=match.line_up[seat],
+        lines=[PrintedLine(decision=decision, text=text) for decision, text in log_text.read(printed.own)],
+        meanwhile=list(meanwhile),
+    )

@@ -1,0 +1,146 @@
+"""The page of a match: the viewer where it may be shown, or else what can be said of it."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import msgspec
+
+from arena.games import UnknownGame
+from arena.replay import Unreadable, log_text, unrated_store
+from arena.replay import document as documents
+from arena.reports.fault_card import fault_card
+from arena.reports.leaderboard_report import centre
+from arena.reports.match_card import match_card
+from arena.reports.match_log_report import match_log
+from arena.reports.replay_report import match_replay
+from arena.site.cache import Made
+from arena.site.page_shell import match_page, parts_of
+from arena.site.rendering import render
+from ladder import store
+
+if TYPE_CHECKING:
+    from sqlite_utils import Database
+    from starlette.requests import Request
+
+    from arena.replay.document import Document
+
+HTML, JSON = "text/html; charset=utf-8", "application/json"
+
+
+def page(db: Database, request: Request, _: bool) -> Made:
+    """Make the page of a match of a ladder."""
+    match = store.matches.find(db, request.path_params["match"])
+    card = match_card(match, store.journal.titles(db), store.logs.seats(db, match))
+    try:
+        shown = _document(db, match)
+    except (Unreadable, UnknownGame) as error:
+        return Made(render("match_card.html", card=card, why=_why_not(match, error)))
+    before = store.watching.ratings_before(db, match.id, match.line_up) if card.ratings else {}
+    middle = (
+        centre(store.ratings.leaderboard(db, match.ladder), store.ladders.founders(db, match.ladder))
+        if card.ratings
+        else 0.0
+    )
+    printed = store.logs.may_be_shown(db, match)
+    faults = [
+        list(fault_card(match, seat, own=False, printed=printed))
+        for seat, each in enumerate(match.seats)
+        if each.forfeit is not None
+    ]
+    return _viewer(shown, _caution(match), card=card, before=before, centre=middle, faults=faults, titles=card.titles)
+
+
+def _why_not(match: store.Match, error: Exception) -> str:
+    """Return why a match is not shown, and when it will be."""
+    if match.status == "scheduled":
+        return "It is still to be played."
+    if match.seed is None:
+        return "The rest is shown when every match of its group is done: they share its dice."
+    return str(error)
+
+
+def download(db: Database, request: Request, _: bool) -> Made:
+    """Make the page of a match that needs nothing else."""
+    match, shown = _found(db, request)
+    return _file(match_page(match_replay(shown, _caution(match))), f"{match.id}.html", HTML)
+
+
+def document(db: Database, request: Request, _: bool) -> Made:
+    """Make the document of a match."""
+    match, shown = _found(db, request)
+    return _file(_json(shown), f"{match.id}.json", JSON)
+
+
+def find_kept(home: Path, number: str) -> Document:
+    """Return a match that `arena match` played and the home keeps. Raises NotFound, Unreadable, Breach and OSError."""
+    if not re.fullmatch("[1-9][0-9]{0,8}", number):
+        raise store.NotFound(f"no unrated match is called {number[:20]!r}")
+    shown = unrated_store.find(home, f"unrated-{number}")
+    documents.check(shown)
+    return shown
+
+
+def kept_page(shown: Document) -> Made:
+    """Make the page of a match of no ladder."""
+    return _viewer(shown, "", card=None, before={}, centre=0.0, faults=[], titles={})
+
+
+def download_kept(shown: Document) -> Made:
+    """Make the page of a match of no ladder that needs nothing else."""
+    return _file(match_page(match_replay(shown)), f"{shown.match}.html", HTML)
+
+
+def document_kept(shown: Document) -> Made:
+    """Make the document of a match of no ladder."""
+    return _file(_json(shown), f"{shown.match}.json", JSON)
+
+
+def log(db: Database, request: Request, _: bool) -> Made:
+    """Make the page of what a bot printed in a match."""
+    match, number = store.matches.find(db, request.path_params["match"]), request.path_params["seat"]
+    if number not in map(str, range(len(match.line_up))):
+        raise store.NotFound(f"match {match.id} has the seats 0 to {len(match.line_up) - 1}")
+    seat = int(number)
+    return Made(render("log.html", log=match_log(match, seat, store.logs.printed(db, match, seat))))
+
+
+def _viewer(shown: Document, caution: str, **given: Any) -> Made:
+    parts = parts_of(match_replay(shown, caution))
+    address = f"/match/{shown.match}" if shown.ladder else f"/unrated/{shown.match.partition('-')[2]}"
+    files = {"scripts": parts.scripts, "styles": parts.styles}
+    return Made(render("served_match.html", **parts.shown, **files, address=address, **given))
+
+
+def _found(db: Database, request: Request) -> tuple[store.Match, Document]:
+    match = store.matches.find(db, request.path_params["match"])
+    return match, _document(db, match)
+
+
+def _document(db: Database, match: store.Match) -> Document:
+    """Return a match as a document, with what bots printed if that may be shown. Raises Unreadable and Breach."""
+    shown = documents.document(match, _printed(db, match))
+    documents.check(shown)
+    return shown
+
+
+def _printed(db: Database, match: store.Match) -> documents.Logs:
+    try:
+        return log_text.of_match(db, match)
+    except Unreadable:
+        return ()
+
+
+def _caution(match: store.Match) -> str:
+    return f"this match does not count: annulled {match.annulled.told}" if match.annulled else ""
+
+
+def _json(shown: Document) -> str:
+    return msgspec.json.format(msgspec.json.encode(shown), indent=0).decode()
+
+
+def _file(text: str, name: str, media_type: str) -> Made:
+    """Return a file that browsers store under this name."""
+    return Made(text, media_type=media_type, more={"Content-Disposition": f'attachment; filename="{name}"'})

@@ -1,0 +1,244 @@
+"""The site of a home as a folder of files, for any web server or for none.
+
+The functions that make the pages of the site make them here, too. From the front on, whatever a page leads to becomes a
+file, if it can do without a server; other links become plain text.
+"""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from functools import cache, partial
+from hashlib import sha256
+from pathlib import Path
+from typing import TYPE_CHECKING, NamedTuple, TypeAlias
+
+from starlette.requests import Request
+from starlette.routing import compile_path
+
+from arena import games
+from arena.games import UnknownGame
+from arena.replay import Breach, Unreadable
+from arena.reports.matches_report import selected
+from arena.reports.publish_report import Published
+from arena.site import bot_page, docs, front_page, ladder_page, match_page
+from arena.site.answers import without_path
+from arena.site.cache import Made
+from arena.site.page_shell import STATIC, brought_board
+from arena.site.published_folder import Folder, Note, opened
+from arena.site.rendering import render
+from arena.site.static_page import static_page
+from ladder import store
+
+if TYPE_CHECKING:
+    from sqlite_utils import Database
+
+PACKAGE = Path(__file__).parent.parent
+FRONT = "/"
+
+Make: TypeAlias = "Callable[[Database, Request, bool], Made | bytes]"
+"""Function that makes a page from the database, or reads a file that is no page."""
+Progress: TypeAlias = Callable[[int, int], None]
+"""Function that is told how many files are done, and how many there will be as far as is known."""
+
+
+class Kind(NamedTuple):
+    """A kind of address of the site, the file that it becomes, and what makes that."""
+
+    address: str
+    file: str
+    make: Make
+
+
+class Found(NamedTuple):
+    """An address of the site that becomes a file."""
+
+    file: str
+    make: Make
+    parameters: Mapping[str, str]
+    """What stands in the place of the braces, by name."""
+
+
+def kinds(most: int) -> Sequence[Kind]:
+    """Return the kinds of addresses that become files, if at most so many matches of each ladder do."""
+    return (
+        Kind(FRONT, "index.html", front_page.page),
+        Kind("/ladder/{ladder}", "ladder/{ladder}.html", ladder_page.page),
+        Kind("/ladder/{ladder}/seats", "ladder/{ladder}/seats.html", ladder_page.seats),
+        Kind("/ladder/{ladder}/matches", "ladder/{ladder}/matches.html", partial(ladder_page.matches, most=most)),
+        Kind("/bot/{bot}", "bot/{bot}.html", bot_page.page),
+        Kind("/match/{match}", "match/{match}.html", match_page.page),
+        Kind("/match/{match}.json", "match/{match}.json", match_page.document),
+        Kind("/match/{match}/log/{seat}", "match/{match}/log/{seat}.html", match_page.log),
+        Kind("/docs/", "docs/index.html", lambda _, __, ___: Made(docs.text(""))),
+        Kind("/docs/{page:path}.md", "docs/{page}.html", _docs),
+        Kind("/docs/pictures/{picture}", "docs/pictures/{picture}", _picture),
+        Kind("/boards/{board}.js", "boards/{board}.js", _board),
+        Kind("/static/{static:path}", "static/{static}", _static),
+    )
+
+
+def publish(home: Path, target: Path, most: int, report: Progress = lambda _done, _total: None) -> Published:
+    """Publish the site of a home, as it is at one moment, with at most so many matches of each ladder.
+
+    Raises StoreError, also if there is no home, and CannotPublish.
+    """
+    with (
+        store.database.one_line(home / "arena.db"),
+        store.open_read(home, must_exist=True) as db,
+        store.database.one_state(db),
+        opened(target) as folder,
+    ):
+        _Site(db, home, folder, most).publish(report)
+        folder.remove_others()
+    return Published(
+        open=str(target / "index.html"), files=len(folder.now), written=folder.written, removed=folder.removed
+    )
+
+
+class _Site:
+    """A site while it becomes files."""
+
+    def __init__(self, db: Database, home: Path, folder: Folder, most: int) -> None:
+        self._db = db
+        self._home = home
+        self._folder = folder
+        self._kinds = [(compile_path(kind.address)[0], kind) for kind in kinds(most)]
+        self._held: list[tuple[Note, bytes]] = []
+        """Pages that lead to others, in the order in which they were found; those of matches are too many to hold."""
+        self._annulled = {*_annulled(db, folder.before)}
+        self._there = _there(db, most)
+        self._there["match"] |= self._annulled
+        self._find = cache(lambda address: next(self._ways(address), None))
+        titles = store.journal.titles(db)
+        self._made_of = cache(lambda id: _digest(db, id, titles))
+
+    def publish(self, report: Progress) -> None:
+        """Make all that can be reached from the front, and matches that were annulled since they were published.
+
+        Nobody is led to what is not there yet: new pages come first, then those that were there and lead to them, the
+        front last.
+        """
+        left = deque([FRONT, *(f"/match/{id}" for id in self._annulled)])
+        seen = {*left}
+        while left:
+            new = [address for address in self._put(left.popleft()) if address not in seen]
+            seen.update(new)
+            left.extend(new)
+            report(len(seen) - len(left) - len(self._held), len(seen))
+        self._held.reverse()  # the front was the first
+        self._held.sort(key=lambda held: held[0].file in self._folder.before)
+        while self._held:
+            self._folder.put(*self._held.pop(0))
+            report(len(seen) - len(self._held), len(seen))
+
+    def _put(self, address: str) -> Sequence[str]:
+        """Put the file of an address into the folder, or hold it back; return to which other ones it leads."""
+        found = self._find(address)
+        assert found is not None, f"{address} becomes no file"
+        made_of = self._made_of(found.parameters["match"]) if "match" in found.parameters else ""
+        kept = self._folder.keep(found.file, made_of) if made_of else None
+        if kept and all(map(self._find, kept.leads_to)):
+            return kept.leads_to
+        content, leads_to = self._made(address, found)
+        note = Note(found.file, made_of, leads_to)
+        if leads_to and not made_of:
+            self._held.append((note, content))
+        else:
+            self._folder.put(note, content)
+        return leads_to
+
+    def _made(self, address: str, found: Found) -> tuple[bytes, tuple[str, ...]]:
+        """Return the content of a file, and to which addresses it leads."""
+        request = Request({"type": "http", "path_params": found.parameters, "query_string": b"", "headers": []})
+        try:
+            made = found.make(self._db, request, False)
+        except (store.NotFound, Unreadable, Breach, UnknownGame) as error:
+            made = Made(render("error.html", head="This cannot be shown", text=without_path(error, self._home)))
+        if isinstance(made, bytes):
+            return made, ()
+        if not made.media_type.startswith("text/html"):
+            return made.text.encode(), ()
+        page = static_page(made.text, address, self._file)
+        return page.text.encode(errors="backslashreplace"), page.leads_to
+
+    def _file(self, address: str) -> str | None:
+        found = self._find(address)
+        return found and found.file
+
+    def _ways(self, address: str) -> Iterator[Found]:
+        for pattern, kind in self._kinds:
+            if fits := pattern.match(address):
+                parameters = fits.groupdict()
+                if all(value in self._there[name] for name, value in parameters.items()):
+                    yield Found(kind.file.format(**parameters), kind.make, parameters)
+
+
+def _there(db: Database, most: int) -> dict[str, set[str]]:
+    """Return what may stand in the place of the braces, by name: no other address becomes a file."""
+    ladders = [each for each in store.ladders.all(db) if each.key.game in games.names()]
+    return {
+        "ladder": {each.id for each in ladders},
+        "bot": {each.label for each in store.bots.versions(db)},
+        "match": {id for each in ladders for id in selected(db, each, most).ids},
+        "seat": {str(seat) for each in ladders for seat in range(each.key.seats)},
+        "page": {name.removesuffix(".md") for name in docs.pages()},
+        "picture": {path.name for path in docs.PICTURES.glob("*.png")},
+        "board": {name for name in games.names() if games.game(name).board},
+        "static": {path.relative_to(STATIC).as_posix() for path in STATIC.rglob("*.*")},
+    }
+
+
+def _annulled(db: Database, before: Collection[str]) -> Iterator[str]:
+    """Yield the matches, of those among files, that are annulled: whoever has a link to one should read that there."""
+    for file in map(Path, before):
+        if file.parent == Path("match") and file.suffix == ".html":
+            try:
+                if store.matches.find(db, file.stem).annulled:
+                    yield file.stem
+            except store.NotFound:  # it is of another home
+                continue
+
+
+def _digest(db: Database, match_id: str, titles: Mapping[str, str]) -> str:
+    """Return a digest of all that the pages of a match are made of.
+
+    Ratings before the match are not in it: where they change, those after it do.
+    """
+    match = store.matches.find(db, match_id)
+    logged = store.logs.seats(db, match)
+    printed = [store.logs.printed(db, match, seat) for seat in logged] if store.logs.may_be_shown(db, match) else None
+    named = [titles.get(label.partition("@")[0]) for label in match.line_up]
+    parts = (
+        _arena(),
+        brought_board(match.ladder.key.game),
+        match._asdict() | {"ladder": match.ladder.id},
+        named,
+        logged,
+        printed,
+    )
+    return sha256(repr(parts).encode()).hexdigest()
+
+
+@cache
+def _arena() -> str:
+    """Return a digest of the arena's own files: another version of it may show the same match in another way."""
+    packages = (PACKAGE, PACKAGE.with_name("ladder"))
+    files = [path for package in packages for path in sorted(package.rglob("*.*")) if path.suffix != ".pyc"]
+    return sha256(b"".join(sha256(path.read_bytes()).digest() for path in files if path.is_file())).hexdigest()
+
+
+def _docs(_: Database, request: Request, __: bool) -> Made:
+    return Made(docs.text(f"{request.path_params['page']}.md"))
+
+
+def _picture(_: Database, request: Request, __: bool) -> bytes:
+    return (docs.PICTURES / str(request.path_params["picture"])).read_bytes()
+
+
+def _board(_: Database, request: Request, __: bool) -> bytes:
+    return brought_board(request.path_params["board"]).encode()
+
+
+def _static(_: Database, request: Request, __: bool) -> bytes:
+    return (STATIC / str(request.path_params["static"])).read_bytes()
