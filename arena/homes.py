@@ -18,12 +18,12 @@ class ForeignHome(Exception):
 
 def found() -> Path:
     """Return the nearest home of this folder and those above, or else `HERE`. Raises as `check_owner` does."""
-    home = next(homes_above(), HERE)
+    home = next(_homes_above(), HERE)
     check_owner(home, trusted())
     return home
 
 
-def homes_above() -> Iterator[Path]:
+def _homes_above() -> Iterator[Path]:
     """Yield every home of this folder and of those above, the nearest first, whoever owns them."""
     if os.path.isdir(HERE):
         yield HERE
@@ -61,7 +61,7 @@ def check_owner(home: Path, users: Set[int]) -> None:
 
 def hidden(home: Path) -> Sequence[str]:
     """Return the folders that no bot may see: the home in use, and every other one that could be meant here."""
-    homes = {home, HERE, Path(os.environ.get("ARENA_HOME") or HERE), *homes_above()}
+    homes = {home, HERE, Path(os.environ.get("ARENA_HOME") or HERE), *_homes_above()}
     return [str(each.resolve()) for each in homes]
 
 

@@ -8,9 +8,9 @@ import unicodedata
 from collections.abc import Iterable
 from pathlib import Path
 
-CLONE = Path(__file__).parents[1]
+_CLONE = Path(__file__).parents[1]
 """Where the arena lies; in a clone there is its `pyproject.toml`."""
-NAMES = 30
+_NAMES = 30
 """Number of known names that an error lists."""
 
 
@@ -30,8 +30,8 @@ def printable(text: str) -> str:
 def unknown(what: str, given: str, known: Iterable[str], where: str = "") -> str:
     """Return the error message for an unknown name: where it was sought, a suggestion, and names that are known."""
     names = list(known)
-    more = f" and {len(names) - NAMES:,} more" if len(names) > NAMES else ""
-    return f"unknown {what} {short(given)}{where}{meant(given, names)}: {what}s are {', '.join(names[:NAMES])}{more}"
+    more = f" and {len(names) - _NAMES:,} more" if len(names) > _NAMES else ""
+    return f"unknown {what} {short(given)}{where}{meant(given, names)}: {what}s are {', '.join(names[:_NAMES])}{more}"
 
 
 def meant(given: str, known: Iterable[str]) -> str:
@@ -47,7 +47,7 @@ def _plain(text: str) -> str:
     return "".join(char for char in unicodedata.normalize("NFKD", text.casefold()) if not unicodedata.combining(char))
 
 
-def to_install(extra: str, packages: str, clone: Path = CLONE) -> str:
+def to_install(extra: str, packages: str, clone: Path = _CLONE) -> str:
     """Return the command that installs an extra of the arena, as a clone's documentation does, or else its packages."""
     wanted = ["--editable", f"{clone}[{extra}]"] if (clone / "pyproject.toml").is_file() else packages.split()
     return shlex.join([sys.executable, "-m", "pip", "install", *wanted])

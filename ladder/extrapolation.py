@@ -11,11 +11,11 @@ from collections.abc import Sequence
 from math import fsum, hypot
 from operator import mul
 
-REMEMBERED = 4
+_REMEMBERED = 4
 """Passes that are mixed."""
-NEAR = 1.0
+_NEAR = 1.0
 """Largest move of a pass that is mixed: one that moves anything further says nothing of the next pass."""
-WORSE = 2.0
+_WORSE = 2.0
 """A pass that moves this many times further than the one before shows that the mixture it began with was bad."""
 
 
@@ -33,12 +33,12 @@ class Extrapolation:
 
     def mix(self, moves: Sequence[float], result: array[float]) -> array[float]:
         """Return a better start for the next pass than the result of this one, or that result itself."""
-        if self._moves and hypot(*moves) > WORSE * hypot(*self._moves[-1]):
+        if self._moves and hypot(*moves) > _WORSE * hypot(*self._moves[-1]):
             self.forget()
-        if max(map(abs, moves), default=0.0) > NEAR:
+        if max(map(abs, moves), default=0.0) > _NEAR:
             return result
-        self._moves = [*self._moves[1 - REMEMBERED :], moves]
-        self._results = [*self._results[1 - REMEMBERED :], result]
+        self._moves = [*self._moves[1 - _REMEMBERED :], moves]
+        self._results = [*self._results[1 - _REMEMBERED :], result]
         shares = _shares(self._moves)
         mixed = [shares[-1] * value for value in result]
         for share, other in zip(shares[:-1], self._results[:-1], strict=True):

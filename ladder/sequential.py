@@ -17,7 +17,7 @@ from collections.abc import Mapping, Sequence
 ALPHA = 0.05
 """Upper bound of the probability that a decision is wrong, or that an interval ever misses the mean, at any time; a
 test may have another."""
-BETS = tuple(0.9 / 2**step for step in range(10))
+_BETS = tuple(0.9 / 2**step for step in range(10))
 """Parts of the capital that are staked each time: from nearly all of it to a five-hundredth."""
 
 
@@ -85,7 +85,7 @@ def _capital(values: Mapping[float, float], mean: float) -> float:
 
 
 def _growths(values: Mapping[float, float], mean: float) -> list[float]:
-    return [sum(times * math.log1p(bet * (value / mean - 1)) for value, times in values.items()) for bet in BETS]
+    return [sum(times * math.log1p(bet * (value / mean - 1)) for value, times in values.items()) for bet in _BETS]
 
 
 def _mixed(growths: Sequence[float], times: float) -> float:

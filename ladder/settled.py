@@ -28,13 +28,13 @@ PASSES = 500
 """Largest number of passes; most ladders need 15 to 30."""
 ENOUGH = 1e-6
 """Passes end when one moves no centred mu and no sigma further than this."""
-STEP = 0.5
+_STEP = 0.5
 """Part of its way that a pass goes: two bots that each closed the whole gap between them would swap it for ever."""
-SANE = 0.4
+_SANE = 0.4
 """Smallest factor by which mixing passes may change a bot's precision; the largest is 1 / SANE."""
 METHOD = "passes mixed"
 """Name of the method, stored with ratings; without mixing, some ladders had not settled after all passes."""
-RAREST_TIE = 1e-4
+_RAREST_TIE = 1e-4
 """Smallest probability of a tie, because a game may declare that ties do not happen and be wrong."""
 _NOISE = BETA**2
 """Variance of one performance."""
@@ -77,7 +77,7 @@ def fit(
 
     mu is relative to the mean of all bots.
     """
-    margin = NormalDist().inv_cdf((max(draw_probability, RAREST_TIE) + 1) / 2) * math.sqrt(2 * _NOISE)
+    margin = NormalDist().inv_cdf((max(draw_probability, _RAREST_TIE) + 1) / 2) * math.sqrt(2 * _NOISE)
     factors = [_Factor(outcome, count, margin) for outcome, count in sorted(matches.items())]
     extrapolation = Extrapolation()
     state, moved = _state(factors, array("d", bytes(16 * sum(len(factor.bots) for factor in factors)))), 0.0
@@ -115,7 +115,7 @@ def _state(factors: Sequence[_Factor], said: array[float]) -> _State:
 def _pass(factors: Sequence[_Factor], state: _State) -> array[float]:
     """Return the next message of every factor."""
     new = (part for factor, own in _of_each(factors, state.said) for part in factor.learn(state.skills, own))
-    return array("d", (old + STEP * (now - old) for old, now in zip(state.said, new, strict=True)))
+    return array("d", (old + _STEP * (now - old) for old, now in zip(state.said, new, strict=True)))
 
 
 def _further(factors: Sequence[_Factor], plain: _State, mixed: array[float]) -> _State:
@@ -126,7 +126,9 @@ def _further(factors: Sequence[_Factor], plain: _State, mixed: array[float]) -> 
     if mixed is plain.said or min(mixed[1::2], default=0.0) < 0:
         return plain
     state = _state(factors, mixed)
-    return state if all(SANE < state.skills[bot].pi / pi < 1 / SANE for bot, (_, pi) in plain.skills.items()) else plain
+    return (
+        state if all(_SANE < state.skills[bot].pi / pi < 1 / _SANE for bot, (_, pi) in plain.skills.items()) else plain
+    )
 
 
 def _of_each(factors: Sequence[_Factor], said: array[float]) -> Iterator[tuple[_Factor, list[Normal]]]:

@@ -25,18 +25,18 @@ Pair: TypeAlias = tuple[str, str]
 Weights: TypeAlias = Mapping[Pair, float]
 """A figure as a weighted sum over pairs of the points that the first takes from the second, less a half."""
 
-SURE = 0.98
+_SURE = 0.98
 """Probability from which on an order counts as certain.
 
 In theory 0.975 is enough, but it calls 5.4 % of equal pairs different in the worst ladder.
 """
-DRAWS = 4000
+_DRAWS = 4000
 """Draws for the probabilities of places, which makes them exact to one or two hundredths."""
-PRIOR_GROUPS = 1
+_PRIOR_GROUPS = 1
 """Groups of the ladder's usual spread that are blended into each pair's own: two groups that agree prove nothing."""
-PRIOR_GROUPS_ALONE = 10
+_PRIOR_GROUPS_ALONE = 10
 """Groups blended in for the interval of one pair; its own spread says little where one bot nearly always wins."""
-LEAST_SPREAD = 0.02
+_LEAST_SPREAD = 0.02
 """Smallest variance, as a part of the largest possible one: no group says more than fifty matches."""
 
 
@@ -121,11 +121,11 @@ class Shares:
         if pair not in self._pairings:
             return None
         groups, share, variance = pairing = self._pairings[pair]
-        prior = PRIOR_GROUPS_ALONE * pairing.widest
+        prior = _PRIOR_GROUPS_ALONE * pairing.widest
         spread = ((groups - 1) * variance + prior * self._usual) / (groups * share * (1 - share) + prior)
-        freedom = min(groups - 1 + PRIOR_GROUPS_ALONE, self._freedom)
+        freedom = min(groups - 1 + _PRIOR_GROUPS_ALONE, self._freedom)
         mean = 0.5 + sign * (share - 0.5)
-        return Estimate(mean, *wilson(mean, groups / max(spread, LEAST_SPREAD), quantile(freedom)), groups)
+        return Estimate(mean, *wilson(mean, groups / max(spread, _LEAST_SPREAD), quantile(freedom)), groups)
 
     def score(self, bot: str) -> Estimate | None:
         """Return the share of points that a bot takes, with equal weight for every opponent; None if it met nobody.
@@ -161,7 +161,7 @@ class Shares:
     def in_order(self, one: str, other: str) -> bool:
         """Tell whether one bot is better with certainty SURE: equal bots are told apart one time in twenty at most."""
         above = self.above(one, other)
-        return above is not None and above >= SURE
+        return above is not None and above >= _SURE
 
     def places(self, field: Sequence[str]) -> dict[str, list[float]]:
         """Return for each bot the probability of each place, first to last, by points from matches among these bots.
@@ -177,7 +177,7 @@ class Shares:
         spreads = root([[self._covariance(one, other) for other in scores] for one in scores])
         freedom = min(map(self._freedom_of, scores, map(self._played.__getitem__, field)), default=1.0)
         random, places = Random(0), [Counter[int]() for _ in field]
-        for _ in range(DRAWS):
+        for _ in range(_DRAWS):
             normal = [random.gauss() for _ in field]
             tails = math.sqrt(freedom / random.gammavariate(freedom / 2, 2))
             drawn = [
@@ -185,7 +185,7 @@ class Shares:
             ]
             for place, bot in enumerate(sorted(range(len(field)), key=drawn.__getitem__, reverse=True)):
                 places[bot][place] += 1
-        chances = ([count[place] / DRAWS for place in range(len(field))] for count in places)
+        chances = ([count[place] / _DRAWS for place in range(len(field))] for count in places)
         return dict(zip(field, chances, strict=True))
 
     def _lead(self, one: str, other: str) -> dict[Pair, float]:
@@ -213,7 +213,7 @@ class Shares:
     def _error(self, weights: Weights) -> float:
         """Return the standard error of a figure, never 0: that pairs balance each other in few groups is no proof."""
         apart = sum((weight * self._spreads[pair]) ** 2 for pair, weight in weights.items())
-        return math.sqrt(max(self._covariance(weights, weights), LEAST_SPREAD * apart))
+        return math.sqrt(max(self._covariance(weights, weights), _LEAST_SPREAD * apart))
 
     def _covariance(self, one: Weights, other: Weights) -> float:
         """Return the covariance of two figures. Pairs that were in the same groups are correlated."""
@@ -233,8 +233,8 @@ class Shares:
     def _variance(self, pair: Pair) -> float:
         """Return the variance of a pair's share from group to group, blended with the ladder's usual one."""
         own = self._pairings[pair]
-        prior = PRIOR_GROUPS * self._usual * own.widest
-        return ((own.groups - 1) * own.variance + prior) / (own.groups - 1 + PRIOR_GROUPS)
+        prior = _PRIOR_GROUPS * self._usual * own.widest
+        return ((own.groups - 1) * own.variance + prior) / (own.groups - 1 + _PRIOR_GROUPS)
 
     @cached_property
     def _usual(self) -> float:

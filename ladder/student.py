@@ -6,7 +6,7 @@ import math
 from collections.abc import Mapping, Sequence
 from statistics import NormalDist
 
-LEVEL = 0.95
+_LEVEL = 0.95
 """Confidence level of every interval."""
 
 
@@ -16,7 +16,7 @@ def quantile(freedom: float) -> float:
     D. L. Wallace, "Bounds on normal approximations to Student's and the chi-square distributions" (1959): within 1.2 %
     from 3 degrees of freedom on, and on the careful side below.
     """
-    normal = NormalDist().inv_cdf((1 + LEVEL) / 2) * (8 * freedom + 3) / (8 * freedom + 1)
+    normal = NormalDist().inv_cdf((1 + _LEVEL) / 2) * (8 * freedom + 3) / (8 * freedom + 1)
     return math.sqrt(freedom * math.expm1(normal**2 / freedom))
 
 

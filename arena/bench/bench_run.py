@@ -31,18 +31,18 @@ KINDS = (
     "scale",
     "intake",
 )
-SECONDS = 2.0
+_SECONDS = 2.0
 """The usual length of a repeat of a ladder, in seconds; sizes of `scale` shrink if it is set shorter."""
-LARGER = 0.5
+_LARGER = 0.5
 """Share of a repeat's seconds for ladders of more than two players."""
-UNBATCHED = 0.3
+_UNBATCHED = 0.3
 """Share of a repeat's seconds where every frame has one decision, so that no frames have to fill first."""
-HOSTS = 64
+_HOSTS = 64
 """Number of hosts that are simulated to measure a cluster's coordinator."""
-LOOP = 0.1
+_LOOP = 0.1
 """Share of a repeat's seconds where only one process works."""
 
-NOTES = (
+_NOTES = (
     "workers start outside of what is timed, and in playbacks bots too; a ladder starts its bots anew in every phase",
     "a repeat of a ladder is a new one, from its plan to its last rating; it has as many matches on any machine",
     "raw_grpc and raw_single play back what a ladder of the same number of matches sent",
@@ -60,16 +60,16 @@ def parts(setting: Setting) -> Iterator[Part]:
     """Yield every part that can be measured."""
     cases = [Case(name, players) for name in games.names() for players in games.game(name).seats]
     two = [case for case in cases if case.players == 2]
-    loop = setting.seconds * LOOP
+    loop = setting.seconds * _LOOP
     for case in cases:
         if case in two:
             yield Part("ladder", str(case), partial(real_ladders.ladder, setting, case, None))
         else:  # many bots to start and long matches, of which only the costs are compared
-            one = setting.shorter(LARGER)._replace(jobs=1)
+            one = setting.shorter(_LARGER)._replace(jobs=1)
             yield Part("ladder", str(case), partial(real_ladders.ladder, one, case, None), once=True)
     yield Part("raw_grpc", str(REFERENCE), partial(raw.playback, setting, REFERENCE, None))
-    yield Part("unbatched", str(REFERENCE), partial(real_ladders.ladder, setting.shorter(UNBATCHED), REFERENCE, 1))
-    yield Part("raw_single", str(REFERENCE), partial(raw.playback, setting.shorter(UNBATCHED), REFERENCE, 1))
+    yield Part("unbatched", str(REFERENCE), partial(real_ladders.ladder, setting.shorter(_UNBATCHED), REFERENCE, 1))
+    yield Part("raw_single", str(REFERENCE), partial(raw.playback, setting.shorter(_UNBATCHED), REFERENCE, 1))
     for case in two:
         yield Part("lone_match", str(case), partial(starts.lone_match, case, loop))
     for case in cases:
@@ -80,9 +80,9 @@ def parts(setting: Setting) -> Iterator[Part]:
     yield Part("startup", "help", starts.help_page)
     yield Part("startup", "bot", partial(starts.bot, setting.scratch))
     for bots, matches in scale.SIZES.items():
-        sizes = [ceil(size * min(1.0, setting.seconds / SECONDS)) for size in matches]
+        sizes = [ceil(size * min(1.0, setting.seconds / _SECONDS)) for size in matches]
         yield Part("scale", str(bots), partial(scale.growth, setting.scratch, bots, sizes), True, True)
-    yield Part("intake", str(HOSTS), partial(intake, setting, HOSTS), on_demand=True)
+    yield Part("intake", str(_HOSTS), partial(intake, setting, _HOSTS), on_demand=True)
 
 
 def chosen(only: Sequence[str], setting: Setting) -> list[Part]:
@@ -112,8 +112,8 @@ def bench(only: Sequence[str], *, jobs: int, seconds: float, repeats: int, say: 
     return {
         "ratios": ratios(figures),
         "machine": where,
-        "method": {"jobs": jobs, "seconds": seconds, "repeats": repeats, "notes": NOTES},
-        "figures": plain(figures),
+        "method": {"jobs": jobs, "seconds": seconds, "repeats": repeats, "notes": _NOTES},
+        "figures": _plain(figures),
     }
 
 
@@ -137,7 +137,7 @@ def measure(wanted: Sequence[Part], repeats: int, say: Say) -> Figures:
     return figures
 
 
-def plain(figures: Figures) -> dict[str, Any]:
+def _plain(figures: Figures) -> dict[str, Any]:
     """Return the figures as plain data for JSON."""
     return {
         kind: {

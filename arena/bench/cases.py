@@ -12,7 +12,7 @@ from arena import games
 from arena.games.dice import Dice, RandomDice
 from arena.games.rules import Game
 
-PLAYOUTS = 50
+_PLAYOUTS = 50
 """Number of random matches whose mean length is taken for the length of a game's matches."""
 
 
@@ -49,7 +49,7 @@ REFERENCE = Case("buttons", 2)
 @cache
 def _decisions_per_match(case: Case) -> float:
     game, chance = games.game(case.game), Random(1)
-    return sum(playout(game, case.players, chance, RandomDice(chance)) for _ in range(PLAYOUTS)) / PLAYOUTS
+    return sum(playout(game, case.players, chance, RandomDice(chance)) for _ in range(_PLAYOUTS)) / _PLAYOUTS
 
 
 def playout(game: Game[Any], seats: int, chance: Random, dice: Dice) -> int:

@@ -21,7 +21,7 @@ Sampler: TypeAlias = Callable[[], Sample]
 
 SIDES = ("referee", "bots", "coordinator")
 """Groups of processes whose CPU time is measured; the coordinator is the benchmark's own process."""
-PER_MATCH = 0.0003
+_PER_MATCH = 0.0003
 """CPU time that a match of two players costs in addition to its decisions, in seconds.
 
 docs/performance.md says how that was measured. More players cost more, which is left in the cost of their decisions.
@@ -80,16 +80,16 @@ def ratios(figures: Figures) -> Ratios:
             if other := figures.get(simpler, {}).get(case):
                 share = ladder["decisions_per_s"].median / other["decisions_per_s"].median
                 found.setdefault(f"ladder/{simpler}", {})[case] = _rounded(share)
-    costs = {case: cost(ladder) for case, ladder in figures.get("ladder", {}).items()}
+    costs = {case: _cost(ladder) for case, ladder in figures.get("ladder", {}).items()}
     if reference := costs.get(str(REFERENCE)):
         found[f"cost of a decision/{REFERENCE}"] = {case: _rounded(own / reference) for case, own in costs.items()}
     return found
 
 
-def cost(ladder: Mapping[str, Spread]) -> float:
-    """Return the CPU time of a decision, over all `SIDES`, in seconds; `PER_MATCH` is subtracted for each match."""
+def _cost(ladder: Mapping[str, Spread]) -> float:
+    """Return the CPU time of a decision, over all `SIDES`, in seconds; `_PER_MATCH` is subtracted for each match."""
     per_decision = sum(ladder[f"{side}_cpu_us_per_decision"].median for side in SIDES) / 1e6
-    return per_decision - PER_MATCH * ladder["matches_per_s"].median / ladder["decisions_per_s"].median
+    return per_decision - _PER_MATCH * ladder["matches_per_s"].median / ladder["decisions_per_s"].median
 
 
 def machine() -> dict[str, Any]:

@@ -5,11 +5,11 @@ from __future__ import annotations
 from arena.referee.match import Outcome
 from arena.worker.jobs import Played, SeatRecord
 
-CHOICES = tuple((number % 2, number % 7) for number in range(100))
+_CHOICES = tuple((number % 2, number % 7) for number in range(100))
 """Choices of a match of medium length."""
 
 
 def played(match: str, first: int = 0) -> Played:
     """Return a match of two that the seat `first` won."""
-    seat = SeatRecord((0.001,) * (len(CHOICES) // 2))
-    return Played(match, Outcome((first, 1 - first), (7, 3)), None, CHOICES, (seat, seat))
+    seat = SeatRecord((0.001,) * (len(_CHOICES) // 2))
+    return Played(match, Outcome((first, 1 - first), (7, 3)), None, _CHOICES, (seat, seat))

@@ -26,11 +26,11 @@ from arena.cluster.engine import Function
 from arena.sandbox import UNCONFINED
 from arena.tournament.worker_pool import Workers
 
-RATE = 3_000
+_RATE = 3_000
 """Matches a second that it is assumed to take in, roughly: a repeat is the same work on any machine."""
-BOTS = 16
-CERTIFICATE = "openssl req -x509 -newkey ec -pkeyopt ec_paramgen_curve:P-256 -nodes -days 1 -subj /CN=arena"
-SIMULATED: Mapping[Function, Function] = {
+_BOTS = 16
+_CERTIFICATE = "openssl req -x509 -newkey ec -pkeyopt ec_paramgen_curve:P-256 -nodes -days 1 -subj /CN=arena"
+_SIMULATED: Mapping[Function, Function] = {
     endpoint.join: simulated_hosts.join,
     endpoint.ask: simulated_hosts.ask,
     endpoint.leave: simulated_hosts.leave,
@@ -42,14 +42,14 @@ class SimulatedEngine(DaskEngine):
 
     async def call(self, address: str, function: Function, session: str, request: bytes) -> bytes:
         """Call what a simulated host has in the place of this function."""
-        return await super().call(address, SIMULATED[function], session, request)
+        return await super().call(address, _SIMULATED[function], session, request)
 
 
 @contextmanager
 def intake(setting: Setting, hosts: int) -> Iterator[Sampler]:
     """Measure ladders of made-up results, delivered by so many hosts."""
     cores = sorted(os.sched_getaffinity(0))
-    programs = [real_ladders.program(setting.scratch / f"bot{number}", ["none"]) for number in range(BOTS)]
+    programs = [real_ladders.program(setting.scratch / f"bot{number}", ["none"]) for number in range(_BOTS)]
     with ExitStack() as on_exit:
         address = on_exit.enter_context(_simulated(hosts, setting.scratch, cores[1:] or cores))
         engine = SimulatedEngine(address, simulated_hosts.certificates(setting.scratch))
@@ -61,7 +61,7 @@ def intake(setting: Setting, hosts: int) -> Iterator[Sampler]:
         def sample() -> Sample:
             with _pinned(cores[:1]):
                 cpu = time.process_time()
-                leg = stand.play(max(BOTS * hosts, int(RATE * setting.seconds)))
+                leg = stand.play(max(_BOTS * hosts, int(_RATE * setting.seconds)))
                 cpu = time.process_time() - cpu
             share = cpu / leg.seconds
             return {
@@ -92,7 +92,7 @@ def _make_certificates(folder: Path) -> None:
     folder.mkdir(mode=0o700)
     made = ["-keyout", str(folder / "key.pem"), "-out", str(folder / "cert.pem")]
     try:
-        subprocess.run([*CERTIFICATE.split(), *made], capture_output=True, check=True)
+        subprocess.run([*_CERTIFICATE.split(), *made], capture_output=True, check=True)
     except FileNotFoundError as error:
         raise ClusterError("there is no openssl, with which a cluster gets its certificates") from error
     shutil.copy(folder / "cert.pem", folder / "ca.pem")

@@ -27,12 +27,12 @@ from ladder import store
 if TYPE_CHECKING:
     from sqlite_utils import Database
 
-BATCHED = 60_000
+_BATCHED = 60_000
 """Decisions a second that a worker is assumed to reach with the core, roughly. What is played must not depend on the
 speed measured before, or a ladder and the recording that is played back would not have the same matches."""
-FILL = 64
+_FILL = 64
 """Least number of matches of each rotation for each worker: in a real ladder of any length there are more."""
-UNBATCHED = 1_000
+_UNBATCHED = 1_000
 """Decisions a second that a worker is assumed to reach with one decision a frame."""
 
 
@@ -116,7 +116,7 @@ def ladder(setting: Setting, case: Case, in_flight: int | None) -> Iterator[Samp
         others = processes.children()
         stand.warm_up(setting.jobs)
         crew = processes.crew(others)
-        matches = how_many(setting, case, in_flight)
+        matches = _how_many(setting, case, in_flight)
 
         def sample() -> Sample:
             before, memory = crew.cpu(), dict[str, float]()
@@ -136,15 +136,15 @@ def record(setting: Setting, case: Case, in_flight: int | None, folder: Path) ->
     with _stand(setting, case, in_flight, command) as stand:
         stand.warm_up(setting.jobs)
         begun = time.monotonic()
-        stand.play(how_many(setting, case, in_flight))
+        stand.play(_how_many(setting, case, in_flight))
     return begun
 
 
-def how_many(setting: Setting, case: Case, in_flight: int | None) -> int:
+def _how_many(setting: Setting, case: Case, in_flight: int | None) -> int:
     """Return the number of matches in one repeat: enough for its seconds, and to fill frames in each phase."""
     if in_flight == 1:
-        return max(CHUNK * setting.jobs, case.matches(setting.seconds * setting.jobs * UNBATCHED))
-    return max(FILL * setting.jobs * case.players, case.matches(setting.seconds * setting.jobs * BATCHED))
+        return max(CHUNK * setting.jobs, case.matches(setting.seconds * setting.jobs * _UNBATCHED))
+    return max(_FILL * setting.jobs * case.players, case.matches(setting.seconds * setting.jobs * _BATCHED))
 
 
 @contextmanager

@@ -25,7 +25,7 @@ class Uniform(Bot):
         return self.random.choice(turn.legal)
 
 
-async def record(address: str, token: str, file: BinaryIO) -> None:
+async def _record(address: str, token: str, file: BinaryIO) -> None:
     """Play until Goodbye, and write every frame that comes to the file."""
     table = Table(Uniform)
     async with grpc.aio.insecure_channel(address, OPTIONS) as channel:
@@ -43,7 +43,7 @@ async def record(address: str, token: str, file: BinaryIO) -> None:
 def main(folder: Path) -> None:
     """Record into a file in `folder` that is named after the ids of the worker's process and this one."""
     with (folder / f"{os.getppid()}-{os.getpid()}").open("wb") as file:
-        asyncio.run(record(os.environ["ARENA_ADDR"], os.environ["ARENA_TOKEN"], file))
+        asyncio.run(_record(os.environ["ARENA_ADDR"], os.environ["ARENA_TOKEN"], file))
 
 
 if __name__ == "__main__":

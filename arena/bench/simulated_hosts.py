@@ -24,11 +24,11 @@ from arena.sandbox import Grade
 from arena.worker.jobs import Command, Delivery, Trouble
 
 HERE = "127.0.0.1"
-NOWHERE = f"{HERE}:0"
+_NOWHERE = f"{HERE}:0"
 """Any port: Dask answers plain HTTP there, which nobody asks for."""
-ROLES = ("scheduler", "worker")
+_ROLES = ("scheduler", "worker")
 """Those whose certificates are needed here, by Dask's names for them."""
-CORES = 8
+_CORES = 8
 """Number of workers that a simulated host seems to run."""
 
 
@@ -118,9 +118,9 @@ async def serve(number: int, folder: Path) -> None:
     silence()
     dask.config.set({"temporary-directory": str(folder / "dask")})
     own = certificates(folder)
-    keys = {f"tls_{role}_{kind}": str(own / f"{kind}.pem") for role in ROLES for kind in ("cert", "key")}
+    keys = {f"tls_{role}_{kind}": str(own / f"{kind}.pem") for role in _ROLES for kind in ("cert", "key")}
     security = Security(tls_ca_file=str(own / "ca.pem"), require_encryption=True, **keys)
-    scheduler = Scheduler(host=f"tls://{HERE}", port=0, security=security, dashboard=False, dashboard_address=NOWHERE)
+    scheduler = Scheduler(host=f"tls://{HERE}", port=0, security=security, dashboard=False, dashboard_address=_NOWHERE)
     async with scheduler, AsyncExitStack() as on_exit:
         for host in range(number):
             name = f"host{host}"
@@ -128,10 +128,10 @@ async def serve(number: int, folder: Path) -> None:
                 Worker(
                     scheduler.address,
                     name=name,
-                    nthreads=CORES,
+                    nthreads=_CORES,
                     host=HERE,
                     security=security,
-                    dashboard_address=NOWHERE,
+                    dashboard_address=_NOWHERE,
                 )
             )
         sys.stdout.write(f"{scheduler.address}\n")

@@ -13,11 +13,11 @@ from arena.submission.program import OF_THE_SDK, Program, environment, is_execut
 from arena.submission.tools import to_install
 
 LAST_LINE = "the last line of what it printed says what is wrong"
-DEBUGGER = "with `arena match attach: random --game {game}` you can run it in a debugger"
+_DEBUGGER = "with `arena match attach: random --game {game}` you can run it in a debugger"
 ADVICE = {
     Forfeit.TIMEOUT: "think less: `turn.bank` says what is left beside the limit of a decision; look for endless loops",
     Forfeit.ILLEGAL: "choose from `turn.legal`, the legal actions of this very decision",
-    Forfeit.CRASH: f"see what it printed; {DEBUGGER}",
+    Forfeit.CRASH: f"see what it printed; {_DEBUGGER}",
     Forfeit.OOM: "use less memory, or ask for more: `memory_mib` in `[limits]` of bot.toml",
     Forfeit.PROTOCOL: "answer what is asked, once, with its own match and decision number: see docs/protocol.md",
     Forfeit.FLOOD: "send one frame of answers for each frame of decisions, and read what comes",
@@ -46,9 +46,9 @@ def advise(program: Program, game: str, reason: Forfeit, detail: str, output: Se
     if reason is Forfeit.START:
         return _start(program, detail, printed)
     if reason is Forfeit.CRASH and program.is_python and printed and _FAILED.search(detail):
-        return f"{LAST_LINE}; {DEBUGGER.format(game=game)}"
+        return f"{LAST_LINE}; {_DEBUGGER.format(game=game)}"
     if reason is Forfeit.CRASH and not printed:
-        return f"it printed nothing: {DEBUGGER.format(game=game)}"
+        return f"it printed nothing: {_DEBUGGER.format(game=game)}"
     return ADVICE[reason].format(game=game)
 
 

@@ -40,7 +40,7 @@ Report: TypeAlias = Callable[[int, int, float, bool], None]
 
 The last argument says whether that is by the pace of the bot; if not, it is how long they last for a fast one.
 """
-NOT_STARTED = "it did not start"
+_NOT_STARTED = "it did not start"
 
 
 class Finding(NamedTuple):
@@ -92,7 +92,7 @@ def check(program: Program, limits: Limits, sandbox: Sandbox, report: Report, ex
         able = [trial.game for trial, _ in played if trial.game not in failed]
         matches = Counter(f"play {trial.game}" for trial, _ in played)
         if not able or findings[0].detail is not None:
-            why = NOT_STARTED if findings[0].detail is not None else "it played no game to its end"
+            why = _NOT_STARTED if findings[0].detail is not None else "it played no game to its end"
             untried += [Untried(probe.name, why) for probe in steps.probes]
             return Checked(findings, untried=untried, matches=matches)
         start = partial(examined, entrant, limits.start, sandbox)
@@ -176,7 +176,7 @@ def _play(course: Course, sandbox: Sandbox, steps: Steps) -> tuple[list[tuple[Tr
 def _hopeless(failures: Sequence[Failure], played: Sequence[tuple[Trial, Played]]) -> str:
     """Return why a bot that failed need not play other games; empty if it may do better there."""
     if failures[-1].reason is Forfeit.START:
-        return NOT_STARTED
+        return _NOT_STARTED
     if not played and len(failures) > 1 and len({failed.reason for failed in failures}) == 1:
         return f"it failed {len(failures)} games for the same reason; --game names those that it plays"
     return ""

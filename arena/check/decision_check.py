@@ -53,7 +53,7 @@ async def compare(
 
     Raises Unreadable, and Misbehaved, with the question if it was asked one.
     """
-    setup, record = recorded(match)
+    setup, record = _recorded(match)
     limits = Limits(**match.ladder.key.limits)
     own = [asked.number for _, asked, _ in setup.replayed(record) if asked.seat == seat]
     if at is not None and at not in own:
@@ -81,7 +81,7 @@ async def compare(
     return [each._replace(printed=tuple(said.get(each.question.decision, ()))) for each in compared]
 
 
-def recorded(match: store.Match) -> tuple[Setup, replay.Replay]:
+def _recorded(match: store.Match) -> tuple[Setup, replay.Replay]:
     """Return what a stored match was played with, and its record. Raises Unreadable."""
     if match.replay is None:
         raise Unreadable(f"match {match.id} is {match.status}: nothing was asked in it yet")

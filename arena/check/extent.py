@@ -12,11 +12,11 @@ from typing import NamedTuple
 
 from arena.check.trials import Trial
 
-SENSIBLE = 300.0
+_SENSIBLE = 300.0
 """Seconds that `arena check` may last by its own forecast; what would last longer is left out."""
-FAST = 0.001
+_FAST = 0.001
 """Seconds that a decision is taken to last before the bot has made any."""
-OVERHEAD = 0.001
+_OVERHEAD = 0.001
 """Seconds of the arena's own for each decision of the bot, about: the rules, the frames and the other seats."""
 
 
@@ -33,8 +33,8 @@ class Extent(NamedTuple):
     """Why it asks no more: it is given for what is left out."""
 
 
-FULL = Extent(seconds=SENSIBLE)
-QUICK = Extent(one_match=True, late=False, seconds=SENSIBLE, why="--quick leaves it out")
+FULL = Extent(seconds=_SENSIBLE)
+QUICK = Extent(one_match=True, late=False, seconds=_SENSIBLE, why="--quick leaves it out")
 SUBMISSION = Extent(late=False, why="it takes seconds and is not required of a submission")
 
 
@@ -62,15 +62,15 @@ class Pace:
         """Return the mean in a game, or in all games if none is known there."""
         others = {key: times[1:] for key, times in self._times.items()}
         known = [each for (where, _), times in others.items() if where == game for each in times]
-        return fmean(known or [each for times in others.values() for each in times] or [FAST])
+        return fmean(known or [each for times in others.values() for each in times] or [_FAST])
 
     def match(self, game: str, decisions: int) -> float:
         """Return how long a match with so many decisions of the bot lasts."""
-        return self.thinking(game, decisions) + decisions * OVERHEAD
+        return self.thinking(game, decisions) + decisions * _OVERHEAD
 
     def thinking(self, game: str, decisions: int) -> float:
         """Return how long the bot thinks in such a match, which is nearly all of its time where many share a frame."""
-        first = fmean([times[0] for times in self._times.values() if times] or [FAST])
+        first = fmean([times[0] for times in self._times.values() if times] or [_FAST])
         return first + (decisions - 1) * self.decision(game)
 
 

@@ -22,9 +22,9 @@ from arena.worker.worker import IN_FLIGHT
 
 PAUSE = 4.0
 """Seconds to wait before a late question."""
-MORE = 0.5
+_MORE = 0.5
 """Seconds granted for messages to travel, since here nothing measures how busy the machine is."""
-FAREWELL = 5.0
+_FAREWELL = 5.0
 """Seconds that a bot has to end after Goodbye; in a ladder the arena waits one second, then ends it."""
 ROUNDS = 3
 """Decisions of each match that the bot plays at the same time as others."""
@@ -91,7 +91,7 @@ class Examiner:
     def _patience(self, owed: Set[int]) -> float:
         """Return how many seconds the bot may leave all these matches unanswered: as in a ladder, and a little more."""
         limit = self.limits.decision if owed <= self._begun else self.limits.first
-        return limit + self.limits.bank + self.limits.decision / PIECES + MORE
+        return limit + self.limits.bank + self.limits.decision / PIECES + _MORE
 
     def _make(self, sitting: Sitting, choice: pb.Choice) -> None:
         check(sitting, choice)
@@ -171,8 +171,8 @@ async def _ends_at_once(examiner: Examiner) -> None:
 
 async def _ends_when_told(examiner: Examiner) -> None:
     examiner.bot.say(frames.part("goodbye", pb.Goodbye(reason="the check is over").SerializeToString()))
-    if not await examiner.bot.ended(FAREWELL):
-        raise Misbehaved(f"was still running {FAREWELL:g} s after Goodbye")
+    if not await examiner.bot.ended(_FAREWELL):
+        raise Misbehaved(f"was still running {_FAREWELL:g} s after Goodbye")
 
 
 LATE = "late question"

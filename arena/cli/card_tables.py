@@ -19,7 +19,7 @@ from ladder import store
 if TYPE_CHECKING:
     from sqlite_utils import Database
 
-BUCKET = "a fifth"
+_BUCKET = "a fifth"
 """How much too large p50 and p99 can be: `ladder.store.times.EDGES`."""
 
 
@@ -62,7 +62,7 @@ def in_ladder(label: str, card: BotInLadder) -> Iterator[RenderableType]:
         yield f"\ntime per decision ({limits(card)})"
         yield _times(card)
         yield "where several decisions shared a frame, each counts an equal share of its time;"
-        yield f"half took at most p50, 99 % at most p99; both are too large by {BUCKET} at most"
+        yield f"half took at most p50, 99 % at most p99; both are too large by {_BUCKET} at most"
     if card.worth_a_look:
         yield "\nworth a look first"
         yield _notable(card)

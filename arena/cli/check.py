@@ -31,15 +31,15 @@ from arena.submission.build import Building
 from arena.submission.intake import Taken
 from arena.submission.manifest import Protocol
 
-FAILED = 3
+_FAILED = 3
 """The exit code when the bot fails a check."""
-OUTPUT_LINES = 20
+_OUTPUT_LINES = 20
 """Number of lines shown of a bot's last output."""
 SHOWN = 3
 """Number of paths shown of what was left out of a submission, or changed."""
-FRAMES = 4
+_FRAMES = 4
 """Number of frames shown of a transcript, the last ones."""
-FRAME_CHARACTERS = 300
+_FRAME_CHARACTERS = 300
 """Number of characters shown of a frame in a transcript."""
 
 
@@ -87,7 +87,7 @@ def check(
         warn(taken)
         _show(checked)
     if checked.failed:
-        raise SystemExit(FAILED)
+        raise SystemExit(_FAILED)
 
 
 def steps(report: Announcer, limits: Limits) -> Report:
@@ -169,15 +169,15 @@ def explain(finding: Finding, *, to_stderr: bool = False) -> None:
     lines = [f"{finding.name}: {finding.detail or ''}"]
     lines += [
         f"  {line.who:>7}: {_shortened(json.dumps(line.frame, ensure_ascii=False))}"
-        for line in finding.transcript[-FRAMES:]
+        for line in finding.transcript[-_FRAMES:]
     ]
-    lines += quoted(finding.output[-OUTPUT_LINES:])
+    lines += quoted(finding.output[-_OUTPUT_LINES:])
     lines += [as_typed(f"advice: {finding.advice}")] if finding.advice else []
     for line in lines:
         click.echo(printable(line), err=to_stderr)
 
 
 def _shortened(frame: str) -> str:
-    """Cut a frame to `FRAME_CHARACTERS`: one with up to 256 matches is for programs, and `--json` has it whole."""
-    left_out = len(frame) - FRAME_CHARACTERS
-    return frame if left_out <= 0 else f"{frame[:FRAME_CHARACTERS]} … {left_out:,} characters more with --json"
+    """Cut a frame to `_FRAME_CHARACTERS`: one with up to 256 matches is for programs, and `--json` has it whole."""
+    left_out = len(frame) - _FRAME_CHARACTERS
+    return frame if left_out <= 0 else f"{frame[:_FRAME_CHARACTERS]} … {left_out:,} characters more with --json"

@@ -42,10 +42,10 @@ from arena.worker.jobs import Entrant
 from ladder import store
 from ladder.sequential import ALPHA
 
-UNDECIDED = 3
-MATCHES = Whole(2, 10_000_000)
-CHANCE = Number(1e-6, 0.5)
-DIFFERENCES = (0.01, 0.005, 0.002, 0.001)
+_UNDECIDED = 3
+_MATCHES = Whole(2, 10_000_000)
+_CHANCE = Number(1e-6, 0.5)
+_DIFFERENCES = (0.01, 0.005, 0.002, 0.001)
 """Differences between two bots, as shares of the points, for which the number of matches needed is estimated."""
 
 
@@ -54,16 +54,18 @@ DIFFERENCES = (0.01, 0.005, 0.002, 0.001)
 @game_option
 @players_option
 @click.option("--field", metavar="X,Y,…", help="Compare how they fare among these bots.  [default: each other]")
-@click.option("-n", "--matches", type=MATCHES, metavar="N", default=20_000, help="Give up after so many matches.")
-@click.option("--budget", type=MATCHES, hidden=True, help="Former name of --matches.")
+@click.option("-n", "--matches", type=_MATCHES, metavar="N", default=20_000, help="Give up after so many matches.")
+@click.option("--budget", type=_MATCHES, hidden=True, help="Former name of --matches.")
 @click.option(
     "--difference",
     type=Number(0.1, 50),
     metavar="PERCENT",
     help="They are alike if neither has so much more than half: end then, too.",
 )
-@click.option("--alpha", type=CHANCE, metavar="P", default=ALPHA, help="How often equal bots may be called different.")
-@click.option("--beta", type=CHANCE, metavar="P", default=ALPHA, help="How often bots that differ may be called alike.")
+@click.option("--alpha", type=_CHANCE, metavar="P", default=ALPHA, help="How often equal bots may be called different.")
+@click.option(
+    "--beta", type=_CHANCE, metavar="P", default=ALPHA, help="How often bots that differ may be called alike."
+)
 @seed_option
 @jobs_option
 @sandbox_options
@@ -133,7 +135,7 @@ def compare(
     if interrupted:
         raise SystemExit(INTERRUPTED)
     if not answer.is_known:
-        raise SystemExit(UNDECIDED)
+        raise SystemExit(_UNDECIDED)
 
 
 def _entrants(names: Sequence[str], setting: Setting, home: Path, workshop: Workshop) -> list[Entrant]:
@@ -194,14 +196,14 @@ def percentages(mean: float, low: float, high: float, *, equal: float) -> str:
 
 
 def _outlook(question: Question, answer: Answer) -> str:
-    """Say how many more matches would decide what matters, or the largest of `DIFFERENCES` that is undecided."""
+    """Say how many more matches would decide what matters, or the largest of `_DIFFERENCES` that is undecided."""
     if not answer.test.count:
         return "no group was finished"
     wanted = question.test.difference
-    for difference in DIFFERENCES if wanted is None else (wanted,):
+    for difference in _DIFFERENCES if wanted is None else (wanted,):
         if more := answer.test.still(difference / 2 if question.field else difference):
             matches = float(f"{more * answer.matches / answer.test.count:.1g}")
             return f"about {matches:,.0f} more matches would settle {100 * difference:g} %"
     if wanted is not None:
         return "a few more matches may settle it"
-    return f"they are less than {100 * DIFFERENCES[-1]:g} % apart"
+    return f"they are less than {100 * _DIFFERENCES[-1]:g} % apart"

@@ -20,15 +20,15 @@ from ladder import store
 from ladder.store.annulment import Annulled
 from ladder.store.journal import Correction
 
-LONGEST = 500
+_LONGEST = 500
 """Characters that a reason may have."""
 
 
 def _reason(_ctx: click.Context, _param: click.Parameter, why: str) -> str:
     """Return a reason that can be stored and says something. Raises click.BadParameter."""
     why = " ".join(why.split())
-    if not 0 < len(why) <= LONGEST:
-        raise click.BadParameter(f"a reason has 1 to {LONGEST} characters")
+    if not 0 < len(why) <= _LONGEST:
+        raise click.BadParameter(f"a reason has 1 to {_LONGEST} characters")
     try:
         why.encode()
     except UnicodeEncodeError:

@@ -22,9 +22,9 @@ from arena.roster.backup import Copied
 from ladder import store
 from ladder.store import export as exports
 
-SHOWN_LACKING = 5
+_SHOWN_LACKING = 5
 """How many a message names at most: of the versions whose programs, and of the files, that are not in the copy."""
-FORMULA = ("=", "+", "-", "@", "\t", "\r")
+_FORMULA = ("=", "+", "-", "@", "\t", "\r")
 """A text that begins with one of these is a formula to a spreadsheet."""
 
 
@@ -65,7 +65,7 @@ def cell(value: object) -> object:
 
     Text that a spreadsheet would take for a formula gets an apostrophe in front; a negative whole number does not.
     """
-    if isinstance(value, str) and value.startswith(FORMULA) and not _is_number(value):
+    if isinstance(value, str) and value.startswith(_FORMULA) and not _is_number(value):
         return f"'{value}"
     return value
 
@@ -132,5 +132,5 @@ def _say_lacking(copied: Copied) -> None:
 
 def _some(names: Sequence[str]) -> str:
     """Return the first names and how many more there are; they may come from outside the arena."""
-    more = f" and {len(names) - SHOWN_LACKING:,} more" if len(names) > SHOWN_LACKING else ""
-    return printable(", ".join(names[:SHOWN_LACKING])) + more
+    more = f" and {len(names) - _SHOWN_LACKING:,} more" if len(names) > _SHOWN_LACKING else ""
+    return printable(", ".join(names[:_SHOWN_LACKING])) + more

@@ -30,9 +30,9 @@ from arena.submission.build import Building
 from ladder import store
 from ladder.store import Match
 
-DIFFERS = 3
+_DIFFERS = 3
 """The exit code when the bot chooses differently, or fails."""
-OUTPUT_LINES = 20
+_OUTPUT_LINES = 20
 """Number of lines shown of a bot's last output."""
 
 
@@ -84,7 +84,7 @@ def debug(
         chosen = f"this build chooses {action_name(game, illegal[0].now)}"
         click.echo(f"decision {illegal[0].question.decision}: {chosen}, which is not legal")
     if differing or illegal:
-        raise SystemExit(DIFFERS)
+        raise SystemExit(_DIFFERS)
 
 
 def _check_seat(match: Match, seat: int | None) -> int:
@@ -126,9 +126,9 @@ def _compare(
                 for line in _asked(games.game(match.ladder.key.game), fault.question):
                     say(printable(line))
                 where = f"at decision {fault.question.decision}"
-            for line in quoted(fault.output[-OUTPUT_LINES:]):
+            for line in quoted(fault.output[-_OUTPUT_LINES:]):
                 say(line)
-            raise OneLine(f"it failed {where}: {fault}", DIFFERS) from fault
+            raise OneLine(f"it failed {where}: {fault}", _DIFFERS) from fault
 
 
 def _asked(game: Game[Any], question: Question, *answers: str) -> Iterator[str]:

@@ -13,7 +13,7 @@ from arena.cluster.inspection import inspect
 from arena.reports import machine_report
 from arena.sandbox import probe
 
-NOT_ALL = 3
+_NOT_ALL = 3
 """Exit code if a host of a cluster cannot take part."""
 
 
@@ -62,6 +62,6 @@ def _hosts(address: str, certificates: Path | None, *, as_json: bool) -> None:
             rows.add_row(printable(host.name), str(host.jobs), *kinds, clock, has, printable(host.problem or ""))
         draw(rows)
     if any(host.problem for host in report.hosts):
-        raise SystemExit(NOT_ALL)
+        raise SystemExit(_NOT_ALL)
     if not report.hosts:
         raise ClusterError(f"no host has joined {address}: start dask worker on one")

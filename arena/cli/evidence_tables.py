@@ -17,9 +17,9 @@ if TYPE_CHECKING:
     from arena.reports.leaderboard_report import Estimate, HeadToHead
 
 
-SURE = 1.96
+_SURE = 1.96
 """Standard deviations to either side that hold 95 % of a normal distribution."""
-PLOT = 48
+_PLOT = 48
 """Width of a plot in columns, if the terminal has room for that."""
 
 
@@ -28,10 +28,10 @@ def plot_picture(bots: Mapping[str, tuple[float, float]], zero: Collection[str])
 
     The line through 0 is the mean of the bots in `zero` or, if there are none, of the field.
     """
-    ends = [end for mu, sigma in bots.values() for end in (mu - SURE * sigma, mu + SURE * sigma)]
+    ends = [end for mu, sigma in bots.values() for end in (mu - _SURE * sigma, mu + _SURE * sigma)]
     low, high = min([0.0, *ends]), max([0.0, *ends])
     room = console().width - max(map(len, bots)) - 4
-    width = max(10, min(PLOT, room))
+    width = max(10, min(_PLOT, room))
 
     def column(value: float) -> int:
         return round((value - low) / (high - low) * (width - 1))
@@ -40,7 +40,7 @@ def plot_picture(bots: Mapping[str, tuple[float, float]], zero: Collection[str])
     for bot, (mu, sigma) in bots.items():
         line = [" "] * width
         line[column(0.0)] = "┊"
-        begin, end = column(mu - SURE * sigma), column(mu + SURE * sigma)
+        begin, end = column(mu - _SURE * sigma), column(mu + _SURE * sigma)
         line[begin : end + 1] = ["├", *"─" * (end - begin - 1), "┤"] if end > begin else ["┼"]
         line[column(mu)] = "●"
         rows.add_row(bot, "".join(line))

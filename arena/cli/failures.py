@@ -27,11 +27,11 @@ AGAIN = 0.05
 """Seconds after which an interruption that could not be raised is tried again."""
 
 
-LACKS = {errno.EMFILE, errno.ENFILE, errno.ENOMEM, errno.EAGAIN}
+_LACKS = {errno.EMFILE, errno.ENFILE, errno.ENOMEM, errno.EAGAIN}
 """Errors of a call that needed something of which the machine, or this user, has no more."""
 
 
-SEATED = {
+_SEATED = {
     "match": "the number of bots is the number of players",
     "play": "you and the bots that you name are the players",
 }
@@ -75,7 +75,7 @@ def _of_the_system(error: OSError) -> str:
         return f"cannot use {str(error.filename)!r}: {error.strerror}"
     if error.errno in (errno.ENOSPC, errno.EDQUOT):  # writing to an open file names none
         return f"cannot write a file: {error.strerror}"
-    return f"nothing can be started now: {error.strerror}" if error.errno in LACKS else ""
+    return f"nothing can be started now: {error.strerror}" if error.errno in _LACKS else ""
 
 
 def _usage(error: click.UsageError) -> str:
@@ -86,7 +86,7 @@ def _usage(error: click.UsageError) -> str:
 def _instead(error: click.UsageError) -> str | None:
     """Return what to say of `--players` to a command that counts bots; click would propose what only looks alike."""
     asked = isinstance(error, click.NoSuchOption) and error.option_name in ("-p", "--players")
-    why = SEATED.get(error.ctx.command.name or "") if asked and error.ctx else None
+    why = _SEATED.get(error.ctx.command.name or "") if asked and error.ctx else None
     return why and f"{error.message.rstrip('.')}: {why}"
 
 

@@ -11,7 +11,7 @@ from arena.cli.output import draw, print_json, table
 from arena.reports import games_report
 from arena.reports.games_report import ListedGame
 
-LONG = 12
+_LONG = 12
 """Largest number of characters of an option's default that is shown; a longer default is shown as "…"."""
 
 
@@ -35,4 +35,4 @@ def games(as_json: bool) -> None:
 
 def _options(game: ListedGame) -> list[str]:
     values = {name: json.dumps(value) for name, value in game.options.items()}
-    return [f"{name}={value if len(value) <= LONG else '…'}" for name, value in values.items()]
+    return [f"{name}={value if len(value) <= _LONG else '…'}" for name, value in values.items()]

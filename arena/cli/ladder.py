@@ -48,7 +48,7 @@ from ladder.store.watching import CurrentRun
 if TYPE_CHECKING:
     from sqlite_utils import Database
 
-WORTH_SAYING = 10.0
+_WORTH_SAYING = 10.0
 """Seconds from which a forecast is printed."""
 
 
@@ -231,7 +231,7 @@ def _foretell(db: Database, ladder: Ladder, budget: Budget, jobs: int) -> None:
     if budget.seconds is not None:  # only a piece of what is played may be planned yet
         share = budget.seconds / found.seconds
     seconds = found.seconds * share
-    if seconds < WORTH_SAYING:
+    if seconds < _WORTH_SAYING:
         return
     most = " at most" if budget.seconds is not None else ""
     line = f"about {span(seconds)} for {found.matches * share:,.0f} matches{most}"

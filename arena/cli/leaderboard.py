@@ -32,13 +32,13 @@ from ladder.store import Ladder
 if TYPE_CHECKING:
     from sqlite_utils import Database
 
-REPAINT = 1.0
+_REPAINT = 1.0
 """Seconds between two repaints of --watch, at least."""
-WATCHING = 0.1
+_WATCHING = 0.1
 """Largest share of one core that --watch uses, so that it does not slow down the ladder that it watches."""
 
 COLUMNS = ("rank", "bot", "rating", "mu", "sigma", "settled", "points", "matches", "forfeits")
-LEFT_OUT = ("settled", "sigma", "mu", "matches")
+_LEFT_OUT = ("settled", "sigma", "mu", "matches")
 """Columns that are left out, in this order, until the table fits into a narrow terminal."""
 
 
@@ -153,7 +153,7 @@ def picture(board: Leaderboard, waiting: Sequence[str] = ()) -> Group:
 
 
 def _rows(bots: Sequence[RankedBot], zero: Sequence[str]) -> Table:
-    width, left_out = console().width, list(LEFT_OUT)
+    width, left_out = console().width, list(_LEFT_OUT)
     columns = list(COLUMNS)
     while measured(made := _table(bots, zero, columns)).maximum > width and left_out:
         columns.remove(left_out.pop(0))
@@ -231,7 +231,7 @@ def _watch(game: Game[Any], seats: int, ladder_id: str | None, home: Path) -> No
                 ladder = find(db, game, seats, ladder_id)
                 waiting = Text(f"waiting for a ladder of {title(game, seats)} in {str(home)!r} …")
                 live.update(waiting if ladder is None else _watched(db, ladder, game, home), refresh=True)
-            time.sleep(max(REPAINT, (time.process_time() - begun) / WATCHING))
+            time.sleep(max(_REPAINT, (time.process_time() - begun) / _WATCHING))
 
 
 def _watched(db: Database, ladder: Ladder, game: Game[Any], home: Path) -> RenderableType:

@@ -48,9 +48,9 @@ from arena.worker.bot_output import Sink
 from arena.worker.jobs import Played, Task
 from arena.worker.worker import Worker
 
-EXPLAINED = 3
+_EXPLAINED = 3
 """Number of forfeits that are explained at length; the others are only counted."""
-OUTPUT_LINES = 10
+_OUTPUT_LINES = 10
 """Number of lines shown of what a bot printed before it forfeited."""
 
 
@@ -239,15 +239,15 @@ def explain(bots: Sequence[str], game: str, played: Sequence[Played]) -> None:
         if result.outcome is None:
             say(f"match {result.id} is void: {_why_void(result)}")
     lost = [(result, forfeit) for result in played if result.outcome for forfeit in result.outcome.forfeits]
-    for result, forfeit in lost[:EXPLAINED]:
+    for result, forfeit in lost[:_EXPLAINED]:
         evidence = result.seats[forfeit.seat].evidence or {}
         why = f"{forfeit.reason}: {printable(evidence.get('detail', forfeit.detail))}"
         who = f"match {result.id}, seat {forfeit.seat} ({printable(bots[forfeit.seat])})"
         say(f"{who} forfeited{decision(evidence)}: {why}")
-        for line in quoted(evidence.get("output", [])[-OUTPUT_LINES:]):
+        for line in quoted(evidence.get("output", [])[-_OUTPUT_LINES:]):
             say(line)
-    if len(lost) > EXPLAINED:
-        say(f"… and {len(lost) - EXPLAINED:,} more forfeits: --json has all of them")
+    if len(lost) > _EXPLAINED:
+        say(f"… and {len(lost) - _EXPLAINED:,} more forfeits: --json has all of them")
     paths = dict.fromkeys(bots[forfeit.seat] for _, forfeit in lost if Path(bots[forfeit.seat]).exists())
     for path in paths:
         say(f"what to do about it: {printable(typed_as('check', path, '--game', game))}")

@@ -29,7 +29,7 @@ from arena.sandbox.probe import probe
 
 Command = TypeVar("Command", bound=Callable[..., Any])
 
-DAY = 86400.0
+_DAY = 86400.0
 
 
 class GameName(click.ParamType[Game[Any]]):
@@ -106,7 +106,7 @@ class Seconds(click.ParamType[float]):
         if parts is None:
             self.fail(f"{value!r} is no duration: write 250ms, 1s, 2m or 1h", param, ctx)
         seconds = float(parts[1]) * {"": 1.0, "s": 1.0, "ms": 0.001, "m": 60.0, "h": 3600.0}[parts[2]]
-        if seconds > DAY or not (seconds or self._zero):
+        if seconds > _DAY or not (seconds or self._zero):
             allowed = f"{'at least' if self._zero else 'more than'} 0 and at most a day"
             self.fail(f"{value!r} is out of range: it must be {allowed}", param, ctx)
         return seconds
@@ -129,7 +129,7 @@ class Hour(click.ParamType[float]):
         return (moment if moment > now else moment + timedelta(days=1)).timestamp()
 
 
-LATEST = datetime(3000, 1, 1, tzinfo=UTC).timestamp()
+_LATEST = datetime(3000, 1, 1, tzinfo=UTC).timestamp()
 """Before this any time that is named lies, so that every time zone can print it."""
 
 
@@ -144,7 +144,7 @@ class Moment(click.ParamType[float]):
         text = re.sub(r" (?=[+-]\d{4}$)", "", str(value).strip())
         try:
             moment = datetime.fromisoformat(text).timestamp()
-            if not 0 <= moment < LATEST:
+            if not 0 <= moment < _LATEST:
                 raise ValueError
             return moment
         except (ValueError, OverflowError):
@@ -390,7 +390,7 @@ def setting_options(command: Command) -> Command:
 
     @wraps(command)
     def with_setting(*args: Any, game: Game[Any], options: Sequence[str], limits: Limits, **others: Any) -> Any:
-        return command(*args, setting=Setting(game, check_options(game, options), limits), **others)
+        return command(*args, setting=Setting(game, _check_options(game, options), limits), **others)
 
     given = click.option(
         "-o", "--option", "options", multiple=True, metavar="NAME=JSON", help="Set an option of the game; repeat."
@@ -407,7 +407,7 @@ def check_players(game: Game[Any], players: int | None) -> int:
     return players
 
 
-def check_options(game: Game[Any], given: Sequence[str]) -> Options:
+def _check_options(game: Game[Any], given: Sequence[str]) -> Options:
     """Return the options of a game, with those set that are given as NAME=JSON. Raises click.UsageError."""
     try:
         return game.options(dict(_name_and_value(text) for text in given))

@@ -26,7 +26,7 @@ from ladder import store
 if TYPE_CHECKING:
     from sqlite_utils import Database
 
-PIPED_WIDTH = 1000
+_PIPED_WIDTH = 1000
 """Width in columns where there is no terminal: nothing is cut or folded for a program or a file."""
 LOG_SECONDS = 30.0
 """Seconds between two lines of progress, at least, where there is no terminal."""
@@ -88,7 +88,7 @@ def console(*, stderr: bool = False) -> Console:
     """Return a console of rich that prints text as it is, without markup, emoji codes or highlighting."""
     made = Console(stderr=stderr, highlight=False, markup=False, emoji=False)
     if not made.is_terminal:
-        made.width = PIPED_WIDTH
+        made.width = _PIPED_WIDTH
     return made
 
 
@@ -99,7 +99,7 @@ def draw(*pictures: RenderableType, wide: bool = False) -> None:
     terminal is wide; it then folds them.
     """
     canvas = console()
-    canvas.width = PIPED_WIDTH if wide else max(canvas.width, *(measured(picture).minimum for picture in pictures))
+    canvas.width = _PIPED_WIDTH if wide else max(canvas.width, *(measured(picture).minimum for picture in pictures))
     with canvas.capture() as drawn:
         canvas.print(*pictures, sep="\n")
     click.echo("\n".join(line.rstrip() for line in drawn.get().splitlines()))
@@ -108,7 +108,7 @@ def draw(*pictures: RenderableType, wide: bool = False) -> None:
 def measured(picture: RenderableType) -> Measurement:
     """Measure a picture in columns: the least it needs with words kept whole, and what it takes unfolded."""
     canvas = console()
-    return Measurement.get(canvas, canvas.options.update(width=PIPED_WIDTH), picture)
+    return Measurement.get(canvas, canvas.options.update(width=_PIPED_WIDTH), picture)
 
 
 def table(*columns: str, right: Sequence[str] = ()) -> Table:

@@ -25,9 +25,9 @@ from arena.games.rules import Mark, drawn, marked
 from arena.v1.referee_pb2 import MatchEnd, Update
 from arena_bot import Bot, Turn, run
 
-LONGEST = 10
+_LONGEST = 10
 """Number of digits that no number of a choice has."""
-STYLES = {"legal": "reverse bold", "own": "bold underline"} | {
+_STYLES = {"legal": "reverse bold", "own": "bold underline"} | {
     colour: colour for colour in ("red", "green", "blue", "yellow")
 }
 """How rich shows what a game marks."""
@@ -97,7 +97,7 @@ def paint(picture: str, marks: Sequence[Mark]) -> None:
     """Print a picture and an empty line; on a terminal what is marked is painted, with `NO_COLOR` without colours."""
     lines = [Text(printable(line)) for line in picture.split("\n")]
     for mark in marks:
-        lines[mark.line].stylize(STYLES[mark.kind], mark.column, mark.column + mark.width)
+        lines[mark.line].stylize(_STYLES[mark.kind], mark.column, mark.column + mark.width)
     draw(*lines, "", wide=True)
 
 
@@ -117,7 +117,7 @@ def chosen(answer: str, names: Sequence[str]) -> list[str]:
         return list(names) if len(names) == 1 else []
     if exact := [name for name in names if name.casefold() == wanted]:
         return exact
-    if wanted.isdecimal() and len(wanted) < LONGEST:
+    if wanted.isdecimal() and len(wanted) < _LONGEST:
         return list(names[int(wanted) - 1 : int(wanted)]) if int(wanted) else []
     return [name for name in names if name.casefold().startswith(wanted)]
 

@@ -10,9 +10,9 @@ import termios
 from collections.abc import Iterator
 from contextlib import contextmanager
 
-ENDING = 10.0
+_ENDING = 10.0
 """Seconds that the process may take to show the end of the match."""
-TERMINATED = 2.0
+_TERMINATED = 2.0
 """Seconds that it may take to end once it was terminated."""
 
 
@@ -49,8 +49,8 @@ class PersonProcess:
     def __exit__(self, kind: type[BaseException] | None, *_: object) -> None:
         if self._process is None:
             return
-        waits = 0.0 if self.may_be_asked or kind is not None else ENDING
-        for seconds, end in ((waits, self._process.terminate), (TERMINATED, self._process.kill)):
+        waits = 0.0 if self.may_be_asked or kind is not None else _ENDING
+        for seconds, end in ((waits, self._process.terminate), (_TERMINATED, self._process.kill)):
             try:
                 self._process.wait(seconds)
             except subprocess.TimeoutExpired:

@@ -38,7 +38,7 @@ from arena.worker.bot_output import Sink
 from arena.worker.jobs import Played, Task
 from ladder import store
 
-YOU = "you"
+_YOU = "you"
 """Name of the person in the table of seats."""
 
 
@@ -94,7 +94,7 @@ def play(
     Example:
       arena play planner --game buttons
     """
-    names = [*bots[:seat], YOU, *bots[seat:]]
+    names = [*bots[:seat], _YOU, *bots[seat:]]
     check_players(setting.game, len(names))
     if seat > len(bots):
         raise click.UsageError(f"--seat {seat}: with {len(names)} players there are the seats 0 to {len(bots)}")

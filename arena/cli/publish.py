@@ -12,7 +12,7 @@ from arena.cli.output import print_json, printable, progress
 from arena.site import publishing as site
 from arena.site.published_folder import CannotPublish
 
-QUIET = 2.0
+_QUIET = 2.0
 """Seconds after which there is a progress bar: who publishes again is done sooner."""
 
 
@@ -34,10 +34,10 @@ def publish(target: Path, matches: int, home: Path, as_json: bool) -> None:
     """
     begun = time.monotonic()
     try:
-        with progress("publishing", "files", first=QUIET) as report:
+        with progress("publishing", "files", first=_QUIET) as report:
 
             def told(done: int, total: int) -> None:
-                if time.monotonic() - begun > QUIET:
+                if time.monotonic() - begun > _QUIET:
                     report(done, total)
 
             made = site.publish(home, target, matches, told)

@@ -23,11 +23,11 @@ from arena.replay.document import Document
 from arena.reports.replay_report import match_replay
 from ladder import store
 
-FORWARD = {"n", " ", "\r", "\n", "\x1b[C", "\x1b[B"}
-BACK = {"p", "\x1b[D", "\x1b[A"}
-FIRST, LAST = {"g", "\x1b[H"}, {"G", "\x1b[F"}
-QUIT = {"q", "\x1b", "\x04"}
-KEYS = "n or → next, p or ← back, g first, G last, q quit"
+_FORWARD = {"n", " ", "\r", "\n", "\x1b[C", "\x1b[B"}
+_BACK = {"p", "\x1b[D", "\x1b[A"}
+FIRST, _LAST = {"g", "\x1b[H"}, {"G", "\x1b[F"}
+_QUIT = {"q", "\x1b", "\x04"}
+_KEYS = "n or → next, p or ← back, g first, G last, q quit"
 
 
 @click.command()
@@ -120,11 +120,11 @@ def step_through(frames: Sequence[str]) -> None:
     at, last = 0, len(frames) - 1
     while True:
         click.clear()
-        click.echo(f"{frames[at]}\n\n{at} of {last}: {KEYS}")
+        click.echo(f"{frames[at]}\n\n{at} of {last}: {_KEYS}")
         for key in _keys(click.getchar()):
-            if key in QUIT:
+            if key in _QUIT:
                 return
-            moves = ((FORWARD, at + 1), (BACK, at - 1), (FIRST, 0), (LAST, last))
+            moves = ((_FORWARD, at + 1), (_BACK, at - 1), (FIRST, 0), (_LAST, last))
             wanted = next((place for keys, place in moves if key in keys), at)
             at = max(0, min(last, wanted))
 

@@ -11,7 +11,7 @@ from arena.sandbox import probe
 from arena.sandbox.attack_run import run
 from arena.sandbox.grades import Grade
 
-CHECK_FAILED = 3
+_CHECK_FAILED = 3
 
 
 @click.command()
@@ -51,4 +51,4 @@ def selftest(wanted: str, as_json: bool) -> None:
         well = sum(each.is_well for each in verdicts)
         click.echo(f"sandbox grade {sandbox.grade}: {well} of {len(verdicts)} as promised")
     if not all(each.is_well for each in verdicts):
-        raise SystemExit(CHECK_FAILED)
+        raise SystemExit(_CHECK_FAILED)

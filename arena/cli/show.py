@@ -31,7 +31,7 @@ if TYPE_CHECKING:
     from sqlite_utils import Database
 
 PAGE = page_file("bot")
-LISTED = 10
+_LISTED = 10
 """Matches of a bot in --json, unless -n says how many."""
 
 
@@ -89,7 +89,7 @@ def show(
         card_tables.complete_home(home)
     with store.open_read(home) as db:
         if version is not None:
-            most = matches if matches is not None else LISTED * as_json
+            most = matches if matches is not None else _LISTED * as_json
             card = bot_card.bot_card(db, version, most, game.name if game else None)
             banned = store.journal.bans(db).get(version.name)
             return print_json(card) if as_json else _show_bot(card, game, banned)

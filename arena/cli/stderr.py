@@ -10,7 +10,7 @@ from contextlib import contextmanager
 from arena.cli.typed import as_typed
 from arena.suggest import printable
 
-QUOTED = "  | "
+_QUOTED = "  | "
 """How a line begins that a bot, or what builds it, has printed."""
 
 
@@ -19,7 +19,7 @@ def say(text: str) -> None:
 
     What somebody else has printed stays as it is.
     """
-    shown = text if text.startswith(QUOTED) else as_typed(text)
+    shown = text if text.startswith(_QUOTED) else as_typed(text)
     sys.stderr.write(f"{shown}\n")  # while there is a bar, rich has replaced sys.stderr
 
 

@@ -11,7 +11,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from typing import TextIO
 
-INPUT, OUTPUT, ERRORS = range(3)
+_INPUT, _OUTPUT, _ERRORS = range(3)
 """Descriptors of the standard streams."""
 
 
@@ -22,11 +22,11 @@ def secure() -> None:
     as its database, get these descriptors, and workers and bots inherit them as their output. What cannot be written to
     stdout is an OSError that names it, once; what cannot be written to stderr was only for people, and is dropped.
     """
-    if _opened(INPUT, os.O_RDONLY):
-        sys.stdin = io.TextIOWrapper(io.BufferedReader(io.FileIO(INPUT, closefd=False)))
-    _opened(OUTPUT, os.O_WRONLY)
-    _opened(ERRORS, os.O_WRONLY)
-    sys.stdout, sys.stderr = Results(OUTPUT, sys.stdout), Remarks(ERRORS, sys.stderr)
+    if _opened(_INPUT, os.O_RDONLY):
+        sys.stdin = io.TextIOWrapper(io.BufferedReader(io.FileIO(_INPUT, closefd=False)))
+    _opened(_OUTPUT, os.O_WRONLY)
+    _opened(_ERRORS, os.O_WRONLY)
+    sys.stdout, sys.stderr = Results(_OUTPUT, sys.stdout), Remarks(_ERRORS, sys.stderr)
 
 
 def _opened(number: int, mode: int) -> bool:
@@ -93,7 +93,7 @@ def _lost_once() -> Iterator[None]:
         yield
     except OSError as error:
         null = os.open(os.devnull, os.O_WRONLY)
-        os.dup2(null, OUTPUT)
+        os.dup2(null, _OUTPUT)
         os.close(null)
         if error.errno == errno.EPIPE:  # whoever read it has enough, as in `arena … | head`
             raise

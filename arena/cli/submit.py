@@ -219,12 +219,12 @@ def _many(paths: Sequence[Path], job: _Job, report: Announcer) -> None:
     home_choice.say_if_above(job.home)
     refused = sum(each.accepted is None for each in done)
     if refused:
-        hint = f"; {ALIKE}" if is_called_alike and not job.naming else ""
+        hint = f"; {_ALIKE}" if is_called_alike and not job.naming else ""
         raise click.ClickException(f"{refused} of {len(done)} are not entered{hint}")
 
 
-ALIKE = "some are called alike: --names from-folder calls each after its folder, or its file where several lie in one"
-OF_THE_MACHINE = {errno.EIO, errno.ENOSPC, errno.EDQUOT, errno.EMFILE, errno.ENFILE, errno.ENOMEM}
+_ALIKE = "some are called alike: --names from-folder calls each after its folder, or its file where several lie in one"
+_OF_THE_MACHINE = {errno.EIO, errno.ENOSPC, errno.EDQUOT, errno.EMFILE, errno.ENFILE, errno.ENOMEM}
 """Errors that say nothing of what was handed in, whatever file they name."""
 
 
@@ -239,7 +239,7 @@ def _verdict(path: Path, job: _Job, report: Announcer, handed_in: Sequence[Path]
     except (ArithmeticError, RecursionError, ValueError) as error:  # those who come after it are not to wait for a mend
         return submission(None, "refused", f"it cannot be read: {error}")
     except OSError as error:
-        if error.filename is None or error.errno in OF_THE_MACHINE:
+        if error.filename is None or error.errno in _OF_THE_MACHINE:
             raise
         return submission(None, "refused", f"cannot use {str(error.filename)!r}: {error.strerror}")
     except KeyboardInterrupt as stopped:

@@ -15,7 +15,7 @@ from arena.sandbox import UNCONFINED
 from arena.tournament.verification import Difference
 from arena.tournament.verification import verify as verified
 
-DIFFERS = 3
+_DIFFERS = 3
 """The exit code when something stored differs from what is computed anew."""
 
 
@@ -48,7 +48,7 @@ def verify(cluster: str | None, certificates: Path | None, jobs: int, home: Path
         say(remark)
     if verdict.difference is not None:
         say(f"{_where(verdict.difference)}: {printable(verdict.difference.what)}")
-        raise SystemExit(DIFFERS)
+        raise SystemExit(_DIFFERS)
     if not as_json:
         what = f"{verdict.matches:,} matches, their schedule and ratings"
         click.echo(f"{what}: all agree with what follows from seeds and choices")

@@ -14,7 +14,7 @@ from arena.replay.told import Teller, frames
 from arena.worker.jobs import Task
 from arena.worker.matches_in_play import MatchInPlay
 
-PACE = 0.3
+_PACE = 0.3
 """Seconds for which a terminal shows a step, at least: most bots play faster than people can look."""
 
 
@@ -54,4 +54,4 @@ class Watching:
             click.clear()
         click.echo(f"{frame}\n")
         self._shown += 1
-        self._due = time.monotonic() + (PACE if self._paced else 0.0)
+        self._due = time.monotonic() + (_PACE if self._paced else 0.0)

@@ -58,21 +58,21 @@ LATER = 3.0
 """Seconds after which a host joins again that has gone, or could not join."""
 TRIES = 3
 """Number of failures of a host as it joins, or soon after, at which people are told, once."""
-SLOW = 2.0
+_SLOW = 2.0
 """Seconds after which people are told that the scheduler is waited for."""
-GOODBYE = 3.0
+_GOODBYE = 3.0
 """Seconds that hosts have to end a run's processes when it is over."""
-PARCELS = 256 * MIB
+_PARCELS = 256 * MIB
 """Bytes of packed programs that are kept for the next host."""
-NOBODY = 4.0
+_NOBODY = 4.0
 """Seconds without any host after which people are told so."""
 STARTLESS = 3
 """Moments in a row in which a host could start no bot, after which it rests."""
 MOMENT = 2.0
 """Seconds within which several deliveries without a start are one moment: a shortage meets all workers at once."""
-RESTING = 30.0
+_RESTING = 30.0
 """Seconds after which a host joins again on which no bot started."""
-DIFFERENT = {
+_DIFFERENT = {
     "rules": "rules differ: install the same arena there",
     "protocol": "protocol is {theirs}, here {ours}: install the same arena there",
     "machine": "processor is {theirs}, and bots come built for {ours}",
@@ -324,7 +324,7 @@ class ClusterHosts:
         return self
 
     async def _connect(self) -> None:
-        slow = self._loop.call_later(SLOW, self._tell_people, "waiting for the scheduler of the cluster")
+        slow = self._loop.call_later(_SLOW, self._tell_people, "waiting for the scheduler of the cluster")
         try:
             await self._engine.connect()
         finally:
@@ -344,7 +344,7 @@ class ClusterHosts:
 
     def _end(self) -> None:
         with suppress(Exception):
-            asyncio.run_coroutine_threadsafe(self._leave(), self._loop).result(3 * GOODBYE)
+            asyncio.run_coroutine_threadsafe(self._leave(), self._loop).result(3 * _GOODBYE)
         self._loop.call_soon_threadsafe(self._loop.stop)
         self._thread.join()
         self._loop.close()
@@ -352,7 +352,7 @@ class ClusterHosts:
     async def _leave(self) -> None:
         """End this run's processes on all hosts that can be reached; the others end theirs by themselves."""
         self._is_over = True
-        calls = [self.call(address, endpoint.leave, b"", GOODBYE) for address in self._joining]
+        calls = [self.call(address, endpoint.leave, b"", _GOODBYE) for address in self._joining]
         await asyncio.gather(*calls, return_exceptions=True)
         others = asyncio.all_tasks() - {asyncio.current_task()}
         for task in others:
@@ -393,7 +393,7 @@ class ClusterHosts:
         digest = self.program(entrant).cwd
         if (known := self._parcels.get(digest)) is not None:
             return known
-        while sum(parcel.size for parcel in self._parcels.values()) > PARCELS:
+        while sum(parcel.size for parcel in self._parcels.values()) > _PARCELS:
             del self._parcels[next(iter(self._parcels))]
         parcel = self._parcels[digest] = programs.packed(Path(entrant.cwd), digest)
         return parcel
@@ -465,7 +465,7 @@ class ClusterHosts:
                     self._lasts(session)
             if self._sessions:
                 self._lonely_since = now
-            elif now - self._lonely_since > NOBODY:
+            elif now - self._lonely_since > _NOBODY:
                 self._tell_people("no host takes part; waiting for one")
                 self._lonely_since = float("inf")
             await asyncio.sleep(LOOK)
@@ -484,8 +484,8 @@ class ClusterHosts:
                 await self.call(address, endpoint.leave, b"", LOST)
             if not self._fails(place.name):
                 self._failures[place.name] = TRIES  # told until it takes part for a while
-                self._tell_people(f"{place.name} rests, and tries again every {RESTING:g} s: {why}")
-            await asyncio.sleep(RESTING)
+                self._tell_people(f"{place.name} rests, and tries again every {_RESTING:g} s: {why}")
+            await asyncio.sleep(_RESTING)
         except SameMachine as why:
             if address not in self._crowded:
                 self._crowded.add(address)
@@ -574,5 +574,5 @@ def objection(card: Card, least: Grade | None) -> str | None:
         return f"its sandbox has grade {card.grade}, and {least} is asked for"
     for name, ours, theirs in zip(Versions._fields, versions(), card.versions, strict=True):
         if ours != theirs:
-            return f"its {DIFFERENT[name].format(ours=ours, theirs=theirs)}"
+            return f"its {_DIFFERENT[name].format(ours=ours, theirs=theirs)}"
     return None

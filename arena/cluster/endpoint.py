@@ -12,7 +12,7 @@ from itertools import count
 from multiprocessing import Pipe
 from multiprocessing.connection import Connection
 
-ENDING = 5.0
+_ENDING = 5.0
 """Seconds that a host's process may take to end."""
 GONE = b""
 """Answer where a run has no process, or none any more; an exception would fill the log of the engine."""
@@ -75,7 +75,7 @@ class _Line:
     def _end(self) -> None:
         """Wait for the end of the process, and kill one that hangs: its workers and their bots die with it."""
         try:
-            self._process.wait(ENDING)
+            self._process.wait(_ENDING)
         except subprocess.TimeoutExpired:
             self._process.kill()
             self._process.wait()

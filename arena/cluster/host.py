@@ -26,7 +26,7 @@ from arena.worker.local_host import LocalHost, WorkerProcess
 
 GATHERING = 0.2
 """Seconds between two answers with deliveries, at least, unless the coordinator waits for one of them."""
-TOOLCHAINS = ("node", "java", "go", "cargo", "gcc", "dotnet", "awk")
+_TOOLCHAINS = ("node", "java", "go", "cargo", "gcc", "dotnet", "awk")
 """Programs that bots may need, as they are named to organisers."""
 
 
@@ -55,7 +55,7 @@ def _play(link: Connection[bytes, bytes], number: int, join: Join) -> None:
     sandbox = _sandbox(join.terms)
     prepare(lambda _line: None)
     with LocalHost(join.jobs, in_flight=join.terms.in_flight, sandbox=sandbox, logs=join.terms.logs) as host:
-        _answer(link, number, card(sandbox))
+        _answer(link, number, _card(sandbox))
         _Serving(link, host).serve()
 
 
@@ -71,13 +71,13 @@ def _sandbox(terms: Terms) -> Sandbox:
     return probe(terms.wanted)._replace(allowed=terms.allowed).hide(hidden)
 
 
-def card(sandbox: Sandbox) -> Card:
+def _card(sandbox: Sandbox) -> Card:
     """Return what this host says of itself."""
-    found = {tool: path for tool in TOOLCHAINS if (path := shutil.which(tool)) is not None}
-    return Card(sandbox.grade, versions(), machine_id(), programs.kept(programs.folder()), found, time.time())
+    found = {tool: path for tool in _TOOLCHAINS if (path := shutil.which(tool)) is not None}
+    return Card(sandbox.grade, versions(), _machine_id(), programs.kept(programs.folder()), found, time.time())
 
 
-def machine_id() -> str:
+def _machine_id() -> str:
     """Return what tells this machine, or container, from all others: two workers on it would share its cores."""
     boot = Path("/proc/sys/kernel/random/boot_id").read_text().strip()
     return f"{boot}/{os.stat('/proc/self/ns/net').st_ino}"

@@ -13,7 +13,7 @@ from arena.submission.program import environment, is_executable
 from arena.submission.program_store import make_read_only, tree_digest
 from arena.worker.jobs import Entrant
 
-PYTHON = "{python}"
+_PYTHON = "{python}"
 """Stands in a command for the interpreter of the arena, which is in another place on each host."""
 
 
@@ -96,14 +96,14 @@ def check(digest: str, programs: Path) -> None:
 
 def sent(entrant: Entrant, digest: str) -> Entrant:
     """Return an entrant as it is told to a host: without what is true on this machine alone."""
-    command = tuple(PYTHON if word == sys.executable else word for word in entrant.command)
+    command = tuple(_PYTHON if word == sys.executable else word for word in entrant.command)
     own = {name: value for name, value in entrant.env.items() if name == "PYTHONPATH"}
     return entrant._replace(command=command, cwd=digest, env=own)
 
 
 def placed(entrant: Entrant, programs: Path) -> Entrant:
     """Return an entrant as this host starts it."""
-    command = tuple(sys.executable if word == PYTHON else word for word in entrant.command)
+    command = tuple(sys.executable if word == _PYTHON else word for word in entrant.command)
     return entrant._replace(command=command, cwd=str(programs / entrant.cwd), env={**environment(), **entrant.env})
 
 

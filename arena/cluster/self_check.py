@@ -15,7 +15,7 @@ from arena.cluster.messages import Versions
 from arena.games.rules import Game
 from arena.referee.frames import PROTOCOL
 
-MATCHES = 3
+_MATCHES = 3
 """Number of matches that are played of each game, for each number of players."""
 
 
@@ -37,7 +37,7 @@ def results(known: list[Game[Any]]) -> str:
     total = sha256()
     for game in known:
         for seats in game.seats:
-            for number in range(MATCHES):
+            for number in range(_MATCHES):
                 total.update(
                     repr(_match(game, seats, sha256(f"{game.name}/{seats}/{number}".encode()).digest())).encode()
                 )

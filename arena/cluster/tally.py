@@ -9,10 +9,10 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from arena.worker.jobs import Played
 
-ODD = 4.0
+_ODD = 4.0
 """Standard deviations by which a host's share of troubled matches may exceed that of the others before it is named:
 about one host in thirty thousand that is like the others."""
-MANY = 3
+_MANY = 3
 """Number of hosts up to which progress names each."""
 FEW = 5
 """Number of troubled matches below which no host is named."""
@@ -47,7 +47,7 @@ class Tally:
 def note(tallies: Mapping[str, Tally]) -> str:
     """Return how many matches each host has played, in a few words."""
     counts = {name: own.matches for name, own in sorted(tallies.items())}
-    if len(counts) > MANY:
+    if len(counts) > _MANY:
         return f"{len(counts)} hosts, {min(counts.values()):,} to {max(counts.values()):,} each"
     return ", ".join(f"{name} {count:,}" for name, count in counts.items())
 
@@ -59,7 +59,7 @@ def lines(tallies: Mapping[str, Tally]) -> Iterator[str]:
     for name, own in sorted(tallies.items()):
         others = [other for other in tallies.values() if other is not own]
         matches, troubled = sum(other.matches for other in others), sum(other.troubled for other in others)
-        if own.troubled >= FEW and matches and _deviations(own.troubled, own.matches, troubled, matches) > ODD:
+        if own.troubled >= FEW and matches and _deviations(own.troubled, own.matches, troubled, matches) > _ODD:
             yield (
                 f"careful: on {name} {own.troubled / own.matches:.1%} of the matches were void or had a forfeit, on the"
                 f" other hosts {troubled / matches:.1%}: if it is broken, `arena annul --host {name}` helps"

@@ -23,7 +23,7 @@ ROLES = (
     Role("2-3", frozenset({2, 3}), (0, 0, 10, 20, 30, 100, 180)),
     Role("4-6", frozenset({4, 5, 6}), (0, 0, 5, 10, 20, 30, 80)),
 )
-ONES = ROLES[0]
+_ONES = ROLES[0]
 MULTIPLIERS = ((0, 0, 1, 1, 1, 2), (0, 0, 0, 2, 2, 3))
 DICE = 7
 
@@ -36,7 +36,7 @@ def score(role: Role, dice: Sequence[int]) -> int:
     *ordinary, bonus = dice
     used = [face for face in ordinary if face in role.faces]
     points = role.points[len(used)]
-    if role is ONES:
+    if role is _ONES:
         return 2 * points if bonus == 1 else points
     return points + used.count(bonus) * (20 if len(used) == len(ordinary) else 10)
 

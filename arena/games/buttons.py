@@ -6,7 +6,7 @@ and loses all buttons of the round if that is nowhere possible. The others still
 black die with gold pips. When all are out, those who quit turn buttons into stars; five stars in a line win, or twelve.
 
 Keys of the dice: `setup/boards` shuffles boards 1–4, and seat s gets the s-th; `setup/cards` deals as described at
-`deal`; `round/R/turn/T` rolls white, gold black, plain blacks. R and T count from 0; T counts all turns of the round.
+`_deal`; `round/R/turn/T` rolls white, gold black, plain blacks. R and T count from 0; T counts all turns of the round.
 
 Different from the printed game: the colours of the boards (see `buttons_data`; the option `boards` replaces them), and
 the end after `max_rounds` rounds, without which bots that never quit would play for ever. Pieces never run out.
@@ -32,7 +32,7 @@ from arena.v1 import buttons_pb2 as wire
 
 ROLL, QUIT, PASS, FRONT, BACK = range(36, 41)
 """Actions after 0 … 35, which are cells: of a button or, in scoring, of a star."""
-NAMES = (
+_NAMES = (
     *(f"place {row},{column}" for row in range(1, 7) for column in range(1, 7)),
     *("roll", "quit", "pass", "front", "back"),
 )
@@ -85,7 +85,7 @@ def dice_left(seats: int, out: int) -> int:
     return 6 - out * (2 if seats == 2 else 1)
 
 
-def deal(seats: int, dice: Dice) -> tuple[str, ...]:
+def _deal(seats: int, dice: Dice) -> tuple[str, ...]:
     """Deal the cards by seat: R, B, Y, G are shuffled and dealt in order; with two players each gets two.
 
     With two players the first two cards go to seat 0. With three, a draw below 3 first removes B, Y or G.
@@ -118,7 +118,7 @@ def red_holder(cards: Sequence[str]) -> Seat:
 def _choose_sides(state: State, decisions: Mapping[Seat, int], dice: Dice) -> State:
     boards = tuple(sides[decisions[seat] - FRONT] for seat, sides in enumerate(state.sides))
     chosen = state._replace(sides=((),) * len(boards), boards=boards)
-    return begin_round(chosen, deal(len(boards), dice))
+    return begin_round(chosen, _deal(len(boards), dice))
 
 
 def begin_round(state: State, cards: tuple[str, ...]) -> State:
@@ -211,7 +211,7 @@ class Buttons(Game[State]):
     name = "buttons"
     title = "Buttons"
     seats = range(2, 5)
-    actions = len(NAMES)
+    actions = len(_NAMES)
     rules_version = 1
     view_field = "buttons"
     hides = False
@@ -295,14 +295,14 @@ class Buttons(Game[State]):
         )
 
     def action_name(self, action: int) -> str:
-        if action not in range(len(NAMES)):
-            raise ValueError(f"{action} is no action of buttons: they are 0 … {len(NAMES) - 1}")
-        return NAMES[action]
+        if action not in range(len(_NAMES)):
+            raise ValueError(f"{action} is no action of buttons: they are 0 … {len(_NAMES) - 1}")
+        return _NAMES[action]
 
     def action(self, name: str) -> int:
-        if name not in NAMES:
-            raise ValueError(f"{name!r} is no action of buttons: they are {NAMES[0]} …, {', '.join(NAMES[36:])}")
-        return NAMES.index(name)
+        if name not in _NAMES:
+            raise ValueError(f"{name!r} is no action of buttons: they are {_NAMES[0]} …, {', '.join(_NAMES[36:])}")
+        return _NAMES.index(name)
 
     def picture(self, state: State) -> str:
         return picture(state, state.dice_left)

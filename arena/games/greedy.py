@@ -18,7 +18,7 @@ ENOUGH = 60
 """Points with which it stops rolling in Burning Desire."""
 
 
-def of_birth(state: birth.State, seat: Seat, legal: Sequence[int]) -> int:
+def _of_birth(state: birth.State, seat: Seat, legal: Sequence[int]) -> int:
     """Take the most points now, of both kinds, with the lowest die that does.
 
     Dice that a Birth rolls again count as 3.5 pips.
@@ -39,7 +39,7 @@ def _twice_gained(state: birth.State, seat: Seat, face: int) -> int:
     return 2 * number + birth_board.contested(sums)[seat] - 2 * birth_board.relative(area)[seat]
 
 
-def of_burning_desire(state: burning_desire.State, seat: Seat, legal: Sequence[int]) -> int:  # noqa: ARG001
+def _of_burning_desire(state: burning_desire.State, seat: Seat, legal: Sequence[int]) -> int:  # noqa: ARG001
     """Keep the dice of the role that is worth most, stop with enough points, and never multiply."""
     if state.phase is burning_desire.Phase.MULTIPLY:
         return burning_desire.BANK
@@ -52,7 +52,7 @@ def of_burning_desire(state: burning_desire.State, seat: Seat, legal: Sequence[i
     return sum(1 << die for die, face in enumerate(state.dice) if face in role.faces)
 
 
-def of_buttons(state: buttons.State, seat: Seat, legal: Sequence[int]) -> int:
+def _of_buttons(state: buttons.State, seat: Seat, legal: Sequence[int]) -> int:
     """Roll until it has three of a card's colour or of two colours, or more than three rolls in ten would bust.
 
     It takes the front of its board and every button, where it earns most now, and puts its stars where a line has most
@@ -89,5 +89,5 @@ def _progress(state: buttons.State, seat: Seat, action: int) -> tuple[int, list[
 
 _LINES_OF = [[line for line in buttons_board.LINES if line >> cell & 1] for cell in range(36)]
 
-GREEDY: Mapping[str, Greedy] = {"birth": of_birth, "burning-desire": of_burning_desire, "buttons": of_buttons}
+GREEDY: Mapping[str, Greedy] = {"birth": _of_birth, "burning-desire": _of_burning_desire, "buttons": _of_buttons}
 """By the name of the game."""

@@ -15,7 +15,7 @@ from arena.v1 import referee_pb2 as pb
 if TYPE_CHECKING:
     from arena.core import _core
 
-REJECTIONS = 3
+_REJECTIONS = 3
 """The third rejected choice is PROTOCOL."""
 NOISE = 64
 """Messages that answer nothing, repeated answers not counted, before it is FLOOD; also how many more answers may be
@@ -151,10 +151,10 @@ class Choices:
 
     def _reject(self, choice: pb.Choice, problem: str) -> None:
         self.rejected += 1
-        left = REJECTIONS - self.rejected
+        left = _REJECTIONS - self.rejected
         cost = f"{left} more and the match is lost" if left else "the match is lost"
         rejected = pb.Rejected(match=choice.match, decision=choice.decision, reason=f"{problem}; {cost}")
         self._rejections.append(frames.part("rejections", rejected.SerializeToString()))
         if not left:
-            what = f"made {REJECTIONS} choices that were not asked for; the last: {problem}"
+            what = f"made {_REJECTIONS} choices that were not asked for; the last: {problem}"
             self._fault = Fault(Forfeit.PROTOCOL, what)

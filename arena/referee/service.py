@@ -23,7 +23,7 @@ from google.protobuf.message import DecodeError
 from arena.referee.frames import PROTOCOL
 from arena.v1 import referee_pb2 as pb
 
-MAX_PATH = 100
+_MAX_PATH = 100
 """Bytes of a unix socket's path that every platform takes."""
 
 GRPC_FRAME_BYTES = 1024 * 1024
@@ -74,7 +74,7 @@ class RefereeService:
 
     def __init__(self, directory: Path, caller: Caller) -> None:
         self.path = directory / "s"
-        if len(os.fsencode(self.path)) > MAX_PATH:
+        if len(os.fsencode(self.path)) > _MAX_PATH:
             raise ValueError(f"the path of a socket is too long: {self.path}")
         self.address = f"unix:{self.path}"
         self.token = secrets.token_hex(32)

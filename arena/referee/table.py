@@ -13,7 +13,7 @@ from arena.referee.match import Asked, Fault, Forfeit, Match
 from arena.referee.seat import BotSeat
 from arena.v1 import referee_pb2 as pb
 
-NAMED = 12
+_NAMED = 12
 """How many legal actions are named in the detail of a forfeit for an illegal choice."""
 
 
@@ -143,5 +143,5 @@ def brief(game: Game[Any], legal: Sequence[int]) -> str:
     """List legal actions in one line: "39 (front), 40 (back)" or "0 (keep 1) … 127 (quit)"."""
     if isinstance(legal, range) and len(legal) > 2:
         return f"{named(game, legal[0])} … {named(game, legal[-1])}"
-    more = f", … ({len(legal)} in all)" if len(legal) > NAMED else ""
-    return ", ".join(named(game, action) for action in legal[:NAMED]) + more
+    more = f", … ({len(legal)} in all)" if len(legal) > _NAMED else ""
+    return ", ".join(named(game, action) for action in legal[:_NAMED]) + more

@@ -14,10 +14,10 @@ from arena.referee.match import Fault, Forfeit, Verdict, Void, VoidReason
 from arena.referee.seat import BotSeat
 from arena.sandbox.cpu_usage import Usage
 
-SAMPLES = 12
+_SAMPLES = 12
 """How often in a limit the timer checks whether a bot thinks. What it does before it is first seen thinking, about a
 tenth of its limit, is charged by the wall clock; so a bot that answers at once costs no look at its processes."""
-CORES = os.cpu_count() or 1
+_CORES = os.cpu_count() or 1
 """So many times the wall-clock time a bot can be charged at most."""
 PATIENCE = 0.05
 """Seconds between an overdue answer and the verdict: what has arrived in time may lie unread while the referee is busy,
@@ -114,7 +114,7 @@ class Timekeeper:
         Whether it was too much is asked of all together: first decisions may take longer than others.
         """
         share = charge = (now - self._mark) / len(answers)
-        if over := share * CORES > self._shortest and share * CORES > _mean_limit(answers):
+        if over := share * _CORES > self._shortest and share * _CORES > _mean_limit(answers):
             charge = self._charged(now) / len(answers)
             over = charge > _mean_limit(answers)
         crowded = self._choices.crowded
@@ -136,7 +136,7 @@ class Timekeeper:
     def usual_share(self, now: float, answers: int) -> float | None:
         """Return what each of so many answers took, if no limit that it was given can be touched by that; else None."""
         share = (now - self._mark) / answers
-        return share if share * CORES <= self._shortest else None
+        return share if share * _CORES <= self._shortest else None
 
     def booked(self, now: float) -> None:
         """Go on with the clock: what was answered now is charged."""
@@ -186,7 +186,7 @@ class Timekeeper:
         """
         if self._timer is None:
             now = self._clock.time()
-            wait = 1 / SAMPLES if self._seen is None else random.uniform(0.1, 0.4)  # or a bot could hide from a sample
+            wait = 1 / _SAMPLES if self._seen is None else random.uniform(0.1, 0.4)  # or a bot could hide from a sample
             when = min(self._due(), now + self._shortest * wait, now + 3600)
             self._timer = self._clock.call_at(when, self._check, when)
 
@@ -204,7 +204,7 @@ class Timekeeper:
             return
         now = self._clock.time()
         if self._due() > when:
-            first = self._seen is None and now - self._mark > self._shortest / SAMPLES / 2
+            first = self._seen is None and now - self._mark > self._shortest / _SAMPLES / 2
             if first or (self._seen is not None and self._seen[1].uncounted):
                 self._sample(now)
             self._watch()

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
 T = TypeVar("T")
 
-FORMAT = 1
+_FORMAT = 1
 """Number of the document's format; fields that are added later do not change it."""
 
 
@@ -173,7 +173,7 @@ def _of_task(task: Task, bots: Sequence[str], record: Replay, ranks: Sequence[in
 def _made(record: Replay, seed: bytes, **others: Any) -> Document:
     """Return a document without dice; `others` are the fields that neither the record nor the seed has."""
     return Document(
-        format=FORMAT,
+        format=_FORMAT,
         seed=seed.hex(),
         commitment=commitment(seed).hex(),
         choices=record.choices,
@@ -201,8 +201,8 @@ def opened(text: bytes) -> Document:
     try:
         if inner := bytes(msgspec.json.decode(text, type=_Matches).replay):
             text = inner
-        if (number := msgspec.json.decode(text, type=_Format).format) > FORMAT:
-            raise Unreadable(f"it is of format {number}, this arena knows {FORMAT}: update the arena")
+        if (number := msgspec.json.decode(text, type=_Format).format) > _FORMAT:
+            raise Unreadable(f"it is of format {number}, this arena knows {_FORMAT}: update the arena")
         return msgspec.json.decode(text, type=Document)
     except (msgspec.MsgspecError, UnicodeDecodeError, RecursionError) as error:
         raise Unreadable(f"it is no replay: {error}") from error

@@ -16,7 +16,7 @@ from arena.games.rules import Game, Options, Seat
 from arena.referee.match import Asked, Forfeit, Match
 from arena.worker.jobs import Played
 
-FORMAT = 2
+_FORMAT = 2
 """Number of the record's format; format 1 had no forfeits. To raise it also takes a step in `ladder/store/schema.py`
 that sets `times_known` to 0: an older arena cannot read the times in newer replays."""
 
@@ -82,7 +82,7 @@ def in_milliseconds(charged: Mapping[int, float]) -> dict[int, float]:
 
 def pack(replay: Replay) -> bytes:
     """Return the replay as it is stored: gzipped JSON."""
-    return packed_json({"format": FORMAT, **replay._asdict()})
+    return packed_json({"format": _FORMAT, **replay._asdict()})
 
 
 def packed_json(record: Mapping[str, Any]) -> bytes:
@@ -108,8 +108,8 @@ def unpack(packed: bytes) -> Replay:
         record = _decode(gzip.decompress(packed))
     except (OSError, EOFError, zlib.error, msgspec.MsgspecError) as error:
         raise Unreadable(f"cannot be read: {error}") from error
-    if record.format > FORMAT:
-        raise Unreadable(f"is of format {record.format}, this arena knows {FORMAT}: update the arena")
+    if record.format > _FORMAT:
+        raise Unreadable(f"is of format {record.format}, this arena knows {_FORMAT}: update the arena")
     forfeits = tuple(Forfeited(*forfeit) for forfeit in record.forfeits)
     return Replay(record.choices, forfeits, record.times_ms, record.charged_ms, record.conditions)
 

@@ -17,14 +17,14 @@ from ladder.store.home import UNRATED, make_home
 
 MOST = 200
 """Number of matches that are kept; the oldest ones go first."""
-LAST = "last"
+_LAST = "last"
 """Stands for the name of the match that was played last."""
 _NAME = re.compile(r"unrated-([1-9][0-9]*)")
 
 
 def is_name(what: str) -> bool:
-    """Tell whether a text is the name of a kept match, or `LAST`."""
-    return what == LAST or _NAME.fullmatch(what) is not None
+    """Tell whether a text is the name of a kept match, or `_LAST`."""
+    return what == _LAST or _NAME.fullmatch(what) is not None
 
 
 def keep(home: Path, matches: Sequence[Document]) -> list[Document]:

@@ -15,7 +15,7 @@ from arena.suggest import printable
 if TYPE_CHECKING:
     from ladder.store import Match
 
-LEGAL = 12
+_LEGAL = 12
 """Number of legal actions that are named; if there are more, their total is shown."""
 
 
@@ -62,8 +62,8 @@ def decision(evidence: Mapping[str, Any]) -> str:
 def _names(game: str, request: Mapping[str, Any]) -> str:
     first, count = request.get("legal_first", 0), request.get("legal_count", 0)
     legal = range(first, first + count) if count else request.get("legal", [])
-    more = f", … ({len(legal)} in all)" if len(legal) > LEGAL else ""
-    return ", ".join(_name(game, action) for action in legal[:LEGAL]) + more
+    more = f", … ({len(legal)} in all)" if len(legal) > _LEGAL else ""
+    return ", ".join(_name(game, action) for action in legal[:_LEGAL]) + more
 
 
 def _name(game: str, action: int) -> str:

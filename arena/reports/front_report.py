@@ -14,7 +14,7 @@ from ladder import store
 if TYPE_CHECKING:
     from sqlite_utils import Database
 
-NEWEST = 10
+_NEWEST = 10
 """Versions, and matches, that are listed."""
 
 
@@ -84,14 +84,14 @@ def front(db: Database, *, running: bool) -> Front:
         titles = store.journal.titles(db)
         listed = [_listed(db, ladder, titles, running=running) for ladder in store.ladders.all(db)]
         versions = [each for each in store.bots.versions(db) if each.origin == "submitted" and each.retired is None]
-        newest = sorted(versions, key=lambda each: -each.created)[:NEWEST]
+        newest = sorted(versions, key=lambda each: -each.created)[:_NEWEST]
         return Front(
             ladders=listed,
             newest=[
                 NewVersion(bot=each.label, games=each.games, created=each.created, title=titles.get(each.name))
                 for each in newest
             ],
-            latest=latest_matches(db, NEWEST),
+            latest=latest_matches(db, _NEWEST),
         )
 
 

@@ -13,7 +13,7 @@ from ladder import store
 if TYPE_CHECKING:
     from sqlite_utils import Database
 
-POINTS = 120
+_POINTS = 120
 """Places of the schedule at which ratings are told."""
 
 
@@ -47,7 +47,7 @@ def rating_history(db: Database, ladder: store.Ladder) -> RatingHistory:
     end = 0
     with store.database.one_state(db):
         rows = store.ratings.leaderboard(db, ladder)
-        history = store.watching.history(db, ladder, POINTS, len(rows))
+        history = store.watching.history(db, ladder, _POINTS, len(rows))
         middle = centre(rows, store.ladders.founders(db, ladder))
     for end, ratings in history:
         for label, (mu, sigma) in ratings.items():

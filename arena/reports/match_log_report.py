@@ -10,7 +10,7 @@ from arena.replay.document import Document
 from arena.reports.base import Report
 from ladder import store
 
-MEANWHILE = 1000
+_MEANWHILE = 1000
 """Lines at most of what a process printed meanwhile: the last ones."""
 
 
@@ -29,7 +29,7 @@ class MatchLog(Report):
     bot: str
     lines: Sequence[PrintedLine]
     meanwhile: Sequence[str]
-    """The last `MEANWHILE` lines of it."""
+    """The last `_MEANWHILE` lines of it."""
 
 
 def unrated_log(match: Document, seat: int) -> MatchLog:
@@ -46,7 +46,7 @@ def unrated_log(match: Document, seat: int) -> MatchLog:
 
 def match_log(match: store.Match, seat: int, printed: store.logs.Printed) -> MatchLog:
     """Report on what is kept of a seat. Raises Unreadable."""
-    meanwhile = deque((text for _, text in log_text.read(printed.pieces)), maxlen=MEANWHILE)
+    meanwhile = deque((text for _, text in log_text.read(printed.pieces)), maxlen=_MEANWHILE)
     return MatchLog(
         match=match.id,
         seat=seat,

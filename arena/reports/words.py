@@ -15,11 +15,11 @@ if TYPE_CHECKING:
     from arena.reports.front_report import Progress
     from arena.reports.leaderboard_report import Estimate, HeadToHead, MatchCounts
 
-PLAYABLE = 1_000_000
+_PLAYABLE = 1_000_000
 """Number of groups of one pair of bots up to which it makes sense to say that they would settle something."""
-NAMED = 10
+_NAMED = 10
 """Number of bots that are named where there may be hundreds."""
-LINE_CHARACTERS = 300
+_LINE_CHARACTERS = 300
 """Number of characters shown of a line that a bot printed, where it is quoted to explain a fault."""
 
 
@@ -82,7 +82,7 @@ def waiting(count: int, bots: Sequence[str], *, more: bool) -> str:
     who = f"{count:,} {'more ' * more}bot{'s have' if count > 1 else ' has'} no rated match yet"
     if not bots:
         return who
-    return f"{who}: {', '.join(bots[:NAMED])}" + (f" and {len(bots) - NAMED:,} others" if len(bots) > NAMED else "")
+    return f"{who}: {', '.join(bots[:_NAMED])}" + (f" and {len(bots) - _NAMED:,} others" if len(bots) > _NAMED else "")
 
 
 def pace(progress: Progress) -> str:
@@ -94,7 +94,7 @@ def pace(progress: Progress) -> str:
 
 def more_groups(number: int | None) -> str:
     """Return how many more groups would tell which of two bots is better, in a sentence."""
-    if number is None or number > PLAYABLE:
+    if number is None or number > _PLAYABLE:
         return "They are so close that no number of groups that can be played would tell."
     if number == 0:
         return "That is settled: the interval of the lead is on one side of 0."
@@ -129,9 +129,9 @@ def why(match: NotableMatch) -> str:
 def quoted(lines: Iterable[str]) -> Iterator[str]:
     """Yield lines that a bot printed as they are quoted: each behind a bar, cut if it is long, and printable."""
     for line in lines:
-        left_out = len(line) - LINE_CHARACTERS
+        left_out = len(line) - _LINE_CHARACTERS
         more = f" … {left_out:,} characters more" if left_out > 0 else ""
-        yield f"  | {printable(line[:LINE_CHARACTERS])}{more}"
+        yield f"  | {printable(line[:_LINE_CHARACTERS])}{more}"
 
 
 def span(seconds: float) -> str:

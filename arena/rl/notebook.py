@@ -32,7 +32,7 @@ from arena.worker.jobs import Played, SeatRecord, Task
 from ladder.schedule import rotations
 from ladder.statistics import Evidence
 
-HIDDEN = ' style="display: none"'
+_HIDDEN = ' style="display: none"'
 """Hides a step in a notebook."""
 LineUp: TypeAlias = tuple[int, ...]
 """The player in each seat, by its place in the list that was given."""
@@ -178,7 +178,7 @@ class Replay(Sequence[str]):
 
     def _repr_html_(self) -> str:
         last = len(self) - 1
-        frames = "".join(f"<pre{HIDDEN * bool(step)}>{escape(frame)}</pre>" for step, frame in enumerate(self))
+        frames = "".join(f"<pre{_HIDDEN * bool(step)}>{escape(frame)}</pre>" for step, frame in enumerate(self))
         show = (
             "const all=this.parentNode.querySelectorAll('pre');"
             "all.forEach((each,step)=>each.style.display=step==this.value?'':'none');"

@@ -32,7 +32,7 @@ Choices: TypeAlias = Sequence[tuple[Seat, int]]
 
 LIMITS = Limits()
 """Time limits that bots are told, those of a ladder. Nothing is charged."""
-PACKAGE = "arena_built_in_bots"
+_PACKAGE = "arena_built_in_bots"
 """Name under which the built-in bots are imported."""
 MATCH = 1
 """Number of every match, of which each opponent plays one at a time."""
@@ -161,8 +161,8 @@ def built_in(game: str, name: str) -> Strategy | None:
 @cache
 def _strategies(module: str) -> Mapping[str, Strategy]:
     """Import a game's strategies: an installed arena has the bots as files, not as a package that can be imported."""
-    if PACKAGE not in sys.modules:
-        package = sys.modules[PACKAGE] = ModuleType(PACKAGE)
+    if _PACKAGE not in sys.modules:
+        package = sys.modules[_PACKAGE] = ModuleType(_PACKAGE)
         package.__path__ = [str(bots_folder() / "python" / "builtin")]
-    strategies: Mapping[str, Strategy] = import_module(f"{PACKAGE}.{module}").STRATEGIES
+    strategies: Mapping[str, Strategy] = import_module(f"{_PACKAGE}.{module}").STRATEGIES
     return strategies

@@ -17,7 +17,7 @@ from arena.suggest import printable
 
 PATIENCE = LIMITS.first + LIMITS.bank
 """Seconds after which a bot that does not answer is taken to hang: the most that a decision may last in a ladder."""
-FORKED = "it plays for the process that this one was forked from: make an environment here"
+_FORKED = "it plays for the process that this one was forked from: make an environment here"
 """What is told in a fork: two processes on one link would get each other's answers."""
 
 
@@ -78,7 +78,7 @@ class Program(Opponent):
         try:
             if order is not None:
                 self._order(order)
-            told = self._link.recv() if os.getpid() == self._owner else FORKED
+            told = self._link.recv() if os.getpid() == self._owner else _FORKED
         except (EOFError, OSError):
             told = "its process has ended"
         except BaseException:  # as by Ctrl-C: an answer that nobody waited for would be taken for the next one

@@ -35,7 +35,7 @@ from ladder.store.home import UNRATED, make_file
 if TYPE_CHECKING:
     from sqlite_utils import Database
 
-PART = ".part"
+_PART = ".part"
 LARGEST = 64 * 1024 * 1024
 """Size in bytes of the largest log or unrated match that is copied."""
 
@@ -81,7 +81,7 @@ def restore(source: Path, home: Path, report: Report) -> Copied:
     """
     shown, source = source, source.resolve()  # `.` may be the folder of an incomplete backup
     file = source if source.is_file() else source / "arena.db"
-    if PART in (source.suffix, file.parent.suffix):
+    if _PART in (source.suffix, file.parent.suffix):
         raise store.StoreError(f"{shown} was never completed: choose another backup")
     if not (file.is_file() and file.stat().st_size):
         raise store.StoreError(f"{shown} is no backup: there is no database in it")
@@ -135,7 +135,7 @@ def _has_digests(version: store.Version) -> bool:
 
 def _part(target: Path) -> Path:
     """Return where a target is made: beside it or, if it is there, in it, since it may be a mount point."""
-    return target / f"restored{PART}" if target.is_dir() else target.with_name(f"{target.name}{PART}")
+    return target / f"restored{_PART}" if target.is_dir() else target.with_name(f"{target.name}{_PART}")
 
 
 @contextmanager

@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from arena.sandbox import Sandbox
     from arena.submission.build import Building
 
-OR_A_PATH = ", or a path such as ./mine.py"
+_OR_A_PATH = ", or a path such as ./mine.py"
 
 # Entering
 
@@ -281,7 +281,7 @@ def find(db: Database, home: Path, text: str, game: Game[Any], workshop: Worksho
         _check_plays(text, program.games, game)
         program = built(home, program, workshop.sandbox, workshop.building)
     else:
-        version = known(db, home, text, OR_A_PATH)
+        version = known(db, home, text, _OR_A_PATH)
         _check_plays(text, version.games, game)
         if os.path.exists(text):
             workshop.building.say(f"{text} is {version.label}, as it was submitted; what lies here is ./{text}")
@@ -296,7 +296,7 @@ def check(db: Database, home: Path, text: str, game: Game[Any]) -> None:
     if text in own:
         _check_plays(text, own[text].games, game)
     elif not _is_path(db, text):
-        _check_plays(text, known(db, home, text, OR_A_PATH).games, game)
+        _check_plays(text, known(db, home, text, _OR_A_PATH).games, game)
     elif not os.path.exists(text):
         raise missing(Path(text))
 

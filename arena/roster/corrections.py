@@ -20,16 +20,16 @@ if TYPE_CHECKING:
 
     from sqlite_utils import Database
 
-TITLE = 32
+_TITLE = 32
 """Width of a bot's name for people, in columns of a terminal, at most."""
-SIGNS = frozenset(" -_.,'&+!#")
+_SIGNS = frozenset(" -_.,'&+!#")
 """What a name for people may have but letters and digits. Brackets are not part of it: what the arena says of a bot is
 in them."""
-RIGHT_TO_LEFT = {"R", "AL", "AN"}
+_RIGHT_TO_LEFT = {"R", "AL", "AN"}
 """Kinds of characters, as Unicode has them, that a terminal may show in another order, with what stands beside them."""
-ALIKE = str.maketrans("аеорсхукмтвніѕјοαρνικτχυɡı", "aeopcxykmtbhisjoapviktxugi")
+_ALIKE = str.maketrans("аеорсхукмтвніѕјοαρνικτχυɡı", "aeopcxykmtbhisjoapviktxugi")
 """Letters of other scripts that look like Latin ones."""
-PREFIX = 6
+_PREFIX = 6
 """Characters of a match's id that annulling takes at least, since it cannot be undone."""
 
 
@@ -91,8 +91,8 @@ def _check_match(db: Database, home: Path, what: str, *, chosen: bool) -> None:
     if chosen:
         raise BadSubmission(f"{suggest.short(what)} is no bot: --ladder and --since choose among the matches of one")
     nobody = f"no bot in {str(home)!r} that played is called so{suggest.meant(what, names(db) - {what})}"
-    if len(what) < PREFIX:
-        raise store.NotFound(f"{suggest.short(what)} is less than {PREFIX} characters of a match's id, and {nobody}")
+    if len(what) < _PREFIX:
+        raise store.NotFound(f"{suggest.short(what)} is less than {_PREFIX} characters of a match's id, and {nobody}")
     try:
         store.matches.find(db, what)
     except store.NotFound as error:
@@ -132,11 +132,11 @@ def rename(home: Path, name: str, title: str) -> store.journal.Correction:
 def _check_title(title: str) -> None:
     """Raise BadSubmission for a name that could upset a table, or that pretends to be in another script."""
     visible = [each for each in title if each.isalnum() and "FILLER" not in unicodedata.name(each, "")]
-    signs = [each for each in title if each in SIGNS]
-    if not visible or len(visible) + len(signs) < len(title) or cell_len(title) > TITLE:
-        allowed = f"1 to {TITLE} letters, digits and signs of {''.join(sorted(SIGNS))!r}"
+    signs = [each for each in title if each in _SIGNS]
+    if not visible or len(visible) + len(signs) < len(title) or cell_len(title) > _TITLE:
+        allowed = f"1 to {_TITLE} letters, digits and signs of {''.join(sorted(_SIGNS))!r}"
         raise BadSubmission(f"{suggest.short(title)} is no name for people: it has {allowed}")
-    if any(unicodedata.bidirectional(each) in RIGHT_TO_LEFT for each in visible):
+    if any(unicodedata.bidirectional(each) in _RIGHT_TO_LEFT for each in visible):
         raise BadSubmission(f"{suggest.short(title)} would turn the rows of tables around: choose another")
     scripts = sorted({_script(each) for each in visible if each.isalpha()})
     if len(scripts) > 1:
@@ -145,7 +145,7 @@ def _check_title(title: str) -> None:
 
 def looks(name: str) -> str:
     """Return a name for people as a hasty reader sees it: without accents and signs, and with alike letters alike."""
-    letters = unicodedata.normalize("NFKD", name.casefold()).translate(ALIKE)
+    letters = unicodedata.normalize("NFKD", name.casefold()).translate(_ALIKE)
     return submission.skeleton("".join(filter(str.isalnum, letters)))
 
 

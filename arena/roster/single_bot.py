@@ -33,7 +33,7 @@ from ladder import store
 
 BEGIN = f"import sys; from {__name__} import main; main(*sys.argv[1:])"
 """Program of the process; as a script the module would be another one than that which the user of the link imports."""
-ENDING = 10.0
+_ENDING = 10.0
 """Seconds that the process may take to end its bot; only a build can keep it from that."""
 
 
@@ -75,7 +75,7 @@ def dismiss(process: subprocess.Popen[bytes], link: Connection[Order | None, obj
         link.send(None)
     link.close()
     try:
-        process.wait(ENDING)
+        process.wait(_ENDING)
     except subprocess.TimeoutExpired:
         process.kill()
         process.wait()

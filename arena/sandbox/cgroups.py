@@ -16,13 +16,13 @@ from pathlib import Path
 
 from arena.sandbox.grades import MIB, Bounds
 
-WANTED = ("memory", "pids", "cpu", "cpuacct")
+_WANTED = ("memory", "pids", "cpu", "cpuacct")
 UNIFIED = "unified"
-OVERHEAD = 4
+_OVERHEAD = 4
 """Tasks of the sandbox itself."""
-PERIOD = 100_000
+_PERIOD = 100_000
 """Microseconds over which the share of the processors is measured, the kernel's own default."""
-REMOVAL = 2.0
+_REMOVAL = 2.0
 """Seconds that the kernel may need to release processes that were killed."""
 
 _numbers = count()
@@ -31,7 +31,7 @@ _numbers = count()
 def available() -> tuple[dict[str, str], str]:
     """Return the groups in which the arena may make groups, by controller, and the reason if there are too few."""
     own = _own()
-    found = {name: own[name] for name in WANTED if name in own and _may_make_in(own[name])}
+    found = {name: own[name] for name in _WANTED if name in own and _may_make_in(own[name])}
     if {"memory", "pids"} <= found.keys():
         return found, ""
     if UNIFIED in own and not ({"memory", "pids"} & own.keys()):
@@ -71,7 +71,7 @@ def _own() -> dict[str, str]:
 
 def _may_make_in(folder: str) -> bool:
     """Tell whether a group can be made in a folder, after removing the groups of dead arenas."""
-    sweep(folder)
+    _sweep(folder)
     probe = Path(folder, _name())
     try:
         probe.mkdir()
@@ -91,7 +91,7 @@ def _delegate(own: Path) -> str:
             return f"{own} is not ours to write (try systemd-run --user --scope -p Delegate=yes)"
         passed_on = own / "cgroup.subtree_control"
         already = set(passed_on.read_text().split())
-        wanted = " ".join(f"+{name}" for name in WANTED if name in there - already)
+        wanted = " ".join(f"+{name}" for name in _WANTED if name in there - already)
         with contextlib.suppress(OSError):
             if wanted:
                 passed_on.write_text(wanted)
@@ -111,7 +111,7 @@ def _name() -> str:
     return f"arena-{os.getpid()}-{next(_numbers)}"
 
 
-def sweep(folder: str) -> None:
+def _sweep(folder: str) -> None:
     """Remove the empty groups of arenas whose process has ended."""
     for group in Path(folder).glob("arena-*"):
         owner = re.fullmatch(r"arena-(\d+)-\d+", group.name)
@@ -145,19 +145,19 @@ class Group:
         return [str(folder / "cgroup.procs") for folder in self.folders]
 
     def _bound(self, bounds: Bounds) -> None:
-        memory, tasks, quota = bounds.memory_mib * MIB, bounds.tasks + OVERHEAD, bounds.cores * PERIOD
+        memory, tasks, quota = bounds.memory_mib * MIB, bounds.tasks + _OVERHEAD, bounds.cores * _PERIOD
         if unified := self._of.get(UNIFIED):
             (unified / "memory.max").write_text(str(memory))
             _write_if_there(unified / "memory.swap.max", "0")
             _write_if_there(unified / "memory.oom.group", "1")
             (unified / "pids.max").write_text(str(tasks))
-            _write_if_there(unified / "cpu.max", f"{quota} {PERIOD}")
+            _write_if_there(unified / "cpu.max", f"{quota} {_PERIOD}")
             return
         (self._of["memory"] / "memory.limit_in_bytes").write_text(str(memory))
         _write_if_there(self._of["memory"] / "memory.memsw.limit_in_bytes", str(memory))
         (self._of["pids"] / "pids.max").write_text(str(tasks))
         if "cpu" in self._of:
-            _write_if_there(self._of["cpu"] / "cpu.cfs_period_us", str(PERIOD))
+            _write_if_there(self._of["cpu"] / "cpu.cfs_period_us", str(_PERIOD))
             with contextlib.suppress(OSError):  # EINVAL: the arena's surroundings, such as a container, have less
                 _write_if_there(self._of["cpu"] / "cpu.cfs_quota_us", str(quota))
 
@@ -185,7 +185,7 @@ class Group:
     def remove(self) -> None:
         """Remove the groups, once their processes have ended."""
         for folder in self.folders:
-            deadline = time.monotonic() + REMOVAL
+            deadline = time.monotonic() + _REMOVAL
             while time.monotonic() < deadline:
                 try:
                     folder.rmdir()

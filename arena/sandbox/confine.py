@@ -20,35 +20,35 @@ from arena.sandbox.run_folder import open_up
 from arena.sandbox.users import User
 from arena.sandbox.watchdog import ENTRIES
 
-INSIDE = 1000
+_INSIDE = 1000
 """User id that a bot sees for itself inside bubblewrap."""
 NAME = "bot"
 """Name of the user that a bot or build runs as, as the environment and, inside bubblewrap, the system says it."""
-FILTER = 100
+_FILTER = 100
 """File descriptor from which bubblewrap reads the system call filter."""
-REPORT = 101
+_REPORT = 101
 """File descriptor on which bubblewrap reports the end of a command that began.
 
 The launcher gets that pipe as its stdin.
 """
-STAGE = "/mnt"
+_STAGE = "/mnt"
 """Folder in which bubblewrap is shown places that its user could not reach otherwise; no other process sees them."""
-HEADROOM = 512 * MIB
+_HEADROOM = 512 * MIB
 """Address space that runtimes reserve but never use, allowed on top of the memory that a bot may use."""
-BOT, DOOR, TEMPORARY, HOME = "/bot", "/run/arena", "/tmp", "/home"
+_BOT, _DOOR, _TEMPORARY, HOME = "/bot", "/run/arena", "/tmp", "/home"
 """Paths inside bubblewrap: the program, its socket's folder, its temporary files, the home of a build."""
-EMPTY, NOTHING = "empty", "nothing"
+_EMPTY, _NOTHING = "empty", "nothing"
 """Names of the file and the folder that bots are shown in place of what they must not see."""
-ALONE = "alone"
+_ALONE = "alone"
 """Folder of the SDK with what Python imports first in every bot."""
-FILES, BUILD_FILES = 256, 4096
+_FILES, _BUILD_FILES = 256, 4096
 """Limits of open files for each process of a bot, and of a build."""
-SIGNALS = 512
+_SIGNALS = 512
 """Signals that may wait for a bot, and timers that it may have: no runtime has more than a few for each thread."""
 BUILD = Bounds(memory_mib=4096, tasks=1024, disk_mib=4096, cores=os.cpu_count() or 1)
 """Limits for building a bot."""
 
-UNREADABLE = {"GIT_CONFIG_NOSYSTEM": "1", "MAVEN_SKIP_RC": "1"}
+_UNREADABLE = {"GIT_CONFIG_NOSYSTEM": "1", "MAVEN_SKIP_RC": "1"}
 """Environment that makes tools skip the machine's settings.
 
 At grade C these exist but are unreadable, and tools would fail.
@@ -97,7 +97,7 @@ def confine(
     root, socket_folder, scratch = root.absolute(), socket_folder.absolute(), scratch.absolute()
     # A folder on disk with what another user wrote could only be counted, and removed, by root.
     own = scratch / "own" if sandbox.own_user and os.geteuid() != 0 else scratch
-    env = {**hints(bounds), "TMPDIR": TEMPORARY if sandbox.bwrap else str(own), **env}
+    env = {**_hints(bounds), "TMPDIR": _TEMPORARY if sandbox.bwrap else str(own), **env}
     env |= {"HOME": env["TMPDIR"], "USER": NAME, "LOGNAME": NAME, **alone(env)}
     with _own_user(sandbox) as user:
         orders = _orders(sandbox, bounds, user)
@@ -115,7 +115,7 @@ def confine(
             group = _group(sandbox, orders, bounds)
             on_disk = scratch if own == scratch else None
             return Confined(_launch(orders, command), env, str(root), group, False, bounds, on_disk, user)
-        seen = {BOT: str(root), DOOR: str(socket_folder), **_names(scratch / "names", TEMPORARY)}
+        seen = {_BOT: str(root), _DOOR: str(socket_folder), **_names(scratch / "names", _TEMPORARY)}
         wrapper = _bubblewrap(sandbox, orders, seen, {}, bounds, network=False)
         wrapper += [*_quiet_proc(_source(sandbox, orders, str(_machine(scratch)))), "--"]
         group = _group(sandbox, orders, bounds)
@@ -155,7 +155,7 @@ def confine_build(
     root, home, temporary = root.absolute(), own.absolute() / "home", own.absolute() / "tmp"
     if user is None:
         sandbox = sandbox._replace(staged=False)
-    inside = (HOME, TEMPORARY) if sandbox.bwrap else (str(home), str(temporary))
+    inside = (HOME, _TEMPORARY) if sandbox.bwrap else (str(home), str(temporary))
     java = f"-Duser.home={inside[0]} -Djava.io.tmpdir={inside[1]}"  # Java ignores HOME and TMPDIR
     cargo = {"CARGO_HOME": f"{inside[0]}/.cargo", "CARGO_BUILD_BUILD_DIR": f"{inside[0]}/.cache/cargo"}
     env = {
@@ -173,18 +173,18 @@ def confine_build(
         [*(f"{place}/bin" for place in places.toolchains()), env.get("PATH", "/usr/bin:/bin")]
     )
     orders = _orders(sandbox, bounds, user)
-    orders["limits"]["nofile"] = BUILD_FILES
+    orders["limits"]["nofile"] = _BUILD_FILES
     if sandbox.bwrap is None:
         if sandbox.grade is Grade.C:
             writable = [str(root), str(home), str(temporary)]
             shown = [*_tools(), *places.settings(*places.RELEASE), "/proc", str(own.absolute()), *writable]
             orders |= _bare(sandbox, shown, writable, network=True)
             orders["landlock"]["listed"] += places.imported_from()
-            env |= UNREADABLE | {"MAVEN_OPTS": f"{java} -Dmaven.conf={places.link_maven(own)}"}
+            env |= _UNREADABLE | {"MAVEN_OPTS": f"{java} -Dmaven.conf={places.link_maven(own)}"}
         group = _group(sandbox, orders, bounds)
         return Confined(_launch(orders, command), env, str(root), group, False, bounds)
     seen = {place: place for place in _tools()}
-    write = {BOT: str(root), HOME: str(home), TEMPORARY: str(temporary)}
+    write = {_BOT: str(root), HOME: str(home), _TEMPORARY: str(temporary)}
     seen |= _names(own.absolute() / "names", HOME)
     wrapper = [*_bubblewrap(sandbox, orders, seen, write, bounds, network=True), "--"]
     group = _group(sandbox, orders, bounds)
@@ -197,10 +197,10 @@ def _tools() -> list[str]:
 
 def socket_folder(sandbox: Sandbox, directory: Path) -> Path:
     """Return the path at which a bot finds the folder of its socket."""
-    return Path(DOOR) if sandbox.bwrap else directory
+    return Path(_DOOR) if sandbox.bwrap else directory
 
 
-def hints(bounds: Bounds) -> dict[str, str]:
+def _hints(bounds: Bounds) -> dict[str, str]:
     """Return environment variables that tell runtimes the limits; they would otherwise see all memory and all cores."""
     memory = bounds.memory_mib
     return {
@@ -219,7 +219,7 @@ def alone(env: Mapping[str, str], *packages: str) -> dict[str, str]:
     """Return the variables that leave a program in Python alone with the SDK, some packages and its own."""
     own = [env["PYTHONPATH"]] if "PYTHONPATH" in env else []
     where = next(place for place in places.packages() if Path(place).name == "arena_bot")
-    python_path = os.pathsep.join([f"{where}/{ALONE}", *own])
+    python_path = os.pathsep.join([f"{where}/{_ALONE}", *own])
     return {"PYTHONPATH": python_path, "ARENA_MODULES": os.pathsep.join(places.modules(*packages))}
 
 
@@ -246,23 +246,23 @@ def _orders(sandbox: Sandbox, bounds: Bounds, user: User | None) -> dict[str, An
         "drop": sandbox.grade is Grade.C,
         "limits": _limits(sandbox, bounds, user),
         "stage": [],
-        "stage_folder": STAGE,
+        "stage_folder": _STAGE,
         "uncover": [],
         "temporary": None,
         "filter": None,
-        "filter_number": FILTER,
+        "filter_number": _FILTER,
         "wrapped": sandbox.bwrap is not None,
-        "report_number": REPORT,
+        "report_number": _REPORT,
         "landlock": None,
         "seccomp": None,
     }
 
 
 def _limits(sandbox: Sandbox, bounds: Bounds, user: User | None) -> dict[str, int]:
-    limits = {"core": 0, "fsize": bounds.disk_mib * MIB, "nofile": FILES, "memlock": 65536, "msgqueue": 0, "rtprio": 0}
-    limits["sigpending"] = SIGNALS  # they count for the account that made the namespace, too, if there is one
+    limits = {"core": 0, "fsize": bounds.disk_mib * MIB, "nofile": _FILES, "memlock": 65536, "msgqueue": 0, "rtprio": 0}
+    limits["sigpending"] = _SIGNALS  # they count for the account that made the namespace, too, if there is one
     if not sandbox.groups:
-        limits["data"] = bounds.memory_mib * MIB + HEADROOM
+        limits["data"] = bounds.memory_mib * MIB + _HEADROOM
     if user is not None and sandbox.bwrap is None:
         limits["nproc"] = bounds.tasks  # counted by user; inside bubblewrap `_counted` sets it
     return limits
@@ -304,7 +304,7 @@ def _bubblewrap(
     assert sandbox.bwrap is not None
     size = str(_in_memory(bounds))
     argv = [sandbox.bwrap, "--unshare-all", *(["--share-net"] if network else []), "--unshare-user", "--disable-userns"]
-    argv += ["--die-with-parent", "--new-session", "--uid", str(INSIDE), "--gid", str(INSIDE), "--hostname", "bot"]
+    argv += ["--die-with-parent", "--new-session", "--uid", str(_INSIDE), "--gid", str(_INSIDE), "--hostname", "bot"]
     argv += _system()
     # No terminals: the whole machine has a fixed number of them.
     argv += ["--proc", "/proc", "--dev", "/dev", "--tmpfs", "/dev/pts", "--remount-ro", "/dev/pts"]
@@ -332,11 +332,11 @@ def _bubblewrap(
             if places.is_in(hidden, outside) and os.path.isdir(hidden) and hidden != outside:
                 argv += ["--tmpfs", inside + hidden[len(outside) :], "--remount-ro", inside + hidden[len(outside) :]]
     argv += ["--remount-ro", "/dev", "--remount-ro", "/proc"]  # root may write its settings, even without capabilities
-    argv += ["--remount-ro", "/", "--chdir", BOT, "--json-status-fd", str(REPORT)]
+    argv += ["--remount-ro", "/", "--chdir", _BOT, "--json-status-fd", str(_REPORT)]
     if network and sandbox.landlock >= SCOPED:
         orders["landlock"] = {"read": [], "write": [], "network": True, "files": False}
     if sandbox.filtered:
-        argv += ["--seccomp", str(FILTER)]
+        argv += ["--seccomp", str(_FILTER)]
         orders["filter"] = filter_file("build" if network else "bot")
     return argv
 
@@ -353,8 +353,8 @@ SCOPED = 6
 def _machine(scratch: Path) -> Path:
     """Make a folder with copies of the files in /proc about the machine, an empty file and an empty folder."""
     folder = scratch / "machine"
-    (folder / NOTHING).mkdir(parents=True)
-    for name, content in {**places.machine(), EMPTY: b""}.items():
+    (folder / _NOTHING).mkdir(parents=True)
+    for name, content in {**places.machine(), _EMPTY: b""}.items():
         (folder / name).write_bytes(content)
         (folder / name).chmod(0o444)
     open_up(folder)  # the umask may have closed it
@@ -365,8 +365,8 @@ def _names(folder: Path, home: str) -> dict[str, str]:
     """Make the files in which the user inside bubblewrap, who is none of the machine's, has a name; by path inside."""
     folder.mkdir(exist_ok=True)
     files = {
-        "/etc/passwd": f"{NAME}:x:{INSIDE}:{INSIDE}::{home}:/bin/sh\n",
-        "/etc/group": f"{NAME}:x:{INSIDE}:\n",
+        "/etc/passwd": f"{NAME}:x:{_INSIDE}:{_INSIDE}::{home}:/bin/sh\n",
+        "/etc/group": f"{NAME}:x:{_INSIDE}:\n",
     }
     made = {inside: folder / Path(inside).name for inside in files}
     for inside, content in files.items():
@@ -384,7 +384,7 @@ def _quiet_proc(machine: str) -> list[str]:
     """
     files, folders = places.counters()
     shown = {f"/proc/{name}": name for name in places.machine()}
-    shown |= dict.fromkeys(files, EMPTY) | dict.fromkeys(folders, NOTHING)
+    shown |= dict.fromkeys(files, _EMPTY) | dict.fromkeys(folders, _NOTHING)
     return [word for inside, name in shown.items() for word in ("--ro-bind", f"{machine}/{name}", inside)]
 
 
@@ -397,7 +397,7 @@ def _source(sandbox: Sandbox, orders: dict[str, Any], outside: str) -> str:
     if not sandbox.staged:
         return outside
     orders["stage"].append(outside)
-    return f"{STAGE}/{len(orders['stage']) - 1}"
+    return f"{_STAGE}/{len(orders['stage']) - 1}"
 
 
 def _usr() -> dict[str, str]:

@@ -15,7 +15,7 @@ from typing import NamedTuple
 
 GROUP = 1
 """Number of the bots' group in the namespace. There 0 is the account itself, as a user and as a group."""
-HOLD = """
+_HOLD = """
 import contextlib, ctypes, os, pathlib, sys
 watching = [pathlib.Path("/proc/sys/user/max_inotify_" + name) for name in ("instances", "watches")]
 allowed = [int(each.read_text()) if each.exists() else 0 for each in watching]
@@ -33,7 +33,7 @@ sys.stdin.read()
 What watches files by inotify counts for the account, too: each user in the namespace gets an eighth of what the account
 may have. Where settings of the kernel cannot be changed, as in most containers, it gets all.
 """
-ENTER = """
+_ENTER = """
 import ctypes, os, sys
 libc = ctypes.CDLL(None, use_errno=True)
 if libc.setns(os.open(sys.argv[1], os.O_RDONLY), 0x10000000):
@@ -61,7 +61,7 @@ class Namespace(NamedTuple):
 
     def as_root(self, command: Sequence[str]) -> list[str]:
         """Return the command that runs another as the namespace's root."""
-        return [sys.executable, "-I", "-S", "-c", ENTER, self.path, *command]
+        return [sys.executable, "-I", "-S", "-c", _ENTER, self.path, *command]
 
 
 def make(uids: range, gid: int) -> Namespace:
@@ -70,7 +70,7 @@ def make(uids: range, gid: int) -> Namespace:
     Raises NoNamespace.
     """
     with subprocess.Popen(
-        [sys.executable, "-I", "-S", "-c", HOLD],
+        [sys.executable, "-I", "-S", "-c", _HOLD],
         stdin=subprocess.PIPE,
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,

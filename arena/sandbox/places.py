@@ -42,8 +42,8 @@ NETWORK = ("/etc/resolv.conf", "/etc/hosts", "/etc/services", "/etc/protocols", 
 """Settings for builds, which may use the network."""
 RELEASE = ("/etc/*-release", "/etc/*_release", "/etc/*-version", "/etc/*_version")
 """Files that name the distribution, for builds: tools look for them and mostly fail if they are unreadable."""
-PROXIES = ("http_proxy", "https_proxy", "all_proxy", "no_proxy")
-CERTIFICATES = (
+_PROXIES = ("http_proxy", "https_proxy", "all_proxy", "no_proxy")
+_CERTIFICATES = (
     "SSL_CERT_FILE",
     "NODE_EXTRA_CA_CERTS",
     "CARGO_HTTP_CAINFO",
@@ -62,11 +62,11 @@ OWN_PROCESS = ("maps", "stat", "status", "statm", "cgroup", "mountinfo", "limits
 MACHINE = ("cpuinfo", "meminfo", "stat", "version", "filesystems", "sys/vm", "sys/kernel/pid_max", "sys/kernel/version")
 
 
-STATIC = ("cpuinfo", "meminfo", "stat", "loadavg", "uptime")
+_STATIC = ("cpuinfo", "meminfo", "stat", "loadavg", "uptime")
 """Files of /proc about the machine that runtimes read; bots get copies that do not change."""
-OF_PROCESSES = ("self", "thread-self", "mounts", "net", "sys")
-HARMLESS = ("cmdline", "filesystems", "version")
-COUNTERS = ("sys/fs", "sys/kernel/pty")
+_OF_PROCESSES = ("self", "thread-self", "mounts", "net", "sys")
+_HARMLESS = ("cmdline", "filesystems", "version")
+_COUNTERS = ("sys/fs", "sys/kernel/pty")
 """Entries below /proc/sys with the number of files and terminals that all processes have open."""
 
 
@@ -79,7 +79,7 @@ def settings(*patterns: str) -> list[str]:
 def machine() -> dict[str, bytes]:
     """Return the contents of the files of /proc that bots get copies of, as they were at the first call."""
     found = {}
-    for name in STATIC:
+    for name in _STATIC:
         with suppress(OSError):
             found[name] = Path("/proc", name).read_bytes()
     return found
@@ -91,12 +91,12 @@ def counters() -> tuple[list[str], list[str]]:
 
     What bots may not read anyway is left out.
     """
-    kept = {*STATIC, *OF_PROCESSES, *HARMLESS}
+    kept = {*_STATIC, *_OF_PROCESSES, *_HARMLESS}
     entries = [entry for entry in os.scandir("/proc") if not (entry.name.isdecimal() or entry.name in kept)]
     seen = [entry for entry in entries if entry.stat().st_mode & 0o004]
     files = [entry.path for entry in seen if entry.is_file()]
     folders = [entry.path for entry in seen if entry.is_dir()]
-    return files, folders + [path for name in COUNTERS if os.path.isdir(path := f"/proc/{name}")]
+    return files, folders + [path for name in _COUNTERS if os.path.isdir(path := f"/proc/{name}")]
 
 
 @cache
@@ -107,7 +107,7 @@ def packages() -> tuple[str, ...]:
     return tuple(place for spec in specs for place in spec.submodule_search_locations or [spec.origin or ""] if place)
 
 
-SDK_NEEDS = ("grpcio", "protobuf")
+_SDK_NEEDS = ("grpcio", "protobuf")
 """Packages that the SDK uses."""
 
 
@@ -120,7 +120,7 @@ def modules(*others: str) -> tuple[str, ...]:
     """
     games = [entry.dist.name for entry in entry_points(group="arena.games") if entry.dist is not None]
     found = list(packages())
-    for required in _with_requirements((*SDK_NEEDS, *games, *others)):
+    for required in _with_requirements((*_SDK_NEEDS, *games, *others)):
         tops = {PurePath(file).parts[0] for file in required.files or ()}
         found += [str(required.locate_file(top)) for top in sorted(tops) if _is_module(top)]
     return tuple(dict.fromkeys(found))
@@ -149,7 +149,7 @@ def _with_requirements(names: Iterable[str]) -> list[Distribution]:
 def python() -> tuple[str, ...]:
     """Return the folders of the arena's Python, its base, the SDK and the games, except those in the folder /usr."""
     wanted = (sys.prefix, sys.base_prefix, *packages())
-    return tuple(outermost(place for place in wanted if not is_in(place, "/usr")))
+    return tuple(_outermost(place for place in wanted if not is_in(place, "/usr")))
 
 
 def link_packages(folder: Path) -> Path:
@@ -185,13 +185,13 @@ def toolchains() -> tuple[str, ...]:
 
 def way_out() -> dict[str, str]:
     """Return the variables that builds need to reach the network: proxies, and files of certificates that exist."""
-    proxies = {name: os.environ[name] for each in PROXIES for name in (each, each.upper()) if name in os.environ}
-    return proxies | {name: path for name in CERTIFICATES if os.path.isfile(path := os.environ.get(name, ""))}
+    proxies = {name: os.environ[name] for each in _PROXIES for name in (each, each.upper()) if name in os.environ}
+    return proxies | {name: path for name in _CERTIFICATES if os.path.isfile(path := os.environ.get(name, ""))}
 
 
 def certificates() -> list[str]:
     """Return the paths of the certificate files that `way_out` names."""
-    return [path for name, path in way_out().items() if name in CERTIFICATES]
+    return [path for name, path in way_out().items() if name in _CERTIFICATES]
 
 
 def is_in(path: str, folder: str) -> bool:
@@ -223,7 +223,7 @@ def around(hidden: Sequence[str], place: str) -> tuple[list[str], list[str]]:
     return seen, listed if real not in hidden else []
 
 
-def outermost(paths: Iterable[str]) -> list[str]:
+def _outermost(paths: Iterable[str]) -> list[str]:
     """Return the paths without those that lie in others."""
     found: list[str] = []
     for path in sorted({os.path.normpath(path) for path in paths}):

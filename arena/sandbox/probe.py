@@ -16,11 +16,11 @@ from arena.sandbox.grades import Grade, Layer, NoSandbox, Sandbox
 from arena.sandbox.launcher import landlock_abi
 from arena.sandbox.run_folder import run_folder
 
-SEES_TRUNCATION = 3
+_SEES_TRUNCATION = 3
 """ABI of Landlock from which on processes can be kept from emptying files."""
 PATIENCE = 30.0
 """Seconds after which a trial has failed."""
-TRIAL = "import importlib.util, sys; sys.exit(not importlib.util.find_spec('arena_bot'))"
+_TRIAL = "import importlib.util, sys; sys.exit(not importlib.util.find_spec('arena_bot'))"
 """Program of a trial: it checks that a Python bot finds its SDK."""
 
 
@@ -92,7 +92,7 @@ def _of_users() -> str:
 
 def _of_landlock(abi: int) -> str:
     open_ways = "" if abi >= SCOPED else "; signals and abstract sockets are open (closed from Linux 6.12 on)"
-    open_ways += "" if abi >= SEES_TRUNCATION else "; a build could empty files of its user (not from Linux 6.2 on)"
+    open_ways += "" if abi >= _SEES_TRUNCATION else "; a build could empty files of its user (not from Linux 6.2 on)"
     return f"only a bot's own files, even without bubblewrap; ABI {abi}{open_ways}"
 
 
@@ -155,7 +155,7 @@ def _trial(sandbox: Sandbox) -> str:
         environment = {"PATH": f"{Path(sys.executable).parent}:/usr/bin:/bin"}
         try:
             made = confine(
-                sandbox, [sys.executable, "-c", TRIAL], root=root, socket_folder=root, scratch=root, env=environment
+                sandbox, [sys.executable, "-c", _TRIAL], root=root, socket_folder=root, scratch=root, env=environment
             )
             try:
                 done = subprocess.run(

@@ -25,7 +25,7 @@ from arena.sandbox.watchdog import ALARMED, Excess, out_of_memory
 
 KEPT = 64 * 1024
 """Bytes kept from the beginning, and again from the end, of what a bot prints."""
-PIPE = 1024 * 1024
+_PIPE = 1024 * 1024
 """Largest number of bytes that a pipe can hold."""
 WIDTH = 1000
 """Characters of a line that are shown as evidence."""
@@ -252,7 +252,7 @@ class BotProcess:
         if self.was_short_of_memory():
             self.excess = out_of_memory(self._made.bounds)
         self._made.release()
-        for _ in range(PIPE // KEPT):
+        for _ in range(_PIPE // KEPT):
             self._take()
         self._pipe.close()
 

@@ -22,7 +22,7 @@ from pathlib import Path
 from arena.sandbox import users
 from arena.sandbox.users import BOTS_GROUP
 
-LONGEST = 60
+_LONGEST = 60
 """Longest path of a folder, in characters, that leaves enough room for the names of sockets in it."""
 PATIENCE = 10.0
 """Seconds for which processes of a dead run are killed again, in case they start others meanwhile."""
@@ -38,7 +38,7 @@ def run_folder(parent: Path | None = None) -> Iterator[Path]:
     Another parent than the default may leave too little room for the names of sockets.
     """
     parent = parent or _parent()
-    sweep(parent)
+    _sweep(parent)
     new = Path(tempfile.mkdtemp(prefix=_hidden(""), dir=parent))
     new.chmod(0o700)  # else what is made in it may get the group of the parent, which could not be handed over
     lock = os.open(new / "lock", os.O_RDWR | os.O_CREAT, 0o600)
@@ -129,10 +129,10 @@ def _parent() -> Path:
     space, and of messages, which are UTF-8.
     """
     usual = tempfile.gettempdir()
-    return Path(usual if len(usual) <= LONGEST and _PLAIN.fullmatch(usual) else "/tmp")
+    return Path(usual if len(usual) <= _LONGEST and _PLAIN.fullmatch(usual) else "/tmp")
 
 
-def sweep(parent: Path) -> None:
+def _sweep(parent: Path) -> None:
     """Remove what dead runs of this user left in a folder, and end what is left of their bots."""
     for folder in parent.glob("arena-*"):
         with suppress(OSError):

@@ -30,17 +30,17 @@ from arena.sandbox.namespace import Namespace
 
 BOTS_GROUP = 65534
 """Group of bots, and of their builds, where they have users of their own."""
-LOCKS = Path("/run/arena-users"), Path("/tmp/arena-users")
+_LOCKS = Path("/run/arena-users"), Path("/tmp/arena-users")
 """Files to lock, of which the first that can be opened is used: at the place of an id's number, in an empty file."""
-SUBORDINATE, SUBORDINATE_GROUPS = Path("/etc/subuid"), Path("/etc/subgid")
+SUBORDINATE, _SUBORDINATE_GROUPS = Path("/etc/subuid"), Path("/etc/subgid")
 """Files in which ranges of ids are given to accounts: `NAME:FIRST:COUNT`."""
 SPARE = slice(50_000, 60_000)
 """Part of an account's subordinate ids that bots get: its containers, which have the same ids, hardly use those.
 
 What runs as one of them before a bot starts is ended.
 """
-ENTRY = re.compile("([^:]+):([0-9]+):([0-9]+)")
-OURS = "arena"
+_ENTRY = re.compile("([^:]+):([0-9]+):([0-9]+)")
+_OURS = "arena"
 """Name in that file whose range is used in place of the usual ones."""
 USUAL = (range(2_100_000_000, 2_100_065_536), range(60_578, 61_184))
 """Ranges of ids that Linux distributions, systemd and directory services leave alone.
@@ -49,7 +49,7 @@ The second one is for containers, in which there often are no ids from 65,536 on
 """
 
 
-LEAST = 65_536
+_LEAST = 65_536
 """Smallest id of a range that somebody names: those below belong to accounts and the system."""
 
 
@@ -207,7 +207,7 @@ def take() -> User:
 @cache
 def _taken(pid: int) -> Taken:  # a process that was forked has locks of its own
     if os.geteuid() == 0:
-        return Taken(ids(), LOCKS)
+        return Taken(ids(), _LOCKS)
     own = _namespace(pid)
     if isinstance(own, str):
         raise NoUser(own)
@@ -219,7 +219,7 @@ def _taken(pid: int) -> Taken:  # a process that was forked has locks of its own
 def _namespace(pid: int) -> Namespace | str:  # noqa: ARG001 - a process that was forked has a namespace of its own
     """Make the namespace of this account; return why there is none if that fails, which is tried once."""
     try:
-        (group, *_) = _of_account(SUBORDINATE_GROUPS)
+        (group, *_) = _of_account(_SUBORDINATE_GROUPS)
         return namespace.make(ids(), group)
     except OSError as error:
         return str(error)
@@ -230,16 +230,18 @@ def ids() -> range:
     """Return the ids that are given away on this machine. Raises NoUser if there are none."""
     if os.geteuid() != 0:
         return _of_account(SUBORDINATE)
-    given = subordinate(SUBORDINATE)
+    given = _subordinate(SUBORDINATE)
     for name, ours in given:
-        if name == OURS:
-            if ours.start < LEAST or not _exist(ours):
-                raise NoUser(f"{SUBORDINATE}: {OURS!r} needs ids from {LEAST} on that exist here, not {in_words(ours)}")
+        if name == _OURS:
+            if ours.start < _LEAST or not _exist(ours):
+                raise NoUser(
+                    f"{SUBORDINATE}: {_OURS!r} needs ids from {_LEAST} on that exist here, not {in_words(ours)}"
+                )
             return ours
     for usual in USUAL:
         if _exist(usual) and not any(usual.start < other.stop and other.start < usual.stop for _, other in given):
             return usual
-    raise NoUser(f"no user ids are free for bots: add a line '{OURS}:FIRST:COUNT' to {SUBORDINATE}")
+    raise NoUser(f"no user ids are free for bots: add a line '{_OURS}:FIRST:COUNT' to {SUBORDINATE}")
 
 
 def _of_account(file: Path) -> range:
@@ -248,20 +250,20 @@ def _of_account(file: Path) -> range:
         account = pwd.getpwuid(os.geteuid()).pw_name
     except KeyError:
         account = str(os.geteuid())
-    for name, found in subordinate(file):
+    for name, found in _subordinate(file):
         if name in {account, str(os.geteuid())}:
             return found[SPARE] or found[len(found) // 2 :]
     how = "usermod --add-subuids 100000-165535 --add-subgids 100000-165535"
     raise NoUser(f"{file} gives {account} no ids (as root: {how} {account})")
 
 
-def subordinate(file: Path) -> list[tuple[str, range]]:
+def _subordinate(file: Path) -> list[tuple[str, range]]:
     """Return the ranges in such a file, each with the account that has it; unreadable lines are passed over."""
     try:
         lines = file.read_text(errors="replace").splitlines()
     except OSError:
         return []
-    entries = [entry for line in lines if (entry := ENTRY.fullmatch(line))]
+    entries = [entry for line in lines if (entry := _ENTRY.fullmatch(line))]
     ranges = [(name, int(first), int(count)) for name, first, count in map(re.Match.groups, entries)]
     return [(name, range(first, first + count)) for name, first, count in ranges if count]
 

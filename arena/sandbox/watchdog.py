@@ -13,11 +13,11 @@ from typing import NamedTuple
 from arena.sandbox.contents import hold_more
 from arena.sandbox.grades import MIB, Bounds
 
-RELAXED, ALERT, ALARMED = 0.5, 0.1, 0.03
+_RELAXED, _ALERT, ALARMED = 0.5, 0.1, 0.03
 """Seconds until the next check if less than a quarter of the allowed memory is in use, less than half, or more."""
 ENTRIES = 10_000
 """Largest number of files and folders in a bot's temporary folder, whatever their size."""
-SANDBOX_TASKS = 4
+_SANDBOX_TASKS = 4
 """Number of tasks (processes and threads) that the sandbox itself needs; they do not count as the bot's."""
 
 
@@ -42,11 +42,11 @@ def look(processes: Sequence[int], bounds: Bounds, scratch: Path | None) -> tupl
     resident = sum(map(_resident, processes))
     if resident > limit and sum(map(_proportional, processes)) > limit:
         return out_of_memory(bounds), 0.0
-    if sum(map(_tasks, processes)) > bounds.tasks + SANDBOX_TASKS:
+    if sum(map(_tasks, processes)) > bounds.tasks + _SANDBOX_TASKS:
         return Excess(f"had more than {bounds.tasks} processes and threads"), 0.0
     if scratch is not None and hold_more([scratch], bounds.disk_mib * MIB, ENTRIES):
         return Excess(f"wrote more than {bounds.disk_mib} MiB or {ENTRIES:,} temporary files, or hid some"), 0.0
-    return None, RELAXED if resident < limit / 4 else ALERT if resident < limit / 2 else ALARMED
+    return None, _RELAXED if resident < limit / 4 else _ALERT if resident < limit / 2 else ALARMED
 
 
 def _resident(process: int) -> int:

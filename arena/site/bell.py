@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 
-SILENCE = 20.0
+_SILENCE = 20.0
 """Seconds after which a stream says that it is still there, or else proxies would close it."""
 
 
@@ -20,9 +20,9 @@ class Bell:
         rung.set()
 
     async def wait(self) -> bool:
-        """Wait until it rings, `SILENCE` at most; return whether it did."""
+        """Wait until it rings, `_SILENCE` at most; return whether it did."""
         try:
-            await asyncio.wait_for(self._rung.wait(), SILENCE)
+            await asyncio.wait_for(self._rung.wait(), _SILENCE)
         except TimeoutError:
             return False
         return True

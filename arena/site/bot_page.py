@@ -17,14 +17,14 @@ if TYPE_CHECKING:
     from sqlite_utils import Database
     from starlette.requests import Request
 
-LISTED = 20
+_LISTED = 20
 """Matches that are listed."""
 
 
 def page(db: Database, request: Request, _: bool) -> Made:
     """Make the page of a version or, by a bot's name alone, of its newest version."""
     version = store.bots.find(db, request.path_params["bot"])
-    card = bot_card(db, version, LISTED)
+    card = bot_card(db, version, _LISTED)
     banned = store.journal.bans(db).get(version.name)
     return Made(
         render(

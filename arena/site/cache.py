@@ -20,9 +20,9 @@ QUICK = 0.1
 """Seconds that a page may take to be made again at every change of the home."""
 SHARE = 0.1
 """Part of the time that is spent on making a slower page again and again while a ladder changes it."""
-LONGEST = 2_000
+_LONGEST = 2_000
 """Bytes of a query, at most."""
-OVERHEAD = 1_000
+_OVERHEAD = 1_000
 """Bytes that a kept page takes besides, about."""
 
 
@@ -60,7 +60,7 @@ class Pages:
     async def answer(self, request: Request, make: Make) -> Response:
         """Answer a request for a page, with 304 if the browser has it already."""
         query = request.scope["query_string"]
-        if len(query) > LONGEST:
+        if len(query) > _LONGEST:
             return Response("The address is too long.\n", 414)
         # not request.url: what stands behind a # is no part of that, but of the query
         address: bytes = request.scope["path"].encode(errors="surrogateescape") + b"?" + query
@@ -109,4 +109,4 @@ class Pages:
 
 def _size(address: bytes, page: Page) -> int:
     """Return how many bytes a kept page takes, about."""
-    return OVERHEAD + len(address) + len(page.body)
+    return _OVERHEAD + len(address) + len(page.body)

@@ -27,7 +27,7 @@ RESERVED = 4 * BACKLOG + 128
 """
 MOST = 10_000
 """Connections at most, however many files there may be."""
-QUIET = 60.0
+_QUIET = 60.0
 """Seconds between two lines about the same trouble."""
 _LACKS = {errno.EMFILE, errno.ENFILE, errno.ENOBUFS, errno.ENOMEM}
 
@@ -110,14 +110,14 @@ def protocol() -> Callable[..., Connection]:
 
 def say_little(loop: asyncio.AbstractEventLoop) -> None:
     """Let a loop print one line a minute, not a traceback for each connection, when there are no files left."""
-    said = -QUIET
+    said = -_QUIET
 
     def handle(loop: asyncio.AbstractEventLoop, context: dict[str, Any]) -> None:
         nonlocal said
         error = context.get("exception")
         if not (isinstance(error, OSError) and error.errno in _LACKS):
             return loop.default_exception_handler(context)
-        if time.monotonic() - said >= QUIET:
+        if time.monotonic() - said >= _QUIET:
             said = time.monotonic()
             logging.getLogger("uvicorn.error").error("no connection can be accepted now: %s", error.strerror)
         return None

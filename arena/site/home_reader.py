@@ -15,7 +15,7 @@ from ladder import store
 if TYPE_CHECKING:
     from sqlite_utils import Database
 
-READERS = 2
+_READERS = 2
 """Threads that read for pages. More would wait for each other: what takes long is arithmetic, and that is Python."""
 LOOK = 1.0
 """Seconds between two looks at whether anything changed."""
@@ -40,7 +40,7 @@ class Home:
         self._look = look
         self._seen, self._looked = Seen("", {}), 0.0
         self._looking: asyncio.Task[None] | None = None
-        self._readers = [_Reader(folder) for _ in range(READERS)]
+        self._readers = [_Reader(folder) for _ in range(_READERS)]
         self._watcher = _Reader(folder)
 
     async def seen(self) -> Seen:

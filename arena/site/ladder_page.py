@@ -23,15 +23,15 @@ if TYPE_CHECKING:
     from sqlite_utils import Database
     from starlette.requests import Request
 
-LISTED = 6
+_LISTED = 6
 """Matches of each kind that are listed."""
 SELECTED = 200
 """Matches that the page of matches lists at most."""
 LARGEST_CROSS = 40
 """Bots in the cross table at most: a larger one is no picture any more."""
-SORTS = ("rank", "bot", "rating", "mu", "sigma", "settled", "points", "matches", "forfeits")
+_SORTS = ("rank", "bot", "rating", "mu", "sigma", "settled", "points", "matches", "forfeits")
 """Columns by which the leaderboard can be sorted."""
-RISING = ("rank", "bot", "sigma")
+_RISING = ("rank", "bot", "sigma")
 """Columns that are sorted from the least on."""
 
 
@@ -53,7 +53,7 @@ def page(db: Database, request: Request, running: bool) -> Made:
             cross=_cross(board),
             places=board.places or {},
             largest=LARGEST_CROSS,
-            matches=ladder_matches(db, ladder, LISTED),
+            matches=ladder_matches(db, ladder, _LISTED),
             titles=store.journal.titles(db),
             hash=None if now.to_play else store.ratings.kept_hash(db, ladder),
             chosen=ladder.seed_text is not None,
@@ -71,7 +71,7 @@ def _table(board: Leaderboard, request: Request) -> dict[str, Any]:
     return {
         "bots": len(bots),
         "rows": _sorted(_wanted(bots, wanted), sort),
-        "sort": sort if sort in SORTS else "rank",
+        "sort": sort if sort in _SORTS else "rank",
         "wanted": wanted,
         "centre": centre_of(bots, board.zero),
         "settled_centre": settled_centre(bots, board.zero),
@@ -127,11 +127,11 @@ def _wanted(bots: Sequence[RankedBot], names: str) -> Sequence[RankedBot]:
 
 def _sorted(bots: Sequence[RankedBot], column: str) -> Sequence[RankedBot]:
     """Return the bots by a column; those without a value come last."""
-    if column not in SORTS:
+    if column not in _SORTS:
         return bots
     known = [bot for bot in bots if getattr(bot, column) is not None]
     return [
-        *sorted(known, key=lambda bot: _value(bot, column), reverse=column not in RISING),
+        *sorted(known, key=lambda bot: _value(bot, column), reverse=column not in _RISING),
         *[bot for bot in bots if getattr(bot, column) is None],
     ]
 

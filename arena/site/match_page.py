@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 
     from arena.replay.document import Document
 
-HTML, JSON = "text/html; charset=utf-8", "application/json"
+_HTML, _JSON = "text/html; charset=utf-8", "application/json"
 
 
 def page(db: Database, request: Request, _: bool) -> Made:
@@ -65,13 +65,13 @@ def _why_not(match: store.Match, error: Exception) -> str:
 def download(db: Database, request: Request, _: bool) -> Made:
     """Make the page of a match that needs nothing else."""
     match, shown = _found(db, request)
-    return _file(match_page(match_replay(shown, _caution(match))), f"{match.id}.html", HTML)
+    return _file(match_page(match_replay(shown, _caution(match))), f"{match.id}.html", _HTML)
 
 
 def document(db: Database, request: Request, _: bool) -> Made:
     """Make the document of a match."""
     match, shown = _found(db, request)
-    return _file(_json(shown), f"{match.id}.json", JSON)
+    return _file(_json(shown), f"{match.id}.json", _JSON)
 
 
 def find_kept(home: Path, number: str) -> Document:
@@ -90,12 +90,12 @@ def kept_page(shown: Document) -> Made:
 
 def download_kept(shown: Document) -> Made:
     """Make the page of a match of no ladder that needs nothing else."""
-    return _file(match_page(match_replay(shown)), f"{shown.match}.html", HTML)
+    return _file(match_page(match_replay(shown)), f"{shown.match}.html", _HTML)
 
 
 def document_kept(shown: Document) -> Made:
     """Make the document of a match of no ladder."""
-    return _file(_json(shown), f"{shown.match}.json", JSON)
+    return _file(_json(shown), f"{shown.match}.json", _JSON)
 
 
 def log(db: Database, request: Request, _: bool) -> Made:

@@ -20,7 +20,7 @@ from arena.site.patches import patch
 from arena.site.rendering import render
 
 STATIC = Path(__file__).with_name("static")
-BOARDS = "/boards/"
+_BOARDS = "/boards/"
 """Where the site has the boards that games of other packages bring."""
 
 
@@ -76,13 +76,13 @@ def _board(name: str) -> str | None:
     ours = f"boards/{name.replace('-', '_')}.js"
     if (STATIC / ours).exists():
         return f"/static/{ours}"
-    return f"{BOARDS}{name}.js" if games.game(name).board else None
+    return f"{_BOARDS}{name}.js" if games.game(name).board else None
 
 
 def static_text(address: str) -> str:
     """Return the text of a script or style by its address in the site."""
-    if address.startswith(BOARDS):
-        return games.game(address.removeprefix(BOARDS).removesuffix(".js")).board
+    if address.startswith(_BOARDS):
+        return games.game(address.removeprefix(_BOARDS).removesuffix(".js")).board
     return _static(address.removeprefix("/static/"))
 
 

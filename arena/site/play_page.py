@@ -28,11 +28,11 @@ if TYPE_CHECKING:
 
     from arena.site.home_reader import Home
 
-FIRST_GAME, FIRST_BOT = "buttons", "planner"
+_FIRST_GAME, _FIRST_BOT = "buttons", "planner"
 """What is proposed."""
-LISTED = 10
+_LISTED = 10
 """Unrated matches that are listed, the latest ones."""
-HAS_FORMS = {"Referrer-Policy": "same-origin"}
+_HAS_FORMS = {"Referrer-Policy": "same-origin"}
 """Headers of a page with forms that send: with no referrer at all, browsers would not say where a form comes from."""
 
 
@@ -40,7 +40,7 @@ def form(db: Database, request: Request, _: bool, *, home: Path) -> Made:
     """Make the page that asks what to play, against whom, and where to sit. Raises NotFound."""
     asked = request.query_params
     try:
-        game = games.game(asked.get("game", FIRST_GAME))
+        game = games.game(asked.get("game", _FIRST_GAME))
     except games.UnknownGame as error:
         raise store.NotFound(str(error)) from None
     page = render(
@@ -49,17 +49,17 @@ def form(db: Database, request: Request, _: bool, *, home: Path) -> Made:
         players=next((each for each in game.seats if str(each) == asked.get("players")), game.seats[0]),
         games={name: games.game(name).title for name in games.names()},
         bots=opponents(db, game),
-        first=FIRST_BOT,
-        kept=kept_matches(home, LISTED),
+        first=_FIRST_BOT,
+        kept=kept_matches(home, _LISTED),
     )
-    return Made(page, more=HAS_FORMS)
+    return Made(page, more=_HAS_FORMS)
 
 
 class Unseated(ValueError):
     """Error for a form that asks for what cannot be played; the message says why."""
 
 
-def seating(db: Database, asked: Mapping[str, Sequence[str]]) -> Seating:
+def _seating(db: Database, asked: Mapping[str, Sequence[str]]) -> Seating:
     """Return what a form asks for. Only bots of the home can be named, and no file.
 
     Raises Unseated and UnknownGame.
@@ -94,7 +94,7 @@ class Play:
     async def _sit_down(self, request: Request) -> Response:
         asked = await _sent(request)
         try:
-            wanted = await self._home.read(lambda db: seating(db, asked))
+            wanted = await self._home.read(lambda db: _seating(db, asked))
         except (Unseated, games.UnknownGame) as error:
             return told(400, "This cannot be played", str(error))
         except store.StoreError:
@@ -119,7 +119,9 @@ class Play:
         game = self._table(request).seating.game
         scripts = [*step_scripts(game), "/static/table.js"]
         page = render("table.html", game=games.game(game), scripts=scripts, address=request.url.path)
-        return Response(page, headers={"Cache-Control": "no-store", **HAS_FORMS}, media_type="text/html; charset=utf-8")
+        return Response(
+            page, headers={"Cache-Control": "no-store", **_HAS_FORMS}, media_type="text/html; charset=utf-8"
+        )
 
     async def _events(self, request: Request) -> Response:
         table = self._table(request)

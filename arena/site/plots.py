@@ -13,10 +13,10 @@ if TYPE_CHECKING:
     from arena.reports.history_report import BotHistory, RatingHistory
     from arena.reports.leaderboard_report import Estimate
 
-WIDTH, HEIGHT = 800, 320
-LEFT, RIGHT, TOP, BOTTOM = 44, 150, 10, 34
+_WIDTH, HEIGHT = 800, 320
+_LEFT, _RIGHT, _TOP, _BOTTOM = 44, 150, 10, 34
 """Space around a plot for its axes and, on the right, for names."""
-COLOURS = 5
+_COLOURS = 5
 """Colours of bots: `--seat-0` and so on. After the last one they begin anew, so bots are also named at their lines."""
 BANDED = 6
 """Lines that have bands at most: more bands would hide each other."""
@@ -50,7 +50,7 @@ def rating_history(history: RatingHistory) -> Markup:
     first = min(bot.points[0].matches for bot in lines)
     plot = _Plot(first, history.matches, min(values), max(values), banded=len(lines) <= BANDED)
     drawn = [*plot.axes(), *(part for number, bot in enumerate(lines) for part in plot.line(number, bot))]
-    return _svg(WIDTH, HEIGHT, "Ratings over the matches of the ladder", [*drawn, *plot.names(lines)])
+    return _svg(_WIDTH, HEIGHT, "Ratings over the matches of the ladder", [*drawn, *plot.names(lines)])
 
 
 def _svg(width: int, height: int, label: str, parts: Sequence[str]) -> Markup:
@@ -64,7 +64,7 @@ def _band(mu: float, sigma: float) -> tuple[float, float]:
 
 def _class(number: int) -> str:
     """Name the colour and the dashes of a line: no two lines have both in common."""
-    return f"line-{number % COLOURS} dash-{(number + number // COLOURS) % COLOURS}"
+    return f"line-{number % _COLOURS} dash-{(number + number // _COLOURS) % _COLOURS}"
 
 
 class _Plot:
@@ -76,20 +76,20 @@ class _Plot:
         self._low, self._high = low, max(high, low + 1)
 
     def x(self, matches: float) -> float:
-        return round(LEFT + (WIDTH - LEFT - RIGHT) * (matches - self._first) / (self._last - self._first), 1)
+        return round(_LEFT + (_WIDTH - _LEFT - _RIGHT) * (matches - self._first) / (self._last - self._first), 1)
 
     def y(self, value: float) -> float:
         inside = min(max(value, self._low), self._high)
-        return round(HEIGHT - BOTTOM - (HEIGHT - TOP - BOTTOM) * (inside - self._low) / (self._high - self._low), 1)
+        return round(HEIGHT - _BOTTOM - (HEIGHT - _TOP - _BOTTOM) * (inside - self._low) / (self._high - self._low), 1)
 
     def axes(self) -> Iterator[str]:
         for value in _ticks(self._low, self._high):
             y = self.y(value)
-            yield f'<path class="grid" d="M{LEFT},{y}H{WIDTH - RIGHT}"/>'
-            yield f'<text x="{LEFT - 6}" y="{y + 4}" text-anchor="end">{value:+zg}</text>'
+            yield f'<path class="grid" d="M{_LEFT},{y}H{_WIDTH - _RIGHT}"/>'
+            yield f'<text x="{_LEFT - 6}" y="{y + 4}" text-anchor="end">{value:+zg}</text>'
         for value in _ticks(self._first, self._last):
             yield f'<text x="{self.x(value)}" y="{HEIGHT - 16}" text-anchor="middle">{value:,.0f}</text>'
-        middle = (LEFT + WIDTH - RIGHT) / 2
+        middle = (_LEFT + _WIDTH - _RIGHT) / 2
         yield f'<text x="{middle}" y="{HEIGHT - 2}" text-anchor="middle">rated matches of the ladder</text>'
 
     def line(self, number: int, bot: BotHistory) -> Iterator[str]:
@@ -109,8 +109,8 @@ class _Plot:
             last += NAMES_APART
             y = min(max(end + 4, free), last)
             free = y + NAMES_APART
-            yield f'<path class="line {_class(number)}" d="M{WIDTH - RIGHT + 4},{y - 4}h16"/>'
-            yield f'<text x="{WIDTH - RIGHT + 24}" y="{y}">{escape(bot.bot[:20])}</text>'
+            yield f'<path class="line {_class(number)}" d="M{_WIDTH - _RIGHT + 4},{y - 4}h16"/>'
+            yield f'<text x="{_WIDTH - _RIGHT + 24}" y="{y}">{escape(bot.bot[:20])}</text>'
 
 
 def _ticks(low: float, high: float) -> list[float]:

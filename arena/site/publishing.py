@@ -33,8 +33,8 @@ from ladder import store
 if TYPE_CHECKING:
     from sqlite_utils import Database
 
-PACKAGE = Path(__file__).parent.parent
-FRONT = "/"
+_PACKAGE = Path(__file__).parent.parent
+_FRONT = "/"
 
 Make: TypeAlias = "Callable[[Database, Request, bool], Made | bytes]"
 """Function that makes a page from the database, or reads a file that is no page."""
@@ -62,7 +62,7 @@ class Found(NamedTuple):
 def kinds(most: int) -> Sequence[Kind]:
     """Return the kinds of addresses that become files, if at most so many matches of each ladder do."""
     return (
-        Kind(FRONT, "index.html", front_page.page),
+        Kind(_FRONT, "index.html", front_page.page),
         Kind("/ladder/{ladder}", "ladder/{ladder}.html", ladder_page.page),
         Kind("/ladder/{ladder}/seats", "ladder/{ladder}/seats.html", ladder_page.seats),
         Kind("/ladder/{ladder}/matches", "ladder/{ladder}/matches.html", partial(ladder_page.matches, most=most)),
@@ -119,7 +119,7 @@ class _Site:
         Nobody is led to what is not there yet: new pages come first, then those that were there and lead to them, the
         front last.
         """
-        left = deque([FRONT, *(f"/match/{id}" for id in self._annulled)])
+        left = deque([_FRONT, *(f"/match/{id}" for id in self._annulled)])
         seen = {*left}
         while left:
             new = [address for address in self._put(left.popleft()) if address not in seen]
@@ -223,7 +223,7 @@ def _digest(db: Database, match_id: str, titles: Mapping[str, str]) -> str:
 @cache
 def _arena() -> str:
     """Return a digest of the arena's own files: another version of it may show the same match in another way."""
-    packages = (PACKAGE, PACKAGE.with_name("ladder"))
+    packages = (_PACKAGE, _PACKAGE.with_name("ladder"))
     files = [path for package in packages for path in sorted(package.rglob("*.*")) if path.suffix != ".pyc"]
     return sha256(b"".join(sha256(path.read_bytes()).digest() for path in files if path.is_file())).hexdigest()
 

@@ -37,12 +37,12 @@ def _environment() -> Environment:
         lstrip_blocks=True,
     )
     made.filters |= {
-        "by_rank": by_rank,
-        "called": called,
+        "by_rank": _by_rank,
+        "called": _called,
         "count": "{:,}".format,
         "format": formatted,
         "milliseconds": words.milliseconds,
-        "moment": moment,
+        "moment": _moment,
         "more_groups": words.more_groups,
         "pace": words.pace,
         "percent": words.percent,
@@ -62,7 +62,7 @@ def render(template: str, **given: Any) -> str:
     return _environment().get_template(template).render(given, plays=PLAYS.get())
 
 
-def called(label: str, title: str | None) -> str:
+def _called(label: str, title: str | None) -> str:
     """Return a bot as people see it: by its label, behind the name that it was given for people, if any."""
     return printable(label if title is None else f"{title} ({label})")
 
@@ -77,7 +77,7 @@ def when(seconds: float | None) -> str:
     return "never" if seconds is None else datetime.fromtimestamp(seconds, UTC).strftime("%Y-%m-%d %H:%M UTC")
 
 
-def moment(seconds: float) -> str:
+def _moment(seconds: float) -> str:
     """Return a point in time as short text, for lists."""
     return datetime.fromtimestamp(seconds, UTC).strftime("%d %b %H:%M")
 
@@ -89,7 +89,7 @@ def probability(value: float) -> str:
     return "more than 99.9 %" if value > 0.5 else "less than 0.1 %"
 
 
-def by_rank(ranks: Sequence[int]) -> Sequence[int]:
+def _by_rank(ranks: Sequence[int]) -> Sequence[int]:
     """Return the seats in the order of their ranks."""
     return sorted(range(len(ranks)), key=ranks.__getitem__)
 

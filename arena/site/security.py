@@ -13,9 +13,9 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from arena.site.rendering import PLAYS
 
-LOCAL = frozenset({"127.0.0.1", "localhost", "[::1]"})
-EVERYWHERE = frozenset({"0.0.0.0", "::"})
-POLICY = (
+_LOCAL = frozenset({"127.0.0.1", "localhost", "[::1]"})
+_EVERYWHERE = frozenset({"0.0.0.0", "::"})
+_POLICY = (
     "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; connect-src 'self';"
     " base-uri 'none'; form-action 'self'; frame-ancestors 'none'"
 )
@@ -23,8 +23,8 @@ FORM = "application/x-www-form-urlencoded"
 LARGEST = 4096
 """Bytes that can be sent at once."""
 _HOST = re.compile(r"(?P<name>\[[0-9a-f:.]+\]|[^:\[\]]+)(:[0-9]*)?")
-HEADERS = {
-    "Content-Security-Policy": POLICY,
+_HEADERS = {
+    "Content-Security-Policy": _POLICY,
     "Cache-Control": "no-cache",  # ask whether it has changed, or a new arena would be shown by old scripts
     "X-Content-Type-Options": "nosniff",
     "Referrer-Policy": "no-referrer",
@@ -44,8 +44,8 @@ class Guard:
     def __init__(self, site: ASGIApp, host: str, *, plays: bool = False) -> None:
         self._site = site
         self._plays = plays
-        self._names = LOCAL | names(host)
-        self._any_address = host in EVERYWHERE
+        self._names = _LOCAL | names(host)
+        self._any_address = host in _EVERYWHERE
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Handle a request."""
@@ -56,7 +56,7 @@ class Guard:
         async def guarded(message: Message) -> None:
             if message["type"] == "http.response.start":
                 headers = MutableHeaders(scope=message)
-                for name, value in HEADERS.items():
+                for name, value in _HEADERS.items():
                     headers.setdefault(name, value)
             await send(message)
 
@@ -71,7 +71,7 @@ class Guard:
             return PlainTextResponse(only, 400, {"Connection": "close"})
         if scope["method"] not in ("GET", "HEAD") and not self._is_for_forms(scope):
             return PlainTextResponse("This page can only be read.\n", 405, {"Allow": "GET, HEAD"})
-        host = hostname(headers.get("host", ""))
+        host = _hostname(headers.get("host", ""))
         if host not in self._names and not (self._any_address and _is_address(host)):
             return PlainTextResponse("This site has another name: ask for it by the address that was printed.\n", 421)
         return _refused_form(headers) if scope["method"] == "POST" else None
@@ -96,7 +96,7 @@ def _refused_form(headers: Headers) -> PlainTextResponse | None:
     return None
 
 
-def hostname(host: str) -> str:
+def _hostname(host: str) -> str:
     """Return the name in a Host header, without its port; an address of IPv6 stays in brackets.
 
     Empty for what is no name: the name of no site.
@@ -107,7 +107,7 @@ def hostname(host: str) -> str:
 
 def names(host: str) -> Set[str]:
     """Return the names by which a site is called that listens at a host."""
-    if host in EVERYWHERE:
+    if host in _EVERYWHERE:
         own = socket.gethostname().lower()
         return {own, f"{own}.local"}
     return {f"[{host.lower()}]" if ":" in host else host.lower()}

@@ -17,7 +17,7 @@ from arena.site import connections
 from arena.site.app import Site
 from arena.site.tables import Tables
 
-GRACE = 2
+_GRACE = 2
 """Seconds that answers in progress have when the site ends."""
 _STOPS = (signal.SIGINT, signal.SIGTERM)
 
@@ -78,7 +78,7 @@ def config(site: Site) -> uvicorn.Config:
         ws="none",
         loop="arena.loops:new_loop",
         backlog=connections.BACKLOG,
-        timeout_graceful_shutdown=GRACE,
+        timeout_graceful_shutdown=_GRACE,
     )
 
 

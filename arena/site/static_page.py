@@ -9,7 +9,7 @@ from posixpath import dirname, relpath
 from typing import NamedTuple, TypeAlias
 from urllib.parse import urldefrag, urljoin
 
-POLICY = (
+_POLICY = (
     "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; base-uri 'none'; form-action 'none'"
 )
 """The Content-Security-Policy of a file; a browser takes the folder for the site, on a server and on a disk."""
@@ -30,7 +30,7 @@ class StaticPage(NamedTuple):
     leads_to: tuple[str, ...]
 
 
-def static_page(page: str, address: str, file_of: FileOf, policy: str = POLICY) -> StaticPage:
+def static_page(page: str, address: str, file_of: FileOf, policy: str = _POLICY) -> StaticPage:
     """Return the page at an address as a file.
 
     Elements with the attribute `data-served` are left out; none may be in another one of its kind. A link to an address

@@ -31,8 +31,8 @@ if TYPE_CHECKING or sys.version_info < (3, 14):
 else:
     from compression import zstd
 
-MAX_NAME = 200
-MAX_DEPTH = 16
+_MAX_NAME = 200
+_MAX_DEPTH = 16
 _HEADERS = 16 * 1024 * 1024
 """Bytes that the headers and padding of a tar file may take in addition to its content."""
 _UTF_8 = 0x800
@@ -137,8 +137,8 @@ def _problem(name: str, parts: list[str]) -> str | None:
         return "leads out of its folder"
     if not all(map(_is_plain, "".join(parts))) or "\\" in name:
         return "has characters other than printable ASCII without backslash, and Latin letters"
-    if len(name.encode()) > MAX_NAME or len(parts) > MAX_DEPTH:
-        return f"is too long: {MAX_NAME} characters and {MAX_DEPTH} levels are allowed"
+    if len(name.encode()) > _MAX_NAME or len(parts) > _MAX_DEPTH:
+        return f"is too long: {_MAX_NAME} characters and {_MAX_DEPTH} levels are allowed"
     return None
 
 

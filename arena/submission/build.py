@@ -26,15 +26,15 @@ from arena.submission.program import Program, command, environment, walk
 from arena.submission.program_store import tree_digest
 from arena.suggest import short
 
-LAST_LINES = 10
+_LAST_LINES = 10
 """Lines at the end of a log that are shown when a build fails."""
 LOOKED_AT = 100
 """Lines at the end of a log in which tools are looked for that a command missed."""
-LAST_BYTES = 16384
+_LAST_BYTES = 16384
 """Bytes at the end of a log in which these lines are looked for."""
 SHOWN = 2.0
 """Seconds after which people are shown what a command is doing."""
-COMMAND, LINE = 20, 80
+_COMMAND, _LINE = 20, 80
 """Characters shown of a running command, and of the latest line of its output."""
 _GLANCE = 0.05
 """Seconds between two checks of a running command."""
@@ -79,7 +79,7 @@ def build(program: Program, log: Path, sandbox: Sandbox, building: Building, cac
             building.say(f"building {program.name}: {shlex.join(words)}")
             notes.write(f"$ {shlex.join(words)}\n".encode())
             notes.flush()
-            show = _Showing(building.show, f"building {program.name}: {_cut(shlex.join(words), COMMAND)}", log)
+            show = _Showing(building.show, f"building {program.name}: {_cut(shlex.join(words), _COMMAND)}", log)
             if problem := _problem(words, place, show):
                 for line in _last_lines(log):
                     building.say(f"  | {line}")
@@ -115,7 +115,7 @@ class _Showing:
         if self._log.stat().st_size == self._before:
             return ""
         latest = next((line.strip() for line in reversed(_last_lines(self._log)) if line.strip()), "")
-        return f": {_cut(latest, LINE)}"
+        return f": {_cut(latest, _LINE)}"
 
 
 def _lacking(words: Sequence[str], sandbox: Sandbox) -> str:
@@ -142,9 +142,9 @@ def _missed(log: Path) -> str:
     return f", since this machine has no {', '.join(names)}: {tools.to_install(names)}" if names else ""
 
 
-def _last_lines(log: Path, most: int = LAST_LINES) -> list[str]:
+def _last_lines(log: Path, most: int = _LAST_LINES) -> list[str]:
     with log.open("rb") as printed:
-        printed.seek(max(0, log.stat().st_size - LAST_BYTES))
+        printed.seek(max(0, log.stat().st_size - _LAST_BYTES))
         return printed.read().decode(errors="replace").splitlines()[-most:]
 
 

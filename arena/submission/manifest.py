@@ -15,7 +15,7 @@ from arena.suggest import short
 from arena_bot.text import decoded
 
 MAX_MANIFEST = 64 * 1024
-BEYOND = 10**9
+_BEYOND = 10**9
 """Exclusive upper bound of limits: no machine has so much of anything, and messages have room for smaller numbers."""
 _ALIKE = str.maketrans({"0": "o", "1": "l", "i": "l", ".": "-", "_": "-"})
 
@@ -37,8 +37,8 @@ class Needs(msgspec.Struct, forbid_unknown_fields=True, frozen=True):
     How much of it a bot may have is decided by whoever runs the arena: `Sandbox.allowed`.
     """
 
-    memory_mib: Annotated[int, msgspec.Meta(ge=LEAST.memory_mib, lt=BEYOND)] | None = None
-    tasks: Annotated[int, msgspec.Meta(ge=LEAST.tasks, lt=BEYOND)] | None = None
+    memory_mib: Annotated[int, msgspec.Meta(ge=LEAST.memory_mib, lt=_BEYOND)] | None = None
+    tasks: Annotated[int, msgspec.Meta(ge=LEAST.tasks, lt=_BEYOND)] | None = None
 
 
 DEFAULT_NEEDS = Needs()

@@ -8,7 +8,7 @@ import unicodedata
 from pathlib import Path
 
 NAME = re.compile(r"[a-z0-9][a-z0-9._-]{0,31}")
-LONGEST = 32
+_LONGEST = 32
 ALLOWED = "1 to 32 of a-z 0-9 . _ -, beginning with a letter or digit"
 _SPELLED = str.maketrans(
     {
@@ -33,7 +33,7 @@ def proposed(text: str) -> str | None:
         return None
     words = re.sub(r"[^a-z0-9._]+", "-", plain)
     name = re.sub(r"[._]*-[._-]*", "-", words).strip("._-")
-    return name if 0 < len(name) <= LONGEST else None
+    return name if 0 < len(name) <= _LONGEST else None
 
 
 def spelled(path: Path) -> Path:

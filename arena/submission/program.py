@@ -200,14 +200,14 @@ def _single_file(path: Path, name: str | None, plays: Sequence[str]) -> Program:
         _check_machine(path, str(path))
         run = (f"./{path.name}",)
     else:
-        raise no_program(path)
+        raise _no_program(path)
     if path.stat().st_size > MAX_BYTES:
         raise too_large(str(path))
     name = name_from(path.stem) if name is None else name
     return program(name, plays, run, path.parent.resolve(), (Path(path.name),))
 
 
-def no_program(path: Path) -> BadSubmission:
+def _no_program(path: Path) -> BadSubmission:
     """Return the error for a file that is no kind of bot."""
     from arena.submission.archive import READERS  # imported here, because it imports five libraries
 

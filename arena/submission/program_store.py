@@ -16,8 +16,8 @@ from arena.submission.manifest import BadSubmission, Manifest, load
 from arena.submission.program import Program, digest, files_in, is_executable, walk
 from arena.suggest import short
 
-MAX_FILES = 50_000
-MAX_BYTES = 1024 * 1024 * 1024
+_MAX_FILES = 50_000
+_MAX_BYTES = 1024 * 1024 * 1024
 """Size of what a build made."""
 
 
@@ -91,8 +91,8 @@ def tree_digest(root: Path) -> str:
     Raises BadSubmission if there is too much, for links that lead out, and for anything but files and links.
     """
     paths = sorted(walk(root, without=set()))
-    if len(paths) > MAX_FILES or sum(path.lstat().st_size for path in paths) > MAX_BYTES:
-        raise BadSubmission(f"its build left more than {MAX_FILES:,} files or {MAX_BYTES // 2**20} MiB")
+    if len(paths) > _MAX_FILES or sum(path.lstat().st_size for path in paths) > _MAX_BYTES:
+        raise BadSubmission(f"its build left more than {_MAX_FILES:,} files or {_MAX_BYTES // 2**20} MiB")
     total = sha256()
     for path in paths:
         what, content = _file_or_link(root, path)

@@ -9,13 +9,13 @@ from collections.abc import Callable
 GROWTH = 16
 """How many times as many groups the next block may have: how long one takes is known from a few groups only."""
 
-PIECE = 2_000
+_PIECE = 2_000
 """Groups that are planned at once, at least, by a run that ends at some time: a fraction of a second."""
 
-SPARED = 0.2
+_SPARED = 0.2
 """Part of the time left that a run which must not be late leaves unplanned each time: its blocks grow smaller."""
 
-TINY = 1e-6
+_TINY = 1e-6
 """Seconds that a group takes at least."""
 
 
@@ -70,7 +70,7 @@ class Budget:
         By time, that is half of what was played so far: then planning never takes long beside playing.
         """
         if self.seconds is not None:
-            return max(PIECE, played // seats // 2)
+            return max(_PIECE, played // seats // 2)
         if self.matches is None:
             return sys.maxsize
         piece = max(0, (self.matches - played) // seats)
@@ -91,8 +91,8 @@ class Budget:
         if self._start is None:
             return first if left > 0 else 0
         if self.is_hard:
-            left *= 1 - SPARED
-        return int(min(GROWTH * self._groups, (left - self._start) / max(self._each, TINY)))
+            left *= 1 - _SPARED
+        return int(min(GROWTH * self._groups, (left - self._start) / max(self._each, _TINY)))
 
     def learn(self, groups: int, seconds: float, thought: float, workers: int) -> None:
         """Take in that a block took so many seconds, in which its bots thought for so many in all."""

@@ -24,7 +24,7 @@ LineUp: TypeAlias = tuple[int, ...]
 ATTEMPTS = 3
 """How often a group with a void match is played, as a whole, before it counts as void."""
 
-FIRST_BLOCK = 32
+_FIRST_BLOCK = 32
 """Number of groups in the first block; they are begun before anything can be decided."""
 
 HOPELESS = 10
@@ -141,7 +141,7 @@ class _Plan:
     def phase(self) -> list[Task]:
         """Return matches of which no two share a seed; none if everything has been played."""
         if self._taken == len(self._planned):
-            self._grow(max(FIRST_BLOCK, len(self._planned)))
+            self._grow(max(_FIRST_BLOCK, len(self._planned)))
         groups = range(self._taken, len(self._planned))
         return [self._task(group, len(self._played[group])) for group in groups if not self._is_over(group)]
 

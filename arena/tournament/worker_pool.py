@@ -27,13 +27,13 @@ CHUNK = 4
 """Number of matches dealt to a worker at a time, in turn, until each worker has enough."""
 FIRST_BACKLOG = 128
 """Number of matches that a worker may hold before its speed is known."""
-BACKLOG_SECONDS = 5.0
+_BACKLOG_SECONDS = 5.0
 """How many seconds the matches a worker holds should last: enough to fill frames, and no worker idle at the end."""
-SLOW = 0.05
+_SLOW = 0.05
 """Seconds a match: a bot that needs more may be what a phase waits for at its end."""
-WORTH = 128
+_WORTH = 128
 """Number of matches for which it is always worth starting the bots in one more worker."""
-START = 1.0
+_START = 1.0
 """Seconds of a core that it takes to start one bot, while all cores are busy."""
 HICCUP = 2.0
 """Seconds within which several complaints of workers that the machine is too busy count as one."""
@@ -41,17 +41,17 @@ QUIET = 10.0
 """Seconds without such a complaint after which one more worker plays."""
 LOSSES = 3
 """How often hosts may be lost while they hold a match, before it is played apart from all others."""
-STARTLESS = frozenset({VoidReason.NO_STARTS, VoidReason.SANDBOX})
+_STARTLESS = frozenset({VoidReason.NO_STARTS, VoidReason.SANDBOX})
 """Reasons for which a match is void that did not even begin."""
 MANY_STARTLESS = 8
 """Deliveries in a row without a match that began, after which a run stops: a bad moment uses up no schedule."""
-TOO_BUSY = (VoidReason.OVERLOAD, VoidReason.NO_STARTS)
+_TOO_BUSY = (VoidReason.OVERLOAD, VoidReason.NO_STARTS)
 """Reasons that say that fewer workers would do better."""
 ALONE = 2
 """How often hosts may then be lost while they play it, before it is void."""
 DEATHS = 8
 """Number of matches that may each kill a worker, with no result in between, before that is an error."""
-MANY = 1_000_000
+_MANY = 1_000_000
 """More workers than there are: a phase is worth all of them."""
 
 
@@ -104,7 +104,7 @@ class DealtWorker:
         """Adapt the backlog to the worker's speed, leaving out the time to the first delivery, which is its start."""
         now = time.monotonic()
         if self._heard is not None and now > self._heard:
-            wanted = BACKLOG_SECONDS * played / (now - self._heard)
+            wanted = _BACKLOG_SECONDS * played / (now - self._heard)
             self.backlog = int(min(2000, max(CHUNK, 0.7 * self.backlog + 0.3 * wanted)))
         self._heard = now
 
@@ -204,7 +204,7 @@ class Workers:
         self._hosts = hosts
         self._of_host: dict[Host, HostWorkers] = {}
         self._all_play = all_play
-        self._enough = MANY
+        self._enough = _MANY
         """Number of workers that the phase is worth."""
         self._logs: list[Logged | Piece] = []
         self.trouble = Trouble()
@@ -272,7 +272,7 @@ class Workers:
         until there is one.
         """
         self._bury()
-        self._enough = self._worth(tasks) if isinstance(tasks, Sequence) else MANY
+        self._enough = self._worth(tasks) if isinstance(tasks, Sequence) else _MANY
         stock, hands = self._apart(tasks)
         while not self._stopped:
             self._see_hosts()
@@ -429,14 +429,14 @@ class Workers:
         if delivery.played:
             self._killers.clear()
         self.learn(delivery.trouble)
-        if any(played.is_void_by(reason) for played in delivery.played for reason in TOO_BUSY):
+        if any(played.is_void_by(reason) for played in delivery.played for reason in _TOO_BUSY):
             worker.host.width.narrow()
         self._logs += delivery.logs
         return _counted(delivery.played)
 
     def _note_starts(self, dealt: Mapping[str, Task], results: Sequence[Played]) -> None:
         """Count a delivery of which no match began: one failed start may keep many matches from beginning."""
-        voids = [played.void for played in results if played.void is not None and played.void.reason in STARTLESS]
+        voids = [played.void for played in results if played.void is not None and played.void.reason in _STARTLESS]
         if len(voids) < len(results):
             self._startless = None
         elif voids:
@@ -470,9 +470,9 @@ class Workers:
         """Return about how many seconds a match lasts if a bot may hold up the phase; else, or if unknown, 0."""
         digests = [entrant.digest for entrant in task.lineup]
         slowest = max((self._pace.get(digest, 0.0) for digest in digests), default=0.0)
-        if slowest > SLOW:
+        if slowest > _SLOW:
             return slowest
-        return SLOW if any(map(self.trouble.plays_singly, digests)) else 0.0
+        return _SLOW if any(map(self.trouble.plays_singly, digests)) else 0.0
 
     def _worth(self, tasks: Sequence[Task]) -> int:
         """Return how many workers the matches are worth, as each starts the bots: all if a bot is slow or unknown.
@@ -482,10 +482,10 @@ class Workers:
         """
         count = Counter(entrant.digest for task in tasks for entrant in task.lineup)
         if self._all_play or not count or not count.keys() <= self._pace.keys() or any(map(self._lasts, tasks)):
-            return MANY
+            return _MANY
         thinking = max(self._pace[digest] * matches for digest, matches in count.items())
-        best = math.sqrt(thinking * self.jobs / (START * len(count)))
-        return max(1, len(tasks) // WORTH, int(best))
+        best = math.sqrt(thinking * self.jobs / (_START * len(count)))
+        return max(1, len(tasks) // _WORTH, int(best))
 
     def learn(self, trouble: Trouble) -> None:
         """Add to what is known of bots, and tell workers of new second chances and retirements.

@@ -18,7 +18,7 @@ from arena.referee.seat import BotSeat
 Line: TypeAlias = tuple[int | None, str]
 """The number of the decision that a line belongs to, None if it belongs to none, and the line."""
 
-TAG = re.compile(rb"\x1e(\d{1,10})(?::(\d{1,10}))?(?: (.*))?", re.DOTALL)
+_TAG = re.compile(rb"\x1e(\d{1,10})(?::(\d{1,10}))?(?: (.*))?", re.DOTALL)
 """A tagged line: the byte 30, the number of the match on the stream, and perhaps that of the decision."""
 HALF = 30 * 1024
 """Bytes kept of the first, and again of the last, that a bot prints in a match; with `LATE` they are 64 KiB."""
@@ -195,7 +195,7 @@ class ProcessLog:
         return self._spent <= A_SECOND
 
     def _sort(self, line: bytes) -> None:
-        if (tag := TAG.fullmatch(line)) is not None:
+        if (tag := _TAG.fullmatch(line)) is not None:
             number, decision = int(tag[1]), int(tag[2]) if tag[2] else None
             if held := self._held.get(number):
                 held.add(decision, _cut_off(tag[3] or b""))
@@ -250,7 +250,7 @@ def _text(line: bytes) -> str:
 
 def readable(line: str) -> str:
     """Return a printed line with its tag in words."""
-    if (tag := TAG.fullmatch(line.encode("utf-8", "surrogatepass"))) is None:
+    if (tag := _TAG.fullmatch(line.encode("utf-8", "surrogatepass"))) is None:
         return line
     where = f"match {int(tag[1])}" + (f", decision {int(tag[2])}" if tag[2] else "")
     return f"{where}: {(tag[3] or b'').decode('utf-8', 'surrogatepass')}"

@@ -35,11 +35,11 @@ Args = ParamSpec("Args")
 GRACE = 1.0
 """Seconds between the end of a stream and that of its process, or the other way round, that are waited before the
 verdict; and between Goodbye and the end of a process."""
-WANTED_MEMORY = re.compile(
+_WANTED_MEMORY = re.compile(
     r"\bMemoryError\b|OutOfMemoryError|heap out of memory|bad_alloc|memory allocation of \d+ bytes"
 )
 """What the last words of runtimes are when they are refused memory."""
-KILLED = 5.0
+_KILLED = 5.0
 """Seconds that a killed process may take to end; one that takes longer hangs in the kernel and is left to it."""
 
 
@@ -132,7 +132,7 @@ class Bot:
             self.host.waiting(self, self._service.address, self._service.token)
             return
         try:
-            check_program(self.entrant)
+            _check_program(self.entrant)
         except OSError as error:
             self.fault(Forfeit.START, f"cannot be run: {error}")
             return
@@ -229,7 +229,7 @@ class Bot:
         """End the process and all it started, and wait for that."""
         if self._process is not None:
             self._process.kill()
-            await self._exit_within(KILLED)
+            await self._exit_within(_KILLED)
 
     async def close(self) -> None:
         """End the process and all it started, close its socket, remove its directory."""
@@ -324,7 +324,7 @@ class Bot:
             how = f"the process {self._process.exit_in_words()}"
             if (excess := self._process.excess) is not None:
                 reason, how = Forfeit.OOM if excess.is_memory else Forfeit.CRASH, excess.what
-            elif WANTED_MEMORY.search("\n".join(self._process.last_lines()[-3:])):
+            elif _WANTED_MEMORY.search("\n".join(self._process.last_lines()[-3:])):
                 reason, how = Forfeit.OOM, f"{how}, out of memory: {self._bounds.memory_mib} MiB are allowed"
         if self.stream is None:
             forgot = how.endswith("exited with code 0") and self.entrant.command[0] == sys.executable
@@ -370,7 +370,7 @@ class Bot:
         return self._process.usage() if self._process is not None and self._process.running else None
 
 
-def check_program(entrant: Entrant) -> None:
+def _check_program(entrant: Entrant) -> None:
     """Check that there is such a program, and a folder for it to run in. Raises OSError."""
     if not os.path.isdir(entrant.cwd):
         raise FileNotFoundError(errno.ENOENT, os.strerror(errno.ENOENT), entrant.cwd)

@@ -9,7 +9,7 @@ from collections.abc import Callable
 from arena.referee.match import Fault, Forfeit
 from arena.sandbox.cpu_usage import Usage
 
-INTERVAL = 0.1
+_INTERVAL = 0.1
 """Seconds between two looks at what was used. By so much, on each processor, a bot may exceed its limit unseen."""
 
 
@@ -48,7 +48,7 @@ class CpuWatch:
             self._timer = None
 
     def _watch(self) -> None:
-        self._timer = self._loop.call_later(INTERVAL, self._look)
+        self._timer = self._loop.call_later(_INTERVAL, self._look)
 
     def _look(self) -> None:
         self._timer = None

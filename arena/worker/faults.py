@@ -17,7 +17,7 @@ FAILED_STARTS = 2
 LACKING_STARTS = 3
 """Starts in a row that a version which has started before may fail for want of something of the machine's, by its own
 last words, before they count as failed: words can be made up."""
-LACKS = re.compile(
+_LACKS = re.compile(
     "No space left on device|Too many open files|Cannot allocate memory|Resource temporarily unavailable"
     "|can't start new thread|unable to create (new )?native thread|pthread_create failed"
 )
@@ -73,7 +73,7 @@ class FaultPolicy:
 
         None if there is no such line, or if the version has never started or has said so too often.
         """
-        lacks = next((line for line in reversed(said) if LACKS.search(line)), None)
+        lacks = next((line for line in reversed(said) if _LACKS.search(line)), None)
         if lacks is None or digest not in self._have_started:
             return None
         self._lacking_starts[digest] += 1

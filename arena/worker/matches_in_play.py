@@ -256,7 +256,7 @@ class Matches:
         if not table.at:
             self._void(playing, Void(VoidReason.NOBODY))
             return
-        seats = tuple(seat_record(table, seat) for seat in range(table.match.seats))
+        seats = tuple(_seat_record(table, seat) for seat in range(table.match.seats))
         played = Played(task.id, outcome, None, tuple(table.match.choices), seats, self._conditions())
         self._end(playing, outcome, played)
 
@@ -277,7 +277,7 @@ class Matches:
         return playing
 
 
-def seat_record(table: Table, seat: Seat) -> SeatRecord:
+def _seat_record(table: Table, seat: Seat) -> SeatRecord:
     """Collect what is kept of a seat when its match has ended."""
     at = table.at.get(seat)
     evidence = table.evidence.get(seat)

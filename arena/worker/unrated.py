@@ -20,7 +20,7 @@ from arena.worker.worker import Worker
 
 Waiting: TypeAlias = Callable[[str, str, str], None]
 """Called with the label, address and token of an external bot, which somebody else is to start."""
-REPORT_SECONDS = 0.5
+_REPORT_SECONDS = 0.5
 """Seconds that a batch lasts, about, and so the time between two reports of progress."""
 
 
@@ -76,7 +76,7 @@ def play(
     while not stop() and (batch := list(islice(waiting, size))):
         begun = time.monotonic()
         results = worker.play(batch, stop=stop)
-        size = max(1, min(2 * size, int(size * REPORT_SECONDS / (time.monotonic() - begun))))
+        size = max(1, min(2 * size, int(size * _REPORT_SECONDS / (time.monotonic() - begun))))
         played |= {result.id: result for result in results}
         report(len(played), len(wanted))
         if worker.logs:

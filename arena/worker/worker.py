@@ -31,13 +31,13 @@ from arena.worker.jobs import Command, Delivery, Key, Link, Played, Task, Troubl
 from arena.worker.matches_in_play import Matches, MatchInPlay
 from arena.worker.queue import Queue, Queues
 
-AS_BEFORE = 1.0
+_AS_BEFORE = 1.0
 """Seconds for which the machine starts bots, or none, as it did when that was tried: many bots may fail at once."""
-GATHERING = 0.1
+_GATHERING = 0.1
 """Seconds for which results gather before they are delivered together."""
 IN_FLIGHT = 768
 """Matches a process holds at most, whatever it offers: full frames cost less, until the processor's caches are full."""
-IN_PYTHON = 256
+_IN_PYTHON = 256
 """How many it usually holds without the core: in Python matches are more objects, and fill the caches earlier."""
 
 
@@ -67,7 +67,7 @@ class Worker:
         self.sandbox = sandbox
         self.logs = logs
         self._sorts_logs = sorts_logs
-        self._in_flight = in_flight or (IN_FLIGHT if core() is not None else IN_PYTHON)
+        self._in_flight = in_flight or (IN_FLIGHT if core() is not None else _IN_PYTHON)
         self._waiting = waiting
         self._runner = asyncio.Runner(loop_factory=new_loop)
         self._loop = self._runner.get_loop()
@@ -159,7 +159,7 @@ class Worker:
             while not closed:
                 await self._some_news(None)
                 if self._matches:
-                    await asyncio.sleep(GATHERING)
+                    await asyncio.sleep(_GATHERING)
                 if (delivery := await self._delivery()) is not None:
                     # A thread, since clocks go on here while the other end is busy writing.
                     await self._loop.run_in_executor(None, link.send, delivery)
@@ -388,7 +388,7 @@ class Worker:
     async def _why_none_starts(self) -> Void | None:
         """Start the control, one at a time, unless that was done just now; return why a match is void if it fails."""
         async with self._controlling:
-            if self._loop.time() >= self._controlled + AS_BEFORE:
+            if self._loop.time() >= self._controlled + _AS_BEFORE:
                 why = await control.why_none_starts(self._root, self)
                 self._nothing_starts = None if why is None else Void(VoidReason.NO_STARTS, why)
                 self._controlled = self._loop.time()

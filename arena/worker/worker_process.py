@@ -21,7 +21,7 @@ from arena.sandbox.process import die_with_parent
 if TYPE_CHECKING:
     from multiprocessing.connection import Connection
 
-ROOM = 1 << 16
+_ROOM = 1 << 16
 """Bytes that lie in a pipe."""
 
 
@@ -38,7 +38,7 @@ class _Popen(popen_spawn_posix.Popen):
         until, child_w = os.pipe()
         child_r, tell = os.pipe()
         try:
-            if len(told) > ROOM:
+            if len(told) > _ROOM:
                 fcntl.fcntl(tell, fcntl.F_SETPIPE_SZ, len(told))
             with open(tell, "wb", closefd=False) as pipe:
                 pipe.write(told)

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
 FEW = 10 * GATHERED
 """Matches that are added to the stored sums sooner than all groups are read."""
-SUMMED = 3
+_SUMMED = 3
 """Most seats with which every two pairs of a group have a bot in common."""
 _IS_RATED = "m.ladder = ? AND m.status = 'done' AND m.seq < (SELECT folded FROM ladders WHERE id = m.ladder)"
 
@@ -60,7 +60,7 @@ def shares_now(db: Database, ladder: Ladder, labels: Iterable[str]) -> Shares:
     together, too, and are in no sum.
     """
     begin, end = gap(db, ladder)
-    if ladder.key.seats > SUMMED or end - begin > FEW:
+    if ladder.key.seats > _SUMMED or end - begin > FEW:
         return of_ladder(db, ladder)
     return shares(db, ladder, labels, unstored(db, ladder))
 

@@ -12,10 +12,10 @@ import stat
 from contextlib import suppress
 from pathlib import Path
 
-FILES = ("arena.db", "arena.db-wal", "arena.db-shm", "arena.db-lock", "arena.lock")
+_FILES = ("arena.db", "arena.db-wal", "arena.db-shm", "arena.db-lock", "arena.lock")
 UNRATED = "unrated"
-FOLDERS = ("bots", "builds", "built", "caches", "sources", UNRATED)
-OTHERS = stat.S_IRWXG | stat.S_IRWXO
+_FOLDERS = ("bots", "builds", "built", "caches", "sources", UNRATED)
+_OTHERS = stat.S_IRWXG | stat.S_IRWXO
 
 _log = logging.getLogger(__name__)
 
@@ -37,10 +37,10 @@ def close_home(home: Path) -> None:
     """
     folder = home.resolve()
     was_open = _is_open(folder)
-    opened = [path for path in (*_own(folder), *(home / name for name in (*FILES, *FOLDERS))) if _is_open(path)]
+    opened = [path for path in (*_own(folder), *(home / name for name in (*_FILES, *_FOLDERS))) if _is_open(path)]
     for path in opened:
         with suppress(OSError):
-            path.chmod(stat.S_IMODE(path.lstat().st_mode) & ~OTHERS)
+            path.chmod(stat.S_IMODE(path.lstat().st_mode) & ~_OTHERS)
     shown = f"look into {str(home)!r}, also at the seeds of dice"
     if any(map(_is_open, opened)):
         _log.warning("other users can %s: let its owner chmod it to 700", shown)
@@ -51,7 +51,9 @@ def close_home(home: Path) -> None:
 def _own(folder: Path) -> list[Path]:
     """Return the folder in a list, or an empty list if it contains anything that the arena did not put there."""
     try:
-        foreign = [name for name in os.listdir(folder) if not (name in FOLDERS or name.lstrip(".").startswith("arena"))]
+        foreign = [
+            name for name in os.listdir(folder) if not (name in _FOLDERS or name.lstrip(".").startswith("arena"))
+        ]
     except OSError:
         return [folder]
     return [] if foreign else [folder]
@@ -67,4 +69,4 @@ def _is_open(path: Path) -> bool:
     except OSError:
         return False
     shared = stat.S_ISDIR(mode) and mode & stat.S_ISVTX
-    return bool(mode & OTHERS) and not (shared or stat.S_ISLNK(mode))
+    return bool(mode & _OTHERS) and not (shared or stat.S_ISLNK(mode))

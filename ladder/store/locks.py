@@ -14,7 +14,7 @@ from pathlib import Path
 
 PATIENCE = 30.0
 """Seconds that a write waits for other writes."""
-LONGEST_PAUSE = 0.01
+_LONGEST_PAUSE = 0.01
 """Seconds between two tries of a write that waits, at most."""
 
 
@@ -84,7 +84,7 @@ def turn(database: Path) -> Iterator[int]:
 
 def let_others_in() -> None:
     """Pause between two of many long writes, for longer than others pause who wait: else they never had a turn."""
-    time.sleep(1.5 * LONGEST_PAUSE)
+    time.sleep(1.5 * _LONGEST_PAUSE)
 
 
 def _wait_for(lock: int) -> None:
@@ -96,7 +96,7 @@ def _wait_for(lock: int) -> None:
             if time.monotonic() > deadline:
                 raise TimeoutError from None
         time.sleep(pause)
-        pause = min(2 * pause, LONGEST_PAUSE)
+        pause = min(2 * pause, _LONGEST_PAUSE)
 
 
 def note(lock: int, stored: int) -> None:

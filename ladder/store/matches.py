@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 ATTEMPTS = 3
 """Void attempts after which a match is unplayable."""
-PACED = 200
+_PACED = 200
 """Number of matches that say how long a bot thinks."""
 
 
@@ -268,13 +268,13 @@ def _unpacked(row: dict[str, Any]) -> SeatOutcome:
 def pace(db: Database, ladder: Ladder, label: str) -> Pace | None:
     """Return how long a bot thinks in matches like those of a ladder; None if it has played none.
 
-    It is computed from `PACED` of its matches of the same game and number of seats, in any ladder.
+    It is computed from `_PACED` of its matches of the same game and number of seats, in any ladder.
     """
     key = ladder.key
     (matches, seconds, decisions) = db.execute(
         "SELECT count(*), sum(think_total), sum(decisions) FROM (SELECT s.think_total, s.decisions"
         " FROM seats s JOIN matches m ON m.id = s.match JOIN ladders l ON l.id = m.ladder"
         " WHERE s.version = ? AND m.status = 'done' AND l.game = ? AND l.seats = ? LIMIT ?)",
-        [label, key.game, key.seats, PACED],
+        [label, key.game, key.seats, _PACED],
     ).fetchone()
     return Pace(seconds / matches, decisions / matches) if matches else None

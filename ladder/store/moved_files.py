@@ -8,8 +8,8 @@ from __future__ import annotations
 from pathlib import Path
 from typing import NamedTuple
 
-LOG = "-wal"
-INDEX = "-shm"
+_LOG = "-wal"
+_INDEX = "-shm"
 
 
 class _Id(NamedTuple):
@@ -31,7 +31,7 @@ class Files(NamedTuple):
     @classmethod
     def at(cls, path: Path) -> Files:
         """Return the files that exist now. Raises OSError where looking is not allowed."""
-        (database, content), (log, _), (index, _) = map(_look, (path, _beside(path, LOG), _beside(path, INDEX)))
+        (database, content), (log, _), (index, _) = map(_look, (path, _beside(path, _LOG), _beside(path, _INDEX)))
         return cls(database, log, index, content if log else None)
 
     def change(self, path: Path, *, writes_alone: bool) -> Change | None:
@@ -45,12 +45,12 @@ class Files(NamedTuple):
         if now.database != self.database:
             back = f"put back the file that was there, {_or_not(path)}"
             return Change(f"{path} was replaced while it was in use: {back}", is_elsewhere=True)
-        for name, here, before in ((LOG, now.log, self.log), (INDEX, now.log_index, self.log_index)):
+        for name, here, before in ((_LOG, now.log, self.log), (_INDEX, now.log_index, self.log_index)):
             if here != before:
                 lost = "run the command again, which says if anything was lost"
                 return Change(f"{_beside(path, name)} was taken away while it was in use: {lost}")
         if writes_alone and now.content != self.content:
-            without = f"without {path.name}{LOG}, {path.name}{INDEX} and {path.name}-lock"
+            without = f"without {path.name}{_LOG}, {path.name}{_INDEX} and {path.name}-lock"
             said = f"{path} was overwritten while it was in use: put a backup in its place, {without}, {_or_not(path)}"
             return Change(said, is_mixed=True)
         return None

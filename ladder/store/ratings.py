@@ -80,7 +80,7 @@ def provisional(db: Database, ladder: Ladder) -> list[Row]:
     """
     begin, _ = rateable_range(db, ladder)
     now = standings(db, ladder) if begin else {}  # with begin 0 stored standings are outdated: all is rated anew
-    early = list(_finished(db, ladder, begin, sys.maxsize, ARRIVAL))
+    early = list(_finished(db, ladder, begin, sys.maxsize, _ARRIVAL))
     for _, _, seats in early:
         now |= _rated(now, seats, ladder.draw_probability)
     return _rows(db, now) if early else []
@@ -183,12 +183,12 @@ def _forget(db: Database, ladder: Ladder) -> None:
         db.execute(f"DELETE FROM {table} WHERE ladder = ?", [ladder.id])
 
 
-SCHEDULE, ARRIVAL = "m.seq", "(SELECT rowid FROM replays WHERE match = m.id)"
+_SCHEDULE, _ARRIVAL = "m.seq", "(SELECT rowid FROM replays WHERE match = m.id)"
 """Orders of matches, as SQL."""
 
 
 def _finished(
-    db: Database, ladder: Ladder, begin: int, end: int, order: str = SCHEDULE
+    db: Database, ladder: Ladder, begin: int, end: int, order: str = _SCHEDULE
 ) -> Iterator[tuple[int, str, list[Placed]]]:
     rows = db.execute(
         "SELECT m.seq, m.id, s.version, s.rank, s.forfeit IS NOT NULL FROM matches m JOIN seats s ON s.match = m.id"

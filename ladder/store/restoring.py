@@ -33,20 +33,20 @@ from ladder.store.home import make_file
 if TYPE_CHECKING:
     from sqlite_utils import Database
 
-LONGEST_VALUE = 64 << 20
+_LONGEST_VALUE = 64 << 20
 """Bytes of the longest text or replay that is read: far more than a match of any game takes."""
 PATIENCE = 60.0
 """Seconds that reading a database may take in any case."""
-SLOWEST = 1 << 20
+_SLOWEST = 1 << 20
 """Bytes that are read in each further second, at least; a disk that is worth copying from reads fifty times as many."""
 STEPS = 100_000
 """Steps of SQLite between two looks at the clock: about a millisecond."""
 
-TYPED = {"seed_text", "who", "why", "title", "subject"}
+_TYPED = {"seed_text", "who", "why", "title", "subject"}
 """Columns of what people typed, which may be any text: whoever prints it makes it printable."""
-QUOTED = {"evidence", "voids", "run"}
+_QUOTED = {"evidence", "voids", "run"}
 """Columns of JSON with what bots and machines said, and what people call their files; the same holds for it."""
-JSON = {"games", "options", "limits", "bots", "field", "rated_by", "ratings", "counts"}
+_JSON = {"games", "options", "limits", "bots", "field", "rated_by", "ratings", "counts"}
 """Columns of JSON in which the arena writes names and numbers."""
 
 _WHOLE = re.compile("-?[0-9]{1,4300}")  # Python reads no longer ones
@@ -60,9 +60,9 @@ def open_copy(path: Path) -> Iterator[Database]:
     reading takes too long or a value is too long.
     """
     with one_line(path), closing(connect(path, "mode=ro" + alone(path))) as db:
-        end = time.monotonic() + PATIENCE + path.stat().st_size / SLOWEST
+        end = time.monotonic() + PATIENCE + path.stat().st_size / _SLOWEST
         db.conn.set_progress_handler(lambda: time.monotonic() > end, STEPS)
-        db.conn.setlimit(sqlite3.SQLITE_LIMIT_LENGTH, LONGEST_VALUE)
+        db.conn.setlimit(sqlite3.SQLITE_LIMIT_LENGTH, _LONGEST_VALUE)
         try:
             check_origin(db, path)
             db.execute("PRAGMA ignore_check_constraints = ON")  # a stranger's may take hours; the new database has ours
@@ -142,14 +142,14 @@ def _checked(table: str, columns: list[str], row: tuple[Any, ...]) -> tuple[Any,
 
 
 def _is_ours(column: str, text: str) -> bool:
-    if column in TYPED:
+    if column in _TYPED:
         return True
     if column == "score":
         return _WHOLE.fullmatch(text) is not None
-    if column not in JSON | QUOTED:
+    if column not in _JSON | _QUOTED:
         return text.isprintable()
     try:
-        return _is_printable(json.loads(text)) or column in QUOTED
+        return _is_printable(json.loads(text)) or column in _QUOTED
     except (ValueError, RecursionError):
         return False
 

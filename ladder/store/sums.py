@@ -26,19 +26,19 @@ from ladder.trueskill_ratings import BETA
 if TYPE_CHECKING:
     from sqlite_utils import Database
 
-KEPT = 3
+_KEPT = 3
 """Notable matches that are kept of each kind, for each version of a ladder."""
-SURPRISE = 0.6745
+_SURPRISE = 0.6745
 """Least value of an upset: the better bot was expected to be placed before the other in three matches of four."""
 LOST, WON, NARROW, FORFEIT = "lost", "won", "narrow", "forfeit"
 """Kinds of notable matches: lost to a weaker bot or won against a stronger one, as far as the ratings after the match
 tell (the value is how many standard deviations that was off); lost by little (less the difference of scores); forfeited
 (the later, the more notable)."""
-DIGITS = 15
+_DIGITS = 15
 """Longest score, in characters, that can be part of a narrow loss: longer ones are not exact as a `value`."""
 GATHERED = 200
 """Rated matches that a run lets gather before it adds them: many together cost less."""
-ADDED_AT_ONCE = 10_000
+_ADDED_AT_ONCE = 10_000
 """Matches that one transaction adds at most, so that others who write do not wait long."""
 
 COLUMNS = {
@@ -76,7 +76,7 @@ def add_rated(
         if not (matches := _add_some(db, ladder)):
             break
         report(matches)
-        if matches == ADDED_AT_ONCE:
+        if matches == _ADDED_AT_ONCE:
             let_others_in()
 
 
@@ -94,7 +94,7 @@ def gap(db: Database, ladder: Ladder) -> tuple[int, int]:
 def _add_some(db: Database, ladder: Ladder) -> int:
     with write(db):
         begin, end = gap(db, ladder)
-        end = min(end, begin + ADDED_AT_ONCE)
+        end = min(end, begin + _ADDED_AT_ONCE)
         if begin < end:
             _gathered(db, ladder, begin, end).save(db, ladder.id)
             db.execute("UPDATE ladders SET summed = ? WHERE id = ?", [end, ladder.id])
@@ -166,9 +166,9 @@ class Sums:
                 if seat.forfeit:
                     self._note(seat.version, FORFEIT, _Noted(seq, seq, None))
         best = seats[ranks.index(min(ranks))]
-        if not best.forfeit and len(best.score) <= DIGITS:
+        if not best.forfeit and len(best.score) <= _DIGITS:
             for seat in fair:
-                if seat.rank and len(seat.score) <= DIGITS:
+                if seat.rank and len(seat.score) <= _DIGITS:
                     gap = abs(int(best.score) - int(seat.score))
                     self._note(seat.version, NARROW, _Noted(-gap, seq, best.version))
         self._add_upsets(seq, fair, ratings)
@@ -194,7 +194,7 @@ class Sums:
                 continue
             better, worse = (one, other) if one.rank < other.rank else (other, one)
             (mu, sigma), (mu_, sigma_) = ratings[worse.version], ratings[better.version]
-            if mu > mu_ and (gap := (mu - mu_) / _spread(sigma, sigma_)) >= SURPRISE:
+            if mu > mu_ and (gap := (mu - mu_) / _spread(sigma, sigma_)) >= _SURPRISE:
                 for key, other_ in (((worse.version, LOST), better.version), ((better.version, WON), worse.version)):
                     noted = _Noted(gap, seq, other_)
                     found[key] = max(noted, found.get(key, noted))
@@ -205,7 +205,7 @@ class Sums:
         noted = self._notable[version, kind]
         noted.append(match)
         if len(noted) > 100:
-            noted[:] = nlargest(KEPT, noted)
+            noted[:] = nlargest(_KEPT, noted)
 
     def save(self, db: Database, ladder_id: str) -> None:
         """Add these sums to the stored ones."""
@@ -225,7 +225,7 @@ class Sums:
         for key, added in self._notable.items():
             where = "ladder = ? AND version = ? AND kind = ?"
             known = db.execute(f"SELECT value, seq, other FROM notable WHERE {where}", [ladder_id, *key])
-            best = nlargest(KEPT, [*(_Noted(*row) for row in known), *added])
+            best = nlargest(_KEPT, [*(_Noted(*row) for row in known), *added])
             db.execute(f"DELETE FROM notable WHERE {where}", [ladder_id, *key])
             db.conn.executemany(
                 "INSERT INTO notable (ladder, version, kind, value, seq, other) VALUES (?, ?, ?, ?, ?, ?)",
@@ -236,7 +236,7 @@ class Sums:
         """Yield each table and the rows that it has if nothing but these sums is stored, without the ladder."""
         for table, sums in self._tables().items():
             yield table, sorted((*key, *values) for key, values in sums.items())
-        notable = [(key, each) for key, noted in self._notable.items() for each in nlargest(KEPT, noted)]
+        notable = [(key, each) for key, noted in self._notable.items() for each in nlargest(_KEPT, noted)]
         yield "notable", sorted((*key, noted.seq, noted.value, noted.other) for key, noted in notable)
 
     def _tables(self) -> dict[str, Mapping[Any, list[int]]]:

@@ -16,10 +16,10 @@ from ladder.store.records import Ladder
 if TYPE_CHECKING:
     from sqlite_utils import Database
 
-SMALLEST_MS, BUCKETS = 0.01, 128
+_SMALLEST_MS, _BUCKETS = 0.01, 128
 """The first bucket is up to 0.01 ms, as exact as replays are, and each further one reaches 2^¼ times as far. The last
 has everything from 8 hours on."""
-EDGES = [SMALLEST_MS * 2 ** (number / 4) for number in range(BUCKETS - 1)]
+EDGES = [_SMALLEST_MS * 2 ** (number / 4) for number in range(_BUCKETS - 1)]
 """Where buckets end, in milliseconds."""
 READ_AT_ONCE = 1000
 """Replays that one transaction reads, so that others who write do not wait long."""

@@ -22,7 +22,7 @@ LOOKED_AT = 2_000
 """Matches, the newest ones, from which it is seen how fast a ladder goes, and which are the latest."""
 FEW = 10
 """Matches from which it is seen how fast a slow ladder goes."""
-RECENT = 60.0
+_RECENT = 60.0
 """Seconds before the last result that say how fast a ladder goes, at most."""
 PAGE = 500
 """Rows of the history that are read at once."""
@@ -120,7 +120,7 @@ def speed(db: Database, ladder: Ladder) -> float | None:
         )
     ]
     last = max(finished, default=0.0)
-    late = [moment for moment in finished if moment > last - RECENT]
+    late = [moment for moment in finished if moment > last - _RECENT]
     if len(late) < FEW:  # of a slow ladder more time is looked at
         late = sorted(finished)[-FEW:]
     first = min(late, default=last)
