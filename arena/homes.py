@@ -8,7 +8,7 @@ import shlex
 from collections.abc import Iterator, Sequence, Set
 from pathlib import Path
 
-HERE = Path(".arena")
+HOME_NAME = Path(".arena")
 """The home in the current folder; it is made there if no folder above has one either."""
 
 
@@ -16,24 +16,24 @@ class ForeignHome(Exception):
     """Error for a home of another user that nobody named; the message says how to name it."""
 
 
-def found() -> Path:
+def nearest_home() -> Path:
     """Return the nearest home of this folder and those above, or else `HERE`. Raises as `check_owner` does."""
-    home = next(_homes_above(), HERE)
+    home = next(_homes_above(), HOME_NAME)
     check_owner(home, trusted())
     return home
 
 
 def _homes_above() -> Iterator[Path]:
     """Yield every home of this folder and of those above, the nearest first, whoever owns them."""
-    if os.path.isdir(HERE):
-        yield HERE
+    if os.path.isdir(HOME_NAME):
+        yield HOME_NAME
     try:
         folder = Path.cwd()
     except FileNotFoundError:  # the current folder was removed
         return
     for above in folder.parents:
-        if os.path.isdir(above / HERE):  # and if it may be looked at
-            yield above / HERE
+        if os.path.isdir(above / HOME_NAME):  # and if it may be looked at
+            yield above / HOME_NAME
 
 
 def trusted() -> Set[int]:
@@ -54,14 +54,14 @@ def check_owner(home: Path, users: Set[int]) -> None:
         return
     if strange := [owner for owner in owners if owner not in users]:
         named = f"--home {shlex.quote(str(home))} or ARENA_HOME"
-        own = "another folder" if home == HERE else f"--home {HERE} for one of your own"
+        own = "another folder" if home == HOME_NAME else f"--home {HOME_NAME} for one of your own"
         whose = f"{str(home)!r} belongs to another user ({_name(strange[0])}), and nobody named it"
         raise ForeignHome(f"{whose}: say {named} to use it all the same, or {own}")
 
 
 def hidden(home: Path) -> Sequence[str]:
     """Return the folders that no bot may see: the home in use, and every other one that could be meant here."""
-    homes = {home, HERE, Path(os.environ.get("ARENA_HOME") or HERE), *_homes_above()}
+    homes = {home, HOME_NAME, Path(os.environ.get("ARENA_HOME") or HOME_NAME), *_homes_above()}
     return [str(each.resolve()) for each in homes]
 
 

@@ -25,7 +25,9 @@ _SETTLED = 0.0001
 _ROUNDS = 10
 
 
-def rate(ratings: Sequence[tuple[float, float]], ranks: Sequence[int], environment: Any) -> list[tuple[float, float]]:
+def rate_ranks(
+    ratings: Sequence[tuple[float, float]], ranks: Sequence[int], environment: Any
+) -> list[tuple[float, float]]:
     """Return mu and sigma of each player after a match; they stand in the order of their ranks, the best first.
 
     `environment` is a `trueskill.TrueSkill` with tau = 0. Raises what its `rate` raises when digits do not suffice.

@@ -19,14 +19,14 @@ from typing import NamedTuple, TypeAlias
 from ladder.extrapolation import Extrapolation
 from ladder.trueskill_ratings import BETA, NEW, Rating
 
-Outcome: TypeAlias = tuple[tuple[str, int], ...]
+GroupOutcome: TypeAlias = tuple[tuple[str, int], ...]
 """(label, rank) of the bots of a match, by rank and then by label."""
-Progress: TypeAlias = Callable[[int, int], None]
+SettlingProgress: TypeAlias = Callable[[int, int], None]
 """Callback for progress: how many passes are done, and how many there are at most."""
 
 PASSES = 500
 """Largest number of passes; most ladders need 15 to 30."""
-ENOUGH = 1e-6
+CLOSE_ENOUGH = 1e-6
 """Passes end when one moves no centred mu and no sigma further than this."""
 _STEP = 0.5
 """Part of its way that a pass goes: two bots that each closed the whole gap between them would swap it for ever."""
@@ -45,33 +45,33 @@ _FAR = 35.0
 _log = logging.getLogger(__name__)
 
 
-class Normal(NamedTuple):
+class SettledNormal(NamedTuple):
     """A normal distribution in the form that products need: its mean times its precision, and its precision."""
 
     tau: float
     pi: float
 
-    def times(self, other: Normal, power: float = 1.0) -> Normal:
+    def times(self, other: SettledNormal, power: float = 1.0) -> SettledNormal:
         """Return the product with a power of another distribution; -1 divides."""
-        return Normal(self.tau + power * other.tau, self.pi + power * other.pi)
+        return SettledNormal(self.tau + power * other.tau, self.pi + power * other.pi)
 
-    def blurred(self, variance: float) -> Normal:
+    def blurred(self, variance: float) -> SettledNormal:
         """Return the distribution of the sum with noise of this variance."""
         kept = 1 / (1 + variance * self.pi)
-        return Normal(self.tau * kept, self.pi * kept)
+        return SettledNormal(self.tau * kept, self.pi * kept)
 
 
-NOTHING = Normal(0.0, 0.0)
-PRIOR = Normal(0.0, NEW.sigma**-2)
+NOTHING = SettledNormal(0.0, 0.0)
+PRIOR = SettledNormal(0.0, NEW.sigma**-2)
 
 
-def outcome(labels: Sequence[str], ranks: Sequence[int]) -> Outcome:
+def outcome(labels: Sequence[str], ranks: Sequence[int]) -> GroupOutcome:
     """Return a match as the fit counts it, without the seats."""
     return tuple(sorted(zip(labels, ranks, strict=True), key=lambda placed: (placed[1], placed[0])))
 
 
 def fit(
-    matches: Mapping[Outcome, int], draw_probability: float, report: Progress = lambda _done, _most: None
+    matches: Mapping[GroupOutcome, int], draw_probability: float, report: SettlingProgress = lambda _done, _most: None
 ) -> dict[str, Rating]:
     """Return the rating of every bot, by label, from the number of times of each outcome.
 
@@ -88,7 +88,7 @@ def fit(
         if state is plain:
             extrapolation.forget()
         moved = max(_moved(before.ratings, after.ratings) for after in (plain, state))
-        if moved <= ENOUGH:
+        if moved <= CLOSE_ENOUGH:
             break
     else:
         _log.warning("the settled ratings still move by %.2g after %d passes", moved, PASSES)
@@ -100,7 +100,7 @@ class _State(NamedTuple):
 
     said: array[float]
     """Message of each factor to its bots: their tau and pi, all in one array."""
-    skills: dict[str, Normal]
+    skills: dict[str, SettledNormal]
     ratings: dict[str, Rating]
 
 
@@ -131,11 +131,11 @@ def _further(factors: Sequence[_Factor], plain: _State, mixed: array[float]) -> 
     )
 
 
-def _of_each(factors: Sequence[_Factor], said: array[float]) -> Iterator[tuple[_Factor, list[Normal]]]:
+def _of_each(factors: Sequence[_Factor], said: array[float]) -> Iterator[tuple[_Factor, list[SettledNormal]]]:
     """Yield each factor with its messages to its bots."""
     parts = iter(said)
     for factor in factors:
-        yield factor, [Normal(tau, pi) for tau, pi in islice(zip(parts, parts, strict=True), len(factor.bots))]
+        yield factor, [SettledNormal(tau, pi) for tau, pi in islice(zip(parts, parts, strict=True), len(factor.bots))]
 
 
 def _moves(before: _State, after: _State) -> list[float]:
@@ -145,7 +145,7 @@ def _moves(before: _State, after: _State) -> list[float]:
     return means + [math.log(old.pi / new.pi) / 2 for old, new in pairs]
 
 
-def _ratings(skills: Mapping[str, Normal]) -> dict[str, Rating]:
+def _ratings(skills: Mapping[str, SettledNormal]) -> dict[str, Rating]:
     centre = fmean(tau / pi for tau, pi in skills.values()) if skills else 0.0
     return {label: Rating(tau / pi - centre, pi**-0.5) for label, (tau, pi) in sorted(skills.items())}
 
@@ -162,7 +162,7 @@ def _moved(before: Mapping[str, Rating], after: Mapping[str, Rating]) -> float:
 class _Factor:
     """Equal matches: their messages to their bots, from the best to the worst."""
 
-    def __init__(self, outcome: Outcome, count: int, margin: float) -> None:
+    def __init__(self, outcome: GroupOutcome, count: int, margin: float) -> None:
         self.bots = tuple(label for label, _ in outcome)
         self.count = count
         self._margin = margin
@@ -171,7 +171,7 @@ class _Factor:
         self._from_better = [NOTHING] * len(outcome)
         self._from_worse = [NOTHING] * len(outcome)
 
-    def learn(self, skills: Mapping[str, Normal], said: Sequence[Normal]) -> Iterator[float]:
+    def learn(self, skills: Mapping[str, SettledNormal], said: Sequence[SettledNormal]) -> Iterator[float]:
         """Yield the new message to each bot, tau and pi, from all other messages.
 
         `said` are the factor's old messages.
@@ -183,27 +183,27 @@ class _Factor:
         for better, worse in zip(self._from_better, self._from_worse, strict=True):
             yield from better.times(worse).blurred(_NOISE)
 
-    def _compare(self, place: int, performances: Sequence[Normal]) -> None:
+    def _compare(self, place: int, performances: Sequence[SettledNormal]) -> None:
         better = performances[place].times(self._from_better[place])
         worse = performances[place + 1].times(self._from_worse[place + 1])
         seen = _difference(better, worse, self._ties[place], self._margin)
         self._from_worse[place] = _sum(seen, worse)
-        self._from_better[place + 1] = _sum(Normal(-seen.tau, seen.pi), better)
+        self._from_better[place + 1] = _sum(SettledNormal(-seen.tau, seen.pi), better)
 
 
-def _sum(one: Normal, other: Normal) -> Normal:
+def _sum(one: SettledNormal, other: SettledNormal) -> SettledNormal:
     """Return the sum of two independent variables; the first may be unknown, with precision 0."""
     kept = 1 / (1 + one.pi / other.pi)
-    return Normal(kept * (one.tau + one.pi * other.tau / other.pi), kept * one.pi)
+    return SettledNormal(kept * (one.tau + one.pi * other.tau / other.pi), kept * one.pi)
 
 
-def _difference(better: Normal, worse: Normal, tie: bool, margin: float) -> Normal:
+def _difference(better: SettledNormal, worse: SettledNormal, tie: bool, margin: float) -> SettledNormal:
     """Return the message of a comparison about the difference of two performances, from all other messages."""
     mean, variance = better.tau / better.pi - worse.tau / worse.pi, 1 / better.pi + 1 / worse.pi
     spread = math.sqrt(variance)
     shift, shrink = _within(mean / spread, margin / spread) if tie else _beyond((mean - margin) / spread)
     left = variance * (1 - shrink)
-    return Normal((mean + spread * shift) / left - mean / variance, shrink / left)
+    return SettledNormal((mean + spread * shift) / left - mean / variance, shrink / left)
 
 
 def _beyond(mean: float) -> tuple[float, float]:

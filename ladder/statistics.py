@@ -18,7 +18,7 @@ from typing import NamedTuple, TypeAlias
 from ladder.points import point, points
 from ladder.student import moments, probability, quantile, root, wilson
 
-Group: TypeAlias = tuple[tuple[str, ...], tuple[tuple[int, ...], ...]]
+GroupResult: TypeAlias = tuple[tuple[str, ...], tuple[tuple[int, ...], ...]]
 """The cyclic order of a group and, by rotation, the ranks by seat."""
 Pair: TypeAlias = tuple[str, str]
 """Two labels in alphabetical order."""
@@ -281,13 +281,13 @@ class Shares:
 class Evidence(Shares):
     """The complete groups of a ladder, counted by their results."""
 
-    def __init__(self, groups: Mapping[Group, int]) -> None:
+    def __init__(self, groups: Mapping[GroupResult, int]) -> None:
         self._groups = groups
         self._size = len(next(iter(groups))[0]) if groups else 2
         sums: defaultdict[Pair, list[int]] = defaultdict(lambda: [0] * 3)
         for group, count in groups.items():
             for pair, halves in taken(group).items():
-                add(sums[pair], (1, halves, halves * halves), count)
+                add_result(sums[pair], (1, halves, halves * halves), count)
         super().__init__(self._size, {pair: PairSums(*each) for pair, each in sums.items()}, self._all_joint)
 
     def seats(self) -> list[Estimate]:
@@ -329,18 +329,18 @@ class Evidence(Shares):
         found: defaultdict[tuple[Pair, Pair], list[int]] = defaultdict(lambda: [0] * 4)
         for group, count in self._groups.items():
             for (pair, halves), (pair_, halves_) in combinations(sorted(taken(group).items()), 2):
-                add(found[pair, pair_], (1, halves, halves_, halves * halves_), count)
+                add_result(found[pair, pair_], (1, halves, halves_, halves * halves_), count)
         return {pairs: JointSums(*each) for pairs, each in found.items()}
 
 
-def add(sums: list[int], values: Sequence[int], count: int) -> None:
+def add_result(sums: list[int], values: Sequence[int], count: int) -> None:
     """Add values to sums as often as this."""
     for number, value in enumerate(values):
         sums[number] += value * count
 
 
 @lru_cache(maxsize=1 << 10)  # with few bots most groups repeat a result
-def taken(group: Group) -> Mapping[Pair, int]:
+def taken(group: GroupResult) -> Mapping[Pair, int]:
     """Return the half points that the first bot of each pair took from the second over the matches of a group."""
     found: defaultdict[Pair, int] = defaultdict(int)
     for pair, _, won in _meetings(group):
@@ -365,7 +365,7 @@ def _score(bot: str, opponents: set[str]) -> dict[Pair, float]:
     return {pair: sign / len(opponents) for pair, sign in pairs}
 
 
-def _meetings(group: Group) -> Iterator[tuple[Pair, tuple[int, int], float]]:
+def _meetings(group: GroupResult) -> Iterator[tuple[Pair, tuple[int, int], float]]:
     """Yield every two bots of a group in each of its matches: their seats, and the first one's point."""
     order, rotations = group
     pairs = [sorted(both, key=order.__getitem__) for both in combinations(range(len(order)), 2)]
@@ -375,7 +375,7 @@ def _meetings(group: Group) -> Iterator[tuple[Pair, tuple[int, int], float]]:
             yield (order[first], order[second]), seats, point(ranks[seats[0]], ranks[seats[1]])
 
 
-def _by_seats(groups: Mapping[Group, int]) -> dict[Pair, list[tuple[int, float, float]]]:
+def _by_seats(groups: Mapping[GroupResult, int]) -> dict[Pair, list[tuple[int, float, float]]]:
     """Return by pair the moments of its single matches, for every two seats that it sat in."""
     values: defaultdict[Pair, defaultdict[tuple[int, int], Counter[float]]] = defaultdict(lambda: defaultdict(Counter))
     for group, count in groups.items():

@@ -46,7 +46,7 @@ def rate(ratings: Sequence[Rating], ranks: Sequence[int], draw_probability: floa
         return ranks[seat], ratings[seat]
 
     row = sorted(range(len(ratings)), key=sameness)
-    rated = factor_graph.rate(
+    rated = factor_graph.rate_ranks(
         [ratings[seat] for seat in row], [ranks[seat] for seat in row], trueskill(draw_probability)
     )
     posterior = dict(zip(row, rated, strict=True))

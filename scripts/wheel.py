@@ -22,7 +22,7 @@ class WheelHook(BuildHookInterface):
         sys.path.insert(0, self.root)
         from arena.core import compilation
 
-        compilation.prepare(self.app.display_info)
+        compilation.prepare_core(self.app.display_info)
         if compilation.target().exists():
             build_data["force_include"][str(compilation.target())] = f"arena/core/built/{compilation.target().name}"
             build_data |= {"pure_python": False, "infer_tag": True}

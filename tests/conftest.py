@@ -42,7 +42,7 @@ def pytest_sessionstart() -> None:
 
     And compile the core, or the first command of some test would, and say so.
     """
-    compilation.prepare(print)
+    compilation.prepare_core(print)
     folder = Path(tempfile.gettempdir()).resolve()
     for home in (each / ".arena" for each in (folder, *folder.parents)):
         if home.exists():

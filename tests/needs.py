@@ -77,7 +77,7 @@ def _libseccomp() -> str:
 
 
 def _core() -> str:
-    found = compilation.found()
+    found = compilation.find_core()
     return "" if found.on else found.why
 
 

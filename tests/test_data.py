@@ -16,7 +16,7 @@ import pytest
 
 from arena import games
 from arena.cli.data import cell
-from arena.reports.leaderboard_report import leaderboard
+from arena.reports.leaderboard_report import leaderboard_of
 from ladder import store
 from ladder.store import export
 from tests.cli.commands import typed
@@ -72,7 +72,7 @@ def test_ratings_are_exported_as_the_table_shows_them(home: Path) -> None:
     """Of each ladder in its order: who copies them into a sheet must not have to rank, centre or estimate again."""
     found = exported("ratings", home)
     with store.open_read(home) as db:
-        boards = [leaderboard(db, ladder, games.game("birth")) for ladder in reversed(store.ladders.all(db))]
+        boards = [leaderboard_of(db, ladder, games.game("birth")) for ladder in reversed(store.ladders.all(db))]
     expected = [(board, bot) for board in boards for bot in board.bots]
     for row, (board, bot) in zip(found, expected, strict=True):
         assert (row["ladder"], row["game"], row["players"]) == (board.ladder, "birth", board.players)

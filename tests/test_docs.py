@@ -228,7 +228,7 @@ def test_the_manifest_on_the_page_is_one(tmp_path: Path) -> None:
     """With every key that there is."""
     (shown,) = [each.text for each in fences(ROOT / "docs/writing-a-bot.md") if each.language == "toml"]
     (tmp_path / "bot.toml").write_text(shown)
-    assert submission.read(tmp_path).build == (("go", "build", "-o", "bot", "."),)
+    assert submission.read_program(tmp_path).build == (("go", "build", "-o", "bot", "."),)
     assert {field.name for field in msgspec.structs.fields(Manifest)} == {*tomllib.loads(shown)}
 
 

@@ -10,15 +10,15 @@ from typing import Any, TypeAlias
 
 from arena import games
 from arena.bench import one_process, raw, real_ladders, scale, starts
-from arena.bench.cases import REFERENCE, Case, Setting
-from arena.bench.figures import Figures, Part, Sample, machine, ratios, spreads
+from arena.bench.cases import REFERENCE, BenchSetting, Case
+from arena.bench.figures import Figures, Part, Sample, machine_figures, ratios, spreads
 from arena.bench.many_hosts import intake
 from arena.sandbox.run_folder import run_folder
 
 Say: TypeAlias = Callable[[str], None]
 """Callback that shows people what is going on, in one line."""
 
-KINDS = (
+BENCH_KINDS = (
     "ladder",
     "unbatched",
     "raw_grpc",
@@ -56,19 +56,21 @@ _NOTES = (
 )
 
 
-def parts(setting: Setting) -> Iterator[Part]:
+def parts(setting: BenchSetting) -> Iterator[Part]:
     """Yield every part that can be measured."""
     cases = [Case(name, players) for name in games.names() for players in games.game(name).seats]
     two = [case for case in cases if case.players == 2]
     loop = setting.seconds * _LOOP
     for case in cases:
         if case in two:
-            yield Part("ladder", str(case), partial(real_ladders.ladder, setting, case, None))
+            yield Part("ladder", str(case), partial(real_ladders.time_ladder, setting, case, None))
         else:  # many bots to start and long matches, of which only the costs are compared
             one = setting.shorter(_LARGER)._replace(jobs=1)
-            yield Part("ladder", str(case), partial(real_ladders.ladder, one, case, None), once=True)
+            yield Part("ladder", str(case), partial(real_ladders.time_ladder, one, case, None), once=True)
     yield Part("raw_grpc", str(REFERENCE), partial(raw.playback, setting, REFERENCE, None))
-    yield Part("unbatched", str(REFERENCE), partial(real_ladders.ladder, setting.shorter(_UNBATCHED), REFERENCE, 1))
+    yield Part(
+        "unbatched", str(REFERENCE), partial(real_ladders.time_ladder, setting.shorter(_UNBATCHED), REFERENCE, 1)
+    )
     yield Part("raw_single", str(REFERENCE), partial(raw.playback, setting.shorter(_UNBATCHED), REFERENCE, 1))
     for case in two:
         yield Part("lone_match", str(case), partial(starts.lone_match, case, loop))
@@ -76,7 +78,11 @@ def parts(setting: Setting) -> Iterator[Part]:
         yield Part("rules", str(case), partial(one_process.rules, case, loop))
     for players in range(2, 6):
         yield Part("ratings", str(players), partial(one_process.ratings, players, loop))
-    yield Part("store", "buttons/2", partial(one_process.results, setting.scratch, max(scale.BATCH, int(500 * loop))))
+    yield Part(
+        "store",
+        "buttons/2",
+        partial(one_process.time_results, setting.scratch, max(scale.SCALE_BATCH, int(500 * loop))),
+    )
     yield Part("startup", "help", starts.help_page)
     yield Part("startup", "bot", partial(starts.bot, setting.scratch))
     for bots, matches in scale.SIZES.items():
@@ -85,7 +91,7 @@ def parts(setting: Setting) -> Iterator[Part]:
     yield Part("intake", str(_HOSTS), partial(intake, setting, _HOSTS), on_demand=True)
 
 
-def chosen(only: Sequence[str], setting: Setting) -> list[Part]:
+def chosen_parts(only: Sequence[str], setting: BenchSetting) -> list[Part]:
     """Return the parts with these names, whole or up to a slash; without names, all that are not on demand.
 
     Raises ValueError for a name that fits no part.
@@ -93,7 +99,7 @@ def chosen(only: Sequence[str], setting: Setting) -> list[Part]:
     everything = list(parts(setting))
     for wanted in only:
         if not any(_fits(part, wanted) for part in everything):
-            raise ValueError(f"nothing to measure is called {wanted!r}: parts are {', '.join(KINDS)}")
+            raise ValueError(f"nothing to measure is called {wanted!r}: parts are {', '.join(BENCH_KINDS)}")
     if not only:
         return [part for part in everything if not part.on_demand]
     return [part for part in everything if any(_fits(part, wanted) for wanted in only)]
@@ -103,12 +109,12 @@ def _fits(part: Part, wanted: str) -> bool:
     return f"{part.name}/".startswith(f"{wanted}/")
 
 
-def bench(only: Sequence[str], *, jobs: int, seconds: float, repeats: int, say: Say) -> dict[str, Any]:
+def run_bench(only: Sequence[str], *, jobs: int, seconds: float, repeats: int, say: Say) -> dict[str, Any]:
     """Measure, and return plain data, the ratios first. Raises ValueError for an unknown part in `only`."""
     with run_folder() as scratch:
-        setting = Setting(jobs, seconds, scratch)
-        where = machine()
-        figures = measure(chosen(only, setting), repeats, say)
+        setting = BenchSetting(jobs, seconds, scratch)
+        where = machine_figures()
+        figures = measure(chosen_parts(only, setting), repeats, say)
     return {
         "ratios": ratios(figures),
         "machine": where,

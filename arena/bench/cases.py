@@ -16,14 +16,14 @@ _PLAYOUTS = 50
 """Number of random matches whose mean length is taken for the length of a game's matches."""
 
 
-class Setting(NamedTuple):
+class BenchSetting(NamedTuple):
     """How ladders are measured: with how many workers, for about how many seconds, and in which folder."""
 
     jobs: int
     seconds: float
     scratch: Path
 
-    def shorter(self, share: float) -> Setting:
+    def shorter(self, share: float) -> BenchSetting:
         """Return the setting with only this share of the seconds in each repeat."""
         return self._replace(seconds=self.seconds * share)
 

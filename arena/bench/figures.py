@@ -12,7 +12,7 @@ from statistics import median
 from typing import Any, NamedTuple, TypeAlias
 
 from arena.bench.cases import REFERENCE
-from arena.core.compilation import found
+from arena.core.compilation import find_core
 
 Sample: TypeAlias = Mapping[str, float]
 """Measures of one repeat of a part, by name; each name contains the unit."""
@@ -92,7 +92,7 @@ def _cost(ladder: Mapping[str, Spread]) -> float:
     return per_decision - _PER_MATCH * ladder["matches_per_s"].median / ladder["decisions_per_s"].median
 
 
-def machine() -> dict[str, Any]:
+def machine_figures() -> dict[str, Any]:
     """Return a description of this machine, its load, and the versions of the packages that are measured."""
     packages = ("arena", "grpcio", "protobuf", "trueskill", "sqlite-utils")
     return {
@@ -102,7 +102,7 @@ def machine() -> dict[str, Any]:
         "python": platform.python_version(),
         "sqlite": sqlite3.sqlite_version,
         "load_before": _rounded(os.getloadavg()[0]),
-        "core": "on" if found().on else f"off ({found().why})",
+        "core": "on" if find_core().on else f"off ({find_core().why})",
         **{name: version(name) for name in packages},
     }
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from arena.referee.match import Outcome
+from arena.referee.match import MatchOutcome
 from arena.worker.jobs import Played, SeatRecord
 
 _CHOICES = tuple((number % 2, number % 7) for number in range(100))
@@ -12,4 +12,4 @@ _CHOICES = tuple((number % 2, number % 7) for number in range(100))
 def played(match: str, first: int = 0) -> Played:
     """Return a match of two that the seat `first` won."""
     seat = SeatRecord((0.001,) * (len(_CHOICES) // 2))
-    return Played(match, Outcome((first, 1 - first), (7, 3)), None, _CHOICES, (seat, seat))
+    return Played(match, MatchOutcome((first, 1 - first), (7, 3)), None, _CHOICES, (seat, seat))

@@ -17,7 +17,7 @@ from pathlib import Path
 import psutil
 
 from arena.bench import real_ladders, simulated_hosts
-from arena.bench.cases import REFERENCE, Setting
+from arena.bench.cases import REFERENCE, BenchSetting
 from arena.bench.figures import Sample, Sampler
 from arena.cluster import NO_DASK, ClusterError, endpoint
 from arena.cluster.coordinator import ClusterHosts
@@ -31,9 +31,9 @@ _RATE = 3_000
 _BOTS = 16
 _CERTIFICATE = "openssl req -x509 -newkey ec -pkeyopt ec_paramgen_curve:P-256 -nodes -days 1 -subj /CN=arena"
 _SIMULATED: Mapping[Function, Function] = {
-    endpoint.join: simulated_hosts.join,
-    endpoint.ask: simulated_hosts.ask,
-    endpoint.leave: simulated_hosts.leave,
+    endpoint.join_cluster: simulated_hosts.join_hosts,
+    endpoint.ask: simulated_hosts.ask_hosts,
+    endpoint.leave: simulated_hosts.leave_hosts,
 }
 
 
@@ -46,13 +46,13 @@ class SimulatedEngine(DaskEngine):
 
 
 @contextmanager
-def intake(setting: Setting, hosts: int) -> Iterator[Sampler]:
+def intake(setting: BenchSetting, hosts: int) -> Iterator[Sampler]:
     """Measure ladders of made-up results, delivered by so many hosts."""
     cores = sorted(os.sched_getaffinity(0))
-    programs = [real_ladders.program(setting.scratch / f"bot{number}", ["none"]) for number in range(_BOTS)]
+    programs = [real_ladders.bench_program(setting.scratch / f"bot{number}", ["none"]) for number in range(_BOTS)]
     with ExitStack() as on_exit:
         address = on_exit.enter_context(_simulated(hosts, setting.scratch, cores[1:] or cores))
-        engine = SimulatedEngine(address, simulated_hosts.certificates(setting.scratch))
+        engine = SimulatedEngine(address, simulated_hosts.host_certificates(setting.scratch))
         machines = ClusterHosts(engine, sandbox=UNCONFINED, logs=True)
         workers = on_exit.enter_context(Workers(machines, all_play=True))
         stand = real_ladders.Stand(REFERENCE, programs, workers, setting.scratch)
@@ -76,7 +76,7 @@ def intake(setting: Setting, hosts: int) -> Iterator[Sampler]:
 @contextmanager
 def _simulated(hosts: int, scratch: Path, cores: Collection[int]) -> Iterator[str]:
     """Yield the address of a cluster whose hosts run on these cores."""
-    _make_certificates(simulated_hosts.certificates(scratch))
+    _make_certificates(simulated_hosts.host_certificates(scratch))
     words = [sys.executable, "-m", "arena.bench.simulated_hosts", str(hosts), str(scratch)]
     # A group of its own hears no Ctrl-C, at which it would print; in a session of its own it would pass for an orphan.
     with subprocess.Popen(words, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True, process_group=0) as process:

@@ -27,7 +27,7 @@ from ladder.trueskill_ratings import NEW, rate
 if TYPE_CHECKING:
     from sqlite_utils import Database
 
-BATCH = 500
+TIMED_MATCHES = 500
 """Playouts of the core between two looks at the clock."""
 
 
@@ -44,7 +44,7 @@ def rules(case: Case, seconds: float) -> Iterator[Sampler]:
         "random_dice": lambda: [playout(game, case.players, chance, RandomDice(chance))],
     }
     if core() is not None:
-        ways["core"] = lambda: [end.decisions for end in playouts(game, start, BATCH, seed=next(numbers))]
+        ways["core"] = lambda: [end.decisions for end in playouts(game, start, TIMED_MATCHES, seed=next(numbers))]
 
     def sample() -> Sample:
         rates = {way: _rates(seconds / 2, play) for way, play in ways.items()}
@@ -86,7 +86,7 @@ def ratings(players: int, seconds: float) -> Iterator[Sampler]:
 
 
 @contextmanager
-def results(scratch: Path, matches: int) -> Iterator[Sampler]:
+def time_results(scratch: Path, matches: int) -> Iterator[Sampler]:
     """Measure recording results of a two-player ladder, batch by batch, and rating each batch at once, as in a run."""
 
     def sample() -> Sample:
@@ -106,7 +106,7 @@ def _results(db: Database, matches: int) -> tuple[float, float]:
     store.ladders.plan(db, ladder, field, -(-matches // 2))
     waiting = islice(store.ladders.scheduled(db, ladder), matches)
     recording = folding = 0.0
-    while batch := [finished(played(match.id)) for match in islice(waiting, scale.BATCH)]:
+    while batch := [finished(played(match.id)) for match in islice(waiting, scale.SCALE_BATCH)]:
         begun = time.perf_counter()
         store.matches.record(db, ladder, batch)
         recorded = time.perf_counter()

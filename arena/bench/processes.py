@@ -48,14 +48,14 @@ class Cpu(NamedTuple):
         }
 
 
-def children() -> set[int]:
+def child_processes() -> set[int]:
     """Return the ids of the worker processes that are alive."""
     return {child.pid for child in multiprocessing.active_children() if child.pid is not None}
 
 
 def crew(others: Iterable[int]) -> Crew:
     """Return the worker processes that are not among `others`, which were alive before."""
-    return Crew([psutil.Process(pid) for pid in sorted(children() - set(others))])
+    return Crew([psutil.Process(pid) for pid in sorted(child_processes() - set(others))])
 
 
 def _seconds(processes: Sequence[psutil.Process]) -> float:

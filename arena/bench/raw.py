@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 
 from arena import submission
 from arena.bench import processes, real_ladders, tape
-from arena.bench.cases import Case, Setting
+from arena.bench.cases import BenchSetting, Case
 from arena.bench.figures import Sample, Sampler
 from arena.bench.tape import Frame, Tape
 from arena.referee.service import Receive, RefereeService, Write
@@ -33,7 +33,7 @@ if TYPE_CHECKING:
     from collections.abc import AsyncIterator
     from multiprocessing.connection import Connection
 
-Link: TypeAlias = "Connection[Any, Any]"
+RawLink: TypeAlias = "Connection[Any, Any]"
 """Link to a sender: it gets its tapes, then anything to play them once, and sends None when ready or done.
 
 After a bug, it sends a traceback.
@@ -116,15 +116,15 @@ async def started(directory: Path) -> AsyncIterator[Playback]:
 
 
 @contextmanager
-def playback(setting: Setting, case: Case, in_flight: int | None) -> Iterator[Sampler]:
+def playback(setting: BenchSetting, case: Case, in_flight: int | None) -> Iterator[Sampler]:
     """Record a ladder, then measure playing its frames back."""
     folder = Path(tempfile.mkdtemp(prefix="tapes-", dir=setting.scratch))
-    since = real_ladders.record(setting, case, in_flight, folder)
-    by_worker = [[tape.read(path, since) for path in paths] for paths in tape.tapes(folder).values()]
+    since = real_ladders.record_ladder(setting, case, in_flight, folder)
+    by_worker = [[tape.read_tape(path, since) for path in paths] for paths in tape.tapes(folder).values()]
     tapes = [each for of_worker in by_worker for each in of_worker]
     decisions, full = sum(each.decisions for each in tapes), sum(each.full_frames for each in tapes)
     sizes = {"decisions_per_frame": decisions / full, "decisions": decisions}
-    others = processes.children()
+    others = processes.child_processes()
     with ExitStack() as stack:
         links = [stack.enter_context(_sender(of_worker)) for of_worker in by_worker]
         del by_worker, tapes
@@ -141,7 +141,7 @@ def playback(setting: Setting, case: Case, in_flight: int | None) -> Iterator[Sa
         yield sample
 
 
-def _play(links: Sequence[Link]) -> float:
+def _play(links: Sequence[RawLink]) -> float:
     """Play all tapes once; return the seconds until the last answer."""
     begun = time.perf_counter()
     for link in links:
@@ -150,14 +150,14 @@ def _play(links: Sequence[Link]) -> float:
     return time.perf_counter() - begun
 
 
-def _wait(links: Sequence[Link]) -> None:
+def _wait(links: Sequence[RawLink]) -> None:
     for link in links:
         if (bug := link.recv()) is not None:
             raise RuntimeError(f"a sender failed:\n{bug}")
 
 
 @contextmanager
-def _sender(tapes: Sequence[Tape]) -> Iterator[Link]:
+def _sender(tapes: Sequence[Tape]) -> Iterator[RawLink]:
     # deaf to SIGTERM, too: it has a folder to remove
     process, link = start_process(_send, deaf_to=(*FOR_THE_ARENA, signal.SIGTERM))
     try:
@@ -168,7 +168,7 @@ def _sender(tapes: Sequence[Tape]) -> Iterator[Link]:
         process.join()
 
 
-def _send(link: Link) -> None:
+def _send(link: RawLink) -> None:
     """Run a sender in its own process until the link is closed."""
     try:
         asyncio.run(_serve(link, link.recv()))
@@ -178,7 +178,7 @@ def _send(link: Link) -> None:
         link.send(traceback.format_exc())
 
 
-async def _serve(link: Link, tapes: Sequence[Tape]) -> None:
+async def _serve(link: RawLink, tapes: Sequence[Tape]) -> None:
     """Start the bots, then play the tapes as often as asked. Raises EOFError when the link is closed."""
     async with AsyncExitStack() as stack:
         scratch = stack.enter_context(run_folder())

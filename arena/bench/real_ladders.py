@@ -14,14 +14,14 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from arena import games, roster, submission
 from arena.bench import processes
-from arena.bench.cases import Case, Setting
+from arena.bench.cases import BenchSetting, Case
 from arena.bench.figures import Sample, Sampler
 from arena.referee.limits import Limits
 from arena.submission import Program
-from arena.tournament.ladder_run import Request, Run, run_ladder
-from arena.tournament.worker_pool import CHUNK, Workers
+from arena.tournament.ladder_run import LadderRequest, Run, run_ladder
+from arena.tournament.worker_pool import DEALT_MATCHES, Workers
 from arena.worker.local_host import LocalHost
-from arena.worker.progress import Progress
+from arena.worker.progress import ProgressReport
 from ladder import store
 
 if TYPE_CHECKING:
@@ -71,7 +71,7 @@ class Stand:
             field = [program.name for program in self._programs]
             begun = time.perf_counter()
             report = self._once_at(0.5 / self._players, look)
-            run = run_ladder(db, home, ladder, Request(field, rounds), workers=self._workers, report=report)
+            run = run_ladder(db, home, ladder, LadderRequest(field, rounds), workers=self._workers, report=report)
             seconds = time.perf_counter() - begun
             _check(run, store.ratings.leaderboard(db, ladder))
         self._per_round = run.played // rounds
@@ -80,7 +80,7 @@ class Stand:
         return Leg(seconds, run.played, run.decisions)
 
     @staticmethod
-    def _once_at(share: float, look: Callable[[], None]) -> Progress:
+    def _once_at(share: float, look: Callable[[], None]) -> ProgressReport:
         looks = iter([look])
 
         def report(done: int, total: int) -> None:
@@ -92,8 +92,8 @@ class Stand:
     def warm_up(self, jobs: int) -> None:
         """Play so many matches that all workers start."""
         first = self.play(1)  # tells how many matches a round has
-        if first.matches < CHUNK * jobs:
-            self.play(CHUNK * jobs)
+        if first.matches < DEALT_MATCHES * jobs:
+            self.play(DEALT_MATCHES * jobs)
 
     def _prepare(self, db: Database, home: Path) -> store.Ladder:
         for program in self._programs:
@@ -108,12 +108,12 @@ class Stand:
 
 
 @contextmanager
-def ladder(setting: Setting, case: Case, in_flight: int | None) -> Iterator[Sampler]:
+def time_ladder(setting: BenchSetting, case: Case, in_flight: int | None) -> Iterator[Sampler]:
     """Measure a ladder of random bots, as many as there are seats: rates, CPU time and memory."""
     random = submission.built_ins()["random"]
     command = ("python", str(random.root / "bot.py"), "random")
     with _stand(setting, case, in_flight, command) as stand:
-        others = processes.children()
+        others = processes.child_processes()
         stand.warm_up(setting.jobs)
         crew = processes.crew(others)
         matches = _how_many(setting, case, in_flight)
@@ -127,7 +127,7 @@ def ladder(setting: Setting, case: Case, in_flight: int | None) -> Iterator[Samp
         yield sample
 
 
-def record(setting: Setting, case: Case, in_flight: int | None, folder: Path) -> float:
+def record_ladder(setting: BenchSetting, case: Case, in_flight: int | None, folder: Path) -> float:
     """Play a ladder with bots that record the frames they are sent in `folder`.
 
     Return when it began, by `time.monotonic`, after the warm-up.
@@ -140,17 +140,17 @@ def record(setting: Setting, case: Case, in_flight: int | None, folder: Path) ->
     return begun
 
 
-def _how_many(setting: Setting, case: Case, in_flight: int | None) -> int:
+def _how_many(setting: BenchSetting, case: Case, in_flight: int | None) -> int:
     """Return the number of matches in one repeat: enough for its seconds, and to fill frames in each phase."""
     if in_flight == 1:
-        return max(CHUNK * setting.jobs, case.matches(setting.seconds * setting.jobs * _UNBATCHED))
+        return max(DEALT_MATCHES * setting.jobs, case.matches(setting.seconds * setting.jobs * _UNBATCHED))
     return max(_FILL * setting.jobs * case.players, case.matches(setting.seconds * setting.jobs * _BATCHED))
 
 
 @contextmanager
-def _stand(setting: Setting, case: Case, in_flight: int | None, command: Sequence[str]) -> Iterator[Stand]:
+def _stand(setting: BenchSetting, case: Case, in_flight: int | None, command: Sequence[str]) -> Iterator[Stand]:
     scratch = Path(tempfile.mkdtemp(prefix=f"{case.game}{case.players}-", dir=setting.scratch))
-    programs = [program(scratch / f"random{number}", command) for number in range(case.players)]
+    programs = [bench_program(scratch / f"random{number}", command) for number in range(case.players)]
     with Workers(LocalHost(setting.jobs, in_flight=in_flight, logs=True), all_play=True) as workers:
         yield Stand(case, programs, workers, scratch)
 
@@ -166,8 +166,8 @@ def _nothing() -> None:
     """Do nothing, as `look` has been called already."""
 
 
-def program(folder: Path, command: Sequence[str]) -> Program:
+def bench_program(folder: Path, command: Sequence[str]) -> Program:
     """Return the program of a bot that is started by a command, made in a new folder of this name."""
     folder.mkdir()
     (folder / "bot.toml").write_text(f"name = {json.dumps(folder.name)}\nrun = {json.dumps(command)}\n")
-    return submission.read(folder)
+    return submission.read_program(folder)

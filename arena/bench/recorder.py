@@ -32,7 +32,7 @@ async def _record(address: str, token: str, file: BinaryIO) -> None:
         call: Call = channel.stream_stream(METHOD)()
         await call.write(table.hello(token))
         while isinstance(data := await call.read(), bytes):
-            tape.add(file, time.monotonic(), data)
+            tape.add_frame(file, time.monotonic(), data)
             frame = PlayResponse.FromString(data)
             for reply in table.answer(frame):
                 await call.write(reply)

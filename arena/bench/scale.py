@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 
 SIZES = {2: (1_000, 10_000), 4: (1_000, 10_000, 100_000), 64: (5_000, 20_000)}
 """Numbers of matches at which a ladder is measured, by its number of bots."""
-BATCH = 32
+SCALE_BATCH = 32
 """About how many results a ladder records and rates together."""
 
 
@@ -43,11 +43,11 @@ def begin(db: Database, bots: int) -> tuple[store.Ladder, list[str]]:
     return store.ladders.find_or_make(db, key, draw_probability=game.draw_probability, seed="x"), field
 
 
-def play(db: Database, ladder: store.Ladder, field: list[str], matches: int, chance: Random) -> None:
+def play_scaled(db: Database, ladder: store.Ladder, field: list[str], matches: int, chance: Random) -> None:
     """Record made-up results until the ladder has at least so many matches, in whole rounds of the field."""
     store.ladders.plan(db, ladder, field, ceil(matches / (len(field) * (len(field) - 1))))
     waiting = store.ladders.scheduled(db, ladder)
-    while batch := [finished(played(match.id, chance.randrange(2))) for match in islice(waiting, BATCH)]:
+    while batch := [finished(played(match.id, chance.randrange(2))) for match in islice(waiting, SCALE_BATCH)]:
         store.matches.record(db, ladder, batch)
         store.ratings.apply(db, ladder)
         store.sums.add_rated(db, ladder, least=store.sums.GATHERED)
@@ -63,7 +63,7 @@ def growth(scratch: Path, bots: int, sizes: Sequence[int]) -> Iterator[Sampler]:
             ladder, field = begin(db, bots)
             done = 0
             for size in sizes:
-                seconds = _seconds(partial(play, db, ladder, field, size, Random(size)), time.process_time)
+                seconds = _seconds(partial(play_scaled, db, ladder, field, size, Random(size)), time.process_time)
                 before, done = done, store.ladders.counts(db, ladder).done
                 measured[f"cpu_ms_per_match_to_{size}"] = seconds * 1000 / max(1, done - before)
                 measured[f"coordinator_mib_at_{size}"] = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024

@@ -18,13 +18,13 @@ from arena.bench.made_up import played
 from arena.cluster.dask_engine import silence
 from arena.cluster.endpoint import GONE
 from arena.cluster.host import GATHERING, is_urgent
-from arena.cluster.messages import Card, Hear, Heard, Join, Order, Tell
-from arena.cluster.self_check import versions
+from arena.cluster.messages import Card, Hear, HostNews, HostOrder, Join, Tell
+from arena.cluster.self_check import package_versions
 from arena.sandbox import Grade
-from arena.worker.jobs import Command, Delivery, Trouble
+from arena.worker.jobs import Delivery, StartCommand, Trouble
 
-HERE = "127.0.0.1"
-_NOWHERE = f"{HERE}:0"
+LOCAL_ADDRESS = "127.0.0.1"
+_NOWHERE = f"{LOCAL_ADDRESS}:0"
 """Any port: Dask answers plain HTTP there, which nobody asks for."""
 _ROLES = ("scheduler", "worker")
 """Those whose certificates are needed here, by Dask's names for them."""
@@ -40,14 +40,14 @@ class SimulatedHost:
         self._answered = 0.0
         self._news: dict[int, Delivery] = {}
         """What each worker is about to deliver, by its number."""
-        self._sent = Heard(1, ())
+        self._sent = HostNews(1, ())
 
     async def answer(self, request: Tell | Hear) -> object:
         """Answer a request as a real host does."""
         if isinstance(request, Tell):
             for order in request.orders[max(0, self._told + 1 - request.first) :]:
                 self._told += 1
-                if isinstance(order, Order):
+                if isinstance(order, HostOrder):
                     self._news[order.worker] = _delivery(self._news.get(order.worker), order.command)
             return None
         first, ends = request.after + 1, time.monotonic() + request.patience
@@ -56,7 +56,7 @@ class SimulatedHost:
         while (now := time.monotonic()) < ends and not self._is_due(now):
             await asyncio.sleep(min(GATHERING / 4, ends - now))
         self._answered = now
-        self._sent = Heard(first, tuple(self._news.items()))
+        self._sent = HostNews(first, tuple(self._news.items()))
         self._news = {}
         return self._sent
 
@@ -65,7 +65,7 @@ class SimulatedHost:
         return any(map(is_urgent, self._news.values())) or (bool(self._news) and now >= self._answered + GATHERING)
 
 
-def _delivery(before: Delivery | None, command: Command | None) -> Delivery:
+def _delivery(before: Delivery | None, command: StartCommand | None) -> Delivery:
     """Return what a worker delivers for an order, with what it has not delivered yet: a result for each match."""
     before = before or Delivery((), Trouble())
     if command is None:
@@ -82,32 +82,32 @@ _hosts: dict[str, SimulatedHost] = {}
 """By the name of their sessions, which no two have in common."""
 
 
-async def join(session: str, request: bytes) -> bytes:
-    """Begin a session, as `arena.cluster.endpoint.join` does."""
+async def join_hosts(session: str, request: bytes) -> bytes:
+    """Begin a session, as `arena.cluster.endpoint.join_cluster` does."""
     assert isinstance(pickle.loads(request), Join)
     _hosts[session] = SimulatedHost()
-    return pickle.dumps(Card(Grade.D, versions(), session, frozenset(), {}, time.time()))
+    return pickle.dumps(Card(Grade.D, package_versions(), session, frozenset(), {}, time.time()))
 
 
-async def ask(session: str, request: bytes) -> bytes:
+async def ask_hosts(session: str, request: bytes) -> bytes:
     """Answer a request, as `arena.cluster.endpoint.ask` does."""
     if session not in _hosts:
         return GONE
     return pickle.dumps(await _hosts[session].answer(pickle.loads(request)), pickle.HIGHEST_PROTOCOL)
 
 
-async def leave(session: str, _request: bytes) -> bytes:
+async def leave_hosts(session: str, _request: bytes) -> bytes:
     """End a session, as `arena.cluster.endpoint.leave` does."""
     _hosts.pop(session, None)
     return GONE
 
 
-def certificates(folder: Path) -> Path:
+def host_certificates(folder: Path) -> Path:
     """Return where in the folder of a cluster its certificates are."""
     return folder / "certificates"
 
 
-async def serve(number: int, folder: Path) -> None:
+async def serve_hosts(number: int, folder: Path) -> None:
     """Run so many hosts until nobody is at the other end of the standard input; none if there is no Dask."""
     try:
         import dask
@@ -117,10 +117,12 @@ async def serve(number: int, folder: Path) -> None:
         return
     silence()
     dask.config.set({"temporary-directory": str(folder / "dask")})
-    own = certificates(folder)
+    own = host_certificates(folder)
     keys = {f"tls_{role}_{kind}": str(own / f"{kind}.pem") for role in _ROLES for kind in ("cert", "key")}
     security = Security(tls_ca_file=str(own / "ca.pem"), require_encryption=True, **keys)
-    scheduler = Scheduler(host=f"tls://{HERE}", port=0, security=security, dashboard=False, dashboard_address=_NOWHERE)
+    scheduler = Scheduler(
+        host=f"tls://{LOCAL_ADDRESS}", port=0, security=security, dashboard=False, dashboard_address=_NOWHERE
+    )
     async with scheduler, AsyncExitStack() as on_exit:
         for host in range(number):
             name = f"host{host}"
@@ -129,7 +131,7 @@ async def serve(number: int, folder: Path) -> None:
                     scheduler.address,
                     name=name,
                     nthreads=_CORES,
-                    host=HERE,
+                    host=LOCAL_ADDRESS,
                     security=security,
                     dashboard_address=_NOWHERE,
                 )
@@ -140,4 +142,4 @@ async def serve(number: int, folder: Path) -> None:
 
 
 if __name__ == "__main__":
-    asyncio.run(serve(int(sys.argv[1]), Path(sys.argv[2])))
+    asyncio.run(serve_hosts(int(sys.argv[1]), Path(sys.argv[2])))

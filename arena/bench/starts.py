@@ -69,9 +69,9 @@ def first_frame() -> Frame:
     state = game.start(2, RandomDice(Random(1)), options)
     seat, legal = next(iter(game.pending(state).items()))
     view = frames.view(game.view_field, game.wire_view(state, seat))
-    question = frames.decision(frames.match(1), 1, legal, Limits().bank, view)
+    question = frames.decision(frames.match_frame(1), 1, legal, Limits().bank, view)
     start = frames.match_start(game.name, 2, options, seed, seat, Limits())
-    return Frame(frames.start(frames.match(1), start) + question, 1)
+    return Frame(frames.start(frames.match_frame(1), start) + question, 1)
 
 
 @contextmanager

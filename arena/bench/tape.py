@@ -35,7 +35,7 @@ class Tape(NamedTuple):
         return sum(frame.decisions > 0 for frame in self.frames)
 
 
-def add(file: BinaryIO, time: float, data: bytes) -> None:
+def add_frame(file: BinaryIO, time: float, data: bytes) -> None:
     """Append a frame and flush it to the file at once, since the bot may be killed at any time."""
     file.write(b"%r %d\n" % (time, len(data)))
     file.write(data)
@@ -50,7 +50,7 @@ def tapes(folder: Path) -> dict[str, list[Path]]:
     return found
 
 
-def read(path: Path, since: float) -> Tape:
+def read_tape(path: Path, since: float) -> Tape:
     """Read the frames from the first match that began after a moment, by `time.monotonic`, when none was in play.
 
     Raises ValueError if a match among them does not end.

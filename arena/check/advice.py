@@ -10,7 +10,7 @@ from pathlib import Path
 from arena.referee.match import Forfeit
 from arena.submission.machine_code import built_for
 from arena.submission.program import OF_THE_SDK, Program, environment, is_executable
-from arena.submission.tools import to_install
+from arena.submission.tools import install_hint
 
 LAST_LINE = "the last line of what it printed says what is wrong"
 _DEBUGGER = "with `arena match attach: random --game {game}` you can run it in a debugger"
@@ -89,7 +89,7 @@ def _not_run(program: Program) -> str:
     path = program.root / first
     if "/" not in first:
         if shutil.which(first, path=environment()["PATH"]) is None:
-            how = to_install([first]) or "install it"
+            how = install_hint([first]) or "install it"
             return f"this machine has no program {first}: {how}, or put it into the folder and run ./{first}"
     elif not path.is_file():
         return f"there is no file {first} in what was handed in: `run` in bot.toml names it"

@@ -12,16 +12,16 @@ from types import MappingProxyType
 from typing import Any, NamedTuple, TypeAlias
 
 from arena.check.advice import ADVICE, LAST_LINE, advise
-from arena.check.examined import Examined, Line, Misbehaved, examined
-from arena.check.extent import FULL, Course, Extent, Untried
-from arena.check.probes import AT_ONCE, LATE, PAUSE, PROBES, ROUNDS, Examiner, Probe
+from arena.check.examined import Examined, Misbehaved, PrintedLine, examined
+from arena.check.extent import FULL_CHECK, Course, Extent, Untried
+from arena.check.probes import LATE, PAUSE, PROBES, PROBES_AT_ONCE, ROUNDS, Examiner, Probe
 from arena.check.trials import (
+    BusyMachine,
     Failure,
-    Forecast,
     Times,
     Trial,
+    busy_machine,
     failure,
-    forecast,
     is_overload,
     times,
     trials,
@@ -35,7 +35,7 @@ from arena.worker import unrated
 from arena.worker.jobs import Played
 from arena.worker.worker import IN_FLIGHT, Worker
 
-Report: TypeAlias = Callable[[int, int, float, bool], None]
+CheckReporter: TypeAlias = Callable[[int, int, float, bool], None]
 """Called with how many steps are done, of how many, and about how many seconds the others last.
 
 The last argument says whether that is by the pace of the bot; if not, it is how long they last for a fast one.
@@ -53,7 +53,7 @@ class Finding(NamedTuple):
     advice: str = ""
     output: Sequence[str] = ()
     """What the bot printed last."""
-    transcript: Sequence[Line] = ()
+    transcript: Sequence[PrintedLine] = ()
     """The last frames, in both directions."""
 
 
@@ -62,7 +62,7 @@ class Checked(NamedTuple):
 
     findings: Sequence[Finding]
     times: Sequence[Times] = ()
-    forecast: Forecast | None = None
+    forecast: BusyMachine | None = None
     typical: float | None = None
     """Milliseconds that half of all decisions took at most."""
     untried: Sequence[Untried] = ()
@@ -75,14 +75,16 @@ class Checked(NamedTuple):
         return [finding for finding in self.findings if finding.detail is not None]
 
 
-def check(program: Program, limits: Limits, sandbox: Sandbox, report: Report, extent: Extent = FULL) -> Checked:
+def check_bot(
+    program: Program, limits: Limits, sandbox: Sandbox, report: CheckReporter, extent: Extent = FULL_CHECK
+) -> Checked:
     """Start a bot, have it play every game and number of players that it claims, and put it through the probes.
 
     A bot that does not join, or fails in every game, is spared the probes. Raises Unjudged if the arena itself failed.
     """
     entrant = program.entrant()
     course = Course([trial for name in program.games for trial in trials(entrant, name, limits)], extent)
-    with Steps(report, course, [probe for probe in PROBES if extent.late or probe.name != LATE]) as steps:
+    with CheckSteps(report, course, [probe for probe in PROBES if extent.late or probe.name != LATE]) as steps:
         played, failures = _play(course, sandbox, steps)
         findings = list(_of_matches(program, played, failures))
         untried = list(course.untried())
@@ -98,16 +100,16 @@ def check(program: Program, limits: Limits, sandbox: Sandbox, report: Report, ex
         start = partial(examined, entrant, limits.start, sandbox)
         found, skipped = asyncio.run(_probe(start, able[0], limits, steps))
         findings, untried = [*findings, *found], [*untried, *skipped]
-        return Checked(findings, times(played), forecast(played), typical(played), untried, matches)
+        return Checked(findings, times(played), busy_machine(played), typical(played), untried, matches)
 
 
-class Steps:
+class CheckSteps:
     """The steps of a check: reports how many are done, and about how long the others last.
 
     As a context, it says at Ctrl-C how far the check came.
     """
 
-    def __init__(self, report: Report, course: Course, probes: Sequence[Probe]) -> None:
+    def __init__(self, report: CheckReporter, course: Course, probes: Sequence[Probe]) -> None:
         self.course = course
         self.probes = deque(probes)
         """Those that are left."""
@@ -138,10 +140,10 @@ class Steps:
         """Return how long the probes last that are left; the bot is taken to hold as many matches as a bot can."""
         pace = self.course.pace
         at_once = IN_FLIGHT * pace.thinking("", ROUNDS)
-        lasts = {LATE: PAUSE, AT_ONCE: 0 if self.course.too_long(at_once) else at_once}
+        lasts = {LATE: PAUSE, PROBES_AT_ONCE: 0 if self.course.too_long(at_once) else at_once}
         return sum(lasts.get(probe.name, 0) + pace.decision() for probe in self.probes)
 
-    def __enter__(self) -> Steps:
+    def __enter__(self) -> CheckSteps:
         return self
 
     def __exit__(self, kind: type[BaseException] | None, *_: object) -> None:
@@ -150,7 +152,7 @@ class Steps:
             raise KeyboardInterrupt(f"stopped after {self._done} of {self._total} steps: {found}") from None
 
 
-def _play(course: Course, sandbox: Sandbox, steps: Steps) -> tuple[list[tuple[Trial, Played]], list[Failure]]:
+def _play(course: Course, sandbox: Sandbox, steps: CheckSteps) -> tuple[list[tuple[Trial, Played]], list[Failure]]:
     """Play matches; after a failure leave out the rest of that game, or everything if no better is to be expected."""
     played: list[tuple[Trial, Played]] = []
     failures: list[Failure] = []
@@ -182,7 +184,7 @@ def _hopeless(failures: Sequence[Failure], played: Sequence[tuple[Trial, Played]
     return ""
 
 
-def _played(worker: Worker, trial: Trial, steps: Steps) -> Played:
+def _played(worker: Worker, trial: Trial, steps: CheckSteps) -> Played:
     """Play a match and return its result; if the machine was too busy, play it once more."""
 
     def never() -> bool:
@@ -217,9 +219,9 @@ def _of_matches(
 def _finding(name: str, program: Program, failed: Failure) -> Finding:
     evidence = failed.evidence
     output = evidence.get("output", ())
-    asked = [Line("referee", {"decisions": [evidence["request"]]})] if "request" in evidence else []
+    asked = [PrintedLine("referee", {"decisions": [evidence["request"]]})] if "request" in evidence else []
     if evidence.get("answer") is not None:
-        asked.append(Line("bot", {"choices": [_choice(evidence)]}))
+        asked.append(PrintedLine("bot", {"choices": [_choice(evidence)]}))
     where = "" if failed.reason is Forfeit.START else f"{failed.reason} with {failed.players} players: "
     advice = advise(program, failed.game, failed.reason, failed.detail, output)
     return Finding(name, where + failed.detail, failed.reason, advice, output, asked)
@@ -231,7 +233,7 @@ def _choice(evidence: dict[str, Any]) -> dict[str, Any]:
 
 
 async def _probe(
-    start: Callable[[], AbstractAsyncContextManager[Examined]], game: str, limits: Limits, steps: Steps
+    start: Callable[[], AbstractAsyncContextManager[Examined]], game: str, limits: Limits, steps: CheckSteps
 ) -> tuple[list[Finding], list[Untried]]:
     """Put one process through the probes; after a probe that it fails, go on with a new process."""
     findings: list[Finding] = []
@@ -242,7 +244,7 @@ async def _probe(
                 examiner = Examiner(bot, game, limits)
                 while steps.probes:
                     probe = steps.probes[0]
-                    if probe.name == AT_ONCE and (why := _too_long(examiner, game, steps.course)):
+                    if probe.name == PROBES_AT_ONCE and (why := _too_long(examiner, game, steps.course)):
                         untried.append(Untried(probe.name, why))
                     else:
                         await probe.run(examiner)

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from google.protobuf.json_format import MessageToDict
 
 from arena import replay
-from arena.check.examined import Examined, Misbehaved, Question, Waiting, examined
+from arena.check.examined import Examined, ExaminedQuestion, Misbehaved, Waiting, examined
 from arena.games.rules import Seat
 from arena.referee import frames
 from arena.referee.limits import Bank, Limits
@@ -24,21 +24,21 @@ if TYPE_CHECKING:
     from arena.worker.jobs import Entrant
     from ladder import store
 
-PATIENCE = 7 * 86400.0
+ANSWER_PATIENCE = 7 * 86400.0
 """Seconds to wait for an answer: whoever steps through a decision in a debugger may go home meanwhile."""
 
 
 class Compared(NamedTuple):
     """One decision: `then` is the choice in the match (None: no answer), `now` the choice of this build."""
 
-    question: Question
+    question: ExaminedQuestion
     then: int | None
     now: int
     printed: tuple[str, ...] = ()
     """What this build printed at it."""
 
 
-async def compare(
+async def compare_decisions(
     match: store.Match,
     seat: Seat,
     entrant: Entrant,
@@ -67,7 +67,7 @@ async def compare(
         shown = 0
         for now, asked, action in setup.replayed(record):
             if bot.hello.updates and now.choices[shown:]:
-                bot.say(frames.update(frames.match(1), now.choices[shown:], setup.view(seat, now.state)))
+                bot.say(frames.update(frames.match_frame(1), now.choices[shown:], setup.view(seat, now.state)))
             shown = len(now.choices)
             if asked.seat == seat:
                 at_table.asked = asked
@@ -88,7 +88,7 @@ def _recorded(match: store.Match) -> tuple[Setup, replay.Replay]:
     if match.seed is None:
         raise Unreadable(f"the dice of match {match.id} are known when every match of its group is done")
     key = match.ladder.key
-    return Setup(key.game, key.seats, key.options, match.seed), replay.unpack(match.replay)
+    return Setup(key.game, key.seats, key.options, match.seed), replay.unpack_record(match.replay)
 
 
 def _forfeited_with(match: store.Match, seat: Seat) -> int | None:
@@ -100,10 +100,10 @@ def _forfeited_with(match: store.Match, seat: Seat) -> int | None:
 async def _ask(bot: Examined, question: bytes, match: Match, asked: Asked, then: int | None) -> Compared:
     (request,) = pb.PlayResponse.FromString(question).decisions
     plain = MessageToDict(request, preserving_proto_field_name=True)
-    asked_as = Question(asked.number, list(asked.legal), plain, match.game.picture(match.state))
+    asked_as = ExaminedQuestion(asked.number, list(asked.legal), plain, match.game.picture(match.state))
     try:
         bot.say(question)
-        choices = (await bot.hear(PATIENCE)).choices
+        choices = (await bot.hear(ANSWER_PATIENCE)).choices
         if [(choice.match, choice.decision) for choice in choices] != [(1, asked.number)]:
             answered = [choice.decision for choice in choices]
             raise Misbehaved(f"was asked decision {asked.number}, answered {answered}")

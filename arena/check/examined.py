@@ -28,14 +28,14 @@ from arena.worker.bot_process import Bot
 from arena.worker.heartbeat import Heartbeat
 from arena.worker.jobs import Entrant
 
-SHOWN = 8
+SHOWN_CHARACTERS = 8
 """Frames of a transcript."""
 
 Waiting = Callable[[str, str, str], None]
 """Called with the label, address and token of an external bot, which somebody else is to start."""
 
 
-class Question(NamedTuple):
+class ExaminedQuestion(NamedTuple):
     """One decision as a bot was asked it."""
 
     decision: int
@@ -53,13 +53,13 @@ class Misbehaved(Exception):
         """What it would be in a match, if that is known."""
         self.output: list[str] = []
         """What the bot printed last."""
-        self.transcript: list[Line] = []
+        self.transcript: list[PrintedLine] = []
         """The last frames, both ways."""
-        self.question: Question | None = None
+        self.question: ExaminedQuestion | None = None
         """The decision of a match that it was asked last, where that is known."""
 
 
-class Line(NamedTuple):
+class PrintedLine(NamedTuple):
     """A frame that was said or heard, as plain data."""
 
     who: str
@@ -73,16 +73,16 @@ class Examined(Bot):
 
     def __init__(self, entrant: Entrant, directory: Path, desk: _Desk) -> None:
         super().__init__(("examined", 0), entrant, directory, desk)
-        self._frames: deque[tuple[str, bytes]] = deque(maxlen=SHOWN)
+        self._frames: deque[tuple[str, bytes]] = deque(maxlen=SHOWN_CHARACTERS)
         self.matches = 0
         """How many matches were begun on this stream."""
         self._desk = desk
         self._heard: asyncio.Queue[pb.PlayRequest] = asyncio.Queue()
 
     @property
-    def transcript(self) -> list[Line]:
+    def transcript(self) -> list[PrintedLine]:
         """The last frames after the Hello."""
-        return [Line(who, _plain(who, frame)) for who, frame in self._frames]
+        return [PrintedLine(who, _plain(who, frame)) for who, frame in self._frames]
 
     def joined(self, hello: pb.Hello, write: Write) -> Receive:
         """Take over after the bot's Hello: its stream stays silent, and the examiner writes the frames."""

@@ -33,8 +33,8 @@ class Extent(NamedTuple):
     """Why it asks no more: it is given for what is left out."""
 
 
-FULL = Extent(seconds=_SENSIBLE)
-QUICK = Extent(one_match=True, late=False, seconds=_SENSIBLE, why="--quick leaves it out")
+FULL_CHECK = Extent(seconds=_SENSIBLE)
+QUICK_CHECK = Extent(one_match=True, late=False, seconds=_SENSIBLE, why="--quick leaves it out")
 SUBMISSION = Extent(late=False, why="it takes seconds and is not required of a submission")
 
 
@@ -45,7 +45,7 @@ class Untried(NamedTuple):
     why: str
 
 
-class Pace:
+class CheckPace:
     """How many seconds the bot takes for a decision: for the first of a match, and for others by game."""
 
     def __init__(self) -> None:
@@ -87,7 +87,7 @@ class Course:
         self._why: dict[tuple[str, int], str] = {}
         self._seconds = extent.seconds
         self._begun = time.monotonic()
-        self.pace = Pace()
+        self.pace = CheckPace()
         self.left = shortest + others
         if extent.one_match:
             self.leave_out(others, extent.why)

@@ -16,7 +16,7 @@ from arena.referee.limits import Limits
 from arena.referee.match import Forfeit
 from arena.referee.timekeeper import PIECES
 from arena.referee.window import at_once
-from arena.replay.questions import Setup, Sitting
+from arena.replay.questions import QuestionSitting, Setup
 from arena.v1 import referee_pb2 as pb
 from arena.worker.worker import IN_FLIGHT
 
@@ -56,15 +56,15 @@ class Examiner:
         """How many matches at once the bot claims to hold."""
         return max(1, min(self.bot.hello.matches, IN_FLIGHT))
 
-    def sit(self) -> Sitting:
+    def sit(self) -> QuestionSitting:
         """Return a new match with the fewest players; the bot has not been told of it yet."""
         self.bot.matches += 1
         number = self.bot.matches
         players = self._game.seats[0]
         setup = Setup(self._game.name, players, self._game.options({}), number.to_bytes(32))
-        return Sitting(setup, number, number % players, self.limits)
+        return QuestionSitting(setup, number, number % players, self.limits)
 
-    async def answered(self, *owed: Sitting) -> None:
+    async def answered(self, *owed: QuestionSitting) -> None:
         """Receive one choice for each of these matches, and apply it. Raises Misbehaved for anything else."""
         waiting = {sitting.number: sitting for sitting in owed}
         while waiting:
@@ -74,7 +74,7 @@ class Examiner:
                     raise Misbehaved(f"answered match {choice.match}, which asks nothing", Forfeit.PROTOCOL)
                 self._make(sitting, choice)
 
-    async def in_frames(self, owed: Sequence[Sitting]) -> None:
+    async def in_frames(self, owed: Sequence[QuestionSitting]) -> None:
         """Ask one question in each of these matches, in frames no larger than the bot has shown to answer in time."""
         size, quickest = 1, float("inf")
         limit = self.limits.decision if owed[0].number in self._begun else self.limits.first
@@ -93,13 +93,13 @@ class Examiner:
         limit = self.limits.decision if owed <= self._begun else self.limits.first
         return limit + self.limits.bank + self.limits.decision / PIECES + _MORE
 
-    def _make(self, sitting: Sitting, choice: pb.Choice) -> None:
-        check(sitting, choice)
+    def _make(self, sitting: QuestionSitting, choice: pb.Choice) -> None:
+        check_probe(sitting, choice)
         self._begun.add(sitting.number)
         sitting.answer(choice.action)
 
 
-def check(sitting: Sitting, choice: pb.Choice) -> None:
+def check_probe(sitting: QuestionSitting, choice: pb.Choice) -> None:
     """Raise Misbehaved if a choice is not a legal answer to the decision that its match asks for."""
     asked = sitting.asked
     assert asked is not None
@@ -140,7 +140,7 @@ async def _doubled(examiner: Examiner) -> None:
     while True:
         for choice in (await examiner.bot.hear(examiner.limits.first + examiner.limits.bank)).choices:
             if (choice.match, choice.decision) != (sitting.number, before.number):
-                check(sitting, choice)
+                check_probe(sitting, choice)
                 return examiner.bot.say(sitting.end())
             if choice.action not in before.legal:
                 raise Misbehaved(f"chose {named(sitting.game, choice.action)} when it was asked again", Forfeit.ILLEGAL)
@@ -176,10 +176,10 @@ async def _ends_when_told(examiner: Examiner) -> None:
 
 
 LATE = "late question"
-AT_ONCE = "matches at once"
+PROBES_AT_ONCE = "matches at once"
 PROBES = (
     Probe(
-        AT_ONCE,
+        PROBES_AT_ONCE,
         _holds,
         "hold fewer (`matches = 1` in the class, or in Hello), and keep nothing of a match outside of it",
     ),

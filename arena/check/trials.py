@@ -14,7 +14,7 @@ from arena.check import Unjudged
 from arena.check.examined import nothing_starts
 from arena.referee.limits import Bank, Limits
 from arena.referee.match import Forfeit, VoidReason
-from arena.replay.questions import Setup, Sitting
+from arena.replay.questions import QuestionSitting, Setup
 from arena.replay.record import Forfeited, Replay
 from arena.sandbox import NoSandbox
 from arena.worker import unrated
@@ -61,7 +61,7 @@ class Times(NamedTuple):
     longest: float
 
 
-class Forecast(NamedTuple):
+class BusyMachine(NamedTuple):
     """How the bot's matches would have gone on a busy machine."""
 
     matches: int
@@ -81,11 +81,11 @@ def trials(entrant: Entrant, name: str, limits: Limits) -> Iterator[Trial]:
         lineup[seat] = entrant
         seed = hmac.digest(b"qualification", f"{name}/{players}".encode(), "sha256")
         (task,) = unrated.tasks(game, lineup, options=game.options({}), limits=limits, seed=seed, count=1)
-        sitting = Sitting(Setup(name, players, task.options, seed), 1, seat, limits)
+        sitting = QuestionSitting(Setup(name, players, task.options, seed), 1, seat, limits)
         yield Trial(name, players, seat, task, _at_random(sitting, Random(seed)))
 
 
-def _at_random(sitting: Sitting, luck: Random) -> int:
+def _at_random(sitting: QuestionSitting, luck: Random) -> int:
     """Play a match to its end; return the number of decisions."""
     decisions = 0
     while (asked := sitting.asked) is not None:
@@ -161,11 +161,11 @@ def _summary(values: Sequence[float]) -> tuple[float, float, float]:
     return quantile(0.5), quantile(0.95), values[-1]
 
 
-def forecast(matches: Sequence[tuple[Trial, Played]]) -> Forecast:
+def busy_machine(matches: Sequence[tuple[Trial, Played]]) -> BusyMachine:
     """Return how many matches the bot would lose by the clock on a busy machine."""
     every = [(trial.task.limits, result.seats[trial.seat].times) for trial, result in matches]
     longest = max((seconds for _, times in every for seconds in times), default=0.0)
-    return Forecast(len(every), sum(_runs_out(*each) for each in every), longest)
+    return BusyMachine(len(every), sum(_runs_out(*each) for each in every), longest)
 
 
 def _runs_out(limits: Limits, times: Sequence[float]) -> bool:

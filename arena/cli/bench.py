@@ -6,11 +6,11 @@ from typing import Any
 
 import click
 
-from arena.bench.bench_run import bench as measured
+from arena.bench.bench_run import run_bench as measured
 from arena.cli.options import Seconds, Whole, jobs_option, json_option
 from arena.cli.output import draw, print_json, table
 from arena.cli.stderr import say
-from arena.core.compilation import prepare
+from arena.core.compilation import prepare_core
 from arena.reports.bench_report import Bench
 
 
@@ -35,7 +35,7 @@ def bench(only: tuple[str, ...], seconds: float, repeats: int, jobs: int, as_jso
     Example:
       arena bench --only ladder --only raw_grpc
     """
-    prepare(say)
+    prepare_core(say)
     try:
         found = measured(only, jobs=jobs, seconds=seconds, repeats=repeats, say=say)
     except ValueError as error:

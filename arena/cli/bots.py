@@ -31,7 +31,7 @@ def bots(game: Game[Any] | None, home: Path, as_json: bool) -> None:
       arena bots --game buttons
     """
     with store.open_read(home) as db:
-        report = bots_report.bots(db, home, game.name if game else None)
+        report = bots_report.bots_list(db, home, game.name if game else None)
         if not as_json:
             say_if_empty(db, home)
     if as_json:
@@ -67,7 +67,7 @@ def retire(names: tuple[str, ...], undo: bool, home: Path) -> None:
     """
     roster.check_known(home, names)  # all, before any is retired
     for number, name in enumerate(dict.fromkeys(names)):
-        versions, dropped = roster.retire(home, name, undo=undo)
+        versions, dropped = roster.retire_bot(home, name, undo=undo)
         if not number:
             home_choice.say_if_above(home)
         click.echo(_retired(name, versions, dropped, undo=undo))

@@ -13,7 +13,7 @@ from rich.table import Table
 from arena import replay
 from arena.cli.output import progress, table
 from arena.reports.bot_card import BotInLadder, SeatCard, VersionCard
-from arena.reports.words import limits, milliseconds, percent, why
+from arena.reports.words import limits, milliseconds_text, percent, why
 from ladder import store
 
 if TYPE_CHECKING:
@@ -29,10 +29,10 @@ def complete_home(home: Path) -> None:
     A ladder that runs does so by itself; a home that cannot be written stays as it is. Cards say what they lack.
     """
     with suppress(store.StoreError), store.exclusive(home), store.open(home, checkpoints=True) as db:
-        complete(db)
+        complete_sums(db)
 
 
-def complete(db: Database) -> None:
+def complete_sums(db: Database) -> None:
     """Bring what cards are made from up to date, with progress."""
     if store.cards.lacking(db):
         with progress("cards of bots", "steps") as report:
@@ -111,7 +111,7 @@ def _times(card: BotInLadder) -> Table:
     rows = table("version", *columns, right=columns)
     for each in card.versions:
         if (times := each.times) is not None:
-            spans = map(milliseconds, (times.p50_ms, times.p99_ms, times.max_ms))
+            spans = map(milliseconds_text, (times.p50_ms, times.p99_ms, times.max_ms))
             rows.add_row(each.bot, f"{times.decisions:,}", *spans)
     return rows
 

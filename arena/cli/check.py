@@ -13,9 +13,9 @@ from typing import Any
 import click
 
 from arena.check import bot_check
-from arena.check.bot_check import Checked, Finding, Report
-from arena.check.extent import FULL, QUICK
-from arena.check.trials import LOAD, Forecast, Times
+from arena.check.bot_check import Checked, CheckReporter, Finding
+from arena.check.extent import FULL_CHECK, QUICK_CHECK
+from arena.check.trials import LOAD, BusyMachine, Times
 from arena.cli.options import home_option, json_option, limit_options, plays_option, protocol_option, sandbox_options
 from arena.cli.output import Announcer, draw, print_json, printable, progress, table
 from arena.cli.stderr import say
@@ -80,9 +80,11 @@ def check(
         taken = admission.prepare(
             home, path, scratch, plays=games, protocol=protocol, building=building, sandbox=sandbox
         )
-        checked = bot_check.check(taken.program, limits, sandbox, steps(report, limits), QUICK if quick else FULL)
+        checked = bot_check.check_bot(
+            taken.program, limits, sandbox, steps_shown(report, limits), QUICK_CHECK if quick else FULL_CHECK
+        )
     if as_json:
-        print_json(check_report.check(taken.program.name, checked))
+        print_json(check_report.check_summary(taken.program.name, checked))
     else:
         warn(taken)
         _show(checked)
@@ -90,7 +92,7 @@ def check(
         raise SystemExit(_FAILED)
 
 
-def steps(report: Announcer, limits: Limits) -> Report:
+def steps_shown(report: Announcer, limits: Limits) -> CheckReporter:
     """Return what shows the steps of a check, with how long the rest lasts."""
     begun = time.monotonic()
 
@@ -159,7 +161,7 @@ def _times(times: Sequence[Times]) -> Any:
     return rows
 
 
-def _forecast(forecast: Forecast) -> str:
+def _forecast(forecast: BusyMachine) -> str:
     busy = f"if every decision took {LOAD} times as long, as on a busy machine"
     return f"{busy}, time would run out in {forecast.lost} of {forecast.matches} matches"
 

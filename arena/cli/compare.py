@@ -35,8 +35,8 @@ from arena.roster.bots import Workshop
 from arena.sandbox import Sandbox
 from arena.sandbox.run_folder import run_folder
 from arena.submission.build import Building
-from arena.tournament.comparison import Answer, Certainty, Question
-from arena.tournament.comparison import compare as play_groups
+from arena.tournament.comparison import Answer, Certainty, ComparisonQuestion
+from arena.tournament.comparison import compare_bots as play_groups
 from arena.tournament.worker_pool import Workers
 from arena.worker.jobs import Entrant
 from ladder import store
@@ -118,7 +118,9 @@ def compare(
             raise click.UsageError(f"{bots[0]!r} and {bots[1]!r} are the same program: name two that differ")
         dice = seed_bytes(seed)
         wanted = Certainty(alpha, beta, None if difference is None else difference / 100)
-        question = Question(setting.game, seats, setting.options, setting.limits, dice, (one, other), among, wanted)
+        question = ComparisonQuestion(
+            setting.game, seats, setting.options, setting.limits, dice, (one, other), among, wanted
+        )
         with stop_on_signals(workers.stop) as stopped:
             answer = play_groups(
                 question, workers, most, lambda answer: report(answer.matches, most, _figure(question, answer))
@@ -142,7 +144,7 @@ def _entrants(names: Sequence[str], setting: Setting, home: Path, workshop: Work
     if "attach:" in names:
         raise click.UsageError("attach: is one process, and comparing takes several: name a program")
     with store.open_read(home) as db:
-        found = [roster.find(db, home, name, setting.game, workshop) for name in names]
+        found = [roster.find_bot(db, home, name, setting.game, workshop) for name in names]
     # a label without @ is shown as it was typed: `mine` alone could also mean mine@1
     return [
         entrant if "@" in entrant.label else entrant._replace(label=printable(name))
@@ -150,7 +152,7 @@ def _entrants(names: Sequence[str], setting: Setting, home: Path, workshop: Work
     ]
 
 
-def _explain(question: Question, answer: Answer, seed: str) -> None:
+def _explain(question: ComparisonQuestion, answer: Answer, seed: str) -> None:
     """Print the answer in one sentence on stdout, and everything else there is to know on stderr."""
     for entrant, forfeits in zip(question.pair, answer.forfeits, strict=True):
         if forfeits:
@@ -161,7 +163,7 @@ def _explain(question: Question, answer: Answer, seed: str) -> None:
     click.echo(_sentence(question, answer))
 
 
-def _sentence(question: Question, answer: Answer) -> str:
+def _sentence(question: ComparisonQuestion, answer: Answer) -> str:
     better, worse = (entrant.label for entrant in question.pair)
     if answer.test.mean < 0.5:
         better, worse = worse, better
@@ -175,7 +177,7 @@ def _sentence(question: Question, answer: Answer) -> str:
     return f"not decided: {better} has {figure}, against {worse}{among}; {_outlook(question, answer)}"
 
 
-def _figure(question: Question, answer: Answer, *, turned: bool = False) -> str:
+def _figure(question: ComparisonQuestion, answer: Answer, *, turned: bool = False) -> str:
     """Return the points of the first bot, or of the second if `turned`, as text: "53.1 % (51.7 to 54.5)".
 
     With a field, return its lead over the other bot instead: "6.2 % (3.4 to 9.0) more".
@@ -195,7 +197,7 @@ def percentages(mean: float, low: float, high: float, *, equal: float) -> str:
     return f"{mean:z.{digits}f} % ({low:z.{digits}f} to {high:z.{digits}f})"
 
 
-def _outlook(question: Question, answer: Answer) -> str:
+def _outlook(question: ComparisonQuestion, answer: Answer) -> str:
     """Say how many more matches would decide what matters, or the largest of `_DIFFERENCES` that is undecided."""
     if not answer.test.count:
         return "no group was finished"

@@ -8,7 +8,7 @@ from pathlib import Path
 import click
 
 from arena.cli import home_choice
-from arena.cli.leaderboard import settle
+from arena.cli.leaderboard import settle_ladder
 from arena.cli.options import Moment, home_option, json_option
 from arena.cli.output import called, draw, print_json, printable, say_if_empty, table
 from arena.cli.show import when
@@ -74,7 +74,7 @@ def annul(
       arena annul mine@2 --why "it read the files of other bots"
     """
     if what is not None and host is None:
-        made = corrections.annul(home, what, why, ladder=ladder, since=since)
+        made = corrections.annul_matches(home, what, why, ladder=ladder, since=since)
     elif host is not None and what is None:
         made = corrections.annul_host(home, host, why, ladder=ladder, since=since)
     else:
@@ -105,10 +105,10 @@ def ban(name: str, why: str, since: float | None, keep: bool, undo: bool, home: 
     if ((undo or keep) and since is not None) or (undo and keep):
         raise click.UsageError("--since, --keep and --undo exclude each other")
     if undo:
-        made = corrections.unban(home, name, why)
+        made = corrections.unban_bot(home, name, why)
         said = f"{name} is not banned any more; to bring it back: `arena retire {name} --undo`"
     else:
-        made = corrections.ban(home, name, why, since=since, keep=keep)
+        made = corrections.ban_bot(home, name, why, since=since, keep=keep)
         said = f"banned {name}; annulled {_annulled(made)}"
     home_choice.say_if_above(home)
     _rate_anew(home, made, f"{name} is banned, {_matches(made.correction)} annulled")
@@ -130,7 +130,7 @@ def rename(name: str, title: str, home: Path, as_json: bool) -> None:
     Example:
       arena rename mine "Team Gamma"
     """
-    made = corrections.rename(home, name, title)
+    made = corrections.rename_bot(home, name, title)
     home_choice.say_if_above(home)
     if as_json:
         return print_json(entry(made))
@@ -156,7 +156,7 @@ def log(most: int | None, home: Path, as_json: bool) -> None:
     with store.open_read(home) as db:
         entries = store.journal.entries(db)[-most:] if most else store.journal.entries(db)
         if as_json:
-            return print_json(corrections_report.log(entries))
+            return print_json(corrections_report.corrections_log(entries))
         say_if_empty(db, home)
     rows = table("when", "who", "what", "about", "details")
     for change in entries:
@@ -201,7 +201,7 @@ def _rate_anew(home: Path, made: Annulled, done: str) -> None:
         with store.open(home) as db:
             for ladder in store.ladders.all(db):
                 if ladder.id in made.ladders:
-                    settle(db, ladder)
+                    settle_ladder(db, ladder)
     except KeyboardInterrupt:
         raise KeyboardInterrupt(f"stopped: {later}") from None
     except store.StoreError as error:

@@ -44,8 +44,8 @@ def export(what: str, form: str, home: Path) -> None:
       arena export seats > seats.csv
     """
     with store.open_read(home, must_exist=True) as db:
-        names = ratings_report.columns(db) if what == "ratings" else exports.columns(db, what)
-        found = ratings_report.rows(db) if what == "ratings" else exports.rows(db, what)
+        names = ratings_report.rating_columns(db) if what == "ratings" else exports.columns(db, what)
+        found = ratings_report.rating_rows(db) if what == "ratings" else exports.rows(db, what)
         if form == "csv":
             _write_csv(names, found)
         else:
@@ -90,10 +90,10 @@ def backup(target: Path, home: Path) -> None:
     if target.suffix == ".db":
         backups.check_unseen(target)  # bots must not read it; `backups.backup` below checks this itself
         with store.open_read(home) as db, progress("copying", "pages", first=SOON) as report:
-            exports.backup(db, target, report)
+            exports.copy_database(db, target, report)
         return click.echo(f"copied to {target}, without the bots' programs")
     with progress("copying", "parts", first=SOON) as report:
-        copied = backups.backup(home, target, report)
+        copied = backups.make_backup(home, target, report)
     _say_lacking(copied)
     return click.echo(f"copied to {target}: {_what(copied)}; to get it back: {typed_as('restore', target)}")
 
@@ -112,9 +112,9 @@ def restore(source: Path, home: Path) -> None:
       arena restore monday
     """
     with progress("restoring", "parts", first=SOON) as report:
-        copied = backups.restore(source, home, report)
+        copied = backups.restore_backup(source, home, report)
     _say_lacking(copied)
-    named = ("--home", home) if home != homes.HERE else ()
+    named = ("--home", home) if home != homes.HOME_NAME else ()
     click.echo(f"restored to {home}: {_what(copied)}; to check every match: {typed_as('verify', *named)}")
 
 

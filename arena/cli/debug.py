@@ -12,17 +12,17 @@ import click
 
 from arena import games, roster
 from arena.check.decision_check import Compared
-from arena.check.decision_check import compare as compared
-from arena.check.examined import Misbehaved, Question
+from arena.check.decision_check import compare_decisions as compared
+from arena.check.examined import ExaminedQuestion, Misbehaved
 from arena.cli.failures import OneLine
-from arena.cli.match import attach, caution
+from arena.cli.match import attach, time_caution
 from arena.cli.options import Seconds, Whole, home_option, json_option, sandbox_options
 from arena.cli.output import draw, print_json, printable, progress, table
 from arena.cli.stderr import say
 from arena.games import Game
 from arena.replay import unrated_store
 from arena.reports.debug_report import action_name
-from arena.reports.debug_report import debug as debug_report
+from arena.reports.debug_report import decisions_compared as debug_report
 from arena.reports.words import quoted
 from arena.sandbox import Sandbox
 from arena.sandbox.run_folder import run_folder
@@ -103,10 +103,10 @@ def _check_seat(match: Match, seat: int | None) -> int:
 def _compare(
     match: Match, seat: int, at: int | None, bot: str, start_limit: float, sandbox: Sandbox, home: Path
 ) -> list[Compared]:
-    with run_folder() as scratch, progress("asking", "decisions", caution=caution([bot], sandbox)) as report:
+    with run_folder() as scratch, progress("asking", "decisions", caution=time_caution([bot], sandbox)) as report:
         with store.open_read(home) as db:
             workshop = roster.Workshop(scratch, sandbox, Building(report.announce, report.passing))
-            entrant = roster.find(db, home, bot, games.game(match.ladder.key.game), workshop)
+            entrant = roster.find_bot(db, home, bot, games.game(match.ladder.key.game), workshop)
         try:
             return asyncio.run(
                 compared(
@@ -131,7 +131,7 @@ def _compare(
             raise OneLine(f"it failed {where}: {fault}", _DIFFERS) from fault
 
 
-def _asked(game: Game[Any], question: Question, *answers: str) -> Iterator[str]:
+def _asked(game: Game[Any], question: ExaminedQuestion, *answers: str) -> Iterator[str]:
     """Yield lines that show a decision as a bot was asked it, with lines about its answers."""
     yield from question.picture.split("\n")
     yield f"decision {question.decision}: {', '.join(game.action_name(action) for action in question.legal)}"

@@ -34,7 +34,7 @@ def doctor(cluster: str | None, certificates: Path | None, as_json: bool) -> Non
     if cluster is not None:
         return _hosts(cluster, certificates, as_json=as_json)
 
-    report = machine_report.doctor(probe())
+    report = machine_report.machine_state(probe())
     if as_json:
         return print_json(report)
     rows = table("layer", "here", "what for, or why not")

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from rich.console import RenderableType
     from rich.table import Table
 
-    from arena.reports.leaderboard_report import Estimate, HeadToHead
+    from arena.reports.leaderboard_report import EstimateColumns, HeadToHead
 
 
 _SURE = 1.96
@@ -116,7 +116,7 @@ def _stacked(cell: str) -> str:
     return cell
 
 
-def seat_picture(seats: Sequence[Estimate], saved: float | None) -> list[RenderableType]:
+def seat_picture(seats: Sequence[EstimateColumns], saved: float | None) -> list[RenderableType]:
     """Make a table of what each seat is worth, and a line about what the shared dice saved."""
     rows = table("seat", "points", "groups", right=["seat", "points", "groups"])
     for seat, estimate in enumerate(seats):

@@ -24,7 +24,7 @@ def games(as_json: bool) -> None:
     Example:
       arena games
     """
-    report = games_report.games()
+    report = games_report.games_list()
     if as_json:
         return print_json(report)
     rows = table("game", "title", "players", "options (-o NAME=JSON)")

@@ -9,13 +9,13 @@ from click.core import ParameterSource
 
 from arena.cli.output import printable
 from arena.cli.stderr import say
-from arena.homes import HERE
+from arena.homes import HOME_NAME
 
 
 def say_if_above(home: Path) -> None:
     """Print which home a command changes, if it was found in a folder above: people may expect one here."""
     source = click.get_current_context().get_parameter_source("home")
-    if source is ParameterSource.DEFAULT and home != HERE:
+    if source is ParameterSource.DEFAULT and home != HOME_NAME:
         say(f"using the home {printable(repr(str(home)))}")
 
 

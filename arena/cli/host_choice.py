@@ -13,7 +13,7 @@ from arena.cluster.tally import Tally
 from arena.sandbox import Sandbox
 from arena.worker.hosts import Hosts
 from arena.worker.local_host import LocalHost
-from arena.worker.progress import Progress
+from arena.worker.progress import ProgressReport
 
 
 def hosts(
@@ -49,10 +49,10 @@ def summary(hosts: Hosts) -> Iterator[str]:
     return tally.lines(_tallies(hosts))
 
 
-def by_host(report: Announcer, hosts: Hosts) -> Progress:
+def by_host(report: Announcer, hosts: Hosts) -> ProgressReport:
     """Return what reports progress, with what each host of a cluster has played beside it."""
     tallies = _tallies(hosts)
-    return lambda done, total: report(done, total, printable(tally.note(tallies)))
+    return lambda done, total: report(done, total, printable(tally.note_match(tallies)))
 
 
 def caution(sandbox: Sandbox, cluster: Cluster | None) -> str | None:

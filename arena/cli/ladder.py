@@ -39,7 +39,7 @@ from arena.reports.words import span, title
 from arena.sandbox import Sandbox
 from arena.tournament.budget import Budget
 from arena.tournament.forecast import forecast
-from arena.tournament.ladder_run import Request, Run, run_ladder
+from arena.tournament.ladder_run import LadderRequest, Run, run_ladder
 from arena.tournament.worker_pool import Workers
 from ladder import store
 from ladder.store import Ladder
@@ -154,7 +154,7 @@ def ladder(
                 db,
                 home,
                 mine,
-                Request(field, rounds, budget=budget, retry=retry, since=since),
+                LadderRequest(field, rounds, budget=budget, retry=retry, since=since),
                 workers=workers,
                 report=by_host(report, machines),
                 planned=lambda: _foretell(db, mine, budget, workers.jobs),
@@ -163,12 +163,16 @@ def ladder(
         for line in summary(machines):
             say(printable(line))
         if not stopped():
-            leaderboard.settle(db, mine)
-            card_tables.complete(db)
+            leaderboard.settle_ladder(db, mine)
+            card_tables.complete_sums(db)
         if as_json:
             print_json(leaderboard_report.ladder_run(db, mine, game, run.played))
         else:
-            draw(leaderboard.picture(leaderboard_report.leaderboard(db, mine, game), store.ladders.waiting(db, mine)))
+            draw(
+                leaderboard.write_picture(
+                    leaderboard_report.leaderboard_of(db, mine, game), store.ladders.waiting(db, mine)
+                )
+            )
         played = store.ladders.counts(db, mine).done
         if played and sys.stderr.isatty():
             for line in _how_to_look(mine, home):

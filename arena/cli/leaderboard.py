@@ -23,9 +23,9 @@ from arena.cli.stderr import say
 from arena.cli.typed import as_typed, typed_as
 from arena.games.rules import Game
 from arena.reports import leaderboard_report, words
-from arena.reports.front_report import progress as progress_of
+from arena.reports.front_report import ladder_progress as progress_of
 from arena.reports.leaderboard_report import Leaderboard, NoLeaderboard, RankedBot, centre, settled_centre
-from arena.reports.words import pace, percent, state, title, unusual
+from arena.reports.words import pace_text, percent, state, title, unusual
 from ladder import store
 from ladder.store import Ladder
 
@@ -86,25 +86,25 @@ def leaderboard(
     if settles:
         _settle(game, seats, ladder_id, home)
     with store.open_read(home) as db:
-        ladder = find(db, game, seats, ladder_id)
+        ladder = find_ladder(db, game, seats, ladder_id)
         if ladder is None:
             return _nothing(db, game, seats, home, as_json)
-        board = leaderboard_report.leaderboard(db, ladder, game, cross=cross, by_seat=by_seat)
+        board = leaderboard_report.leaderboard_of(db, ladder, game, cross=cross, by_seat=by_seat)
         if as_json:
             return print_json(board)
         drawn = plot_picture(_skills(board), board.zero) if plot and board.bots else []
-        return draw(picture(board, store.ladders.waiting(db, ladder)), *drawn, *_more_pictures(board), wide=cross)
+        return draw(write_picture(board, store.ladders.waiting(db, ladder)), *drawn, *_more_pictures(board), wide=cross)
 
 
 def _settle(game: Game[Any], seats: int, ladder_id: str | None, home: Path) -> None:
     with store.open_read(home) as db:
-        ladder = find(db, game, seats, ladder_id)
+        ladder = find_ladder(db, game, seats, ladder_id)
     if ladder is not None:
         with store.open(home) as db:
-            settle(db, ladder)
+            settle_ladder(db, ladder)
 
 
-def settle(db: Database, ladder: Ladder) -> None:
+def settle_ladder(db: Database, ladder: Ladder) -> None:
     """Bring a ladder's ratings, also the settled ones, up to date, with progress."""
     with progress("ratings") as rated:
         store.ratings.apply(db, ladder, rated)
@@ -122,7 +122,7 @@ def _nothing(db: Database, game: Game[Any], seats: int, home: Path, as_json: boo
     return say(f"play one: {typed_as('ladder', '--game', game.name, '--players', seats)}")
 
 
-def find(db: Database, game: Game[Any], seats: int, ladder_id: str | None) -> Ladder | None:
+def find_ladder(db: Database, game: Game[Any], seats: int, ladder_id: str | None) -> Ladder | None:
     """Return the ladder with this id or, without an id, the one played last. Raises NotFound for an unknown id.
 
     None if no ladder of this game and number of seats is stored and no id is given.
@@ -137,7 +137,7 @@ def find(db: Database, game: Game[Any], seats: int, ladder_id: str | None) -> La
     raise store.NotFound(f"no ladder {ladder_id!r} of {title(game, seats)}: there is {known}")
 
 
-def picture(board: Leaderboard, waiting: Sequence[str] = ()) -> Group:
+def write_picture(board: Leaderboard, waiting: Sequence[str] = ()) -> Group:
     """Make the picture of a leaderboard; on a narrow terminal it has fewer columns.
 
     `waiting` names the bots without a rated match, which the board only counts.
@@ -197,7 +197,7 @@ def _notes(board: Leaderboard, bots: Sequence[RankedBot], waiting: Sequence[str]
         early = matches.done - matches.rated
         yield f"provisional: matches are rated in the order of the schedule, and {early:,} of these came early"
     elif board.waiting:
-        yield words.waiting(board.waiting, waiting, more=bool(board.bots))
+        yield words.waiting_text(board.waiting, waiting, more=bool(board.bots))
     if not all(bot.sure for bot in bots):
         yield "~ not certainly worse than the bot above it: more rounds would tell"
     if board.settled_matches < matches.rated:
@@ -228,7 +228,7 @@ def _watch(game: Game[Any], seats: int, ladder_id: str | None, home: Path) -> No
         while True:
             begun = time.process_time()
             with store.open_read(home) as db:
-                ladder = find(db, game, seats, ladder_id)
+                ladder = find_ladder(db, game, seats, ladder_id)
                 waiting = Text(f"waiting for a ladder of {title(game, seats)} in {str(home)!r} …")
                 live.update(waiting if ladder is None else _watched(db, ladder, game, home), refresh=True)
             time.sleep(max(_REPAINT, (time.process_time() - begun) / _WATCHING))
@@ -236,7 +236,7 @@ def _watch(game: Game[Any], seats: int, ladder_id: str | None, home: Path) -> No
 
 def _watched(db: Database, ladder: Ladder, game: Game[Any], home: Path) -> RenderableType:
     now = progress_of(db, ladder, running=store.database.is_running(home))
-    how = pace(now)
+    how = pace_text(now)
     state = f"playing now{how and f': {how}'}" if now.running else "nobody plays it now"
-    board = picture(leaderboard_report.leaderboard(db, ladder, game), store.ladders.waiting(db, ladder))
+    board = write_picture(leaderboard_report.leaderboard_of(db, ladder, game), store.ladders.waiting(db, ladder))
     return Group(board, Text(state, style="bold"))

@@ -13,7 +13,7 @@ from arena.worker.jobs import Task
 from ladder import store
 
 
-def tasks(
+def line_up_tasks(
     bots: Sequence[str], setting: Setting, home: Path, workshop: Workshop, *, seed: str, count: int = 1
 ) -> list[Task]:
     """Make matches of these bots, in their order; whoever lies at a path is copied and built.
@@ -22,5 +22,5 @@ def tasks(
     """
     game, options, limits = setting
     with store.open_read(home) as db:
-        lineup = [roster.find(db, home, bot, game, workshop) for bot in bots]
+        lineup = [roster.find_bot(db, home, bot, game, workshop) for bot in bots]
     return unrated.tasks(game, lineup, options=options, limits=limits, seed=seed_bytes(seed), count=count)

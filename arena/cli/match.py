@@ -32,13 +32,13 @@ from arena.cli.replay import write_page
 from arena.cli.stderr import say
 from arena.cli.typed import typed_as
 from arena.cli.watching import Watching
-from arena.cli.written_files import NewFile, write
-from arena.referee.match import Outcome
+from arena.cli.written_files import NewFile, write_file
+from arena.referee.match import MatchOutcome
 from arena.replay import document, told, unrated_store
 from arena.replay.document import Document
 from arena.replay.log_text import of_unrated
 from arena.reports import match_report
-from arena.reports.fault_card import decision
+from arena.reports.fault_card import fault_decision
 from arena.reports.words import quoted
 from arena.sandbox import Sandbox
 from arena.sandbox.run_folder import run_folder
@@ -103,15 +103,15 @@ def match(
     tasks, played, interrupted = _play(bots, setting, matches, seed, home, sandbox, logs, watch=watch)
     there = documents(bots, tasks, played, logs)
     is_new = not home.exists()
-    kept = keep(home, there)
+    kept = keep_unrated(home, there)
     counted = kept or there
     last = counted[-1] if counted else None
     if kept:
         home_choice.say_if_above(home)
     if as_json:
-        print_json(match_report.matches(setting.game, bots, seed, played, [each.match for each in kept], last))
+        print_json(match_report.unrated_matches(setting.game, bots, seed, played, [each.match for each in kept], last))
     else:
-        explain(bots, setting.game.name, played)
+        explain_forfeit(bots, setting.game.name, played)
         count = f"{len(played):,} of {matches:,} matches"
         click.echo(f"{setting.game.title}: {count}; --seed {printable(seed)} gives the same dice again")
         outcomes = [result.outcome for result in played if result.outcome is not None]
@@ -121,7 +121,7 @@ def match(
         if kept:
             click.echo(how_to_watch(kept, home, is_new=is_new))
     if file is not None and last is not None:
-        write(file, msgspec.json.encode(last))
+        write_file(file, msgspec.json.encode(last))
     if page is not None and last is not None:
         write_page(page, last)
         if not as_json:
@@ -150,12 +150,14 @@ def _play(
     """
     game = setting.game
     with run_folder() as scratch, unrated.own_worker(waiting=attach, sandbox=sandbox, logs=logs) as worker:
-        with progress(game.title, caution=caution(bots, sandbox)) as report:
+        with progress(game.title, caution=time_caution(bots, sandbox)) as report:
             workshop = roster.Workshop(scratch, sandbox, Building(report.announce, report.passing))
-            wanted = lineup.tasks(bots, setting, home, workshop, seed=seed, count=matches)
+            wanted = lineup.line_up_tasks(bots, setting, home, workshop, seed=seed, count=matches)
             if not watch:
                 with stop_on_signals(lambda: None) as stopped:
-                    played = unrated.play(worker, wanted, stop=stopped, report=report, logged=unrated_store.MOST)
+                    played = unrated.play_unrated(
+                        worker, wanted, stop=stopped, report=report, logged=unrated_store.KEPT_MATCHES
+                    )
                     return wanted, played, stopped()
             report.announce(f"watching a match of {game.title}")
         with stop_on_signals(lambda: None) as stopped:
@@ -183,11 +185,11 @@ def documents(bots: Sequence[str], tasks: Sequence[Task], played: Sequence[Playe
     there = [result for result in played if result.outcome is not None]
     return [
         document.unrated(by_id[result.id], bots, result, of_unrated(logs, result))
-        for result in there[-unrated_store.MOST :]
+        for result in there[-unrated_store.KEPT_MATCHES :]
     ]
 
 
-def keep(home: Path, matches: Sequence[Document]) -> Sequence[Document]:
+def keep_unrated(home: Path, matches: Sequence[Document]) -> Sequence[Document]:
     """Keep matches in the home and return them with their names; if that fails, say so and return none."""
     try:
         return unrated_store.keep(home, matches) if matches else []
@@ -203,7 +205,7 @@ def how_to_watch(kept: Sequence[Document], home: Path, *, is_new: bool) -> str:
     return f"kept as {names}{where}; step by step: {typed_as('replay', 'last')}"
 
 
-def caution(bots: Sequence[str], sandbox: Sandbox) -> str | None:
+def time_caution(bots: Sequence[str], sandbox: Sandbox) -> str | None:
     """Return the sandbox's warning, or None if all bots are started by hand: the sandbox does not confine those."""
     return sandbox.warning if set(bots) - {"attach:"} else None
 
@@ -216,7 +218,7 @@ def attach(label: str, address: str, token: str) -> None:  # noqa: ARG001 - all 
     say(f"  {shlex.quote(sys.executable)} mybot.py")
 
 
-def _tally(bots: Sequence[str], outcomes: Sequence[Outcome]) -> Table:
+def _tally(bots: Sequence[str], outcomes: Sequence[MatchOutcome]) -> Table:
     wins: Counter[int] = Counter()
     ties: Counter[int] = Counter()
     forfeits: Counter[int] = Counter()
@@ -233,7 +235,7 @@ def _tally(bots: Sequence[str], outcomes: Sequence[Outcome]) -> Table:
     return rows
 
 
-def explain(bots: Sequence[str], game: str, played: Sequence[Played]) -> None:
+def explain_forfeit(bots: Sequence[str], game: str, played: Sequence[Played]) -> None:
     """Print, for the author of a bot, why matches were void and why seats forfeited."""
     for result in played:
         if result.outcome is None:
@@ -243,7 +245,7 @@ def explain(bots: Sequence[str], game: str, played: Sequence[Played]) -> None:
         evidence = result.seats[forfeit.seat].evidence or {}
         why = f"{forfeit.reason}: {printable(evidence.get('detail', forfeit.detail))}"
         who = f"match {result.id}, seat {forfeit.seat} ({printable(bots[forfeit.seat])})"
-        say(f"{who} forfeited{decision(evidence)}: {why}")
+        say(f"{who} forfeited{fault_decision(evidence)}: {why}")
         for line in quoted(evidence.get("output", [])[-_OUTPUT_LINES:]):
             say(line)
     if len(lost) > _EXPLAINED:

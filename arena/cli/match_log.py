@@ -22,7 +22,7 @@ def of_ladder(home: Path, name: str, seat: int) -> MatchLog:
 
 def of_unrated(home: Path, name: str, seat: int) -> MatchLog:
     """Return what is kept of a seat in an unrated match. Raises Unreadable, OSError and click.UsageError."""
-    match = unrated_store.find(home, name)
+    match = unrated_store.find_match(home, name)
     _check_seat(match.match, seat, len(match.bots))
     return unrated_log(match, seat)
 

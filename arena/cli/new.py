@@ -17,7 +17,7 @@ from arena.cli.typed import typed_as
 from arena.games import Game
 from arena.reports.bots_report import NewBot
 from arena.submission.templates import make, templates
-from arena.submission.tools import missing_tools, to_install
+from arena.submission.tools import install_hint, missing_tools
 
 
 @click.command()
@@ -46,7 +46,7 @@ def new(bot: Path, language: str, plays: tuple[Game[Any], ...], as_json: bool) -
         return print_json(made)
     click.echo(f"made {shlex.quote(path)}, {manifest.about}; its README.md has more")
     if missing:
-        how = to_install(missing)
+        how = install_hint(missing)
         say(f"this machine lacks {', '.join(missing)}, which it is built or run with{how and f': {how}'}")
     return click.echo("next:\n" + "\n".join(f"  {step}" for step in steps))
 

@@ -21,10 +21,10 @@ from click.shell_completion import CompletionItem
 from arena import games, homes, suggest
 from arena.cli.stderr import say
 from arena.cli.written_files import NewFile
-from arena.core.compilation import prepare
+from arena.core.compilation import prepare_core
 from arena.games.rules import BadOption, Game, Options
 from arena.referee.limits import Limits
-from arena.sandbox.grades import LEAST, MOST, Grade, NoSandbox, Sandbox
+from arena.sandbox.grades import STRONGEST, WEAKEST, Grade, NoSandbox, Sandbox
 from arena.sandbox.probe import probe
 
 Command = TypeVar("Command", bound=Callable[..., Any])
@@ -154,13 +154,13 @@ class Moment(click.ParamType[float]):
 def _home(ctx: click.Context, _param: click.Parameter, home: Path) -> Path:
     """Return the home that was named or, if none was, the one that is found."""
     named = ctx.get_parameter_source("home") is not ParameterSource.DEFAULT
-    return home if named or ctx.resilient_parsing else homes.found()
+    return home if named or ctx.resilient_parsing else homes.nearest_home()
 
 
 home_option = click.option(
     "--home",
     type=click.Path(path_type=Path, file_okay=False, readable=False),  # whose it is, is looked at below
-    default=homes.HERE,
+    default=homes.HOME_NAME,
     show_default=".arena here, or the nearest in a folder above",
     envvar="ARENA_HOME",
     show_envvar=True,
@@ -271,9 +271,9 @@ def sandbox_options(command: Command) -> Command:
             sandbox = Sandbox(cluster.least or Grade.D)
         else:
             others.pop("certificates", None)
-            prepare(say)
+            prepare_core(say)
             sandbox = _sandbox(wanted, least, home)
-        sandbox = sandbox._replace(trusting=trusting, allowed=MOST._replace(memory_mib=memory_mib, tasks=tasks))
+        sandbox = sandbox._replace(trusting=trusting, allowed=STRONGEST._replace(memory_mib=memory_mib, tasks=tasks))
         return command(*args, sandbox=sandbox, home=home, **others)
 
     grades = [grade.value for grade in Grade]
@@ -281,9 +281,9 @@ def sandbox_options(command: Command) -> Command:
         click.option(
             "--max-tasks",
             "tasks",
-            type=Whole(LEAST.tasks),
+            type=Whole(WEAKEST.tasks),
             metavar="N",
-            default=MOST.tasks,
+            default=STRONGEST.tasks,
             envvar="ARENA_MAX_TASKS",
             show_envvar=True,
             help="Processes and threads that a bot may ask for.",
@@ -291,9 +291,9 @@ def sandbox_options(command: Command) -> Command:
         click.option(
             "--max-memory",
             "memory_mib",
-            type=Whole(LEAST.memory_mib),
+            type=Whole(WEAKEST.memory_mib),
             metavar="MIB",
-            default=MOST.memory_mib,
+            default=STRONGEST.memory_mib,
             envvar="ARENA_MAX_MEMORY",
             show_envvar=True,
             help="Memory that a bot may ask for.",

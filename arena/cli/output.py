@@ -18,7 +18,7 @@ from rich.progress import BarColumn, Progress, TaskID, TextColumn
 from rich.table import Column, Table
 
 from arena.cli.stderr import say
-from arena.homes import HERE
+from arena.homes import HOME_NAME
 from arena.reports.words import span
 from arena.suggest import printable as printable
 from ladder import store
@@ -74,7 +74,7 @@ class Announcer:
 def say_if_empty(db: Database, home: Path) -> None:
     """Tell people if there is no arena in the data directory ("home"): its name may be mistyped."""
     if not store.database.is_stored(db):
-        inside = home / HERE
+        inside = home / HOME_NAME
         meant = f" (did you mean {str(inside)!r}?)" if inside.is_dir() else ""
         say(f"no bot was submitted and no ladder played in {str(home)!r} yet{meant}")
 

@@ -72,9 +72,9 @@ class Person(Bot):
             answer = _ask()
             if answer == "?":
                 click.echo(HELP)
-                draw("", rulebook.shown(self.rules, on_terminal=console().is_terminal))
+                draw("", rulebook.show_rules(self.rules, on_terminal=console().is_terminal))
                 continue
-            found = chosen(answer, list(names))
+            found = chosen_action(answer, list(names))
             if len(found) == 1:
                 return names[found[0]]
             click.echo(_what_is_wrong(answer, found))
@@ -110,7 +110,7 @@ def _ask() -> str:
         raise SystemExit from None
 
 
-def chosen(answer: str, names: Sequence[str]) -> list[str]:
+def chosen_action(answer: str, names: Sequence[str]) -> list[str]:
     """Return the names that an answer may mean: by name, by number, or by the beginning of a name."""
     wanted = " ".join(answer.casefold().split())
     if not wanted:

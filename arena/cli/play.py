@@ -13,7 +13,7 @@ from arena import roster
 from arena.cli import lineup
 from arena.cli.failures import INTERRUPTED, stop_on_signals
 from arena.cli.lines import Lines
-from arena.cli.match import documents, explain, how_to_watch, keep
+from arena.cli.match import documents, explain_forfeit, how_to_watch, keep_unrated
 from arena.cli.options import (
     Setting,
     Whole,
@@ -135,10 +135,10 @@ def _play(sitting: Sitting, seed: str, *, in_lines: bool) -> None:
         raise SystemExit(INTERRUPTED)
     if played.outcome is None:
         raise click.ClickException(f"the match does not count: {last_line(str(played.void))}")
-    explain(sitting.names, task.game, [played])
+    explain_forfeit(sitting.names, task.game, [played])
     (match,) = documents(sitting.names, [task], [played], logs)
     is_new = not sitting.home.exists()
-    told, kept = _end(match), keep(sitting.home, [match])
+    told, kept = _end(match), keep_unrated(sitting.home, [match])
     if lines is not None:
         return lines.end(match, told, kept[0].match if kept else None)
     for line in told:
@@ -175,11 +175,11 @@ def _task(sitting: Sitting, seed: str, scratch: Path) -> Task:
     bots = ["attach:" if seat == sitting.seat else name for seat, name in enumerate(sitting.names)]
     with progress(sitting.setting.game.title, caution=sitting.sandbox.warning) as report:
         workshop = roster.Workshop(scratch, sitting.sandbox, Building(report.announce, report.passing))
-        (task,) = lineup.tasks(bots, sitting.setting, sitting.home, workshop, seed=seed)
+        (task,) = lineup.line_up_tasks(bots, sitting.setting, sitting.home, workshop, seed=seed)
         report.announce("the bots are starting")
     return task
 
 
 def _end(match: Document) -> list[str]:
     """Return lines that say how a match ended."""
-    return list(map(printable, told.end(match)))
+    return list(map(printable, told.final_line(match)))

@@ -40,7 +40,7 @@ def publish(target: Path, matches: int, home: Path, as_json: bool) -> None:
                 if time.monotonic() - begun > _QUIET:
                     report(done, total)
 
-            made = site.publish(home, target, matches, told)
+            made = site.publish_site(home, target, matches, told)
     except CannotPublish as error:
         raise click.ClickException(str(error)) from error
     except KeyboardInterrupt:

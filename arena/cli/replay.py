@@ -17,7 +17,7 @@ from arena.cli.options import home_option, html_option, json_option
 from arena.cli.output import printable
 from arena.cli.stderr import say
 from arena.cli.typed import typed_as
-from arena.cli.written_files import write
+from arena.cli.written_files import write_file
 from arena.replay import Unreadable, document, log_text, told, unrated_store
 from arena.replay.document import Document
 from arena.reports.replay_report import match_replay
@@ -54,7 +54,7 @@ def replay(what: str, page: Path | None, whole: bool, home: Path, as_json: bool)
     if as_json and page is not None:
         raise click.UsageError("--html prints the path of the page: use it without --json")
     shown, caution = _found(what, home)
-    document.check(shown)
+    document.check_document(shown)
     if page is not None:
         write_page(page, shown, caution)
         return click.echo(str(page))
@@ -82,7 +82,7 @@ def _summary(shown: Document, caution: str, named: Sequence[str]) -> Iterator[st
     chosen = sum(choice.ms is not UNSET for step in match.steps for choice in step.choices)
     yield f"\n{len(match.steps) - 1:,} steps, in which bots made {chosen:,} choices"
     yield from (f"  step {number}: {', '.join(step.events)}" for number, step in enumerate(match.steps) if step.events)
-    yield from map(printable, told.end(shown))
+    yield from map(printable, told.final_line(shown))
     printed = sum(len(said.lines) for step in match.steps for said in step.printed)
     more = f", and {printed:,} lines that the bots printed" if printed else ""
     yield f"\nevery step with its board and dice{more}: {printable(typed_as('replay', *named, '--all'))}"
@@ -92,13 +92,13 @@ def write_page(file: Path, match: Document, caution: str = "") -> None:
     """Write a match as a page for browsers; `caution` is shown on it."""
     from arena.site.page_shell import match_page  # imported here, since what makes pages is slow to load
 
-    write(file, match_page(match_replay(match, caution)).encode())
+    write_file(file, match_page(match_replay(match, caution)).encode())
 
 
 def _found(what: str, home: Path) -> tuple[Document, str]:
     """Return a match, and what to say before it is shown."""
     if unrated_store.is_name(what):
-        return unrated_store.find(home, what), ""
+        return unrated_store.find_match(home, what), ""
     if what.endswith(".json") or os.path.isfile(what):
         try:
             return document.opened(Path(what).read_bytes()), ""

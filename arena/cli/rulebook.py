@@ -13,14 +13,14 @@ from rich.text import Text
 
 from arena.games.rules import Game
 
-PAGE = Path(__file__).parents[2] / "docs" / "games.md"
+GAMES_PAGE = Path(__file__).parents[2] / "docs" / "games.md"
 """Where a clone has the rules; an arena that was installed has them only in the code of its games."""
 
 
-def rules(game: Game[Any]) -> str:
+def rules_text(game: Game[Any]) -> str:
     """Return the rules in Markdown: how it is played and who wins, without what only authors of bots need."""
-    if PAGE.is_file():
-        page = PAGE.read_text("utf-8")
+    if GAMES_PAGE.is_file():
+        page = GAMES_PAGE.read_text("utf-8")
         if found := re.search(
             rf"^## {re.escape(game.title)}\n(.*?)(?=^\| action |^## |\Z)", page, re.DOTALL | re.MULTILINE
         ):
@@ -32,6 +32,6 @@ _PICTURE = re.compile(r"^!\[.*?\]\(.*?\)\n\n\*.*?\*\n\n", re.DOTALL | re.MULTILI
 """A picture with its caption."""
 
 
-def shown(game: Game[Any], *, on_terminal: bool) -> RenderableType:
+def show_rules(game: Game[Any], *, on_terminal: bool) -> RenderableType:
     """Return the rules as a terminal shows them or, where there is none, as plain text."""
-    return Markdown(rules(game)) if on_terminal else Text(rules(game).replace("**", ""))
+    return Markdown(rules_text(game)) if on_terminal else Text(rules_text(game).replace("**", ""))

@@ -8,7 +8,7 @@ from arena.cli.options import json_option
 from arena.cli.output import draw, print_json, printable, progress, table
 from arena.reports import machine_report
 from arena.sandbox import probe
-from arena.sandbox.attack_run import run
+from arena.sandbox.attack_run import run_attacks
 from arena.sandbox.grades import Grade
 
 _CHECK_FAILED = 3
@@ -37,9 +37,9 @@ def selftest(wanted: str, as_json: bool) -> None:
     """
     sandbox = probe(None if wanted == "auto" else Grade(wanted))
     with progress("attacks") as report:
-        verdicts = run(sandbox, report)
+        verdicts = run_attacks(sandbox, report)
     if as_json:
-        print_json(machine_report.selftest(sandbox, verdicts))
+        print_json(machine_report.attack_results(sandbox, verdicts))
     else:
         rows = table("attack", "", "how it ended")
         for each in verdicts:

@@ -64,7 +64,7 @@ def _serve(home: Path, host: str, port: int, tables: Tables | None, *, what: str
             say(f"{address}{path} {what}; Ctrl-C ends it")
             if opens:
                 click.launch(f"{address}{path}")
-            server.serve(home, host, socket, tables)
+            server.serve_site(home, host, socket, tables)
     except server.CannotListen as error:
         raise click.ClickException(str(error)) from error
     except KeyboardInterrupt:

@@ -15,12 +15,12 @@ from arena.cli.card_tables import in_ladder
 from arena.cli.options import GameName, Whole, home_option, json_option, page_file
 from arena.cli.output import called, draw, last_line, print_json, printable, table
 from arena.cli.typed import as_typed, typed_as
-from arena.cli.written_files import Folder, write
+from arena.cli.written_files import Folder, write_file
 from arena.games.rules import Game, remark
 from arena.replay import unrated_store
 from arena.reports import bot_card
 from arena.reports.bot_card import BotCard
-from arena.reports.bots_report import BotFaults, BotMatch, BuiltIn, SecondChance, built_in_card
+from arena.reports.bots_report import BotFaults, BotMatch, BuiltInLine, SecondChance, built_in_card
 from arena.reports.fault_card import fault_card
 from arena.reports.match_card import MatchCard, match_card
 from ladder import store
@@ -30,7 +30,7 @@ from ladder.store.journal import Correction
 if TYPE_CHECKING:
     from sqlite_utils import Database
 
-PAGE = page_file("bot")
+PAGE_LINES = page_file("bot")
 _LISTED = 10
 """Matches of a bot in --json, unless -n says how many."""
 
@@ -40,7 +40,7 @@ _LISTED = 10
 @click.option("-n", "--matches", type=click.IntRange(1), metavar="N", help="Also list so many matches of a bot.")
 @click.option("-g", "--game", type=GameName(), metavar="GAME", help="Only ladders and matches of it.")
 @click.option("--log", "seat", type=Whole(0), metavar="SEAT", help="What the bot in this seat of the match printed.")
-@click.option("--html", "page", type=PAGE, metavar="FILE", help="Write the bot as a page that any browser shows.")
+@click.option("--html", "page", type=PAGE_LINES, metavar="FILE", help="Write the bot as a page that any browser shows.")
 @click.option("--html-all", "pages", type=Folder(), metavar="DIR", help="Write a page for each bot into this folder.")
 @home_option
 @json_option
@@ -126,7 +126,7 @@ def _write_pages(home: Path, folder: Path) -> None:
     with store.open_read(home) as db:
         played = {row.name for ladder in store.ladders.all(db) for row in store.ratings.leaderboard(db, ladder)}
         wanted = {each.name for each in store.bots.versions(db) if each.origin == "submitted"} | played
-        files = {name: PAGE.convert(folder / f"{name}.html", None, None) for name in sorted(wanted)}
+        files = {name: PAGE_LINES.convert(folder / f"{name}.html", None, None) for name in sorted(wanted)}
         for name, file in files.items():
             _write_bot(db, name, file)
     click.echo(f"{len(files):,} page{'s' * (len(files) != 1)} in {printable(str(folder))}")
@@ -135,7 +135,7 @@ def _write_pages(home: Path, folder: Path) -> None:
 def _write_bot(db: Database, name: str, file: Path) -> None:
     from arena.site.bot_file import bot_file  # imported here, since what makes pages is slow to load
 
-    write(file, bot_file(db, store.bots.find(db, name).label).encode(errors="backslashreplace"))
+    write_file(file, bot_file(db, store.bots.find(db, name).label).encode(errors="backslashreplace"))
 
 
 def _complete(home: Path) -> None:
@@ -152,7 +152,7 @@ def _show_log(match: str, seat: int, home: Path, *, as_json: bool) -> None:
     return print_json(log) if as_json else match_log.show_log(log)
 
 
-def _show_built_in(bot: BuiltIn) -> None:
+def _show_built_in(bot: BuiltInLine) -> None:
     """Show a bot that no ladder of this home has seen."""
     click.echo(f"{bot.name}: built-in, plays {', '.join(bot.games)}; no matches yet")
 

@@ -13,7 +13,7 @@ import click
 
 from arena.check.bot_check import Finding
 from arena.cli import home_choice
-from arena.cli.check import explain, steps, warn
+from arena.cli.check import explain, steps_shown, warn
 from arena.cli.options import (
     begin_with,
     home_option,
@@ -115,7 +115,7 @@ class _Job(NamedTuple):
         return admit(
             self.home,
             HandIn(path, self.name, naming, self.games, self.protocol),
-            Qualification(self.limits, self.sandbox, building, steps(report, self.limits), agree),
+            Qualification(self.limits, self.sandbox, building, steps_shown(report, self.limits), agree),
         )
 
 

@@ -13,7 +13,7 @@ from arena.cli.stderr import say
 from arena.reports import verify_report
 from arena.sandbox import UNCONFINED
 from arena.tournament.verification import Difference
-from arena.tournament.verification import verify as verified
+from arena.tournament.verification import verify_home as verified
 
 _DIFFERS = 3
 """The exit code when something stored differs from what is computed anew."""

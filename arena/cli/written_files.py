@@ -53,7 +53,7 @@ class Folder(click.Path):
         return folder
 
 
-def write(file: Path, content: bytes) -> None:
+def write_file(file: Path, content: bytes) -> None:
     """Write a file as a whole: until it is complete, what was there before stays. Raises click.ClickException."""
     target = file.resolve()  # or a link would be replaced, and not what it leads to
     try:

@@ -11,7 +11,7 @@ NO_DASK = f"a cluster takes Dask: {to_install('cluster', 'distributed')}"
 """What is said where Dask is not installed."""
 
 
-def last_line(error: Exception) -> str:
+def error_line(error: Exception) -> str:
     """Return the last line of what an error says, or its name if it says nothing."""
     return (str(error).splitlines() or [type(error).__name__])[-1]
 

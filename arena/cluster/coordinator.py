@@ -19,40 +19,40 @@ from pathlib import Path
 from types import TracebackType
 from typing import Any, Self
 
-from arena.cluster import endpoint, last_line, programs
+from arena.cluster import endpoint, error_line, programs
 from arena.cluster.engine import Engine, Function, Place
 from arena.cluster.messages import (
     LOST,
-    PATIENCE,
+    SEND_PATIENCE,
     Bug,
     Card,
     Ended,
     Hear,
-    Heard,
+    HostNews,
+    HostOrder,
+    HostRequest,
     Join,
-    Order,
     Parcel,
-    Request,
     Tell,
     Terms,
     Versions,
 )
-from arena.cluster.self_check import versions
+from arena.cluster.self_check import package_versions
 from arena.cluster.tally import Tally
 from arena.referee.match import VoidReason
 from arena.sandbox import Grade, Sandbox
 from arena.sandbox.grades import MIB
 from arena.submission.program_store import tree_digest
 from arena.worker.hosts import HostLost, RunningWorker, WorkerEnded
-from arena.worker.jobs import Command, Delivery, Entrant, Task
+from arena.worker.jobs import Delivery, Entrant, StartCommand, Task
 
-LOOK = 0.5
+LOOK_INTERVAL = 0.5
 """Seconds between two looks at which hosts there are."""
-AGAIN = 0.3
+RETRY_INTERVAL = 0.3
 """Seconds between two attempts at a call that failed."""
 JOINING = 60.0
 """Seconds that a host may take to try out its sandbox and to compile the core."""
-FIRST = 3.0
+FIRST_PARCEL = 3.0
 """Seconds for which the first matches wait until all hosts that are listed have joined."""
 LATER = 3.0
 """Seconds after which a host joins again that has gone, or could not join."""
@@ -92,7 +92,7 @@ class RemoteWorker:
         self.is_lost = False
         self._has_ended = False
 
-    def send(self, order: Command | None) -> None:
+    def send(self, order: StartCommand | None) -> None:
         """Pass an order to the host."""
         self._session.order(self._number, order)
 
@@ -142,7 +142,7 @@ class Session:
         self._workers: dict[int, RemoteWorker] = {}
         self._numbers = count()
         self._programs = set(card.programs)
-        self._orders: deque[Order | Parcel] = deque()
+        self._orders: deque[HostOrder | Parcel] = deque()
         self._due = asyncio.Event()
         self._startless = 0
         """Latest moments, in a row, in which the host could start no bot."""
@@ -170,13 +170,13 @@ class Session:
         worker.is_lost = self.is_lost  # looked at when the worker can be found by `lose`
         return worker
 
-    def order(self, number: int, command: Command | None) -> None:
+    def order(self, number: int, command: StartCommand | None) -> None:
         """Queue an order for a worker, after the programs that the host lacks for it."""
         if self.is_lost:
             return
         if command is not None and command.tasks:
             command = command._replace(tasks=tuple(map(self._sent, command.tasks)))
-        self._orders.append(Order(number, command))
+        self._orders.append(HostOrder(number, command))
         self._hosts.wake(self._due)
 
     def _sent(self, task: Task) -> Task:
@@ -208,7 +208,7 @@ class Session:
         """Receive deliveries, until cancelled or the host refuses to go on."""
         last = 0
         while True:
-            heard: Heard = await self._ask(Hear(last, PATIENCE), LOST)
+            heard: HostNews = await self._ask(Hear(last, SEND_PATIENCE), LOST)
             self.heard_at = time.monotonic()
             for number, what in heard.deliveries:
                 self._workers[number].news.append(self._marked(what) if isinstance(what, Delivery) else what)
@@ -236,14 +236,14 @@ class Session:
         marked = [each._replace(conditions={**each.conditions, "host": self.name}) for each in delivery.played]
         return delivery._replace(played=marked)
 
-    async def _ask(self, request: Request, seconds: float | None) -> Any:
+    async def _ask(self, request: HostRequest, seconds: float | None) -> Any:
         """Return the host's answer to a request, which is repeated while the way there is disturbed."""
         data = pickle.dumps(request, pickle.HIGHEST_PROTOCOL)
         while True:
             try:
                 answer = await self._hosts.call(self.address, endpoint.ask, data, seconds)
             except (OSError, TimeoutError):
-                await asyncio.sleep(AGAIN)
+                await asyncio.sleep(RETRY_INTERVAL)
             else:
                 if answer == endpoint.GONE:
                     raise Gone
@@ -331,7 +331,7 @@ class ClusterHosts:
             slow.cancel()
         self._start_watching(self._watch)
         self._start_watching(self._listen)
-        ends = time.monotonic() + FIRST
+        ends = time.monotonic() + FIRST_PARCEL
         with suppress(OSError):
             for address in await self._engine.places():
                 while time.monotonic() < ends and address not in {*self._sessions, *self._refused, *self._crowded}:
@@ -416,7 +416,7 @@ class ClusterHosts:
         except (OSError, TimeoutError):
             raise
         except Exception as error:
-            raise Refused(last_line(error)) from error
+            raise Refused(error_line(error)) from error
 
     def _tell_people(self, line: str) -> None:
         if not self._is_over:
@@ -452,7 +452,7 @@ class ClusterHosts:
                     if address not in {*self._joining, *self._refused, *self._sessions}:
                         joining = self._joining[address] = asyncio.create_task(self._take_part(address, place))
                         joining.add_done_callback(self._watched)
-            await asyncio.sleep(LOOK)
+            await asyncio.sleep(LOOK_INTERVAL)
 
     async def _listen(self) -> None:
         """Lose hosts that do not answer."""
@@ -468,7 +468,7 @@ class ClusterHosts:
             elif now - self._lonely_since > _NOBODY:
                 self._tell_people("no host takes part; waiting for one")
                 self._lonely_since = float("inf")
-            await asyncio.sleep(LOOK)
+            await asyncio.sleep(LOOK_INTERVAL)
 
     async def _take_part(self, address: str, place: Place) -> None:
         """Let a host join, and talk to it until its session is over."""
@@ -494,7 +494,7 @@ class ClusterHosts:
         except (OSError, TimeoutError, Gone):
             if session is None:
                 self._failed(place.name)
-            await asyncio.sleep(LATER if self._fails(place.name) else AGAIN)
+            await asyncio.sleep(LATER if self._fails(place.name) else RETRY_INTERVAL)
         finally:
             self._joining.pop(address, None)
 
@@ -517,7 +517,7 @@ class ClusterHosts:
     async def _joined(self, address: str, place: Place) -> Session:
         self._named[address] = f"{self._terms.run}/{next(self._numbers)}"
         join = pickle.dumps(Join(self._terms, place.jobs))
-        answer = await self.call(address, endpoint.join, join, JOINING)
+        answer = await self.call(address, endpoint.join_cluster, join, JOINING)
         if answer == endpoint.GONE:
             raise Gone
         card: Card | str = pickle.loads(answer)
@@ -572,7 +572,7 @@ def objection(card: Card, least: Grade | None) -> str | None:
     """Return why a host of this card cannot take part, as one line for people; None if it can."""
     if least is not None and not card.grade.at_least(least):
         return f"its sandbox has grade {card.grade}, and {least} is asked for"
-    for name, ours, theirs in zip(Versions._fields, versions(), card.versions, strict=True):
+    for name, ours, theirs in zip(Versions._fields, package_versions(), card.versions, strict=True):
         if ours != theirs:
             return f"its {_DIFFERENT[name].format(ours=ours, theirs=theirs)}"
     return None

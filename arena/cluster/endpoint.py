@@ -91,7 +91,7 @@ _lines: dict[str, tuple[str, _Line]] = {}
 """The session and the process of each run, by the run's name."""
 
 
-async def join(session: str, request: bytes) -> bytes:
+async def join_cluster(session: str, request: bytes) -> bytes:
     """Start a process for a session, instead of one that its run may still have here, and return its answer.
 
     A session is named "RUN/NUMBER". A request that was long on its way, and is of another session than that which the

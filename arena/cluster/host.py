@@ -15,13 +15,26 @@ from pathlib import Path
 from typing import Any
 
 from arena.cluster import programs
-from arena.cluster.messages import EXPIRES, Bug, Card, Ended, Hear, Heard, Join, Order, Parcel, Request, Tell, Terms
-from arena.cluster.self_check import versions
-from arena.core.compilation import prepare
+from arena.cluster.messages import (
+    EXPIRES,
+    Bug,
+    Card,
+    Ended,
+    Hear,
+    HostNews,
+    HostOrder,
+    HostRequest,
+    Join,
+    Parcel,
+    Tell,
+    Terms,
+)
+from arena.cluster.self_check import package_versions
+from arena.core.compilation import prepare_core
 from arena.sandbox import NoSandbox, Sandbox, probe
 from arena.sandbox.process import die_with_parent
 from arena.worker.hosts import WorkerEnded
-from arena.worker.jobs import Command, Delivery, Entrant, Task
+from arena.worker.jobs import Delivery, Entrant, StartCommand, Task
 from arena.worker.local_host import LocalHost, WorkerProcess
 
 GATHERING = 0.2
@@ -53,7 +66,7 @@ class Closed(Exception):
 
 def _play(link: Connection[bytes, bytes], number: int, join: Join) -> None:
     sandbox = _sandbox(join.terms)
-    prepare(lambda _line: None)
+    prepare_core(lambda _line: None)
     with LocalHost(join.jobs, in_flight=join.terms.in_flight, sandbox=sandbox, logs=join.terms.logs) as host:
         _answer(link, number, _card(sandbox))
         _Serving(link, host).serve()
@@ -67,14 +80,16 @@ def _in_words(error: Exception) -> str:
 
 
 def _sandbox(terms: Terms) -> Sandbox:
-    hidden = str(programs.folder().parent)
+    hidden = str(programs.program_folder().parent)
     return probe(terms.wanted)._replace(allowed=terms.allowed).hide(hidden)
 
 
 def _card(sandbox: Sandbox) -> Card:
     """Return what this host says of itself."""
     found = {tool: path for tool in _TOOLCHAINS if (path := shutil.which(tool)) is not None}
-    return Card(sandbox.grade, versions(), _machine_id(), programs.kept(programs.folder()), found, time.time())
+    return Card(
+        sandbox.grade, package_versions(), _machine_id(), programs.kept(programs.program_folder()), found, time.time()
+    )
 
 
 def _machine_id() -> str:
@@ -83,7 +98,7 @@ def _machine_id() -> str:
     return f"{boot}/{os.stat('/proc/self/ns/net').st_ino}"
 
 
-def _received(link: Connection[bytes, bytes]) -> tuple[int, Request]:
+def _received(link: Connection[bytes, bytes]) -> tuple[int, HostRequest]:
     try:
         frame = link.recv_bytes()
     except (EOFError, OSError):
@@ -105,12 +120,12 @@ class _Serving:
         self._link = link
         self._host = host
         self._workers: dict[int, WorkerProcess] = {}
-        self._programs = programs.folder()
+        self._programs = programs.program_folder()
         self._here: dict[tuple[str, str], Entrant] = {}
         """Entrants as they are started here, once their programs were checked, by label and digest."""
         self._told = 0
         """Number of the last order that has come."""
-        self._orders: deque[Order | Parcel] = deque()
+        self._orders: deque[HostOrder | Parcel] = deque()
         self._ended: set[int] = set()
         """Numbers of workers that have ended: an order for one of them comes too late."""
         self._first = 1
@@ -160,14 +175,14 @@ class _Serving:
             worker.close()
         self._workers.clear()
 
-    def _handle(self, number: int, request: Request) -> None:
+    def _handle(self, number: int, request: HostRequest) -> None:
         self._asked = time.monotonic()
         if isinstance(request, Hear):
             while self._deliveries and self._first <= request.after:
                 self._deliveries.popleft()
                 self._first += 1
             if self._hear is not None:  # its answer was given up
-                _answer(self._link, self._hear[0], Heard(self._first, ()))
+                _answer(self._link, self._hear[0], HostNews(self._first, ()))
             self._hear = number, self._asked + request.patience
         elif isinstance(request, Tell):
             new = request.orders[max(0, self._told + 1 - request.first) :]
@@ -175,9 +190,9 @@ class _Serving:
             self._told += len(new)
             _answer(self._link, number, None)
 
-    def _carry_out(self, order: Order | Parcel) -> None:
+    def _carry_out(self, order: HostOrder | Parcel) -> None:
         if isinstance(order, Parcel):
-            programs.keep(order, self._programs)
+            programs.keep_program(order, self._programs)
             return
         if order.worker in self._ended:
             return
@@ -189,7 +204,7 @@ class _Serving:
             self._workers[order.worker] = self._host.start()
         self._workers[order.worker].send(None if order.command is None else self._placed(order.command))
 
-    def _placed(self, command: Command) -> Command:
+    def _placed(self, command: StartCommand) -> StartCommand:
         return command._replace(tasks=tuple(map(self._placed_task, command.tasks)))
 
     def _placed_task(self, task: Task) -> Task:
@@ -198,7 +213,7 @@ class _Serving:
     def _placed_entrant(self, entrant: Entrant) -> Entrant:
         known = entrant.label, entrant.digest
         if known not in self._here:
-            programs.check(entrant.cwd, self._programs)
+            programs.check_program_files(entrant.cwd, self._programs)
             here = programs.placed(entrant, self._programs)
             if (tool := programs.missing_tool(here)) is not None:
                 raise programs.Unfit(f"there is no {tool}, which {entrant.label} needs")
@@ -242,7 +257,7 @@ class _Serving:
             return
         number, _ = self._hear
         self._hear, self._answered = None, now
-        _answer(self._link, number, Heard(self._first, tuple(self._deliveries), self._refusal))
+        _answer(self._link, number, HostNews(self._first, tuple(self._deliveries), self._refusal))
 
 
 def is_urgent(what: Delivery | Ended | Bug) -> bool:

@@ -8,14 +8,14 @@ import secrets
 import time
 from typing import NamedTuple
 
-from arena.cluster import endpoint, last_line
+from arena.cluster import endpoint, error_line
 from arena.cluster.coordinator import JOINING, objection
 from arena.cluster.engine import Engine, Place
 from arena.cluster.messages import LOST, Card, Join, Terms
-from arena.sandbox import MOST, Grade
+from arena.sandbox import STRONGEST, Grade
 
 
-class Finding(NamedTuple):
+class HostFinding(NamedTuple):
     """What is known of one host."""
 
     name: str
@@ -28,14 +28,14 @@ class Finding(NamedTuple):
     """Why it cannot take part, as one line for people."""
 
 
-def inspect(engine: Engine, wanted: Grade | None, least: Grade | None) -> list[Finding]:
+def inspect(engine: Engine, wanted: Grade | None, least: Grade | None) -> list[HostFinding]:
     """Ask all hosts at once; `wanted` and `least` are grades as for a run. Raises ClusterError and OSError."""
 
-    async def asked() -> list[Finding]:
+    async def asked() -> list[HostFinding]:
         await engine.connect()
         try:
             places = await engine.places()
-            terms = Terms(secrets.token_hex(8), wanted, MOST, None, logs=False)
+            terms = Terms(secrets.token_hex(8), wanted, STRONGEST, None, logs=False)
             found = await asyncio.gather(*[_asked(engine, terms, least, *each) for each in places.items()])
         finally:
             await engine.close()
@@ -44,19 +44,19 @@ def inspect(engine: Engine, wanted: Grade | None, least: Grade | None) -> list[F
     return asyncio.run(asked())
 
 
-async def _asked(engine: Engine, terms: Terms, least: Grade | None, address: str, place: Place) -> Finding:
+async def _asked(engine: Engine, terms: Terms, least: Grade | None, address: str, place: Place) -> HostFinding:
     try:
         request = pickle.dumps(Join(terms, place.jobs))
-        answer = await asyncio.wait_for(engine.call(address, endpoint.join, terms.run, request), JOINING)
+        answer = await asyncio.wait_for(engine.call(address, endpoint.join_cluster, terms.run, request), JOINING)
         received = time.time()
         await asyncio.wait_for(engine.call(address, endpoint.leave, terms.run, b""), LOST)
     except TimeoutError:
-        return Finding(place.name, place.jobs, None, 0.0, "does not answer")
+        return HostFinding(place.name, place.jobs, None, 0.0, "does not answer")
     except Exception as error:  # whatever a host raises says what is wrong with it
-        return Finding(place.name, place.jobs, None, 0.0, last_line(error))
+        return HostFinding(place.name, place.jobs, None, 0.0, error_line(error))
     if answer == endpoint.GONE:
-        return Finding(place.name, place.jobs, None, 0.0, "its process ended")
+        return HostFinding(place.name, place.jobs, None, 0.0, "its process ended")
     card: Card | str = pickle.loads(answer)
     if isinstance(card, str):
-        return Finding(place.name, place.jobs, None, 0.0, card)
-    return Finding(place.name, place.jobs, card, card.clock - received, objection(card, least))
+        return HostFinding(place.name, place.jobs, None, 0.0, card)
+    return HostFinding(place.name, place.jobs, card, card.clock - received, objection(card, least))

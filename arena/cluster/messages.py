@@ -9,9 +9,9 @@ from collections.abc import Mapping, Sequence
 from typing import Literal, NamedTuple, TypeAlias
 
 from arena.sandbox import Bounds, Grade
-from arena.worker.jobs import Command, Delivery
+from arena.worker.jobs import Delivery, StartCommand
 
-PATIENCE = 1.0
+SEND_PATIENCE = 1.0
 """Seconds after which a host answers in any case, which shows that it is alive."""
 EXPIRES = 5.0
 """Seconds without a request after which a host ends its bots: the run is over, or has given the host up."""
@@ -61,7 +61,7 @@ class Card(NamedTuple):
     """Seconds since 1970, by its clock."""
 
 
-class Entry(NamedTuple):
+class ProgramFile(NamedTuple):
     """A file, program, link or folder in the folder of a program."""
 
     name: str
@@ -75,7 +75,7 @@ class Parcel(NamedTuple):
     """A program on its way: what its folder has, parents first, and the digest of all that."""
 
     digest: str
-    entries: Sequence[Entry]
+    entries: Sequence[ProgramFile]
 
     @property
     def size(self) -> int:
@@ -83,11 +83,11 @@ class Parcel(NamedTuple):
         return sum(len(entry.content) for entry in self.entries)
 
 
-class Order(NamedTuple):
+class HostOrder(NamedTuple):
     """A command for the worker of this number; it is started if there is none yet."""
 
     worker: int
-    command: Command | None
+    command: StartCommand | None
 
 
 class Ended(NamedTuple):
@@ -113,7 +113,7 @@ class Tell(NamedTuple):
     """Request to carry out orders, of which the first has this number; answered by None."""
 
     first: int
-    orders: Sequence[Order | Parcel]
+    orders: Sequence[HostOrder | Parcel]
 
 
 class Hear(NamedTuple):
@@ -123,10 +123,10 @@ class Hear(NamedTuple):
     patience: float
 
 
-Request: TypeAlias = Join | Tell | Hear
+HostRequest: TypeAlias = Join | Tell | Hear
 
 
-class Heard(NamedTuple):
+class HostNews(NamedTuple):
     """Deliveries of workers, each with the worker's number; the first delivery has the number `first`."""
 
     first: int

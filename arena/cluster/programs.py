@@ -7,7 +7,7 @@ import shutil
 import sys
 from pathlib import Path
 
-from arena.cluster.messages import Entry, Parcel
+from arena.cluster.messages import Parcel, ProgramFile
 from arena.sandbox.run_folder import open_up, run_folder
 from arena.submission.program import environment, is_executable
 from arena.submission.program_store import make_read_only, tree_digest
@@ -25,7 +25,7 @@ class Damaged(Unfit):
     """Error for a program that is not what its digest says."""
 
 
-def folder() -> Path:
+def program_folder() -> Path:
     """Return the folder where this host keeps programs for all runs."""
     cache = os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache"
     return Path(cache) / "arena" / "programs"
@@ -38,15 +38,15 @@ def packed(root: Path, digest: str) -> Parcel:
         for path in sorted(Path(folder, name) for name in (*folders, *files)):
             name = path.relative_to(root).as_posix()
             if path.is_symlink():
-                entries.append(Entry(name, "link", os.fsencode(path.readlink())))
+                entries.append(ProgramFile(name, "link", os.fsencode(path.readlink())))
             elif path.is_dir():
-                entries.append(Entry(name, "folder"))
+                entries.append(ProgramFile(name, "folder"))
             else:
-                entries.append(Entry(name, "program" if is_executable(path) else "file", path.read_bytes()))
+                entries.append(ProgramFile(name, "program" if is_executable(path) else "file", path.read_bytes()))
     return Parcel(digest, tuple(entries))
 
 
-def keep(parcel: Parcel, programs: Path) -> None:
+def keep_program(parcel: Parcel, programs: Path) -> None:
     """Unpack a parcel, so that the program is there completely or not at all. Raises Damaged."""
     place = programs / parcel.digest
     programs.mkdir(mode=0o700, parents=True, exist_ok=True)
@@ -66,7 +66,7 @@ def keep(parcel: Parcel, programs: Path) -> None:
                 raise
 
 
-def _unpack(entry: Entry, root: Path) -> None:
+def _unpack(entry: ProgramFile, root: Path) -> None:
     path = root / entry.name
     if not path.parent.resolve().is_relative_to(root.resolve()):
         raise Damaged("a program has a file outside its folder")
@@ -84,7 +84,7 @@ def kept(programs: Path) -> frozenset[str]:
     return frozenset(path.name for path in programs.glob("[0-9a-f]*")) if programs.is_dir() else frozenset()
 
 
-def check(digest: str, programs: Path) -> None:
+def check_program_files(digest: str, programs: Path) -> None:
     """Raise Damaged unless a kept program is what its digest says; it is removed then, so that it is sent again."""
     place = programs / digest
     if not place.is_dir() or tree_digest(place) != digest:

@@ -20,7 +20,7 @@ _MATCHES = 3
 
 
 @cache
-def versions() -> Versions:
+def package_versions() -> Versions:
     """Return what must be the same on all hosts, as it is here."""
     known = [games.game(name) for name in sorted(games.names())]
     return Versions(
@@ -28,11 +28,11 @@ def versions() -> Versions:
         PROTOCOL,
         platform.machine(),
         f"{sys.version_info.major}.{sys.version_info.minor}",
-        results(known),
+        self_check_results(known),
     )
 
 
-def results(known: list[Game[Any]]) -> str:
+def self_check_results(known: list[Game[Any]]) -> str:
     """Return a digest over matches that a seed decides, and over numbers that bots may use."""
     total = sha256()
     for game in known:

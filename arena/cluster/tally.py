@@ -14,7 +14,7 @@ _ODD = 4.0
 about one host in thirty thousand that is like the others."""
 _MANY = 3
 """Number of hosts up to which progress names each."""
-FEW = 5
+FEW_MATCHES = 5
 """Number of troubled matches below which no host is named."""
 
 
@@ -44,7 +44,7 @@ class Tally:
         return ", ".join([f"{self.matches:,} matches", *(f"{count:,} {what}" for count, what in trouble if count)])
 
 
-def note(tallies: Mapping[str, Tally]) -> str:
+def note_match(tallies: Mapping[str, Tally]) -> str:
     """Return how many matches each host has played, in a few words."""
     counts = {name: own.matches for name, own in sorted(tallies.items())}
     if len(counts) > _MANY:
@@ -59,7 +59,7 @@ def lines(tallies: Mapping[str, Tally]) -> Iterator[str]:
     for name, own in sorted(tallies.items()):
         others = [other for other in tallies.values() if other is not own]
         matches, troubled = sum(other.matches for other in others), sum(other.troubled for other in others)
-        if own.troubled >= FEW and matches and _deviations(own.troubled, own.matches, troubled, matches) > _ODD:
+        if own.troubled >= FEW_MATCHES and matches and _deviations(own.troubled, own.matches, troubled, matches) > _ODD:
             yield (
                 f"careful: on {name} {own.troubled / own.matches:.1%} of the matches were void or had a forfeit, on the"
                 f" other hosts {troubled / matches:.1%}: if it is broken, `arena annul --host {name}` helps"

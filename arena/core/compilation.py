@@ -29,7 +29,7 @@ BUILT = HERE / "built"
 """Where compiled cores lie: one for each kind of Python that was used."""
 SWITCH = "ARENA_CORE"
 """The environment variable that switches the core off, if it is 0."""
-PATIENCE = 120
+COMPILER_PATIENCE = 120
 """Seconds that a compiler may take."""
 _FLAGS = ("-std=c11", "-O2", "-fPIC", "-fvisibility=hidden", "-fno-strict-aliasing", "-fwrapv")
 
@@ -61,10 +61,10 @@ def target() -> Path:
 @cache
 def core() -> ModuleType | None:
     """Return the compiled module; None if it is switched off, was not compiled or cannot be loaded."""
-    return _loaded(target()) if found().on else None
+    return _loaded(target()) if find_core().on else None
 
 
-def found() -> Found:
+def find_core() -> Found:
     """Say whether there is a core that can be used."""
     if os.environ.get(SWITCH) == "0":
         return Found(False, f"{SWITCH}=0 switches it off")
@@ -79,15 +79,15 @@ def found() -> Found:
     return Found(False, _missing() or "is compiled by the first command that plays")
 
 
-def prepare(announce: Callable[[str], None]) -> None:
+def prepare_core(announce: Callable[[str], None]) -> None:
     """Compile the core, unless that was done or tried before or cannot be done; one line says so. Never raises."""
-    if os.environ.get(SWITCH) == "0" or found().on or os.path.exists(_failed()) or _missing():
+    if os.environ.get(SWITCH) == "0" or find_core().on or os.path.exists(_failed()) or _missing():
         return
     announce("arena: compiling the core (once) …")
     try:
         compile_to(target())
-        if not found().on:
-            raise CannotCompile(f"what the compiler made {found().why}")
+        if not find_core().on:
+            raise CannotCompile(f"what the compiler made {find_core().why}")
     except (CannotCompile, OSError) as error:
         announce(f"arena: the core cannot be compiled and matches are played without it: {str(error).splitlines()[0]}")
         _note(str(error))
@@ -123,12 +123,12 @@ def _run(command: Sequence[str]) -> None:
         process_group=0,
     )
     try:
-        _, complaint = process.communicate(timeout=PATIENCE)
+        _, complaint = process.communicate(timeout=COMPILER_PATIENCE)
     except BaseException as error:
         os.killpg(process.pid, signal.SIGKILL)
         process.communicate()
         if isinstance(error, subprocess.TimeoutExpired):
-            raise CannotCompile(f"the compiler took longer than {PATIENCE} s") from None
+            raise CannotCompile(f"the compiler took longer than {COMPILER_PATIENCE} s") from None
         raise
     if process.returncode:
         raise CannotCompile(complaint.strip() or f"the compiler ended with {process.returncode}")

@@ -16,7 +16,7 @@ from arena.games.dice import commitment
 from arena.games.encoding import block, number, varint
 from arena.games.rules import Options, Seat
 from arena.referee.limits import Limits
-from arena.referee.match import Outcome
+from arena.referee.match import MatchOutcome
 from arena.v1 import referee_pb2 as pb
 
 PROTOCOL = 1
@@ -39,7 +39,7 @@ def part(field: str, message: bytes) -> bytes:
     return _FRAME[field] + varint(len(message)) + message
 
 
-def match(match: int) -> bytes:
+def match_frame(match: int) -> bytes:
     """Encode the field `match` of a message."""
     return number(1, match)
 
@@ -107,13 +107,13 @@ def update(of: bytes, actions: Sequence[tuple[int, int]], view: bytes) -> bytes:
     return part("updates", of + pb.Update(actions=taken).SerializeToString() + view)
 
 
-def end(of: bytes, outcome: Outcome | None) -> bytes:
+def end(of: bytes, outcome: MatchOutcome | None) -> bytes:
     """Encode the end of a match, as a part of a frame; an outcome of None says that it is void."""
     return part("ends", of + _ended(outcome))
 
 
 @lru_cache(maxsize=64)  # every seat is told
-def _ended(outcome: Outcome | None) -> bytes:
+def _ended(outcome: MatchOutcome | None) -> bytes:
     if outcome is None:
         return pb.MatchEnd(void=True).SerializeToString()
     end = pb.MatchEnd(ranks=outcome.ranks, scores=map(str, outcome.scores))

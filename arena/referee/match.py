@@ -73,7 +73,7 @@ class SeatForfeit(NamedTuple):
     step: int
 
 
-class Outcome(NamedTuple):
+class MatchOutcome(NamedTuple):
     """How a match ended, by seat; rank 0 is best and equal ranks tie."""
 
     ranks: tuple[int, ...]
@@ -103,7 +103,7 @@ class Match:
         """Every action in the order applied, defaults played for forfeited seats included."""
         self.steps = 0
         self.forfeits: dict[Seat, SeatForfeit] = {}
-        self.outcome: Outcome | None = None
+        self.outcome: MatchOutcome | None = None
         self.is_decided = False
         """Whether all seats but one have forfeited."""
         self._options = options
@@ -177,7 +177,7 @@ class Match:
         self.steps += 1
 
     def _end(self) -> Sequence[Asked]:
-        self.outcome = Outcome(
+        self.outcome = MatchOutcome(
             final_ranks(self.game.ranks(self.state), self.forfeits),
             tuple(self.game.scores(self.state)),
             tuple(sorted(self.forfeits.values(), key=lambda forfeit: (forfeit.step, forfeit.seat))),

@@ -34,7 +34,7 @@ class BotSeat:
     ) -> None:
         self.number = number
         """The match's number on the bot's stream."""
-        self.of = frames.match(number)
+        self.of = frames.match_frame(number)
         """That number as a field of messages, encoded."""
         self.seat = seat
         self.seats = seats

@@ -15,7 +15,7 @@ from arena.games.rules import Seat
 from arena.referee import frames
 from arena.referee.choices import FRAME_BYTES, Choices
 from arena.referee.limits import Bank, Limits
-from arena.referee.match import Outcome, Verdict
+from arena.referee.match import MatchOutcome, Verdict
 from arena.referee.seat import BotSeat
 from arena.referee.timekeeper import Clock, Timekeeper
 from arena.referee.window import Window
@@ -143,7 +143,7 @@ class BotStream:
         else:
             self._news.append(update)
 
-    def end(self, at: BotSeat, outcome: Outcome | None) -> None:
+    def end(self, at: BotSeat, outcome: MatchOutcome | None) -> None:
         """Queue the end of a match (None: it is void) and let go of the seat."""
         self._choices.release(at)
         self._queue.pop(at.number, None)

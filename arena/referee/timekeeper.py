@@ -19,7 +19,7 @@ _SAMPLES = 12
 tenth of its limit, is charged by the wall clock; so a bot that answers at once costs no look at its processes."""
 _CORES = os.cpu_count() or 1
 """So many times the wall-clock time a bot can be charged at most."""
-PATIENCE = 0.05
+JUDGING_DELAY = 0.05
 """Seconds between an overdue answer and the verdict: what has arrived in time may lie unread while the referee is busy,
 or was asleep. An answer that comes meanwhile is late all the same, by what it is charged."""
 PIECES = 4
@@ -209,7 +209,7 @@ class Timekeeper:
                 self._sample(now)
             self._watch()
         else:
-            self._timer = self._clock.call_at(now + PATIENCE, self._judge, self._mark)
+            self._timer = self._clock.call_at(now + JUDGING_DELAY, self._judge, self._mark)
 
     def _judge(self, mark: float) -> None:
         """Report a verdict on a bot that was overdue a moment ago, unless it has answered since."""
@@ -228,7 +228,7 @@ class Timekeeper:
             busy = f"no answer in {now - mark:.2f} s, in most of which the machine was busy elsewhere"
             self._verdict(Void(VoidReason.OVERLOAD, busy))
         else:
-            when = min(now + left, mark + OVERLOAD * allowed) + PATIENCE
+            when = min(now + left, mark + OVERLOAD * allowed) + JUDGING_DELAY
             self._timer = self._clock.call_at(when, self._judge, mark)
 
     def _overdue(self) -> Fault:

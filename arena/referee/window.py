@@ -11,9 +11,9 @@ if TYPE_CHECKING:
     from arena.core import _core
 
 
-ENOUGH = 0.02
+FULL_WINDOW = 0.02
 """Seconds for which a full frame should keep a bot busy: what a frame itself costs is a fiftieth of that."""
-FEW = 4
+FEW_DECISIONS = 4
 """Number of decisions up to which frames grow however long the bot thinks, as far as its limit allows."""
 
 
@@ -89,5 +89,5 @@ def at_once(now: int, most: int, each: float, quickest: float, limit: float) -> 
     best, as others may have waited for a processor.
     """
     if each * now < limit / 8:
-        return min(2 * now, most if quickest * now < ENOUGH else max(now, FEW))
+        return min(2 * now, most if quickest * now < FULL_WINDOW else max(now, FEW_DECISIONS))
     return max(1, now // 2) if each * now > limit / 2 else now

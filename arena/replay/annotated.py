@@ -15,7 +15,7 @@ from arena.worker.bot_output import by_decision
 if TYPE_CHECKING:
     from arena.worker.matches_in_play import MatchInPlay
 
-LINES = 20
+ANNOTATED_LINES = 20
 """Lines shown of what a bot printed at one decision; the document has all."""
 
 
@@ -110,8 +110,8 @@ class Annotator:
         Of many lines the first `LINES` are returned, and one that counts the others.
         """
         lines = self._logs[seat].pop(decision, [])
-        more = [f"… {len(lines) - LINES:,} more lines"] if len(lines) > LINES else []
-        return [*lines[:LINES], *more]
+        more = [f"… {len(lines) - ANNOTATED_LINES:,} more lines"] if len(lines) > ANNOTATED_LINES else []
+        return [*lines[:ANNOTATED_LINES], *more]
 
     @property
     def banks(self) -> Sequence[float | None]:

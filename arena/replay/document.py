@@ -15,7 +15,7 @@ from arena.games.dice import Dice, KeyedDice, commitment
 from arena.games.rules import BadOption, Game
 from arena.referee.limits import Limits
 from arena.referee.match import Match
-from arena.replay.record import Breach, Choice, Forfeited, Replay, Unreadable, recorded, replayed, unpack
+from arena.replay.record import Breach, Forfeited, RecordedChoice, Replay, Unreadable, recorded, replayed, unpack_record
 from arena.worker.bot_output import Line
 
 if TYPE_CHECKING:
@@ -78,7 +78,7 @@ class Document(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     seed: str
     commitment: str
     bots: tuple[str, ...]
-    choices: tuple[Choice, ...]
+    choices: tuple[RecordedChoice, ...]
     forfeits: tuple[Forfeited, ...]
     times_ms: tuple[tuple[float, ...], ...]
     dice: tuple[Roll, ...]
@@ -101,7 +101,7 @@ class Document(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
 class Step(NamedTuple):
     """Choices made at the same time, the rolls that followed, and the state after. The first step has no choices."""
 
-    choices: tuple[Choice, ...]
+    choices: tuple[RecordedChoice, ...]
     rolls: tuple[Roll, ...]
     state: Any
 
@@ -114,7 +114,7 @@ def document(match: store.Match, logs: Logs = ()) -> Document:
         raise Unreadable(f"match {match.id} is shown when every match of its group is done: they share its dice")
     key = match.ladder.key
     made = _made(
-        unpack(match.replay),
+        unpack_record(match.replay),
         match.seed,
         match=match.id,
         ladder=match.ladder.id,
@@ -216,7 +216,7 @@ class _Matches(msgspec.Struct):
     replay: msgspec.Raw = msgspec.Raw()
 
 
-def check(shown: Document) -> None:
+def check_document(shown: Document) -> None:
     """Play the match again by the rules, and compare it with the document. Raises Unreadable and Breach."""
     outcome = _played(shown).outcome
     assert outcome is not None
@@ -269,7 +269,7 @@ def _check_finished(finished: float | None) -> None:
 
 
 def _rolls(shown: Document) -> tuple[Roll, ...]:
-    return tuple(roll for step in steps(shown) for roll in step.rolls)
+    return tuple(roll for step in document_steps(shown) for roll in step.rolls)
 
 
 class Steps:
@@ -284,7 +284,7 @@ class Steps:
         self._at: int | None = None
         """Number of choices that belong to earlier steps; None before the first step."""
 
-    def next(self, choices: Sequence[Choice]) -> Step | None:
+    def next(self, choices: Sequence[RecordedChoice]) -> Step | None:
         """Return the next step, made of the match's choices so far; None if these are not enough."""
         if self._at is None:
             self._at = 0
@@ -302,7 +302,7 @@ class Steps:
         return rolls
 
 
-def steps(shown: Document) -> Iterator[Step]:
+def document_steps(shown: Document) -> Iterator[Step]:
     """Yield the steps of the match, from its start to the end of its choices."""
     every = Steps(shown)
     while (step := every.next(shown.choices)) is not None:

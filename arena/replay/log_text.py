@@ -31,7 +31,7 @@ def packed_log(found: Logged | Piece) -> store.logs.Log:
     return store.logs.Log(bot, found.match, found.seat, found.process, found.since, found.until, lines)
 
 
-def read(packed: Iterable[bytes]) -> Iterator[Line]:
+def read_log(packed: Iterable[bytes]) -> Iterator[Line]:
     """Yield the lines in what `packed_log` made, one after the other. Raises Unreadable."""
     try:
         for each in packed:
@@ -47,7 +47,7 @@ def of_match(db: Database, match: store.Match) -> Logs:
     """
     there = store.logs.seats(db, match) if store.logs.may_be_shown(db, match) else ()
     return tuple(
-        tuple(read(store.logs.printed(db, match, seat).own)) if seat in there else ()
+        tuple(read_log(store.logs.printed(db, match, seat).own)) if seat in there else ()
         for seat in range(len(match.seats))
     )
 

@@ -29,11 +29,13 @@ class Setup(NamedTuple):
     def start(self, number: int, seat: Seat, limits: Limits) -> bytes:
         """Return the start of the match for a seat, as a part of a frame; `number` is the match's on its stream."""
         start = frames.match_start(self.game, self.players, self.options, self.seed, seat, limits)
-        return frames.start(frames.match(number), start)
+        return frames.start(frames.match_frame(number), start)
 
     def question(self, number: int, asked: Asked, state: Any, left: float) -> bytes:
         """Return a decision as a part of a frame; `number` is the match's, and `left` is the bank in seconds."""
-        return frames.decision(frames.match(number), asked.number, asked.legal, left, self.view(asked.seat, state))
+        return frames.decision(
+            frames.match_frame(number), asked.number, asked.legal, left, self.view(asked.seat, state)
+        )
 
     def view(self, seat: Seat, state: Any) -> bytes:
         """Return what a seat sees of a state, as a part of a decision or an update."""
@@ -51,7 +53,7 @@ class Setup(NamedTuple):
             yield match, asked, action
 
 
-class Sitting:
+class QuestionSitting:
     """A match in which one seat is examined, and the others choose at random."""
 
     def __init__(self, setup: Setup, number: int, seat: Seat, limits: Limits) -> None:
@@ -88,7 +90,7 @@ class Sitting:
 
     def end(self) -> bytes:
         """Return the end of the match as a part of a frame; it is void if the match was not played to its end."""
-        return frames.end(frames.match(self.number), self._match.outcome)
+        return frames.end(frames.match_frame(self.number), self._match.outcome)
 
     def _others(self) -> None:
         while others := [asked for seat, asked in self._match.pending.items() if seat != self._seat]:

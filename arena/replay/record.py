@@ -20,7 +20,7 @@ _FORMAT = 2
 """Number of the record's format; format 1 had no forfeits. To raise it also takes a step in `ladder/store/schema.py`
 that sets `times_known` to 0: an older arena cannot read the times in newer replays."""
 
-Choice: TypeAlias = tuple[Seat, int]
+RecordedChoice: TypeAlias = tuple[Seat, int]
 """A seat, and the action that it chose."""
 
 
@@ -43,7 +43,7 @@ class Forfeited(NamedTuple):
 class Replay(NamedTuple):
     """What is kept of how a match went; `times_ms` has the times of each seat, in the order of its decisions."""
 
-    choices: tuple[Choice, ...]
+    choices: tuple[RecordedChoice, ...]
     """All choices in the order applied, including those made for seats that had forfeited."""
     forfeits: tuple[Forfeited, ...]
     times_ms: tuple[tuple[float, ...], ...]
@@ -53,7 +53,7 @@ class Replay(NamedTuple):
     """The sandbox of the bots, how busy the machine was and, in a cluster, the host."""
 
 
-def plain(choices: Sequence[Choice]) -> bytes:
+def plain(choices: Sequence[RecordedChoice]) -> bytes:
     """Return choices as canonical JSON, of which their digest is computed: [[seat, action], …]."""
     return msgspec.json.encode(choices)
 
@@ -92,7 +92,7 @@ def packed_json(record: Mapping[str, Any]) -> bytes:
 
 class _Packed(msgspec.Struct):
     format: int
-    choices: tuple[Choice, ...]
+    choices: tuple[RecordedChoice, ...]
     times_ms: tuple[tuple[float, ...], ...]
     forfeits: tuple[tuple[Seat, Forfeit, int], ...] = ()
     charged_ms: tuple[dict[int, float], ...] = ()
@@ -102,7 +102,7 @@ class _Packed(msgspec.Struct):
 _decode = msgspec.json.Decoder(_Packed).decode
 
 
-def unpack(packed: bytes) -> Replay:
+def unpack_record(packed: bytes) -> Replay:
     """Read a replay from what `pack` returned. Raises Unreadable."""
     try:
         record = _decode(gzip.decompress(packed))
@@ -120,7 +120,7 @@ def times_of(packed: bytes) -> Sequence[Sequence[float]]:
     `arena verify` says what is wrong with that one.
     """
     try:
-        return unpack(packed).times_ms
+        return unpack_record(packed).times_ms
     except Unreadable:
         return ()
 
@@ -159,7 +159,7 @@ def questions(match: Match, replay: Replay) -> Iterator[tuple[Asked, int | None]
                 match.answer(asked.seat, action)
 
 
-def _by_seat(choices: Sequence[Choice], seats: int) -> list[deque[int]]:
+def _by_seat(choices: Sequence[RecordedChoice], seats: int) -> list[deque[int]]:
     chosen: list[deque[int]] = [deque() for _ in range(seats)]
     for seat, action in choices:
         if seat not in range(seats):
@@ -190,7 +190,7 @@ def _check_whole(match: Match, replay: Replay) -> None:
         )
 
 
-def _choice(choice: Choice | None) -> str:
+def _choice(choice: RecordedChoice | None) -> str:
     return "missing" if choice is None else f"{choice[1]} by seat {choice[0]}"
 
 

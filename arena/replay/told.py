@@ -7,15 +7,15 @@ from collections.abc import Iterable, Iterator
 from arena import games
 from arena.games.rules import remark
 from arena.replay.annotated import Annotated, Annotator
-from arena.replay.document import Document, Roll, Step, steps
+from arena.replay.document import Document, Roll, Step, document_steps
 from arena.suggest import printable
 
 
 def frames(shown: Document) -> list[str]:
     """Return a text for every step; the first also says who plays, the last how the match ended."""
     teller = Teller(shown)
-    *most, last = [teller.tell(step) for step in steps(shown)]
-    return [*most, "\n".join([last, *map(printable, [*teller.untold(), *end(shown)])])]
+    *most, last = [teller.tell(step) for step in document_steps(shown)]
+    return [*most, "\n".join([last, *map(printable, [*teller.untold(), *final_line(shown)])])]
 
 
 class Teller:
@@ -80,7 +80,7 @@ def head(shown: Document) -> list[str]:
     return [f"{games.game(shown.game).title}, match {shown.match}{ladder}", *seats]
 
 
-def end(shown: Document) -> Iterator[str]:
+def final_line(shown: Document) -> Iterator[str]:
     """Yield lines that say who forfeited, in which order the seats finished, and why if their scores do not say it."""
     yield ""
     for seat, reason, step in shown.forfeits:

@@ -15,7 +15,7 @@ from arena.replay.document import Document, opened
 from arena.replay.record import Unreadable
 from ladder.store.home import UNRATED, make_home
 
-MOST = 200
+KEPT_MATCHES = 200
 """Number of matches that are kept; the oldest ones go first."""
 _LAST = "last"
 """Stands for the name of the match that was played last."""
@@ -36,8 +36,8 @@ def keep(home: Path, matches: Sequence[Document]) -> list[Document]:
     folder = _folder(home)
     folder.mkdir(mode=0o700, exist_ok=True)
     _give_to_owner(folder, home)
-    stored = [_store(folder, each) for each in matches[-MOST:]]
-    for number in _numbers(folder)[:-MOST]:
+    stored = [_store(folder, each) for each in matches[-KEPT_MATCHES:]]
+    for number in _numbers(folder)[:-KEPT_MATCHES]:
         _file(folder, number).unlink(missing_ok=True)  # another process may remove it, too
     return stored
 
@@ -71,7 +71,7 @@ def latest(home: Path, most: int) -> list[str]:
     return [f"unrated-{number}" for number in _numbers(folder)[: -most - 1 : -1]] if folder.exists() else []
 
 
-def find(home: Path, name: str) -> Document:
+def find_match(home: Path, name: str) -> Document:
     """Return a kept match by its name, or the one played last. Raises Unreadable and OSError."""
     folder = _folder(home)
     numbers = _numbers(folder) if folder.exists() else []

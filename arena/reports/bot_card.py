@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from arena.reports.base import Report
 from arena.reports.bots_report import BotFaults, BotMatch, BotVersion, SecondChance
-from arena.reports.leaderboard_report import Estimate, centre
+from arena.reports.leaderboard_report import EstimateColumns, centre
 from ladder import store
 from ladder.student import quantile, wilson
 
@@ -26,7 +26,7 @@ class TimeBucket(Report):
     decisions: int
 
 
-class DecisionTimes(Report):
+class CardTimes(Report):
     """How long a version took for its decisions; of a frame with several decisions each has an equal share."""
 
     decisions: int
@@ -50,7 +50,7 @@ class VersionCard(Report):
     mu: float
     """As it is stored, as is `sigma`."""
     sigma: float
-    points: Estimate | None
+    points: EstimateColumns | None
     """Share of the points, 0 to 1; None if nothing is known."""
     matches: int
     """Rated matches."""
@@ -60,7 +60,7 @@ class VersionCard(Report):
     mean_rank: float
     """Mean of the places, which count from 1."""
     forfeits: int
-    times: DecisionTimes | None
+    times: CardTimes | None
     """Of all matches that are done; None if there was no decision."""
 
 
@@ -69,7 +69,7 @@ class OpponentCard(Report):
 
     bot: str
     rating: float
-    points: Estimate
+    points: EstimateColumns
 
 
 class SeatCard(Report):
@@ -81,7 +81,7 @@ class SeatCard(Report):
     ties: int
     losses: int
     mean_rank: float
-    points: Estimate
+    points: EstimateColumns
     """Its `groups` are the matches: each is of another group, so they are independent."""
 
 
@@ -171,7 +171,7 @@ def _in_ladder(db: Database, ladder: store.Ladder, version: store.Version) -> Bo
         ladder=ladder.id,
         limits=ladder.key.limits,
         bots=len(rows),
-        unrated=store.cards.unrated(db, ladder),
+        unrated=store.cards.unrated_matches(db, ladder),
         unsummed=store.cards.unsummed(db, ladder),
         versions=[_version(db, ladder, row, shares, middle) for row in own],
         bot=label,
@@ -188,14 +188,14 @@ def _version(db: Database, ladder: store.Ladder, row: store.records.Row, shares:
         bot=row.label,
         rank=row.place,
         rating=row.shown - middle,
-        points=points and Estimate(**points._asdict()),
+        points=points and EstimateColumns(**points._asdict()),
         times=_times(store.times.decision_times(db, ladder, row.label)),
         **{name: getattr(row, name) for name in same},
     )
 
 
-def _times(times: store.times.DecisionTimes | None) -> DecisionTimes | None:
-    return times and DecisionTimes(
+def _times(times: store.times.DecisionTimes | None) -> CardTimes | None:
+    return times and CardTimes(
         decisions=times.decisions,
         p50_ms=times.at_most(0.5),
         p99_ms=times.at_most(0.99),
@@ -207,7 +207,7 @@ def _times(times: store.times.DecisionTimes | None) -> DecisionTimes | None:
 def _opponents(label: str, rows: Sequence[store.records.Row], shares: Shares, middle: float) -> list[OpponentCard]:
     met = [(row, shares.head_to_head(label, row.label)) for row in rows if row.label != label]
     return [
-        OpponentCard(bot=row.label, rating=row.shown - middle, points=Estimate(**points._asdict()))
+        OpponentCard(bot=row.label, rating=row.shown - middle, points=EstimateColumns(**points._asdict()))
         for row, points in met
         if points is not None
     ]
@@ -224,7 +224,7 @@ def _seat(sums: store.cards.SeatSums, players: int) -> SeatCard:
         ties=sums.ties,
         losses=sums.losses,
         mean_rank=1 + sums.rank_sum / matches,
-        points=Estimate(mean=share, low=low, high=high, groups=matches),
+        points=EstimateColumns(mean=share, low=low, high=high, groups=matches),
     )
 
 

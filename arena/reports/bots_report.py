@@ -93,7 +93,7 @@ class BotMatch(Report):
     finished: float
 
 
-class BuiltIn(Report):
+class BuiltInLine(Report):
     """A built-in bot that has not played yet."""
 
     name: str
@@ -104,7 +104,7 @@ class BuiltIn(Report):
 class BuiltInCard(Report):
     """The card of a built-in bot that has not played yet."""
 
-    bot: BuiltIn
+    bot: BuiltInLine
     matches: Sequence[BotMatch] = ()
 
 
@@ -120,7 +120,7 @@ class NewBot(Report):
     """Commands to go on with."""
 
 
-def bots(db: Database, home: Path, game: str | None = None) -> Bots:
+def bots_list(db: Database, home: Path, game: str | None = None) -> Bots:
     """List all bots, or those that play a game."""
     listed = [ListedBot(**entry._asdict()) for entry in roster.listed(db, home)]
     return Bots(bots=[bot for bot in listed if game is None or game in bot.games])
@@ -128,4 +128,4 @@ def bots(db: Database, home: Path, game: str | None = None) -> Bots:
 
 def built_in_card(program: Program) -> BuiltInCard:
     """Make the card of a built-in bot that has not played yet."""
-    return BuiltInCard(bot=BuiltIn(name=program.name, origin="built-in", games=program.games))
+    return BuiltInCard(bot=BuiltInLine(name=program.name, origin="built-in", games=program.games))

@@ -33,7 +33,7 @@ class CheckFinding(Report):
     """The last frames, in both directions."""
 
 
-class DecisionTimes(Report):
+class CheckTimes(Report):
     """How long decisions of one kind took, in milliseconds."""
 
     game: str
@@ -54,7 +54,7 @@ class BusyForecast(Report):
     """Seconds of the longest decision, as it was played."""
 
 
-class Untried(Report):
+class UntriedPart(Report):
     """A check that was left out, as `play birth` or `birth with 3 players`."""
 
     check: str
@@ -67,8 +67,8 @@ class Check(Report):
     name: str
     passed: bool
     checks: Sequence[CheckFinding]
-    not_tried: Sequence[Untried]
-    times_ms: Sequence[DecisionTimes]
+    not_tried: Sequence[UntriedPart]
+    times_ms: Sequence[CheckTimes]
     decision_ms: float | None
     """What half of all decisions took at most."""
     forecast: BusyForecast | None
@@ -108,14 +108,14 @@ class Submissions(Report):
     """How many were not looked at, because the command was stopped before."""
 
 
-def check(name: str, checked: Checked) -> Check:
+def check_summary(name: str, checked: Checked) -> Check:
     """Report on the checks of a bot with this name."""
     return Check(
         name=name,
         passed=not checked.failed,
         checks=[_finding(finding) for finding in checked.findings],
-        not_tried=[Untried(**untried._asdict()) for untried in checked.untried],
-        times_ms=[DecisionTimes(**times._asdict()) for times in checked.times],
+        not_tried=[UntriedPart(**untried._asdict()) for untried in checked.untried],
+        times_ms=[CheckTimes(**times._asdict()) for times in checked.times],
         decision_ms=checked.typical,
         forecast=None if checked.forecast is None else BusyForecast(**checked.forecast._asdict()),
     )

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from arena.reports.base import Report
-from arena.tournament.comparison import Answer, Question
+from arena.tournament.comparison import Answer, ComparisonQuestion
 
 
 class Comparison(Report):
@@ -40,7 +40,7 @@ class Comparison(Report):
     interrupted: bool
 
 
-def comparison(question: Question, answer: Answer, seed: str, *, interrupted: bool) -> Comparison:
+def comparison(question: ComparisonQuestion, answer: Answer, seed: str, *, interrupted: bool) -> Comparison:
     """Report on the answer to which of two bots is better."""
     low, high = answer.test.interval
     labels = [entrant.label for entrant in question.pair]

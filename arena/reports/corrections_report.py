@@ -8,7 +8,7 @@ from arena.reports.base import Report
 from ladder import store
 
 
-class Correction(Report):
+class CorrectionLine(Report):
     """An entry of the record; times are seconds since 1970."""
 
     id: int
@@ -35,7 +35,7 @@ class Correction(Report):
 class Corrected(Report):
     """A correction that was just made."""
 
-    correction: Correction
+    correction: CorrectionLine
     ladders: Sequence[str]
     """Ids of the ladders in which matches were annulled; their ratings were computed anew."""
     retired: Sequence[str]
@@ -44,16 +44,16 @@ class Corrected(Report):
     """Number of matches that will not be played any more."""
 
 
-class Log(Report):
+class CorrectionsLog(Report):
     """The record, or the end of it."""
 
-    corrections: Sequence[Correction]
+    corrections: Sequence[CorrectionLine]
     """The newest last."""
 
 
-def entry(correction: store.journal.Correction) -> Correction:
+def entry(correction: store.journal.Correction) -> CorrectionLine:
     """Report an entry of the record."""
-    return Correction(**correction._asdict() | {"digest": correction.digest.hex()})
+    return CorrectionLine(**correction._asdict() | {"digest": correction.digest.hex()})
 
 
 def corrected(made: store.annulment.Annulled) -> Corrected:
@@ -66,6 +66,6 @@ def corrected(made: store.annulment.Annulled) -> Corrected:
     )
 
 
-def log(entries: Sequence[store.journal.Correction]) -> Log:
+def corrections_log(entries: Sequence[store.journal.Correction]) -> CorrectionsLog:
     """Report the record."""
-    return Log(corrections=[entry(each) for each in entries])
+    return CorrectionsLog(corrections=[entry(each) for each in entries])

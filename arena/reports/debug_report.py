@@ -40,7 +40,7 @@ class Debug(Report):
     decisions: Sequence[ComparedDecision]
 
 
-def debug(match: store.Match, seat: int, game: Game[Any], compared: Sequence[Compared]) -> Debug:
+def decisions_compared(match: store.Match, seat: int, game: Game[Any], compared: Sequence[Compared]) -> Debug:
     """Report on a seat's decisions."""
     decisions = [
         ComparedDecision(

@@ -32,7 +32,7 @@ def fault_card(
     outcome, bot = match.seats[seat], match.line_up[seat]
     evidence = outcome.evidence or {}
     request: Mapping[str, Any] = evidence.get("request", {})
-    at = decision(evidence)
+    at = fault_decision(evidence)
     detail = f": {printable(str(evidence.get('detail', '')))}" if printed else ""
     yield f"seat {seat} ({bot}) forfeited{at}: {outcome.forfeit}{detail}"
     if request:
@@ -53,7 +53,7 @@ def fault_card(
         yield f"  again: {program} debug {match.id} --seat {seat} --at {request.get('decision')} {bot}"
 
 
-def decision(evidence: Mapping[str, Any]) -> str:
+def fault_decision(evidence: Mapping[str, Any]) -> str:
     """Return where in a match a seat forfeited, as " at decision 4"; empty if the seat was asked nothing."""
     number = evidence.get("request", {}).get("decision")
     return "" if number is None else f" at decision {number}"

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from arena.reports.base import Report
 from arena.reports.leaderboard_report import centre
-from arena.reports.matches_report import ListedMatch, latest_matches
+from arena.reports.matches_report import ListedMatch, latest_list
 from ladder import store
 
 if TYPE_CHECKING:
@@ -18,7 +18,7 @@ _NEWEST = 10
 """Versions, and matches, that are listed."""
 
 
-class Progress(Report):
+class LadderProgress(Report):
     """How far a ladder is."""
 
     done: int
@@ -49,7 +49,7 @@ class ListedLadder(Report):
     players: int
     options: Mapping[str, Any]
     limits: Mapping[str, float]
-    progress: Progress
+    progress: LadderProgress
     bots: int
     """Number of versions on its leaderboard."""
     leader: Leader | None
@@ -91,11 +91,11 @@ def front(db: Database, *, running: bool) -> Front:
                 NewVersion(bot=each.label, games=each.games, created=each.created, title=titles.get(each.name))
                 for each in newest
             ],
-            latest=latest_matches(db, _NEWEST),
+            latest=latest_list(db, _NEWEST),
         )
 
 
-def progress(db: Database, ladder: store.Ladder, *, running: bool) -> Progress:
+def ladder_progress(db: Database, ladder: store.Ladder, *, running: bool) -> LadderProgress:
     """Tell how far a ladder is; `running` says whether a process plays a ladder in the home.
 
     What a run was given, a number of matches or a time, bounds what there is to play until it ends.
@@ -114,7 +114,7 @@ def progress(db: Database, ladder: store.Ladder, *, running: bool) -> Progress:
             left = max(0.0, run.until - time.time())
             seconds = left if run.matches is None else min(seconds, left)  # more is planned while there is time
             to_play = round(rate * seconds)
-    return Progress(done=counts.done, to_play=to_play, running=runs, rate=rate, seconds_left=seconds)
+    return LadderProgress(done=counts.done, to_play=to_play, running=runs, rate=rate, seconds_left=seconds)
 
 
 def _listed(db: Database, ladder: store.Ladder, titles: Mapping[str, str], *, running: bool) -> ListedLadder:
@@ -127,7 +127,7 @@ def _listed(db: Database, ladder: store.Ladder, titles: Mapping[str, str], *, ru
         players=ladder.key.seats,
         options=ladder.key.options,
         limits=ladder.key.limits,
-        progress=progress(db, ladder, running=running),
+        progress=ladder_progress(db, ladder, running=running),
         bots=len(rows),
         leader=leader or None,
         last_played=ladder.last_played,

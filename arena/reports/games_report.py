@@ -27,7 +27,7 @@ class Games(Report):
     games: Sequence[ListedGame]
 
 
-def games() -> Games:
+def games_list() -> Games:
     """List all games."""
     everything = [registry.game(name) for name in registry.names()]
     return Games(

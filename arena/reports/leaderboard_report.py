@@ -19,14 +19,14 @@ if TYPE_CHECKING:
     from ladder.statistics import Shares
 
 
-class Rating(Report):
+class RatingColumns(Report):
     """A rating: estimated skill and its uncertainty."""
 
     mu: float
     sigma: float
 
 
-class Estimate(Report):
+class EstimateColumns(Report):
     """A mean over groups, and the ends of its 95 % interval."""
 
     mean: float
@@ -64,9 +64,9 @@ class RankedBot(Report):
     banned: bool
     title: str | None
     """The name that the bot was given for people; None if it has none but its own."""
-    settled: Rating | None
+    settled: RatingColumns | None
     """The rating that no order of matches can change; None if it is not computed."""
-    points: Estimate | None
+    points: EstimateColumns | None
     """Share of the points, 0 to 1; None if nothing is known."""
     sure: bool
     """Whether the bot above is known to be better; True for the first."""
@@ -128,7 +128,7 @@ class Leaderboard(Report):
     cross: Sequence[HeadToHead] | UnsetType = UNSET
     places: Mapping[str, Sequence[float]] | UnsetType = UNSET
     """By bot of the field: the probability of each place, the first place first."""
-    seats: Sequence[Estimate] | UnsetType = UNSET
+    seats: Sequence[EstimateColumns] | UnsetType = UNSET
     """Share of the points of each seat."""
     saved: float | UnsetType | None = UNSET
     """Part of the variance that sharing dice saved; None if nothing is known."""
@@ -152,7 +152,7 @@ class LadderRun(Leaderboard, kw_only=True):
     """The ladder hash."""
 
 
-def leaderboard(
+def leaderboard_of(
     db: Database, ladder: store.Ladder, game: Game[Any], *, cross: bool = False, by_seat: bool = False
 ) -> Leaderboard:
     """Read a ladder's leaderboard, with every bot against every other, or the worth of seats, where asked for."""
@@ -190,8 +190,8 @@ def leaderboard(
         bots=bots,
         provisional=_ranked(provisional, zero, settled, shares, named),
         cross=head_to_head(shares, [bot.bot for bot in bots]) if cross else UNSET,
-        places=shares.places([bot.bot for bot in field(bots)]) if cross else UNSET,
-        seats=[Estimate(**estimate._asdict()) for estimate in evidence.seats()] if evidence else UNSET,
+        places=shares.places([bot.bot for bot in field_report(bots)]) if cross else UNSET,
+        seats=[EstimateColumns(**estimate._asdict()) for estimate in evidence.seats()] if evidence else UNSET,
         saved=evidence.saved() if evidence else UNSET,
     )
 
@@ -199,7 +199,7 @@ def leaderboard(
 _Rated = TypeVar("_Rated", RankedBot, store.records.Row)
 
 
-def field(bots: Sequence[_Rated]) -> Sequence[_Rated]:
+def field_report(bots: Sequence[_Rated]) -> Sequence[_Rated]:
     """Return the bots that would play now, or all of them if none would."""
     return [bot for bot in bots if bot.current and not bot.retired] or bots
 
@@ -220,14 +220,14 @@ def settled_centre(bots: Sequence[RankedBot], zero: Collection[str]) -> float:
 
 def _at_zero(bots: Sequence[_Rated], zero: Collection[str]) -> Sequence[_Rated]:
     """Return the bots whose mean is the zero of ratings; some that the ladder began with may have no match yet."""
-    return [bot for bot in bots if (bot.label if isinstance(bot, store.records.Row) else bot.bot) in zero] or field(
-        bots
-    )
+    return [
+        bot for bot in bots if (bot.label if isinstance(bot, store.records.Row) else bot.bot) in zero
+    ] or field_report(bots)
 
 
 def ladder_run(db: Database, ladder: store.Ladder, game: Game[Any], played: int) -> LadderRun:
     """Read the leaderboard after a run that played so many matches, and sign it."""
-    board = leaderboard(db, ladder, game)
+    board = leaderboard_of(db, ladder, game)
     return LadderRun(**msgspec.structs.asdict(board), played=played, hash=store.ratings.keep_hash(db, ladder))
 
 
@@ -257,8 +257,8 @@ def _ranked(
             **numbers,
             banned=row.name in named.banned,
             title=named.titles.get(row.name),
-            settled=rating and Rating(**rating._asdict()),
-            points=points and Estimate(**points._asdict()),
+            settled=rating and RatingColumns(**rating._asdict()),
+            points=points and EstimateColumns(**points._asdict()),
             sure=place == 0 or shares.in_order(rows[place - 1].label, row.label),
         )
         ranked.append(bot)

@@ -49,7 +49,7 @@ class Question(Report):
     choices: Sequence[LegalAction]
 
 
-class News(Report):
+class LiveNews(Report):
     """What happened in a step."""
 
     choices: Sequence[ReplayChoice]
@@ -65,7 +65,7 @@ class LiveMatch(Report):
     step: ReplayStep
     previous: Mapping[str, Any] | None
     """The view before that step; None if it is the first."""
-    news: Sequence[News]
+    news: Sequence[LiveNews]
     """The steps from the seat's last choice on."""
     question: Question | None
     """None while others decide, and at the end."""
@@ -93,7 +93,7 @@ class LiveReporter:
         self._steps, self._reporter = Steps(shown), Reporter(shown)
         self._last: Step | None = None
         self._reported: list[ReplayStep] = []
-        self._news: list[News] = []
+        self._news: list[LiveNews] = []
         self._asked: Asked | None = None
 
     def look(self, playing: MatchInPlay) -> LiveMatch | None:
@@ -143,7 +143,7 @@ class LiveReporter:
         for step in steps:
             if any(choice.seat == self._seat for choice in step.choices):
                 self._news = []
-            self._news.append(News(choices=step.choices, rolls=step.rolls, events=step.events))
+            self._news.append(LiveNews(choices=step.choices, rolls=step.rolls, events=step.events))
         self._reported += steps
         *before, last = self._reported
         return LiveMatch(

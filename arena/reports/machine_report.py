@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from arena.core.compilation import found
+from arena.core.compilation import find_core
 from arena.reports.base import Report
 from arena.sandbox import Sandbox
 
 if TYPE_CHECKING:
-    from arena.cluster.inspection import Finding
-    from arena.sandbox.attack_run import Verdict  # imports the attacks, which `arena doctor` does not need
+    from arena.cluster.inspection import HostFinding
+    from arena.sandbox.attack_run import AttackVerdict  # imports the attacks, which `arena doctor` does not need
 
 
 class SandboxLayer(Report):
@@ -56,13 +56,13 @@ class HostCard(Report):
     """Why it cannot take part; None if it can."""
 
 
-class Cluster(Report):
+class ClusterState(Report):
     """The hosts of a cluster."""
 
     hosts: Sequence[HostCard]
 
 
-class Attack(Report):
+class AttackLine(Report):
     """The result of one attack."""
 
     attack: str
@@ -81,22 +81,22 @@ class Selftest(Report):
 
     grade: str
     well: bool
-    attacks: Sequence[Attack]
+    attacks: Sequence[AttackLine]
 
 
-def doctor(sandbox: Sandbox) -> Doctor:
+def machine_state(sandbox: Sandbox) -> Doctor:
     """Report on a sandbox."""
     layers = [SandboxLayer(**layer._asdict()) for layer in sandbox.layers]
-    core = Core(**found()._asdict())
+    core = Core(**find_core()._asdict())
     return Doctor(grade=sandbox.grade.value, promise=sandbox.grade.promise, layers=layers, core=core)
 
 
-def cluster(findings: Sequence[Finding]) -> Cluster:
+def cluster(findings: Sequence[HostFinding]) -> ClusterState:
     """Report on the hosts of a cluster."""
-    return Cluster(hosts=[_host(finding) for finding in findings])
+    return ClusterState(hosts=[_host(finding) for finding in findings])
 
 
-def _host(finding: Finding) -> HostCard:
+def _host(finding: HostFinding) -> HostCard:
     card = finding.card
     return HostCard(
         name=finding.name,
@@ -110,7 +110,7 @@ def _host(finding: Finding) -> HostCard:
     )
 
 
-def selftest(sandbox: Sandbox, verdicts: Sequence[Verdict]) -> Selftest:
+def attack_results(sandbox: Sandbox, verdicts: Sequence[AttackVerdict]) -> Selftest:
     """Report on attacks from inside a sandbox."""
-    attacks = [Attack(**verdict._asdict(), well=verdict.is_well) for verdict in verdicts]
+    attacks = [AttackLine(**verdict._asdict(), well=verdict.is_well) for verdict in verdicts]
     return Selftest(grade=sandbox.grade.value, well=all(attack.well for attack in attacks), attacks=attacks)

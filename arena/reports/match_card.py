@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from arena.replay import Unreadable, unpack
+from arena.replay import Unreadable, unpack_record
 from arena.reports.base import Report
-from arena.reports.corrections_report import Correction, entry
-from arena.reports.leaderboard_report import Rating
+from arena.reports.corrections_report import CorrectionLine, entry
+from arena.reports.leaderboard_report import RatingColumns
 from ladder import store
 
 
@@ -47,13 +47,13 @@ class MatchCard(Report):
     """Seconds since 1970."""
     choices_digest: str | None
     replay_digest: str | None
-    ratings: Mapping[str, Rating]
+    ratings: Mapping[str, RatingColumns]
     """Of its bots after it, by label; none before the match is rated."""
     game: str
     players: int
     conditions: Mapping[str, Any]
     """The grade of the sandbox, how busy the machine was and, if it was played in a cluster, the host's name."""
-    annulled: Correction | None
+    annulled: CorrectionLine | None
     """When, by whom and why it was annulled; None if it was not."""
     titles: Mapping[str, str]
     """Names for people of those of its bots that were given one, by label."""
@@ -78,7 +78,7 @@ def match_card(match: store.Match, titles: Mapping[str, str], logs: Sequence[int
         finished=match.finished,
         choices_digest=_hex(match.choices_digest),
         replay_digest=_hex(match.replay_digest),
-        ratings={label: Rating(mu=mu, sigma=sigma) for label, (mu, sigma) in (match.ratings or {}).items()},
+        ratings={label: RatingColumns(mu=mu, sigma=sigma) for label, (mu, sigma) in (match.ratings or {}).items()},
         game=match.ladder.key.game,
         players=len(match.line_up),
         conditions=_conditions(match),
@@ -95,6 +95,6 @@ def _hex(value: bytes | None) -> str | None:
 def _conditions(match: store.Match) -> Mapping[str, Any]:
     """Return what held the bots and how busy the machine was, as far as the record can be read."""
     try:
-        return unpack(match.replay).conditions if match.replay is not None else {}
+        return unpack_record(match.replay).conditions if match.replay is not None else {}
     except Unreadable:
         return {}

@@ -46,11 +46,11 @@ def unrated_log(match: Document, seat: int) -> MatchLog:
 
 def match_log(match: store.Match, seat: int, printed: store.logs.Printed) -> MatchLog:
     """Report on what is kept of a seat. Raises Unreadable."""
-    meanwhile = deque((text for _, text in log_text.read(printed.pieces)), maxlen=_MEANWHILE)
+    meanwhile = deque((text for _, text in log_text.read_log(printed.pieces)), maxlen=_MEANWHILE)
     return MatchLog(
         match=match.id,
         seat=seat,
         bot=match.line_up[seat],
-        lines=[PrintedLine(decision=decision, text=text) for decision, text in log_text.read(printed.own)],
+        lines=[PrintedLine(decision=decision, text=text) for decision, text in log_text.read_log(printed.own)],
         meanwhile=list(meanwhile),
     )

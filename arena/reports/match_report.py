@@ -35,7 +35,7 @@ class PlayedMatch(Report):
     void: str | UnsetType = UNSET
 
 
-class Matches(Report):
+class UnratedMatches(Report):
     """Unrated matches of one line-up."""
 
     game: str
@@ -50,16 +50,16 @@ class Matches(Report):
     """The last match that counts, as a document."""
 
 
-def matches(
+def unrated_matches(
     game: Game[Any],
     bots: Sequence[str],
     seed: str,
     played: Sequence[Played],
     kept: Sequence[str],
     last: Document | None,
-) -> Matches:
+) -> UnratedMatches:
     """Report on matches of one line-up."""
-    return Matches(
+    return UnratedMatches(
         game=game.name,
         bots=bots,
         seed=seed,

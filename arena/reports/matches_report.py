@@ -86,7 +86,7 @@ def selected(db: Database, ladder: store.Ladder, most: int) -> LadderMatches:
     return LadderMatches(worth_a_look=worth, latest=others[: most - len(worth)])
 
 
-def latest_matches(db: Database, most: int) -> list[ListedMatch]:
+def latest_list(db: Database, most: int) -> list[ListedMatch]:
     """List the matches of all ladders that were finished last."""
     of_ladder = {ladder.id: ladder.key.game for ladder in store.ladders.all(db)}
     return [_listed(each, of_ladder[each.ladder]) for each in store.watching.latest_matches(db, most)]
@@ -97,7 +97,7 @@ def kept_matches(home: Path, most: int) -> list[KeptMatch]:
     found = []
     for name in unrated_store.latest(home, most):
         with suppress(Unreadable, OSError, UnknownGame):
-            shown = unrated_store.find(home, name)
+            shown = unrated_store.find_match(home, name)
             reasons = {forfeit.seat: forfeit.reason for forfeit in shown.forfeits}
             match = KeptMatch(
                 name=name,

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from sqlite_utils import Database
 
 
-class Opponent(Report):
+class OpponentLine(Report):
     """A bot that plays a game."""
 
     bot: str
@@ -21,7 +21,7 @@ class Opponent(Report):
     title: str | None
 
 
-def opponents(db: Database, game: Game[Any]) -> list[Opponent]:
+def opponents(db: Database, game: Game[Any]) -> list[OpponentLine]:
     """List the bots that play a game and are not retired: the built-in ones, then the newest of the submitted ones."""
     titles = store.journal.titles(db)
-    return [Opponent(bot=bot, title=titles.get(bot.partition("@")[0])) for bot in roster.players(db, game)]
+    return [OpponentLine(bot=bot, title=titles.get(bot.partition("@")[0])) for bot in roster.players(db, game)]

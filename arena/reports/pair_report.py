@@ -6,7 +6,7 @@ import math
 from typing import TYPE_CHECKING
 
 from arena.reports.base import Report
-from arena.reports.leaderboard_report import Estimate
+from arena.reports.leaderboard_report import EstimateColumns
 from ladder import store
 
 if TYPE_CHECKING:
@@ -23,9 +23,9 @@ class Paired(Report):
     players: int
     bot: str
     other: str
-    points: Estimate | None
+    points: EstimateColumns | None
     """What the bot took of the points from the other; None if they never met in a complete group."""
-    lead: Estimate | None
+    lead: EstimateColumns | None
     """How far its share of the points is above the other's, against common opponents and each other."""
     above: float | None
     """Probability that it is better."""
@@ -48,8 +48,8 @@ def paired(db: Database, ladder: store.Ladder, bot: str, other: str) -> Paired:
         players=ladder.key.seats,
         bot=bot,
         other=other,
-        points=points and Estimate(**points._asdict()),
-        lead=lead and Estimate(**lead._asdict()),
+        points=points and EstimateColumns(**points._asdict()),
+        lead=lead and EstimateColumns(**lead._asdict()),
         above=shares.above(bot, other),
         more_groups=lead and _more(lead),
     )

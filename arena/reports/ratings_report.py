@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from arena import games
-from arena.reports.leaderboard_report import Leaderboard, RankedBot, leaderboard
+from arena.reports.leaderboard_report import Leaderboard, RankedBot, leaderboard_of
 from ladder import store
 from ladder.store import export
 
@@ -32,12 +32,12 @@ class Shown(NamedTuple):
     title: str | None = None
 
 
-def columns(db: Database) -> list[str]:
+def rating_columns(db: Database) -> list[str]:
     """Return the names of the columns: first what is stored, then what the leaderboard makes of it."""
     return [*export.columns(db, "ratings"), *Shown._fields]
 
 
-def rows(db: Database) -> Iterator[dict[str, Any]]:
+def rating_rows(db: Database) -> Iterator[dict[str, Any]]:
     """Yield a row for each rated bot of each ladder, in the order of the leaderboards."""
     with store.database.one_state(db):
         shown = {(each.id, label): row for each in store.ladders.all(db) for label, row in _shown(db, each).items()}
@@ -49,7 +49,7 @@ def rows(db: Database) -> Iterator[dict[str, Any]]:
 def _shown(db: Database, ladder: store.Ladder) -> Mapping[str, Shown]:
     if ladder.key.game not in games.names():  # it came from a package that is gone
         return {}
-    board = leaderboard(db, ladder, games.game(ladder.key.game))
+    board = leaderboard_of(db, ladder, games.game(ladder.key.game))
     return {bot.bot: _row(board, bot) for bot in board.bots}
 
 

@@ -13,7 +13,7 @@ from arena import games
 from arena.games.rules import Game
 from arena.referee.match import SeatForfeit, final_ranks
 from arena.replay.annotated import Annotated, Annotator
-from arena.replay.document import Allowed, Document, Roll, Step, steps
+from arena.replay.document import Allowed, Document, Roll, Step, document_steps
 from arena.replay.told import beyond_scores
 from arena.reports.base import Report
 from arena.suggest import printable
@@ -48,7 +48,7 @@ class ReplayForfeit(Report):
     """The number of the step that shows it first: one more than a document's, which counts the steps from 0."""
 
 
-class Printed(Report):
+class PrintedText(Report):
     """What a bot printed at one decision."""
 
     seat: int
@@ -84,7 +84,7 @@ class ReplayStep(Report):
     """By seat, the time that it has left beyond its limits; None if it has none, or they are not known."""
     events: Sequence[str]
     """What people will look for in the match."""
-    printed: Sequence[Printed]
+    printed: Sequence[PrintedText]
 
 
 class MatchReplay(Report):
@@ -147,7 +147,7 @@ class Reporter:
     def steps(self) -> Iterator[ReplayStep]:
         """Yield the steps; the one that ends the match is known by what comes after it."""
         before, last = None, None
-        for step in steps(self._shown):
+        for step in document_steps(self._shown):
             if last is not None:
                 yield last
             last, before = self.report(step, before), step
@@ -199,7 +199,7 @@ class Reporter:
             printed=[],
         )
 
-    def _said(self, choices: Sequence[Annotated]) -> Sequence[Printed]:
+    def _said(self, choices: Sequence[Annotated]) -> Sequence[PrintedText]:
         """Return what was printed at these choices, or, if there are none, before the first decision."""
         if choices:
             return [_printed(choice.seat, choice.printed) for choice in choices if choice.printed]
@@ -248,5 +248,5 @@ def _forfeit(forfeit: SeatForfeit) -> ReplayForfeit:
     return ReplayForfeit(seat=forfeit.seat, reason=forfeit.reason, step=forfeit.step + 1)
 
 
-def _printed(seat: int, lines: Sequence[str]) -> Printed:
-    return Printed(seat=seat, lines=[printable(line) for line in lines])
+def _printed(seat: int, lines: Sequence[str]) -> PrintedText:
+    return PrintedText(seat=seat, lines=[printable(line) for line in lines])

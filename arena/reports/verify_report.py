@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from arena.reports.base import Report
-from arena.tournament.verification import Verdict
+from arena.tournament.verification import MatchVerdict
 
 
 class StoredDifference(Report):
@@ -25,7 +25,7 @@ class Verified(Report):
     remarks: Sequence[str]
 
 
-def verified(verdict: Verdict) -> Verified:
+def verified(verdict: MatchVerdict) -> Verified:
     """Report on a check of all that is stored."""
     difference = verdict.difference and StoredDifference(**verdict.difference._asdict())
     return Verified(matches=verdict.matches, difference=difference, remarks=verdict.remarks)

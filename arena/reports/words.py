@@ -12,8 +12,8 @@ from arena.suggest import printable
 if TYPE_CHECKING:
     from arena.games.rules import Game
     from arena.reports.bot_card import BotInLadder, NotableMatch
-    from arena.reports.front_report import Progress
-    from arena.reports.leaderboard_report import Estimate, HeadToHead, MatchCounts
+    from arena.reports.front_report import LadderProgress
+    from arena.reports.leaderboard_report import EstimateColumns, HeadToHead, MatchCounts
 
 _PLAYABLE = 1_000_000
 """Number of groups of one pair of bots up to which it makes sense to say that they would settle something."""
@@ -23,7 +23,7 @@ _LINE_CHARACTERS = 300
 """Number of characters shown of a line that a bot printed, where it is quoted to explain a fault."""
 
 
-def percent(estimate: Estimate | HeadToHead | None) -> str:
+def percent(estimate: EstimateColumns | HeadToHead | None) -> str:
     """Return a share of points with its interval, in percent: "53.1±1.4", or "98.2 (93–100)" if it is not symmetric.
 
     Return "–" if nothing is known.
@@ -74,7 +74,7 @@ def state(matches: MatchCounts) -> str:
     return text
 
 
-def waiting(count: int, bots: Sequence[str], *, more: bool) -> str:
+def waiting_text(count: int, bots: Sequence[str], *, more: bool) -> str:
     """Return how many bots have no rated match, and which, as far as they are given and few enough to be read.
 
     `more` says that others have.
@@ -85,7 +85,7 @@ def waiting(count: int, bots: Sequence[str], *, more: bool) -> str:
     return f"{who}: {', '.join(bots[:_NAMED])}" + (f" and {len(bots) - _NAMED:,} others" if len(bots) > _NAMED else "")
 
 
-def pace(progress: Progress) -> str:
+def pace_text(progress: LadderProgress) -> str:
     """Return how fast a ladder goes now and how long it still does: "12.3/s, about 97 s left"; empty if unknown."""
     if progress.rate is None or progress.seconds_left is None:
         return ""
@@ -109,7 +109,7 @@ def limits(card: BotInLadder) -> str:
     return f"limit {decision:g} s, ten times that at first, bank {bank:g} s{more}"
 
 
-def milliseconds(time: float) -> str:
+def milliseconds_text(time: float) -> str:
     """Return a time in milliseconds as text, in the unit that suits it."""
     if time >= 1000:
         return f"{time / 1000:.2f} s"

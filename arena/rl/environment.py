@@ -19,7 +19,7 @@ from arena import games
 from arena.games import KeyedDice, Options, Seat
 from arena.games.observation import observation
 from arena.games.rules import Game
-from arena.referee.match import Asked, Outcome
+from arena.referee.match import Asked, MatchOutcome
 from arena.replay.questions import Setup
 from arena.rl.other_players import Opponent
 from arena.rl.players import Player, opponent
@@ -197,7 +197,7 @@ class Environment(AECEnv):
             rewarded = rewards(ranks)
             self.rewards = {agent: rewarded[seat] for agent, seat in self._seats.items()}
             self.terminations = dict.fromkeys(self.agents, True)
-            self._part(Outcome(tuple(ranks), tuple(self.game.scores(self.position))))
+            self._part(MatchOutcome(tuple(ranks), tuple(self.game.scores(self.position))))
 
     def _ask(self) -> None:
         """Set `agent_selection` to the agent that has to decide next, or to the first agent when the match is over."""
@@ -215,7 +215,7 @@ class Environment(AECEnv):
             each.start(setup, seat)
         self._met = bool(self._opponents)
 
-    def _part(self, outcome: Outcome | None) -> None:
+    def _part(self, outcome: MatchOutcome | None) -> None:
         """Tell the opponents that the match is over, if they play one."""
         if self._met:
             self._met = False

@@ -21,7 +21,7 @@ from rich.progress import track
 from arena import games
 from arena.games import Options
 from arena.games.rules import Game
-from arena.referee.match import Asked, Outcome
+from arena.referee.match import Asked, MatchOutcome
 from arena.replay import told
 from arena.replay.document import Document, unrated
 from arena.replay.questions import Setup
@@ -203,7 +203,7 @@ def _aligned(row: Sequence[str], widths: Sequence[int]) -> Iterator[str]:
         yield cell.rjust(width) if place else cell.ljust(width)
 
 
-def _outcome(match: _Match) -> Outcome:
+def _outcome(match: _Match) -> MatchOutcome:
     assert match.played.outcome is not None
     return match.played.outcome
 

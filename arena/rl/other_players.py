@@ -16,7 +16,7 @@ from arena import games, submission
 from arena.games.rules import Game, Seat
 from arena.referee import frames
 from arena.referee.limits import Limits
-from arena.referee.match import Asked, Outcome
+from arena.referee.match import Asked, MatchOutcome
 from arena.referee.table import brief
 from arena.replay.questions import Setup
 from arena.submission.builtin import bots_folder
@@ -26,9 +26,9 @@ from arena_bot.bot import seated
 
 Strategy: TypeAlias = Callable[[Any, Seat, Sequence[int], Random], int]
 """A built-in bot: from a state, its seat, the legal actions and a source of luck to one of the actions."""
-Function: TypeAlias = Callable[[Turn], int]
+PlayerFunction: TypeAlias = Callable[[Turn], int]
 """What chooses one of a turn's legal actions."""
-Choices: TypeAlias = Sequence[tuple[Seat, int]]
+PlayerChoices: TypeAlias = Sequence[tuple[Seat, int]]
 
 LIMITS = Limits()
 """Time limits that bots are told, those of a ladder. Nothing is charged."""
@@ -59,10 +59,10 @@ class Opponent(ABC):
     def choose(self, asked: Asked, state: Any) -> int:
         """Return one of the legal actions. Raises BadOpponent."""
 
-    def update(self, choices: Choices, state: Any) -> None:  # noqa: B027 - few want to know
+    def update(self, choices: PlayerChoices, state: Any) -> None:  # noqa: B027 - few want to know
         """Take note of a step and of the state after it."""
 
-    def end(self, outcome: Outcome | None) -> None:  # noqa: B027 - few want to know
+    def end(self, outcome: MatchOutcome | None) -> None:  # noqa: B027 - few want to know
         """Take note of the end of the match; without an outcome it was broken off."""
 
     def rest(self) -> None:  # noqa: B027 - only a process could keep what it saw
@@ -124,20 +124,20 @@ class Seated(Opponent):
         except TypeError:
             raise BadOpponent(f"{self.name} returned {choice!r}: return one of turn.legal") from None
 
-    def update(self, choices: Choices, state: Any) -> None:
+    def update(self, choices: PlayerChoices, state: Any) -> None:
         view = self._setup.view(self._bot.seat, state)
-        (update,) = pb.PlayResponse.FromString(frames.update(frames.match(MATCH), choices, view)).updates
+        (update,) = pb.PlayResponse.FromString(frames.update(frames.match_frame(MATCH), choices, view)).updates
         self._bot.update(update)
 
-    def end(self, outcome: Outcome | None) -> None:
-        (end,) = pb.PlayResponse.FromString(frames.end(frames.match(MATCH), outcome)).ends
+    def end(self, outcome: MatchOutcome | None) -> None:
+        (end,) = pb.PlayResponse.FromString(frames.end(frames.match_frame(MATCH), outcome)).ends
         self._bot.end(end)
 
 
 class Chooser(Bot):
     """A bot whose choices a function makes."""
 
-    def __init__(self, function: Function) -> None:
+    def __init__(self, function: PlayerFunction) -> None:
         self._function = function
 
     def choose(self, turn: Turn) -> int:

@@ -6,11 +6,11 @@ from functools import partial
 from typing import Any, TypeAlias
 
 from arena.games.rules import Game
-from arena.rl.other_players import BadOpponent, BuiltIn, Chooser, Function, Opponent, Seated, built_in
-from arena.rl.program_players import Program
+from arena.rl.other_players import BadOpponent, BuiltIn, Chooser, Opponent, PlayerFunction, Seated, built_in
+from arena.rl.program_players import ProgramPlayer
 from arena_bot import Bot
 
-Player: TypeAlias = str | Function | type[Bot]
+Player: TypeAlias = str | PlayerFunction | type[Bot]
 """A bot by name or path, a function, or a class of the SDK."""
 
 
@@ -19,7 +19,7 @@ def opponent(game: Game[Any], player: Player) -> Opponent:
     if isinstance(player, str):
         if (strategy := built_in(game.name, player)) is not None:
             return BuiltIn(game.name, player, strategy)
-        return Program(game, player)
+        return ProgramPlayer(game, player)
     if isinstance(player, type):
         if issubclass(player, Bot):
             return Seated(player.__name__, player, updates=player.updates)

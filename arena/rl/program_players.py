@@ -9,19 +9,19 @@ from typing import Any, NoReturn
 
 from arena.games.rules import Game, Seat
 from arena.referee import frames
-from arena.referee.match import Asked, Outcome
+from arena.referee.match import Asked, MatchOutcome
 from arena.replay.questions import Setup
-from arena.rl.other_players import LIMITS, MATCH, BadOpponent, Choices, Opponent
-from arena.roster.single_bot import Joined, Order, dismiss, hire
+from arena.rl.other_players import LIMITS, MATCH, BadOpponent, Opponent, PlayerChoices
+from arena.roster.single_bot import BotOrder, Joined, dismiss, hire
 from arena.suggest import printable
 
-PATIENCE = LIMITS.first + LIMITS.bank
+ANSWER_LIMIT = LIMITS.first + LIMITS.bank
 """Seconds after which a bot that does not answer is taken to hang: the most that a decision may last in a ladder."""
 _FORKED = "it plays for the process that this one was forked from: make an environment here"
 """What is told in a fork: two processes on one link would get each other's answers."""
 
 
-class Program(Opponent):
+class ProgramPlayer(Opponent):
     """A bot in its own process, which ends when the opponent is closed or forgotten, and at exit."""
 
     def __init__(self, game: Game[Any], name: str) -> None:
@@ -45,19 +45,19 @@ class Program(Opponent):
 
     def start(self, setup: Setup, seat: Seat) -> None:
         self._setup, self._seat, self._has_played = setup, seat, True
-        self._order(Order(setup.start(MATCH, seat, LIMITS)))
+        self._order(BotOrder(setup.start(MATCH, seat, LIMITS)))
 
     def choose(self, asked: Asked, state: Any) -> int:
         question = self._setup.question(MATCH, asked, state, LIMITS.bank)
-        action = self._told(Order(question, asked.number, PATIENCE))
+        action = self._told(BotOrder(question, asked.number, ANSWER_LIMIT))
         assert isinstance(action, int)
         return self.checked(asked, action, self._game)
 
-    def update(self, choices: Choices, state: Any) -> None:
-        self._order(Order(frames.update(frames.match(MATCH), choices, self._setup.view(self._seat, state))))
+    def update(self, choices: PlayerChoices, state: Any) -> None:
+        self._order(BotOrder(frames.update(frames.match_frame(MATCH), choices, self._setup.view(self._seat, state))))
 
-    def end(self, outcome: Outcome | None) -> None:
-        self._order(Order(frames.end(frames.match(MATCH), outcome)))
+    def end(self, outcome: MatchOutcome | None) -> None:
+        self._order(BotOrder(frames.end(frames.match_frame(MATCH), outcome)))
 
     def rest(self) -> None:
         if self._has_played:
@@ -67,13 +67,13 @@ class Program(Opponent):
     def close(self) -> None:
         self._dismiss()
 
-    def _order(self, order: Order) -> None:
+    def _order(self, order: BotOrder) -> None:
         """Send an order; that the process has ended, or is another's, is noticed when an answer is awaited."""
         if os.getpid() == self._owner:
             with suppress(OSError):
                 self._link.send(order)
 
-    def _told(self, order: Order | None = None) -> object:
+    def _told(self, order: BotOrder | None = None) -> object:
         """Return what the process tells, to an order if there is one. Raises BadOpponent if that is a text."""
         try:
             if order is not None:

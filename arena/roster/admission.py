@@ -11,13 +11,13 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Literal, NamedTuple, TypeAlias
 
 from arena import roster, submission
-from arena.check.bot_check import Finding, Report, check
+from arena.check.bot_check import CheckReporter, Finding, check_bot
 from arena.check.extent import SUBMISSION
 from arena.roster import sources
 from arena.roster.corrections import looks
 from arena.sandbox.run_folder import run_folder
 from arena.submission import BadSubmission, Program
-from arena.submission.intake import Taken, take
+from arena.submission.intake import Taken, take_in
 from arena.submission.manifest import name_from
 from arena.submission.names import spelled
 from ladder import store
@@ -34,7 +34,7 @@ if TYPE_CHECKING:
 
 Agree: TypeAlias = Callable[[str], bool]
 """Callback that puts a yes-or-no question to a person and returns the answer."""
-News: TypeAlias = Literal["entered", "unchanged", "returned", "refused"]
+AdmissionNews: TypeAlias = Literal["entered", "unchanged", "returned", "refused"]
 """What became of a submission.
 
 `returned`: the content was entered before and retired; now it is back in the field.
@@ -51,7 +51,7 @@ class Admission(NamedTuple):
     taken: Taken
     version: store.Version | None
     """The version with the submitted content; None if the submission was refused."""
-    news: News
+    news: AdmissionNews
     failures: Sequence[Finding] = ()
     twins: Sequence[str] = ()
     """Labels of the versions of other bots that have the same content."""
@@ -78,7 +78,7 @@ class Qualification(NamedTuple):
     limits: Limits
     sandbox: Sandbox
     building: Building
-    report: Report
+    report: CheckReporter
     agree: Agree | None = None
 
 
@@ -107,16 +107,16 @@ def admit(home: Path, hand_in: HandIn, qualification: Qualification) -> Admissio
             own = newest is not None or not taken.program.packed
             program = roster.built(home, taken.program, sandbox, building, cached=own)
             known = known and newest is not None and newest.built == program.built
-        if not known and (failures := check(program, limits, sandbox, report, SUBMISSION).failed):
+        if not known and (failures := check_bot(program, limits, sandbox, report, SUBMISSION).failed):
             return Admission(taken, None, "refused", failures)
         reached(program)
         with store.open(home) as db:
-            version, new = roster.enter(db, home, program, "submitted")
+            version, new = roster.enter_bot(db, home, program, "submitted")
             others = [each for each in store.bots.versions(db) if each.name != version.name]
         elsewhere = _elsewhere(home, path, version.name, new=new)
     twins = [other.label for other in others if _is_same(home, other, version)]
     was_retired = newest is not None and newest.retired is not None
-    news: News = "entered" if new else "returned" if was_retired else "unchanged"
+    news: AdmissionNews = "entered" if new else "returned" if was_retired else "unchanged"
     return Admission(taken, version, news, twins=twins, elsewhere=elsewhere)
 
 
@@ -199,7 +199,7 @@ def _take(
     """
     with store.open_read(home) as db:
         _check_is_path(db, path)
-        taken = take(path, scratch, name=name, plays=plays, protocol=protocol)
+        taken = take_in(path, scratch, name=name, plays=plays, protocol=protocol)
         called = taken.program.name
         if strict:
             _check_free(db, called)
@@ -248,20 +248,20 @@ def _shown(source: Path | None) -> str | None:
 def _check_is_path(db: Database, path: Path) -> None:
     """Raise BadSubmission if a path does not exist but is the name of a bot: the program itself is needed."""
     name = str(path).partition("@")[0]
-    if not path.exists() and name in roster.names(db):
+    if not path.exists() and name in roster.bot_names(db):
         here = f"there is no file or folder {str(path)!r}; the bot {name} is here already"
         raise BadSubmission(f"{here}: name what it is made from, or see `arena show {name}`")
 
 
 def _check_free(db: Database, name: str) -> None:
     """Raise BadSubmission for the name of a built-in bot, and for one that could be mistaken for another bot's."""
-    if name in roster.built_ins(db):
+    if name in roster.builtin_bots(db):
         raise BadSubmission(f"{name!r} is a built-in bot's name: choose another with --name")
     try:
         store.bots.check_not_banned(db, name)
     except store.StoreError as error:
         raise BadSubmission(str(error)) from error
-    if name in (others := roster.names(db)):
+    if name in (others := roster.bot_names(db)):
         return
     like = [other for other in sorted(others) if submission.skeleton(other) == submission.skeleton(name)]
     like += [title for title in store.journal.titles(db).values() if looks(title) == looks(name)]

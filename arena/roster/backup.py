@@ -36,12 +36,12 @@ if TYPE_CHECKING:
     from sqlite_utils import Database
 
 _PART = ".part"
-LARGEST = 64 * 1024 * 1024
+LARGEST_BACKUP = 64 * 1024 * 1024
 """Size in bytes of the largest log or unrated match that is copied."""
 
 _DIGEST = re.compile("[0-9a-f]{64}")
 
-Report: TypeAlias = Callable[[int, int, str], None]
+BackupReporter: TypeAlias = Callable[[int, int, str], None]
 """Called with how many parts are copied (the database, and each program), of how many, and what is copied now."""
 
 
@@ -58,7 +58,7 @@ class Copied(NamedTuple):
     """Paths in the home of logs and unrated matches that could not be read: they are not in the copy either."""
 
 
-def backup(home: Path, target: Path, report: Report) -> Copied:
+def make_backup(home: Path, target: Path, report: BackupReporter) -> Copied:
     """Copy a home, also while a ladder runs in it, to a folder that must not exist. Raises StoreError.
 
     The database comes first, as it is at one moment. A program is stored before its version is, and is never changed or
@@ -70,11 +70,11 @@ def backup(home: Path, target: Path, report: Report) -> Copied:
         raise store.StoreError(f"there is no folder {target.parent} to make {target.name} in")
     check_unseen(target)
     with store.open_read(home, must_exist=True) as db, _appearing(target) as part:
-        export.backup(db, part / "arena.db", _of_database(db, report))
+        export.copy_database(db, part / "arena.db", _of_database(db, report))
         return _copy_programs(_versions(db, home), home, part, report)
 
 
-def restore(source: Path, home: Path, report: Report) -> Copied:
+def restore_backup(source: Path, home: Path, report: BackupReporter) -> Copied:
     """Make a home from a backup, or from a copy of a database alone; neither is changed. Raises StoreError.
 
     The home must be missing or empty. Its database is brought up to date.
@@ -91,7 +91,7 @@ def restore(source: Path, home: Path, report: Report) -> Copied:
         instead = "move it away, or name a new home with --home"
         raise store.StoreError(f"{home} is there already and stays as it is: {instead}")
     with restoring.open_copy(file) as old, _appearing(home.resolve()) as part:
-        restoring.restore(old, part / "arena.db", _of_database(old, report))
+        restoring.restore_database(old, part / "arena.db", _of_database(old, report))
         with store.open(part) as db:  # brings it up to date
             return _copy_programs(_versions(db, shown), source, part, report)
 
@@ -193,7 +193,7 @@ def _move_up(part: Path) -> None:
         raise
 
 
-def _copy_programs(versions: Sequence[store.Version], source: Path, part: Path, report: Report) -> Copied:
+def _copy_programs(versions: Sequence[store.Version], source: Path, part: Path, report: BackupReporter) -> Copied:
     """Copy the programs of versions, the logs of their builds, and unrated matches from one home to another."""
     copied, lacking, unreadable = set(), [], []
     came_with_arena = {program.digest for program in submission.built_ins().values()}
@@ -267,12 +267,12 @@ def _in_home(file: Path) -> str:
 def _read(file: Path) -> bytes:
     """Return the content of an ordinary file. Raises OSError for all else, and for one larger than `LARGEST`."""
     with open_ordinary(file) as stream:
-        if os.fstat(stream.fileno()).st_size > LARGEST:
+        if os.fstat(stream.fileno()).st_size > LARGEST_BACKUP:
             raise OSError(errno.EFBIG, "too large", str(file))
-        return stream.read(LARGEST)
+        return stream.read(LARGEST_BACKUP)
 
 
-def _of_database(db: Database, report: Report) -> Callable[[int, int], None]:
+def _of_database(db: Database, report: BackupReporter) -> Callable[[int, int], None]:
     """Return a function to report pages of the database with, which are one part of all."""
     parts = 1 + int(db.execute("SELECT count(*) FROM versions").fetchone()[0])  # its other columns may be of old
     return lambda done, total: report(0, parts, f"the database, {done / total:.0%}")

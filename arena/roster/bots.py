@@ -15,7 +15,7 @@ from arena import submission, suggest
 from arena.games.rules import Game
 from arena.sandbox.grades import UNCONFINED, NoSandbox
 from arena.submission import BadSubmission, Program
-from arena.submission.program import missing
+from arena.submission.program import missing_tools_of
 from arena.worker.jobs import Entrant
 from ladder import store
 from ladder.schedule import TooFewBots
@@ -34,11 +34,11 @@ _OR_A_PATH = ", or a path such as ./mine.py"
 
 def enter_built_ins(db: Database, home: Path) -> None:
     """Enter the built-in bots, as this arena has them, as versions like those of all other bots."""
-    for program in built_ins(db).values():
-        enter(db, home, program, "built-in")
+    for program in builtin_bots(db).values():
+        enter_bot(db, home, program, "built-in")
 
 
-def enter(db: Database, home: Path, program: Program, origin: str) -> tuple[store.Version, bool]:
+def enter_bot(db: Database, home: Path, program: Program, origin: str) -> tuple[store.Version, bool]:
     """Store a program and make it a version; return its newest version, and whether that is new."""
     submission.store(program, folder(home))
     return store.bots.add(
@@ -57,18 +57,18 @@ def check_known(home: Path, names: Iterable[str]) -> None:
     """Raise BadSubmission for a name that is no bot's, nor that of a version."""
     with store.open_read(home) as db:
         for name in names:
-            if name not in built_ins(db):
+            if name not in builtin_bots(db):
                 known(db, home, name)
 
 
-def retire(home: Path, name: str, *, undo: bool = False) -> store.retirement.Retired:
+def retire_bot(home: Path, name: str, *, undo: bool = False) -> store.retirement.Retired:
     """Retire a bot or one version of it: leave it out of future fields and drop its scheduled matches.
 
     With `undo`, put it back into the field. Return the versions whose state changed, and how many matches were
     dropped. Raises BadSubmission.
     """
     with store.open_read(home) as db:
-        built_in = name in built_ins(db)
+        built_in = name in builtin_bots(db)
         if not built_in:
             known(db, home, name)
     with store.open(home) as db:
@@ -92,13 +92,13 @@ def build_log(home: Path, digest: str) -> Path:
     return home / "builds" / f"{digest}.log"
 
 
-def built_ins(db: Database) -> dict[str, Program]:
+def builtin_bots(db: Database) -> dict[str, Program]:
     """Return the built-in bots by name, except those whose name a submitted bot took before the arena had them."""
     taken = {version.name for version in store.bots.versions(db) if version.origin == "submitted"}
     return {name: program for name, program in submission.built_ins().items() if name not in taken}
 
 
-def names(db: Database) -> set[str]:
+def bot_names(db: Database) -> set[str]:
     """Return the names of all bots, submitted or built in."""
     return {version.name for version in store.bots.versions(db)} | submission.built_ins().keys()
 
@@ -106,7 +106,7 @@ def names(db: Database) -> set[str]:
 # Listing
 
 
-class Entry(NamedTuple):
+class RosterEntry(NamedTuple):
     """A line of `arena bots`; a built-in has one line, for its newest version, even if it is not entered yet."""
 
     bot: str
@@ -122,15 +122,15 @@ class Entry(NamedTuple):
     """The name that the bot was given for people."""
 
 
-def listed(db: Database, home: Path) -> list[Entry]:
+def listed(db: Database, home: Path) -> list[RosterEntry]:
     """Return every bot: the built-ins, then the submitted ones, version by version."""
     gone, banned, titles = _retired(db), store.journal.bans(db), store.journal.titles(db)
 
-    def entry(bot: str, origin: str, program: Program, retired: bool) -> Entry:
+    def entry(bot: str, origin: str, program: Program, retired: bool) -> RosterEntry:
         said = program.games, program.about, program.language, retired, program.slow
-        return Entry(bot, origin, *said, program.name in banned, titles.get(program.name))
+        return RosterEntry(bot, origin, *said, program.name in banned, titles.get(program.name))
 
-    entries = [entry(name, "built-in", bot, (name, bot.digest) in gone) for name, bot in built_ins(db).items()]
+    entries = [entry(name, "built-in", bot, (name, bot.digest) in gone) for name, bot in builtin_bots(db).items()]
     for version in store.bots.versions(db):
         if version.origin == "submitted":
             retired = version.retired is not None
@@ -166,14 +166,16 @@ def players(db: Database, game: Game[Any], *, slow: bool = True) -> list[str]:
     """
     gone, banned = _retired(db), store.journal.bans(db)
     own = {
-        name: bot for name, bot in built_ins(db).items() if name not in banned and (slow or game.name not in bot.slow)
+        name: bot
+        for name, bot in builtin_bots(db).items()
+        if name not in banned and (slow or game.name not in bot.slow)
     }
     built_in = [name for name, bot in own.items() if game.name in bot.games and (name, bot.digest) not in gone]
     return built_in + [version.label for version in store.bots.field(db, game.name) if version.origin == "submitted"]
 
 
 def _checked(db: Database, home: Path, game: Game[Any], wanted: Sequence[str]) -> list[str]:
-    own, banned = built_ins(db), store.journal.bans(db)
+    own, banned = builtin_bots(db), store.journal.bans(db)
     met: Counter[tuple[str, str]] = Counter()
     for name in wanted:
         bot = own[name] if name in own else known(db, home, name)
@@ -253,17 +255,17 @@ def built(home: Path, program: Program, sandbox: Sandbox, building: Building, *,
     make_home(home)
     close_home(home)
     key = build_results.key(program, sandbox)
-    if (found := build_results.find(program, home / "built", key)) is not None:
+    if (found := build_results.find_result(program, home / "built", key)) is not None:
         building.say(f"{program.name} is built already, from the same files with the same tools")
         return found
     cache = home / "caches" / program.name if cached else None
     made = build(program, build_log(home, program.digest), sandbox, building, cache)
     if not cached:
-        build_results.keep(made, home / "built", key)
+        build_results.keep_result(made, home / "built", key)
     return made
 
 
-def find(db: Database, home: Path, text: str, game: Game[Any], workshop: Workshop) -> Entrant:
+def find_bot(db: Database, home: Path, text: str, game: Game[Any], workshop: Workshop) -> Entrant:
     """Return the bot that a person names: a built-in, a name or label in the home, a path, or `attach:`.
 
     What lies at a path is copied: the bot is to see its own files, not what else is in the folder.
@@ -271,13 +273,13 @@ def find(db: Database, home: Path, text: str, game: Game[Any], workshop: Worksho
     """
     if text == "attach:":
         return Entrant("attach", "attach", ())
-    own = built_ins(db)
+    own = builtin_bots(db)
     if text in own:
         program = own[text]
     elif _is_path(db, text):
-        from arena.submission.intake import take
+        from arena.submission.intake import take_in
 
-        program = take(Path(text), Path(tempfile.mkdtemp(dir=workshop.scratch))).program
+        program = take_in(Path(text), Path(tempfile.mkdtemp(dir=workshop.scratch))).program
         _check_plays(text, program.games, game)
         program = built(home, program, workshop.sandbox, workshop.building)
     else:
@@ -292,13 +294,13 @@ def find(db: Database, home: Path, text: str, game: Game[Any], workshop: Worksho
 
 def check(db: Database, home: Path, text: str, game: Game[Any]) -> None:
     """Raise BadSubmission if `find` would for a name; of a path, only whether something is there."""
-    own = built_ins(db)
+    own = builtin_bots(db)
     if text in own:
         _check_plays(text, own[text].games, game)
     elif not _is_path(db, text):
         _check_plays(text, known(db, home, text, _OR_A_PATH).games, game)
     elif not os.path.exists(text):
-        raise missing(Path(text))
+        raise missing_tools_of(Path(text))
 
 
 def _is_path(db: Database, text: str) -> bool:
@@ -344,4 +346,4 @@ def known(db: Database, home: Path, name: str, or_else: str = "") -> store.Versi
         if name.partition("@")[0] in {version.name for version in store.bots.versions(db)}:
             raise BadSubmission(str(error)) from None
         where = f" in {str(home)!r}"
-        raise BadSubmission(suggest.unknown("bot", name, sorted(names(db)), where) + or_else) from None
+        raise BadSubmission(suggest.unknown("bot", name, sorted(bot_names(db)), where) + or_else) from None

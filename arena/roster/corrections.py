@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING
 from rich.cells import cell_len
 
 from arena import submission, suggest
-from arena.replay import Unreadable, unpack
-from arena.roster.bots import built_ins, enter_built_ins, known, names
+from arena.replay import Unreadable, unpack_record
+from arena.roster.bots import bot_names, builtin_bots, enter_built_ins, known
 from arena.submission import BadSubmission
 from ladder import store
 
@@ -33,7 +33,7 @@ _PREFIX = 6
 """Characters of a match's id that annulling takes at least, since it cannot be undone."""
 
 
-def annul(
+def annul_matches(
     home: Path, what: str, why: str, *, ladder: str | None = None, since: float | None = None
 ) -> store.annulment.Annulled:
     """Annul a match, by the beginning of its id, or those matches of a bot or version that count.
@@ -61,7 +61,7 @@ def annul_host(
 
     def was_played_there(packed: bytes) -> bool:
         try:
-            return unpack(packed).conditions.get("host") == host
+            return unpack_record(packed).conditions.get("host") == host
         except Unreadable:
             return False
 
@@ -90,7 +90,7 @@ def _check_match(db: Database, home: Path, what: str, *, chosen: bool) -> None:
     """Raise StoreError unless there is a match whose id begins so; BadSubmission if matches of a bot are meant."""
     if chosen:
         raise BadSubmission(f"{suggest.short(what)} is no bot: --ladder and --since choose among the matches of one")
-    nobody = f"no bot in {str(home)!r} that played is called so{suggest.meant(what, names(db) - {what})}"
+    nobody = f"no bot in {str(home)!r} that played is called so{suggest.meant(what, bot_names(db) - {what})}"
     if len(what) < _PREFIX:
         raise store.NotFound(f"{suggest.short(what)} is less than {_PREFIX} characters of a match's id, and {nobody}")
     try:
@@ -99,7 +99,9 @@ def _check_match(db: Database, home: Path, what: str, *, chosen: bool) -> None:
         raise store.NotFound(f"{error}, and {nobody}") from error
 
 
-def ban(home: Path, name: str, why: str, *, since: float | None = None, keep: bool = False) -> store.annulment.Annulled:
+def ban_bot(
+    home: Path, name: str, why: str, *, since: float | None = None, keep: bool = False
+) -> store.annulment.Annulled:
     """Retire all versions of a bot for good, and annul its groups, or those with a match finished at a time or later.
 
     With `keep` what it played goes on counting. The caller has the ratings computed anew. Raises BadSubmission and
@@ -109,19 +111,19 @@ def ban(home: Path, name: str, why: str, *, since: float | None = None, keep: bo
         return store.annulment.ban(db, name, why, since=since, keep=keep)
 
 
-def unban(home: Path, name: str, why: str) -> store.annulment.Annulled:
+def unban_bot(home: Path, name: str, why: str) -> store.annulment.Annulled:
     """Lift a ban. Raises BadSubmission and StoreError."""
     with _with_bot(home, name) as db:
         return store.annulment.unban(db, name, why)
 
 
-def rename(home: Path, name: str, title: str) -> store.journal.Correction:
+def rename_bot(home: Path, name: str, title: str) -> store.journal.Correction:
     """Give a bot a name for people; its own name takes that away again. Raises BadSubmission and StoreError."""
     title = unicodedata.normalize("NFKC", " ".join(title.split()))
     _check_title(title)
     with _with_bot(home, name) as db:
         titles = store.journal.titles(db)
-        for other in sorted(names(db) - {name}):
+        for other in sorted(bot_names(db) - {name}):
             for taken in filter(None, (other, titles.get(other))):
                 if looks(taken) == looks(title):
                     like = f"{suggest.short(title)} could be taken for {suggest.short(taken)}"
@@ -162,7 +164,7 @@ def _with_bot(home: Path, name: str) -> Iterator[Database]:
     A built-in bot that never played is entered first.
     """
     with store.open_read(home) as db:
-        built_in = name in built_ins(db)
+        built_in = name in builtin_bots(db)
         if not built_in:
             known(db, home, name)
     with store.open(home) as db:

@@ -20,7 +20,7 @@ from arena import games, homes
 from arena.check import Unjudged
 from arena.check.examined import Examined, Misbehaved, examined
 from arena.referee.limits import Limits
-from arena.roster.bots import Workshop, find
+from arena.roster.bots import Workshop, find_bot
 from arena.sandbox import NoSandbox, Sandbox, probe
 from arena.sandbox.process import adopt_orphans, end_orphans
 from arena.sandbox.run_folder import run_folder
@@ -31,13 +31,13 @@ from arena.suggest import printable
 from arena.worker.jobs import Entrant
 from ladder import store
 
-BEGIN = f"import sys; from {__name__} import main; main(*sys.argv[1:])"
+BEGIN_MATCH = f"import sys; from {__name__} import main; main(*sys.argv[1:])"
 """Program of the process; as a script the module would be another one than that which the user of the link imports."""
 _ENDING = 10.0
 """Seconds that the process may take to end its bot; only a build can keep it from that."""
 
 
-class Order(NamedTuple):
+class BotOrder(NamedTuple):
     """A frame for the bot. With a decision's number it is to be answered, within so many seconds."""
 
     frame: bytes
@@ -53,20 +53,20 @@ class Joined(NamedTuple):
     """Whether it wants to be told of every step."""
 
 
-def hire(name: str, game: str, limits: Limits) -> tuple[subprocess.Popen[bytes], Connection[Order | None, object]]:
+def hire(name: str, game: str, limits: Limits) -> tuple[subprocess.Popen[bytes], Connection[BotOrder | None, object]]:
     """Start the process of a bot and return it with its link: first it tells `Joined`, or why not, as text.
 
     Then each order with a decision is answered by an action, or by a text that says what the bot did wrong.
     """
     ours, theirs = Pipe()
     # -P: nothing in the current folder is taken for a module
-    words = [sys.executable, "-P", "-c", BEGIN, str(theirs.fileno()), game, name, str(limits.start)]
+    words = [sys.executable, "-P", "-c", BEGIN_MATCH, str(theirs.fileno()), game, name, str(limits.start)]
     process = subprocess.Popen(words, stdin=subprocess.DEVNULL, pass_fds=[theirs.fileno()], start_new_session=True)
     theirs.close()
     return process, ours
 
 
-def dismiss(process: subprocess.Popen[bytes], link: Connection[Order | None, object], owner: int) -> None:
+def dismiss(process: subprocess.Popen[bytes], link: Connection[BotOrder | None, object], owner: int) -> None:
     """Close the link and wait until the process has ended; a fork of its owner, a process id, only closes the link."""
     if os.getpid() != owner:
         link.close()
@@ -83,7 +83,7 @@ def dismiss(process: subprocess.Popen[bytes], link: Connection[Order | None, obj
 
 def main(descriptor: str, game: str, name: str, start_limit: str) -> None:
     """Serve one bot over the link of this file descriptor."""
-    link: Connection[object, Order | None] = Connection(int(descriptor))
+    link: Connection[object, BotOrder | None] = Connection(int(descriptor))
     adopt_orphans()  # before the first sandbox is tried, which may leave a process, too
     try:
         with suppress(BrokenPipeError):
@@ -98,25 +98,27 @@ def main(descriptor: str, game: str, name: str, start_limit: str) -> None:
         end_orphans()  # they would be left to the user of the link
 
 
-def _serve(link: Connection[object, Order | None], game: str, name: str, start_limit: float) -> None:
-    home = Path(os.environ["ARENA_HOME"]) if os.environ.get("ARENA_HOME") else homes.found()
+def _serve(link: Connection[object, BotOrder | None], game: str, name: str, start_limit: float) -> None:
+    home = Path(os.environ["ARENA_HOME"]) if os.environ.get("ARENA_HOME") else homes.nearest_home()
     sandbox = probe().hide(*homes.hidden(home))
     if sandbox.warning:
         _say(sandbox.warning)
     with run_folder() as scratch:
         with store.open_read(home) as db:
-            entrant = find(db, home, name, games.game(game), Workshop(scratch, sandbox, Building(_say)))
+            entrant = find_bot(db, home, name, games.game(game), Workshop(scratch, sandbox, Building(_say)))
         if entrant.is_external:
             raise BadSubmission(f"{name} is nobody's name: name a program")
         with suppress(asyncio.CancelledError):
             asyncio.run(_obey(link, entrant, start_limit, sandbox))
 
 
-async def _obey(link: Connection[object, Order | None], entrant: Entrant, start_limit: float, sandbox: Sandbox) -> None:
+async def _obey(
+    link: Connection[object, BotOrder | None], entrant: Entrant, start_limit: float, sandbox: Sandbox
+) -> None:
     """Start a bot and carry out orders; cancelled at once when the link ends, whatever the bot is doing."""
     loop, this = asyncio.get_running_loop(), asyncio.current_task()
     assert this is not None
-    orders: asyncio.Queue[Order] = asyncio.Queue()
+    orders: asyncio.Queue[BotOrder] = asyncio.Queue()
 
     def hear() -> None:
         try:

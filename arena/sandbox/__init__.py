@@ -5,14 +5,14 @@
 """
 
 from arena.sandbox.confine import Confined, confine, confine_build, socket_folder
-from arena.sandbox.grades import DEFAULT, LEAST, MOST, UNCONFINED, Bounds, Grade, Layer, NoSandbox, Sandbox
+from arena.sandbox.grades import DEFAULT, STRONGEST, UNCONFINED, WEAKEST, Bounds, Grade, Layer, NoSandbox, Sandbox
 from arena.sandbox.probe import probe
 
 __all__ = [
     "DEFAULT",
-    "LEAST",
-    "MOST",
+    "STRONGEST",
     "UNCONFINED",
+    "WEAKEST",
     "Bounds",
     "Confined",
     "Grade",

@@ -21,12 +21,12 @@ from arena.sandbox.process import BotProcess, adopt_orphans
 from arena.sandbox.run_folder import let_through, open_up, remove, run_folder
 from arena.sandbox.shown import shown
 
-PATIENCE = 20.0
+ATTACK_PATIENCE = 20.0
 """Seconds after which an attack is ended from outside, whatever it is doing."""
-AT_ONCE = 4
+ATTACKS_AT_ONCE = 4
 
 
-class Verdict(NamedTuple):
+class AttackVerdict(NamedTuple):
     """Result of one attack. An attack may succeed if the grade does not promise to hold it."""
 
     attack: str
@@ -110,7 +110,7 @@ class Canaries:
         self._process.wait()
 
 
-def run(sandbox: Sandbox, report: Callable[[int, int], None]) -> list[Verdict]:
+def run_attacks(sandbox: Sandbox, report: Callable[[int, int], None]) -> list[AttackVerdict]:
     """Run all attacks and return one verdict each, in the order of the table ATTACKS."""
     adopt_orphans()
     with _operator(), run_folder() as folder:
@@ -127,9 +127,9 @@ def _operator() -> Iterator[None]:
         del os.environ["ARENA_OPERATOR"]
 
 
-async def _all(sandbox: Sandbox, folder: Path, report: Callable[[int, int], None]) -> list[Verdict]:
-    room = asyncio.Semaphore(AT_ONCE)
-    verdicts: dict[str, Verdict] = {}
+async def _all(sandbox: Sandbox, folder: Path, report: Callable[[int, int], None]) -> list[AttackVerdict]:
+    room = asyncio.Semaphore(ATTACKS_AT_ONCE)
+    verdicts: dict[str, AttackVerdict] = {}
 
     async def one(name: str) -> None:
         async with room:
@@ -140,7 +140,7 @@ async def _all(sandbox: Sandbox, folder: Path, report: Callable[[int, int], None
     return [verdicts[name] for name in ATTACKS]
 
 
-async def _attacked(sandbox: Sandbox, folder: Path, name: str) -> Verdict:
+async def _attacked(sandbox: Sandbox, folder: Path, name: str) -> AttackVerdict:
     for each in ("bot", "others"):
         (folder / each).mkdir(parents=True)
     let_through(folder)
@@ -157,12 +157,14 @@ async def _attacked(sandbox: Sandbox, folder: Path, name: str) -> Verdict:
         canaries.close()
 
 
-async def _process(sandbox: Sandbox, folder: Path, name: str, canaries: Canaries, *, again: bool = False) -> Verdict:
+async def _process(
+    sandbox: Sandbox, folder: Path, name: str, canaries: Canaries, *, again: bool = False
+) -> AttackVerdict:
     """Run one process of the attacker and, if it starves others, an ordinary bot while it holds what it has taken."""
     async with _started(sandbox, folder, name, canaries, again=again) as attacker:
         kept_out = await _starved(sandbox, folder, attacker, canaries) if ATTACKS[name].starves else None
         if not ATTACKS[name].starves:
-            await attacker.wait(PATIENCE if name != "ignore_the_end" else 2.0)
+            await attacker.wait(ATTACK_PATIENCE if name != "ignore_the_end" else 2.0)
     return _verdict(sandbox, name, attacker, kept_out or canaries.found())
 
 
@@ -170,7 +172,7 @@ async def _starved(sandbox: Sandbox, folder: Path, attacker: _Process, canaries:
     """Return how an attacker keeps a bot from starting beside it; None if it does not."""
     await attacker.printed(HOLDS)
     async with _started(sandbox, folder, VICTIM, canaries) as victim:
-        await victim.wait(PATIENCE)
+        await victim.wait(ATTACK_PATIENCE)
     text = victim.output.text()
     return (
         None
@@ -197,7 +199,7 @@ class _Process(BotProcess):
     async def printed(self, text: str) -> None:
         """Wait until it has printed a text or, if it does not, until it is at its end or out of time."""
         with contextlib.suppress(TimeoutError):
-            async with asyncio.timeout(PATIENCE):
+            async with asyncio.timeout(ATTACK_PATIENCE):
                 while text not in self.output.text() and not self.ended.is_set():
                     self._news.clear()
                     await self._news.wait()
@@ -231,10 +233,10 @@ async def _started(
         remove(scratch)
 
 
-def _verdict(sandbox: Sandbox, name: str, process: BotProcess, found: str | None) -> Verdict:
+def _verdict(sandbox: Sandbox, name: str, process: BotProcess, found: str | None) -> AttackVerdict:
     text = process.output.text()
     achieved = next((line.removeprefix(ACHIEVED) for line in text.splitlines() if line.startswith(ACHIEVED)), None)
     attack = ATTACKS[name]
     promised = sandbox.grade.at_least(Grade(attack.held_from)) and (sandbox.own_user or not attack.starves)
     end = process.excess.what if process.excess is not None else process.exit_in_words()
-    return Verdict(name, text.startswith(RAN), achieved or found, promised, end)
+    return AttackVerdict(name, text.startswith(RAN), achieved or found, promised, end)

@@ -120,7 +120,7 @@ def _sweep(folder: str) -> None:
                 group.rmdir()
 
 
-class Group:
+class ControlGroup:
     """The control groups of one bot. Raises OSError if they cannot be made."""
 
     def __init__(self, parents: Mapping[str, str], bounds: Bounds) -> None:

@@ -14,7 +14,7 @@ from platform import machine
 from typing import Any, NamedTuple
 
 from arena.sandbox import places, users
-from arena.sandbox.cgroups import Group
+from arena.sandbox.cgroups import ControlGroup
 from arena.sandbox.grades import DEFAULT, MIB, Bounds, Grade, Sandbox
 from arena.sandbox.run_folder import open_up
 from arena.sandbox.users import User
@@ -22,7 +22,7 @@ from arena.sandbox.watchdog import ENTRIES
 
 _INSIDE = 1000
 """User id that a bot sees for itself inside bubblewrap."""
-NAME = "bot"
+SANDBOX_NAME = "bot"
 """Name of the user that a bot or build runs as, as the environment and, inside bubblewrap, the system says it."""
 _FILTER = 100
 """File descriptor from which bubblewrap reads the system call filter."""
@@ -61,7 +61,7 @@ class Confined(NamedTuple):
     argv: tuple[str, ...]
     env: Mapping[str, str]
     cwd: str
-    group: Group | None = None
+    group: ControlGroup | None = None
     wrapped: bool = False
     """Whether bubblewrap runs the command; it reports an end by signal n as exit code 128 + n."""
     bounds: Bounds = DEFAULT
@@ -98,7 +98,7 @@ def confine(
     # A folder on disk with what another user wrote could only be counted, and removed, by root.
     own = scratch / "own" if sandbox.own_user and os.geteuid() != 0 else scratch
     env = {**_hints(bounds), "TMPDIR": _TEMPORARY if sandbox.bwrap else str(own), **env}
-    env |= {"HOME": env["TMPDIR"], "USER": NAME, "LOGNAME": NAME, **alone(env)}
+    env |= {"HOME": env["TMPDIR"], "USER": SANDBOX_NAME, "LOGNAME": SANDBOX_NAME, **alone(env)}
     with _own_user(sandbox) as user:
         orders = _orders(sandbox, bounds, user)
         if user is not None:
@@ -126,7 +126,7 @@ def confine(
 @contextmanager
 def _own_user(sandbox: Sandbox) -> Iterator[User | None]:
     """Take a user for a command, if the sandbox gives each its own; give it back if the block ends with an error."""
-    user = users.take() if sandbox.own_user else None
+    user = users.take_user() if sandbox.own_user else None
     try:
         yield user
     except BaseException:
@@ -159,8 +159,8 @@ def confine_build(
     java = f"-Duser.home={inside[0]} -Djava.io.tmpdir={inside[1]}"  # Java ignores HOME and TMPDIR
     cargo = {"CARGO_HOME": f"{inside[0]}/.cargo", "CARGO_BUILD_BUILD_DIR": f"{inside[0]}/.cache/cargo"}
     env = {
-        "USER": NAME,
-        "LOGNAME": NAME,
+        "USER": SANDBOX_NAME,
+        "LOGNAME": SANDBOX_NAME,
         "HOME": inside[0],
         "TMPDIR": inside[1],
         "MAVEN_OPTS": java,
@@ -223,14 +223,14 @@ def alone(env: Mapping[str, str], *packages: str) -> dict[str, str]:
     return {"PYTHONPATH": python_path, "ARENA_MODULES": os.pathsep.join(places.modules(*packages))}
 
 
-def _group(sandbox: Sandbox, orders: dict[str, Any], bounds: Bounds) -> Group | None:
+def _group(sandbox: Sandbox, orders: dict[str, Any], bounds: Bounds) -> ControlGroup | None:
     """Make the control group that a command will join.
 
     Call it last: if anything failed afterwards, nobody would remove the group.
     """
     if not sandbox.groups:
         return None
-    group = Group(sandbox.groups, bounds)
+    group = ControlGroup(sandbox.groups, bounds)
     orders["groups"] = group.procs_files
     return group
 
@@ -365,8 +365,8 @@ def _names(folder: Path, home: str) -> dict[str, str]:
     """Make the files in which the user inside bubblewrap, who is none of the machine's, has a name; by path inside."""
     folder.mkdir(exist_ok=True)
     files = {
-        "/etc/passwd": f"{NAME}:x:{_INSIDE}:{_INSIDE}::{home}:/bin/sh\n",
-        "/etc/group": f"{NAME}:x:{_INSIDE}:\n",
+        "/etc/passwd": f"{SANDBOX_NAME}:x:{_INSIDE}:{_INSIDE}::{home}:/bin/sh\n",
+        "/etc/group": f"{SANDBOX_NAME}:x:{_INSIDE}:\n",
     }
     made = {inside: folder / Path(inside).name for inside in files}
     for inside, content in files.items():

@@ -16,7 +16,7 @@ LEVELS = 100
 """Largest number of nested folders that are searched; deeper ones count as too much."""
 
 
-def hold_more(folders: Sequence[str | Path], size: int, entries: int, *, copied: bool = False) -> bool:
+def raise_limit(folders: Sequence[str | Path], size: int, entries: int, *, copied: bool = False) -> bool:
     """Tell whether the files in some folders take more than `size` bytes on disk, or are more than `entries`.
 
     If they will be `copied`, holes in sparse files count, too: the copy on another disk may be filled. Folders that
@@ -46,7 +46,7 @@ def hold_more(folders: Sequence[str | Path], size: int, entries: int, *, copied:
 def main() -> None:
     """Print whether some folders hold more than they may."""
     size, entries, *folders = sys.argv[1:]
-    sys.stdout.write(str(hold_more(folders, int(size), int(entries))))
+    sys.stdout.write(str(raise_limit(folders, int(size), int(entries))))
 
 
 if __name__ == "__main__":

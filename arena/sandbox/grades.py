@@ -60,9 +60,9 @@ class Bounds(NamedTuple):
 
 
 DEFAULT = Bounds()
-LEAST = Bounds(memory_mib=64, tasks=32)
+WEAKEST = Bounds(memory_mib=64, tasks=32)
 """Smallest limits: with less no runtime starts."""
-MOST = Bounds(memory_mib=4096, tasks=512)
+STRONGEST = Bounds(memory_mib=4096, tasks=512)
 """Largest limits that a bot may ask for, unless the organiser sets others."""
 
 
@@ -85,7 +85,7 @@ class Sandbox(NamedTuple):
     """Folders that no bot may see, wherever they are: data directories ("homes")."""
     trusting: bool = False
     """Whether the organiser trusts every bot, including those of strangers."""
-    allowed: Bounds = MOST
+    allowed: Bounds = STRONGEST
     """Largest limits that a bot may ask for."""
 
     @property

@@ -64,7 +64,7 @@ class Namespace(NamedTuple):
         return [sys.executable, "-I", "-S", "-c", _ENTER, self.path, *command]
 
 
-def make(uids: range, gid: int) -> Namespace:
+def make_namespace(uids: range, gid: int) -> Namespace:
     """Make the namespace with these users and this group, which must be subordinate ids of the account.
 
     Raises NoNamespace.

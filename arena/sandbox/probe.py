@@ -18,7 +18,7 @@ from arena.sandbox.run_folder import run_folder
 
 _SEES_TRUNCATION = 3
 """ABI of Landlock from which on processes can be kept from emptying files."""
-PATIENCE = 30.0
+PROBE_PATIENCE = 30.0
 """Seconds after which a trial has failed."""
 _TRIAL = "import importlib.util, sys; sys.exit(not importlib.util.find_spec('arena_bot'))"
 """Program of a trial: it checks that a Python bot finds its SDK."""
@@ -80,7 +80,7 @@ def _why_no_user() -> str:
         return "bots run as root without its rights"
     shared = "bots share what the kernel counts by user"
     try:
-        users.take().give_back()
+        users.take_user().give_back()
     except users.NoUser as error:
         return f"{shared}: {error}"
     return f"{shared}: with the subordinate ids of this account they cannot reach their programs"
@@ -165,7 +165,7 @@ def _trial(sandbox: Sandbox) -> str:
                     stdin=subprocess.DEVNULL,
                     capture_output=True,
                     text=True,
-                    timeout=PATIENCE,
+                    timeout=PROBE_PATIENCE,
                     check=False,
                 )
             finally:

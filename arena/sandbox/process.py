@@ -27,7 +27,7 @@ KEPT = 64 * 1024
 """Bytes kept from the beginning, and again from the end, of what a bot prints."""
 _PIPE = 1024 * 1024
 """Largest number of bytes that a pipe can hold."""
-WIDTH = 1000
+LINE_WIDTH = 1000
 """Characters of a line that are shown as evidence."""
 OUTPUT_A_SECOND = 10 * 1024 * 1024
 """Bytes that a bot may print within one second; more is the fault OUTPUT."""
@@ -81,7 +81,7 @@ class Output:
 
     def last_lines(self, count: int = 20) -> list[str]:
         """Return the last lines as text, long ones cut; bytes that are not UTF-8 are escaped."""
-        return [line if len(line) <= WIDTH else f"{line[:WIDTH]} …" for line in _lines(self.text())[-count:]]
+        return [line if len(line) <= LINE_WIDTH else f"{line[:LINE_WIDTH]} …" for line in _lines(self.text())[-count:]]
 
     def text(self) -> str:
         """Return everything that was kept, as text; bytes that are not UTF-8 are escaped."""
@@ -201,7 +201,7 @@ class BotProcess:
         return cpu_usage.family(self._process.pid) if self._made.group is None else self._made.group.processes()
 
     def _look(self) -> None:
-        self.excess, seconds = watchdog.look(self._processes(), self._made.bounds, self._made.scratch)
+        self.excess, seconds = watchdog.look_once(self._processes(), self._made.bounds, self._made.scratch)
         if self.excess is not None:
             self.kill()
         else:

@@ -24,7 +24,7 @@ from arena.sandbox.users import BOTS_GROUP
 
 _LONGEST = 60
 """Longest path of a folder, in characters, that leaves enough room for the names of sockets in it."""
-PATIENCE = 10.0
+REMOVAL_PATIENCE = 10.0
 """Seconds for which processes of a dead run are killed again, in case they start others meanwhile."""
 
 
@@ -153,7 +153,7 @@ def _sweep(parent: Path) -> None:
 
 
 def _end_processes(folder: Path) -> None:
-    deadline = time.monotonic() + PATIENCE
+    deadline = time.monotonic() + REMOVAL_PATIENCE
     while (left := list(_processes(folder))) and time.monotonic() < deadline:
         for process in left:
             with suppress(ProcessLookupError, PermissionError):

@@ -12,7 +12,7 @@ from pathlib import Path
 from arena.sandbox.grades import Grade, Sandbox
 from arena.sandbox.run_folder import let_through, open_up
 
-NEVER = 2**31 - 1
+NEVER_SHOWN = 2**31 - 1
 """Access time, in seconds since 1970, that reading does not change.
 
 File systems (relatime) update an access time only if it is older than the last change or than a day. Otherwise a bot
@@ -54,7 +54,7 @@ def _copy(root: Path, copy: Path) -> None:
 
 def keep_times(folder: Path) -> None:
     """Set the access times in a folder so that reading no longer changes them, for all files that are ours."""
-    if folder.stat().st_atime >= NEVER:
+    if folder.stat().st_atime >= NEVER_SHOWN:
         return
     for at, names, files in os.walk(folder):
         for name in (*names, *files):
@@ -64,4 +64,4 @@ def keep_times(folder: Path) -> None:
 
 def _keep_time(path: Path) -> None:
     with suppress(OSError):
-        os.utime(path, (NEVER, path.stat(follow_symlinks=False).st_mtime), follow_symlinks=False)
+        os.utime(path, (NEVER_SHOWN, path.stat(follow_symlinks=False).st_mtime), follow_symlinks=False)

@@ -60,7 +60,7 @@ class NoUser(OSError):
 class User:
     """A user that one process runs as, with all that it starts; `give_back` when all of them have ended."""
 
-    def __init__(self, uid: int, taken: Taken) -> None:
+    def __init__(self, uid: int, taken: TakenUser) -> None:
         self.uid = uid
         self._taken = taken
 
@@ -93,7 +93,7 @@ class User:
         self._taken.release(self.uid)
 
 
-class Taken:
+class TakenUser:
     """The users that this process has taken, of those in a range."""
 
     def __init__(self, ids: range, locks: Sequence[Path], namespace: Namespace | None = None) -> None:
@@ -159,7 +159,7 @@ def take_back(folders: Sequence[Path]) -> None:
 def hold_more(folders: Sequence[Path], size: int, entries: int) -> bool:
     """Tell of folders that a user may have closed whether they hold more than this. Raises NoUser."""
     if _own_namespace() is None:
-        return contents.hold_more(folders, size, entries)
+        return contents.raise_limit(folders, size, entries)
     counted = [sys.executable, "-I", "-S", contents.__file__, str(size), str(entries), *map(str, folders)]
     return _as_root(counted) == str(True)
 
@@ -199,20 +199,20 @@ def _as_root(command: Sequence[str]) -> str:
     return done.stdout
 
 
-def take() -> User:
+def take_user() -> User:
     """Take a user for one process. Raises NoUser if there is none."""
     return _taken(os.getpid()).take()
 
 
 @cache
-def _taken(pid: int) -> Taken:  # a process that was forked has locks of its own
+def _taken(pid: int) -> TakenUser:  # a process that was forked has locks of its own
     if os.geteuid() == 0:
-        return Taken(ids(), _LOCKS)
+        return TakenUser(ids(), _LOCKS)
     own = _namespace(pid)
     if isinstance(own, str):
         raise NoUser(own)
     locks = [Path(f"/run/user/{os.geteuid()}/arena-users"), Path(f"/tmp/arena-users-{os.geteuid()}")]
-    return Taken(ids(), locks, own)
+    return TakenUser(ids(), locks, own)
 
 
 @cache
@@ -220,7 +220,7 @@ def _namespace(pid: int) -> Namespace | str:  # noqa: ARG001 - a process that wa
     """Make the namespace of this account; return why there is none if that fails, which is tried once."""
     try:
         (group, *_) = _of_account(_SUBORDINATE_GROUPS)
-        return namespace.make(ids(), group)
+        return namespace.make_namespace(ids(), group)
     except OSError as error:
         return str(error)
 

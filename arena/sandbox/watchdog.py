@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import NamedTuple
 
-from arena.sandbox.contents import hold_more
+from arena.sandbox.contents import raise_limit
 from arena.sandbox.grades import MIB, Bounds
 
 _RELAXED, _ALERT, ALARMED = 0.5, 0.1, 0.03
@@ -33,7 +33,7 @@ def out_of_memory(bounds: Bounds) -> Excess:
     return Excess(f"ran out of memory: {bounds.memory_mib} MiB are allowed", is_memory=True)
 
 
-def look(processes: Sequence[int], bounds: Bounds, scratch: Path | None) -> tuple[Excess | None, float]:
+def look_once(processes: Sequence[int], bounds: Bounds, scratch: Path | None) -> tuple[Excess | None, float]:
     """Return which limit the processes exceed, None if they exceed none, and the seconds until the next check.
 
     `scratch` is their temporary folder if it is on disk, else None.
@@ -44,7 +44,7 @@ def look(processes: Sequence[int], bounds: Bounds, scratch: Path | None) -> tupl
         return out_of_memory(bounds), 0.0
     if sum(map(_tasks, processes)) > bounds.tasks + _SANDBOX_TASKS:
         return Excess(f"had more than {bounds.tasks} processes and threads"), 0.0
-    if scratch is not None and hold_more([scratch], bounds.disk_mib * MIB, ENTRIES):
+    if scratch is not None and raise_limit([scratch], bounds.disk_mib * MIB, ENTRIES):
         return Excess(f"wrote more than {bounds.disk_mib} MiB or {ENTRIES:,} temporary files, or hid some"), 0.0
     return None, _RELAXED if resident < limit / 4 else _ALERT if resident < limit / 2 else ALARMED
 

@@ -21,7 +21,7 @@ from arena.site import bot_page, compare_page, docs, front_page, ladder_page, ma
 from arena.site.answers import told, without_path
 from arena.site.cache import Made, Pages
 from arena.site.events import Watch
-from arena.site.home_reader import LOOK, Home
+from arena.site.home_reader import CHANGE_INTERVAL, Home
 from arena.site.page_shell import STATIC, brought_board
 from arena.site.security import Guard
 from arena.site.tables import Tables
@@ -40,7 +40,7 @@ View: TypeAlias = "Callable[[Database, Request, bool], Made]"
 class Site:
     """The site of one home. People can play in it if it has tables."""
 
-    def __init__(self, folder: Path, host: str, look: float = LOOK, tables: Tables | None = None) -> None:
+    def __init__(self, folder: Path, host: str, look: float = CHANGE_INTERVAL, tables: Tables | None = None) -> None:
         self.home = Home(folder, look)
         self.watch = Watch(self.home, look)
         self._pages = Pages(self.home)
@@ -48,15 +48,15 @@ class Site:
         routes = [
             Route("/", self._page(front_page.page)),
             Route("/ladder/{ladder}", self._page(ladder_page.page)),
-            Route("/ladder/{ladder}/seats", self._page(ladder_page.seats)),
-            Route("/ladder/{ladder}/matches", self._page(ladder_page.matches)),
+            Route("/ladder/{ladder}/seats", self._page(ladder_page.seats_page)),
+            Route("/ladder/{ladder}/matches", self._page(ladder_page.matches_page)),
             Route("/ladder/{ladder}/events", self._ladder_events),
             Route("/events", self._events),
             Route("/bot/{bot}", self._page(bot_page.page)),
             Route("/match/{match}.html", self._page(match_page.download)),
-            Route("/match/{match}.json", self._page(match_page.document)),
+            Route("/match/{match}.json", self._page(match_page.match_document)),
             Route("/match/{match}", self._page(match_page.page)),
-            Route("/match/{match}/log/{seat}", self._page(match_page.log)),
+            Route("/match/{match}/log/{seat}", self._page(match_page.log_page)),
             Route("/unrated/{number}.html", self._page(self._kept(match_page.download_kept))),
             Route("/unrated/{number}.json", self._page(self._kept(match_page.document_kept))),
             Route("/unrated/{number}", self._page(self._kept(match_page.kept_page))),

@@ -36,7 +36,7 @@ def page(db: Database, request: Request, _: bool) -> Made:
             limits={each.ladder: limits(each) for each in card.ladders},
             times={each.ladder: _times(each) for each in card.ladders},
             plots={each.ladder: _history(db, each) for each in card.ladders},
-            lines=plots.LINES,
+            lines=plots.PLOT_LINES,
             titles=store.journal.titles(db),
             events="/events",
         )
@@ -54,6 +54,6 @@ def _history(db: Database, card: BotInLadder) -> Markup:
     ladder = store.ladders.find(db, card.ladder)
     assert ladder is not None, "a card of a ladder that is not there"
     history = rating_history(db, ladder)
-    own = {version.bot for version in card.versions[-plots.LINES :]}
+    own = {version.bot for version in card.versions[-plots.PLOT_LINES :]}
     history.bots = [each for each in history.bots if each.bot in own]
-    return plots.rating_history(history)
+    return plots.rating_plot(history)

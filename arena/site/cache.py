@@ -14,7 +14,7 @@ from starlette.responses import Response
 
 from arena.site.home_reader import Home
 
-MOST = 64 << 20
+CACHED_PAGES = 64 << 20
 """Bytes of pages that are kept in memory."""
 QUICK = 0.1
 """Seconds that a page may take to be made again at every change of the home."""
@@ -44,7 +44,7 @@ class Made(NamedTuple):
     more: Mapping[str, str] = {}
 
 
-Make: TypeAlias = Callable[[], Awaitable[Made]]
+MakePage: TypeAlias = Callable[[], Awaitable[Made]]
 """Function that makes a page."""
 
 
@@ -57,7 +57,7 @@ class Pages:
         self._size = 0
         self._making: dict[tuple[bytes, str], asyncio.Task[Page]] = {}
 
-    async def answer(self, request: Request, make: Make) -> Response:
+    async def answer(self, request: Request, make: MakePage) -> Response:
         """Answer a request for a page, with 304 if the browser has it already."""
         query = request.scope["query_string"]
         if len(query) > _LONGEST:
@@ -70,7 +70,7 @@ class Pages:
             return Response(status_code=304, headers=headers)
         return Response(page.body, headers=headers)
 
-    async def _page(self, address: bytes, make: Make) -> Page:
+    async def _page(self, address: bytes, make: MakePage) -> Page:
         seen = await self._home.seen()
         known = self._kept.get(address)
         is_held = seen.running and known is not None and time.monotonic() < known.good_until
@@ -82,7 +82,7 @@ class Pages:
             self._making[making] = asyncio.create_task(self._made(address, seen.version, make))
         return await asyncio.shield(self._making[making])
 
-    async def _made(self, address: bytes, version: str, make: Make) -> Page:
+    async def _made(self, address: bytes, version: str, make: MakePage) -> Page:
         begun = time.monotonic()
         try:
             made = await make()
@@ -103,7 +103,7 @@ class Pages:
             self._size -= _size(address, old)
         self._kept[address] = page
         self._size += _size(address, page)
-        while self._size > MOST:
+        while self._size > CACHED_PAGES:
             self._size -= _size(*self._kept.popitem(last=False))
 
 

@@ -5,11 +5,11 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from arena import games
-from arena.reports.leaderboard_report import Estimate
+from arena.reports.leaderboard_report import EstimateColumns
 from arena.reports.pair_report import paired
 from arena.reports.words import title
 from arena.site.cache import Made
-from arena.site.ladder_page import find
+from arena.site.ladder_page import ladder_of
 from arena.site.rendering import render
 from ladder import store
 
@@ -22,7 +22,7 @@ def page(db: Database, request: Request, _: bool) -> Made:
     """Make the page: two bots of a ladder, those that are asked for or else the first of its leaderboard."""
     asked = request.query_params
     ladders = [each for each in store.ladders.all(db) if each.key.game in games.names()]
-    ladder = find(db, asked["ladder"]) if asked.get("ladder") else next(iter(ladders), None)
+    ladder = ladder_of(db, asked["ladder"]) if asked.get("ladder") else next(iter(ladders), None)
     bots = [row.label for row in store.ratings.leaderboard(db, ladder)] if ladder else []
     wanted = [_label(bots, asked[name]) for name in ("a", "b") if asked.get(name)]
     wanted += [bot for bot in bots if bot not in wanted]
@@ -50,7 +50,7 @@ def _label(bots: list[str], name: str) -> str:
     return max(known, key=lambda label: int(label.partition("@")[2]))
 
 
-def _above_half(lead: Estimate) -> Estimate:
+def _above_half(lead: EstimateColumns) -> EstimateColumns:
     """Return a lead as a share to draw: one half, plus half of the lead."""
     low, mean, high = (min(max(0.5 + value / 2, 0.0), 1.0) for value in (lead.low, lead.mean, lead.high))
-    return Estimate(mean=mean, low=low, high=high, groups=lead.groups)
+    return EstimateColumns(mean=mean, low=low, high=high, groups=lead.groups)

@@ -18,14 +18,14 @@ from typing import Any
 import h11
 from uvicorn.protocols.http.h11_impl import H11Protocol
 
-PATIENCE = 10.0
+REQUEST_PATIENCE = 10.0
 """Seconds in which a request must come completely: longer than browsers keep a connection open that they do not use."""
 BACKLOG = 32
 """Connections that are accepted at once; more wait in the kernel."""
 RESERVED = 4 * BACKLOG + 128
 """Files that are left: for what is accepted before others are closed, for the database, for tables of people who play.
 """
-MOST = 10_000
+OPEN_CONNECTIONS = 10_000
 """Connections at most, however many files there may be."""
 _QUIET = 60.0
 """Seconds between two lines about the same trouble."""
@@ -35,10 +35,10 @@ _LACKS = {errno.EMFILE, errno.ENFILE, errno.ENOBUFS, errno.ENOMEM}
 def most() -> int:
     """Return how many connections a site may have, by the number of files that this process may open."""
     files, _ = resource.getrlimit(resource.RLIMIT_NOFILE)
-    return MOST if files == resource.RLIM_INFINITY else max(min(files - RESERVED, MOST), 1)
+    return OPEN_CONNECTIONS if files == resource.RLIM_INFINITY else max(min(files - RESERVED, OPEN_CONNECTIONS), 1)
 
 
-class Waiting:
+class WaitingRequests:
     """The connections of a site that have not sent all of a request yet, the one that waits longest first."""
 
     def __init__(self, most: int) -> None:
@@ -49,7 +49,7 @@ class Waiting:
     def add(self, connection: Connection) -> None:
         """Close a connection in `PATIENCE` seconds unless it is removed; if it waits already, that stays as it is."""
         if connection not in self._ends:
-            self._ends[connection] = connection.loop.call_later(PATIENCE, self.close, connection)
+            self._ends[connection] = connection.loop.call_later(REQUEST_PATIENCE, self.close, connection)
 
     def remove(self, connection: Connection) -> None:
         """Let a connection live, since its request has come, or forget one that has gone."""
@@ -69,7 +69,7 @@ class Waiting:
 class Connection(H11Protocol):
     """A connection of a browser or whoever else."""
 
-    def __init__(self, waiting: Waiting, *given: Any, **named: Any) -> None:
+    def __init__(self, waiting: WaitingRequests, *given: Any, **named: Any) -> None:
         super().__init__(*given, **named)
         self._waiting = waiting
 
@@ -105,7 +105,7 @@ class Connection(H11Protocol):
 
 def protocol() -> Callable[..., Connection]:
     """Return what makes the connections of one site."""
-    return partial(Connection, Waiting(most()))
+    return partial(Connection, WaitingRequests(most()))
 
 
 def say_little(loop: asyncio.AbstractEventLoop) -> None:

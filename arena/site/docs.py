@@ -21,7 +21,7 @@ from arena.site.rendering import render
 ROOT = Path(__file__).parent.parent.parent
 """The folder of the clone; an installed arena has no documentation there."""
 PICTURES = ROOT / "docs/pictures"
-FIRST = ("bots/python/README.md", "bots/README.md", "docs/writing-a-bot.md", "docs/games.md")
+FIRST_PAGES = ("bots/python/README.md", "bots/README.md", "docs/writing-a-bot.md", "docs/games.md")
 """Pages that are listed first, since most people want their own bot."""
 _MARKDOWN = MarkdownIt("commonmark", {"html": False}).enable("table")
 
@@ -47,7 +47,7 @@ def text(name: str) -> str:
     return render("docs.html", pages=pages(), text=_rendered(name) if name else None, title=title, here=name)
 
 
-class Entry(NamedTuple):
+class PageEntry(NamedTuple):
     """A page in the list of all pages."""
 
     title: str
@@ -56,17 +56,17 @@ class Entry(NamedTuple):
 
 
 @cache
-def pages() -> dict[str, Entry]:
+def pages() -> dict[str, PageEntry]:
     """Return what is listed of each page by its path in the clone; none if the arena was installed without them."""
-    if not (ROOT / FIRST[-1]).is_file():
+    if not (ROOT / FIRST_PAGES[-1]).is_file():
         return {}
     others = [path for pattern in ("docs/*.md", "*.md", "bots/*/README.md") for path in sorted(ROOT.glob(pattern))]
-    found = [*FIRST, *(str(path.relative_to(ROOT)) for path in others)]
+    found = [*FIRST_PAGES, *(str(path.relative_to(ROOT)) for path in others)]
     there = [name for name in dict.fromkeys(found) if (ROOT / name).is_file()]
     return {name: _entry((ROOT / name).read_text("utf-8")) for name in there}
 
 
-def _entry(text: str) -> Entry:
+def _entry(text: str) -> PageEntry:
     """Return the first heading and the first sentence; one that goes on from a command has it in front."""
     title = command = ""
     for token, following in pairwise(_MARKDOWN.parse(text)):
@@ -78,8 +78,8 @@ def _entry(text: str) -> Entry:
             said = _plain(following.content)
             sentence = re.match(r".*?[.](?=\s|$)", said)
             about = sentence[0] if sentence else said.rstrip(":") + "."
-            return Entry(title, f"{command} {about}" if about[0].islower() else about)
-    return Entry(title or "Documentation", "")
+            return PageEntry(title, f"{command} {about}" if about[0].islower() else about)
+    return PageEntry(title or "Documentation", "")
 
 
 def _plain(text: str) -> str:

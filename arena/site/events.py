@@ -10,7 +10,7 @@ from starlette.requests import Request
 from starlette.responses import StreamingResponse
 
 from arena.site.bell import Bell
-from arena.site.home_reader import LOOK, Home, Seen
+from arena.site.home_reader import CHANGE_INTERVAL, Home, SeenState
 
 STREAM = {"Cache-Control": "no-store", "X-Accel-Buffering": "no"}
 """Headers of a stream of events: nobody on the way is to keep it, or to wait for more of it."""
@@ -20,7 +20,7 @@ STILL_HERE = ": still here\n\n"
 class Watch:
     """Watches a home for all streams together, as long as there is one."""
 
-    def __init__(self, home: Home, look: float = LOOK) -> None:
+    def __init__(self, home: Home, look: float = CHANGE_INTERVAL) -> None:
         self._home = home
         self._look = look
         self._streams = 0
@@ -68,7 +68,7 @@ class Watch:
                 self._news.ring()
 
 
-def _mark(seen: Seen, ladder: str) -> str:
+def _mark(seen: SeenState, ladder: str) -> str:
     """Return a text in one line that changes with what a page shows."""
     mark = seen.ladders.get(ladder, "none") if ladder else seen.version
     return sha256(mark.encode(errors="backslashreplace")).hexdigest()[:24]  # it may name files

@@ -17,13 +17,13 @@ if TYPE_CHECKING:
 
 _READERS = 2
 """Threads that read for pages. More would wait for each other: what takes long is arithmetic, and that is Python."""
-LOOK = 1.0
+CHANGE_INTERVAL = 1.0
 """Seconds between two looks at whether anything changed."""
 
 T = TypeVar("T")
 
 
-class Seen(NamedTuple):
+class SeenState(NamedTuple):
     """What was seen of a home: a text that changes with anything that is stored, and one for each ladder by its id."""
 
     version: str
@@ -35,15 +35,15 @@ class Seen(NamedTuple):
 class Home:
     """A data directory that may be missing, be replaced, and change while it is read."""
 
-    def __init__(self, folder: Path, look: float = LOOK) -> None:
+    def __init__(self, folder: Path, look: float = CHANGE_INTERVAL) -> None:
         self.folder = folder
         self._look = look
-        self._seen, self._looked = Seen("", {}), 0.0
+        self._seen, self._looked = SeenState("", {}), 0.0
         self._looking: asyncio.Task[None] | None = None
         self._readers = [_Reader(folder) for _ in range(_READERS)]
         self._watcher = _Reader(folder)
 
-    async def seen(self) -> Seen:
+    async def seen(self) -> SeenState:
         """Return what is there now, or was there less than `LOOK` seconds ago."""
         if self._looking is None and time.monotonic() - self._looked >= self._look:
             self._looking = asyncio.create_task(self._look_again())
@@ -55,7 +55,7 @@ class Home:
         try:
             self._seen = await self._watcher.run(self._looked_at)
         except store.StoreError as error:
-            self._seen = Seen(str(error), {})
+            self._seen = SeenState(str(error), {})
         finally:
             self._looked, self._looking = time.monotonic(), None
 
@@ -69,13 +69,13 @@ class Home:
         for reader in (*self._readers, self._watcher):
             reader.close()
 
-    def _looked_at(self) -> Seen:
+    def _looked_at(self) -> SeenState:
         running = store.database.is_running(self.folder)
         db = self._watcher.connection()
         marks = {ladder: f"{mark} {running}" for ladder, mark in store.watching.marks(db).items()}
         changes = store.database.changes(db)
         unrated = _modified(self.folder / "unrated")
-        return Seen(f"{_identity(self.folder / 'arena.db')} {changes} {unrated} {running}", marks, running)
+        return SeenState(f"{_identity(self.folder / 'arena.db')} {changes} {unrated} {running}", marks, running)
 
 
 class _Reader:

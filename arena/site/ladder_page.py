@@ -8,12 +8,12 @@ from typing import TYPE_CHECKING, Any
 from msgspec import UNSET
 
 from arena import games
-from arena.reports.front_report import progress
+from arena.reports.front_report import ladder_progress
 from arena.reports.history_report import rating_history
-from arena.reports.leaderboard_report import HeadToHead, Leaderboard, RankedBot, leaderboard, settled_centre
+from arena.reports.leaderboard_report import HeadToHead, Leaderboard, RankedBot, leaderboard_of, settled_centre
 from arena.reports.leaderboard_report import centre as centre_of
 from arena.reports.matches_report import ladder_matches, selected
-from arena.reports.words import state, title, unusual, waiting
+from arena.reports.words import state, title, unusual, waiting_text
 from arena.site import plots
 from arena.site.cache import Made
 from arena.site.rendering import render
@@ -37,10 +37,10 @@ _RISING = ("rank", "bot", "sigma")
 
 def page(db: Database, request: Request, running: bool) -> Made:
     """Make the page of a ladder."""
-    ladder = find(db, request.path_params["ladder"])
+    ladder = ladder_of(db, request.path_params["ladder"])
     game = games.game(ladder.key.game)
-    board = leaderboard(db, ladder, game, cross=len(store.ratings.leaderboard(db, ladder)) <= LARGEST_CROSS)
-    now = progress(db, ladder, running=running)
+    board = leaderboard_of(db, ladder, game, cross=len(store.ratings.leaderboard(db, ladder)) <= LARGEST_CROSS)
+    now = ladder_progress(db, ladder, running=running)
     return Made(
         render(
             "ladder.html",
@@ -48,7 +48,7 @@ def page(db: Database, request: Request, running: bool) -> Made:
             name=title(game, board.players),
             settings=unusual(game, board.limits, board.options),
             state=state(board.matches),
-            waiting=waiting(board.waiting, store.ladders.waiting(db, ladder), more=bool(board.bots)),
+            waiting=waiting_text(board.waiting, store.ladders.waiting(db, ladder), more=bool(board.bots)),
             progress=now,
             cross=_cross(board),
             places=board.places or {},
@@ -83,21 +83,21 @@ def _table(board: Leaderboard, request: Request) -> dict[str, Any]:
 def _plot(db: Database, ladder: store.Ladder) -> dict[str, Any]:
     """Draw the ratings of the best bots, and return how many lines there are at most, and with bands."""
     history = rating_history(db, ladder)
-    history.bots = history.bots[: plots.LINES]
-    return {"plot": plots.rating_history(history), "lines": plots.LINES, "banded": plots.BANDED}
+    history.bots = history.bots[: plots.PLOT_LINES]
+    return {"plot": plots.rating_plot(history), "lines": plots.PLOT_LINES, "banded": plots.BANDED}
 
 
-def seats(db: Database, request: Request, _: bool) -> Made:
+def seats_page(db: Database, request: Request, _: bool) -> Made:
     """Make the page that says what each seat of a ladder is worth; it reads every group, which takes long."""
-    ladder = find(db, request.path_params["ladder"])
+    ladder = ladder_of(db, request.path_params["ladder"])
     game = games.game(ladder.key.game)
-    board = leaderboard(db, ladder, game, by_seat=True)
+    board = leaderboard_of(db, ladder, game, by_seat=True)
     return Made(render("seats.html", board=board, name=title(game, board.players)))
 
 
-def matches(db: Database, request: Request, _: bool, most: int = SELECTED) -> Made:
+def matches_page(db: Database, request: Request, _: bool, most: int = SELECTED) -> Made:
     """Make the page that lists at most so many matches of a ladder."""
-    ladder = find(db, request.path_params["ladder"])
+    ladder = ladder_of(db, request.path_params["ladder"])
     game = games.game(ladder.key.game)
     return Made(
         render(
@@ -111,7 +111,7 @@ def matches(db: Database, request: Request, _: bool, most: int = SELECTED) -> Ma
     )
 
 
-def find(db: Database, ladder_id: str) -> store.Ladder:
+def ladder_of(db: Database, ladder_id: str) -> store.Ladder:
     """Return the ladder with an id. Raises NotFound."""
     found = store.ladders.find(db, ladder_id)
     if found is None or found.key.game not in games.names():

@@ -68,7 +68,7 @@ def download(db: Database, request: Request, _: bool) -> Made:
     return _file(match_page(match_replay(shown, _caution(match))), f"{match.id}.html", _HTML)
 
 
-def document(db: Database, request: Request, _: bool) -> Made:
+def match_document(db: Database, request: Request, _: bool) -> Made:
     """Make the document of a match."""
     match, shown = _found(db, request)
     return _file(_json(shown), f"{match.id}.json", _JSON)
@@ -78,8 +78,8 @@ def find_kept(home: Path, number: str) -> Document:
     """Return a match that `arena match` played and the home keeps. Raises NotFound, Unreadable, Breach and OSError."""
     if not re.fullmatch("[1-9][0-9]{0,8}", number):
         raise store.NotFound(f"no unrated match is called {number[:20]!r}")
-    shown = unrated_store.find(home, f"unrated-{number}")
-    documents.check(shown)
+    shown = unrated_store.find_match(home, f"unrated-{number}")
+    documents.check_document(shown)
     return shown
 
 
@@ -98,7 +98,7 @@ def document_kept(shown: Document) -> Made:
     return _file(_json(shown), f"{shown.match}.json", _JSON)
 
 
-def log(db: Database, request: Request, _: bool) -> Made:
+def log_page(db: Database, request: Request, _: bool) -> Made:
     """Make the page of what a bot printed in a match."""
     match, number = store.matches.find(db, request.path_params["match"]), request.path_params["seat"]
     if number not in map(str, range(len(match.line_up))):
@@ -122,7 +122,7 @@ def _found(db: Database, request: Request) -> tuple[store.Match, Document]:
 def _document(db: Database, match: store.Match) -> Document:
     """Return a match as a document, with what bots printed if that may be shown. Raises Unreadable and Breach."""
     shown = documents.document(match, _printed(db, match))
-    documents.check(shown)
+    documents.check_document(shown)
     return shown
 
 

@@ -20,7 +20,7 @@ from arena.site.cache import Made
 from arena.site.events import STILL_HERE, STREAM
 from arena.site.page_shell import step_scripts
 from arena.site.rendering import render
-from arena.site.tables import LEFT, MOST, Full, Illegal, Seating, Stale, Table, Tables
+from arena.site.tables import LEFT, OPEN_TABLES, Full, Illegal, PlayTable, Seating, Stale, Tables
 from ladder import store
 
 if TYPE_CHECKING:
@@ -105,10 +105,8 @@ class Play:
         try:
             table = self._tables.add(wanted)
         except Full:
-            why = (
-                f"{MOST} matches are being played here, and one ends after ten minutes without a choice. Try it later."
-            )
-            return told(503, "All tables are taken", why)
+            why = f"{OPEN_TABLES} matches are being played here, and one ends after ten minutes without a choice."
+            return told(503, "All tables are taken", f"{why} Try it later.")
         try:
             await table.begin()
         except OSError as error:
@@ -145,14 +143,14 @@ class Play:
     async def _again(self, request: Request) -> Response:
         return await self._open(self._table(request).seating.anew())
 
-    def _table(self, request: Request) -> Table:
+    def _table(self, request: Request) -> PlayTable:
         table = self._tables.find(request.path_params["table"])
         if table is None:
             raise HTTPException(404, "No such table")
         return table
 
 
-async def _events(table: Table) -> AsyncIterator[str]:
+async def _events(table: PlayTable) -> AsyncIterator[str]:
     yield "retry: 1000\n\n"
     async for state in table.events():
         yield f"data: {state}\n\n" if state else STILL_HERE

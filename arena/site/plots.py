@@ -11,7 +11,7 @@ from markupsafe import Markup, escape
 if TYPE_CHECKING:
     from arena.reports.bot_card import TimeBucket
     from arena.reports.history_report import BotHistory, RatingHistory
-    from arena.reports.leaderboard_report import Estimate
+    from arena.reports.leaderboard_report import EstimateColumns
 
 _WIDTH, HEIGHT = 800, 320
 _LEFT, _RIGHT, _TOP, _BOTTOM = 44, 150, 10, 34
@@ -20,13 +20,13 @@ _COLOURS = 5
 """Colours of bots: `--seat-0` and so on. After the last one they begin anew, so bots are also named at their lines."""
 BANDED = 6
 """Lines that have bands at most: more bands would hide each other."""
-LINES = 12
+PLOT_LINES = 12
 """Lines at most: more would hide each other, and their names would not fit at the right."""
 NAMES_APART = 14
 """Least distance of two names at the right."""
 
 
-def interval(points: Estimate | None) -> Markup:
+def interval(points: EstimateColumns | None) -> Markup:
     """Draw a share of points, 0 to 1, as a dot, and its interval as a bar; the line in the middle is a half."""
     if points is None:
         return Markup("")
@@ -39,7 +39,7 @@ def interval(points: Estimate | None) -> Markup:
     )
 
 
-def rating_history(history: RatingHistory) -> Markup:
+def rating_plot(history: RatingHistory) -> Markup:
     """Draw mu of every bot over the matches of the ladder, in a band of two sigma to either side."""
     lines = [bot for bot in history.bots if len(bot.points) > 1]
     if not lines:

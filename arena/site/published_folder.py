@@ -32,7 +32,7 @@ class Note(NamedTuple):
 
 
 @contextmanager
-def opened(path: Path) -> Iterator[Folder]:
+def open_folder(path: Path) -> Iterator[PublishedFolder]:
     """Open a folder that is new, empty or an earlier published one, for one process at a time. Raises CannotPublish."""
     with _explained(path):
         path.mkdir(exist_ok=True)
@@ -45,13 +45,13 @@ def opened(path: Path) -> Iterator[Folder]:
             if not os.path.samestat(os.fstat(notes.fileno()), (path / NOTES).stat()):  # replaced before it was locked
                 raise CannotPublish(f"another process has just published in {str(path)!r}: try again")
         try:
-            yield Folder(path, notes)
+            yield PublishedFolder(path, notes)
         finally:
             with suppress(OSError):
                 (path / PART).unlink(missing_ok=True)
 
 
-class Folder:
+class PublishedFolder:
     """A folder into which a site is published.
 
     Whenever the process ends, the notes name every file that it wrote: it is noted before it is there.

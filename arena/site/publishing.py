@@ -25,7 +25,7 @@ from arena.site import bot_page, docs, front_page, ladder_page, match_page
 from arena.site.answers import without_path
 from arena.site.cache import Made
 from arena.site.page_shell import STATIC, brought_board
-from arena.site.published_folder import Folder, Note, opened
+from arena.site.published_folder import Note, PublishedFolder, open_folder
 from arena.site.rendering import render
 from arena.site.static_page import static_page
 from ladder import store
@@ -38,7 +38,7 @@ _FRONT = "/"
 
 Make: TypeAlias = "Callable[[Database, Request, bool], Made | bytes]"
 """Function that makes a page from the database, or reads a file that is no page."""
-Progress: TypeAlias = Callable[[int, int], None]
+PublishingProgress: TypeAlias = Callable[[int, int], None]
 """Function that is told how many files are done, and how many there will be as far as is known."""
 
 
@@ -50,7 +50,7 @@ class Kind(NamedTuple):
     make: Make
 
 
-class Found(NamedTuple):
+class FoundPages(NamedTuple):
     """An address of the site that becomes a file."""
 
     file: str
@@ -64,12 +64,12 @@ def kinds(most: int) -> Sequence[Kind]:
     return (
         Kind(_FRONT, "index.html", front_page.page),
         Kind("/ladder/{ladder}", "ladder/{ladder}.html", ladder_page.page),
-        Kind("/ladder/{ladder}/seats", "ladder/{ladder}/seats.html", ladder_page.seats),
-        Kind("/ladder/{ladder}/matches", "ladder/{ladder}/matches.html", partial(ladder_page.matches, most=most)),
+        Kind("/ladder/{ladder}/seats", "ladder/{ladder}/seats.html", ladder_page.seats_page),
+        Kind("/ladder/{ladder}/matches", "ladder/{ladder}/matches.html", partial(ladder_page.matches_page, most=most)),
         Kind("/bot/{bot}", "bot/{bot}.html", bot_page.page),
         Kind("/match/{match}", "match/{match}.html", match_page.page),
-        Kind("/match/{match}.json", "match/{match}.json", match_page.document),
-        Kind("/match/{match}/log/{seat}", "match/{match}/log/{seat}.html", match_page.log),
+        Kind("/match/{match}.json", "match/{match}.json", match_page.match_document),
+        Kind("/match/{match}/log/{seat}", "match/{match}/log/{seat}.html", match_page.log_page),
         Kind("/docs/", "docs/index.html", lambda _, __, ___: Made(docs.text(""))),
         Kind("/docs/{page:path}.md", "docs/{page}.html", _docs),
         Kind("/docs/pictures/{picture}", "docs/pictures/{picture}", _picture),
@@ -78,7 +78,9 @@ def kinds(most: int) -> Sequence[Kind]:
     )
 
 
-def publish(home: Path, target: Path, most: int, report: Progress = lambda _done, _total: None) -> Published:
+def publish_site(
+    home: Path, target: Path, most: int, report: PublishingProgress = lambda _done, _total: None
+) -> Published:
     """Publish the site of a home, as it is at one moment, with at most so many matches of each ladder.
 
     Raises StoreError, also if there is no home, and CannotPublish.
@@ -87,7 +89,7 @@ def publish(home: Path, target: Path, most: int, report: Progress = lambda _done
         store.database.one_line(home / "arena.db"),
         store.open_read(home, must_exist=True) as db,
         store.database.one_state(db),
-        opened(target) as folder,
+        open_folder(target) as folder,
     ):
         _Site(db, home, folder, most).publish(report)
         folder.remove_others()
@@ -99,7 +101,7 @@ def publish(home: Path, target: Path, most: int, report: Progress = lambda _done
 class _Site:
     """A site while it becomes files."""
 
-    def __init__(self, db: Database, home: Path, folder: Folder, most: int) -> None:
+    def __init__(self, db: Database, home: Path, folder: PublishedFolder, most: int) -> None:
         self._db = db
         self._home = home
         self._folder = folder
@@ -113,7 +115,7 @@ class _Site:
         titles = store.journal.titles(db)
         self._made_of = cache(lambda id: _digest(db, id, titles))
 
-    def publish(self, report: Progress) -> None:
+    def publish(self, report: PublishingProgress) -> None:
         """Make all that can be reached from the front, and matches that were annulled since they were published.
 
         Nobody is led to what is not there yet: new pages come first, then those that were there and lead to them, the
@@ -148,7 +150,7 @@ class _Site:
             self._folder.put(note, content)
         return leads_to
 
-    def _made(self, address: str, found: Found) -> tuple[bytes, tuple[str, ...]]:
+    def _made(self, address: str, found: FoundPages) -> tuple[bytes, tuple[str, ...]]:
         """Return the content of a file, and to which addresses it leads."""
         request = Request({"type": "http", "path_params": found.parameters, "query_string": b"", "headers": []})
         try:
@@ -166,12 +168,12 @@ class _Site:
         found = self._find(address)
         return found and found.file
 
-    def _ways(self, address: str) -> Iterator[Found]:
+    def _ways(self, address: str) -> Iterator[FoundPages]:
         for pattern, kind in self._kinds:
             if fits := pattern.match(address):
                 parameters = fits.groupdict()
                 if all(value in self._there[name] for name, value in parameters.items()):
-                    yield Found(kind.file.format(**parameters), kind.make, parameters)
+                    yield FoundPages(kind.file.format(**parameters), kind.make, parameters)
 
 
 def _there(db: Database, most: int) -> dict[str, set[str]]:

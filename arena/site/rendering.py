@@ -41,15 +41,15 @@ def _environment() -> Environment:
         "called": _called,
         "count": "{:,}".format,
         "format": formatted,
-        "milliseconds": words.milliseconds,
+        "milliseconds": words.milliseconds_text,
         "moment": _moment,
         "more_groups": words.more_groups,
-        "pace": words.pace,
+        "pace": words.pace_text,
         "percent": words.percent,
         "printable": printable,
-        "probability": probability,
+        "probability": percent_text,
         "span": words.span,
-        "when": when,
+        "when": time_element,
         "why": words.why,
         "zero_bots": words.zero_bots,
     }
@@ -72,7 +72,7 @@ def formatted(pattern: str, *values: object) -> str:
     return _NEGATIVE_ZERO.sub("+" if "%+" in pattern else "", pattern % values)
 
 
-def when(seconds: float | None) -> str:
+def time_element(seconds: float | None) -> str:
     """Return a point in time, in seconds since 1970, as text."""
     return "never" if seconds is None else datetime.fromtimestamp(seconds, UTC).strftime("%Y-%m-%d %H:%M UTC")
 
@@ -82,7 +82,7 @@ def _moment(seconds: float) -> str:
     return datetime.fromtimestamp(seconds, UTC).strftime("%d %b %H:%M")
 
 
-def probability(value: float) -> str:
+def percent_text(value: float) -> str:
     """Return a probability in percent; never all or nothing, since it is computed from what was played."""
     if 0.001 <= value <= 0.999:
         return f"{100 * value:.1f} %"

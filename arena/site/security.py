@@ -44,7 +44,7 @@ class Guard:
     def __init__(self, site: ASGIApp, host: str, *, plays: bool = False) -> None:
         self._site = site
         self._plays = plays
-        self._names = _LOCAL | names(host)
+        self._names = _LOCAL | host_names(host)
         self._any_address = host in _EVERYWHERE
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
@@ -105,7 +105,7 @@ def _hostname(host: str) -> str:
     return found["name"] if found else ""
 
 
-def names(host: str) -> Set[str]:
+def host_names(host: str) -> Set[str]:
     """Return the names by which a site is called that listens at a host."""
     if host in _EVERYWHERE:
         own = socket.gethostname().lower()

@@ -56,7 +56,7 @@ def _why(host: str, port: int, error: OSError) -> str:
     return f"cannot listen at {host} port {port}: {error.strerror}"
 
 
-def serve(home: Path, host: str, own: socket.socket, tables: Tables | None) -> None:
+def serve_site(home: Path, host: str, own: socket.socket, tables: Tables | None) -> None:
     """Serve the site of a home until Ctrl-C; people can play if there are tables."""
     site = Site(home, host, tables=tables)
     # Until the server hears them, signals wait: in the middle of a start they would leave the loop of events half made.

@@ -20,19 +20,19 @@ import msgspec
 
 from arena.site.bell import Bell
 
-MOST = 8
+OPEN_TABLES = 8
 """Matches that are played at once, and as many that are over are still shown."""
-IDLE = 600.0
+IDLE_SECONDS = 600.0
 """Seconds without a request or a choice after which a match ends where strangers may play."""
-LOOK = 5.0
+IDLE_INTERVAL = 5.0
 """Seconds between two looks at who is idle."""
 ENDING = 5.0
 """Seconds that a process has to end its bots."""
-LONGEST = 1 << 26
+LONGEST_NAME = 1 << 26
 """Bytes of a line that a process prints, at most."""
 FAILED = "The match could not be played to its end; the terminal of the server says why."
 LEFT = "You left the match: it is not kept."
-FORGOTTEN = f"Nobody asked or chose for {IDLE / 60:.0f} minutes, so the match has ended. It is not kept."
+FORGOTTEN = f"Nobody asked or chose for {IDLE_SECONDS / 60:.0f} minutes, so the match has ended. It is not kept."
 CLOSED = "The site has ended, and the match with it."
 
 
@@ -86,7 +86,7 @@ class _News(msgspec.Struct):
     end: _End | None = None
 
 
-class Table:
+class PlayTable:
     """A match that a person plays. Whoever knows its name, which nobody can guess, may play."""
 
     def __init__(self, seating: Seating, command: Sequence[str], when_over: WhenOver) -> None:
@@ -111,7 +111,7 @@ class Table:
         try:
             # a session of its own: Ctrl-C is for the site, which then ends its tables
             self._process = await asyncio.create_subprocess_exec(
-                *self._command, stdin=pipe, stdout=pipe, start_new_session=True, limit=LONGEST
+                *self._command, stdin=pipe, stdout=pipe, start_new_session=True, limit=LONGEST_NAME
             )
         except OSError:
             self.is_over = True
@@ -211,7 +211,7 @@ class Tables:
     def __init__(
         self,
         command: Sequence[str],
-        idle: float = IDLE,
+        idle: float = IDLE_SECONDS,
         clock: Callable[[], float] = time.monotonic,
         when_over: WhenOver = lambda _: None,
     ) -> None:
@@ -219,21 +219,21 @@ class Tables:
         self._when_over = when_over
         self._idle = idle
         self._clock = clock
-        self._tables: dict[str, Table] = {}
+        self._tables: dict[str, PlayTable] = {}
 
-    def add(self, seating: Seating) -> Table:
+    def add(self, seating: Seating) -> PlayTable:
         """Add a table, which is still to begin. Raises Full."""
         over = [table for table in self._tables.values() if table.is_over]
-        if len(self._tables) - len(over) >= MOST:
+        if len(self._tables) - len(over) >= OPEN_TABLES:
             raise Full
-        for table in over[: -MOST + 1]:
+        for table in over[: -OPEN_TABLES + 1]:
             del self._tables[table.name]
-        table = Table(seating, self._command, self._when_over)
+        table = PlayTable(seating, self._command, self._when_over)
         table.used = self._clock()
         self._tables[table.name] = table
         return table
 
-    def find(self, name: str) -> Table | None:
+    def find(self, name: str) -> PlayTable | None:
         """Return the table with this name, for somebody who asks for it."""
         table = self._tables.get(name)
         if table is not None:
@@ -265,5 +265,5 @@ class Tables:
 
     async def _end_idle_ones(self) -> None:
         while True:
-            await asyncio.sleep(LOOK)
+            await asyncio.sleep(IDLE_INTERVAL)
             await self.end_idle()

@@ -8,7 +8,7 @@ here, because most commands need neither.
 from arena.submission.builtin import built_ins
 from arena.submission.copying import MAX_BYTES, MAX_FILES
 from arena.submission.manifest import DEFAULT_NEEDS, MAX_MANIFEST, BadSubmission, Needs, check_name, skeleton
-from arena.submission.program import Program, playing, read
+from arena.submission.program import Program, playing, read_program
 from arena.submission.program_store import intact, manifest, store
 
 __all__ = [
@@ -24,7 +24,7 @@ __all__ = [
     "intact",
     "manifest",
     "playing",
-    "read",
+    "read_program",
     "skeleton",
     "store",
 ]

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import IO, NamedTuple
 
 from arena.sandbox import cpu_usage, users
-from arena.sandbox.cgroups import Group
+from arena.sandbox.cgroups import ControlGroup
 from arena.sandbox.confine import BUILD
 from arena.sandbox.contents import LEVELS
 from arena.sandbox.grades import MIB
@@ -37,7 +37,7 @@ class Running(NamedTuple):
     """A running command of a build."""
 
     process: subprocess.Popen[bytes]
-    group: Group | None
+    group: ControlGroup | None
 
     def cpu(self) -> float:
         """Return the seconds of processor time that it and its descendants have used.

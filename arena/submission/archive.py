@@ -21,7 +21,7 @@ from functools import partial
 from pathlib import Path, PurePosixPath
 from typing import IO, TYPE_CHECKING, Any, NamedTuple
 
-from arena.submission.copying import MAX_BYTES, Budget, too_large, write_file
+from arena.submission.copying import MAX_BYTES, CopyBudget, too_large, write_file
 from arena.submission.manifest import BadSubmission
 from arena.submission.outside import LEFT_OUT, is_of_a_system
 from arena.suggest import short
@@ -44,7 +44,7 @@ _DIRECTORY, _ENTRIES = b"PK\x01\x02", 50_000
 """
 
 
-class Entry(NamedTuple):
+class ArchiveEntry(NamedTuple):
     """A file or folder in an archive. `content` opens the file; it is None for a folder."""
 
     name: str
@@ -69,7 +69,7 @@ def unpack(path: Path, folder: Path) -> tuple[str, ...]:
     if path.stat().st_size > MAX_BYTES:
         raise too_large(str(path))
     try:
-        return _write(READERS[ending](path), folder, Budget(str(path)))
+        return _write(READERS[ending](path), folder, CopyBudget(str(path)))
     except BadSubmission:
         raise
     except Exception as error:  # the standard library raises almost anything, even OverflowError and struct.error
@@ -78,7 +78,7 @@ def unpack(path: Path, folder: Path) -> tuple[str, ...]:
         raise BadSubmission(f"{str(path)!r} is no {ending} archive that can be read: {error}") from error
 
 
-def _write(entries: Iterator[Entry], folder: Path, budget: Budget) -> tuple[str, ...]:
+def _write(entries: Iterator[ArchiveEntry], folder: Path, budget: CopyBudget) -> tuple[str, ...]:
     names, left_out = _Names(), set[str]()
     for entry in entries:
         if (outside := _no_part(entry.name)) is not None:
@@ -150,7 +150,7 @@ def _is_plain(char: str) -> bool:
 # Readers of the kinds of archives; each yields the entries
 
 
-def _zip(path: Path) -> Iterator[Entry]:
+def _zip(path: Path) -> Iterator[ArchiveEntry]:
     if path.read_bytes().count(_DIRECTORY) > _ENTRIES:
         raise too_large(str(path))
     with zipfile.ZipFile(path) as archive:
@@ -160,10 +160,10 @@ def _zip(path: Path) -> Iterator[Entry]:
                 raise zipfile.BadZipFile("an entry is neither stored nor deflated")
             name = _zipped_name(info)
             if name.endswith("/"):
-                yield Entry(name)
+                yield ArchiveEntry(name)
             else:
                 _check_ordinary(name, stat.S_IFMT(mode) in {0, stat.S_IFREG}, mode)
-                yield Entry(name, bool(mode & 0o111), partial(archive.open, info))
+                yield ArchiveEntry(name, bool(mode & 0o111), partial(archive.open, info))
 
 
 def _zipped_name(info: zipfile.ZipInfo) -> str:
@@ -179,15 +179,15 @@ def _zipped_name(info: zipfile.ZipInfo) -> str:
     return name if _problem(with_slashes, with_slashes.split("/")) else with_slashes
 
 
-def _tar(path: Path, opener: Callable[[Path], Any]) -> Iterator[Entry]:
+def _tar(path: Path, opener: Callable[[Path], Any]) -> Iterator[ArchiveEntry]:
     with opener(path) as inflated, tarfile.open(fileobj=_Counted(inflated, str(path)), mode="r|") as archive:
         for member in archive:
             if member.isdir():
-                yield Entry(member.name)
+                yield ArchiveEntry(member.name)
             else:
                 ordinary = member.type in {tarfile.REGTYPE, tarfile.AREGTYPE} and not member.issparse()
                 _check_ordinary(member.name, ordinary, member.mode)
-                yield Entry(member.name, bool(member.mode & 0o111), partial(archive.extractfile, member))
+                yield ArchiveEntry(member.name, bool(member.mode & 0o111), partial(archive.extractfile, member))
 
 
 def _check_ordinary(name: str, ordinary: bool, mode: int) -> None:
@@ -207,7 +207,7 @@ class _Counted(io.RawIOBase):
 
     def __init__(self, source: IO[bytes], shown: str) -> None:
         self._source = source
-        self._budget = Budget(shown, size=MAX_BYTES + _HEADERS)
+        self._budget = CopyBudget(shown, size=MAX_BYTES + _HEADERS)
 
     def read(self, size: int = -1) -> bytes:
         data = self._source.read(size)
@@ -215,7 +215,7 @@ class _Counted(io.RawIOBase):
         return data
 
 
-READERS: dict[str, Callable[[Path], Iterator[Entry]]] = {
+READERS: dict[str, Callable[[Path], Iterator[ArchiveEntry]]] = {
     ".zip": _zip,
     ".tar": partial(_tar, opener=lambda path: path.open("rb")),
     ".tar.gz": partial(_tar, opener=gzip.GzipFile),

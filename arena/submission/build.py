@@ -32,7 +32,7 @@ LOOKED_AT = 100
 """Lines at the end of a log in which tools are looked for that a command missed."""
 _LAST_BYTES = 16384
 """Bytes at the end of a log in which these lines are looked for."""
-SHOWN = 2.0
+SHOWN_LINES = 2.0
 """Seconds after which people are shown what a command is doing."""
 _COMMAND, _LINE = 20, 80
 """Characters shown of a running command, and of the latest line of its output."""
@@ -102,7 +102,7 @@ class _Showing:
         self._log = log
         self._before = log.stat().st_size
         self._begun = time.monotonic()
-        self._next = self._begun + SHOWN
+        self._next = self._begun + SHOWN_LINES
 
     def __call__(self) -> None:
         """Show it if it is time."""
@@ -123,9 +123,9 @@ def _lacking(words: Sequence[str], sandbox: Sandbox) -> str:
     program = command(words)[0]
     if "/" in program:
         return ""
-    place = tools.found(program)
+    place = tools.tool_path(program)
     if place is None:
-        how = tools.to_install([program])
+        how = tools.install_hint([program])
         return f"this machine has no {program}{how and f': {how}'}"
     if sandbox.grade is Grade.D or places.shown_to_all(Path(place)) or _is_in_toolchain(place):
         return ""
@@ -139,7 +139,7 @@ def _is_in_toolchain(place: str) -> bool:
 def _missed(log: Path) -> str:
     """Return which tools a failed command missed, and what to do about it; empty if it failed for something else."""
     names = tools.missed(_last_lines(log, LOOKED_AT))
-    return f", since this machine has no {', '.join(names)}: {tools.to_install(names)}" if names else ""
+    return f", since this machine has no {', '.join(names)}: {tools.install_hint(names)}" if names else ""
 
 
 def _last_lines(log: Path, most: int = _LAST_LINES) -> list[str]:
@@ -166,7 +166,7 @@ def _own_folder(root: Path, sandbox: Sandbox, cache: Path | None) -> Iterator[tu
     own = Path(tempfile.mkdtemp(prefix=".build-", dir=root.parent))
     user = None
     try:
-        user = users.take() if sandbox.own_user else None
+        user = users.take_user() if sandbox.own_user else None
         (own / "tmp").mkdir()
         with lent(cache, own / "home"):
             yield own, user

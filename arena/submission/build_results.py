@@ -20,12 +20,12 @@ from pathlib import Path
 from arena.sandbox import Sandbox, places
 from arena.sandbox.run_folder import open_up, remove
 from arena.submission.manifest import BadSubmission
-from arena.submission.program import Program, digest, environment
+from arena.submission.program import Program, environment, program_digest
 from arena.submission.program_store import appear, make_read_only, tree_digest
 
 LONGEST = 24 * 3600.0
 """Seconds for which a result is used: what a build fetches from the network changes."""
-MOST = 3
+KEPT_RESULTS = 3
 """Number of results that are kept, the newest, beside those that are in use."""
 IN_USE = 3600.0
 """Seconds from the last use on for which a result stays: longer than a check and a submission take."""
@@ -42,7 +42,7 @@ _SYSTEM = (
 
 def key(program: Program, sandbox: Sandbox) -> str:
     """Return the SHA-256 over what a build is made of: the files handed in, the tools, and where they work."""
-    content = digest((), (), program.root, program.files)
+    content = program_digest((), (), program.root, program.files)
     where = [sandbox.grade, str(sandbox.bwrap is not None), platform.platform(), sys.version, sys.prefix]
     way_out = [f"{name}={value}" for name, value in sorted(places.way_out().items())]
     words = [word for command in program.build for word in (*command, "")]
@@ -62,7 +62,7 @@ def _tools() -> Iterator[str]:
             yield f"{module} {os.stat(module).st_mtime_ns}"
 
 
-def find(program: Program, results: Path, name: str) -> Program | None:
+def find_result(program: Program, results: Path, name: str) -> Program | None:
     """Return the program as the build that has this key made it; None if that is not there, or not whole."""
     with suppress(OSError, BadSubmission, ValueError):
         (root,) = (results / name).iterdir()
@@ -73,7 +73,7 @@ def find(program: Program, results: Path, name: str) -> Program | None:
     return None
 
 
-def keep(program: Program, results: Path, name: str) -> None:
+def keep_result(program: Program, results: Path, name: str) -> None:
     """Keep what a build has just made, and none that is too old or too many; a full disk is no error."""
 
     def fill(folder: Path) -> None:
@@ -87,7 +87,7 @@ def keep(program: Program, results: Path, name: str) -> None:
         appear(results / name, fill)
         kept = sorted((path for path in results.iterdir() if len(path.name) == len(name)), key=_age)
         for place, path in enumerate(kept):
-            if (place >= MOST or _age(path) > LONGEST) and time.time() - path.stat().st_atime > IN_USE:
+            if (place >= KEPT_RESULTS or _age(path) > LONGEST) and time.time() - path.stat().st_atime > IN_USE:
                 remove(path)
 
 

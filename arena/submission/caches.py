@@ -12,12 +12,12 @@ from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 
-from arena.sandbox.contents import hold_more
+from arena.sandbox.contents import raise_limit
 from arena.sandbox.grades import MIB
 from arena.sandbox.run_folder import open_up, remove, run_folder
 
-LARGEST = 1024 * MIB
-MAX_ENTRIES = 200_000
+LARGEST_CACHE = 1024 * MIB
+MAX_CACHED_FILES = 200_000
 """Files and folders of a cache; a larger cache is dropped."""
 FAILURES = 2
 """Builds in a row that may fail with the same cache, before the next one begins without."""
@@ -66,7 +66,7 @@ def _keep(home: Path, cache: Path, failures: int) -> None:
         if failures >= FAILURES or not stat.S_ISDIR(home.lstat().st_mode):  # the build may have replaced it by a link
             return
         open_up(home, 0o700)  # Go makes its downloads read-only; they could not be moved to another disk
-        if not any(home.iterdir()) or hold_more([home], LARGEST, MAX_ENTRIES, copied=True):
+        if not any(home.iterdir()) or raise_limit([home], LARGEST_CACHE, MAX_CACHED_FILES, copied=True):
             return
         with run_folder(_beside(cache)) as mine:
             (mine / "cache").mkdir()

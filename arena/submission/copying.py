@@ -15,7 +15,7 @@ MAX_BYTES = 64 * 1024 * 1024
 _CHUNK = 256 * 1024
 
 
-class Budget:
+class CopyBudget:
     """Number of files and bytes that may still be written of one submission."""
 
     def __init__(self, shown: str, files: int = MAX_FILES, size: int = MAX_BYTES) -> None:
@@ -57,7 +57,7 @@ def open_ordinary(path: Path) -> IO[bytes]:
     return file
 
 
-def write_file(source: IO[bytes], target: Path, executable: bool, budget: Budget) -> None:
+def write_file(source: IO[bytes], target: Path, executable: bool, budget: CopyBudget) -> None:
     """Write a new read-only file and count its bytes as they arrive. Raises BadSubmission if they are too many."""
     budget.spend(files=1)
     target.parent.mkdir(parents=True, exist_ok=True)

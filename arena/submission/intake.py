@@ -13,12 +13,12 @@ from typing import IO, NamedTuple
 
 from arena.sandbox.run_folder import open_up
 from arena.submission.archive import kind, unpack
-from arena.submission.copying import Budget, NotOrdinary, open_ordinary, write_file
+from arena.submission.copying import CopyBudget, NotOrdinary, open_ordinary, write_file
 from arena.submission.manifest import BadSubmission, Protocol
 from arena.submission.mending import mend
 from arena.submission.names import spelled
 from arena.submission.outside import LEFT_OUT
-from arena.submission.program import Program, missing, read, read_folder, walk
+from arena.submission.program import Program, missing_tools_of, read_folder, read_program, walk
 from arena.submission.program_store import manifest
 from arena_bot.text import decoded
 
@@ -30,7 +30,7 @@ class Taken(NamedTuple):
     left_out: tuple[str, ...] = ()
 
 
-def take(
+def take_in(
     path: Path,
     scratch: Path,
     *,
@@ -60,16 +60,16 @@ def _taken(path: Path, scratch: Path, name: str | None, plays: Sequence[str], pr
         program = replace(read_folder(root, name, plays, str(path), spelled(path).name), mended=mended)
         return Taken(program, (*_left_out(path), *there))
     if not path.is_file():
-        raise missing(path)
+        raise missing_tools_of(path)
     if ending := kind(path):
         return _unpacked(path, scratch / "bot", name, plays, called=path.name[: -len(ending)])
-    lone = read(path, name=name, plays=plays)  # also for the errors that it raises
+    lone = read_program(path, name=name, plays=plays)  # also for the errors that it raises
     copy = scratch / "bot" / path.name
     with _opened(path.resolve()) as source:
-        write_file(source, copy, _executable(source), Budget(str(path)))
+        write_file(source, copy, _executable(source), CopyBudget(str(path)))
     mended = mend(copy.parent)
     if protocol is None:
-        return Taken(replace(read(copy, name=name, plays=plays), mended=mended))
+        return Taken(replace(read_program(copy, name=name, plays=plays), mended=mended))
     manifest = f"run = {json.dumps(lone.run)}\nprotocol = {json.dumps(protocol)}\n"
     (copy.parent / "bot.toml").write_text(manifest)
     return Taken(replace(read_folder(copy.parent, lone.name, plays, str(path), path.stem), mended=mended))
@@ -104,7 +104,7 @@ def made_by_builds(folder: Path) -> set[str]:
 
 
 def _copy_folder(folder: Path, target: Path, without: Set[str]) -> None:
-    budget = Budget(str(folder))
+    budget = CopyBudget(str(folder))
     target.mkdir(parents=True)
     for path in walk(folder):
         if path.relative_to(folder).parts[0] in without:

@@ -9,7 +9,7 @@ from typing import Annotated, Literal, TypeAlias, get_args
 import msgspec
 
 from arena import games
-from arena.sandbox.grades import LEAST
+from arena.sandbox.grades import WEAKEST
 from arena.submission.names import ALLOWED, NAME, proposed
 from arena.suggest import short
 from arena_bot.text import decoded
@@ -37,8 +37,8 @@ class Needs(msgspec.Struct, forbid_unknown_fields=True, frozen=True):
     How much of it a bot may have is decided by whoever runs the arena: `Sandbox.allowed`.
     """
 
-    memory_mib: Annotated[int, msgspec.Meta(ge=LEAST.memory_mib, lt=_BEYOND)] | None = None
-    tasks: Annotated[int, msgspec.Meta(ge=LEAST.tasks, lt=_BEYOND)] | None = None
+    memory_mib: Annotated[int, msgspec.Meta(ge=WEAKEST.memory_mib, lt=_BEYOND)] | None = None
+    tasks: Annotated[int, msgspec.Meta(ge=WEAKEST.tasks, lt=_BEYOND)] | None = None
 
 
 DEFAULT_NEEDS = Needs()

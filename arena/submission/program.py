@@ -13,7 +13,7 @@ from hashlib import sha256
 from pathlib import Path, PurePath
 
 from arena import games
-from arena.submission.copying import MAX_BYTES, Budget, too_large
+from arena.submission.copying import MAX_BYTES, CopyBudget, too_large
 from arena.submission.machine_code import built_for
 from arena.submission.manifest import (
     DEFAULT_NEEDS,
@@ -120,7 +120,7 @@ def _hides(module: str) -> bool:
     return module in sys.stdlib_module_names | OF_THE_SDK and module != "__main__"
 
 
-def read(path: Path, *, name: str | None = None, plays: Sequence[str] = ()) -> Program:
+def read_program(path: Path, *, name: str | None = None, plays: Sequence[str] = ()) -> Program:
     """Read the program at a path, without copying it. `name` and `plays` override the manifest.
 
     An archive must be unpacked first, by `take`. Raises BadSubmission.
@@ -129,10 +129,10 @@ def read(path: Path, *, name: str | None = None, plays: Sequence[str] = ()) -> P
         return read_folder(path.resolve(), name, plays, str(path), spelled(path).name)
     if path.is_file():
         return _single_file(path, name, plays)
-    raise missing(path)
+    raise missing_tools_of(path)
 
 
-def missing(path: Path) -> BadSubmission:
+def missing_tools_of(path: Path) -> BadSubmission:
     """Return the error for a path without a file or folder."""
     if path.exists():
         return BadSubmission(f"{short(str(path))} is neither a file nor a folder")
@@ -232,7 +232,7 @@ def program(
     except games.UnknownGame as error:
         where = "bot.toml: " if manifest is not None and plays is manifest.games else ""
         raise BadSubmission(f"{where}{error}") from error
-    total = digest(run, known, root, files)
+    total = program_digest(run, known, root, files)
     made = Program(check_name(name), known, run, root, files, total, about, says_games=bool(plays))
     return made if manifest is None else _as_asked(made, manifest)
 
@@ -255,7 +255,9 @@ def _with_packages(made: Program) -> Program:
 
 def playing(made: Program, plays: Sequence[str]) -> Program:
     """Return the program as one that says it plays these games."""
-    return replace(made, games=tuple(plays), digest=digest(made.run, plays, made.root, made.files), says_games=True)
+    return replace(
+        made, games=tuple(plays), digest=program_digest(made.run, plays, made.root, made.files), says_games=True
+    )
 
 
 # Files
@@ -266,7 +268,7 @@ def files_in(root: Path, shown: str, without: Set[str] = LEFT_OUT) -> tuple[Path
 
     Raises BadSubmission for anything that is not an ordinary file.
     """
-    budget = Budget(shown)
+    budget = CopyBudget(shown)
     found: list[Path] = []
     for path in walk(root, without):
         status = path.lstat()
@@ -300,7 +302,7 @@ def walk(root: Path, without: Set[str] = LEFT_OUT) -> Iterator[Path]:
         yield from (path for name in folders if (path := Path(folder, name)).is_symlink())
 
 
-def digest(run: Sequence[str], plays: Sequence[str], root: Path, files: Sequence[Path]) -> str:
+def program_digest(run: Sequence[str], plays: Sequence[str], root: Path, files: Sequence[Path]) -> str:
     """Return the SHA-256 over the command, the games, and each file's path, executable bit and content."""
     total = sha256("".join(f"{word}\0" for word in (*run, "", *plays)).encode("utf-8", "surrogateescape"))
     for file in files:

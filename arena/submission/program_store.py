@@ -13,7 +13,7 @@ from pathlib import Path
 
 from arena.sandbox.run_folder import open_up, run_folder
 from arena.submission.manifest import BadSubmission, Manifest, load
-from arena.submission.program import Program, digest, files_in, is_executable, walk
+from arena.submission.program import Program, files_in, is_executable, program_digest, walk
 from arena.suggest import short
 
 _MAX_FILES = 50_000
@@ -68,7 +68,7 @@ def intact(program: Program) -> bool:
         if program.built:
             return tree_digest(program.root) == program.built
         files = files_in(program.root, str(program.root), without=set())
-        return digest(program.run, program.games, program.root, files) == program.digest
+        return program_digest(program.run, program.games, program.root, files) == program.digest
     except BadSubmission:
         return False
 

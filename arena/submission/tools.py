@@ -56,7 +56,7 @@ def missing_tools(manifest: Manifest) -> list[str]:
         program = command(words)[0]
         if program.startswith("./"):
             continue
-        if found(program) is None:
+        if tool_path(program) is None:
             lacking.append(program)
         elif program == "pkg-config":
             lacking += [package for package in words[1:] if not (package.startswith("-") or _is_known(package))]
@@ -69,13 +69,13 @@ def missed(log: Iterable[str]) -> list[str]:
     return [name for name, tool in TOOLS.items() if re.search(tool.missed, text) and not _is_there(name, tool)]
 
 
-def found(program: str) -> str | None:
+def tool_path(program: str) -> str | None:
     """Return where builds would find a program; None if nowhere."""
     path = [*(f"{place}/bin" for place in places.toolchains()), environment()["PATH"]]
     return shutil.which(program, path=os.pathsep.join(path))
 
 
-def to_install(names: Iterable[str]) -> str:
+def install_hint(names: Iterable[str]) -> str:
     """Return what to do about tools that are missing; empty if nobody knows."""
     tools = [TOOLS[name] for name in names if name in TOOLS]
     if not tools:
@@ -86,7 +86,7 @@ def to_install(names: Iterable[str]) -> str:
 
 
 def _is_there(name: str, tool: Tool) -> bool:
-    return (found("pkg-config") is not None and _is_known(name)) if tool.is_library else found(name) is not None
+    return (tool_path("pkg-config") is not None and _is_known(name)) if tool.is_library else tool_path(name) is not None
 
 
 def _is_known(package: str) -> bool:

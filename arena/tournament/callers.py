@@ -9,15 +9,17 @@ from typing import Any, Generic, Self, TypeVar
 
 from arena.tournament import WorkersDied
 from arena.worker.hosts import Host, HostLost, Hosts, RunningWorker, WorkerEnded
-from arena.worker.jobs import Command
+from arena.worker.jobs import StartCommand
 
-Part = TypeVar("Part")
+CallPart = TypeVar("CallPart")
 
 
-class Callers(Generic[Part]):
+class Callers(Generic[CallPart]):
     """Workers that each do one part of some work at a time. A context manager, with which hosts and workers end."""
 
-    def __init__(self, hosts: Hosts, parts: Iterable[Part], call: Callable[[Part], Callable[[], object]]) -> None:
+    def __init__(
+        self, hosts: Hosts, parts: Iterable[CallPart], call: Callable[[CallPart], Callable[[], object]]
+    ) -> None:
         """Prepare to do the parts; `call` says what a worker is to call for one, and is asked just before."""
         self._hosts = hosts
         self._waiting = deque(parts)
@@ -25,7 +27,7 @@ class Callers(Generic[Part]):
         self._host: dict[RunningWorker, Host] = {}
         """The host of each worker."""
         self._idle: list[RunningWorker] = []
-        self._busy: dict[RunningWorker, Part] = {}
+        self._busy: dict[RunningWorker, CallPart] = {}
 
     def __enter__(self) -> Self:
         self._hosts.__enter__()
@@ -42,7 +44,7 @@ class Callers(Generic[Part]):
         finally:
             self._hosts.__exit__(kind, error, trace)
 
-    def step(self, seconds: float) -> Iterator[tuple[Part, Any]]:
+    def step(self, seconds: float) -> Iterator[tuple[CallPart, Any]]:
         """Yield parts that are done, with what was returned, waiting for so many seconds at most while any is left.
 
         A part whose host is lost is done again. Raises WorkersDied if a worker ended otherwise.
@@ -66,7 +68,7 @@ class Callers(Generic[Part]):
         """Give each worker that has nothing to do a part, and start workers where there are more parts than those."""
         while self._waiting and (worker := self._free()) is not None:
             self._busy[worker] = self._waiting.popleft()
-            worker.send(Command(call=self._call(self._busy[worker])))
+            worker.send(StartCommand(call=self._call(self._busy[worker])))
 
     def _free(self) -> RunningWorker | None:
         """Return a worker that has nothing to do, a new one on the host with the fewest if there is none."""

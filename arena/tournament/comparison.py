@@ -18,7 +18,7 @@ from ladder.points import point
 from ladder.schedule import TooFewBots, rotations
 from ladder.sequential import ALPHA, SequentialTest
 
-LineUp: TypeAlias = tuple[int, ...]
+ComparedLineUp: TypeAlias = tuple[int, ...]
 """The bot in each seat: 0 for the first of the pair, 1 for the second, from 2 on for the field."""
 
 ATTEMPTS = 3
@@ -43,7 +43,7 @@ class Certainty(NamedTuple):
     difference: float | None = None
 
 
-class Question(NamedTuple):
+class ComparisonQuestion(NamedTuple):
     """Which two bots are compared, at which game, and among which others; without a field the two fill all seats."""
 
     game: Game[Any]
@@ -62,7 +62,7 @@ class Answer:
     It is the first bot's share of their points or, with a field, one half plus half of its lead.
     """
 
-    def __init__(self, question: Question) -> None:
+    def __init__(self, question: ComparisonQuestion) -> None:
         alpha, beta, difference = question.test
         if difference is not None and question.field:
             difference /= 2  # the mean of the test is one half plus half of the lead
@@ -85,7 +85,7 @@ class Answer:
         """Whether every group so far was void, and too many for bad luck."""
         return self.void == self.test.count >= HOPELESS
 
-    def take(self, line_ups: Sequence[LineUp], played: Sequence[Played]) -> None:
+    def take(self, line_ups: Sequence[ComparedLineUp], played: Sequence[Played]) -> None:
         """Count one more group: its line-ups, and what was played of them."""
         outcomes = [result.outcome for result in played if result.outcome is not None]
         self.matches += len(outcomes)
@@ -100,7 +100,9 @@ class Answer:
         return self.test.add(_share(line_ups, [outcome.ranks for outcome in outcomes]))
 
 
-def compare(question: Question, workers: Workers, budget: int, report: Callable[[Answer], None]) -> Answer:
+def compare_bots(
+    question: ComparisonQuestion, workers: Workers, budget: int, report: Callable[[Answer], None]
+) -> Answer:
     """Play groups until the answer is known, it is `hopeless`, the budget is used up or the workers are stopped.
 
     Groups count in the order planned, whatever order they end in, and none counts after the decision: so the answer
@@ -130,10 +132,10 @@ class _Plan:
     block: the first that it still lacks.
     """
 
-    def __init__(self, question: Question, budget: int) -> None:
+    def __init__(self, question: ComparisonQuestion, budget: int) -> None:
         self._question = question
         self._budget = budget
-        self._planned: list[list[LineUp]] = []
+        self._planned: list[list[ComparedLineUp]] = []
         self._attempts = Counter[int]()
         self._played: defaultdict[int, dict[int, Played]] = defaultdict(dict)
         self._taken = 0
@@ -170,7 +172,7 @@ class _Plan:
             if self._attempts[group] < ATTEMPTS:
                 played.clear()
 
-    def ready(self) -> Iterator[tuple[list[LineUp], list[Played]]]:
+    def ready(self) -> Iterator[tuple[list[ComparedLineUp], list[Played]]]:
         """Yield the groups that are over, in the order planned, each once."""
         while self._taken < len(self._planned) and self._is_over(self._taken):
             played = self._played.pop(self._taken)
@@ -179,7 +181,7 @@ class _Plan:
             yield line_ups, list(played.values())
 
 
-def _line_ups(question: Question, group: int) -> list[LineUp]:
+def _line_ups(question: ComparisonQuestion, group: int) -> list[ComparedLineUp]:
     """Return the line-ups of a group: a drawn order of bots in all rotations, and again with the two bots exchanged.
 
     With a field, its bots in the group are drawn, too.
@@ -194,7 +196,7 @@ def _line_ups(question: Question, group: int) -> list[LineUp]:
     return list(dict.fromkeys([*rotations(tuple(order)), *rotations(tuple(exchanged))]))
 
 
-def _task(question: Question, group: int, index: int, line_up: LineUp) -> Task:
+def _task(question: ComparisonQuestion, group: int, index: int, line_up: ComparedLineUp) -> Task:
     """Return a match as a worker gets it; the matches of a group share a seed."""
     bots = [*question.pair, *question.field]
     return Task(
@@ -207,7 +209,7 @@ def _task(question: Question, group: int, index: int, line_up: LineUp) -> Task:
     )
 
 
-def _share(line_ups: Sequence[LineUp], ranks: Sequence[Sequence[int]]) -> float:
+def _share(line_ups: Sequence[ComparedLineUp], ranks: Sequence[Sequence[int]]) -> float:
     """Return the mean share of points of the first bot's seats against other seats.
 
     In matches without the first bot, it is that of the other seats against those of the second.

@@ -22,7 +22,7 @@ from arena.tournament import DiskFull
 from arena.tournament.budget import Budget
 from arena.tournament.worker_pool import Workers
 from arena.worker.jobs import Entrant, Played, SeatRecord, Task, Trouble
-from arena.worker.progress import Progress
+from arena.worker.progress import ProgressReport
 from ladder import store
 from ladder.schedule import default_rounds
 
@@ -86,7 +86,7 @@ class Run(NamedTuple):
     """Labels of bots that were retired during the run."""
 
 
-class Request(NamedTuple):
+class LadderRequest(NamedTuple):
     """What a run is asked to play."""
 
     field: Sequence[str]
@@ -104,10 +104,10 @@ def run_ladder(
     db: Database,
     home: Path,
     ladder: store.Ladder,
-    request: Request,
+    request: LadderRequest,
     *,
     workers: Workers,
-    report: Progress,
+    report: ProgressReport,
     planned: Callable[[], object] = lambda: None,
 ) -> Run:
     """Finish an interrupted leg, then play what the rounds of the field still lack.
@@ -164,7 +164,7 @@ class _Player:
         ladder: store.Ladder,
         workers: Workers,
         entrant: Callable[[str], Entrant],
-        report: Progress,
+        report: ProgressReport,
         since: float,
     ) -> None:
         self.run = Run()
@@ -250,7 +250,7 @@ class _Player:
         self._total = store.ladders.counts(self._db, self._ladder).unplayable
         for rotation in range(self._ladder.key.seats):
             matches = store.ladders.scheduled(self._db, self._ladder, store.phases.Phase(rotation), retry=True)
-            left = {match.id: self._task(match) for match in matches if match.attempts >= store.matches.ATTEMPTS}
+            left = {match.id: self._task(match) for match in matches if match.attempts >= store.matches.START_ATTEMPTS}
             while left and not self._workers.stopped:
                 tried = self._play(list(left.values()))
                 trouble = self._workers.trouble

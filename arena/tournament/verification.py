@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
 from arena import games, replay, roster, submission
-from arena.worker.progress import Progress
+from arena.worker.progress import ProgressReport
 from ladder import store
 from ladder.store import checks
 from ladder.store.checks import Mismatch, Result
@@ -39,16 +39,16 @@ class Difference(NamedTuple):
     what: str
 
 
-class Verdict(NamedTuple):
+class MatchVerdict(NamedTuple):
     """Result of a check: how many matches were checked, up to the first difference."""
 
     matches: int = 0
     difference: Difference | None = None
     remarks: tuple[str, ...] = ()
 
-    def merge(self, other: Verdict) -> Verdict:
+    def merge(self, other: MatchVerdict) -> MatchVerdict:
         """Merge the results of two checks, of which the other came later."""
-        return Verdict(self.matches + other.matches, other.difference, self.remarks + other.remarks)
+        return MatchVerdict(self.matches + other.matches, other.difference, self.remarks + other.remarks)
 
 
 @dataclass(frozen=True, eq=False)
@@ -56,15 +56,15 @@ class _Part:
     """A part of the work, which one process can do alone: a check of the home or, if there is one, of a ladder."""
 
     ladder: Ladder | None
-    check: Callable[..., Verdict]
+    check: Callable[..., MatchVerdict]
     arguments: tuple[object, ...] = ()
 
-    def call(self, home: Path) -> partial[Verdict]:
+    def call(self, home: Path) -> partial[MatchVerdict]:
         """Return what to call where the home is."""
         return partial(_guarded, self.ladder and self.ladder.id, self.check, home, *self.arguments)
 
 
-def verify(home: Path, *, jobs: int, report: Progress, hosts: Hosts | None = None) -> Verdict:
+def verify_home(home: Path, *, jobs: int, report: ProgressReport, hosts: Hosts | None = None) -> MatchVerdict:
     """Check a data directory ("home") in up to `jobs` processes, up to the first difference. Raises StoreError.
 
     With the hosts of a cluster these replay the matches, and only the rest is checked here.
@@ -73,7 +73,7 @@ def verify(home: Path, *, jobs: int, report: Progress, hosts: Hosts | None = Non
         with store.open_read(home, must_exist=True) as db:
             counts = [(ladder, store.ladders.counts(db, ladder)) for ladder in reversed(store.ladders.all(db))]
     except UNREADABLE as error:
-        return Verdict(difference=Difference(None, None, f"cannot be read: {error}"))
+        return MatchVerdict(difference=Difference(None, None, f"cannot be read: {error}"))
     total = sum(each.done + each.annulled for _, each in counts)
     parts = [_Part(None, check) for check in (_file, _corrections)]
     parts += [_Part(None, _programs, (home,))]
@@ -81,7 +81,7 @@ def verify(home: Path, *, jobs: int, report: Progress, hosts: Hosts | None = Non
         parts += [_Part(ladder, _schedule)]
         parts += [_Part(ladder, _results, (begin,)) for begin in range(0, sum(each), CHUNK)]
         parts += [_Part(ladder, check) for check in LONG]
-    verdict = Verdict()
+    verdict = MatchVerdict()
     with closing(_in_order(parts, home, min(jobs, total // CHUNK), hosts)) as made:
         for part in made:
             verdict = verdict.merge(part)
@@ -91,7 +91,7 @@ def verify(home: Path, *, jobs: int, report: Progress, hosts: Hosts | None = Non
     return verdict
 
 
-def _in_order(parts: Sequence[_Part], home: Path, jobs: int, hosts: Hosts | None) -> Generator[Verdict]:
+def _in_order(parts: Sequence[_Part], home: Path, jobs: int, hosts: Hosts | None) -> Generator[MatchVerdict]:
     """Do all parts, in several processes if `jobs` allows it, and yield their results in the order of the parts."""
     if jobs <= 1 and hosts is None:
         yield from (part.call(home)() for part in parts)
@@ -101,7 +101,7 @@ def _in_order(parts: Sequence[_Part], home: Path, jobs: int, hosts: Hosts | None
 
     longest_first = sorted(parts, key=lambda part: part.check not in LONG)
     here = longest_first if hosts is None else [part for part in longest_first if part.check is not _results]
-    come: dict[_Part, Verdict] = {}
+    come: dict[_Part, MatchVerdict] = {}
     with ExitStack() as on_exit:
         callers = [on_exit.enter_context(Callers(LocalHost(max(1, jobs)), here, lambda part: part.call(home)))]
         if hosts is not None:
@@ -114,7 +114,7 @@ def _in_order(parts: Sequence[_Part], home: Path, jobs: int, hosts: Hosts | None
             yield come.pop(part)
 
 
-def _sent(home: Path, part: _Part) -> partial[Verdict]:
+def _sent(home: Path, part: _Part) -> partial[MatchVerdict]:
     """Return what to call where the home is not: replaying the results that are read here."""
     results: list[Result] = []
     assert part.ladder is not None
@@ -122,23 +122,23 @@ def _sent(home: Path, part: _Part) -> partial[Verdict]:
     return partial(_checked, part.ladder, results, read)
 
 
-def _read(db: Database, ladder: Ladder, begin: int, results: list[Result]) -> Verdict:
+def _read(db: Database, ladder: Ladder, begin: int, results: list[Result]) -> MatchVerdict:
     """Add a chunk of matches to the list, up to one that cannot be read."""
     for result in checks.results(db, ladder, begin, begin + CHUNK):
         results.append(result)  # one by one: what comes before an error is kept
-    return Verdict()
+    return MatchVerdict()
 
 
-def _checked(ladder: Ladder, results: Sequence[Result], read: Verdict) -> Verdict:
+def _checked(ladder: Ladder, results: Sequence[Result], read: MatchVerdict) -> MatchVerdict:
     """Replay matches, of which `read` says how reading them ended."""
     verdict = _told(ladder.id, lambda: _replayed(ladder, results))
     return verdict if read.difference is None or verdict.difference is not None else read
 
 
-def _guarded(ladder: str | None, check: Callable[..., Verdict], home: Path, *arguments: object) -> Verdict:
+def _guarded(ladder: str | None, check: Callable[..., MatchVerdict], home: Path, *arguments: object) -> MatchVerdict:
     """Do a part of the work that one process can do alone."""
 
-    def checked() -> Verdict:
+    def checked() -> MatchVerdict:
         with store.open_read(home) as db:
             db.execute("BEGIN")  # one state of the database, whoever writes meanwhile
             return check(db, *((_known(db, ladder),) if ladder else ()), *arguments)
@@ -146,14 +146,14 @@ def _guarded(ladder: str | None, check: Callable[..., Verdict], home: Path, *arg
     return _told(ladder, checked)
 
 
-def _told(ladder: str | None, check: Callable[[], Verdict]) -> Verdict:
+def _told(ladder: str | None, check: Callable[[], MatchVerdict]) -> MatchVerdict:
     """Return the verdict of a check; data that it cannot read is a difference, too."""
     try:
         return check()
     except Mismatch as error:
-        return Verdict(difference=Difference(ladder, error.match, str(error)))
+        return MatchVerdict(difference=Difference(ladder, error.match, str(error)))
     except UNREADABLE as error:
-        return Verdict(difference=Difference(ladder, None, f"cannot be read: {error}"))
+        return MatchVerdict(difference=Difference(ladder, None, f"cannot be read: {error}"))
 
 
 def _known(db: Database, ladder_id: str) -> Ladder:
@@ -162,39 +162,39 @@ def _known(db: Database, ladder_id: str) -> Ladder:
     return ladder
 
 
-def _file(db: Database) -> Verdict:
+def _file(db: Database) -> MatchVerdict:
     checks.check_file(db)
-    return Verdict()
+    return MatchVerdict()
 
 
-def _corrections(db: Database) -> Verdict:
+def _corrections(db: Database) -> MatchVerdict:
     checks.check_corrections(db)
-    return Verdict()
+    return MatchVerdict()
 
 
-def _programs(db: Database, home: Path) -> Verdict:
+def _programs(db: Database, home: Path) -> MatchVerdict:
     """Check that the bots' programs match their digests.
 
     If there are none, as with a copied database, only a remark says so: results can be checked without them.
     """
     versions = store.bots.versions(db)
     if versions and not roster.folder(home).is_dir():
-        return Verdict(remarks=(f"there are no programs in {roster.folder(home)}: they are not checked",))
+        return MatchVerdict(remarks=(f"there are no programs in {roster.folder(home)}: they are not checked",))
     for version in versions:
         program = roster.program_of(home, version)
         if not program.root.is_dir() or not submission.intact(program):
             raise Mismatch(f"the program of {version.label} in {program.root} is not what was entered")
-    return Verdict()
+    return MatchVerdict()
 
 
-def _schedule(db: Database, ladder: Ladder) -> Verdict:
+def _schedule(db: Database, ladder: Ladder) -> MatchVerdict:
     checks.check_schedule(db, ladder)
     if _is_playable(ladder):
         _check_draws(ladder)
-        return Verdict()
+        return MatchVerdict()
     rules = f"version {ladder.key.rules_version} of the rules of {ladder.key.game}"
     what = f"the matches of ladder {ladder.id} are not played again, nor is its draw probability checked"
-    return Verdict(remarks=(f"{what}: this arena has no {rules}",))
+    return MatchVerdict(remarks=(f"{what}: this arena has no {rules}",))
 
 
 def _check_draws(ladder: Ladder) -> None:
@@ -209,28 +209,28 @@ def _is_playable(ladder: Ladder) -> bool:
     return name in games.names() and games.game(name).rules_version == ladder.key.rules_version
 
 
-def _ratings(db: Database, ladder: Ladder) -> Verdict:
+def _ratings(db: Database, ladder: Ladder) -> MatchVerdict:
     remarks = checks.check_ratings(db, ladder)
     checks.check_phases(db, ladder)
-    return Verdict(remarks=tuple(remarks))
+    return MatchVerdict(remarks=tuple(remarks))
 
 
-def _settled(db: Database, ladder: Ladder) -> Verdict:
-    return Verdict(remarks=tuple(checks.check_settled(db, ladder)))
+def _settled(db: Database, ladder: Ladder) -> MatchVerdict:
+    return MatchVerdict(remarks=tuple(checks.check_settled(db, ladder)))
 
 
-def _cards(db: Database, ladder: Ladder) -> Verdict:
+def _cards(db: Database, ladder: Ladder) -> MatchVerdict:
     checks.check_sums(db, ladder)
     checks.check_times(db, ladder, replay.times_of)
-    return Verdict()
+    return MatchVerdict()
 
 
-def _results(db: Database, ladder: Ladder, begin: int) -> Verdict:
+def _results(db: Database, ladder: Ladder, begin: int) -> MatchVerdict:
     """Replay a chunk of matches by the rules, if this arena has them, and compare the results."""
     return _replayed(ladder, checks.results(db, ladder, begin, begin + CHUNK))
 
 
-def _replayed(ladder: Ladder, results: Iterable[Result]) -> Verdict:
+def _replayed(ladder: Ladder, results: Iterable[Result]) -> MatchVerdict:
     """Replay matches, and compare the results with the stored ones. Raises Mismatch."""
     playable = _is_playable(ladder)
     matches = 0
@@ -240,7 +240,7 @@ def _replayed(ladder: Ladder, results: Iterable[Result]) -> Verdict:
                 check_result(ladder, result)
         except ValueError as error:
             raise Mismatch(str(error), result.id) from error
-    return Verdict(matches)
+    return MatchVerdict(matches)
 
 
 LONG = (_ratings, _settled, _cards)
@@ -249,7 +249,7 @@ LONG = (_ratings, _settled, _cards)
 
 def check_result(ladder: Ladder, result: Result) -> None:
     """Play a match again from its record and compare the result with the stored one. Raises ValueError."""
-    record = replay.unpack(result.replay)
+    record = replay.unpack_record(result.replay)
     if sha256(replay.plain(record.choices)).digest() != result.choices_digest:
         raise ValueError("its choices are not those of their digest")
     key = ladder.key

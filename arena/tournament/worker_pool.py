@@ -21,9 +21,9 @@ from arena.sandbox import Sandbox
 from arena.tournament import NothingStarts, WorkersDied
 from arena.worker.bot_output import Logged, Piece
 from arena.worker.hosts import Host, HostLost, Hosts, WorkerEnded
-from arena.worker.jobs import Command, Delivery, Played, Task, Trouble
+from arena.worker.jobs import Delivery, Played, StartCommand, Task, Trouble
 
-CHUNK = 4
+DEALT_MATCHES = 4
 """Number of matches dealt to a worker at a time, in turn, until each worker has enough."""
 FIRST_BACKLOG = 128
 """Number of matches that a worker may hold before its speed is known."""
@@ -78,17 +78,17 @@ class DealtWorker:
         """Give the worker matches to play, and tell it of the trouble known."""
         self.holds.update((task.id, task) for task in tasks)
         self.has_bots = self.spares = True
-        self.running.send(Command(tuple(tasks), trouble))
+        self.running.send(StartCommand(tuple(tasks), trouble))
 
     def ask(self) -> None:
         """Ask the worker to give back some matches that have not begun."""
         self.was_asked = True
-        self.running.send(Command(spare=True))
+        self.running.send(StartCommand(spare=True))
 
     def rest(self) -> None:
         """Tell the worker to end its bots."""
         self.is_resting = True
-        self.running.send(Command(rest=True))
+        self.running.send(StartCommand(rest=True))
 
     def receive(self) -> Delivery:
         """Return the worker's next delivery; raises as that of `RunningWorker` does."""
@@ -105,7 +105,7 @@ class DealtWorker:
         now = time.monotonic()
         if self._heard is not None and now > self._heard:
             wanted = _BACKLOG_SECONDS * played / (now - self._heard)
-            self.backlog = int(min(2000, max(CHUNK, 0.7 * self.backlog + 0.3 * wanted)))
+            self.backlog = int(min(2000, max(DEALT_MATCHES, 0.7 * self.backlog + 0.3 * wanted)))
         self._heard = now
 
     @property
@@ -345,11 +345,11 @@ class Workers:
 
     def _deal(self, stock: Stock, hands: deque[list[Task]]) -> None:
         self._deal_suspects(hands)
-        while (host := self._with_room()) is not None and (chunk := stock.take(CHUNK, self.trouble)):
+        while (host := self._with_room()) is not None and (chunk := stock.take(DEALT_MATCHES, self.trouble)):
             host.start().deal(chunk, self.trouble)
         while hungry := [worker for worker in self._wanted() if worker.is_hungry]:
             for worker in sorted(hungry, key=lambda worker: len(worker.holds)):
-                if not (chunk := stock.take(CHUNK, self.trouble)):
+                if not (chunk := stock.take(DEALT_MATCHES, self.trouble)):
                     return
                 worker.deal(chunk, self.trouble)
 
@@ -495,7 +495,7 @@ class Workers:
         known, self.trouble = self.trouble, self.trouble.merge(trouble)
         if trouble.chances.keys() - known.chances.keys() or trouble.retired - known.retired:
             for worker in self._workers():
-                worker.running.send(Command(trouble=self.trouble))
+                worker.running.send(StartCommand(trouble=self.trouble))
 
     def _lose(self, worker: DealtWorker, stock: Stock) -> list[Played]:
         """Take back the matches of a worker whose host is lost, for others; suspects stay apart from them.

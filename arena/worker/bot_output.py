@@ -22,7 +22,7 @@ _TAG = re.compile(rb"\x1e(\d{1,10})(?::(\d{1,10}))?(?: (.*))?", re.DOTALL)
 """A tagged line: the byte 30, the number of the match on the stream, and perhaps that of the decision."""
 HALF = 30 * 1024
 """Bytes kept of the first, and again of the last, that a bot prints in a match; with `LATE` they are 64 KiB."""
-LATE = 4 * 1024
+LATE_LINES = 4 * 1024
 """Bytes kept of what a bot prints about a match that has ended."""
 WIDTH = 4096
 """Bytes kept of a line."""
@@ -103,7 +103,7 @@ class _Held:
         self.page: _Page | None = None
         self.since = since
         self.skipped = skipped
-        self.late = LATE
+        self.late = LATE_LINES
         """Bytes that may still be kept when the match has ended."""
 
     def add(self, decision: int | None, line: bytes) -> None:

@@ -14,7 +14,7 @@ from arena.worker.bot_output import Sink
 from arena.worker.bot_process import Bot, BotHost
 from arena.worker.jobs import Entrant
 
-PATIENCE = 10.0
+CONTROL_PATIENCE = 10.0
 """Seconds that it has to join: a hundred times what it needs on an idle machine."""
 PROGRAM = """
 from arena_bot import Bot, run
@@ -41,8 +41,8 @@ async def why_none_starts(root: Path, host: BotHost) -> str | None:
             desk,
         )
         try:
-            await bot.start(PATIENCE)
-            await asyncio.wait_for(bot.started.wait(), 2 * PATIENCE)
+            await bot.start(CONTROL_PATIENCE)
+            await asyncio.wait_for(bot.started.wait(), 2 * CONTROL_PATIENCE)
             return desk.why
         finally:
             await bot.leave()

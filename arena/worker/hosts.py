@@ -10,7 +10,7 @@ from types import TracebackType
 from typing import Protocol, Self
 
 from arena.sandbox import Sandbox
-from arena.worker.jobs import Command, Delivery
+from arena.worker.jobs import Delivery, StartCommand
 
 
 class WorkerEnded(Exception):
@@ -24,7 +24,7 @@ class HostLost(WorkerEnded):
 class RunningWorker(Protocol):
     """A worker that has been started. It plays with a referee and bots of its own."""
 
-    def send(self, order: Command | None) -> None:
+    def send(self, order: StartCommand | None) -> None:
         """Give an order, or None to abandon what is in play, end all bots and stop.
 
         If the worker has ended, `receive` raises that, not this.

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
 
 from arena.games.rules import Options
 from arena.referee.limits import Limits
-from arena.referee.match import Outcome, Void, VoidReason
+from arena.referee.match import MatchOutcome, Void, VoidReason
 from arena.worker.bot_output import Logged, Piece
 
 if TYPE_CHECKING:
@@ -67,7 +67,7 @@ class Played(NamedTuple):
     """A finished match as it travels back. Without an outcome it is void, and `void` says why."""
 
     id: str
-    outcome: Outcome | None
+    outcome: MatchOutcome | None
     void: Void | None = None
     choices: tuple[tuple[int, int], ...] = ()
     """(seat, action) in the order applied."""
@@ -113,7 +113,7 @@ class Trouble(NamedTuple):
         return not self.retired.isdisjoint(entrant.label for entrant in task.lineup)
 
 
-class Command(NamedTuple):
+class StartCommand(NamedTuple):
     """What a worker that serves is to do, and what the others found out."""
 
     tasks: Sequence[Task] = ()
@@ -145,5 +145,5 @@ class Delivery(NamedTuple):
     last: bool = False
 
 
-Link: TypeAlias = "Connection[Delivery | str | OSError, Command | None]"
+Link: TypeAlias = "Connection[Delivery | str | OSError, StartCommand | None]"
 """A worker's end: orders come in, None to finish; deliveries go out, or the traceback of a bug."""

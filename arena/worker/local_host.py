@@ -15,7 +15,7 @@ from arena.sandbox import UNCONFINED, Sandbox
 from arena.sandbox.process import adopt_orphans, end_orphans, ended_in_words
 from arena.sandbox.run_folder import run_folder
 from arena.worker.hosts import RunningWorker, WorkerEnded
-from arena.worker.jobs import Command, Delivery, Link
+from arena.worker.jobs import Delivery, Link, StartCommand
 from arena.worker.worker import Worker
 from arena.worker.worker_process import start_process
 
@@ -29,10 +29,10 @@ class WorkerProcess:
 
     def __init__(self, scratch: str, in_flight: int | None, sandbox: Sandbox, *, logs: bool) -> None:
         self.process: BaseProcess
-        self.link: Connection[Command | None, Delivery | str | OSError]
+        self.link: Connection[StartCommand | None, Delivery | str | OSError]
         self.process, self.link = start_process(_work, scratch, in_flight, sandbox, logs)
 
-    def send(self, order: Command | None) -> None:
+    def send(self, order: StartCommand | None) -> None:
         """Send an order; one that has ended does not hear it."""
         with contextlib.suppress(OSError):
             self.link.send(order)

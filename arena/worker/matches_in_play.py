@@ -13,7 +13,7 @@ from arena.games.dice import KeyedDice
 from arena.games.rules import Seat
 from arena.referee import frames
 from arena.referee.limits import NO_LIMITS
-from arena.referee.match import Asked, Fault, Match, Outcome, Void, VoidReason
+from arena.referee.match import Asked, Fault, Match, MatchOutcome, Void, VoidReason
 from arena.referee.seat import BotSeat
 from arena.referee.stream import BotStream
 from arena.referee.table import Outgoing, Table
@@ -24,7 +24,7 @@ from arena.worker.jobs import Played, SeatRecord, Task
 if TYPE_CHECKING:
     from arena.core import _core
 
-Args = TypeVarTuple("Args")
+MatchArgs = TypeVarTuple("MatchArgs")
 
 
 class MatchInPlay:
@@ -110,10 +110,10 @@ class MatchInPlay:
                 asked.add(seat)
         return choices, chosen, asked
 
-    def outcome(self) -> Outcome:
+    def outcome(self) -> MatchOutcome:
         """Return the outcome of a match that the core has played to its end."""
         assert self._lent is not None, "this match is not lent"
-        return Outcome(self._lent.ranks, self._lent.scores)
+        return MatchOutcome(self._lent.ranks, self._lent.scores)
 
     def times(self, seat: Seat) -> Sequence[float]:
         """Give the seconds of a seat's decisions, which grow while it plays; none if its bot never joined."""
@@ -124,7 +124,7 @@ class MatchInPlay:
         return self.table.at[seat].charged if seat in self.table.at else {}
 
 
-class Matches:
+class MatchesInPlay:
     """All matches in play. `ended` is called for each that ends with its result, None if it was taken back."""
 
     def __init__(
@@ -223,7 +223,7 @@ class Matches:
         """End all matches without results."""
         self.take_back(list(self._playing))
 
-    def _move(self, playing: MatchInPlay, move: Callable[[*Args], Outgoing], *args: *Args) -> None:
+    def _move(self, playing: MatchInPlay, move: Callable[[*MatchArgs], Outgoing], *args: *MatchArgs) -> None:
         """Make a move at a table. A game that raises voids its own match and no other."""
         try:
             outgoing = move(*args)
@@ -263,7 +263,7 @@ class Matches:
     def _void(self, playing: MatchInPlay, why: Void) -> None:
         self._end(playing, None, Played(playing.task.id, None, why))
 
-    def _end(self, playing: MatchInPlay, outcome: Outcome | None, played: Played | None) -> MatchInPlay:
+    def _end(self, playing: MatchInPlay, outcome: MatchOutcome | None, played: Played | None) -> MatchInPlay:
         del self._playing[playing]
         if playing.is_lent:
             playing.end_loan()

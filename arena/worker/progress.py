@@ -5,5 +5,5 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import TypeAlias
 
-Progress: TypeAlias = Callable[[int, int], None]
+ProgressReport: TypeAlias = Callable[[int, int], None]
 """Called with how many steps are done, and of how many."""

@@ -15,10 +15,10 @@ from arena.sandbox import UNCONFINED, Sandbox
 from arena.sandbox.run_folder import run_folder
 from arena.worker.bot_output import Logged, Sink
 from arena.worker.jobs import Entrant, Played, Task
-from arena.worker.progress import Progress
+from arena.worker.progress import ProgressReport
 from arena.worker.worker import Worker
 
-Waiting: TypeAlias = Callable[[str, str, str], None]
+WaitingTasks: TypeAlias = Callable[[str, str, str], None]
 """Called with the label, address and token of an external bot, which somebody else is to start."""
 _REPORT_SECONDS = 0.5
 """Seconds that a batch lasts, about, and so the time between two reports of progress."""
@@ -28,7 +28,7 @@ _REPORT_SECONDS = 0.5
 def own_worker(
     *,
     in_flight: int | None = None,
-    waiting: Waiting | None = None,
+    waiting: WaitingTasks | None = None,
     sandbox: Sandbox = UNCONFINED,
     logs: Sink | None = None,
 ) -> Iterator[Worker]:
@@ -63,8 +63,8 @@ def tasks(
     ]
 
 
-def play(
-    worker: Worker, wanted: Sequence[Task], *, stop: Callable[[], bool], report: Progress, logged: int = 0
+def play_unrated(
+    worker: Worker, wanted: Sequence[Task], *, stop: Callable[[], bool], report: ProgressReport, logged: int = 0
 ) -> list[Played]:
     """Play all matches, or until `stop` returns True; return the finished ones in the order of `wanted`.
 

@@ -27,8 +27,8 @@ from arena.worker.bot_process import Bot
 from arena.worker.dispatcher import Dispatcher
 from arena.worker.faults import FaultPolicy, Ruling
 from arena.worker.heartbeat import Heartbeat
-from arena.worker.jobs import Command, Delivery, Key, Link, Played, Task, Trouble
-from arena.worker.matches_in_play import Matches, MatchInPlay
+from arena.worker.jobs import Delivery, Key, Link, Played, StartCommand, Task, Trouble
+from arena.worker.matches_in_play import MatchesInPlay, MatchInPlay
 from arena.worker.queue import Queue, Queues
 
 _AS_BEFORE = 1.0
@@ -78,7 +78,7 @@ class Worker:
         self.clock.start()
         self._pool = BotPool(self._root, self, self._loop)
         self._dispatcher = Dispatcher(self._loop, self._pool.awaits_answers)
-        self._matches = Matches(self._dispatcher, lambda: self.clock.conditions, self._match_ended)
+        self._matches = MatchesInPlay(self._dispatcher, lambda: self.clock.conditions, self._match_ended)
         self._policy = FaultPolicy()
         self._queues = Queues()
         self._results: list[Played] = []
@@ -170,7 +170,7 @@ class Worker:
         await self._rest()  # bots may print when they are told to go
         link.send(Delivery((), self.trouble, logs=self._take_logs(), last=True))
 
-    def _carry_out(self, command: Command) -> None:
+    def _carry_out(self, command: StartCommand) -> None:
         self.learn(command.trouble)
         self._add(command.tasks)
         if command.spare:

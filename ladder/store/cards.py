@@ -15,7 +15,7 @@ from ladder.store.times import TimesOf, read_times, unread
 if TYPE_CHECKING:
     from sqlite_utils import Database
 
-KINDS = (FORFEIT, LOST, WON, NARROW)
+CARD_KINDS = (FORFEIT, LOST, WON, NARROW)
 """Kinds of notable matches, in the order in which they are returned."""
 
 
@@ -45,7 +45,7 @@ class Notable(NamedTuple):
     forfeit: str | None
 
 
-Progress: TypeAlias = Callable[[int, int], None]
+CardProgress: TypeAlias = Callable[[int, int], None]
 """Function that is told how many steps are done, of how many."""
 
 
@@ -54,7 +54,7 @@ def lacking(db: Database) -> int:
     return unread(db) + sum(end - begin for begin, end in (gap(db, ladder) for ladder in ladders.all(db)))
 
 
-def complete(db: Database, times_of: TimesOf, report: Progress = lambda _done, _total: None) -> None:
+def complete(db: Database, times_of: TimesOf, report: CardProgress = lambda _done, _total: None) -> None:
     """Bring the sums of all ladders up to date.
 
     Others may write meanwhile: each transaction is short, and what it stored stays, whenever the process ends.
@@ -106,7 +106,7 @@ def seat_sums(db: Database, ladder: Ladder, label: str) -> list[SeatSums]:
     return [SeatSums(*row) for row in rows]
 
 
-def unrated(db: Database, ladder: Ladder) -> int:
+def unrated_matches(db: Database, ladder: Ladder) -> int:
     """Count the matches of a ladder that are done and not rated yet."""
     return _done(db, ladder, "m.seq >= l.folded")
 
@@ -148,7 +148,7 @@ def _notable(db: Database, where: str, values: Sequence[object]) -> list[Notable
         f" JOIN seats s ON s.match = m.id AND s.version = n.version WHERE {where}",
         values,
     ).fetchall()
-    rows.sort(key=lambda row: KINDS.index(row[0]))
+    rows.sort(key=lambda row: CARD_KINDS.index(row[0]))
     return [
         Notable(kind, value, other, match, line_up(bots, rotation), seat, rank, int(score), forfeit)
         for kind, value, other, match, bots, rotation, seat, rank, score, forfeit in rows

@@ -18,8 +18,8 @@ from ladder import settled
 from ladder.schedule import Group, Order, canonical_json, line_up, match_id, match_seed, missing
 from ladder.store import ratings, sums, times
 from ladder.store.evidence import find_settled, rated_matches, settled_by
-from ladder.store.journal import COLUMNS, bans, link
-from ladder.store.matches import ATTEMPTS, digest
+from ladder.store.journal import JOURNAL_COLUMNS, bans, link
+from ladder.store.matches import START_ATTEMPTS, record_digest
 from ladder.store.phases import next_phase
 from ladder.store.records import Ladder
 from ladder.trueskill_ratings import arithmetic
@@ -83,7 +83,7 @@ def check_corrections(db: Database) -> None:
     for match, number in db.execute("SELECT id, annulled FROM matches WHERE annulled IS NOT NULL"):
         annulled.setdefault(number, []).append(match)
     before = b""
-    rows = db.execute(f"SELECT {COLUMNS} FROM corrections ORDER BY id")
+    rows = db.execute(f"SELECT {JOURNAL_COLUMNS} FROM corrections ORDER BY id")
     for expected, (*row, stored) in enumerate(rows, 1):
         if row[0] != expected:
             raise Mismatch(f"correction {expected} is gone")
@@ -149,7 +149,7 @@ def _check_arrival(db: Database, ladder: Ladder) -> None:
         " JOIN groups g ON g.id = m.group_id JOIN replays r ON r.match = m.id"
         f" WHERE b.ladder = ? AND json_array_length(m.voids) < ? AND {_PHASED}"
         " GROUP BY b.begin, m.rotation ORDER BY b.begin, m.rotation",
-        [ladder.id, ATTEMPTS],
+        [ladder.id, START_ATTEMPTS],
     )
     before = 0
     for begin, rotation, first, last in spans:
@@ -242,7 +242,7 @@ def check_ratings(db: Database, ladder: Ladder) -> list[str]:
     compare = _Comparison(rated_by == [arithmetic()], CLOSE)
     standings: dict[str, ratings.Standing] = {}
     history = db.execute("SELECT seq, ratings FROM history WHERE ladder = ? ORDER BY seq", [ladder.id])
-    for stored, computed in zip_longest(history, ratings.rated_matches(db, ladder, 0, rated, standings)):
+    for stored, computed in zip_longest(history, ratings.stored_ratings(db, ladder, 0, rated, standings)):
         if stored is None or computed is None or stored[0] != computed[0]:
             seqs = [line and line[0] for line in (stored, computed)]
             raise Mismatch("the history of ratings has seq {}, expected {}".format(*seqs))
@@ -279,7 +279,7 @@ def check_times(db: Database, ladder: Ladder, times_of: times.TimesOf) -> None:
     _compare_rows("time_sums", sorted(stored), times.rows_of_replays(db, ladder, times_of))
 
 
-def _compare_rows(table: str, known: Sequence[sums.Row], computed: Sequence[sums.Row]) -> None:
+def _compare_rows(table: str, known: Sequence[sums.SumRow], computed: Sequence[sums.SumRow]) -> None:
     for stored, own in zip_longest(known, computed):
         if stored != own:
             raise Mismatch(f"the table {table} has {stored or 'nothing'}, the matches give {own or 'nothing'}")
@@ -316,7 +316,7 @@ def _check_set_back(db: Database, ladder: Ladder) -> None:
 def _check_retried(db: Database, ladder: Ladder) -> None:
     """Raise Mismatch unless a match was done after it was unplayable, so that all ratings are to be computed anew."""
     retried = "SELECT 1 FROM matches WHERE ladder = ? AND status = 'done' AND json_array_length(voids) >= ?"
-    if db.execute(retried, [ladder.id, ATTEMPTS]).fetchone() is None:
+    if db.execute(retried, [ladder.id, START_ATTEMPTS]).fetchone() is None:
         raise Mismatch("no match is in the ratings, and there are some")
 
 
@@ -425,7 +425,7 @@ def _check_match(match: _Match, seats: Sequence[tuple[Any, ...]]) -> None:
     elif match.replay is None or sha256(match.replay).digest() != match.replay_digest:
         raise ValueError("its replay is not the one of its digest")
     values = match.finished, match.choices_digest, match.replay_digest, [seat[1:] for seat in seats]
-    whole = digest(match.id, match.voids, *values) if match.is_finished or voids else None
+    whole = record_digest(match.id, match.voids, *values) if match.is_finished or voids else None
     if match.digest != whole and (match.digest is not None or match.is_signed):
         raise ValueError("what is stored of it (times, evidence, attempts, outcome) is not what its digest is of")
 
@@ -436,7 +436,7 @@ def _check_not_done(match: _Match, voids: int, has_seats: bool) -> None:
     if match.is_dropped:
         if match.status != "dropped":
             raise ValueError(f"it is {match.status!r}, and its group was dropped")
-    elif match.status != ("unplayable" if voids >= ATTEMPTS else "scheduled"):
+    elif match.status != ("unplayable" if voids >= START_ATTEMPTS else "scheduled"):
         raise ValueError(f"it is {match.status!r}, and was void {voids} times")
 
 

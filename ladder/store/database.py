@@ -155,7 +155,7 @@ def write(db: Database) -> Iterator[None]:
             db.conn.rollback()
             raise
         if lock is not None:
-            locks.note(lock, _stored(db))
+            locks.note_holder(lock, _stored(db))
             _see_content(db, path)
 
 
@@ -198,7 +198,7 @@ def _check_files(db: Database, path: Path, lock: int) -> None:
     db.conn.rollback()
     if change.is_mixed or (change.is_elsewhere and not _empty_log(db)):
         # more than the database holds, so that opening it is refused from now on
-        locks.note(lock, locks.noted(path) + 1)
+        locks.note_holder(lock, locks.noted(path) + 1)
     raise StoreError(change.what)
 
 
@@ -254,7 +254,7 @@ def exclusive(home: Path) -> Iterator[None]:
             make_home(home)
             try:
                 held.enter_context(locks.for_the_run(path))
-            except locks.Taken as holder:
+            except locks.LockTaken as holder:
                 busy = f"a ladder is running in {home} already (process {holder})"
                 raise StoreError(f"{busy}: wait for it, or choose another home") from None
         yield
@@ -332,10 +332,10 @@ def _without(*modules: str) -> Iterator[None]:
 def _immutable(path: Path) -> str:
     """Return the option that reads a database on a read-only or full disk."""
     writable = os.access(path.parent, os.W_OK, effective_ids=True) and _free(path) >= BOOKKEEPING
-    return "" if writable else alone(path)
+    return "" if writable else run_alone(path)
 
 
-def alone(path: Path) -> str:
+def run_alone(path: Path) -> str:
     """Return the option that reads a database without making files beside it, unless a write-ahead log is there."""
     log = path.with_name(path.name + "-wal")
     left = log.exists() and log.stat().st_size

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from ladder import settled
 from ladder.schedule import line_up
-from ladder.statistics import Evidence, Group, Shares
+from ladder.statistics import Evidence, GroupResult, Shares
 from ladder.store.cards import shares
 from ladder.store.database import one_state, write
 from ladder.store.ratings import note_arithmetic, rated_by
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from sqlite_utils import Database
 
 
-FEW = 10 * GATHERED
+FEW_GROUPS = 10 * GATHERED
 """Matches that are added to the stored sums sooner than all groups are read."""
 _SUMMED = 3
 """Most seats with which every two pairs of a group have a bot in common."""
@@ -46,7 +46,7 @@ def of_ladder(db: Database, ladder: Ladder) -> Evidence:
         " JOIN groups g ON g.id = group_id WHERE ranks = ? GROUP BY g.bots, placed",
         [seats, ladder.id, seats * seats],
     )
-    groups = Counter[Group]()
+    groups = Counter[GroupResult]()
     for bots, placed, count in alike:
         groups[line_up(bots, 0), _ranks(placed, seats)] += count
     return Evidence(groups)
@@ -60,7 +60,7 @@ def shares_now(db: Database, ladder: Ladder, labels: Iterable[str]) -> Shares:
     together, too, and are in no sum.
     """
     begin, end = gap(db, ladder)
-    if ladder.key.seats > _SUMMED or end - begin > FEW:
+    if ladder.key.seats > _SUMMED or end - begin > FEW_GROUPS:
         return of_ladder(db, ladder)
     return shares(db, ladder, labels, unstored(db, ladder))
 
@@ -71,7 +71,7 @@ def _ranks(placed: str, seats: int) -> tuple[tuple[int, ...], ...]:
     return tuple(tuple(ranks[at : at + seats]) for at in range(0, len(ranks), seats))
 
 
-def settle(db: Database, ladder: Ladder, report: settled.Progress = lambda _done, _most: None) -> None:
+def settle(db: Database, ladder: Ladder, report: settled.SettlingProgress = lambda _done, _most: None) -> None:
     """Fit the settled ratings to every rated match, and store them with the number of matches.
 
     Does nothing if they already cover all matches and were fitted by the same arithmetic. Reading comes first and

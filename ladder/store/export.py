@@ -61,7 +61,7 @@ def rows(db: Database, table: str) -> Iterator[dict[str, Any]]:
     return found
 
 
-def backup(db: Database, file: Path, report: Callable[[int, int], None]) -> None:
+def copy_database(db: Database, file: Path, report: Callable[[int, int], None]) -> None:
     """Copy the database as it is now, even while others write, into a file that must not exist. Raises StoreError.
 
     `report` is called with the number of pages copied so far and of all pages.

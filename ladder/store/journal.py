@@ -51,7 +51,7 @@ class Correction(NamedTuple):
         return f"on {day}{by}" + ("" if self.why is None else f": {self.why}")
 
 
-COLUMNS = "id, at, who, what, subject, ladder, since, title, why, digest"
+JOURNAL_COLUMNS = "id, at, who, what, subject, ladder, since, title, why, digest"
 """Columns of the record; the digest covers those before it."""
 _MATCHES = "(SELECT count(*) FROM matches WHERE annulled = c.id)"
 
@@ -80,7 +80,7 @@ def note(
     since = None if since is None else float(since)  # as the database returns it
     row = (last + 1, time.time(), user(), what, subject, ladder, since, title, why)
     db.execute(
-        f"INSERT INTO corrections ({COLUMNS}) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
+        f"INSERT INTO corrections ({JOURNAL_COLUMNS}) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
         [*row, link(before, row, matches)],
     )
     return row[0]
@@ -93,20 +93,20 @@ def link(before: bytes, row: Sequence[object], matches: Iterable[str]) -> bytes:
 
 def entries(db: Database) -> tuple[Correction, ...]:
     """Return the whole record, the newest entry last."""
-    rows = db.execute(f"SELECT {COLUMNS}, {_MATCHES} FROM corrections c ORDER BY c.id")
+    rows = db.execute(f"SELECT {JOURNAL_COLUMNS}, {_MATCHES} FROM corrections c ORDER BY c.id")
     return tuple(itertools.starmap(Correction, rows))
 
 
 def correction(db: Database, number: int) -> Correction:
     """Return the entry with this id, which must be there."""
-    row = db.execute(f"SELECT {COLUMNS}, {_MATCHES} FROM corrections c WHERE c.id = ?", [number]).fetchone()
+    row = db.execute(f"SELECT {JOURNAL_COLUMNS}, {_MATCHES} FROM corrections c WHERE c.id = ?", [number]).fetchone()
     return Correction(*row)
 
 
 def bans(db: Database) -> dict[str, Correction]:
     """Return why bots are banned, by name; a bot whose ban was lifted is missing."""
     rows = db.execute(
-        f"SELECT {COLUMNS}, {_MATCHES} FROM corrections c WHERE c.what = 'ban' AND c.id IN"
+        f"SELECT {JOURNAL_COLUMNS}, {_MATCHES} FROM corrections c WHERE c.what = 'ban' AND c.id IN"
         " (SELECT max(id) FROM corrections WHERE what IN ('ban', 'unban') GROUP BY subject)"
     )
     return {found.subject: found for found in itertools.starmap(Correction, rows)}

@@ -18,7 +18,7 @@ _LONGEST_PAUSE = 0.01
 """Seconds between two tries of a write that waits, at most."""
 
 
-class Taken(Exception):
+class LockTaken(Exception):
     """Error if another process has the lock; the message is its process id, or "unknown"."""
 
 
@@ -30,7 +30,7 @@ def for_the_run(path: Path) -> Iterator[None]:
         try:
             fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except BlockingIOError:
-            raise Taken(os.read(lock, 20).decode().partition("\n")[0] or "unknown") from None
+            raise LockTaken(os.read(lock, 20).decode().partition("\n")[0] or "unknown") from None
         os.truncate(lock, 0)
         os.write(lock, str(os.getpid()).encode())
         yield
@@ -99,7 +99,7 @@ def _wait_for(lock: int) -> None:
         pause = min(2 * pause, _LONGEST_PAUSE)
 
 
-def note(lock: int, stored: int) -> None:
+def note_holder(lock: int, stored: int) -> None:
     """Write into the lock file how much the database holds after a commit.
 
     SQLite does not notice a lost write-ahead log; with this number the loss shows when the database is opened next. The

@@ -15,13 +15,13 @@ from ladder.store.database import NotFound, write
 from ladder.store.journal import correction
 from ladder.store.records import Faults, FinishedMatch, Ladder, Match, MatchLine, Pace, SeatOutcome, VoidMatch
 from ladder.store.times import NewTimes, last_replay, store_times
-from ladder.store.watching import LOOKED_AT
+from ladder.store.watching import RECENT_RESULTS
 from ladder.trueskill_ratings import Rating
 
 if TYPE_CHECKING:
     from sqlite_utils import Database
 
-ATTEMPTS = 3
+START_ATTEMPTS = 3
 """Void attempts after which a match is unplayable."""
 _PACED = 200
 """Number of matches that say how long a bot thinks."""
@@ -87,8 +87,8 @@ def _record(db: Database, ladder: Ladder, result: FinishedMatch | VoidMatch, now
 
 def _void(db: Database, result: VoidMatch, voids: list[str]) -> None:
     text = canonical_json([*voids, result.reason])
-    status = "unplayable" if len(voids) + 1 >= ATTEMPTS else "scheduled"
-    values = [text, status, digest(result.id, text), result.id]
+    status = "unplayable" if len(voids) + 1 >= START_ATTEMPTS else "scheduled"
+    values = [text, status, record_digest(result.id, text), result.id]
     db.execute("UPDATE matches SET voids = ?, status = ?, digest = ? WHERE id = ?", values)
 
 
@@ -97,7 +97,7 @@ def _finish(
 ) -> None:
     seats = [(label, *_packed(outcome)) for label, outcome in zip(bots, result.seats, strict=True)]
     digests = sha256(result.choices).digest(), sha256(result.replay).digest()
-    whole = digest(result.id, voids, now, *digests, seats)
+    whole = record_digest(result.id, voids, now, *digests, seats)
     db.conn.execute(
         "UPDATE matches SET status = 'done', finished = ?, choices_digest = ?, replay_digest = ?, digest = ?"
         " WHERE id = ?",
@@ -108,7 +108,7 @@ def _finish(
     new.times.add(ladder.id, bots, result.times_ms)
 
 
-def digest(
+def record_digest(
     match_id: str,
     voids: str,
     finished: float | None = None,
@@ -168,9 +168,8 @@ def of_bot(db: Database, name: str, limit: int, game: str | None = None) -> tupl
     label = bots.find(db, name).label
     forfeited = _lines(db, "seats s", "s.forfeit IS NOT NULL", label, game, limit)
     rest = limit - len(forfeited)
-    newest = (
-        f"(SELECT match FROM replays ORDER BY rowid DESC LIMIT {LOOKED_AT}) r CROSS JOIN seats s ON s.match = r.match"
-    )
+    recent = f"(SELECT match FROM replays ORDER BY rowid DESC LIMIT {RECENT_RESULTS})"
+    newest = f"{recent} r CROSS JOIN seats s ON s.match = r.match"
     latest = _lines(db, newest, "s.forfeit IS NULL", label, game, rest)
     if len(latest) < rest:  # it plays rarely: all of its matches are looked at, which takes longer
         latest = _lines(db, "seats s", "s.forfeit IS NULL", label, game, rest)

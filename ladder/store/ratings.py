@@ -23,7 +23,7 @@ RATED_AT_ONCE = 1000
 """Matches rated in one transaction: other writers wait a second at most."""
 
 
-Progress: TypeAlias = Callable[[int, int], None]
+RatingProgress: TypeAlias = Callable[[int, int], None]
 """Callback for progress: how many matches are rated, of how many."""
 
 
@@ -51,7 +51,7 @@ class Placed(NamedTuple):
     forfeit: bool
 
 
-def apply(db: Database, ladder: Ladder, report: Progress = lambda _done, _most: None) -> int:
+def apply(db: Database, ladder: Ladder, report: RatingProgress = lambda _done, _most: None) -> int:
     """Rate, in schedule order, every match before the first that is still to be played; return how many.
 
     Each is rated exactly once, whatever order results arrive in and wherever a process stops: the ratings and the
@@ -137,7 +137,7 @@ def _apply_between(db: Database, ladder: Ladder, begin: int, end: int) -> None:
     if begin == 0:  # at the start, or after an unplayable match was played after all
         _forget(db, ladder)
     now, history = standings(db, ladder), list[tuple[str, int, str]]()
-    for seq, _, after in rated_matches(db, ladder, begin, end, now):
+    for seq, _, after in stored_ratings(db, ladder, begin, end, now):
         ratings = canonical_json({version: standing.rating for version, standing in after.items()})
         history.append((ladder.id, seq, ratings))
     db.conn.executemany("INSERT INTO history (ladder, seq, ratings) VALUES (?, ?, ?)", history)
@@ -146,7 +146,9 @@ def _apply_between(db: Database, ladder: Ladder, begin: int, end: int) -> None:
     note_arithmetic(db, ladder)
 
 
-def rated_matches(db: Database, ladder: Ladder, begin: int, end: int, now: dict[str, Standing]) -> Iterator[RatedMatch]:
+def stored_ratings(
+    db: Database, ladder: Ladder, begin: int, end: int, now: dict[str, Standing]
+) -> Iterator[RatedMatch]:
     """Yield what rating the matches from seq `begin` to before `end` gives; stores nothing, but updates `now`."""
     for seq, match, seats in _finished(db, ladder, begin, end):
         after = _rated(now, seats, ladder.draw_probability)

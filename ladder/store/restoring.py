@@ -18,7 +18,6 @@ from typing import TYPE_CHECKING, Any
 from ladder.store import locks
 from ladder.store.database import (
     StoreError,
-    alone,
     check_damage,
     check_origin,
     check_whole,
@@ -26,6 +25,7 @@ from ladder.store.database import (
     in_memory,
     migrate,
     one_line,
+    run_alone,
     schema_version,
 )
 from ladder.store.home import make_file
@@ -59,7 +59,7 @@ def open_copy(path: Path) -> Iterator[Database]:
     It is checked for damage, and for tables that only look like the arena's. Raises StoreError, also from the block if
     reading takes too long or a value is too long.
     """
-    with one_line(path), closing(connect(path, "mode=ro" + alone(path))) as db:
+    with one_line(path), closing(connect(path, "mode=ro" + run_alone(path))) as db:
         end = time.monotonic() + PATIENCE + path.stat().st_size / _SLOWEST
         db.conn.set_progress_handler(lambda: time.monotonic() > end, STEPS)
         db.conn.setlimit(sqlite3.SQLITE_LIMIT_LENGTH, _LONGEST_VALUE)
@@ -76,7 +76,7 @@ def open_copy(path: Path) -> Iterator[Database]:
             raise StoreError(f"{path} holds what no arena stores ({error}): choose another backup") from error
 
 
-def restore(old: Database, file: Path, report: Callable[[int, int], None]) -> None:
+def restore_database(old: Database, file: Path, report: Callable[[int, int], None]) -> None:
     """Copy the rows of `open_copy` into a new database, at a path that must not exist. Raises StoreError.
 
     `report` is called with how many tables are copied, of how many.

@@ -17,7 +17,7 @@ from itertools import combinations, groupby
 from operator import itemgetter
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias, TypeVar
 
-from ladder.statistics import Group, add, as_pair, taken
+from ladder.statistics import GroupResult, add_result, as_pair, taken
 from ladder.store.database import write
 from ladder.store.locks import let_others_in
 from ladder.store.records import Ladder
@@ -41,7 +41,7 @@ GATHERED = 200
 _ADDED_AT_ONCE = 10_000
 """Matches that one transaction adds at most, so that others who write do not wait long."""
 
-COLUMNS = {
+SUM_COLUMNS = {
     "seat_sums": ("version", "seat", "matches", "wins", "ties", "losses", "rank_sum", "halves"),
     "pair_sums": ("version", "opponent", "groups", "halves", "squares"),
     "triple_sums": ("version", "opponent", "other", "groups", "halves", "other_halves", "products"),
@@ -49,14 +49,14 @@ COLUMNS = {
 }
 """Columns of each table but the ladder, those of its key first."""
 
-Row: TypeAlias = tuple[Any, ...]
+SumRow: TypeAlias = tuple[Any, ...]
 Ranks: TypeAlias = tuple[int, ...]
 """Ranks of a match by seat."""
 Ratings: TypeAlias = Mapping[str, Sequence[float]]
 """The mu and sigma of each version of a match after it, by label."""
 
 
-class Placed(NamedTuple):
+class PlacedRow(NamedTuple):
     """A seat of a rated match."""
 
     version: str
@@ -115,7 +115,7 @@ def _gathered(db: Database, ladder: Ladder, begin: int, end: int) -> Sums:
     return sums
 
 
-def rated(db: Database, ladder: Ladder, begin: int, end: int) -> Iterator[tuple[int, list[Placed], Ratings]]:
+def rated(db: Database, ladder: Ladder, begin: int, end: int) -> Iterator[tuple[int, list[PlacedRow], Ratings]]:
     """Yield seq, seats and ratings of the rated matches from seq `begin` to before `end`."""
     rows = db.execute(
         "SELECT m.seq, h.ratings, s.version, s.rank, s.forfeit IS NOT NULL, s.score FROM matches m"
@@ -124,7 +124,7 @@ def rated(db: Database, ladder: Ladder, begin: int, end: int) -> Iterator[tuple[
         [ladder.id, begin, end],
     )
     for (seq, ratings), seats in groupby(rows, key=itemgetter(0, 1)):
-        yield seq, [Placed(*seat[2:]) for seat in seats], json.loads(ratings)
+        yield seq, [PlacedRow(*seat[2:]) for seat in seats], json.loads(ratings)
 
 
 class _Noted(NamedTuple):
@@ -150,12 +150,12 @@ class Sums:
 
     def __init__(self) -> None:
         self._seated: defaultdict[tuple[str, int, Ranks], int] = defaultdict(int)
-        self._groups: defaultdict[Group, int] = defaultdict(int)
+        self._groups: defaultdict[GroupResult, int] = defaultdict(int)
         self._notable: defaultdict[tuple[str, str], list[_Noted]] = defaultdict(list)
         self._number, self._rotations = -1, list[Ranks]()
         self._line_up: tuple[str, ...] = ()
 
-    def add(self, seq: int, seats: Sequence[Placed], ratings: Ratings) -> None:
+    def add(self, seq: int, seats: Sequence[PlacedRow], ratings: Ratings) -> None:
         """Add a rated match."""
         ranks = self.add_to_group(seq, seats, ratings)
         for number, seat in enumerate(seats):
@@ -173,7 +173,7 @@ class Sums:
                     self._note(seat.version, NARROW, _Noted(-gap, seq, best.version))
         self._add_upsets(seq, fair, ratings)
 
-    def add_to_group(self, seq: int, seats: Sequence[Placed], _: Ratings) -> Ranks:
+    def add_to_group(self, seq: int, seats: Sequence[PlacedRow], _: Ratings) -> Ranks:
         """Add a match to the others of its group alone, which counts once all of them are there; return its ranks."""
         ranks = tuple([seat.rank for seat in seats])
         number, rotation = divmod(seq, len(seats))  # groups have a match for each seat, in a row
@@ -186,7 +186,7 @@ class Sums:
             self._groups[self._line_up, tuple(self._rotations)] += 1
         return ranks
 
-    def _add_upsets(self, seq: int, seats: Sequence[Placed], ratings: Ratings) -> None:
+    def _add_upsets(self, seq: int, seats: Sequence[PlacedRow], ratings: Ratings) -> None:
         """Note the largest surprise of the match for each version, if it is one."""
         found: dict[tuple[str, str], _Noted] = {}
         for one, other in combinations(seats, 2):
@@ -211,7 +211,7 @@ class Sums:
         """Add these sums to the stored ones."""
         for table, sums in self._tables().items():
             if sums:
-                columns = COLUMNS[table]
+                columns = SUM_COLUMNS[table]
                 added = columns[len(next(iter(sums))) :]
                 updates = ", ".join(f"{column} = {column} + excluded.{column}" for column in added)
                 db.conn.executemany(
@@ -232,7 +232,7 @@ class Sums:
                 [(ladder_id, *key, *noted) for noted in best],
             )
 
-    def rows(self) -> Iterator[tuple[str, list[Row]]]:
+    def rows(self) -> Iterator[tuple[str, list[SumRow]]]:
         """Yield each table and the rows that it has if nothing but these sums is stored, without the ladder."""
         for table, sums in self._tables().items():
             yield table, sorted((*key, *values) for key, values in sums.items())
@@ -242,7 +242,7 @@ class Sums:
     def _tables(self) -> dict[str, Mapping[Any, list[int]]]:
         seats: defaultdict[tuple[str, int], list[int]] = defaultdict(lambda: [0] * 6)
         for (version, number, ranks), count in self._seated.items():
-            add(seats[version, number], _counted(ranks, number), count)
+            add_result(seats[version, number], _counted(ranks, number), count)
         pairs, triples = self.groups()
         return {"seat_sums": seats, "pair_sums": pairs, "triple_sums": triples}
 
@@ -253,19 +253,19 @@ class Sums:
         for group, count in self._groups.items():
             halves = taken(group)
             for pair, won in halves.items():
-                add(pairs[pair], (1, won, won * won), count)
+                add_result(pairs[pair], (1, won, won * won), count)
             for triple in _triples(group[0]):
                 one, other = (halves[as_pair(triple[0], opponent)[0]] for opponent in triple[1:])
-                add(triples[triple], (1, one, other, one * other), count)
+                add_result(triples[triple], (1, one, other, one * other), count)
         return GroupSums(pairs, triples)
 
 
-Key = TypeVar("Key")
+SumKey = TypeVar("SumKey")
 
 
-def added(sums: Mapping[Key, Sequence[int]], more: Mapping[Key, Sequence[int]]) -> dict[Key, Sequence[int]]:
+def added(sums: Mapping[SumKey, Sequence[int]], more: Mapping[SumKey, Sequence[int]]) -> dict[SumKey, Sequence[int]]:
     """Return the sums of both, by key."""
-    both: dict[Key, Sequence[int]] = dict(sums)
+    both: dict[SumKey, Sequence[int]] = dict(sums)
     for key, values in more.items():
         both[key] = [one + other for one, other in zip(both[key], values, strict=True)] if key in both else values
     return both
@@ -292,7 +292,7 @@ def _spread(sigma: float, sigma_: float) -> float:
     return math.sqrt(2 * BETA * BETA + sigma * sigma + sigma_ * sigma_)  # a power rounds otherwise elsewhere
 
 
-def stored_rows(db: Database, ladder_id: str, table: str) -> list[Row]:
+def stored_rows(db: Database, ladder_id: str, table: str) -> list[SumRow]:
     """Return the rows of a table, as `Sums.rows` has them."""
-    rows = db.execute(f"SELECT {', '.join(COLUMNS[table])} FROM {table} WHERE ladder = ?", [ladder_id])
+    rows = db.execute(f"SELECT {', '.join(SUM_COLUMNS[table])} FROM {table} WHERE ladder = ?", [ladder_id])
     return sorted(rows.fetchall())

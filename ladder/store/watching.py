@@ -18,13 +18,13 @@ from ladder.trueskill_ratings import NEW, Rating
 if TYPE_CHECKING:
     from sqlite_utils import Database
 
-LOOKED_AT = 2_000
+RECENT_RESULTS = 2_000
 """Matches, the newest ones, from which it is seen how fast a ladder goes, and which are the latest."""
-FEW = 10
+FEW_RESULTS = 10
 """Matches from which it is seen how fast a slow ladder goes."""
 _RECENT = 60.0
 """Seconds before the last result that say how fast a ladder goes, at most."""
-PAGE = 500
+LISTED_MATCHES = 500
 """Rows of the history that are read at once."""
 
 
@@ -74,9 +74,8 @@ def marks(db: Database) -> dict[str, str]:
 
 def latest_matches(db: Database, most: int) -> list[LatestMatch]:
     """Return the matches of all ladders that were finished last, if nothing of their group is left to play."""
-    newest = (
-        f"(SELECT match FROM replays ORDER BY rowid DESC LIMIT {LOOKED_AT}) r CROSS JOIN matches m ON m.id = r.match"
-    )
+    recent = f"(SELECT match FROM replays ORDER BY rowid DESC LIMIT {RECENT_RESULTS})"
+    newest = f"{recent} r CROSS JOIN matches m ON m.id = r.match"
     return _complete(db, newest, "m.status = 'done' AND", [], most)
 
 
@@ -116,13 +115,13 @@ def speed(db: Database, ladder: Ladder) -> float | None:
         for (moment,) in db.execute(
             "SELECT m.finished FROM (SELECT match FROM replays ORDER BY rowid DESC LIMIT ?) r"
             " CROSS JOIN matches m ON m.id = r.match WHERE m.ladder = ? AND m.finished IS NOT NULL",
-            [LOOKED_AT, ladder.id],
+            [RECENT_RESULTS, ladder.id],
         )
     ]
     last = max(finished, default=0.0)
     late = [moment for moment in finished if moment > last - _RECENT]
-    if len(late) < FEW:  # of a slow ladder more time is looked at
-        late = sorted(finished)[-FEW:]
+    if len(late) < FEW_RESULTS:  # of a slow ladder more time is looked at
+        late = sorted(finished)[-FEW_RESULTS:]
     first = min(late, default=last)
     return sum(moment > first for moment in late) / (last - first) if last > first else None
 
@@ -156,7 +155,7 @@ def ratings_before(db: Database, match_id: str, labels: Collection[str]) -> dict
     ladder, seq = db.execute("SELECT ladder, seq FROM matches WHERE id = ?", [match_id]).fetchone()
     found: dict[str, Rating] = {}
     while seq > 0 and len(found) < len({*labels}):
-        begin = max(0, seq - PAGE)
+        begin = max(0, seq - LISTED_MATCHES)
         rows = db.execute(
             "SELECT ratings FROM history WHERE ladder = ? AND seq >= ? AND seq < ? ORDER BY seq DESC",
             [ladder, begin, seq],

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from arena.bench.cases import Setting
+from arena.bench.cases import BenchSetting
 
 
 @pytest.fixture
@@ -23,6 +23,6 @@ def scratch(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]: 
 
 
 @pytest.fixture
-def setting(scratch: Path) -> Setting:
+def setting(scratch: Path) -> BenchSetting:
     """One worker, and as few matches as possible."""
-    return Setting(jobs=1, seconds=0.001, scratch=scratch)
+    return BenchSetting(jobs=1, seconds=0.001, scratch=scratch)

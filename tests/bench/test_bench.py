@@ -15,7 +15,7 @@ import psutil
 import pytest
 
 from arena.bench import bench_run
-from arena.bench.cases import Setting
+from arena.bench.cases import BenchSetting
 from arena.bench.figures import Part, Sample, Sampler
 from arena.bench.starts import first_frame
 from arena.v1 import referee_pb2 as pb
@@ -39,7 +39,7 @@ def test_every_part_measures_something(tmp_path: Path, scratch: Path) -> None:
     assert ran.code == 0, ran.err
     found = json.loads(ran.out)
     figures = found["figures"]
-    assert set(figures) == set(bench_run.KINDS)
+    assert set(figures) == set(bench_run.BENCH_KINDS)
     for cases in figures.values():
         assert all(0 <= spread["min"] <= spread["max"] for case in cases.values() for spread in case.values())
     rates = {kind: cases[CASE].get("decisions_per_s") for kind, cases in figures.items() if CASE in cases}
@@ -52,9 +52,9 @@ def test_every_part_measures_something(tmp_path: Path, scratch: Path) -> None:
     assert [*scratch.iterdir(), *tmp_path.iterdir()] == []
 
 
-def test_every_kind_has_parts_and_no_part_another_kind(setting: Setting) -> None:
+def test_every_kind_has_parts_and_no_part_another_kind(setting: BenchSetting) -> None:
     """The list of kinds is what the message of a wrong `--only` shows."""
-    assert {part.kind for part in bench_run.parts(setting)} == set(bench_run.KINDS)
+    assert {part.kind for part in bench_run.parts(setting)} == set(bench_run.BENCH_KINDS)
 
 
 def test_parts_are_sampled_in_turn() -> None:
@@ -78,10 +78,10 @@ def test_parts_are_sampled_in_turn() -> None:
     assert order == ["open a", "open b", "a", "b", "a", "b"]
 
 
-def test_what_takes_minutes_is_measured_only_where_it_is_named(setting: Setting) -> None:
+def test_what_takes_minutes_is_measured_only_where_it_is_named(setting: BenchSetting) -> None:
     """The whole of it is to take less than two."""
-    assert not any(part.kind in ("scale", "intake") for part in bench_run.chosen([], setting))
-    assert {part.kind for part in bench_run.chosen(["scale"], setting)} == {"scale"}
+    assert not any(part.kind in ("scale", "intake") for part in bench_run.chosen_parts([], setting))
+    assert {part.kind for part in bench_run.chosen_parts(["scale"], setting)} == {"scale"}
 
 
 def test_an_unknown_part_is_wrong_usage() -> None:

@@ -11,12 +11,12 @@ import pytest
 
 from arena import games
 from arena.bench import real_ladders, tape
-from arena.bench.cases import Case, Setting
+from arena.bench.cases import BenchSetting, Case
 from arena.bench.recorder import Uniform
 from arena.bench.tape import Tape
 from arena.games import KeyedDice, commitment
 from arena.referee.limits import Limits
-from arena.referee.match import Match, Outcome
+from arena.referee.match import Match, MatchOutcome
 from arena.v1 import referee_pb2 as pb
 from arena_bot.table import Table
 from ladder import store
@@ -54,7 +54,7 @@ def heard(own: Tape) -> tuple[dict[SeatOf, list[int]], dict[SeatOf, pb.MatchEnd]
     return choices, ends
 
 
-def replayed(seed: bytes, choices: Mapping[SeatOf, Sequence[int]]) -> Outcome:
+def replayed(seed: bytes, choices: Mapping[SeatOf, Sequence[int]]) -> MatchOutcome:
     """How a match ends by the rules."""
     match = Match(BIRTH, 2, BIRTH.options({}), KeyedDice(seed))
     left = [iter(choices[commitment(seed), seat]) for seat in range(2)]
@@ -65,13 +65,13 @@ def replayed(seed: bytes, choices: Mapping[SeatOf, Sequence[int]]) -> Outcome:
 
 
 @pytest.mark.long
-def test_a_tape_is_what_a_ladder_sent(setting: Setting, tmp_path: Path) -> None:
+def test_a_tape_is_what_a_ladder_sent(setting: BenchSetting, tmp_path: Path) -> None:
     """Answers to it, given by the same bot, are matches of the schedule and end as the tape says they ended."""
-    since = real_ladders.record(setting, Case("birth", 2), 64, tmp_path)
+    since = real_ladders.record_ladder(setting, Case("birth", 2), 64, tmp_path)
     choices, ends, seats = dict[SeatOf, list[int]](), dict[SeatOf, pb.MatchEnd](), 0
     (paths,) = tape.tapes(tmp_path).values()
     for path in paths:
-        own_choices, own_ends = heard(tape.read(path, since))
+        own_choices, own_ends = heard(tape.read_tape(path, since))
         choices, ends, seats = choices | own_choices, ends | own_ends, seats + len(own_ends)
     for seed in seeds(rounds=seats // 4):
         outcome = replayed(seed, choices)
@@ -81,7 +81,7 @@ def test_a_tape_is_what_a_ladder_sent(setting: Setting, tmp_path: Path) -> None:
 
 def entry(time: float, message: pb.PlayResponse) -> bytes:
     file = io.BytesIO()
-    tape.add(file, time, message.SerializeToString())
+    tape.add_frame(file, time, message.SerializeToString())
     return file.getvalue()
 
 
@@ -101,7 +101,7 @@ def test_a_tape_begins_with_a_match_and_ends_before_goodbye(tmp_path: Path) -> N
     goodbye = frame(goodbye=pb.Goodbye())
     kept = [entry(2.0, each) for each in (END, BEGIN, ASK, END, goodbye)]
     (tmp_path / "1-2").write_bytes(entry(1.0, BEGIN) + b"".join(kept))
-    own = tape.read(tmp_path / "1-2", since=1.5)
+    own = tape.read_tape(tmp_path / "1-2", since=1.5)
     assert [each.data for each in own.frames] == [each.SerializeToString() for each in (BEGIN, ASK, END)]
     assert (own.decisions, own.full_frames) == (2, 1)
 
@@ -110,4 +110,4 @@ def test_a_tape_that_was_cut_short_is_refused(tmp_path: Path) -> None:
     """Played again, it would have matches begin that are still in play."""
     (tmp_path / "1-2").write_bytes(entry(1.0, BEGIN) + entry(1.0, ASK))
     with pytest.raises(ValueError, match="1 matches do not end"):
-        tape.read(tmp_path / "1-2", since=0.0)
+        tape.read_tape(tmp_path / "1-2", since=0.0)

@@ -18,7 +18,7 @@ from arena.check.examined import Examined, examined
 from arena.games import game
 from arena.referee import frames
 from arena.referee.limits import Limits
-from arena.replay.questions import Setup, Sitting
+from arena.replay.questions import QuestionSitting, Setup
 from arena.sandbox import Grade, probe
 from arena.submission.templates import templates
 from arena.v1 import referee_pb2 as pb
@@ -42,7 +42,7 @@ MATCHES = 12
 """Of every game and number of players."""
 
 
-def sittings(games: Sequence[str]) -> list[Sitting]:
+def sittings(games: Sequence[str]) -> list[QuestionSitting]:
     """Matches of all these games and numbers of players, in every seat, numbered from 1."""
     setups = [
         Setup(name, players, game(name).options({}), bytes([place] * 32))
@@ -50,7 +50,7 @@ def sittings(games: Sequence[str]) -> list[Sitting]:
         for players in game(name).seats
         for place in range(MATCHES)
     ]
-    return [Sitting(setup, number, number % setup.players, LIMITS) for number, setup in enumerate(setups, 1)]
+    return [QuestionSitting(setup, number, number % setup.players, LIMITS) for number, setup in enumerate(setups, 1)]
 
 
 async def answers(home: Home, language: str, games: Sequence[str]) -> list[list[tuple[int, int, int]]]:
@@ -142,7 +142,7 @@ async def lucky(bot: Examined, seeds: dict[int, bytes]) -> list[int]:
         ]
         bot.say(pb.PlayResponse(decisions=asked).SerializeToString())
         said += [choice.action for choice in (await bot.hear(PATIENCE)).choices]
-    bot.say(*[frames.end(frames.match(match), None) for match in seeds])
+    bot.say(*[frames.end(frames.match_frame(match), None) for match in seeds])
     return said
 
 

@@ -14,13 +14,13 @@ import pytest
 from arena import games, submission
 from arena.check import Unjudged, probes
 from arena.check.advice import advise
-from arena.check.bot_check import Checked, Report, check
-from arena.check.extent import FULL, QUICK, SUBMISSION, Course, Extent
+from arena.check.bot_check import Checked, CheckReporter, check_bot
+from arena.check.extent import FULL_CHECK, QUICK_CHECK, SUBMISSION, Course, Extent
 from arena.check.probes import PROBES
-from arena.check.trials import Trial, forecast, times, trials
+from arena.check.trials import Trial, busy_machine, times, trials
 from arena.referee.limits import Limits
-from arena.referee.match import Forfeit, Outcome, Void, VoidReason
-from arena.replay.questions import Setup, Sitting
+from arena.referee.match import Forfeit, MatchOutcome, Void, VoidReason
+from arena.replay.questions import QuestionSitting, Setup
 from arena.sandbox import UNCONFINED
 from arena.worker import control
 from arena.worker.jobs import Played, SeatRecord, Task
@@ -89,11 +89,11 @@ def checked(
     plays: Sequence[str] = ("birth",),
     limits: Limits = USUAL,
     extent: Extent = SUBMISSION,
-    report: Report = lambda *_: None,
+    report: CheckReporter = lambda *_: None,
 ) -> Checked:
     (folder / "mine.py").write_text(program)
-    program_there = submission.read(folder / "mine.py", plays=plays)
-    return check(program_there, limits, UNCONFINED, report, extent)
+    program_there = submission.read_program(folder / "mine.py", plays=plays)
+    return check_bot(program_there, limits, UNCONFINED, report, extent)
 
 
 def test_an_honest_bot_comes_through(tmp_path: Path) -> None:
@@ -129,16 +129,16 @@ def test_a_check_that_is_stopped_says_how_far_it_came(name: str, steps: int, fou
         if done == steps:
             raise KeyboardInterrupt
 
-    program = submission.read(tmp_path / "mine.py", plays=["birth"])
+    program = submission.read_program(tmp_path / "mine.py", plays=["birth"])
     with pytest.raises(KeyboardInterrupt, match=rf"^stopped after {steps} of \d+ steps: {found}$"):
-        check(program, USUAL, UNCONFINED, stop, SUBMISSION)
+        check_bot(program, USUAL, UNCONFINED, stop, SUBMISSION)
 
 
 @pytest.mark.long
 def test_a_bot_that_waits_for_nobody_fails_the_late_question(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Others may think for long; a bot that gives up meanwhile loses."""
     monkeypatch.setattr(probes, "PAUSE", 8.0)
-    (failed,) = checked(tmp_path, IMPATIENT, extent=FULL).failed
+    (failed,) = checked(tmp_path, IMPATIENT, extent=FULL_CHECK).failed
     assert failed.name == "late question"
 
 
@@ -224,14 +224,14 @@ def untried(found: Checked) -> dict[str, str]:
 
 def test_a_quick_check_plays_one_match_of_each_game(tmp_path: Path) -> None:
     """Enough to say that the bot runs; what it leaves out is named."""
-    found = checked(tmp_path, HONEST, plays=["birth", "buttons"], extent=QUICK)
+    found = checked(tmp_path, HONEST, plays=["birth", "buttons"], extent=QUICK_CHECK)
     assert (found.failed, found.forecast and found.forecast.matches) == ([], 2)
     assert found.matches == {"play birth": 1, "play buttons": 1}
     assert [finding.name for finding in found.findings][:3] == ["start", "play birth", "play buttons"]
     assert untried(found).keys() == {"birth with 3 players", "buttons with 2, 3 players", "late question"}
 
 
-def course(*times: float, plays: Sequence[str] = ("birth", "buttons"), extent: Extent = FULL) -> Course:
+def course(*times: float, plays: Sequence[str] = ("birth", "buttons"), extent: Extent = FULL_CHECK) -> Course:
     """What is left of a check when its first match took these times."""
     entrant = submission.built_ins()["random"].entrant()
     made = Course([trial for name in plays for trial in trials(entrant, name, USUAL)], extent)
@@ -419,14 +419,14 @@ def test_advice_is_by_cause(
     for name, line in lines.items():
         (tmp_path / name).write_text(f"{line}\n")
         (tmp_path / name).chmod(0o644 if name == "bot" else 0o755)
-    program = submission.read(tmp_path, name="mine")
+    program = submission.read_program(tmp_path, name="mine")
     assert re.match(advice, advise(program, "birth", reason, detail, output))
 
 
 def test_a_file_that_needs_another_is_told_to_become_a_folder(tmp_path: Path) -> None:
     """With what its bot.toml has to say; and lines are spoken with an option, since there is no bot.toml."""
     (tmp_path / "lone.py").write_text("import helper")
-    program = submission.read(tmp_path / "lone.py")
+    program = submission.read_program(tmp_path / "lone.py")
     printed = ["ModuleNotFoundError: No module named 'helper'"]
     told = advise(program, "birth", Forfeit.START, "the process exited with code 1", printed)
     assert told.startswith("helper was not handed in with lone.py: put lone.py and its files into a folder")
@@ -442,7 +442,7 @@ def result(trial: Trial, *seconds: float) -> Played:
     """A match in which the bot took these times, whatever it did."""
     seats = [SeatRecord(())] * trial.players
     seats[trial.seat] = SeatRecord(seconds)
-    return Played(trial.task.id, Outcome((0,) * trial.players, (0,) * trial.players), None, (), tuple(seats))
+    return Played(trial.task.id, MatchOutcome((0,) * trial.players, (0,) * trial.players), None, (), tuple(seats))
 
 
 @pytest.mark.parametrize(
@@ -453,7 +453,7 @@ def test_the_forecast_is_the_clock_at_three_times_the_times(seconds: list[float]
     """Ten limits for the first decision, one for each other, and the bank for what is over."""
     entrant = submission.built_ins()["random"].entrant()
     first, *_ = trials(entrant, "birth", LIMITS)
-    found = forecast([(first, result(first, *seconds))])
+    found = busy_machine([(first, result(first, *seconds))])
     assert (found.matches, found.lost, found.longest) == (1, lost, max(seconds))
 
 
@@ -482,7 +482,7 @@ def test_a_sitting_asks_its_seat_only_and_comes_to_an_end() -> None:
     """Everybody else's choices are made by luck."""
     for name in games.names():
         game = games.game(name)
-        sitting = Sitting(Setup(name, game.seats[-1], game.options({}), bytes(32)), 1, 1, Limits())
+        sitting = QuestionSitting(Setup(name, game.seats[-1], game.options({}), bytes(32)), 1, 1, Limits())
         while (asked := sitting.asked) is not None:
             assert asked.seat == 1
             assert sitting.question

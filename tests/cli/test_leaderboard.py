@@ -18,10 +18,10 @@ from arena.cli.evidence_tables import cross_picture, seat_picture
 from arena.cli.output import draw
 from arena.referee.limits import Limits
 from arena.reports import front_report, words
-from arena.reports.leaderboard_report import Estimate, head_to_head, leaderboard
-from arena.reports.words import pace, percent, unusual
+from arena.reports.leaderboard_report import EstimateColumns, head_to_head, leaderboard_of
+from arena.reports.words import pace_text, percent, unusual
 from ladder import store
-from ladder.statistics import Evidence, Group
+from ladder.statistics import Evidence, GroupResult
 from tests.cli.commands import ARENA, PATIENCE, environment, typed
 from tests.cli.conftest import make_home
 from tests.tournament import playing
@@ -153,7 +153,7 @@ def test_who_leads_provisionally_leads_everywhere(cwd: Path) -> None:
     make_home(cwd / ".arena", rated=False)
     with store.open_read(cwd / ".arena") as db:
         (ladder,) = store.ladders.all(db)
-        first = leaderboard(db, ladder, games.game("birth")).provisional[0]
+        first = leaderboard_of(db, ladder, games.game("birth")).provisional[0]
         (listed,) = front_report.front(db, running=False).ladders
     assert listed.leader is not None
     assert (listed.leader.bot, listed.leader.rating) == (first.bot, first.rating)
@@ -172,8 +172,8 @@ def test_what_is_left_is_what_the_run_was_given(cwd: Path, monkeypatch: pytest.M
         def left(run: store.watching.CurrentRun | None) -> tuple[int, str]:
             if run is not None:
                 store.watching.announce(home, run)
-            now = front_report.progress(db, ladder, running=True)
-            return now.to_play, pace(now)
+            now = front_report.ladder_progress(db, ladder, running=True)
+            return now.to_play, pace_text(now)
 
         assert left(None) == (1200, "2.0/s, about 10 min left")
         assert left(store.watching.CurrentRun(ladder.id, until=1097.0)) == (194, "2.0/s, about 97 s left")
@@ -253,7 +253,7 @@ def test_the_cross_table_of_six_fits_a_terminal(
     """With every digit of it: each share and its count are there for either side of all 15 pairs."""
     use_terminal(monkeypatch, 80)
     bots = [f"cautious@{number}" for number in range(6)]
-    won: dict[Group, int] = {
+    won: dict[GroupResult, int] = {
         (pair, (ranks, ranks[::-1])): count
         for pair in combinations(bots, 2)
         for ranks, count in (((0, 1), 930), ((1, 0), 304))
@@ -274,7 +274,7 @@ def test_the_cross_table_of_forty_goes_on_below(
     """In as many tables as the width takes, with a line for each bot in each: no row is broken into several."""
     use_terminal(monkeypatch, 100)
     bots = [f"student{number}@1" for number in range(40)]
-    won: dict[Group, int] = {(pair, ((0, 1), (1, 0))): 9 for pair in combinations(bots, 2)}
+    won: dict[GroupResult, int] = {(pair, ((0, 1), (1, 0))): 9 for pair in combinations(bots, 2)}
     evidence = Evidence(won)
     for picture in cross_picture(head_to_head(evidence, bots), {bot: bot for bot in bots}, evidence.places(bots)):
         draw(picture)
@@ -326,13 +326,18 @@ def test_a_narrow_terminal_has_fewer_columns_but_cuts_nothing(width: int, monkey
 def test_an_interval_stays_between_none_and_all() -> None:
     """What cannot be is not shown, and neither is what says nothing."""
     known = ((0.5, 0.4, 0.6), (1.0, 0.964, 1.0), (0.998, 0.995, 1.0), (0.744, 0.0, 1.0))
-    assert percent(Estimate(0.05, -0.004, 0.11, 9)) == "5.0 (0–11)"
-    assert [percent(Estimate(*each, 9)) for each in known] == ["50.0±10.0", "100.0 (96–100)", "99.8 (99.5–100.0)", "–"]
+    assert percent(EstimateColumns(0.05, -0.004, 0.11, 9)) == "5.0 (0–11)"
+    assert [percent(EstimateColumns(*each, 9)) for each in known] == [
+        "50.0±10.0",
+        "100.0 (96–100)",
+        "99.8 (99.5–100.0)",
+        "–",
+    ]
 
 
 def test_an_opponent_met_once_does_not_blur_the_points() -> None:
     """A new bot's first group would count as much as hundreds with another."""
-    alone: dict[Group, int] = {(("a", "b"), ((0, 1), ranks)): 50 for ranks in ((0, 1), (1, 0))}
+    alone: dict[GroupResult, int] = {(("a", "b"), ((0, 1), ranks)): 50 for ranks in ((0, 1), (1, 0))}
     with_new = alone | {(("a", "c"), ((1, 0), (0, 1))): 1}
     alike = [Evidence(groups).score("a") for groups in (alone, with_new)]
     assert None not in alike
@@ -400,8 +405,8 @@ def test_of_many_bots_without_a_match_some_are_named() -> None:
     """A class may have two hundred."""
     bots = [f"b{number}@1" for number in range(12)]
     named = ", ".join(bots[:10])
-    assert words.waiting(12, bots, more=False) == f"12 bots have no rated match yet: {named} and 2 others"
-    assert words.waiting(1, (), more=True) == "1 more bot has no rated match yet"
+    assert words.waiting_text(12, bots, more=False) == f"12 bots have no rated match yet: {named} and 2 others"
+    assert words.waiting_text(1, (), more=True) == "1 more bot has no rated match yet"
 
 
 @pytest.mark.parametrize(

@@ -12,7 +12,7 @@ import pytest
 from arena.cli import output
 from arena.cli.compare import percentages
 from arena.reports import words
-from arena.reports.leaderboard_report import Estimate
+from arena.reports.leaderboard_report import EstimateColumns
 from arena.reports.words import percent
 from arena.site import rendering
 from tests.cli.commands import typed
@@ -175,7 +175,7 @@ def test_nothing_is_minus_zero() -> None:
     written = [path for path in files if signed.search(path.read_text())]
     assert written == []
     assert percentages(-0.01, -0.02, 0.02, equal=50) == "0.0 % (0.0 to 0.0)"
-    assert percent(Estimate(mean=-1e-9, low=-0.01, high=0.01, groups=9)) == "0.0±1.0"
+    assert percent(EstimateColumns(mean=-1e-9, low=-0.01, high=0.01, groups=9)) == "0.0±1.0"
     assert rendering.formatted("%+.2f to %.1f, %s", -0.001, -0.04, "-0.5") == "+0.00 to +0.0, -0.5"
     assert rendering.formatted("%.2f", -0.001) == "0.00"
     assert rendering.formatted("%.2f", -0.01) == "-0.01"

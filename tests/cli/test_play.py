@@ -23,7 +23,7 @@ import pytest
 
 from arena import games
 from arena.cli import rulebook
-from arena.cli.person import HELP, chosen, paint
+from arena.cli.person import HELP, chosen_action, paint
 from arena.games import names as game_names
 from arena.games.rules import Mark
 from arena.site.tables import FAILED
@@ -57,7 +57,7 @@ ROLLS = ["roll", "quit", "place 1,1", "place 1,2"]
 )
 def test_an_answer_is_a_number_a_name_or_its_beginning(answer: str, names: Sequence[str], meant: list[str]) -> None:
     """A whole name is meant even if others begin with it; Enter alone only where there is one choice."""
-    assert chosen(answer, names) == meant
+    assert chosen_action(answer, names) == meant
 
 
 def played(cwd: Path, *words: str, answers: str) -> tuple[int, str, str]:
@@ -375,7 +375,7 @@ def test_a_picture_cannot_move_the_cursor(capsys: pytest.CaptureFixture[str]) ->
 @pytest.mark.parametrize("name", game_names())
 def test_the_rules_are_told_where_they_are_needed(name: str) -> None:
     """From the page of the games, without its pictures and what only authors of bots need."""
-    told = rulebook.rules(games.game(name))
+    told = rulebook.rules_text(games.game(name))
     assert "The end" in told
     assert "![" not in told
     assert "| action |" not in told
@@ -384,7 +384,7 @@ def test_the_rules_are_told_where_they_are_needed(name: str) -> None:
 
 def test_the_rules_name_cells_as_people_type_them() -> None:
     """How their numbers are computed is for authors of bots."""
-    told = rulebook.rules(games.game("buttons"))
+    told = rulebook.rules_text(games.game("buttons"))
     assert told.endswith("`place 3,2` is the second cell of the third row.")
     assert "(row − 1)" not in told
     assert games.game("buttons").action_name(6 * (3 - 1) + (2 - 1)) == "place 3,2"
@@ -392,8 +392,8 @@ def test_the_rules_name_cells_as_people_type_them() -> None:
 
 def test_where_there_is_no_documentation_the_rules_are_those_of_the_code(monkeypatch: pytest.MonkeyPatch) -> None:
     """An arena that was installed has no pages; so it is with a game of another package."""
-    monkeypatch.setattr(rulebook, "PAGE", Path("nowhere"))
-    assert rulebook.rules(games.game("birth")).startswith("BIRTH by Takashi Sakaue")
+    monkeypatch.setattr(rulebook, "GAMES_PAGE", Path("nowhere"))
+    assert rulebook.rules_text(games.game("birth")).startswith("BIRTH by Takashi Sakaue")
 
 
 def test_a_question_mark_shows_the_rules_in_a_terminal(tmp_path: Path) -> None:

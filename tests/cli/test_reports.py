@@ -18,14 +18,14 @@ from arena.reports.bot_card import BotCard
 from arena.reports.bots_report import Bots, BuiltInCard, NewBot
 from arena.reports.check_report import Check, Submission, Submissions
 from arena.reports.compare_report import Comparison
-from arena.reports.corrections_report import Corrected, Correction, Log
+from arena.reports.corrections_report import Corrected, CorrectionLine, CorrectionsLog
 from arena.reports.debug_report import Debug
 from arena.reports.games_report import Games
 from arena.reports.leaderboard_report import LadderRun, Leaderboard, NoLeaderboard
-from arena.reports.machine_report import Cluster, Doctor, Selftest
+from arena.reports.machine_report import ClusterState, Doctor, Selftest
 from arena.reports.match_card import MatchCard
 from arena.reports.match_log_report import MatchLog
-from arena.reports.match_report import Matches
+from arena.reports.match_report import UnratedMatches
 from arena.reports.publish_report import Published
 from arena.reports.verify_report import Verified
 from ladder import store
@@ -39,22 +39,22 @@ REPORTS: dict[str, type[Report] | None] = {
     "leaderboard": Leaderboard,
     "ladder": LadderRun,
     "compare": Comparison,
-    "match": Matches,
+    "match": UnratedMatches,
     "show BOT": BotCard,
     "show MATCH": MatchCard,
     "show MATCH --log SEAT": MatchLog,
     "replay MATCH": None,  # a document of its own, which is kept: docs/replays.md
     "annul MATCH": Corrected,
     "ban BOT": Corrected,
-    "rename BOT": Correction,
-    "log": Log,
+    "rename BOT": CorrectionLine,
+    "log": CorrectionsLog,
     "submit BOT": Submission,
     "submit BOT BOT": Submissions,
     "check BOT": Check,
     "debug MATCH BOT": Debug,
     "verify": Verified,
     "doctor": Doctor,
-    "doctor --cluster ADDRESS": Cluster,
+    "doctor --cluster ADDRESS": ClusterState,
     "publish DIR": Published,
     "selftest": Selftest,
     "bench": Bench,
@@ -115,8 +115,8 @@ def test_the_page_names_every_field_and_no_other(command: str) -> None:
         (["leaderboard", "--game", "buttons"], NoLeaderboard),
         (["annul", "ann", "--why", "it cheated"], Corrected),
         (["ban", "ann", "--why", "it cheated"], Corrected),
-        (["rename", "ann", "Annie"], Correction),
-        (["log"], Log),
+        (["rename", "ann", "Annie"], CorrectionLine),
+        (["log"], CorrectionsLog),
         (["show", "ann"], BotCard),
         (["show", "greedy"], BuiltInCard),
         (["doctor"], Doctor),
@@ -132,7 +132,7 @@ def test_json_is_the_report(words: list[str], report: type[Report]) -> None:
 @pytest.mark.parametrize(
     ("words", "report"),
     [
-        (["match", "random", "greedy", "--game", "birth", "-n", "2"], Matches),
+        (["match", "random", "greedy", "--game", "birth", "-n", "2"], UnratedMatches),
         (["ladder", "--game", "birth", "--bots", "random,greedy", "--rounds", "1", "-j", "1"], LadderRun),
         (["verify", "-j", "1"], Verified),
     ],

@@ -61,7 +61,7 @@ def test_others_are_answered_while_many_connections_send_nothing(home: Path) -> 
                 silent.enter_context(socket.create_connection((where.hostname, where.port), PATIENCE))
             begun = time.monotonic()
             assert b"ann@1" in urllib.request.urlopen(address, timeout=PATIENCE).read()
-            assert time.monotonic() - begun < connections.PATIENCE / 2
+            assert time.monotonic() - begun < connections.REQUEST_PATIENCE / 2
         served.send_signal(signal.SIGINT)
         *lacks, end = served.stderr.read().splitlines()
         assert end == "the site has ended"

@@ -15,11 +15,11 @@ from arena.bench import simulated_hosts
 from arena.cluster import coordinator, endpoint
 from arena.cluster.coordinator import ClusterHosts
 from arena.cluster.engine import Function, Place
-from arena.cluster.messages import Heard
+from arena.cluster.messages import HostNews
 from arena.referee.limits import Limits
 from arena.referee.match import Void, VoidReason
 from arena.sandbox import UNCONFINED
-from arena.worker.jobs import Command, Delivery, Entrant, Played, Task
+from arena.worker.jobs import Delivery, Entrant, Played, StartCommand, Task
 from tests.cluster.grid import until
 
 PATIENCE = 20.0
@@ -51,11 +51,11 @@ class OneHost:
         return {"address": Place("one", 4)}
 
     async def call(self, _address: str, function: Function, session: str, request: bytes) -> bytes:
-        if function is endpoint.join:
+        if function is endpoint.join_cluster:
             self.joined += 1
-            return await simulated_hosts.join(session, request)
+            return await simulated_hosts.join_hosts(session, request)
         if function is endpoint.ask and self.joined > self._ends:
-            return await simulated_hosts.ask(session, request)
+            return await simulated_hosts.ask_hosts(session, request)
         return endpoint.GONE
 
     async def close(self) -> None:
@@ -95,10 +95,10 @@ class Startless:
 
     async def call(self, address: str, function: Function, session: str, request: bytes) -> bytes:
         answer = await function(session, request)
-        if address == "good" or function is not simulated_hosts.ask or answer == endpoint.GONE:
+        if address == "good" or function is not simulated_hosts.ask_hosts or answer == endpoint.GONE:
             return answer
         heard = pickle.loads(answer)
-        if isinstance(heard, Heard):
+        if isinstance(heard, HostNews):
             said = [(number, startless(each)) for number, each in heard.deliveries if isinstance(each, Delivery)]
             heard = heard._replace(deliveries=tuple(said))
         return pickle.dumps(heard)
@@ -126,7 +126,7 @@ def test_a_host_on_which_nothing_starts_is_left_out_where_there_are_others(
         for host in hosts.present():
             worker = host.start()
             for number in range(coordinator.STARTLESS):
-                worker.send(Command((task._replace(id=str(number)),)))
+                worker.send(StartCommand((task._replace(id=str(number)),)))
                 until(partial(getattr, worker, "has_news"), "delivery")
                 if not worker.is_lost:
                     worker.receive()

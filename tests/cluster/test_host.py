@@ -16,19 +16,31 @@ import pytest
 
 from arena.cluster import endpoint
 from arena.cluster.host import GATHERING
-from arena.cluster.messages import Card, Ended, Entry, Hear, Heard, Join, Order, Parcel, Request, Tell, Terms
-from arena.sandbox import MOST, Grade
-from arena.worker.jobs import Command, Delivery
+from arena.cluster.messages import (
+    Card,
+    Ended,
+    Hear,
+    HostNews,
+    HostOrder,
+    HostRequest,
+    Join,
+    Parcel,
+    ProgramFile,
+    Tell,
+    Terms,
+)
+from arena.sandbox import STRONGEST, Grade
+from arena.worker.jobs import Delivery, StartCommand
 from tests.cluster.grid import command
 
 RUN = "a run"
 SESSION = f"{RUN}/1"
-JOIN = Join(Terms(RUN, Grade.D, MOST, None, logs=False), 1)
+JOIN = Join(Terms(RUN, Grade.D, STRONGEST, None, logs=False), 1)
 
 
-async def ask(request: Request) -> Any:
+async def ask(request: HostRequest) -> Any:
     """The answer to a request."""
-    function = endpoint.join if isinstance(request, Join) else endpoint.ask
+    function = endpoint.join_cluster if isinstance(request, Join) else endpoint.ask
     answer = await asyncio.wait_for(function(SESSION, pickle.dumps(request)), 60)
     return None if answer == endpoint.GONE else pickle.loads(answer)
 
@@ -50,11 +62,11 @@ async def card(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> AsyncIterator
     await endpoint.leave(SESSION, b"")
 
 
-async def heard(after: int = 0) -> Heard:
+async def heard(after: int = 0) -> HostNews:
     """What comes of workers, once something has."""
     while True:
         said = await ask(Hear(after, 1.0))
-        assert isinstance(said, Heard)
+        assert isinstance(said, HostNews)
         if said.deliveries or said.refusal:
             return said
 
@@ -62,29 +74,31 @@ async def heard(after: int = 0) -> Heard:
 @pytest.mark.usefixtures("card")
 async def test_a_worker_takes_orders_and_gives_deliveries() -> None:
     """What was heard is not told again; what was not is, however often it is asked for."""
-    assert await ask(Tell(1, [Order(0, Command(rest=True))])) is None
+    assert await ask(Tell(1, [HostOrder(0, StartCommand(rest=True))])) is None
     first = await heard()
     ((worker, delivery),) = first.deliveries
     assert worker == 0
     assert isinstance(delivery, Delivery)
     assert delivery.rested
     assert (await heard()).deliveries == first.deliveries
-    await ask(Tell(1, [Order(0, Command(rest=True)), Order(0, Command(rest=True))]))  # the first of them came before
+    await ask(
+        Tell(1, [HostOrder(0, StartCommand(rest=True)), HostOrder(0, StartCommand(rest=True))])
+    )  # the first of them came before
     again = await heard(after=1)
     assert (again.first, len(again.deliveries)) == (2, 1)
-    await ask(Tell(3, [Order(0, None)]))
+    await ask(Tell(3, [HostOrder(0, None)]))
     assert isinstance((await heard(after=2)).deliveries[-1][1], Delivery)
 
 
 @pytest.mark.usefixtures("card")
 async def test_large_orders_come_whole_beside_other_requests() -> None:
     """A frame that is written in pieces is not mixed with another one."""
-    program = Parcel("digest", (Entry("bot", "file", bytes(300_000)),))
+    program = Parcel("digest", (ProgramFile("bot", "file", bytes(300_000)),))
     large = pickle.dumps(Tell(-5, [program]))  # an order from before: it changes nothing
 
     async def hear() -> None:
         for _ in range(200):
-            assert isinstance(await ask(Hear(0, 0.005)), Heard)
+            assert isinstance(await ask(Hear(0, 0.005)), HostNews)
 
     hearing = asyncio.create_task(hear())
     while not hearing.done():
@@ -95,13 +109,13 @@ async def test_large_orders_come_whole_beside_other_requests() -> None:
 @pytest.mark.usefixtures("card")
 async def test_an_order_that_comes_after_a_worker_has_died_starts_nobody() -> None:
     """Nobody would ever tell that one to end its bots."""
-    await ask(Tell(1, [Order(0, Command(rest=True))]))
+    await ask(Tell(1, [HostOrder(0, StartCommand(rest=True))]))
     await heard()
     (worker,) = workers()
     worker.kill()
     told = await heard(after=1)
     assert told.deliveries == ((0, Ended("was killed by SIGKILL")),)
-    await ask(Tell(2, [Order(0, Command(spare=True)), Order(1, Command(rest=True))]))
+    await ask(Tell(2, [HostOrder(0, StartCommand(spare=True)), HostOrder(1, StartCommand(rest=True))]))
     assert [number for number, _ in (await heard(after=2)).deliveries] == [1]
     assert len(workers()) == 1
 
@@ -110,7 +124,7 @@ async def test_an_order_that_comes_after_a_worker_has_died_starts_nobody() -> No
 @pytest.mark.parametrize("hangs", [False, True])
 async def test_who_joins_again_has_ended_before(hangs: bool) -> None:
     """Bots of the time before have seen dice that may be rolled again now, even if their host's process hangs."""
-    await ask(Tell(1, [Order(0, Command(rest=True))]))
+    await ask(Tell(1, [HostOrder(0, StartCommand(rest=True))]))
     await heard()
     (before,) = workers()
     if hangs:
@@ -144,7 +158,7 @@ async def test_a_host_without_the_sandbox_that_is_asked_for_says_so(monkeypatch:
 @pytest.mark.usefixtures("card")
 async def test_a_request_of_an_earlier_session_finds_nobody() -> None:
     """It may have been on its way for long, and would start a worker that nobody knows."""
-    late = pickle.dumps(Tell(1, [Order(0, Command(rest=True))]))
+    late = pickle.dumps(Tell(1, [HostOrder(0, StartCommand(rest=True))]))
     assert await endpoint.ask(f"{RUN}/0", late) == endpoint.GONE
     await endpoint.leave(f"{RUN}/0", b"")
     assert (await ask(Hear(0, 0.2))).deliveries == ()
@@ -160,12 +174,12 @@ async def test_a_run_that_has_no_process_is_gone() -> None:
 @pytest.mark.usefixtures("card")
 async def test_what_the_coordinator_waits_for_comes_at_once() -> None:
     """Other deliveries gather for a while, which saves answers; a worker that has rested has nothing to do."""
-    await ask(Tell(1, [Order(0, Command(rest=True))]))
+    await ask(Tell(1, [HostOrder(0, StartCommand(rest=True))]))
     await heard()
     took = []
     for number in range(2, 12):
         begun = time.monotonic()
-        await ask(Tell(number, [Order(0, Command(rest=True))]))
+        await ask(Tell(number, [HostOrder(0, StartCommand(rest=True))]))
         await heard(after=number - 1)
         took.append(time.monotonic() - begun)
     assert min(took) < GATHERING / 2

@@ -12,9 +12,9 @@ import pytest
 from arena import games
 from arena.cluster import programs, self_check
 from arena.cluster.coordinator import objection
-from arena.cluster.messages import Card, Entry, Parcel
+from arena.cluster.messages import Card, Parcel, ProgramFile
 from arena.cluster.tally import Tally, lines
-from arena.referee.match import Forfeit, Outcome, SeatForfeit, Void, VoidReason
+from arena.referee.match import Forfeit, MatchOutcome, SeatForfeit, Void, VoidReason
 from arena.sandbox import Grade
 from arena.submission.program_store import tree_digest
 from arena.worker.jobs import Entrant, Played
@@ -37,13 +37,13 @@ def bot(tmp_path: Path) -> Path:
 def test_a_program_arrives_as_it_left(bot: Path, tmp_path: Path) -> None:
     """Files, modes and links are the same, and it is kept under the digest of its content."""
     parcel, there = programs.packed(bot, tree_digest(bot)), tmp_path / "there"
-    programs.keep(parcel, there)
-    programs.check(parcel.digest, there)
+    programs.keep_program(parcel, there)
+    programs.check_program_files(parcel.digest, there)
     assert programs.kept(there) == {parcel.digest}
     assert (there / parcel.digest / "data" / "table").read_bytes() == bytes(range(256))
     assert (there / parcel.digest / "bot.py").stat().st_mode & 0o777 == 0o555
     assert (there / parcel.digest / "empty").is_dir()
-    programs.keep(parcel, there)  # a second time changes nothing
+    programs.keep_program(parcel, there)  # a second time changes nothing
 
 
 def test_a_program_that_was_changed_on_its_way_is_refused(bot: Path, tmp_path: Path) -> None:
@@ -52,25 +52,25 @@ def test_a_program_that_was_changed_on_its_way_is_refused(bot: Path, tmp_path: P
     for digest, entries in [
         (whole.digest, whole.entries[:-1]),
         (whole.digest, [entry._replace(kind="file") for entry in whole.entries if entry.kind != "folder"][:1]),
-        (whole.digest, [*whole.entries, Entry("new", "file")]),
-        (whole.digest, [*whole.entries, Entry("../new", "file", b"outside")]),
-        (whole.digest, [*whole.entries, Entry("up", "link", b".."), Entry("up/new", "file", b"outside")]),
+        (whole.digest, [*whole.entries, ProgramFile("new", "file")]),
+        (whole.digest, [*whole.entries, ProgramFile("../new", "file", b"outside")]),
+        (whole.digest, [*whole.entries, ProgramFile("up", "link", b".."), ProgramFile("up/new", "file", b"outside")]),
         ("0" * 64, whole.entries),
     ]:
         with pytest.raises(programs.Damaged):
-            programs.keep(Parcel(digest, entries), there)
+            programs.keep_program(Parcel(digest, entries), there)
         assert list(there.iterdir()) == []
 
 
 def test_a_program_that_was_changed_on_a_host_is_sent_again(bot: Path, tmp_path: Path) -> None:
     """It is not run, and removed."""
     parcel, there = programs.packed(bot, tree_digest(bot)), tmp_path / "there"
-    programs.keep(parcel, there)
+    programs.keep_program(parcel, there)
     table = there / parcel.digest / "data" / "table"
     table.chmod(0o644)  # nobody may write to it by accident
     table.write_bytes(b"other")
     with pytest.raises(programs.Damaged, match="was changed"):
-        programs.check(parcel.digest, there)
+        programs.check_program_files(parcel.digest, there)
     assert programs.kept(there) == set()
 
 
@@ -96,7 +96,7 @@ def test_a_tool_that_a_host_lacks_is_named() -> None:
 
 def card(grade: Grade = Grade.A, **other: Any) -> Card:
     """What a host says that differs from this machine only in what is given."""
-    return Card(grade, self_check.versions()._replace(**other), "id", frozenset(), {}, 0.0)
+    return Card(grade, self_check.package_versions()._replace(**other), "id", frozenset(), {}, 0.0)
 
 
 @pytest.mark.parametrize(
@@ -122,19 +122,19 @@ def test_a_host_takes_part_if_it_computes_what_we_compute(said: Card, why: str |
 def test_the_self_check_sees_a_changed_die(monkeypatch: pytest.MonkeyPatch) -> None:
     """A host whose dice fell otherwise would play other matches."""
     known = [games.game(name) for name in sorted(games.names())]
-    before = self_check.results(known)
-    assert self_check.results(known) == before
+    before = self_check.self_check_results(known)
+    assert self_check.self_check_results(known) == before
     roll = games.KeyedDice.roll
     monkeypatch.setattr(
         games.KeyedDice, "roll", lambda self, key, count=1: tuple(7 - die for die in roll(self, key, count))
     )
-    assert self_check.results(known) != before
+    assert self_check.self_check_results(known) != before
 
 
 def played(matches: int, void: int = 0, forfeited: int = 0) -> list[Played]:
     """Results of which some are void, and in some of which a bot forfeited."""
-    outcome = Outcome((0, 1), (1, 0))
-    lost = Outcome((0, 1), (1, 0), (SeatForfeit(1, Forfeit.CRASH, "it went", 1),))
+    outcome = MatchOutcome((0, 1), (1, 0))
+    lost = MatchOutcome((0, 1), (1, 0), (SeatForfeit(1, Forfeit.CRASH, "it went", 1),))
     return (
         [Played("void", None, Void(VoidReason.INTERNAL, "it broke"))] * void
         + [Played("lost", lost)] * forfeited

@@ -41,23 +41,26 @@ def forget() -> None:
 def prepared() -> list[str]:
     """What `prepare` says."""
     said: list[str] = []
-    compilation.prepare(said.append)
+    compilation.prepare_core(said.append)
     return said
 
 
 @pytest.mark.needs("core")
 def test_it_is_compiled_once(copy: Path) -> None:
     """One line says so, and from then on it is used; other sources are compiled anew."""
-    assert (compilation.core(), compilation.found()) == (None, (False, "is compiled by the first command that plays"))
+    assert (compilation.core(), compilation.find_core()) == (
+        None,
+        (False, "is compiled by the first command that plays"),
+    )
     assert prepared() == [COMPILING]
-    assert compilation.found().on
+    assert compilation.find_core().on
     assert compilation.core() is not None
     assert prepared() == []
     assert [path.suffix for path in compilation.BUILT.iterdir()] == [".so"]
     with open(copy / "rules.h", "a") as file:
         file.write("/* changed */\n")
     forget()
-    assert not compilation.found().on
+    assert not compilation.find_core().on
 
 
 def test_without_a_compiler_nothing_is_said(copy: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -65,7 +68,7 @@ def test_without_a_compiler_nothing_is_said(copy: Path, monkeypatch: pytest.Monk
     monkeypatch.setenv("PATH", str(copy))
     monkeypatch.delenv("CC", raising=False)
     assert prepared() == []
-    assert compilation.found() == (False, "no C compiler (cc) is found")
+    assert compilation.find_core() == (False, "no C compiler (cc) is found")
 
 
 @pytest.mark.needs("core")
@@ -73,7 +76,7 @@ def test_without_the_headers_of_python_nothing_is_said(copy: Path, monkeypatch: 
     """They are a package of their own in many systems."""
     monkeypatch.setattr("sysconfig.get_path", lambda _: str(copy))
     assert prepared() == []
-    assert "python3-dev" in compilation.found().why
+    assert "python3-dev" in compilation.find_core().why
 
 
 @pytest.mark.needs("core")
@@ -81,7 +84,7 @@ def test_where_others_own_the_folder_nothing_is_said(copy: Path, monkeypatch: py
     """Who plays with an arena that belongs to root cannot compile there."""
     monkeypatch.setattr("os.access", lambda path, mode: not (Path(path) == copy and mode == os.W_OK))
     assert prepared() == []
-    assert compilation.found() == (False, f"{copy} belongs to somebody else")
+    assert compilation.find_core() == (False, f"{copy} belongs to somebody else")
 
 
 @pytest.mark.needs("core")
@@ -90,7 +93,7 @@ def test_it_can_be_switched_off(copy: Path, monkeypatch: pytest.MonkeyPatch) -> 
     assert prepared() == [COMPILING]
     monkeypatch.setenv(compilation.SWITCH, "0")
     compilation.core.cache_clear()
-    assert (compilation.core(), compilation.found()) == (None, (False, "ARENA_CORE=0 switches it off"))
+    assert (compilation.core(), compilation.find_core()) == (None, (False, "ARENA_CORE=0 switches it off"))
     assert prepared() == []
     assert copy.exists()
 
@@ -104,7 +107,7 @@ def test_a_compiler_that_fails_is_a_line_and_asked_once(copy: Path) -> None:
     assert first == COMPILING
     assert second.startswith("arena: the core cannot be compiled and matches are played without it: ")
     assert (compilation.core(), prepared()) == (None, [])
-    assert "could not be compiled: see " in compilation.found().why
+    assert "could not be compiled: see " in compilation.find_core().why
     (note,) = compilation.BUILT.iterdir()
     assert "birth.c" in note.read_text()
     note.unlink()
@@ -117,7 +120,7 @@ def test_a_file_that_is_no_core_is_not_loaded(copy: Path) -> None:
     compilation.BUILT.mkdir()
     compilation.target().write_bytes(b"\x7fELF")
     assert compilation.core() is None
-    assert compilation.found().why.startswith("cannot be loaded: ")
+    assert compilation.find_core().why.startswith("cannot be loaded: ")
     assert copy.exists()
 
 
@@ -144,7 +147,7 @@ def test_a_compiler_that_makes_no_core_is_a_line_and_asked_once(copy: Path, monk
 def test_a_compiler_that_hangs_is_ended_with_all_it_started(copy: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """One line says how long it took."""
     monkeypatch.setenv("CC", str(script(copy, f"sleep 1000 & echo $! >{copy}/child; wait")))
-    monkeypatch.setattr(compilation, "PATIENCE", 1)
+    monkeypatch.setattr(compilation, "COMPILER_PATIENCE", 1)
     assert prepared()[1].endswith("the compiler took longer than 1 s")
     child = int((copy / "child").read_text())
     assert not psutil.pid_exists(child) or psutil.Process(child).status() == psutil.STATUS_ZOMBIE

@@ -12,7 +12,7 @@ from sqlite_utils import Database
 from ladder import store
 from ladder.store import checks, database, schema
 from ladder.store.checks import Mismatch
-from ladder.store.sums import COLUMNS
+from ladder.store.sums import SUM_COLUMNS
 from tests.ladder.fakes import begin, enter, finished, void
 from tests.ladder.test_retirement import NAMES, dump, half_played, play_all
 
@@ -36,7 +36,9 @@ def rated(db: Database, ladder: store.Ladder) -> tuple[object, ...]:
     store.sums.add_rated(db, ladder)
     found = store.evidence.of_ladder(db, ladder)
     points = {bot: found.score(bot) for bot in sorted(found.bots)}
-    added = [db.execute(f"SELECT * FROM {table} ORDER BY {', '.join(of)}").fetchall() for table, of in COLUMNS.items()]
+    added = [
+        db.execute(f"SELECT * FROM {table} ORDER BY {', '.join(of)}").fetchall() for table, of in SUM_COLUMNS.items()
+    ]
     return store.ratings.leaderboard(db, ladder), store.evidence.find_settled(db, ladder), points, added
 
 

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from ladder import store
-from ladder.store.export import backup
+from ladder.store.export import copy_database
 from tests.ladder.fakes import enter
 
 
@@ -56,7 +56,7 @@ def test_a_backup_is_closed(home: Path, tmp_path: Path) -> None:
     (backups := tmp_path / "backups").mkdir(mode=0o700)
     seen = []
     with store.open_read(home) as db:
-        backup(db, backups / "monday.db", lambda *_: seen.append(opened(backups)))
+        copy_database(db, backups / "monday.db", lambda *_: seen.append(opened(backups)))
     assert seen
     assert [*seen, opened(backups)] == [[]] * (len(seen) + 1)
 

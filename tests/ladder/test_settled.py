@@ -11,7 +11,7 @@ from statistics import fmean
 import pytest
 
 from ladder import settled
-from ladder.settled import NOTHING, PRIOR, Normal, Outcome, fit, outcome
+from ladder.settled import NOTHING, PRIOR, GroupOutcome, SettledNormal, fit, outcome
 from ladder.trueskill_ratings import NEW, Rating, rate
 
 DRAWS = 0.1
@@ -36,9 +36,9 @@ def test_a_single_match_is_rated_as_trueskill_does(ranks: tuple[int, ...]) -> No
     assert_close(fit({outcome(labels, ranks): 1}, DRAWS), centred(live), 0.02)
 
 
-def by_the_library(matches: Sequence[Outcome]) -> dict[str, Rating]:
+def by_the_library(matches: Sequence[GroupOutcome]) -> dict[str, Rating]:
     """TrueSkill Through Time with TrueSkill itself for every match, one after the other, none counted together."""
-    skills = {label: Normal(0.0, PRIOR.pi) for match in matches for label, _ in match}
+    skills = {label: SettledNormal(0.0, PRIOR.pi) for match in matches for label, _ in match}
     said = [[NOTHING] * len(match) for match in matches]
     for _ in range(60):
         for match, messages in zip(matches, said, strict=True):
@@ -46,7 +46,7 @@ def by_the_library(matches: Sequence[Outcome]) -> dict[str, Rating]:
             before = [Rating(tau / pi, pi**-0.5) for tau, pi in cavities]
             after = rate(before, [rank for _, rank in match], DRAWS)
             for seat, (label, _) in enumerate(match):
-                skills[label] = Normal(after[seat].mu / after[seat].sigma ** 2, after[seat].sigma ** -2)
+                skills[label] = SettledNormal(after[seat].mu / after[seat].sigma ** 2, after[seat].sigma ** -2)
                 messages[seat] = skills[label].times(cavities[seat], -1)
     return centred({label: Rating(tau / pi, pi**-0.5) for label, (tau, pi) in skills.items()})
 
@@ -73,7 +73,7 @@ def test_many_matches_are_as_by_passing_over_them_one_by_one(seats: int) -> None
     ],
     ids=["always", "nearly always", "chain", "five"],
 )
-def test_who_always_wins_is_far_ahead_and_no_further(results: dict[Outcome, int]) -> None:
+def test_who_always_wins_is_far_ahead_and_no_further(results: dict[GroupOutcome, int]) -> None:
     """Certain results are where such fits run away or oscillate."""
     ratings = fit(results, DRAWS)
     mus = [ratings[label].mu for label in sorted(ratings)]
@@ -81,12 +81,12 @@ def test_who_always_wins_is_far_ahead_and_no_further(results: dict[Outcome, int]
     assert all(abs(mu) < 100 and 0 < sigma < NEW.sigma for mu, sigma in ratings.values())
 
 
-def without_a_win(bots: int, seed: int) -> Counter[Outcome]:
+def without_a_win(bots: int, seed: int) -> Counter[GroupOutcome]:
     """A round robin of two, home and away, in which the first loses every match."""
     chance = Random(seed)
     strengths = [-1000.0, *(chance.gauss(0, 3) for _ in range(bots - 1))]
     labels = [f"bot{number:02}" for number in range(bots)]
-    matches = Counter[Outcome]()
+    matches = Counter[GroupOutcome]()
     for one, other in permutations(range(bots), 2):
         wins = chance.gauss(strengths[one], 4) > chance.gauss(strengths[other], 4)
         matches[outcome([labels[one], labels[other]], [not wins, wins])] += 1
@@ -102,18 +102,18 @@ def test_a_bot_that_lost_every_match_settles(
     assert matches.total() == 1406
     ratings = fit(matches, DRAWS, lambda done, _: passes.append(done))
     assert len(passes) < 50
-    monkeypatch.setattr(settled, "ENOUGH", 1e-10)
+    monkeypatch.setattr(settled, "CLOSE_ENOUGH", 1e-10)
     assert_close(ratings, fit(matches, DRAWS), 1e-5)
     assert caplog.messages == []
 
 
 def test_a_mixture_that_made_it_worse_is_forgotten() -> None:
     """Here, where all are tied by few and very uneven results, seven times as many passes would be needed with it."""
-    often: set[Outcome] = {
+    often: set[GroupOutcome] = {
         (("f", 0), ("c", 1)), (("e", 0), ("b", 1)), (("e", 0), ("d", 1)), (("a", 0), ("c", 0)),
         (("b", 0), ("a", 1), ("d", 2)), (("a", 0), ("f", 1), ("d", 2)),
     }  # fmt: skip
-    seldom: dict[Outcome, int] = {(("c", 0), ("a", 1), ("b", 2)): 5, (("c", 0), ("f", 0), ("e", 1)): 1}
+    seldom: dict[GroupOutcome, int] = {(("c", 0), ("a", 1), ("b", 2)): 5, (("c", 0), ("f", 0), ("e", 1)): 1}
     passes: list[int] = []
     fit({**seldom, **dict.fromkeys(often, 100)}, 0.02, lambda done, _: passes.append(done))
     assert len(passes) < 100

@@ -10,13 +10,13 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from ladder.points import points
-from ladder.statistics import Evidence, Group
+from ladder.statistics import Evidence, GroupResult
 from ladder.student import quantile, wilson
 from tests.statistics.simulated import Size
 from tests.statistics.simulated import play as simulate
 
 
-def two(one: str, other: str, first: tuple[int, int], second: tuple[int, int]) -> Group:
+def two(one: str, other: str, first: tuple[int, int], second: tuple[int, int]) -> GroupResult:
     """A group of two, by the ranks of its two matches as the first bot would list them."""
     return ((one, other), (first, (second[1], second[0])))
 

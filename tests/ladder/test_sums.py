@@ -17,9 +17,9 @@ from ladder.store.database import in_memory
 from tests.ladder.fakes import begin, finished, older, play, steps, void
 
 
-def stored(db: Database, ladder: store.Ladder) -> dict[str, list[sums.Row]]:
+def stored(db: Database, ladder: store.Ladder) -> dict[str, list[sums.SumRow]]:
     """All sums of a ladder."""
-    return {table: sums.stored_rows(db, ladder.id, table) for table in sums.COLUMNS}
+    return {table: sums.stored_rows(db, ladder.id, table) for table in sums.SUM_COLUMNS}
 
 
 @pytest.mark.parametrize("seats", [2, 3, 4, 5])
@@ -195,7 +195,7 @@ def read_a_card(db: Database, ladder: store.Ladder) -> None:
     store.cards.seat_sums(db, ladder, "a@1")
     store.times.decision_times(db, ladder, "a@1")
     store.cards.notable(db, ladder, "a@1")
-    store.cards.unrated(db, ladder)
+    store.cards.unrated_matches(db, ladder)
     store.matches.faults(db, "a")
 
 

@@ -50,7 +50,7 @@ def test_times_are_of_every_match_that_is_done(db: Database) -> None:
     known = store.times.decision_times(db, ladder, "b@1")
     assert known is not None
     assert (known.decisions, known.longest_ms) == (5, max(timed(last).times_ms[last.line_up.index("b@1")]))
-    assert store.cards.unrated(db, ladder) == 1
+    assert store.cards.unrated_matches(db, ladder) == 1
     checks.check_times(db, ladder, times_of)
 
 

@@ -68,9 +68,9 @@ def test_ratings_are_those_of_the_library_to_the_last_bit(seats: int) -> None:
         except (FloatingPointError, ValueError) as error:
             failed += 1
             with pytest.raises(type(error)):
-                factor_graph.rate(players, ranks, environment)
+                factor_graph.rate_ranks(players, ranks, environment)
         else:
-            assert factor_graph.rate(players, ranks, environment) == [tuple(after) for (after,) in expected]
+            assert factor_graph.rate_ranks(players, ranks, environment) == [tuple(after) for (after,) in expected]
     assert failed
 
 

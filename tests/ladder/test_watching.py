@@ -150,7 +150,7 @@ def test_sums_say_the_same_as_the_groups(
         assert groups.score(one) == sums.score(one)
         assert [groups.lead(one, other) for other in labels] == [sums.lead(one, other) for other in labels]
     assert groups.places(labels) == sums.places(labels)
-    monkeypatch.setattr(import_module("ladder.store.evidence"), "FEW", -1)
+    monkeypatch.setattr(import_module("ladder.store.evidence"), "FEW_GROUPS", -1)
     assert type(store.evidence.shares_now(db, ladder, labels)) is type(groups)
 
 

@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple
 
 from arena.referee.limits import Limits
-from arena.referee.match import Asked, Fault, Forfeit, Match, Outcome, Void
+from arena.referee.match import Asked, Fault, Forfeit, Match, MatchOutcome, Void
 from arena.referee.seat import BotSeat
 from arena.referee.stream import BotStream, Heard
 from arena.referee.table import Outgoing, Table
@@ -131,7 +131,7 @@ class Wire:
 
     def end(self, at: BotSeat) -> None:
         """End the match of a seat."""
-        self.stream.end(at, Outcome((0, 1), (2, 1)))
+        self.stream.end(at, MatchOutcome((0, 1), (2, 1)))
 
     def say(self, *choices: tuple[BotSeat | int, int, int]) -> None:
         """Let the bot send a frame of choices, each as (match, decision, action)."""

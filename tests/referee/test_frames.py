@@ -8,7 +8,7 @@ import pytest
 
 from arena import games
 from arena.referee import frames
-from arena.referee.match import Forfeit, Outcome, SeatForfeit
+from arena.referee.match import Forfeit, MatchOutcome, SeatForfeit
 from arena.v1 import referee_pb2 as pb
 from tests.games.test_contract import every_game, luck
 
@@ -28,7 +28,7 @@ def test_a_decision_says_what_was_asked(number: int, legal: Sequence[int], left:
         decision.legal_first, decision.legal_count = legal.start, len(legal)
     else:
         decision.legal.extend(legal)
-    sent = frames.decision(frames.match(number), number, legal, left, b"")
+    sent = frames.decision(frames.match_frame(number), number, legal, left, b"")
     assert frame(sent) == pb.PlayResponse(decisions=[decision])
     assert len(sent) == pb.PlayResponse(decisions=[decision]).ByteSize()
 
@@ -39,15 +39,18 @@ def test_a_view_is_the_one_of_the_game(name: str) -> None:
     rules = games.game(name)
     state = rules.start(2, luck(), rules.options({}))
     shown = frames.view(rules.view_field, rules.wire_view(state, 0))
-    got = frame(frames.decision(frames.match(1), 1, (0,), 0.0, shown), frames.update(frames.match(1), [(0, 3)], shown))
+    got = frame(
+        frames.decision(frames.match_frame(1), 1, (0,), 0.0, shown),
+        frames.update(frames.match_frame(1), [(0, 3)], shown),
+    )
     for message in (got.decisions[0], got.updates[0]):
         assert getattr(message, rules.view_field) == rules.view(state, 0)
 
 
 def test_an_outcome_is_told_to_each_seat_with_its_own_number() -> None:
     """Only the number of the match differs, as each bot has its own; the rest is the same for all seats."""
-    outcome = Outcome((0, 1), (10**30, -1), (SeatForfeit(1, Forfeit.CRASH, "went", 3),))
-    first, second = frame(frames.end(frames.match(7), outcome), frames.end(frames.match(800), outcome)).ends
+    outcome = MatchOutcome((0, 1), (10**30, -1), (SeatForfeit(1, Forfeit.CRASH, "went", 3),))
+    first, second = frame(frames.end(frames.match_frame(7), outcome), frames.end(frames.match_frame(800), outcome)).ends
     assert (first.match, second.match) == (7, 800)
     second.match = 7
     assert first == second
@@ -56,4 +59,4 @@ def test_an_outcome_is_told_to_each_seat_with_its_own_number() -> None:
 
 def test_a_void_match_ends_without_an_outcome() -> None:
     """A void match has no ranks, so none are sent."""
-    assert frame(frames.end(frames.match(5), None)) == pb.PlayResponse(ends=[pb.MatchEnd(match=5, void=True)])
+    assert frame(frames.end(frames.match_frame(5), None)) == pb.PlayResponse(ends=[pb.MatchEnd(match=5, void=True)])

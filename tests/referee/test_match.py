@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from arena.games import ScriptedDice
-from arena.referee.match import Asked, Forfeit, Match, Outcome
+from arena.referee.match import Asked, Forfeit, Match, MatchOutcome
 from tests.referee.toy import Toy
 
 CRASH, ILLEGAL = Forfeit.CRASH, Forfeit.ILLEGAL
@@ -23,7 +23,7 @@ def answer_all(played: Match, action: int) -> None:
         played.answer(seat, action)
 
 
-def finished(played: Match) -> Outcome:
+def finished(played: Match) -> MatchOutcome:
     """The outcome of a match; fails if the match is not over."""
     assert played.outcome is not None
     return played.outcome

@@ -11,9 +11,9 @@ import pytest
 from arena.referee import frames
 from arena.referee.choices import FRAME_BYTES, NOISE
 from arena.referee.limits import NO_LIMITS, Limits
-from arena.referee.match import Forfeit, Outcome, SeatForfeit
+from arena.referee.match import Forfeit, MatchOutcome, SeatForfeit
 from arena.referee.seat import BotSeat
-from arena.referee.timekeeper import PATIENCE, PIECES
+from arena.referee.timekeeper import JUDGING_DELAY, PIECES
 from arena.sandbox.cpu_usage import Usage
 from arena.v1 import referee_pb2 as pb
 from tests.referee.fakes import LIMITS, Wire
@@ -72,7 +72,7 @@ def test_the_end_of_a_match_is_told_with_ranks_scores_and_forfeits() -> None:
     wire = Wire()
     at = wire.sit()
     forfeit = SeatForfeit(1, Forfeit.ILLEGAL, "chose 9", 3)
-    wire.stream.end(at, Outcome((0, 1), (10**30, -1), (forfeit,)))
+    wire.stream.end(at, MatchOutcome((0, 1), (10**30, -1), (forfeit,)))
     (frame,) = wire.sent()
     assert (list(frame.ends[0].ranks), list(frame.ends[0].scores)) == ([0, 1], ["1" + 30 * "0", "-1"])
     assert [(told.seat, told.reason) for told in frame.ends[0].forfeits] == [(1, pb.FORFEIT_ILLEGAL)]
@@ -382,7 +382,7 @@ def test_an_answer_is_awaited_for_its_limit_and_all_of_its_bank() -> None:
     wire.stream.flush()
     wire.time.pass_by(4.0)
     assert wire.faults == []
-    wire.time.pass_by(PATIENCE)
+    wire.time.pass_by(JUDGING_DELAY)
     assert wire.faults == [(Forfeit.TIMEOUT, "no answer in 4.00 s: a limit of 1.00 s and 3.00 s left of the bank")]
 
 
@@ -407,7 +407,7 @@ def test_the_first_decision_has_ten_limits() -> None:
     wire.stream.flush()
     wire.time.pass_by(13.0)
     assert wire.faults == []
-    wire.time.pass_by(PATIENCE)
+    wire.time.pass_by(JUDGING_DELAY)
     assert wire.reasons == [Forfeit.TIMEOUT]
 
 
@@ -484,7 +484,7 @@ def test_who_has_stopped_is_found_as_soon_however_much_it_owes(count: int) -> No
     in_a_frame(wire, count)
     wire.time.pass_by(FOUND)
     assert wire.faults == []
-    wire.time.pass_by(PATIENCE)
+    wire.time.pass_by(JUDGING_DELAY)
     ((reason, detail),) = wire.faults
     assert reason is Forfeit.TIMEOUT
     allowed = "a limit of 1.00 s and 3.00 s left of the bank, and 0.25 s more while there are several matches"
@@ -508,7 +508,7 @@ def test_who_stops_within_a_frame_is_found_after_its_last_answer() -> None:
     wire.say(*[(at, 2, 0) for at in seats[:5]])
     wire.time.pass_by(FOUND)
     assert wire.faults == []
-    wire.time.pass_by(PATIENCE)
+    wire.time.pass_by(JUDGING_DELAY)
     assert wire.reasons == [Forfeit.TIMEOUT]
 
 
@@ -519,7 +519,7 @@ def test_messages_without_an_answer_are_no_sign_of_life() -> None:
     for _ in range(3):
         wire.time.pass_by(FOUND / 3)
         wire.say((first, 1, 0))
-    wire.time.pass_by(PATIENCE)
+    wire.time.pass_by(JUDGING_DELAY)
     assert wire.reasons == [Forfeit.TIMEOUT]
 
 
@@ -529,7 +529,7 @@ def test_where_first_decisions_are_owed_silence_may_last_for_ten_limits() -> Non
     a_second_and_a_first(wire)
     wire.time.pass_by(FOUND + 9 * LIMITS.decision)
     assert wire.faults == []
-    wire.time.pass_by(PATIENCE)
+    wire.time.pass_by(JUDGING_DELAY)
     assert wire.reasons == [Forfeit.TIMEOUT]
 
 
@@ -548,7 +548,7 @@ def test_the_decision_that_may_take_longest_says_how_long_silence_may_last(patie
             wire.say(*[(at, 1, 0) for at in seats])
     wire.time.pass_by(2.0 + 5.0 + 0.5)
     assert wire.faults == []
-    wire.time.pass_by(PATIENCE)
+    wire.time.pass_by(JUDGING_DELAY)
     assert wire.reasons == [Forfeit.TIMEOUT]
 
 
@@ -562,7 +562,7 @@ def test_a_shorter_limit_may_come_while_nothing_is_owed() -> None:
     wire.stream.flush()
     wire.time.pass_by(1.0 + 0.2 + 0.1 / PIECES)
     assert wire.faults == []
-    wire.time.pass_by(PATIENCE)
+    wire.time.pass_by(JUDGING_DELAY)
     assert wire.reasons == [Forfeit.TIMEOUT]
 
 
@@ -596,7 +596,7 @@ def test_part_of_an_answer_moves_the_deadline_even_a_moment_late() -> None:
     wire.say((first, 2, 0))
     wire.time.pass_by(FOUND)
     assert (wire.slow, wire.faults) == (1, [])
-    wire.time.pass_by(PATIENCE)
+    wire.time.pass_by(JUDGING_DELAY)
     assert wire.reasons == [Forfeit.TIMEOUT]
 
 

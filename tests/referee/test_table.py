@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from arena.games import ScriptedDice
-from arena.referee.match import Fault, Forfeit, Match, Outcome
+from arena.referee.match import Fault, Forfeit, Match, MatchOutcome
 from arena.referee.table import brief
 from tests.referee.fakes import Sitting
 from tests.referee.toy import Toy
@@ -27,7 +27,7 @@ def asked(sitting: Sitting) -> list[int]:
     return sorted(sitting.table.match.pending)
 
 
-def outcome(sitting: Sitting) -> Outcome:
+def outcome(sitting: Sitting) -> MatchOutcome:
     """The outcome of the match; fails if the rules raised an error or the match is not over."""
     assert sitting.errors == []
     assert sitting.table.match.outcome is not None
@@ -40,7 +40,7 @@ def test_a_match_is_played_to_its_end() -> None:
     sitting.begin()
     for seat, action in ((1, 6), (0, 1), (0, 6), (1, 1)):
         sitting.choose(seat, action)
-    assert outcome(sitting) == Outcome((0, 0), (7, 7))
+    assert outcome(sitting) == MatchOutcome((0, 0), (7, 7))
 
 
 def test_an_illegal_choice_forfeits_at_once() -> None:

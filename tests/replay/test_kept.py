@@ -18,7 +18,7 @@ def keep(home: Path, count: int) -> list[str]:
 
 
 def found(home: Path, name: str) -> Document:
-    return unrated_store.find(home, name)
+    return unrated_store.find_match(home, name)
 
 
 def test_matches_have_names_in_the_order_in_which_they_were_played(tmp_path: Path) -> None:
@@ -33,7 +33,7 @@ def test_matches_have_names_in_the_order_in_which_they_were_played(tmp_path: Pat
 
 def test_the_oldest_go_first(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """A name is never given again, so it never shows another match."""
-    monkeypatch.setattr(unrated_store, "MOST", 3)
+    monkeypatch.setattr(unrated_store, "KEPT_MATCHES", 3)
     keep(tmp_path, 2)
     assert keep(tmp_path, 5) == ["unrated-3", "unrated-4", "unrated-5"]
     assert sorted(file.name for file in (tmp_path / "unrated").iterdir()) == ["3.json", "4.json", "5.json"]

@@ -79,7 +79,7 @@ def test_a_replay_is_that_of_the_arena() -> None:
     """Written to a file, it can be opened by `arena replay`; step by step it is the same text."""
     shown = matches("birth", [first, "greedy"], n=2, seed=1).replay(-1)
     opened = document.opened(msgspec.json.encode(shown.document))
-    document.check(opened)
+    document.check_document(opened)
     assert repr(shown) == "\n\n".join(shown)
     assert shown[0].startswith("BIRTH, match 1\n  seat 0: ")
     assert re.search(r"\n1\. seat [01] \((first|greedy)\), score \d+\n2\. ", shown[-1])

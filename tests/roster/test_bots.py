@@ -56,7 +56,7 @@ def test_of_every_submitted_bot_the_newest_version_plays(db: Database, tmp_path:
 def test_without_its_newest_version_a_bot_plays_the_one_before(db: Database, tmp_path: Path) -> None:
     """Whoever retires a version that was a mistake has the bot as it was."""
     submitted(db, "bob", "bob")
-    roster.retire(tmp_path, "bob@2")
+    roster.retire_bot(tmp_path, "bob@2")
     assert field(tmp_path) == ["bob@1", *BUILT_IN]
 
 
@@ -75,7 +75,7 @@ def test_what_is_retired_already_is_said(db: Database, tmp_path: Path) -> None:
 
 def test_a_retired_built_in_stays_out(tmp_path: Path) -> None:
     """Also one that has never played here."""
-    roster.retire(tmp_path, "greedy")
+    roster.retire_bot(tmp_path, "greedy")
     assert field(tmp_path) == ["cautious", "random"]
 
 

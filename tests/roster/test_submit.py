@@ -310,13 +310,13 @@ def test_an_interrupted_qualification_leaves_nothing(number: signal.Signals, cwd
 def test_an_interruption_after_the_entry_does_not_deny_it(cwd: Path) -> None:
     """What is said is what is stored, at whatever moment Ctrl-C came."""
     programs.write(cwd, mine=programs.FIRST)
-    program = submission.read(cwd / "mine.py", plays=["birth"])
+    program = submission.read_program(cwd / "mine.py", plays=["birth"])
     home = cwd / ".arena"
 
     def interrupted() -> None:
         with admission.told_if_stopped(home, cwd / "mine.py") as reached, store.open(home) as db:
             reached(program)
-            roster.enter(db, home, program, "submitted")
+            roster.enter_bot(db, home, program, "submitted")
             raise KeyboardInterrupt
 
     with pytest.raises(KeyboardInterrupt, match="stopped: mine@1 is entered"):

@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 
 from arena.sandbox import Bounds
-from arena.sandbox.cgroups import UNIFIED, Group, _delegate, available, hold_processors
+from arena.sandbox.cgroups import UNIFIED, ControlGroup, _delegate, available, hold_processors
 from arena.sandbox.grades import MIB
 
 BOUNDS = Bounds(memory_mib=100, tasks=10)
@@ -28,9 +28,9 @@ def own(tmp_path: Path) -> Path:
 
 
 @pytest.fixture
-def group(own: Path) -> Iterator[Group]:
+def group(own: Path) -> Iterator[ControlGroup]:
     """One of ours in it, with the files that the kernel would have put there."""
-    made = Group({UNIFIED: str(own)}, BOUNDS)
+    made = ControlGroup({UNIFIED: str(own)}, BOUNDS)
     (folder,) = made.folders
     for name in ("memory.swap.max", "memory.oom.group", "cpu.max"):
         (folder / name).touch()
@@ -83,7 +83,7 @@ def test_a_machine_may_hold_memory_and_not_processors(own: Path) -> None:
         assert hold_processors({UNIFIED: str(own)}) is held
 
 
-def test_a_group_of_version_2_is_bounded(group: Group) -> None:
+def test_a_group_of_version_2_is_bounded(group: ControlGroup) -> None:
     """Memory without swap, all its processes ended together, tasks, and one processor."""
     group._bound(BOUNDS)
     (folder,) = group.folders
@@ -97,7 +97,7 @@ def test_a_group_of_version_2_is_bounded(group: Group) -> None:
     assert group.procs_files == [f"{folder}/cgroup.procs"]
 
 
-def test_a_group_of_version_2_is_read(group: Group) -> None:
+def test_a_group_of_version_2_is_read(group: ControlGroup) -> None:
     """What the kernel says of memory and time, in its words."""
     (folder,) = group.folders
     assert (group.cpu(), group.ran_out_of_memory(), group.processes()) == (None, False, [])
@@ -117,7 +117,7 @@ def test_a_share_that_is_more_than_the_arena_has_itself_is_no_obstacle() -> None
     narrow.mkdir()
     try:
         (narrow / "cpu.cfs_quota_us").write_text("50000")
-        Group({**parents, "cpu": str(narrow)}, BOUNDS).remove()
+        ControlGroup({**parents, "cpu": str(narrow)}, BOUNDS).remove()
     finally:
         for folder in narrow.glob("arena-*"):
             folder.rmdir()

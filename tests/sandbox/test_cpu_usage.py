@@ -14,7 +14,7 @@ import pytest
 
 from arena.referee.limits import charged
 from arena.sandbox import Bounds, probe
-from arena.sandbox.cgroups import UNIFIED, Group
+from arena.sandbox.cgroups import UNIFIED, ControlGroup
 from arena.sandbox.cpu_usage import Usage, family, look, pressure
 
 WORK = 0.5
@@ -89,7 +89,7 @@ for _ in range(8):
 def thought(script: str, *, grouped: bool) -> tuple[float, float]:
     """Seconds that it takes by the wall, and what is charged; looked at now and then, as a stream does."""
     sandbox = probe()
-    group = Group(sandbox.groups, Bounds()) if grouped else None
+    group = ControlGroup(sandbox.groups, Bounds()) if grouped else None
     words = [sys.executable, "-c", f"{BURN}{script}\nprint('done', flush=True)"]
     with subprocess.Popen(words, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True, bufsize=1) as bot:
         assert bot.stdin is not None
@@ -138,7 +138,7 @@ def test_a_control_group_holds_a_bot_to_one_processor() -> None:
     """However many threads it has, and also while others are to think."""
     groups = probe().groups
     assert groups.keys() & {"cpu", UNIFIED}
-    group = Group(groups, Bounds())
+    group = ControlGroup(groups, Bounds())
     burners = [subprocess.Popen([sys.executable, "-c", "while True: pass"]) for _ in range(4)]
     try:
         for procs_file, burner in product(group.procs_files, burners):

@@ -13,7 +13,7 @@ import pytest
 
 from arena.sandbox import Grade, attacks, confine, probe
 from arena.sandbox.run_folder import run_folder
-from arena.sandbox.shown import NEVER, keep_times, shown
+from arena.sandbox.shown import NEVER_SHOWN, keep_times, shown
 
 TRY_ALL = f"""
 import ctypes, json, os, sys
@@ -70,7 +70,7 @@ def test_who_reads_a_program_leaves_no_trace(program: Path) -> None:
     keep_times(program)
     (program / "inner/bot.py").read_text()
     assert list(program.rglob("*"))
-    assert {path.stat().st_atime for path in (program, *program.rglob("*"))} == {NEVER}
+    assert {path.stat().st_atime for path in (program, *program.rglob("*"))} == {NEVER_SHOWN}
 
 
 def test_a_program_out_of_reach_is_copied_once(program: Path, tmp_path: Path) -> None:

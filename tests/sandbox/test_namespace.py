@@ -19,7 +19,7 @@ import pytest
 
 import arena
 from arena.sandbox import Grade, users
-from arena.submission.intake import take
+from arena.submission.intake import take_in
 from tests.cli.commands import PATIENCE
 from tests.needs import grades
 from tests.submission.test_builds import built, wait_until
@@ -252,7 +252,7 @@ def test_what_their_builds_make_plays(as_account: Run, grade: Grade, tmp_path: P
     found = sorted([Path(line).name for line in log if not line.startswith("$")] for log in logs)
     assert found == [["dark"], ["dark", "once"]]
     shown = json.loads(as_account("show", "mine", "--home=data", "--json").stdout)["bot"]
-    assert shown["built"] == built(take(tmp_path / "home/mine", tmp_path / "copy").program, tmp_path).built
+    assert shown["built"] == built(take_in(tmp_path / "home/mine", tmp_path / "copy").program, tmp_path).built
 
 
 @pytest.mark.long

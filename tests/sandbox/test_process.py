@@ -12,9 +12,9 @@ from pathlib import Path
 
 import pytest
 
-from arena.sandbox.cgroups import Group
+from arena.sandbox.cgroups import ControlGroup
 from arena.sandbox.confine import Confined
-from arena.sandbox.process import KEPT, OUTPUT_A_SECOND, WIDTH, BotProcess, Output, adopt_orphans, end_orphans
+from arena.sandbox.process import KEPT, LINE_WIDTH, OUTPUT_A_SECOND, BotProcess, Output, adopt_orphans, end_orphans
 from tests.worker.conftest import children
 from tests.worker.conftest import nothing_left_behind as nothing_left_behind
 
@@ -82,7 +82,7 @@ def test_a_long_line_is_cut() -> None:
     """It is evidence, not an archive."""
     output = Output()
     output.add(b"y" * 5 * KEPT)
-    assert [len(line) for line in output.last_lines()] == [WIDTH + 2]
+    assert [len(line) for line in output.last_lines()] == [LINE_WIDTH + 2]
 
 
 def test_bytes_that_are_no_text_are_escaped() -> None:
@@ -147,7 +147,7 @@ async def test_a_flood_of_output_is_told() -> None:
     await process.end()
 
 
-class Held(Group):
+class Held(ControlGroup):
     """A control group as far as its removal is concerned."""
 
     def __init__(self) -> None:

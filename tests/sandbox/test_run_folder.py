@@ -13,7 +13,7 @@ from pathlib import Path
 import psutil
 import pytest
 
-from arena.sandbox.contents import hold_more
+from arena.sandbox.contents import raise_limit
 from arena.sandbox.run_folder import run_folder
 
 RUN = """
@@ -106,7 +106,7 @@ def test_folders_may_be_nested_without_end(temporary: Path) -> None:
             for _ in range(2500):
                 os.mkdir("a")
                 os.chdir("a")
-        assert hold_more([folder], 2**40, 10_000)
+        assert raise_limit([folder], 2**40, 10_000)
     assert list(temporary.iterdir()) == []
 
 

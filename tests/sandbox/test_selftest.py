@@ -104,13 +104,15 @@ def test_with_one_user_for_all_a_bot_starves_another(
     def another(orders: Mapping[str, Any], command: Sequence[str]) -> tuple[str, ...]:
         return tuple(word.replace(str(own), str(tmp_path / own.name)) for word in launch(orders, command))
 
-    one = users.take()
+    one = users.take_user()
     monkeypatch.setattr(confining, "_launch", another)
-    monkeypatch.setattr(users, "take", lambda: users.User(one.uid, users.Taken(users.ids(), (tmp_path / "users",))))
-    monkeypatch.setattr(attack_run, "AT_ONCE", 1)
+    monkeypatch.setattr(
+        users, "take_user", lambda: users.User(one.uid, users.TakenUser(users.ids(), (tmp_path / "users",)))
+    )
+    monkeypatch.setattr(attack_run, "ATTACKS_AT_ONCE", 1)
     starving = {name: attack for name, attack in ATTACKS.items() if attack.starves}
     monkeypatch.setattr(attack_run, "ATTACKS", starving)
-    verdicts = {verdict.attack: verdict for verdict in attack_run.run(probe(grade), lambda *_: None)}
+    verdicts = {verdict.attack: verdict for verdict in attack_run.run_attacks(probe(grade), lambda *_: None)}
     one.give_back()
     assert verdicts["use_up_pipes"].achieved == "kept another bot from starting: OSError: [Errno 24] pipes are small"
     assert not verdicts["use_up_signals"].is_well

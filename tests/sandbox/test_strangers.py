@@ -13,7 +13,7 @@ from arena.roster.admission import HandIn, Qualification, admit
 from arena.sandbox import Grade, NoSandbox, Sandbox
 from arena.submission import Program
 from arena.submission.build import Building
-from arena.submission.intake import take
+from arena.submission.intake import take_in
 from ladder import store
 from tests.cli.commands import arena
 from tests.tournament import programs
@@ -43,7 +43,7 @@ def own(tmp_path: Path) -> Path:
 def entered(home: Path, program: Program, sandbox: Sandbox) -> str:
     """Whom a worker would start, in this sandbox, for a bot that was entered in a better one."""
     with store.open(home) as db:
-        version, _ = roster.enter(db, home, program, "submitted")
+        version, _ = roster.enter_bot(db, home, program, "submitted")
         return roster.starter(db, home, sandbox)(version.label).label
 
 
@@ -53,7 +53,7 @@ def test_what_came_as_an_archive_is_started_where_it_is_held(
     packed: Path, tmp_path: Path, grade: Grade, trusting: bool
 ) -> None:
     """Also when it was entered long ago, on a machine that held it."""
-    program, sandbox = take(packed, tmp_path / "scratch").program, Sandbox(grade, trusting=trusting)
+    program, sandbox = take_in(packed, tmp_path / "scratch").program, Sandbox(grade, trusting=trusting)
     if grade is Grade.D and not trusting:
         with pytest.raises(NoSandbox, match=r"theirs came as an archive, .* or say --i-trust-these-bots"):
             entered(tmp_path / "home", program, sandbox)
@@ -63,13 +63,13 @@ def test_what_came_as_an_archive_is_started_where_it_is_held(
 
 def test_what_is_ones_own_is_started_anywhere(own: Path, tmp_path: Path) -> None:
     """Who wrote it need not be kept from the machine."""
-    assert entered(tmp_path / "home", take(own, tmp_path / "scratch").program, Sandbox()) == "own@1"
+    assert entered(tmp_path / "home", take_in(own, tmp_path / "scratch").program, Sandbox()) == "own@1"
 
 
 def test_what_is_submitted_again_from_a_folder_is_ones_own(packed: Path, own: Path, tmp_path: Path) -> None:
     """Also when it came as an archive before: whoever has it there could read it."""
     home, sandbox = tmp_path / "home", Sandbox()
-    entered(home, take(packed, tmp_path / "scratch").program, Sandbox(Grade.A))
+    entered(home, take_in(packed, tmp_path / "scratch").program, Sandbox(Grade.A))
     qualification = Qualification(Limits(), sandbox, Building(print), lambda *_: None)
     again = admit(home, HandIn(own, name="theirs"), qualification)
     assert again.news == "unchanged"

@@ -66,7 +66,7 @@ def test_a_build_changes_no_file_of_others(grade: Grade, tmp_path: Path) -> None
         for place in (root, own / "home", own / "tmp"):
             place.mkdir(parents=True)
         (root / "part").touch()
-        user = users.take()
+        user = users.take_user()
         for place in (root, root / "part", own, own / "home", own / "tmp"):
             user.own(place)
         script = f"chmod 755 part; chmod 4755 {canary}; touch {canary}"
@@ -138,7 +138,7 @@ def test_a_root_that_may_not_mount_builds(tmp_path: Path) -> None:
 def test_two_arenas_never_give_away_the_same_user(tmp_path: Path) -> None:
     """Not even if there are only two to give; who dies gives back what it had."""
     few = range(users.ids().start, users.ids().start + 2)
-    mine = users.Taken(few, (tmp_path / "users",))
+    mine = users.TakenUser(few, (tmp_path / "users",))
     words = "import sys; from pathlib import Path; from arena.sandbox.users import Taken; "
     words += f"taken = Taken({few!r}, (Path({str(tmp_path / 'users')!r}),)); print(taken.take().uid, flush=True)"
     command = [sys.executable, "-c", f"{words}; sys.stdin.read()"]
@@ -177,12 +177,12 @@ def test_ids_that_accounts_have_are_left_alone(monkeypatch: pytest.MonkeyPatch, 
 @pytest.mark.parametrize("grade", grades("ABC"))
 def test_what_a_dead_arena_left_running_is_ended_before_its_user_starts_anew(grade: Grade, tmp_path: Path) -> None:
     """Else a bot would share what the kernel counts by user with a process that nobody knows of."""
-    user = users.take()
+    user = users.take_user()
     left = subprocess.Popen(["sleep", "1000"], user=user.uid, group=65534, extra_groups=[])
     for name in ("bot", "door", "tmp"):
         (tmp_path / name).mkdir()
     with pytest.MonkeyPatch.context() as patched:
-        patched.setattr(users, "take", lambda: user)
+        patched.setattr(users, "take_user", lambda: user)
         made = confine(
             probe(grade), ["true"],
             root=tmp_path / "bot", socket_folder=tmp_path / "door", scratch=tmp_path / "tmp", env={"PATH": "/bin"},
@@ -201,6 +201,6 @@ def test_where_the_usual_file_of_locks_cannot_be_made_another_is_used(tmp_path: 
     theirs.touch()
     shutil.chown(theirs, 12345)
     few = range(users.ids().start, users.ids().start + 1)
-    assert users.Taken(few, (tmp_path / "none/users", theirs, tmp_path / "users")).take().uid == few.start
+    assert users.TakenUser(few, (tmp_path / "none/users", theirs, tmp_path / "users")).take().uid == few.start
     with pytest.raises(users.NoUser, match="theirs belongs to somebody else"):
-        users.Taken(few, (tmp_path / "none/users", theirs))
+        users.TakenUser(few, (tmp_path / "none/users", theirs))

@@ -8,15 +8,15 @@ import pytest
 
 from arena import roster, submission
 from arena.referee.limits import Limits
-from arena.sandbox import DEFAULT, MOST, Sandbox
+from arena.sandbox import DEFAULT, STRONGEST, Sandbox
 from arena.submission import BadSubmission
-from arena.tournament.ladder_run import Request, run_ladder
+from arena.tournament.ladder_run import LadderRequest, run_ladder
 from ladder import store
 from tests.cli.commands import Ran, arena, typed
 from tests.tournament import programs
 from tests.tournament.test_ladder_run import FakeWorkers
 
-SMALL = Sandbox(allowed=MOST._replace(memory_mib=256, tasks=48))
+SMALL = Sandbox(allowed=STRONGEST._replace(memory_mib=256, tasks=48))
 WISHES = {
     "memory_mib = 600": ("--max-memory", "512", "at most 512 MiB are allowed"),
     "tasks = 100": ("--max-tasks", "64", "at most 64 are allowed"),
@@ -44,7 +44,7 @@ def wishing(wish: str, name: str = "mine") -> str:
 
 def enter(folder: str) -> None:
     with store.open(Path(".arena")) as db:
-        roster.enter(db, Path(".arena"), submission.read(Path(folder)), "submitted")
+        roster.enter_bot(db, Path(".arena"), submission.read_program(Path(folder)), "submitted")
 
 
 def refused(ran: Ran, who: str, wish: str) -> None:
@@ -94,14 +94,16 @@ def test_an_interrupted_leg_is_looked_through_before_it_goes_on() -> None:
     for name, wish in (("mine", "memory_mib = 600"), ("ann", "tasks = 40"), ("bob", "tasks = 50")):
         enter(wishing(wish, name))
     workers = FakeWorkers(voids=0)
-    workers._hosts.sandbox = Sandbox(allowed=MOST._replace(memory_mib=512))
+    workers._hosts.sandbox = Sandbox(allowed=STRONGEST._replace(memory_mib=512))
     with store.open(Path(".arena"), checkpoints=True) as db:
         key = store.records.LadderKey("birth", 2, {}, Limits().plain(), 1)
         ladder = store.ladders.find_or_make(db, key, draw_probability=0.0, seed="z")
         store.ladders.plan(db, ladder, ["mine", "ann", "bob"], rounds=1)
         assert "mine@1" not in next(store.ladders.scheduled(db, ladder)).line_up
         with workers, pytest.raises(BadSubmission, match="mine@1 asks for memory_mib = 600"):
-            run_ladder(db, Path(".arena"), ladder, Request(["ann", "bob"], 1), workers=workers, report=lambda *_: None)
+            run_ladder(
+                db, Path(".arena"), ladder, LadderRequest(["ann", "bob"], 1), workers=workers, report=lambda *_: None
+            )
     assert workers.phases == []
 
 
@@ -116,9 +118,9 @@ def test_without_a_wish_a_bot_gets_the_usual_or_all_that_is_allowed() -> None:
 
 def test_there_is_a_most_that_nobody_has_to_say() -> None:
     """One that leaves room for whatever was entered before."""
-    roster.check_wishes(submission.read(Path(wishing("memory_mib = 4096\ntasks = 512"))), Sandbox())
+    roster.check_wishes(submission.read_program(Path(wishing("memory_mib = 4096\ntasks = 512"))), Sandbox())
     with pytest.raises(BadSubmission, match="tasks = 513, and at most 512 are allowed"):
-        roster.check_wishes(submission.read(Path(wishing("tasks = 513", "greedier"))), Sandbox())
+        roster.check_wishes(submission.read_program(Path(wishing("tasks = 513", "greedier"))), Sandbox())
 
 
 @pytest.mark.long

@@ -47,7 +47,10 @@ def folder_of_the_page(folder: Path, run: str = "") -> Path:
 
 def played(bot: Path, game: str = "birth", limits: Limits = LIMITS) -> Played:
     """One match of a bot in a folder against luck, on the dice of the seed `docs`."""
-    rules, line_up = games.game(game), [submission.read(bot).entrant(), submission.built_ins()["random"].entrant()]
+    rules, line_up = (
+        games.game(game),
+        [submission.read_program(bot).entrant(), submission.built_ins()["random"].entrant()],
+    )
     seed = sha256(b"docs").digest()
     wanted = unrated.tasks(rules, line_up, options=rules.options({}), limits=limits, seed=seed, count=1)
     with unrated.own_worker() as worker:

@@ -26,7 +26,7 @@ def make(
     """Make a home with a ladder in which bots forfeit now and then; it is ready for cards."""
     ladder = playing.make(home, game, bots, rounds, forfeits=0.3)
     with store.open(home, checkpoints=True) as db:
-        card_tables.complete(db)
+        card_tables.complete_sums(db)
         store.evidence.settle(db, ladder)
         store.ratings.keep_hash(db, ladder)
     return ladder

@@ -45,9 +45,9 @@ def unplayed(name: str, step: int = -1) -> Document:
     match = exported(name)
     forfeit = Forfeited(0, Forfeit.START if step < 0 else Forfeit.CRASH, step)
     changed = msgspec.structs.replace(match, choices=(), forfeits=(forfeit,), times_ms=((), ()))
-    (first,) = document.steps(changed)
+    (first,) = document.document_steps(changed)
     unplayed = msgspec.structs.replace(changed, dice=first.rolls, ranks=(1, 0), scores=("0", "0"))
-    document.check(unplayed)
+    document.check_document(unplayed)
     return unplayed
 
 

@@ -21,7 +21,7 @@ from tests.site import homes
 @pytest.fixture
 def site(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[tuple[str, int]]:
     """Where a site listens that waits half a second for a request."""
-    monkeypatch.setattr(connections, "PATIENCE", 0.5)
+    monkeypatch.setattr(connections, "REQUEST_PATIENCE", 0.5)
     homes.make(tmp_path, ("ann", "bob"), 1)
     with homes.Served(tmp_path) as address:
         found = urlsplit(address)
@@ -49,7 +49,7 @@ def test_a_connection_without_a_request_is_closed(site: tuple[str, int], sent: b
     with socket.create_connection(site) as own:
         own.sendall(sent)
         assert to_the_end(own) == b""
-    assert connections.PATIENCE * 0.9 < time.monotonic() - begun < 10
+    assert connections.REQUEST_PATIENCE * 0.9 < time.monotonic() - begun < 10
 
 
 def test_a_form_that_never_ends_is_closed(site: tuple[str, int]) -> None:
@@ -65,7 +65,7 @@ def test_a_stream_of_events_lasts(site: tuple[str, int]) -> None:
     """Its request is complete: it is closed by who reads it, or when the site ends."""
     with socket.create_connection(site) as own:
         own.sendall(b"GET /events HTTP/1.1\r\nHost: localhost\r\n\r\n")
-        end = time.monotonic() + 4 * connections.PATIENCE
+        end = time.monotonic() + 4 * connections.REQUEST_PATIENCE
         while (left := end - time.monotonic()) > 0:
             if select.select([own], [], [], left)[0]:
                 assert own.recv(65536)

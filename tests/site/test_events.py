@@ -10,7 +10,7 @@ from pathlib import Path
 from starlette.requests import Request
 
 from arena.site.events import Watch
-from arena.site.home_reader import Home, Seen
+from arena.site.home_reader import Home, SeenState
 from ladder import store
 from tests.cli.conftest import make_home
 
@@ -20,7 +20,7 @@ class Counted(Home):
 
     looks = 0
 
-    def _looked_at(self) -> Seen:
+    def _looked_at(self) -> SeenState:
         self.looks += 1
         return super()._looked_at()
 

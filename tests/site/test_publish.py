@@ -19,7 +19,7 @@ from arena.reports.publish_report import Published
 from arena.site import publishing as publishing
 from arena.site.cache import Made
 from arena.site.ladder_page import SELECTED
-from arena.site.published_folder import NOTES, PART, CannotPublish, opened
+from arena.site.published_folder import NOTES, PART, CannotPublish, open_folder
 from arena.worker.bot_output import Logged
 from ladder import store
 from tests.cli.commands import everything_in
@@ -45,7 +45,7 @@ def make(home: Path) -> None:
 
 
 def publish(home: Path, target: Path, most: int = SELECTED) -> Published:
-    return publishing.publish(home, target, most)
+    return publishing.publish_site(home, target, most)
 
 
 @pytest.fixture(scope="module")
@@ -411,7 +411,7 @@ def test_what_was_interrupted_goes_on(home: Path, site: Path, tmp_path: Path, wr
             raise KeyboardInterrupt
 
     with pytest.raises(KeyboardInterrupt):
-        publishing.publish(home, target, SELECTED, stop)
+        publishing.publish_site(home, target, SELECTED, stop)
     whole = everything_in(site)
     there = everything_in(target)
     assert {name: whole[name] for name in there if name != NOTES} == {n: d for n, d in there.items() if n != NOTES}
@@ -491,7 +491,7 @@ def test_notes_lead_nowhere_else(tmp_path: Path, home: Path) -> None:
 
 def test_only_one_process_publishes_in_a_folder(home: Path, tmp_path: Path) -> None:
     """The second one would remove what the first one writes."""
-    with opened(tmp_path / "site"), pytest.raises(CannotPublish, match="another process is publishing"):
+    with open_folder(tmp_path / "site"), pytest.raises(CannotPublish, match="another process is publishing"):
         publish(home, tmp_path / "site")
     publish(home, tmp_path / "site", 0)
 
@@ -527,6 +527,6 @@ def test_a_site_is_of_one_moment(tmp_path: Path) -> None:
         if left:
             playing.make(home, "buttons", left.pop(), 3)
 
-    assert publishing.publish(home, site, SELECTED, play).written == 0
+    assert publishing.publish_site(home, site, SELECTED, play).written == 0
     assert (left, changed(site, before)) == ([], set())
     assert publish(home, site).written > 0

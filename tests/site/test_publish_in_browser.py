@@ -9,7 +9,7 @@ from typing import TypeAlias
 import pytest
 from playwright.sync_api import Page, expect
 
-from arena.site.publishing import publish
+from arena.site.publishing import publish_site
 from tests.site import everybody
 from tests.site.conftest import Watched
 from tests.site.test_publish import FEW, make
@@ -25,7 +25,7 @@ def site(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A published site in which not all matches are, in a folder with a name that is not plain."""
     folder = tmp_path_factory.mktemp("site")
     make(folder / "home")
-    publish(folder / "home", folder / "the site of ünal", FEW)
+    publish_site(folder / "home", folder / "the site of ünal", FEW)
     return folder / "the site of ünal"
 
 

@@ -11,7 +11,7 @@ import pytest
 
 from arena import games
 from arena.replay import told
-from arena.replay.annotated import LINES
+from arena.replay.annotated import ANNOTATED_LINES
 from arena.replay.document import Document
 from arena.reports.replay_report import MatchReplay, match_replay
 from arena.site.page_shell import match_page
@@ -59,7 +59,7 @@ def test_an_order_that_scores_do_not_explain_is_explained(
     """On the page of the match, and where it is told as text; else nothing is said."""
     match = msgspec.structs.replace(matches.exported(name), ranks=ranks, scores=scores)
     assert match_replay(match).remark == why
-    assert list(told.end(match))[3:] == [why] * bool(why)
+    assert list(told.final_line(match))[3:] == [why] * bool(why)
     assert f"<p>{why}</p>" in match_page(match_replay(match)) or not why
 
 
@@ -135,10 +135,10 @@ def test_a_match_that_forfeits_decided_has_a_step_for_them() -> None:
 
 def test_of_many_lines_the_first_are_shown_and_the_others_counted() -> None:
     """A page is no place for 64 KiB of a log; the document has all."""
-    lines = tuple((None, f"line {number}") for number in range(LINES + 5))
+    lines = tuple((None, f"line {number}") for number in range(ANNOTATED_LINES + 5))
     document = msgspec.structs.replace(matches.exported("birth-2"), logs=(lines, ()))
     (printed,) = match_replay(document).steps[0].printed
-    assert (len(printed.lines), printed.lines[-1]) == (LINES + 1, "… 5 more lines")
+    assert (len(printed.lines), printed.lines[-1]) == (ANNOTATED_LINES + 1, "… 5 more lines")
 
 
 def test_text_from_outside_cannot_move_a_cursor() -> None:

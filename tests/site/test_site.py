@@ -21,7 +21,7 @@ from arena.reports.replay_report import match_replay
 from arena.reports.words import percent
 from arena.site import docs, plots
 from arena.site.page_shell import parts_of
-from arena.site.rendering import probability
+from arena.site.rendering import percent_text
 from ladder import store
 from tests.cli.conftest import ESCAPES, make_home
 from tests.referee.toy import Toy
@@ -170,7 +170,7 @@ def test_lists_say_why_who_has_fewer_points_won(tmp_path: Path) -> None:
 def test_the_leaderboard_has_the_numbers_of_the_command(site: TestClient, home: Path, ladder: store.Ladder) -> None:
     """People compare the two, and so do we: order, marks, ratings and intervals."""
     with store.open_read(home) as db:
-        board = leaderboard_report.leaderboard(db, ladder, games.game("buttons"), cross=True)
+        board = leaderboard_report.leaderboard_of(db, ladder, games.game("buttons"), cross=True)
     said = text(site.get(f"/ladder/{ladder.id}").text)
     for bot in board.bots:
         assert f"{bot.rating:.2f} {bot.mu - board.centre:+.2f} {bot.sigma:.2f}" in said
@@ -226,16 +226,16 @@ def test_the_histogram_counts_every_decision(site: TestClient, home: Path) -> No
 @pytest.mark.parametrize("mu", [-9.0, 0.0, 9.0])
 def test_every_line_of_a_plot_has_its_name(mu: float) -> None:
     """None lies on another one or outside, however close together all but one of the bots are."""
-    ends = [-10.0, *(mu + each / 100 for each in range(plots.LINES - 2)), 10.0]
+    ends = [-10.0, *(mu + each / 100 for each in range(plots.PLOT_LINES - 2)), 10.0]
     lines = [[RatingPoint(matches=matches, mu=end, sigma=0.1) for matches in (1, 2)] for end in ends]
     bots = [BotHistory(bot=f"bot{number}@1", points=points) for number, points in enumerate(lines)]
-    drawn = plots.rating_history(RatingHistory(matches=2, bots=bots))
+    drawn = plots.rating_plot(RatingHistory(matches=2, bots=bots))
     at = sorted(float(y) for y in re.findall(r'y="([0-9.]+)">bot', drawn))
-    assert len(at) == plots.LINES
+    assert len(at) == plots.PLOT_LINES
     assert all(after - before > plots.NAMES_APART - 0.1 for before, after in pairwise(at))
     assert at[-1] < plots.HEIGHT
     looks = re.findall(r'<polyline class="line ([^"]+)"', drawn)
-    assert len(set(looks)) == plots.LINES
+    assert len(set(looks)) == plots.PLOT_LINES
 
 
 def test_two_bots_are_compared_as_the_report_says(site: TestClient, home: Path, ladder: store.Ladder) -> None:
@@ -248,7 +248,7 @@ def test_two_bots_are_compared_as_the_report_says(site: TestClient, home: Path, 
     assert found.above is not None
     assert max(found.above, 1 - found.above) > 0.5
     better = "ann@1" if found.above > 0.5 else "bob@1"
-    chance = probability(max(found.above, 1 - found.above))
+    chance = percent_text(max(found.above, 1 - found.above))
     for a, b in (("ann", "bob"), ("bob", "ann")):
         said = text(site.get(f"/compare?ladder={ladder.id}&a={a}&b={b}").text)
         assert f"{better} is better with a probability of {chance}" in said

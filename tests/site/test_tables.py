@@ -18,7 +18,7 @@ from arena import games
 from arena.replay import document, unrated_store
 from arena.site.app import Site
 from arena.site.security import FORM, LARGEST
-from arena.site.tables import FAILED, FORGOTTEN, IDLE, LEFT, MOST, Stale, Table, Tables
+from arena.site.tables import FAILED, FORGOTTEN, IDLE_SECONDS, LEFT, OPEN_TABLES, PlayTable, Stale, Tables
 from ladder import store
 from tests.site import homes, matches
 from tests.site.people import ASKS, Person, fake, real, seat
@@ -68,7 +68,7 @@ def sit_down(site: TestClient, **form: object) -> str:
     return answer.headers["location"]
 
 
-async def told(table: Table, sign: str) -> str:
+async def told(table: PlayTable, sign: str) -> str:
     """Wait until a table tells something with this text in it; return all that it told then."""
     async with asyncio.timeout(PATIENCE):
         async for state in table.events():
@@ -96,8 +96,8 @@ def test_a_match_of_every_game_is_played_and_kept(name: str, tmp_path: Path) -> 
         chosen, seen = Person(address).play(table, lambda choices: choices[-1])
     end = seen[-1]
     assert (end["step"]["over"], end["question"], end["end"]["kept"]) == (True, None, "unrated-1")
-    shown = unrated_store.find(tmp_path, "unrated-1")
-    document.check(shown)
+    shown = unrated_store.find_match(tmp_path, "unrated-1")
+    document.check_document(shown)
     assert shown.bots == ("random", "you", *bots[1:])
     assert shown.forfeits == ()
     assert end["step"]["scores"] == list(shown.scores)
@@ -110,7 +110,7 @@ def test_nobody_sees_the_seed_before_the_end(tmp_path: Path) -> None:
     table = tables.add(seat("birth", "random")).name
     with homes.Served(tmp_path, tables) as address:
         _, seen = Person(address).play(table, lambda choices: choices[0])
-    seed = unrated_store.find(tmp_path, "unrated-1").seed
+    seed = unrated_store.find_match(tmp_path, "unrated-1").seed
     assert len(seen) > 10
     assert seed not in str(seen)
 
@@ -356,7 +356,7 @@ def test_every_page_leads_to_the_tables(tmp_path: Path) -> None:
 
 def test_the_ninth_table_has_to_wait(asking: Asking) -> None:
     """Until somebody leaves."""
-    for _ in range(MOST - 1):
+    for _ in range(OPEN_TABLES - 1):
         sit_down(asking.site)
     form = {"game": "birth", "bot": "random", "seat": "0"}
     full = asking.site.post("/play", data=form)
@@ -382,11 +382,11 @@ async def test_a_table_that_everybody_left_ends() -> None:
         left, played = tables.add(seat("birth", "random")), tables.add(seat("birth", "random"))
         for table in (left, played):
             await table.begin()
-        now = IDLE
+        now = IDLE_SECONDS
         await tables.end_idle()
         assert not left.is_over
         assert tables.find(played.name) is played
-        now = IDLE + 1
+        now = IDLE_SECONDS + 1
         await tables.end_idle()
         assert (left.is_over, played.is_over) == (True, False)
         assert FORGOTTEN in await told(left, "end")
@@ -397,12 +397,12 @@ async def test_tables_that_are_over_are_forgotten_in_the_end() -> None:
     tables = fake("")
     async with tables.open():
         made = []
-        for _ in range(3 * MOST):
+        for _ in range(3 * OPEN_TABLES):
             made.append(tables.add(seat("birth", "random")))
             await made[-1].begin()
             await made[-1].end(LEFT)
         there = [table for table in made if tables.find(table.name)]
-    assert there == made[-MOST:]
+    assert there == made[-OPEN_TABLES:]
 
 
 async def test_a_process_that_fails_is_told_and_hurts_no_other_table() -> None:
@@ -431,7 +431,7 @@ async def test_what_rules_print_is_no_state() -> None:
 
 async def test_a_line_without_an_end_ends_the_match(monkeypatch: pytest.MonkeyPatch) -> None:
     """It would fill the memory of the site. The other tables go on."""
-    monkeypatch.setattr("arena.site.tables.LONGEST", 1000)
+    monkeypatch.setattr("arena.site.tables.LONGEST_NAME", 1000)
     tables = fake("print('a' * 1_000_000, flush=True); sys.stdin.read()")
     async with tables.open():
         table = tables.add(seat("birth", "random"))
@@ -444,7 +444,7 @@ async def test_a_table_that_cannot_be_set_up_takes_no_place() -> None:
     """Its process could not be started."""
     tables = Tables(["/nowhere/python"])
     async with tables.open():
-        for _ in range(2 * MOST):
+        for _ in range(2 * OPEN_TABLES):
             table = tables.add(seat("birth", "random"))
             with pytest.raises(OSError, match="nowhere"):
                 await table.begin()

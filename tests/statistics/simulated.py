@@ -17,8 +17,8 @@ from typing import NamedTuple
 
 from ladder import schedule
 from ladder.points import point
-from ladder.settled import Outcome, outcome
-from ladder.statistics import Evidence, Group
+from ladder.settled import GroupOutcome, outcome
+from ladder.statistics import Evidence, GroupResult
 from ladder.trueskill_ratings import NEW, Rating, rate
 
 DICE, NOISE, SEAT = 2.5, 2.5, 0.6
@@ -56,13 +56,13 @@ class Played(NamedTuple):
 
     size: Size
     strengths: tuple[float, ...]
-    groups: list[Group]
+    groups: list[GroupResult]
 
     def evidence(self) -> Evidence:
         """What the statistics make of it."""
         return Evidence(Counter(self.groups))
 
-    def outcomes(self) -> list[Outcome]:
+    def outcomes(self) -> list[GroupOutcome]:
         """Every match as the settled rating takes it."""
         return [
             outcome(line_up, ranks)
@@ -115,7 +115,7 @@ def play(size: Size, strengths: Sequence[float], chance: Random) -> Played:
     return Played(size, tuple(strengths), groups)
 
 
-def _group(order: tuple[int, ...], strengths: Sequence[float], chance: Random) -> Group:
+def _group(order: tuple[int, ...], strengths: Sequence[float], chance: Random) -> GroupResult:
     seats = [chance.gauss(-SEAT * seat, DICE) for seat in range(len(order))]
     turns = [[strengths[bot] for bot in turn] for turn in schedule.rotations(order)]
     return tuple(map(label, order)), tuple(_ranks(list(map(add, turn, seats)), chance) for turn in turns)

@@ -21,7 +21,7 @@ import pytest
 
 from arena.submission import MAX_BYTES, MAX_FILES, BadSubmission
 from arena.submission.archive import READERS
-from arena.submission.intake import take
+from arena.submission.intake import take_in
 
 if sys.version_info < (3, 14):
     from backports import zstd
@@ -89,7 +89,7 @@ def refusal(path: Path) -> str:
     scratch.mkdir()
     before = sorted(path.parent.iterdir())
     with pytest.raises(BadSubmission) as refused:
-        take(path, scratch)
+        take_in(path, scratch)
     assert sorted(path.parent.iterdir()) == before
     assert [each.name for each in scratch.iterdir()] in ([], ["bot"])
     assert str(refused.value).isprintable()
@@ -244,7 +244,7 @@ def test_damaged_archives_are_refused(ending: str, tmp_path: Path) -> None:
         path.write_bytes(spoilt)
         (scratch := tmp_path / f"s{number}").mkdir()
         with contextlib.suppress(BadSubmission):
-            assert take(path, scratch).program.files
+            assert take_in(path, scratch).program.files
 
 
 @pytest.mark.parametrize("ending", sorted(READERS))
@@ -261,7 +261,7 @@ def test_a_good_archive_is_a_bot(ending: str, top: str, tmp_path: Path) -> None:
     else:
         pack(path, *[file(top + name, content, mode=mode) for name, (content, mode) in files.items()])
     (tmp_path / "scratch").mkdir()
-    program, left_out = take(path, tmp_path / "scratch")
+    program, left_out = take_in(path, tmp_path / "scratch")
     assert (program.name, left_out) == ("mine-main" if top else "packed", (".git",))
     modes = {str(name): stat.S_IMODE((program.root / name).stat().st_mode) for name in program.files}
     assert modes == {"bot.toml": 0o444, "bin/go.sh": 0o555}

@@ -24,7 +24,7 @@ from arena.sandbox.confine import BUILD
 from arena.submission import BadSubmission, Program, allowance
 from arena.submission import build as building
 from arena.submission.build import BuildFailed, Building, build
-from arena.submission.intake import take
+from arena.submission.intake import take_in
 from tests.cli.commands import ARENA, PATIENCE, Ran, arena, environment, everything_in
 from tests.needs import grades
 from tests.sdk.test_packages import wheel
@@ -38,7 +38,7 @@ def handed_in(folder: Path, *commands: list[str], run: str = "./made.sh") -> Pro
     (source / "bot.toml").write_text(f"run = {json.dumps([run])}\nbuild = {json.dumps(commands)}\n")
     (source / "part").write_text("#!/bin/sh\n")
     (folder / "scratch").mkdir()
-    return take(source, folder / "scratch").program
+    return take_in(source, folder / "scratch").program
 
 
 SILENT = Building(lambda _: None)
@@ -201,7 +201,7 @@ def test_who_works_or_prints_does_not_stand_still(sign: str, tmp_path: Path, mon
 
 def test_people_see_what_a_long_command_does(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Its beginning, how long it has run, and its latest line, of which the beginning is enough."""
-    monkeypatch.setattr(building, "SHOWN", 0.0)
+    monkeypatch.setattr(building, "SHOWN_LINES", 0.0)
     program = handed_in(
         tmp_path, ["sh", "-c", "echo first; printf 'half way\\rnow %0200d\\n' 7; until test -e seen; do :; done"]
     )
@@ -218,7 +218,7 @@ def test_people_see_what_a_long_command_does(tmp_path: Path, monkeypatch: pytest
 
 def test_people_see_that_a_silent_command_goes_on(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """A compiler that downloads for minutes prints nothing, and neither does the log's own line count as its output."""
-    monkeypatch.setattr(building, "SHOWN", 0.0)
+    monkeypatch.setattr(building, "SHOWN_LINES", 0.0)
     program = handed_in(tmp_path, ["sh", "-c", "until test -e seen; do :; done"])
     shown: list[str] = []
 

@@ -83,7 +83,7 @@ def test_a_build_that_comes_through_absolves_it(cache: Path) -> None:
 
 def test_a_large_one_is_dropped(cache: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Disks are finite, and what grows for ever is of little use."""
-    monkeypatch.setattr(caches, "LARGEST", 1024 * 1024)
+    monkeypatch.setattr(caches, "LARGEST_CACHE", 1024 * 1024)
     built(cache, "touch $HOME/once", 1)
     built(cache, "dd if=/dev/zero of=$HOME/large bs=1M count=2", 2)
     assert kept(cache) == []
@@ -171,6 +171,6 @@ def test_only_what_is_submitted_has_one(tmp_path: Path) -> None:
 
 def test_holes_count_in_what_is_kept(cache: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Moved to another disk they are holes no more, and would fill it."""
-    monkeypatch.setattr(caches, "LARGEST", 1024 * 1024)
+    monkeypatch.setattr(caches, "LARGEST_CACHE", 1024 * 1024)
     built(cache, "truncate -s 20M $HOME/holes", 1)
     assert not cache.exists()

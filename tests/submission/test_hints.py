@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from arena.submission import read
+from arena.submission import read_program
 
 HIDING = {
     "random.py": ("bot.py", "random.py hides Python's own module random, which may be imported: rename it"),
@@ -31,7 +31,7 @@ def hints(folder: Path, file: str, script: str) -> list[str]:
         (folder / name).parent.mkdir(exist_ok=True)
         (folder / name).touch()
     (folder / "bot.toml").write_text(f'run = ["python", "-u", "{script}"]')
-    return read(folder).hints()
+    return read_program(folder).hints()
 
 
 @pytest.mark.parametrize("file", HIDING)

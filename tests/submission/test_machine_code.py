@@ -44,7 +44,7 @@ def elf(number: int) -> bytes:
 def test_a_program_for_another_system_is_refused(kind: str, tmp_path: Path) -> None:
     """In words, since "exec format error" tells a beginner nothing."""
     with pytest.raises(BadSubmission, match=f"mine' was built for {kind.partition(',')[0]}, this machine has Linux"):
-        submission.read(program(tmp_path, HEADERS[kind]))
+        submission.read_program(program(tmp_path, HEADERS[kind]))
 
 
 def test_a_program_for_another_processor_is_refused(tmp_path: Path) -> None:
@@ -52,10 +52,10 @@ def test_a_program_for_another_processor_is_refused(tmp_path: Path) -> None:
     number, name = OTHER.get(platform.machine(), OTHER["x86_64"])
     expected = f"was built for {name}, this machine is {platform.machine()}: build it for this one"
     with pytest.raises(BadSubmission, match=expected):
-        submission.read(program(tmp_path, elf(number)))
+        submission.read_program(program(tmp_path, elf(number)))
     (tmp_path / "bot.toml").write_text('run = ["./mine"]')
     with pytest.raises(BadSubmission, match=expected):
-        submission.read(tmp_path, name="mine")
+        submission.read_program(tmp_path, name="mine")
 
 
 @pytest.mark.parametrize(("name", "number"), [("armv7l", 0x28), ("i386", 0x03), ("aarch64", 0x28)])
@@ -64,7 +64,7 @@ def test_machines_with_several_names_run_their_own(
 ) -> None:
     """Of 32 bits there are many kinds, and 64-bit machines run them as well."""
     monkeypatch.setattr(platform, "machine", lambda: name)
-    assert submission.read(program(tmp_path, elf(number))).name == "mine"
+    assert submission.read_program(program(tmp_path, elf(number))).name == "mine"
 
 
 def test_where_an_emulator_may_run_it_nothing_is_refused(without_emulators: Path, tmp_path: Path) -> None:
@@ -72,17 +72,17 @@ def test_where_an_emulator_may_run_it_nothing_is_refused(without_emulators: Path
     without_emulators.mkdir()
     (without_emulators / "register").touch()
     (without_emulators / "qemu-other").touch()
-    assert submission.read(program(tmp_path, HEADERS["Windows"])).name == "mine"
+    assert submission.read_program(program(tmp_path, HEADERS["Windows"])).name == "mine"
 
 
 @pytest.mark.parametrize("content", [b"", b"#!/bin/sh\n", b"\x7fELF", CLASS, elf(0xFFFF)])
 def test_what_is_unknown_is_tried(content: bytes, tmp_path: Path) -> None:
     """Nobody is refused for a header that this arena has never seen."""
-    assert submission.read(program(tmp_path, content)).name == "mine"
+    assert submission.read_program(program(tmp_path, content)).name == "mine"
 
 
 def test_a_program_of_this_machine_passes(tmp_path: Path) -> None:
     """By the header of a real one."""
     shell = shutil.which("sh")
     assert shell is not None
-    assert submission.read(program(tmp_path, Path(shell).read_bytes())).name == "mine"
+    assert submission.read_program(program(tmp_path, Path(shell).read_bytes())).name == "mine"

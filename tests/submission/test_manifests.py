@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from arena.submission import MAX_MANIFEST, BadSubmission, read, skeleton
+from arena.submission import MAX_MANIFEST, BadSubmission, read_program, skeleton
 from arena.submission.names import NAME
 from tests.cli.commands import everything_in
 
@@ -98,7 +98,7 @@ def test_a_bad_manifest_is_refused_with_its_reason(case: str, tmp_path: Path) ->
     (tmp_path / "mine/bot.toml").write_bytes(content)
     before = everything_in(tmp_path)
     with pytest.raises(BadSubmission) as refused:
-        read(tmp_path / "mine")
+        read_program(tmp_path / "mine")
     assert part in str(refused.value)
     assert everything_in(tmp_path) == before
 
@@ -109,7 +109,7 @@ def test_a_good_manifest_says_all_there_is_to_say(tmp_path: Path) -> None:
         'run = ["./bot", "$HOME; *"]\nname = "a.b-c_9"\ngames = ["birth"]\nlanguage = "c++"\nabout = "plays"\n'
         'build = [["make"], ["make", "check"]]\n[limits]\nmemory_mib = 64\ntasks = 32\n'
     )
-    program = read(tmp_path)
+    program = read_program(tmp_path)
     assert (program.name, program.run, program.games) == ("a.b-c_9", ("./bot", "$HOME; *"), ("birth",))
     assert program.build == (("make",), ("make", "check"))
     assert (program.needs.memory_mib, program.needs.tasks, program.language) == (64, 32, "c++")
@@ -120,7 +120,7 @@ def test_a_good_manifest_says_all_there_is_to_say(tmp_path: Path) -> None:
 def test_a_manifest_may_come_from_any_editor(encoding: str, end: str, tmp_path: Path) -> None:
     """Windows marks its texts and ends their lines otherwise; what is meant is clear."""
     (tmp_path / "bot.toml").write_bytes(end.join(['run = ["./bot"]', 'about = "größe"', ""]).encode(encoding))
-    assert read(tmp_path).about == "größe"
+    assert read_program(tmp_path).about == "größe"
 
 
 ALIKE = [
@@ -153,7 +153,7 @@ def test_a_manifest_one_folder_too_deep_is_found(tmp_path: Path) -> None:
     (tmp_path / "mine/inner").mkdir(parents=True)
     (tmp_path / "mine/inner/bot.toml").write_bytes(RUN)
     with pytest.raises(BadSubmission, match=r"mine' has no bot.toml, but there is one in .*mine/inner': hand in that"):
-        read(tmp_path / "mine")
+        read_program(tmp_path / "mine")
 
 
 @pytest.mark.parametrize(
@@ -165,7 +165,7 @@ def test_a_folder_without_a_manifest_may_be_clear(files: list[str], script: str,
     for name in files:
         (tmp_path / name).parent.mkdir(exist_ok=True)
         (tmp_path / name).touch()
-    assert read(tmp_path, name="mine").run == ("python", script)
+    assert read_program(tmp_path, name="mine").run == ("python", script)
 
 
 @pytest.mark.parametrize(
@@ -187,4 +187,4 @@ def test_a_folder_whose_program_is_not_clear_needs_one(files: list[str], why: st
         (tmp_path / name).parent.mkdir(exist_ok=True)
         (tmp_path / name).touch()
     with pytest.raises(BadSubmission, match=re.escape(why)):
-        read(tmp_path)
+        read_program(tmp_path)

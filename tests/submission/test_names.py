@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from arena.submission import BadSubmission, read
-from arena.submission.intake import take
+from arena.submission import BadSubmission, read_program
+from arena.submission.intake import take_in
 from arena.submission.names import NAME, proposed, spelled
 
 PROPOSED = {
@@ -49,13 +49,13 @@ def test_a_file_that_makes_no_name_needs_one(tmp_path: Path) -> None:
     """Whoever hands it in is told how to say one."""
     (tmp_path / "Иван.py").touch()
     with pytest.raises(BadSubmission, match=r"makes no name for a bot: 1 to 32 of .*; choose one with --name"):
-        read(tmp_path / "Иван.py")
-    assert read(tmp_path / "Иван.py", name="ivan").name == "ivan"
+        read_program(tmp_path / "Иван.py")
+    assert read_program(tmp_path / "Иван.py", name="ivan").name == "ivan"
 
 
 def called(path: Path, scratch: Path) -> str:
     scratch.mkdir()
-    return take(path, scratch).program.name
+    return take_in(path, scratch).program.name
 
 
 @pytest.fixture
@@ -77,7 +77,7 @@ def test_a_linked_folder_is_called_after_the_link(
     assert called(Path("Ann"), tmp_path / "s1") == called(tmp_path / "Ann/", tmp_path / "s2") == "ann"
     monkeypatch.chdir("Ann")
     monkeypatch.setenv("PWD", str(tmp_path / "Ann"))
-    assert called(Path("."), tmp_path / "s3") == read(Path(".")).name == "ann"
+    assert called(Path("."), tmp_path / "s3") == read_program(Path(".")).name == "ann"
     monkeypatch.setenv("PWD", str(tmp_path))  # of another shell
     assert called(Path("."), tmp_path / "s4") == "bot"
 

@@ -15,7 +15,7 @@ from arena import roster
 from arena.sandbox import UNCONFINED, Grade, Sandbox
 from arena.submission import Program, build_results
 from arena.submission.build import BuildFailed, Building
-from arena.submission.intake import take
+from arena.submission.intake import take_in
 from tests.cli.commands import arena
 from tests.tournament import programs
 
@@ -35,7 +35,7 @@ def built(folder: Path, *, sandbox: Sandbox = UNCONFINED, cached: bool = False, 
     """Take in what was handed in, and build it in the folder's home."""
     scratch = folder / f"scratch-{len(list(folder.glob('scratch-*')))}"
     scratch.mkdir()
-    taken = take(folder / "mine", scratch, plays=[plays]).program
+    taken = take_in(folder / "mine", scratch, plays=[plays]).program
     return roster.built(folder / "home", taken, sandbox, Building(lambda _: None), cached=cached)
 
 
@@ -104,7 +104,7 @@ def test_other_tools_build_something_else(tmp_path: Path, monkeypatch: pytest.Mo
     digests.append(built(tmp_path).built)
     scratch = tmp_path / "s"
     scratch.mkdir()
-    program = take(tmp_path / "mine", scratch).program
+    program = take_in(tmp_path / "mine", scratch).program
     assert build_results.key(program, UNCONFINED) != build_results.key(program, Sandbox(Grade.C))
     assert len(set(digests)) == 3
 
@@ -115,15 +115,15 @@ def test_what_failed_is_tried_again_and_little_is_kept(tmp_path: Path) -> None:
     for _ in range(2):
         with pytest.raises(BuildFailed):
             built(tmp_path)
-    for number in range(build_results.MOST + 2):
+    for number in range(build_results.KEPT_RESULTS + 2):
         handed_in(tmp_path, *BUILD, str(number))
         built(tmp_path)
-    assert len(list((tmp_path / "home/built").glob("[!.]*"))) == build_results.MOST + 2, "all are in use"
+    assert len(list((tmp_path / "home/built").glob("[!.]*"))) == build_results.KEPT_RESULTS + 2, "all are in use"
     for kept in (tmp_path / "home/built").glob("[!.]*"):
         os.utime(kept, (time.time() - build_results.IN_USE - 1, kept.stat().st_mtime))
     handed_in(tmp_path, *BUILD, "another")
     built(tmp_path)
-    assert len(list((tmp_path / "home/built").glob("[!.]*"))) == build_results.MOST
+    assert len(list((tmp_path / "home/built").glob("[!.]*"))) == build_results.KEPT_RESULTS
 
 
 def test_what_an_older_build_left_in_its_home_is_nobody_elses(tmp_path: Path) -> None:

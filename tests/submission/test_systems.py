@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from arena.submission import Program
-from arena.submission.intake import take
+from arena.submission.intake import take_in
 from arena.submission.mending import mend
 from tests.submission.systems import APPLE_DOUBLE, mac_tar, mac_zip, windows_zip
 
@@ -34,7 +34,7 @@ MADE: list[tuple[str, Callable[[Path, str, dict[str, bytes]], None]]] = [
 def taken(path: Path) -> Program:
     scratch = path.parent / "scratch"
     scratch.mkdir()
-    return take(path, scratch).program
+    return take_in(path, scratch).program
 
 
 @pytest.mark.parametrize(("name", "pack"), MADE, ids=lambda each: getattr(each, "__name__", str(each)))
@@ -100,7 +100,7 @@ def test_links_where_nothing_is_looked_at_are_no_harm(tmp_path: Path) -> None:
             info.type, info.linkname = (tarfile.SYMTYPE, target) if target else (tarfile.REGTYPE, "")
             archive.addfile(info)
     (tmp_path / "scratch").mkdir()
-    program, left_out = take(tmp_path / "mine.tar", tmp_path / "scratch")
+    program, left_out = take_in(tmp_path / "mine.tar", tmp_path / "scratch")
     assert ([str(file) for file in program.files], left_out) == (["bot.py"], (".venv",))
 
 

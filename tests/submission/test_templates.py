@@ -13,7 +13,7 @@ from zipfile import ZipFile
 import pytest
 
 from arena import games, submission
-from arena.submission.intake import take
+from arena.submission.intake import take_in
 from arena.submission.templates import templates
 from arena.submission.tools import missing_tools
 from tests.cli.commands import everything_in, typed
@@ -36,7 +36,7 @@ def test_a_new_bot_is_a_submission(language: str, cwd: Path) -> None:
     made = typed("new", "mine", "--language", language, "--game", "buttons", "--json")
     said = json.loads(made.out)
     assert (made.code, said["name"], said["language"]) == (0, "mine", language)
-    program = submission.read(cwd / "mine")
+    program = submission.read_program(cwd / "mine")
     assert (program.name, program.games, program.language) == ("mine", ("buttons",), language)
     assert program.about == "a few rules of thumb for buttons"
     readme = (cwd / "mine" / "README.md").read_text()
@@ -55,7 +55,7 @@ def test_without_a_game_it_plays_them_all(language: str, cwd: Path) -> None:
     """The example of every language knows every game."""
     made = typed("new", "mine", "--language", language)
     assert made.code == 0, made.err
-    assert submission.read(cwd / "mine").games == tuple(sorted(games.names()))
+    assert submission.read_program(cwd / "mine").games == tuple(sorted(games.names()))
     assert "It is asked" not in (cwd / "mine" / "README.md").read_text()
     assert made.out.endswith("next:\n  arena check ./mine\n  arena submit ./mine\n  arena ladder --game buttons\n")
 
@@ -71,7 +71,7 @@ def test_what_builds_made_is_left_behind(cwd: Path, monkeypatch: pytest.MonkeyPa
     monkeypatch.setattr("arena.submission.templates.templates", lambda: {"elvish": template})
     assert typed("new", "mine", "--language", "elvish").code == 0
     assert everything_in(cwd / "mine").keys() == {".gitignore", "bot.toml", "src", "src/bin", "src/bin/bot"}
-    taken = take(template, cwd / "scratch")
+    taken = take_in(template, cwd / "scratch")
     assert [str(file) for file in taken.program.files] == [".gitignore", "bot.toml", "src/bin/bot"]
     assert taken.left_out == ("bin",)
 

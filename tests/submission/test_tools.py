@@ -11,11 +11,11 @@ import pytest
 from arena.sandbox import UNCONFINED, Grade
 from arena.submission import tools
 from arena.submission.build import BuildFailed, Building, build
-from arena.submission.intake import take
+from arena.submission.intake import take_in
 from arena.submission.manifest import load
 from arena.submission.program import command
 from arena.submission.templates import templates
-from arena.submission.tools import TOOLS, missed, to_install
+from arena.submission.tools import TOOLS, install_hint, missed
 
 MISSED = {
     "cmake without protoc": ("  Could not find PROTOC using the following names: protoc", ["protoc"]),
@@ -36,15 +36,15 @@ MISSED = {
 @pytest.mark.parametrize("case", MISSED)
 def test_what_tools_say_of_others_is_understood(case: str, monkeypatch: pytest.MonkeyPatch) -> None:
     """Each has its own words for it, and none says which package has it."""
-    monkeypatch.setattr(tools, "found", lambda _: None)
+    monkeypatch.setattr(tools, "tool_path", lambda _: None)
     said, names = MISSED[case]
     assert missed(["before", said, "after"]) == names
-    assert bool(to_install(names)) == bool(names)
+    assert bool(install_hint(names)) == bool(names)
 
 
 def test_what_is_there_is_not_missed(monkeypatch: pytest.MonkeyPatch) -> None:
     """Whatever a log says: nobody should install what he has."""
-    monkeypatch.setattr(tools, "found", lambda _: "/usr/bin/it")
+    monkeypatch.setattr(tools, "tool_path", lambda _: "/usr/bin/it")
     assert missed([MISSED["cmake without protoc"][0]]) == []
 
 
@@ -60,7 +60,7 @@ def failure(folder: Path, *words: str, grade: Grade = Grade.D) -> str:
     (folder / "mine").mkdir()
     (folder / "mine/bot.toml").write_text(f'run = ["./bot"]\nbuild = [{json.dumps(words)}]\n')
     (folder / "scratch").mkdir()
-    program = take(folder / "mine", folder / "scratch").program
+    program = take_in(folder / "mine", folder / "scratch").program
     with pytest.raises(BuildFailed) as failed:
         build(program, folder / "log", UNCONFINED._replace(grade=grade), Building(lambda _: None))
     return str(failed.value)

@@ -18,7 +18,7 @@ from typing import NamedTuple
 import pytest
 
 from arena import submission
-from arena.roster.bots import enter
+from arena.roster.bots import enter_bot
 from arena.sandbox import Grade
 from ladder import store
 from ladder.statistics import Estimate
@@ -49,7 +49,7 @@ def enter_both(cwd: Path, *switches: str) -> None:
             shutil.copy(FORESEER, cwd / name)
             words = ", ".join(f'"{word}"' for word in ("python", FORESEER.name, *own))
             (cwd / name / "bot.toml").write_text(f"run = [{words}]\n")
-            enter(db, cwd / ".arena", submission.read(cwd / name, plays=[GAME]), "submitted")
+            enter_bot(db, cwd / ".arena", submission.read_program(cwd / name, plays=[GAME]), "submitted")
 
 
 def met(cwd: Path, rounds: int, *switches: str, grade: Grade = Grade.D) -> Met:

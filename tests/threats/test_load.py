@@ -19,7 +19,7 @@ import pytest
 
 from arena import games
 from arena.referee.limits import Limits
-from arena.referee.match import Outcome
+from arena.referee.match import MatchOutcome
 from arena.sandbox import Grade, probe
 from arena.tournament.worker_pool import Workers
 from arena.worker.jobs import Entrant, Task
@@ -168,9 +168,9 @@ def tasks(*hostile: Entrant) -> list[Task]:
     return [match(pair, limits, "buttons") for pair in pairs]
 
 
-def outcomes(*hostile: Entrant) -> dict[str, Outcome | None]:
+def outcomes(*hostile: Entrant) -> dict[str, MatchOutcome | None]:
     """What the honest bots' matches against each other came to."""
-    found: dict[str, Outcome | None] = {}
+    found: dict[str, MatchOutcome | None] = {}
     with Workers(LocalHost(2, sandbox=probe())) as workers:
         for result in in_phases(workers, tasks(*hostile)):
             found[result.id] = result.outcome

@@ -10,11 +10,11 @@ from pathlib import Path
 from arena import games, roster, submission
 from arena.referee.limits import Limits
 from arena.referee.match import Forfeit, Match
-from arena.tournament.ladder_run import Request, run_ladder
+from arena.tournament.ladder_run import LadderRequest, run_ladder
 from arena.tournament.worker_pool import Workers
 from arena.worker.jobs import Played, SeatRecord, Task
 from arena.worker.local_host import LocalHost
-from arena.worker.progress import Progress
+from arena.worker.progress import ProgressReport
 from ladder import store
 
 
@@ -69,18 +69,18 @@ def make(
     *,
     seats: int = 2,
     forfeits: float = 0.0,
-    report: Progress = lambda _done, _total: None,
+    report: ProgressReport = lambda _done, _total: None,
 ) -> store.Ladder:
     """Enter bots and play a ladder with them; called again with more bots or rounds, the ladder goes on."""
     with store.open(home, checkpoints=True) as db:
         for name in bots:
             program = home.with_name(f"{name}.py")
             program.write_text(f"# {name}\n")
-            kept = submission.store(submission.read(program), roster.folder(home))
+            kept = submission.store(submission.read_program(program), roster.folder(home))
             store.bots.add(db, name, kept.digest, games=kept.games, run=kept.run, origin="submitted")
         rules = games.game(game)
         key = store.records.LadderKey(game, seats, rules.options({}), Limits().plain(), rules.rules_version)
         ladder = store.ladders.find_or_make(db, key, draw_probability=rules.draw_probability, seed="known")
         with ByTheRules(forfeits) as workers:
-            run_ladder(db, home, ladder, Request(bots, rounds), workers=workers, report=report)
+            run_ladder(db, home, ladder, LadderRequest(bots, rounds), workers=workers, report=report)
     return ladder

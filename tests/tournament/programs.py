@@ -91,8 +91,8 @@ def enter(folder: Path, **programs: str) -> None:
     write(folder, **programs)
     with store.open(folder / ".arena") as db:
         for name in programs:
-            read = submission.read(folder / f"{name}.py", plays=["birth"])
-            roster.enter(db, folder / ".arena", read, "submitted")
+            read = submission.read_program(folder / f"{name}.py", plays=["birth"])
+            roster.enter_bot(db, folder / ".arena", read, "submitted")
 
 
 def write(folder: Path, **programs: str) -> None:

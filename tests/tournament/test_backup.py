@@ -123,7 +123,7 @@ def test_a_bot_that_is_entered_meanwhile_is_there_whole_or_not_at_all(home: Path
     with store.open(home) as db:  # larger than what is copied at a time
         db.execute("CREATE TABLE filler (bytes BLOB)")
         db.execute("INSERT INTO filler VALUES (zeroblob(?))", [3 * PAGES * 4096])
-    copied = backups.backup(home, Path("monday"), enter)
+    copied = backups.make_backup(home, Path("monday"), enter)
     assert times[:2] == [0, 0]
     assert copied.lacking == ()
     with store.open_read(Path("monday")) as db:
@@ -153,7 +153,7 @@ def test_a_backup_that_fails_leaves_nothing(home: Path, error: BaseException) ->
 
     said = "^stopped: monday was not made$" if isinstance(error, KeyboardInterrupt) else "cannot make monday: No space"
     with pytest.raises((KeyboardInterrupt, store.StoreError), match=said):
-        backups.backup(home, Path("monday"), fail)
+        backups.make_backup(home, Path("monday"), fail)
     assert everything_in(home.parent) == before
 
 
@@ -450,7 +450,7 @@ def test_an_empty_folder_stays_empty_if_that_fails(home: Path, when: str, monkey
 
     monkeypatch.setattr(Path, "rename", rename_all_but_the_database)
     with pytest.raises(store.StoreError, match=r"cannot make .*new: "):
-        backups.restore(home.parent / "monday", home.parent / "new", fail)
+        backups.restore_backup(home.parent / "monday", home.parent / "new", fail)
     assert os.listdir("new") == []
 
 
@@ -460,7 +460,7 @@ def test_what_came_into_an_empty_folder_meanwhile_stays() -> None:
     assert typed("backup", "monday").code == 0
     Path("new").mkdir()
     with pytest.raises(store.StoreError, match=r"something was put into .*new meanwhile"):
-        backups.restore(Path("monday"), Path("new"), lambda *_: Path("new/arena.db").touch())
+        backups.restore_backup(Path("monday"), Path("new"), lambda *_: Path("new/arena.db").touch())
     assert os.listdir("new") == ["arena.db"]
     assert Path("new/arena.db").stat().st_size == 0
 

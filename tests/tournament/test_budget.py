@@ -12,8 +12,8 @@ import pytest
 from arena.cli.options import Hour
 from arena.tournament.budget import GROWTH, Budget
 from arena.tournament.forecast import OURS, Forecast, forecast
-from arena.tournament.ladder_run import Request, run_ladder
-from arena.tournament.verification import Verdict, verify
+from arena.tournament.ladder_run import LadderRequest, run_ladder
+from arena.tournament.verification import MatchVerdict, verify_home
 from ladder import store
 from tests.cli.commands import arena
 from tests.tournament import playing
@@ -51,7 +51,12 @@ def played(home: Path, budget: Budget | None, rounds: int | None = None, bots: l
         (ladder,) = store.ladders.all(db)
         before = matches_by_bot(home)
         run = run_ladder(
-            db, home, ladder, Request(bots, rounds, budget=budget), workers=workers, report=lambda _done, _total: None
+            db,
+            home,
+            ladder,
+            LadderRequest(bots, rounds, budget=budget),
+            workers=workers,
+            report=lambda _done, _total: None,
         )
         assert store.ladders.counts(db, ladder).scheduled == 0
     after = matches_by_bot(home)
@@ -72,8 +77,8 @@ def check(home: Path) -> int:
     return found.matches
 
 
-def verdict(home: Path) -> Verdict:
-    return verify(home, jobs=1, report=lambda _done, _total: None)
+def verdict(home: Path) -> MatchVerdict:
+    return verify_home(home, jobs=1, report=lambda _done, _total: None)
 
 
 @pytest.mark.long
@@ -176,7 +181,7 @@ def test_a_plan_of_some_groups_is_a_leg_that_others_go_on_with(home: Path) -> No
         planned: list[int] = []
         while planned[-1:] != [0]:
             planned.append(store.ladders.plan(db, ladder, BOTS, 3, 7))
-            run_ladder(db, home, ladder, Request(BOTS, 1), workers=workers, report=lambda _done, _total: None)
+            run_ladder(db, home, ladder, LadderRequest(BOTS, 1), workers=workers, report=lambda _done, _total: None)
     assert planned == [14, 14, 12, 0]
     assert check(home) == 3 * ROUND
 
@@ -200,7 +205,7 @@ def test_what_is_tried_again_counts_too(home: Path) -> None:
             db,
             home,
             ladder,
-            Request(BOTS, budget=budget, retry=True),
+            LadderRequest(BOTS, budget=budget, retry=True),
             workers=workers,
             report=lambda _done, _total: None,
         )
@@ -215,7 +220,7 @@ def test_what_an_interrupted_run_left_counts_too(home: Path) -> None:
         store.phases.close_block(db, ladder, ROUND, 4 * ROUND)
         budget = Budget(seconds=30, clock=Ticking())
         run = run_ladder(
-            db, home, ladder, Request(BOTS, budget=budget), workers=workers, report=lambda _done, _total: None
+            db, home, ladder, LadderRequest(BOTS, budget=budget), workers=workers, report=lambda _done, _total: None
         )
         assert 0 < run.played <= 30
         assert store.ladders.counts(db, ladder).scheduled == 3 * ROUND - run.played
@@ -239,7 +244,9 @@ def test_a_run_that_must_end_does(home: Path, is_hard: bool) -> None:
         clock = Ticking()
         budget = Budget(seconds=30, clock=clock, is_hard=is_hard)
         budget.learn(groups=1000, seconds=1e-3, thought=0.0, workers=1)  # it takes longer than it seemed to
-        run_ladder(db, home, ladder, Request(BOTS, budget=budget), workers=workers, report=lambda _done, _total: None)
+        run_ladder(
+            db, home, ladder, LadderRequest(BOTS, budget=budget), workers=workers, report=lambda _done, _total: None
+        )
         assert bool(store.ladders.counts(db, ladder).scheduled) == is_hard
     played(home, None, rounds=1)
     check(home)

@@ -14,7 +14,7 @@ from arena.sandbox import UNCONFINED, Sandbox
 from arena.tournament import WorkersDied
 from arena.tournament.callers import Callers
 from arena.worker.hosts import Host, HostLost, RunningWorker, WorkerEnded
-from arena.worker.jobs import Command, Delivery, Trouble
+from arena.worker.jobs import Delivery, StartCommand, Trouble
 from arena.worker.local_host import LocalHost, WorkerProcess
 
 PARTS = tuple(range(10))
@@ -32,7 +32,7 @@ class Ends:
     def __init__(self, how: WorkerEnded) -> None:
         self.how = how
 
-    def send(self, order: Command | None) -> None:
+    def send(self, order: StartCommand | None) -> None:
         """Hear it."""
 
     def receive(self) -> Delivery:
@@ -52,7 +52,7 @@ class Calls(Ends):
         super().__init__(WorkerEnded("was never asked"))
         self.returned: list[object] = []
 
-    def send(self, order: Command | None) -> None:
+    def send(self, order: StartCommand | None) -> None:
         assert order is not None
         assert order.call is not None
         self.returned.append(order.call())

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from arena.cli.match import caution
+from arena.cli.match import time_caution
 from arena.sandbox import UNCONFINED
 from tests.cli.commands import RUN_BOTS, Ran, arena
 from tests.tournament import programs
@@ -92,5 +92,5 @@ def test_where_no_program_runs_nothing_need_hold(case: str, later: Path) -> None
 
 def test_who_starts_bots_by_hand_knows_what_holds_them() -> None:
     """External bots run in no sandbox at any grade, so the caution is printed only if the arena starts a bot."""
-    assert caution(["attach:", "attach:"], UNCONFINED) is None
-    assert caution(["attach:", "random"], UNCONFINED) == UNCONFINED.warning
+    assert time_caution(["attach:", "attach:"], UNCONFINED) is None
+    assert time_caution(["attach:", "random"], UNCONFINED) == UNCONFINED.warning

@@ -22,9 +22,9 @@ import pytest
 from arena import games
 from arena.cli.compare import _sentence, percentages
 from arena.referee.limits import Limits
-from arena.referee.match import Forfeit, Outcome, SeatForfeit, Void, VoidReason
+from arena.referee.match import Forfeit, MatchOutcome, SeatForfeit, Void, VoidReason
 from arena.reports.compare_report import comparison
-from arena.tournament.comparison import ATTEMPTS, HOPELESS, Answer, Certainty, Question, compare
+from arena.tournament.comparison import ATTEMPTS, HOPELESS, Answer, Certainty, ComparisonQuestion, compare_bots
 from arena.tournament.worker_pool import Workers
 from arena.worker.jobs import Entrant, Played, Task
 from ladder.schedule import TooFewBots
@@ -41,8 +41,8 @@ BUSY = 4
 """Number of child processes by which a command is playing: a worker, its resource tracker, and two bots or more."""
 
 
-def question(seats: int = 2, field: int = 0, pair: tuple[Entrant, Entrant] = (STRONG, WEAK)) -> Question:
-    return Question(GAME, seats, {}, Limits(), b"seed", pair, OTHERS[:field])
+def question(seats: int = 2, field: int = 0, pair: tuple[Entrant, Entrant] = (STRONG, WEAK)) -> ComparisonQuestion:
+    return ComparisonQuestion(GAME, seats, {}, Limits(), b"seed", pair, OTHERS[:field])
 
 
 class Table:
@@ -80,11 +80,11 @@ class Table:
         ]
         ranks = tuple(sum(other > own for other in got) for own in got)
         lost = [SeatForfeit(ranks.index(max(ranks)), Forfeit.CRASH, "gone", 1)] if self._forfeits else []
-        return Played(task.id, Outcome(ranks, tuple(got), tuple(lost)))
+        return Played(task.id, MatchOutcome(ranks, tuple(got), tuple(lost)))
 
 
-def ask(what: Question, table: Table, budget: int = 2000) -> Answer:
-    return compare(what, cast("Workers", table), budget, lambda _answer: None)
+def ask(what: ComparisonQuestion, table: Table, budget: int = 2000) -> Answer:
+    return compare_bots(what, cast("Workers", table), budget, lambda _answer: None)
 
 
 def said(answer: Answer) -> tuple[object, ...]:

@@ -13,7 +13,7 @@ import pytest
 from sqlite_utils import Database
 
 from arena.tournament.budget import Budget
-from arena.tournament.ladder_run import Request, run_ladder
+from arena.tournament.ladder_run import LadderRequest, run_ladder
 from ladder import store
 from tests.cli.commands import ARENA, arena, environment, typed
 from tests.tournament import playing, programs
@@ -110,7 +110,7 @@ def test_a_bot_that_is_banned_before_a_leg_is_planned_is_left_out(
         budget = None if matches is None else Budget(matches=matches)
         bots = ["ann", "bob"]
         run = run_ladder(
-            db, home, ladder, Request(bots, budget=budget), workers=workers, report=lambda _done, _total: None
+            db, home, ladder, LadderRequest(bots, budget=budget), workers=workers, report=lambda _done, _total: None
         )
     assert (run.played, run.retired) == (0, ("ann@1",))
 

@@ -10,10 +10,10 @@ from sqlite_utils import Database
 
 from arena import roster, submission
 from arena.referee.limits import Limits
-from arena.referee.match import Forfeit, Outcome, SeatForfeit, Void, VoidReason
+from arena.referee.match import Forfeit, MatchOutcome, SeatForfeit, Void, VoidReason
 from arena.tournament import DiskFull
 from arena.tournament import ladder_run as running
-from arena.tournament.ladder_run import Request, Run, finished, run_ladder
+from arena.tournament.ladder_run import LadderRequest, Run, finished, run_ladder
 from arena.tournament.worker_pool import Workers
 from arena.worker.jobs import Played, SeatRecord, Task
 from arena.worker.local_host import LocalHost
@@ -35,7 +35,7 @@ class FakeWorkers(Workers):
             self.phases[-1].append(task)
             tries = sum(other.id == task.id for phase in self.phases for other in phase)
             seats = (SeatRecord((0.5,)), SeatRecord((0.25,)))
-            won = Played(task.id, Outcome((0, 1), (7, 3)), None, ((0, 1), (1, 2)), seats)
+            won = Played(task.id, MatchOutcome((0, 1), (7, 3)), None, ((0, 1), (1, 2)), seats)
             yield [won if tries > self._voids else Played(task.id, None, Void(self._why, f"try {tries}"))]
 
 
@@ -44,7 +44,9 @@ def db(tmp_path: Path) -> Iterator[Database]:
     with store.open(tmp_path, checkpoints=True) as db:
         for name in ("ann", "bob"):
             (tmp_path / f"{name}.py").write_text(name)
-            kept = submission.store(submission.read(tmp_path / f"{name}.py", plays=["birth"]), roster.folder(tmp_path))
+            kept = submission.store(
+                submission.read_program(tmp_path / f"{name}.py", plays=["birth"]), roster.folder(tmp_path)
+            )
             store.bots.add(db, name, kept.digest, games=kept.games, run=kept.run, origin="submitted")
         yield db
 
@@ -63,7 +65,9 @@ def run(db: Database, ladder: store.Ladder, workers: Workers, *, retry: bool = F
         reports.append((done, total))
 
     with workers:
-        ran = run_ladder(db, home, ladder, Request(["ann", "bob"], 2, retry=retry), workers=workers, report=report)
+        ran = run_ladder(
+            db, home, ladder, LadderRequest(["ann", "bob"], 2, retry=retry), workers=workers, report=report
+        )
     assert all(done <= total for done, total in reports)
     return ran
 
@@ -163,7 +167,7 @@ def test_a_result_keeps_times_and_evidence_by_seat() -> None:
     """For each seat the sum and the longest of its decision times are kept; evidence only for a forfeit."""
     forfeit = SeatForfeit(1, Forfeit.CRASH, "it went", 3)
     seats = (SeatRecord((0.5, 1.0)), SeatRecord((), {"exit": "was killed by SIGSEGV"}))
-    value = finished(Played("m", Outcome((0, 1), (7, 3), (forfeit,)), None, ((0, 1),), seats))
+    value = finished(Played("m", MatchOutcome((0, 1), (7, 3), (forfeit,)), None, ((0, 1),), seats))
     assert isinstance(value, store.records.FinishedMatch)
     assert value.seats == (
         store.records.SeatOutcome(0, 7, None, None, 2, 1.5, 1.0),

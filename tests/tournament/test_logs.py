@@ -16,7 +16,7 @@ import pytest
 from sqlite_utils import Database
 
 from arena.tournament.budget import Budget
-from arena.tournament.ladder_run import Request, run_ladder
+from arena.tournament.ladder_run import LadderRequest, run_ladder
 from arena.worker.jobs import Played, Task
 from ladder import store
 from tests.cli.commands import ARENA, PATIENCE, arena, environment, typed
@@ -195,7 +195,7 @@ def run(home: Path, db: Database, ladder: store.Ladder, workers: ByTheRules) -> 
     budget = Budget(matches=10)
     with workers:
         run_ladder(
-            db, home, ladder, Request(["ann", "bob"], 10, budget=budget), workers=workers, report=lambda *_: None
+            db, home, ladder, LadderRequest(["ann", "bob"], 10, budget=budget), workers=workers, report=lambda *_: None
         )
 
 

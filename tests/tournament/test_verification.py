@@ -23,9 +23,9 @@ from arena import replay as replays
 from arena.games.burning_desire import BurningDesire
 from arena.tournament import verification as verifying
 from arena.tournament.ladder_run import finished, task
-from arena.tournament.verification import Verdict, verify
+from arena.tournament.verification import MatchVerdict, verify_home
 from arena.worker import local_host
-from arena.worker.jobs import Command, Delivery, Entrant, Trouble
+from arena.worker.jobs import Delivery, Entrant, StartCommand, Trouble
 from arena.worker.local_host import LocalHost
 from ladder import store
 from tests.cli.commands import typed
@@ -74,8 +74,8 @@ def home(played: Path, tmp_path: Path) -> Path:
     return Path(shutil.copytree(played, tmp_path / "home"))
 
 
-def verdict(home: Path) -> Verdict:
-    return verify(home, jobs=1, report=lambda _done, _total: None)
+def verdict(home: Path) -> MatchVerdict:
+    return verify_home(home, jobs=1, report=lambda _done, _total: None)
 
 
 def test_what_was_played_is_as_it_follows(home: Path) -> None:
@@ -84,7 +84,7 @@ def test_what_was_played_is_as_it_follows(home: Path) -> None:
     Matches that were never played are not counted in the progress.
     """
     told: list[tuple[int, int]] = []
-    found = verify(home, jobs=1, report=lambda done, total: told.append((done, total)))
+    found = verify_home(home, jobs=1, report=lambda done, total: told.append((done, total)))
     assert told[-1] == (found.matches, found.matches)
     assert (found.difference, found.remarks) == (None, ())
     with store.open_read(home) as db:
@@ -161,7 +161,7 @@ def forge(home: Path, change: Callable[[dict[str, Any], list[list[Any]]], None])
         replay = gzip.compress(json.dumps(record).encode())
         choices = replays.plain([(seat, action) for seat, action in record["choices"]])
         digests = sha256(choices).digest(), sha256(replay).digest()
-        whole = store.matches.digest(id, voids, finished, *digests, [tuple(seat) for seat in seats])
+        whole = store.matches.record_digest(id, voids, finished, *digests, [tuple(seat) for seat in seats])
         db.execute(
             "UPDATE matches SET choices_digest = ?, replay_digest = ?, digest = ? WHERE id = ?", [*digests, whole, id]
         )
@@ -216,7 +216,7 @@ def test_a_forgery_with_all_digests_right_is_found_by_the_rules(
     assert what in forge(home, change)
 
 
-def rated_anew(home: Path, game: str, change: Callable[[sqlite3.Connection, str], object]) -> Verdict:
+def rated_anew(home: Path, game: str, change: Callable[[sqlite3.Connection, str], object]) -> MatchVerdict:
     """Change something and compute everything that follows from it again: ratings, history, settled ratings, hash."""
     with store.open(home) as db:
         ladder = store.ladders.all(db, game, 2 if game == "burning-desire" else 3)[0]
@@ -240,7 +240,7 @@ def set_back(db: sqlite3.Connection, ladder: str, seq: int = 1, *, voids: str = 
     for table in ("seats", "replays"):
         db.execute(f"DELETE FROM {table} WHERE match = ?", [id])
     empty = "finished = NULL, choices_digest = NULL, replay_digest = NULL"
-    status, digest = ("scheduled", None) if voids == "[]" else ("unplayable", store.matches.digest(id, voids))
+    status, digest = ("scheduled", None) if voids == "[]" else ("unplayable", store.matches.record_digest(id, voids))
     db.execute(
         f"UPDATE matches SET status = ?, voids = ?, digest = ?, {empty} WHERE id = ?", [status, voids, digest, id]
     )
@@ -369,7 +369,7 @@ def test_several_processes_come_to_the_same(home: Path, monkeypatch: pytest.Monk
     change(home, "seats", "score", -1)
     alone = verdict(home)
     assert alone.difference is not None
-    assert verify(home, jobs=2, report=lambda _done, _total: None).difference == alone.difference
+    assert verify_home(home, jobs=2, report=lambda _done, _total: None).difference == alone.difference
 
 
 class Elsewhere(LocalHost):
@@ -386,7 +386,7 @@ class Elsewhere(LocalHost):
     def wait(self, workers: Sequence[Any], _seconds: float) -> Sequence[Any]:
         return workers
 
-    def send(self, order: Command) -> None:
+    def send(self, order: StartCommand) -> None:
         self.calls += 1
         call = pickle.loads(pickle.dumps(order)).call
         self.returned.append(call())
@@ -424,7 +424,7 @@ def test_hosts_come_to_the_same(forgery: str, home: Path, monkeypatch: pytest.Mo
         db.execute(forgery)
         (matches,) = db.execute("SELECT count(*) FROM matches").fetchone()
     hosts = Elsewhere()
-    assert verify(home, jobs=1, report=lambda _done, _total: None, hosts=hosts) == verdict(home)
+    assert verify_home(home, jobs=1, report=lambda _done, _total: None, hosts=hosts) == verdict(home)
     assert hosts.calls >= matches // 3 or forgery != "SELECT 1"
 
 

@@ -11,9 +11,9 @@ from typing import cast
 import pytest
 
 from arena.referee.limits import Limits
-from arena.referee.match import Outcome, Void, VoidReason
+from arena.referee.match import MatchOutcome, Void, VoidReason
 from arena.tournament import worker_pool
-from arena.tournament.worker_pool import CHUNK, HICCUP, QUIET, Width, Workers
+from arena.tournament.worker_pool import DEALT_MATCHES, HICCUP, QUIET, Width, Workers
 from arena.worker import local_host
 from arena.worker.jobs import Delivery, Entrant, Link, Played, Task, Trouble
 from arena.worker.local_host import LocalHost, WorkerProcess
@@ -126,7 +126,7 @@ def overburdened(link: Link, *_: object) -> None:
     while (order := link.recv()) is not None:
         who = {"worker": os.getpid()}
         for task in order.tasks:
-            outcome = None if task.id.startswith("busy") else Outcome((0, 0), (0, 0))
+            outcome = None if task.id.startswith("busy") else MatchOutcome((0, 0), (0, 0))
             void = TOO_BUSY if outcome is None else None
             link.send(Delivery([Played(task.id, outcome, void, conditions=who)], Trouble()))
         if order.spare or order.rest:
@@ -141,7 +141,7 @@ def pids(workers: Workers) -> list[int | None]:
 
 def who_plays(workers: Workers, name: str) -> set[int]:
     """The ids of the worker processes that play a phase with enough matches for all workers."""
-    tasks = [Task(f"{name} {number}", "birth", {}, bytes(32), (), Limits()) for number in range(JOBS * CHUNK)]
+    tasks = [Task(f"{name} {number}", "birth", {}, bytes(32), (), Limits()) for number in range(JOBS * DEALT_MATCHES)]
     return {played.conditions["worker"] for played in chain.from_iterable(workers.play(tasks))}
 
 
@@ -192,7 +192,7 @@ def leisurely(link: Link, *_: object) -> None:
             if order.rest:
                 link.send(Delivery([], Trouble(), rested=True))
         sleep(0.05)
-        who, outcome = {"worker": os.getpid()}, None if why else Outcome((0, 0), (0, 0))
+        who, outcome = {"worker": os.getpid()}, None if why else MatchOutcome((0, 0), (0, 0))
         link.send(Delivery([Played(waiting.pop(0).id, outcome, why, conditions=who)], Trouble()))
         why = None
 

@@ -16,7 +16,7 @@ from typing import Any, cast
 import pytest
 
 from arena.referee.limits import Limits
-from arena.referee.match import Outcome, Void, VoidReason
+from arena.referee.match import MatchOutcome, Void, VoidReason
 from arena.sandbox import Sandbox
 from arena.tournament import NothingStarts, WorkersDied
 from arena.tournament.worker_pool import ALONE, DEATHS, LOSSES, MANY_STARTLESS, Workers
@@ -77,7 +77,7 @@ def fragile(link: Link, *_: object) -> None:
         for task in order.tasks:
             if task.id.startswith("killer"):
                 os.kill(os.getpid(), signal.SIGKILL)
-            link.send(Delivery([Played(task.id, Outcome((0, 0), (0, 0)))], Trouble()))
+            link.send(Delivery([Played(task.id, MatchOutcome((0, 0), (0, 0)))], Trouble()))
         if order.spare or order.rest:
             link.send(Delivery([], Trouble(), spared=() if order.spare else None, rested=order.rest))
     link.send(Delivery([], Trouble(), last=True))

@@ -19,7 +19,7 @@ from arena.referee.match import Forfeit, Void, VoidReason
 from arena.referee.stream import BotStream
 from arena.sandbox import Grade, Sandbox, probe
 from arena.sandbox.launcher import UNABLE
-from arena.worker.jobs import Command, Entrant, Played, Trouble
+from arena.worker.jobs import Entrant, Played, StartCommand, Trouble
 from arena.worker.worker import Worker
 from tests.worker.conftest import HOSTILE, bot, children, inside, judged, task
 from tests.worker.test_queue import remembered
@@ -137,8 +137,8 @@ def test_a_worker_learns_from_others_who_cannot_be_started(worker: Worker, start
 
 def test_a_rest_is_not_forgotten_when_news_come_before_it(worker: Worker) -> None:
     """A command to rest and later news may both lie in the pipe. Whoever ordered the rest waits for the answer."""
-    worker._carry_out(Command(rest=True))
-    worker._carry_out(Command(trouble=Trouble(chances={"another": {"detail": "it crashed"}})))
+    worker._carry_out(StartCommand(rest=True))
+    worker._carry_out(StartCommand(trouble=Trouble(chances={"another": {"detail": "it crashed"}})))
     assert worker._wants_rest
 
 
