@@ -90,8 +90,17 @@ def pytest_deselected(items: list[pytest.Item]) -> None:
 
 def pytest_sessionfinish(session: pytest.Session) -> None:
     """Fail the run if a test was skipped that may not be: what a machine lacks must not look like a success."""
-    if _skipped and session.exitstatus in {pytest.ExitCode.OK, pytest.ExitCode.NO_TESTS_COLLECTED}:
+    if hasattr(session.config, "workeroutput"):  # one of several processes that share the tests
+        session.config.workeroutput |= {"skipped": _skipped, "left_out": _left_out}
+    elif _skipped and session.exitstatus in {pytest.ExitCode.OK, pytest.ExitCode.NO_TESTS_COLLECTED}:
         session.exitstatus = pytest.ExitCode.TESTS_FAILED
+
+
+@pytest.hookimpl(optionalhook=True)
+def pytest_testnodedown(node: Any) -> None:
+    """Take over what one of several processes recorded; all of them leave out the same tests."""
+    _skipped.extend(line for line in node.workeroutput.get("skipped", ()) if line not in _skipped)
+    _left_out[:] = node.workeroutput.get("left_out", _left_out)
 
 
 def pytest_terminal_summary(terminalreporter: Any) -> None:
