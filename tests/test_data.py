@@ -16,6 +16,7 @@ import pytest
 
 from arena import games
 from arena.cli.data import cell
+from arena.reports.leaderboard_columns import COLUMNS
 from arena.reports.leaderboard_report import leaderboard_of
 from ladder import store
 from ladder.store import export
@@ -74,6 +75,7 @@ def test_ratings_are_exported_as_the_table_shows_them(home: Path) -> None:
     with store.open_read(home) as db:
         boards = [leaderboard_of(db, ladder, games.game("birth")) for ladder in reversed(store.ladders.all(db))]
     expected = [(board, bot) for board in boards for bot in board.bots]
+    assert {name for column in COLUMNS for name in column.exported} < found[0].keys()
     for row, (board, bot) in zip(found, expected, strict=True):
         assert (row["ladder"], row["game"], row["players"]) == (board.ladder, "birth", board.players)
         assert (row["bot"], row["rank"], row["rating"]) == (bot.bot, bot.rank, bot.rating)

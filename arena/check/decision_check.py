@@ -88,7 +88,7 @@ def _recorded(match: store.Match) -> tuple[Setup, replay.Replay]:
     if match.seed is None:
         raise Unreadable(f"the dice of match {match.id} are known when every match of its group is done")
     key = match.ladder.key
-    return Setup(key.game, key.seats, key.options, match.seed), replay.unpack_record(match.replay)
+    return Setup(key.game, key.seats, key.options, match.seed), replay.unpack(match.replay)
 
 
 def _forfeited_with(match: store.Match, seat: Seat) -> int | None:

@@ -169,9 +169,7 @@ def ladder(
             print_json(leaderboard_report.ladder_run(db, mine, game, run.played))
         else:
             draw(
-                leaderboard.write_picture(
-                    leaderboard_report.leaderboard_of(db, mine, game), store.ladders.waiting(db, mine)
-                )
+                leaderboard.picture(leaderboard_report.leaderboard_of(db, mine, game), store.ladders.waiting(db, mine))
             )
         played = store.ladders.counts(db, mine).done
         if played and sys.stderr.isatty():

@@ -18,14 +18,15 @@ from rich.text import Text
 from arena import games
 from arena.cli.evidence_tables import cross_picture, plot_picture, seat_picture
 from arena.cli.options import check_players, game_option, home_option, json_option, players_option
-from arena.cli.output import called, console, draw, measured, print_json, progress, say_if_empty, table
+from arena.cli.output import called, console, draw, measured, print_json, printable, progress, say_if_empty, table
 from arena.cli.stderr import say
 from arena.cli.typed import as_typed, typed_as
 from arena.games.rules import Game
 from arena.reports import leaderboard_report, words
-from arena.reports.front_report import ladder_progress as progress_of
-from arena.reports.leaderboard_report import Leaderboard, NoLeaderboard, RankedBot, centre, settled_centre
-from arena.reports.words import pace_text, percent, state, title, unusual
+from arena.reports.front_report import ladder_progress
+from arena.reports.leaderboard_columns import BY_NAME, COLUMNS, Column, shown_bots, zero_of
+from arena.reports.leaderboard_report import Leaderboard, NoLeaderboard
+from arena.reports.words import pace_text, state, title, unusual
 from ladder import store
 from ladder.store import Ladder
 
@@ -37,19 +38,16 @@ _REPAINT = 1.0
 _WATCHING = 0.1
 """Largest share of one core that --watch uses, so that it does not slow down the ladder that it watches."""
 
-COLUMNS = ("rank", "bot", "rating", "mu", "sigma", "settled", "points", "matches", "forfeits")
-_LEFT_OUT = ("settled", "sigma", "mu", "matches")
-"""Columns that are left out, in this order, until the table fits into a narrow terminal."""
-
 
 @click.command()
 @game_option
 @players_option
 @click.option("--ladder", "ladder_id", metavar="ID", help="Which of several with other limits or options.")
+@click.option("--details", is_flag=True, help="Add mu, sigma and the settled rating.")
 @click.option("--cross", is_flag=True, help="Add every bot against every other, and the chances of places.")
 @click.option("--by-seat", is_flag=True, help="Add what each seat is worth, and what sharing dice saved.")
 @click.option("--plot", is_flag=True, help="Draw each bot's skill with its 95 % interval.")
-@click.option("--settle", "settles", is_flag=True, help="Compute the settled ratings of all matches first.")
+@click.option("--settle", "settles", is_flag=True, help="Compute the settled ratings first, and add --details.")
 @click.option("--watch", is_flag=True, help="Repaint while a ladder runs in another terminal, until Ctrl-C.")
 @home_option
 @json_option
@@ -57,6 +55,7 @@ def leaderboard(
     game: Game[Any],
     players: int | None,
     ladder_id: str | None,
+    details: bool,
     cross: bool,
     by_seat: bool,
     plot: bool,
@@ -68,9 +67,9 @@ def leaderboard(
     """Show who is best, and how sure that is.
 
     Bots are in the order of their rating, which is mu − 3 sigma: what they are almost certainly worth, above the
-    mean of the bots that the ladder began with. mu is the estimated skill, sigma its uncertainty; settled is mu
-    computed from all matches at once. points is the percentage of the possible points, with a 95 % interval, or – in
-    the first round. ~ marks a bot that is not significantly worse than the one above it.
+    mean of the bots that the ladder began with. points is the percentage of the possible points, with a 95 %
+    interval, or – in the first round. ~ marks a bot that is not significantly worse than the one above it.
+    --details adds mu, the estimated skill; sigma, its uncertainty; and settled, mu computed from all matches at once.
 
     \b
     Example:
@@ -82,8 +81,9 @@ def leaderboard(
             raise click.UsageError("--watch shows the leaderboard alone: leave it out, or the other options")
         if not sys.stdout.isatty():
             raise click.UsageError("--watch repaints a terminal, and stdout is none: leave it out")
-        return _watch(game, seats, ladder_id, home)
+        return _watch(game, seats, ladder_id, home, details)
     if settles:
+        details = True
         _settle(game, seats, ladder_id, home)
     with store.open_read(home) as db:
         ladder = find_ladder(db, game, seats, ladder_id)
@@ -93,7 +93,8 @@ def leaderboard(
         if as_json:
             return print_json(board)
         drawn = plot_picture(_skills(board), board.zero) if plot and board.bots else []
-        return draw(write_picture(board, store.ladders.waiting(db, ladder)), *drawn, *_more_pictures(board), wide=cross)
+        waiting = store.ladders.waiting(db, ladder)
+        return draw(picture(board, waiting, details=details), *drawn, *_more_pictures(board), wide=cross)
 
 
 def _settle(game: Game[Any], seats: int, ladder_id: str | None, home: Path) -> None:
@@ -137,7 +138,7 @@ def find_ladder(db: Database, game: Game[Any], seats: int, ladder_id: str | None
     raise store.NotFound(f"no ladder {ladder_id!r} of {title(game, seats)}: there is {known}")
 
 
-def write_picture(board: Leaderboard, waiting: Sequence[str] = ()) -> Group:
+def picture(board: Leaderboard, waiting: Sequence[str] = (), *, details: bool = False) -> Group:
     """Make the picture of a leaderboard; on a narrow terminal it has fewer columns.
 
     `waiting` names the bots without a rated match, which the board only counts.
@@ -147,60 +148,43 @@ def write_picture(board: Leaderboard, waiting: Sequence[str] = ()) -> Group:
     counts = state(board.matches)
     head = f"{title(game, board.players)}{settings} (ladder {board.ladder}):"
     apart = " " if len(f"{head} {counts}") <= console().width else "\n"
-    bots = board.provisional or board.bots
-    rows = [_rows(bots, board.zero)] if bots else []
-    return Group(Text(f"{head}{apart}{counts}", style="bold"), *rows, *_notes(board, bots, waiting))
+    rows = [_rows(board, details)] if shown_bots(board) else []
+    return Group(Text(f"{head}{apart}{counts}", style="bold"), *rows, *_notes(board, waiting, details))
 
 
-def _rows(bots: Sequence[RankedBot], zero: Sequence[str]) -> Table:
-    width, left_out = console().width, list(_LEFT_OUT)
-    columns = list(COLUMNS)
-    while measured(made := _table(bots, zero, columns)).maximum > width and left_out:
-        columns.remove(left_out.pop(0))
-    return made
-
-
-def _table(bots: Sequence[RankedBot], zero: Sequence[str], columns: Sequence[str]) -> Table:
-    live, settled = centre(bots, zero), settled_centre(bots, zero)
-    rows = table(*columns, right=[column for column in columns if column != "bot"])
-    for bot in bots:
-        cells = _cells(bot, live, settled)
-        style = None if bot.current and not bot.retired else "dim"
-        rows.add_row(*(cells[column] for column in columns), style=style)
+def _rows(board: Leaderboard, details: bool) -> Table:
+    """Draw the bots. Where a terminal is too narrow, details are left out, the last one first, then the matches."""
+    columns = [column for column in COLUMNS if details or not column.is_detail]
+    narrow = [*(column for column in reversed(columns) if column.is_detail), BY_NAME["matches"]]
+    while measured(rows := _table(board, columns)).maximum > console().width and narrow:
+        columns.remove(narrow.pop(0))
     return rows
 
 
-def _cells(bot: RankedBot, centre: float, settled_centre: float) -> dict[str, str]:
-    """Return the text of a bot in each of `COLUMNS`; ratings are relative to the centres."""
-    return {
-        "rank": f"{bot.rank}" if bot.sure else f"~{bot.rank}",
-        "bot": called(bot.bot, bot.title) + _mark(bot),
-        "rating": f"{bot.rating:z.2f}",
-        "mu": f"{bot.mu - centre:+z.2f}",
-        "sigma": f"{bot.sigma:.2f}",
-        "settled": f"{bot.settled.mu - settled_centre:+z.2f}" if bot.settled else "–",
-        "points": percent(bot.points),
-        "matches": f"{bot.matches:,}",
-        "forfeits": str(bot.forfeits),
-    }
+def _table(board: Leaderboard, columns: Sequence[Column]) -> Table:
+    zero, names = zero_of(board), [column.name for column in columns]
+    rows = table(*names, right=[name for name in names if name != "bot"])
+    for bot in shown_bots(board):
+        style = None if bot.current and not bot.retired else "dim"
+        rows.add_row(*(printable(column.text(bot, zero)) for column in columns), style=style)
+    return rows
 
 
-def _mark(bot: RankedBot) -> str:
-    """Return why a bot is not in the field, if it is not."""
-    return "" if bot.status == "current" else f" ({bot.status})"
-
-
-def _notes(board: Leaderboard, bots: Sequence[RankedBot], waiting: Sequence[str]) -> Iterator[str]:
-    """Yield the notes below the table, which shows these bots."""
-    matches = board.matches
+def _notes(board: Leaderboard, waiting: Sequence[str], details: bool) -> Iterator[str]:
+    """Yield the notes below the table."""
+    matches, bots = board.matches, shown_bots(board)
+    if bots:
+        yield f"rating: {words.RATING_IS}{'' if details else '; more with --details'}"
     if board.provisional:
         early = matches.done - matches.rated
         yield f"provisional: matches are rated in the order of the schedule, and {early:,} of these came early"
     elif board.waiting:
         yield words.waiting_text(board.waiting, waiting, more=bool(board.bots))
     if not all(bot.sure for bot in bots):
-        yield "~ not certainly worse than the bot above it: more rounds would tell"
-    if board.settled_matches < matches.rated:
+        yield f"~ {words.UNSURE}"
+    if details and bots:
+        yield f"0 is the mean mu of {words.zero_bots(board.zero)}"
+    if details and board.settled_matches < matches.rated:
         yield f"settled: of {board.settled_matches:,} matches, --settle brings it up to date"
     if matches.annulled:
         yield as_typed("annulled matches count for nothing here: `arena log` says why")
@@ -218,25 +202,24 @@ def _more_pictures(board: Leaderboard) -> list[RenderableType]:
 
 def _skills(board: Leaderboard) -> dict[str, tuple[float, float]]:
     """Return the mean and standard deviation of each bot's skill, above the zero of ratings, by its name for people."""
-    bots = board.provisional or board.bots
-    middle = centre(bots, board.zero)
-    return {called(bot.bot, bot.title): (bot.mu - middle, bot.sigma) for bot in bots}
+    middle = zero_of(board).mu
+    return {called(bot.bot, bot.title): (bot.mu - middle, bot.sigma) for bot in shown_bots(board)}
 
 
-def _watch(game: Game[Any], seats: int, ladder_id: str | None, home: Path) -> None:
+def _watch(game: Game[Any], seats: int, ladder_id: str | None, home: Path, details: bool) -> None:
     with Live(console=console(), auto_refresh=False) as live:
         while True:
             begun = time.process_time()
             with store.open_read(home) as db:
                 ladder = find_ladder(db, game, seats, ladder_id)
                 waiting = Text(f"waiting for a ladder of {title(game, seats)} in {str(home)!r} …")
-                live.update(waiting if ladder is None else _watched(db, ladder, game, home), refresh=True)
+                live.update(waiting if ladder is None else _watched(db, ladder, game, home, details), refresh=True)
             time.sleep(max(_REPAINT, (time.process_time() - begun) / _WATCHING))
 
 
-def _watched(db: Database, ladder: Ladder, game: Game[Any], home: Path) -> RenderableType:
-    now = progress_of(db, ladder, running=store.database.is_running(home))
+def _watched(db: Database, ladder: Ladder, game: Game[Any], home: Path, details: bool) -> RenderableType:
+    now = ladder_progress(db, ladder, running=store.database.is_running(home))
     how = pace_text(now)
     state = f"playing now{how and f': {how}'}" if now.running else "nobody plays it now"
-    board = write_picture(leaderboard_report.leaderboard_of(db, ladder, game), store.ladders.waiting(db, ladder))
-    return Group(board, Text(state, style="bold"))
+    board, waiting = leaderboard_report.leaderboard_of(db, ladder, game), store.ladders.waiting(db, ladder)
+    return Group(picture(board, waiting, details=details), Text(state, style="bold"))

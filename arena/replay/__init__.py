@@ -11,7 +11,7 @@ from arena.replay.record import (
     recorded,
     replayed,
     times_of,
-    unpack_record,
+    unpack,
 )
 
 __all__ = [
@@ -25,5 +25,5 @@ __all__ = [
     "recorded",
     "replayed",
     "times_of",
-    "unpack_record",
+    "unpack",
 ]

@@ -15,7 +15,7 @@ from arena.games.dice import Dice, KeyedDice, commitment
 from arena.games.rules import BadOption, Game
 from arena.referee.limits import Limits
 from arena.referee.match import Match
-from arena.replay.record import Breach, Forfeited, RecordedChoice, Replay, Unreadable, recorded, replayed, unpack_record
+from arena.replay.record import Breach, Forfeited, RecordedChoice, Replay, Unreadable, recorded, replayed, unpack
 from arena.worker.bot_output import Line
 
 if TYPE_CHECKING:
@@ -114,7 +114,7 @@ def document(match: store.Match, logs: Logs = ()) -> Document:
         raise Unreadable(f"match {match.id} is shown when every match of its group is done: they share its dice")
     key = match.ladder.key
     made = _made(
-        unpack_record(match.replay),
+        unpack(match.replay),
         match.seed,
         match=match.id,
         ladder=match.ladder.id,

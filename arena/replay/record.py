@@ -102,7 +102,7 @@ class _Packed(msgspec.Struct):
 _decode = msgspec.json.Decoder(_Packed).decode
 
 
-def unpack_record(packed: bytes) -> Replay:
+def unpack(packed: bytes) -> Replay:
     """Read a replay from what `pack` returned. Raises Unreadable."""
     try:
         record = _decode(gzip.decompress(packed))
@@ -120,7 +120,7 @@ def times_of(packed: bytes) -> Sequence[Sequence[float]]:
     `arena verify` says what is wrong with that one.
     """
     try:
-        return unpack_record(packed).times_ms
+        return unpack(packed).times_ms
     except Unreadable:
         return ()
 

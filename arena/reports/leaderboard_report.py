@@ -190,7 +190,7 @@ def leaderboard_of(
         bots=bots,
         provisional=_ranked(provisional, zero, settled, shares, named),
         cross=head_to_head(shares, [bot.bot for bot in bots]) if cross else UNSET,
-        places=shares.places([bot.bot for bot in field_report(bots)]) if cross else UNSET,
+        places=shares.places([bot.bot for bot in in_field(bots)]) if cross else UNSET,
         seats=[EstimateColumns(**estimate._asdict()) for estimate in evidence.seats()] if evidence else UNSET,
         saved=evidence.saved() if evidence else UNSET,
     )
@@ -199,7 +199,7 @@ def leaderboard_of(
 _Rated = TypeVar("_Rated", RankedBot, store.records.Row)
 
 
-def field_report(bots: Sequence[_Rated]) -> Sequence[_Rated]:
+def in_field(bots: Sequence[_Rated]) -> Sequence[_Rated]:
     """Return the bots that would play now, or all of them if none would."""
     return [bot for bot in bots if bot.current and not bot.retired] or bots
 
@@ -220,9 +220,9 @@ def settled_centre(bots: Sequence[RankedBot], zero: Collection[str]) -> float:
 
 def _at_zero(bots: Sequence[_Rated], zero: Collection[str]) -> Sequence[_Rated]:
     """Return the bots whose mean is the zero of ratings; some that the ladder began with may have no match yet."""
-    return [
-        bot for bot in bots if (bot.label if isinstance(bot, store.records.Row) else bot.bot) in zero
-    ] or field_report(bots)
+    return [bot for bot in bots if (bot.label if isinstance(bot, store.records.Row) else bot.bot) in zero] or in_field(
+        bots
+    )
 
 
 def ladder_run(db: Database, ladder: store.Ladder, game: Game[Any], played: int) -> LadderRun:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from arena.replay import Unreadable, unpack_record
+from arena.replay import Unreadable, unpack
 from arena.reports.base import Report
 from arena.reports.corrections_report import CorrectionLine, entry
 from arena.reports.leaderboard_report import RatingColumns
@@ -95,6 +95,6 @@ def _hex(value: bytes | None) -> str | None:
 def _conditions(match: store.Match) -> Mapping[str, Any]:
     """Return what held the bots and how busy the machine was, as far as the record can be read."""
     try:
-        return unpack_record(match.replay).conditions if match.replay is not None else {}
+        return unpack(match.replay).conditions if match.replay is not None else {}
     except Unreadable:
         return {}

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
-from typing import TYPE_CHECKING, Any, NamedTuple
+from collections.abc import Callable, Iterator, Mapping
+from typing import TYPE_CHECKING, Any
 
 from arena import games
+from arena.reports.leaderboard_columns import COLUMNS, Value, Zero
 from arena.reports.leaderboard_report import Leaderboard, RankedBot, leaderboard_of
 from ladder import store
 from ladder.store import export
@@ -14,27 +15,18 @@ if TYPE_CHECKING:
     from sqlite_utils import Database
 
 
-class Shown(NamedTuple):
-    """What the leaderboard shows of a bot; docs/data.md describes the columns. All is empty without the game."""
-
-    game: str | None = None
-    players: int | None = None
-    rank: int | None = None
-    rating: float | None = None
-    relative_mu: float | None = None
-    relative_settled: float | None = None
-    points: float | None = None
-    points_low: float | None = None
-    points_high: float | None = None
-    groups: int | None = None
-    sure: int | None = None
-    status: str | None = None
-    title: str | None = None
+_ABOUT: Mapping[str, Callable[[RankedBot], Value]] = {
+    "sure": lambda bot: int(bot.sure),
+    "status": lambda bot: bot.status,
+    "title": lambda bot: bot.title,
+}
+"""What else is known of a bot."""
+_SHOWN = ("game", "players", *(name for column in COLUMNS for name in column.exported), *_ABOUT)
 
 
 def rating_columns(db: Database) -> list[str]:
     """Return the names of the columns: first what is stored, then what the leaderboard makes of it."""
-    return [*export.columns(db, "ratings"), *Shown._fields]
+    return [*export.columns(db, "ratings"), *_SHOWN]
 
 
 def rating_rows(db: Database) -> Iterator[dict[str, Any]]:
@@ -43,31 +35,19 @@ def rating_rows(db: Database) -> Iterator[dict[str, Any]]:
         shown = {(each.id, label): row for each in store.ladders.all(db) for label, row in _shown(db, each).items()}
         stored = list(export.rows(db, "ratings"))
     for row in stored:
-        yield row | shown.get((row["ladder"], row["bot"]), Shown())._asdict()
+        yield row | shown.get((row["ladder"], row["bot"]), dict.fromkeys(_SHOWN))
 
 
-def _shown(db: Database, ladder: store.Ladder) -> Mapping[str, Shown]:
-    if ladder.key.game not in games.names():  # it came from a package that is gone
+def _shown(db: Database, ladder: store.Ladder) -> dict[str, dict[str, Value]]:
+    """Return what the leaderboard shows of each bot, by name; nothing if the game is gone with its package."""
+    if ladder.key.game not in games.names():
         return {}
     board = leaderboard_of(db, ladder, games.game(ladder.key.game))
     return {bot.bot: _row(board, bot) for bot in board.bots}
 
 
-def _row(board: Leaderboard, bot: RankedBot) -> Shown:
-    points = bot.points
-    mean, low, high, groups = (points.mean, points.low, points.high, points.groups) if points else (None,) * 4
-    return Shown(
-        board.game,
-        board.players,
-        bot.rank,
-        bot.rating,
-        bot.mu - board.centre,
-        None if bot.settled is None else bot.settled.mu - board.settled_centre,
-        mean,
-        low,
-        high,
-        groups,
-        int(bot.sure),
-        bot.status,
-        bot.title,
-    )
+def _row(board: Leaderboard, bot: RankedBot) -> dict[str, Value]:
+    zero = Zero(board.centre, board.settled_centre)
+    shown = {name: value(bot, zero) for column in COLUMNS for name, value in column.exported.items()}
+    about = {name: of(bot) for name, of in _ABOUT.items()}
+    return {"game": board.game, "players": board.players, **shown, **about}

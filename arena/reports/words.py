@@ -37,6 +37,10 @@ def percent(estimate: EstimateColumns | HeadToHead | None) -> str:
     return f"{mean:z.1f} ({low:z.{digits}f}–{high:.{digits}f})"  # z: an end just below 0 is 0, not -0
 
 
+RATING_IS = "what a bot is almost certainly worth, mu − 3 sigma"
+UNSURE = "not certainly worse than the bot above it: more rounds may tell"
+
+
 def zero_bots(zero: Collection[str]) -> str:
     """Return whose mean mu is 0 in tables and plots: `zero` of a leaderboard."""
     return "the bots that the ladder began with" if zero else "the field"

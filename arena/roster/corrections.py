@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 from rich.cells import cell_len
 
 from arena import submission, suggest
-from arena.replay import Unreadable, unpack_record
+from arena.replay import Unreadable, unpack
 from arena.roster.bots import bot_names, builtin_bots, enter_built_ins, known
 from arena.submission import BadSubmission
 from ladder import store
@@ -61,7 +61,7 @@ def annul_host(
 
     def was_played_there(packed: bytes) -> bool:
         try:
-            return unpack_record(packed).conditions.get("host") == host
+            return unpack(packed).conditions.get("host") == host
         except Unreadable:
             return False
 

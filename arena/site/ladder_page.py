@@ -10,8 +10,8 @@ from msgspec import UNSET
 from arena import games
 from arena.reports.front_report import ladder_progress
 from arena.reports.history_report import rating_history
-from arena.reports.leaderboard_report import HeadToHead, Leaderboard, RankedBot, leaderboard_of, settled_centre
-from arena.reports.leaderboard_report import centre as centre_of
+from arena.reports.leaderboard_columns import BY_NAME, COLUMNS, Zero, shown_bots, zero_of
+from arena.reports.leaderboard_report import HeadToHead, Leaderboard, RankedBot, leaderboard_of
 from arena.reports.matches_report import ladder_matches, selected
 from arena.reports.words import state, title, unusual, waiting_text
 from arena.site import plots
@@ -29,10 +29,6 @@ SELECTED = 200
 """Matches that the page of matches lists at most."""
 LARGEST_CROSS = 40
 """Bots in the cross table at most: a larger one is no picture any more."""
-_SORTS = ("rank", "bot", "rating", "mu", "sigma", "settled", "points", "matches", "forfeits")
-"""Columns by which the leaderboard can be sorted."""
-_RISING = ("rank", "bot", "sigma")
-"""Columns that are sorted from the least on."""
 
 
 def page(db: Database, request: Request, running: bool) -> Made:
@@ -66,15 +62,15 @@ def page(db: Database, request: Request, running: bool) -> Made:
 
 def _table(board: Leaderboard, request: Request) -> dict[str, Any]:
     """Return the bots of the leaderboard as the address asks for them, and what the table says of all of them."""
-    bots = board.provisional or board.bots
+    bots, zero = shown_bots(board), zero_of(board)
     sort, wanted = request.query_params.get("sort", "rank"), request.query_params.get("bots", "")
     return {
         "bots": len(bots),
-        "rows": _sorted(_wanted(bots, wanted), sort),
-        "sort": sort if sort in _SORTS else "rank",
+        "columns": COLUMNS,
+        "rows": _sorted(_wanted(bots, wanted), sort, zero),
+        "sort": sort if sort in BY_NAME else "rank",
         "wanted": wanted,
-        "centre": centre_of(bots, board.zero),
-        "settled_centre": settled_centre(bots, board.zero),
+        "zero": zero,
         "unsure": not all(bot.sure for bot in bots),
         "early": board.matches.done - board.matches.rated if board.provisional else 0,
     }
@@ -125,24 +121,15 @@ def _wanted(bots: Sequence[RankedBot], names: str) -> Sequence[RankedBot]:
     return [bot for bot in bots if not parts or any(part in f"{bot.bot} {bot.title or ''}".lower() for part in parts)]
 
 
-def _sorted(bots: Sequence[RankedBot], column: str) -> Sequence[RankedBot]:
+def _sorted(bots: Sequence[RankedBot], name: str, zero: Zero) -> Sequence[RankedBot]:
     """Return the bots by a column; those without a value come last."""
-    if column not in _SORTS:
+    column = BY_NAME.get(name)
+    if column is None:
         return bots
-    known = [bot for bot in bots if getattr(bot, column) is not None]
-    return [
-        *sorted(known, key=lambda bot: _value(bot, column), reverse=column not in _RISING),
-        *[bot for bot in bots if getattr(bot, column) is None],
-    ]
-
-
-def _value(bot: RankedBot, column: str) -> float | str:
-    if column == "points":
-        return bot.points.mean if bot.points else 0.0
-    if column == "settled":
-        return bot.settled.mu if bot.settled else 0.0
-    value: float | str = getattr(bot, column)
-    return value
+    values: dict[str, Any] = {bot.bot: column.value(bot, zero) for bot in bots}
+    known = [bot for bot in bots if values[bot.bot] is not None]
+    unknown = [bot for bot in bots if values[bot.bot] is None]
+    return [*sorted(known, key=lambda bot: values[bot.bot], reverse=not column.is_rising), *unknown]
 
 
 def _cross(board: Leaderboard) -> dict[tuple[str, str], HeadToHead]:

@@ -53,7 +53,7 @@ def _environment() -> Environment:
         "why": words.why,
         "zero_bots": words.zero_bots,
     }
-    made.globals |= {"game_title": game_title, "interval": plots.interval}
+    made.globals |= {"game_title": game_title, "interval": plots.interval, "words": words}
     return made
 
 

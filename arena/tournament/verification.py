@@ -249,7 +249,7 @@ LONG = (_ratings, _settled, _cards)
 
 def check_result(ladder: Ladder, result: Result) -> None:
     """Play a match again from its record and compare the result with the stored one. Raises ValueError."""
-    record = replay.unpack_record(result.replay)
+    record = replay.unpack(result.replay)
     if sha256(replay.plain(record.choices)).digest() != result.choices_digest:
         raise ValueError("its choices are not those of their digest")
     key = ladder.key

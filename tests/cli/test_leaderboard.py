@@ -18,6 +18,7 @@ from arena.cli.evidence_tables import cross_picture, seat_picture
 from arena.cli.output import draw
 from arena.referee.limits import Limits
 from arena.reports import front_report, words
+from arena.reports.leaderboard_columns import COLUMNS
 from arena.reports.leaderboard_report import EstimateColumns, head_to_head, leaderboard_of
 from arena.reports.words import pace_text, percent, unusual
 from ladder import store
@@ -39,13 +40,25 @@ def use_terminal(monkeypatch: pytest.MonkeyPatch, columns: int) -> None:
 def test_people_see_a_table_without_a_space_too_many() -> None:
     """Names to the left, numbers to the right, and at 80 columns nothing is folded."""
     head, columns, line, *rows = typed(*LEADERBOARD, "--settle").out.splitlines()
-    note = rows.pop()
+    *rows, rating, note, zero = rows
     assert re.fullmatch(r"BIRTH, 2 players \(ladder \w{10}\): 4 matches", head)
     assert len(columns) == len(line) <= 80
     assert {len(row) for row in rows} == {len(line)}
     assert [row.split()[:2] for row in rows] == [["1", "ann@1"], ["~2", "bob@1"]]
     assert "bob@1 (older)" in rows[1]
-    assert note == "~ not certainly worse than the bot above it: more rounds would tell"
+    assert rating == "rating: what a bot is almost certainly worth, mu − 3 sigma"
+    assert zero == "0 is the mean mu of the bots that the ladder began with"
+    assert note == "~ not certainly worse than the bot above it: more rounds may tell"
+
+
+@pytest.mark.usefixtures("home")
+def test_the_first_table_has_six_columns_and_says_what_a_rating_is() -> None:
+    """Who sees it for the first time needs the place, not five numbers of strength; `--details` has the others."""
+    _, columns, *_, rating, _ = typed(*LEADERBOARD).out.splitlines()
+    assert columns.split() == ["rank", "bot", "rating", "points", "matches", "forfeits"]
+    assert rating == "rating: what a bot is almost certainly worth, mu − 3 sigma; more with --details"
+    _, detailed, *_ = typed(*LEADERBOARD, "--details").out.splitlines()
+    assert detailed.split() == [column.name for column in COLUMNS]
 
 
 @pytest.mark.usefixtures("home")
@@ -119,7 +132,7 @@ def test_an_interrupted_ladder_says_what_is_left_and_what_is_not_rated(
 
 def mu_column() -> dict[str, float]:
     """Mu in the table, by bot."""
-    cells = [line.split() for line in typed(*LEADERBOARD).out.splitlines() if "@" in line]
+    cells = [line.split() for line in typed(*LEADERBOARD, "--details").out.splitlines() if "@" in line]
     return {row[1]: float(row[3 + row[2].startswith("(")]) for row in cells}
 
 
@@ -216,7 +229,7 @@ def test_mu_is_above_the_average_of_the_bots_that_the_ladder_began_with() -> Non
     ann, bob = board["bots"]
     assert board["zero"] == ["ann@1", "bob@1"]
     assert board["centre"] == (ann["mu"] + bob["mu"]) / 2
-    _, _, _, first, second, *_ = typed(*LEADERBOARD).out.splitlines()
+    _, _, _, first, second, *_ = typed(*LEADERBOARD, "--details").out.splitlines()
     assert first.split()[2] == f"{ann['rating']:.2f}"
     assert second.split()[3] == f"{bob['rating']:.2f}"
     assert first.split()[3] == f"{(ann['mu'] - bob['mu']) / 2:+.2f}"
@@ -226,7 +239,7 @@ def test_mu_is_above_the_average_of_the_bots_that_the_ladder_began_with() -> Non
 @pytest.mark.usefixtures("home")
 def test_settled_ratings_are_fitted_when_asked_for() -> None:
     """Until then, and whenever there is more, the leaderboard says of how many matches they are."""
-    *_, note = typed(*LEADERBOARD).out.splitlines()
+    *_, note = typed(*LEADERBOARD, "--details").out.splitlines()
     assert note == "settled: of 0 matches, --settle brings it up to date"
     before, after = (json.loads(typed(*LEADERBOARD, *more, "--json").out) for more in ([], ["--settle"]))
     assert (before["settled_matches"], after["settled_matches"]) == (0, 4)
@@ -365,7 +378,7 @@ def test_the_zero_of_a_ladder_of_old_stays_the_field_as_it_is(home: Path) -> Non
     ann, bob = board["bots"]
     assert (board["zero"], board["centre"]) == ([], ann["mu"])  # the only one without a newer version
     assert board["settled_centre"] == ann["settled"]["mu"]
-    first, second = (line.split() for line in typed(*LEADERBOARD).out.splitlines()[3:5])
+    first, second = (line.split() for line in typed(*LEADERBOARD, "--details").out.splitlines()[3:5])
     assert "┊ is the mean of the field\n" in typed(*LEADERBOARD, "--plot").out
     assert first[3] == first[5] == "+0.00"
     assert second[4] == f"{bob['mu'] - ann['mu']:+.2f}"

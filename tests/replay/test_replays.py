@@ -81,13 +81,13 @@ def test_a_time_is_kept_to_a_hundredth_of_a_millisecond(seconds: float) -> None:
 def test_every_stored_format_opens() -> None:
     """Format 1 is found in old homes: it had no steps of forfeits. Exported documents have formats of their own."""
     first = replay.packed_json({"format": 1, "choices": [[0, 5], [1, 2]], "times_ms": [[1.5], [0.25]]})
-    assert replay.unpack_record(first) == replay.Replay(((0, 5), (1, 2)), (), ((1.5,), (0.25,)))
+    assert replay.unpack(first) == replay.Replay(((0, 5), (1, 2)), (), ((1.5,), (0.25,)))
     second = replay.packed_json(
         {"format": 2, "choices": [[0, 5]], "forfeits": [[1, "crash", 1]], "times_ms": [[1.5], []]}
     )
-    assert replay.unpack_record(second).forfeits == (replay.Forfeited(1, Forfeit.CRASH, 1),)
+    assert replay.unpack(second).forfeits == (replay.Forfeited(1, Forfeit.CRASH, 1),)
     with pytest.raises(replay.Unreadable, match="of format 3, this arena knows 2"):
-        replay.unpack_record(replay.packed_json({"format": 3, "choices": [], "times_ms": []}))
+        replay.unpack(replay.packed_json({"format": 3, "choices": [], "times_ms": []}))
 
 
 @pytest.mark.parametrize(("name", "seats"), [(name, seats) for name in names() for seats in game(name).seats])
@@ -110,7 +110,7 @@ def test_a_match_with_forfeits_is_played_again_to_the_same_end(name: str, seats:
         packed = replay.pack(
             replay.recorded(Played("", outcome, None, tuple(played.choices), (SeatRecord(()),) * seats))
         )
-        again = replay.replayed(rules, seats, rules.options({}), KeyedDice(seed), replay.unpack_record(packed))
+        again = replay.replayed(rules, seats, rules.options({}), KeyedDice(seed), replay.unpack(packed))
         assert again.outcome is not None
         assert (again.outcome.ranks, again.outcome.scores) == (outcome.ranks, outcome.scores)
 

@@ -17,6 +17,7 @@ from arena import games
 from arena.replay import unrated_store
 from arena.reports import bot_card, front_report, leaderboard_report, pair_report
 from arena.reports.history_report import BotHistory, RatingHistory, RatingPoint
+from arena.reports.leaderboard_columns import COLUMNS
 from arena.reports.replay_report import match_replay
 from arena.reports.words import percent
 from arena.site import docs, plots
@@ -108,7 +109,7 @@ def test_a_ladder_of_a_game_that_is_gone_is_named_without_a_link(
 def test_the_page_of_a_ladder_calls_zero_what_the_leaderboard_does(site: TestClient, ladder: store.Ladder) -> None:
     """Below the table, and below the plot, over whose matches the zero is one, that of today."""
     said = text(site.get(f"/ladder/{ladder.id}").text)
-    assert "almost certainly worth, above the mean of the bots that the ladder began with." in said
+    assert "almost certainly worth, mu − 3 sigma; 0 is the mean of the bots that the ladder began with." in said
     assert "; 0 is the mean, as it is now, of the bots that the ladder began with." in said
 
 
@@ -177,6 +178,15 @@ def test_the_leaderboard_has_the_numbers_of_the_command(site: TestClient, home: 
         assert percent(bot.points) in said
     assert isinstance(board.cross, list)
     assert all(f"{100 * each.low:.0f}–{100 * each.high:.0f}" in said for each in board.cross)
+
+
+def test_every_column_is_on_the_page_and_sorts_it(site: TestClient, ladder: store.Ladder) -> None:
+    """What is listed once is everywhere: the page, as the terminal, makes its columns from that list."""
+    page = site.get(f"/ladder/{ladder.id}").text
+    for column in COLUMNS:
+        assert f'sort={column.name}">{column.heading}</a></th>' in page
+        ordered = site.get(f"/ladder/{ladder.id}?sort={column.name}").text
+        assert f'aria-sort="{"ascending" if column.is_rising else "descending"}"' in ordered
 
 
 def test_what_opens_says_what_is_in_it(site: TestClient, ladder: store.Ladder) -> None:
