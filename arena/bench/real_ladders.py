@@ -98,7 +98,9 @@ class Stand:
     def _prepare(self, db: Database, home: Path) -> store.Ladder:
         for program in self._programs:
             kept = submission.store(program, roster.folder(home))
-            store.bots.add(db, kept.name, kept.digest, games=kept.games, run=kept.run, origin="submitted")
+            store.bots.add(
+                db, store.bots.NewBot(kept.name, kept.digest, games=kept.games, run=kept.run, origin="submitted")
+            )
         game = self._game
         limits, options = Limits().plain(), game.options({})
         key = store.records.LadderKey(game.name, self._players, options, limits, game.rules_version)

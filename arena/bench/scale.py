@@ -38,7 +38,7 @@ def begin(db: Database, bots: int) -> tuple[store.Ladder, list[str]]:
     """Return a new ladder of two-player Buttons, and the labels of the bots in it."""
     game, field = games.game("buttons"), [f"bot{number}" for number in range(bots)]
     for name in field:
-        store.bots.add(db, name, name, games=["buttons"], run=["x"], origin="submitted")
+        store.bots.add(db, store.bots.NewBot(name, name, games=["buttons"], run=["x"], origin="submitted"))
     key = store.records.LadderKey("buttons", 2, game.options({}), Limits().plain(), game.rules_version)
     return store.ladders.find_or_make(db, key, draw_probability=game.draw_probability, seed="x"), field
 

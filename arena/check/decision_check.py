@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from contextlib import AbstractAsyncContextManager
 from typing import TYPE_CHECKING, NamedTuple
 
 from google.protobuf.json_format import MessageToDict
 
 from arena import replay
-from arena.check.examined import Examined, ExaminedQuestion, Misbehaved, Waiting, examined
+from arena.check.examined import Examined, ExaminedQuestion, Misbehaved
 from arena.games.rules import Seat
 from arena.referee import frames
 from arena.referee.limits import Bank, Limits
@@ -20,8 +21,6 @@ from arena.v1 import referee_pb2 as pb
 from arena.worker.bot_output import by_decision
 
 if TYPE_CHECKING:
-    from arena.sandbox import Sandbox
-    from arena.worker.jobs import Entrant
     from ladder import store
 
 ANSWER_PATIENCE = 7 * 86400.0
@@ -41,15 +40,11 @@ class Compared(NamedTuple):
 async def compare_decisions(
     match: store.Match,
     seat: Seat,
-    entrant: Entrant,
-    *,
-    sandbox: Sandbox,
-    start_limit: float,
+    examined: AbstractAsyncContextManager[Examined],
     report: Callable[[int, int], None],
     at: int | None = None,
-    waiting: Waiting | None = None,
 ) -> list[Compared]:
-    """Put a seat's decisions, up to number `at`, to a bot as they were asked.
+    """Put a seat's decisions, up to number `at`, to a bot under examination as they were asked.
 
     Raises Unreadable, and Misbehaved, with the question if it was asked one.
     """
@@ -60,7 +55,7 @@ async def compare_decisions(
         raise Unreadable(f"seat {seat} was asked the decisions {', '.join(map(str, own)) or 'none'}, not {at}")
     compared: list[Compared] = []
     report(0, len(own))
-    async with examined(entrant, start_limit, sandbox, waiting) as bot:
+    async with examined as bot:
         bot.say(setup.start(1, seat, limits))
         at_table = BotSeat(1, seat, setup.players, Bank.full(limits), updates=False, evidence=dict)
         bot.log.began(at_table, match.id)

@@ -13,7 +13,7 @@ import click
 from arena import games, roster
 from arena.check.decision_check import Compared
 from arena.check.decision_check import compare_decisions as compared
-from arena.check.examined import ExaminedQuestion, Misbehaved
+from arena.check.examined import ExaminedQuestion, Misbehaved, examined
 from arena.cli.failures import OneLine
 from arena.cli.match import attach, time_caution
 from arena.cli.options import Seconds, Whole, home_option, json_option, sandbox_options
@@ -108,18 +108,7 @@ def _compare(
             workshop = roster.Workshop(scratch, sandbox, Building(report.announce, report.passing))
             entrant = roster.find_bot(db, home, bot, games.game(match.ladder.key.game), workshop)
         try:
-            return asyncio.run(
-                compared(
-                    match,
-                    seat,
-                    entrant,
-                    sandbox=sandbox,
-                    start_limit=start_limit,
-                    report=report,
-                    at=at,
-                    waiting=attach,
-                )
-            )
+            return asyncio.run(compared(match, seat, examined(entrant, start_limit, sandbox, attach), report, at))
         except Misbehaved as fault:
             where = "before its first decision"
             if fault.question is not None:

@@ -7,6 +7,7 @@ import sys
 from collections import Counter
 from collections.abc import Callable, Sequence
 from pathlib import Path
+from typing import NamedTuple
 
 import click
 import msgspec
@@ -100,7 +101,8 @@ def match(
     logs: Sink = []
     if file is not None and page is not None and file.resolve() == page.resolve():
         raise click.UsageError("--replay and --html write two files: give them two names")
-    tasks, played, interrupted = _play(bots, setting, matches, seed, home, sandbox, logs, watch=watch)
+    wanted = _Matches(bots, setting, matches, seed, home, sandbox)
+    tasks, played, interrupted = _play(wanted, logs, watch=watch)
     there = documents(bots, tasks, played, logs)
     is_new = not home.exists()
     kept = keep_unrated(home, there)
@@ -133,35 +135,38 @@ def match(
         raise click.ClickException(f"no match counts: {_why_void(played[0])}")
 
 
-def _play(
-    bots: Sequence[str],
-    setting: Setting,
-    matches: int,
-    seed: str,
-    home: Path,
-    sandbox: Sandbox,
-    logs: Sink,
-    *,
-    watch: bool,
-) -> tuple[Sequence[Task], Sequence[Played], bool]:
+class _Matches(NamedTuple):
+    """The matches that are wanted: who plays how many of them, where bots are looked for, and what holds them."""
+
+    bots: Sequence[str]
+    setting: Setting
+    number: int
+    seed: str
+    home: Path
+    sandbox: Sandbox
+
+
+def _play(wanted: _Matches, logs: Sink, *, watch: bool) -> tuple[Sequence[Task], Sequence[Played], bool]:
     """Play the matches; return them all, the results of those played, and whether a signal interrupted play.
 
     What the bots print goes into `logs`.
     """
-    game = setting.game
+    bots, sandbox, game = wanted.bots, wanted.sandbox, wanted.setting.game
     with run_folder() as scratch, unrated.own_worker(waiting=attach, sandbox=sandbox, logs=logs) as worker:
         with progress(game.title, caution=time_caution(bots, sandbox)) as report:
             workshop = roster.Workshop(scratch, sandbox, Building(report.announce, report.passing))
-            wanted = lineup.line_up_tasks(bots, setting, home, workshop, seed=seed, count=matches)
+            tasks = lineup.line_up_tasks(
+                bots, wanted.setting, wanted.home, workshop, seed=wanted.seed, count=wanted.number
+            )
             if not watch:
                 with stop_on_signals(lambda: None) as stopped:
                     played = unrated.play_unrated(
-                        worker, wanted, stop=stopped, report=report, logged=unrated_store.KEPT_MATCHES
+                        worker, tasks, stop=stopped, report=report, logged=unrated_store.KEPT_MATCHES
                     )
-                    return wanted, played, stopped()
+                    return tasks, played, stopped()
             report.announce(f"watching a match of {game.title}")
         with stop_on_signals(lambda: None) as stopped:
-            return wanted, _watched(worker, wanted[0], bots, stopped), stopped()
+            return tasks, _watched(worker, tasks[0], bots, stopped), stopped()
 
 
 def _watched(worker: Worker, task: Task, bots: Sequence[str], stopped: Callable[[], bool]) -> Sequence[Played]:

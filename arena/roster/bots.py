@@ -43,13 +43,15 @@ def enter_bot(db: Database, home: Path, program: Program, origin: str) -> tuple[
     submission.store(program, folder(home))
     return store.bots.add(
         db,
-        program.name,
-        program.digest,
-        games=program.games,
-        run=program.run,
-        origin=origin,
-        built=program.built,
-        packed=program.packed,
+        store.bots.NewBot(
+            program.name,
+            program.digest,
+            games=program.games,
+            run=program.run,
+            origin=origin,
+            built=program.built,
+            packed=program.packed,
+        ),
     )
 
 

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from ladder.schedule import canonical_json
 from ladder.store.bots import known_name, named
 from ladder.store.database import StoreError, write
-from ladder.store.journal import Correction, bans, correction, note
+from ladder.store.journal import Correction, NewEntry, bans, correction, note
 from ladder.store.ladders import NEXT_LEG
 from ladder.store.matches import full_id
 from ladder.store.records import Version
@@ -116,7 +116,7 @@ def unban(db: Database, name: str, why: str) -> Annulled:
         known_name(db, name)
         if name not in bans(db):
             raise StoreError(f"{name} is not banned")
-        return Annulled(correction(db, note(db, "unban", name, why=why)))
+        return Annulled(correction(db, note(db, NewEntry("unban", name, why=why))))
 
 
 def _counting(db: Database, labels: Sequence[str], ladder: str | None, since: float | None) -> list[int]:
@@ -145,7 +145,7 @@ def _annul(
     values: dict[str, Any] = {"groups": canonical_json(groups), "now": time.time()}
     rows = db.execute(f"SELECT id FROM matches WHERE status = 'done' AND group_id IN {among}", values).fetchall()
     matches = [id for (id,) in rows]
-    values["number"] = note(db, what, subject, ladder=ladder, since=since, why=why, matches=matches)
+    values["number"] = note(db, NewEntry(what, subject, ladder=ladder, since=since, why=why, matches=matches))
     db.execute(
         f"UPDATE matches SET status = 'annulled', annulled = :number WHERE status = 'done' AND group_id IN {among}",
         values,

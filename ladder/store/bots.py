@@ -6,11 +6,11 @@ import json
 import re
 import time
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from ladder.schedule import canonical_json
 from ladder.store.database import NotFound, StoreError, where, write
-from ladder.store.journal import Correction, bans, correction, note
+from ladder.store.journal import Correction, NewEntry, bans, correction, note
 from ladder.store.records import Version
 
 if TYPE_CHECKING:
@@ -19,23 +19,30 @@ if TYPE_CHECKING:
 _NAME = re.compile(r"[a-z0-9][a-z0-9._-]{0,31}")
 
 
-def add(
-    db: Database,
-    name: str,
-    digest: str,
-    *,
-    games: Sequence[str],
-    run: Sequence[str],
-    origin: str,
-    built: str | None = None,
-    packed: bool = False,
-) -> tuple[Version, bool]:
+class NewBot(NamedTuple):
+    """A bot that enters, under its name: what is stored of a version."""
+
+    name: str
+    digest: str
+    """Of what was handed in, in hexadecimal digits."""
+    games: Sequence[str]
+    run: Sequence[str]
+    """The words of the command that starts it."""
+    origin: str
+    """ "built-in" or "submitted"; a name belongs to one of them for ever."""
+    built: str | None = None
+    """Digest of what was built of it; None for a bot that needs no build."""
+    packed: bool = False
+    """Whether it came as one file that unpacks itself."""
+
+
+def add(db: Database, bot: NewBot) -> tuple[Version, bool]:
     """Enter a bot; return its new version and True, or its newest one and False if that has the same digests.
 
-    A submitted version that comes again is no longer retired, and no longer `packed` if it now comes unpacked. `origin`
-    is "built-in" or "submitted", and a name belongs to one of them for ever. Of a banned bot nothing is taken, but a
-    built-in one enters retired. Raises StoreError.
+    A submitted version that comes again is no longer retired, and no longer `packed` if it now comes unpacked. Of a
+    banned bot nothing is taken, but a built-in one enters retired. Raises StoreError.
     """
+    name, origin = bot.name, bot.origin
     if not _NAME.fullmatch(name):
         raise StoreError(f"a bot's name is 1 to 32 of a-z 0-9 . _ - and begins with a-z or 0-9, not {name!r}")
     with write(db):
@@ -44,15 +51,16 @@ def add(
         newest = next(reversed(versions(db, name)), None)
         if newest and newest.origin != origin:
             raise StoreError(f"the name {name!r} belongs to a {newest.origin} bot: choose another")
-        if newest and (newest.digest, newest.built) == (digest, built):
-            return (_again(db, newest, packed) if origin == "submitted" else newest), False
+        if newest and (newest.digest, newest.built) == (bot.digest, bot.built):
+            return (_again(db, newest, bot.packed) if origin == "submitted" else newest), False
         number = newest.number + 1 if newest else 1
         now = time.time()
         retired = now if name in bans(db) else None
-        new = Version(name, number, digest, tuple(games), tuple(run), origin, now, retired, built, packed)
+        games, run = tuple(bot.games), tuple(bot.run)
+        new = Version(name, number, bot.digest, games, run, origin, now, retired, bot.built, bot.packed)
         _insert(db, new)
         if origin == "submitted":
-            note(db, "submit", new.label)
+            note(db, NewEntry("submit", new.label))
         return new, True
 
 
@@ -80,7 +88,7 @@ def rename(db: Database, name: str, title: str) -> Correction:
     """Give a bot a name for people; its own name takes that away again. Raises NotFound, and StoreError for a label."""
     with write(db):
         known_name(db, name)
-        return correction(db, note(db, "rename", name, title=title))
+        return correction(db, note(db, NewEntry("rename", name, title=title)))
 
 
 def check_not_banned(db: Database, name: str) -> None:
@@ -122,7 +130,7 @@ def _again(db: Database, old: Version, packed: bool) -> Version:
     """Update and return a version that is submitted once more; it is not `packed` once it was handed in as a folder."""
     db.execute("UPDATE versions SET packed = packed AND ?, retired = NULL WHERE label = ?", [packed, old.label])
     if old.retired is not None:
-        note(db, "submit", old.label)
+        note(db, NewEntry("submit", old.label))
     return old._replace(packed=old.packed and packed, retired=None)
 
 

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from ladder.schedule import canonical_json
 from ladder.store import bots
 from ladder.store.database import write
-from ladder.store.journal import note
+from ladder.store.journal import NewEntry, note
 from ladder.store.records import Ladder
 
 if TYPE_CHECKING:
@@ -76,5 +76,5 @@ def forgive(db: Database, ladder: Ladder, name: str) -> bool:
             [time.time(), ladder.id, meant.digest],
         )
         if forgiven.rowcount:
-            note(db, "forgive", meant.label, ladder=ladder.id)
+            note(db, NewEntry("forgive", meant.label, ladder=ladder.id))
         return bool(forgiven.rowcount)

@@ -64,24 +64,29 @@ def user() -> str:
         return str(os.getuid())
 
 
-def note(
-    db: Database,
-    what: str,
-    subject: str,
-    *,
-    ladder: str | None = None,
-    since: float | None = None,
-    title: str | None = None,
-    why: str | None = None,
-    matches: Iterable[str] = (),
-) -> int:
-    """Add an entry, within the caller's transaction, and return its id; `matches` are those that it annuls."""
+class NewEntry(NamedTuple):
+    """An entry that somebody makes: what was done, to which bot, version or match."""
+
+    what: str
+    subject: str
+    ladder: str | None = None
+    since: float | None = None
+    """Since when, in seconds since 1970, if not all matches are meant."""
+    title: str | None = None
+    """The name for people that the bot was given."""
+    why: str | None = None
+    matches: Iterable[str] = ()
+    """The matches that it annuls."""
+
+
+def note(db: Database, new: NewEntry) -> int:
+    """Add an entry, within the caller's transaction, and return its id."""
     last, before = db.execute("SELECT id, digest FROM corrections ORDER BY id DESC LIMIT 1").fetchone() or (0, b"")
-    since = None if since is None else float(since)  # as the database returns it
-    row = (last + 1, time.time(), user(), what, subject, ladder, since, title, why)
+    since = None if new.since is None else float(new.since)  # as the database returns it
+    row = (last + 1, time.time(), user(), new.what, new.subject, new.ladder, since, new.title, new.why)
     db.execute(
         f"INSERT INTO corrections ({JOURNAL_COLUMNS}) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
-        [*row, link(before, row, matches)],
+        [*row, link(before, row, new.matches)],
     )
     return row[0]
 

@@ -16,7 +16,7 @@ from ladder.schedule import canonical_json
 from ladder.store import ladders
 from ladder.store.bots import check_not_banned, named, versions
 from ladder.store.database import write
-from ladder.store.journal import note
+from ladder.store.journal import NewEntry, note
 from ladder.store.ladders import NEXT_LEG
 from ladder.store.records import Version
 
@@ -41,7 +41,7 @@ def retire(db: Database, name: str) -> Retired:
     with write(db):
         retired = take_out(db, named(db, name), time.time())
         if any(retired):
-            note(db, "retire", name)
+            note(db, NewEntry("retire", name))
         return retired
 
 
@@ -70,7 +70,7 @@ def reinstate(db: Database, name: str) -> tuple[Version, ...]:
         for version in gone:
             db.execute("UPDATE versions SET retired = NULL WHERE label = ?", [version.label])
         if gone:
-            note(db, "reinstate", name)
+            note(db, NewEntry("reinstate", name))
     return tuple(version._replace(retired=None) for version in gone)
 
 

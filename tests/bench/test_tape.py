@@ -34,7 +34,7 @@ def seeds(rounds: int) -> list[bytes]:
     """Those of the groups that the recorded ladder's schedule has."""
     with store.database.in_memory() as db:
         for name in ("random0", "random1"):
-            store.bots.add(db, name, name, games=["birth"], run=["x"], origin="submitted")
+            store.bots.add(db, store.bots.NewBot(name, name, games=["birth"], run=["x"], origin="submitted"))
         key = store.records.LadderKey("birth", 2, BIRTH.options({}), Limits().plain(), BIRTH.rules_version)
         ladder = store.ladders.find_or_make(db, key, draw_probability=0.0, seed=RECORDED)
         store.ladders.plan(db, ladder, ["random0", "random1"], rounds)

@@ -36,7 +36,7 @@ def make_home(home: Path, *, rated: bool = True) -> None:
     """
     with store.open(home, checkpoints=True) as db:
         for name, digest in (("ann", "a"), ("bob", "b"), ("bob", "c")):
-            store.bots.add(db, name, digest * 64, games=["birth"], run=["./run"], origin="submitted")
+            store.bots.add(db, store.bots.NewBot(name, digest * 64, games=["birth"], run=["./run"], origin="submitted"))
             (home / "bots" / (digest * 64)).mkdir(parents=True)
         birth = games.game("birth")
         key = store.records.LadderKey("birth", 2, birth.options({}), Limits().plain(), birth.rules_version)

@@ -390,7 +390,7 @@ def test_no_rating_changes_because_another_bot_enters_or_goes(cwd: Path) -> None
     before = {row["bot"]: row["rating"] for row in json.loads(typed(*LEADERBOARD, "--json").out)["bots"]}
     assert typed("retire", "ann").code == 0
     with store.open(cwd / ".arena", checkpoints=True) as db:
-        store.bots.add(db, "weak", "e" * 64, games=["birth"], run=["x"], origin="submitted")
+        store.bots.add(db, store.bots.NewBot("weak", "e" * 64, games=["birth"], run=["x"], origin="submitted"))
         store.ladders.plan(db, ladder, ["bob@1", "weak@1"], rounds=40)
         matches = [match for match in store.ladders.scheduled(db, ladder) if "weak@1" in match.line_up]
         store.matches.record(db, ladder, [lost_by("weak@1", match) for match in matches])

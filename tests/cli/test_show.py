@@ -99,7 +99,10 @@ def crowded(home: Path) -> Path:
     )
     with store.open(home, checkpoints=True) as db:
         for name in names:
-            store.bots.add(db, name, digest=64 * name[-1], games=["burning-desire"], run=["x"], origin="submitted")
+            store.bots.add(
+                db,
+                store.bots.NewBot(name, digest=64 * name[-1], games=["burning-desire"], run=["x"], origin="submitted"),
+            )
         ladder = store.ladders.find_or_make(db, key, draw_probability=0.1)
         store.ladders.plan(db, ladder, names, rounds=4)
         results = []
@@ -150,7 +153,9 @@ def test_a_new_version_does_not_hide_the_older_ones(crowded: Path) -> None:
     """Whoever has just submitted wants to see what there is to beat."""
     with store.open(crowded, checkpoints=True) as db:
         name = "the-bot-of-team-a"
-        store.bots.add(db, name, digest=64 * "0", games=["burning-desire"], run=["x"], origin="submitted")
+        store.bots.add(
+            db, store.bots.NewBot(name, digest=64 * "0", games=["burning-desire"], run=["x"], origin="submitted")
+        )
     told = typed("show", name, "--home", crowded).out
     assert f"{name}@2 has no rated match in it; of {name}@1:\nrank 1 of 5," in told
 
@@ -178,7 +183,7 @@ def test_a_card_that_lacks_something_says_so(crowded: Path) -> None:
 def test_a_bot_without_a_ladder_is_told_why(crowded: Path) -> None:
     """That it has not played, or not this game; one that is retired is not sent to a ladder."""
     with store.open(crowded, checkpoints=True) as db:
-        store.bots.add(db, "new", digest=64 * "0", games=["birth"], run=["x"], origin="submitted")
+        store.bots.add(db, store.bots.NewBot("new", digest=64 * "0", games=["birth"], run=["x"], origin="submitted"))
     assert typed("show", "new", "--home", crowded).out.endswith(
         "\nno matches yet: `arena ladder --game birth` plays them\n"
     )

@@ -18,7 +18,9 @@ KEY = store.records.LadderKey("dice", 2, {"sides": 6}, {"limit": 1.0, "bank": 10
 def enter(db: Database, *names: str) -> list[str]:
     """Enter bots that play every game of these tests; gives their labels."""
     added = [
-        store.bots.add(db, name, f"digest of {name}", games=["dice"], run=["bot"], origin="submitted")[0]
+        store.bots.add(
+            db, store.bots.NewBot(name, f"digest of {name}", games=["dice"], run=["bot"], origin="submitted")
+        )[0]
         for name in names
     ]
     return [version.label for version in added]

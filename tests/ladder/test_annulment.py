@@ -271,7 +271,7 @@ def test_a_banned_bot_is_out_for_good(db: Database) -> None:
     refused = "c was banned on .*: it read the seeds"
     for come_back in (
         lambda: enter(db, "c"),
-        lambda: store.bots.add(db, "c", "new", games=["dice"], run=["bot"], origin="submitted"),
+        lambda: store.bots.add(db, store.bots.NewBot("c", "new", games=["dice"], run=["bot"], origin="submitted")),
         lambda: store.retirement.reinstate(db, "c"),
         lambda: store.retirement.reinstate(db, "c@1"),
     ):
@@ -312,7 +312,7 @@ def test_a_banned_bot_is_in_no_leg(db: Database) -> None:
 def test_a_built_in_bot_that_is_banned_enters_retired(db: Database) -> None:
     """An update of the arena brings a new version, which is no way back."""
     for digest in "xy":
-        new, _ = store.bots.add(db, "own", digest, games=["dice"], run=["bot"], origin="built-in")
+        new, _ = store.bots.add(db, store.bots.NewBot("own", digest, games=["dice"], run=["bot"], origin="built-in"))
         if digest == "x":
             store.annulment.ban(db, "own", "too strong")
     assert new.retired is not None

@@ -11,13 +11,15 @@ from tests.ladder.fakes import enter
 
 def add(db: Database, name: str, digest: str, origin: str = "submitted", games: tuple[str, ...] = ("dice",)) -> str:
     """Submit a bot; gives its label, with a plus if it is new."""
-    version, new = store.bots.add(db, name, digest, games=games, run=["./bot", "-v"], origin=origin)
+    version, new = store.bots.add(db, store.bots.NewBot(name, digest, games=games, run=["./bot", "-v"], origin=origin))
     return version.label + "+" * new
 
 
 def test_a_version_comes_back_as_it_was_entered(db: Database) -> None:
     """What to run, and what it plays, is known from the store alone."""
-    entered, _ = store.bots.add(db, "greedy", "d1", games=["dice", "cards"], run=["./bot", "-v"], origin="submitted")
+    entered, _ = store.bots.add(
+        db, store.bots.NewBot("greedy", "d1", games=["dice", "cards"], run=["./bot", "-v"], origin="submitted")
+    )
     assert store.bots.find(db, "greedy") == entered
     assert (entered.games, entered.run, entered.retired) == (("dice", "cards"), ("./bot", "-v"), None)
 
@@ -114,7 +116,9 @@ def test_submitting_it_again_ends_retirement(db: Database) -> None:
 def test_an_archives_content_in_a_folder_is_ones_own(db: Database) -> None:
     """Whoever has it in a folder could read it; that it comes as an archive once more takes nothing back."""
     for packed, marked in ((True, True), (False, False), (True, False)):
-        known, _ = store.bots.add(db, "greedy", "d1", games=["dice"], run=["x"], origin="submitted", packed=packed)
+        known, _ = store.bots.add(
+            db, store.bots.NewBot("greedy", "d1", games=["dice"], run=["x"], origin="submitted", packed=packed)
+        )
         assert (known.packed, store.bots.find(db, "greedy").packed) == (marked, marked)
 
 

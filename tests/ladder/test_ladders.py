@@ -250,7 +250,7 @@ def test_a_new_version_replaces_the_old_one_in_new_legs_only(db: Database) -> No
     """What the old one has played stays; nothing is played without the new one."""
     ladder = begin(db, "a", "b", "c", rounds=2)
     play(db, ladder)
-    store.bots.add(db, "a", "better", games=["dice"], run=["bot"], origin="submitted")
+    store.bots.add(db, store.bots.NewBot("a", "better", games=["dice"], run=["bot"], origin="submitted"))
     assert store.ladders.plan(db, ladder, [version.label for version in store.bots.field(db, "dice")], 2) == 8
     assert all("a@2" in match.line_up and "a@1" not in match.line_up for match in store.ladders.scheduled(db, ladder))
 

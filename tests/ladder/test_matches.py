@@ -142,7 +142,7 @@ def test_matches_of_a_bot_that_plays_rarely_are_found_behind_all_others(
 def test_a_bot_without_matches_has_none(db: Database) -> None:
     """An empty list, while a bot that does not exist is an error."""
     play(db, begin(db, "a", "b"))
-    store.bots.add(db, "a", "better", games=["dice"], run=["bot"], origin="submitted")
+    store.bots.add(db, store.bots.NewBot("a", "better", games=["dice"], run=["bot"], origin="submitted"))
     assert store.matches.of_bot(db, "a", 5) == ()
     assert len(store.matches.of_bot(db, "a@1", 5)) == 2
     with pytest.raises(store.NotFound, match="no bot 'x'"):

@@ -193,7 +193,7 @@ def test_older_and_retired_versions_stay_and_are_marked(db: Database) -> None:
     """Their results are part of everybody's rating."""
     ladder = begin(db, "a", "b")
     play(db, ladder)
-    store.bots.add(db, "a", "better", games=["dice"], run=["bot"], origin="submitted")
+    store.bots.add(db, store.bots.NewBot("a", "better", games=["dice"], run=["bot"], origin="submitted"))
     store.retirement.retire(db, "b")
     rows = {row.label: row for row in store.ratings.leaderboard(db, ladder)}
     assert (rows["a@1"].current, rows["a@1"].retired) == (False, False)

@@ -24,7 +24,7 @@ def db(tmp_path: Path) -> Iterator[Database]:
 
 def submitted(db: Database, *names: str) -> None:
     for number, name in enumerate(names):
-        store.bots.add(db, name, f"{name} {number}", games=["birth"], run=["x"], origin="submitted")
+        store.bots.add(db, store.bots.NewBot(name, f"{name} {number}", games=["birth"], run=["x"], origin="submitted"))
 
 
 def field(home: Path) -> list[str]:

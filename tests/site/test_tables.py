@@ -313,7 +313,7 @@ def test_the_form_proposes_the_bots_that_play_the_game(tmp_path: Path) -> None:
     with store.open(tmp_path) as db:
         store.retirement.retire(db, "bob")
         store.bots.rename(db, "ann", "<b>Ann</b>")
-        store.bots.add(db, "dot", "d" * 64, games=["birth"], run=["./run"], origin="submitted")
+        store.bots.add(db, store.bots.NewBot("dot", "d" * 64, games=["birth"], run=["./run"], origin="submitted"))
     with TestClient(Site(tmp_path, "127.0.0.1", look=0.0, tables=fake(ASKS)).app, base_url=homes.BASE) as site:
         buttons, birth = site.get("/play?game=buttons").text, site.get("/play?game=birth").text
         assert site.get("/play?game=chess").status_code == 404

@@ -77,7 +77,7 @@ def make(
             program = home.with_name(f"{name}.py")
             program.write_text(f"# {name}\n")
             kept = submission.store(submission.read_program(program), roster.folder(home))
-            store.bots.add(db, name, kept.digest, games=kept.games, run=kept.run, origin="submitted")
+            store.bots.add(db, store.bots.NewBot(name, kept.digest, games=kept.games, run=kept.run, origin="submitted"))
         rules = games.game(game)
         key = store.records.LadderKey(game, seats, rules.options({}), Limits().plain(), rules.rules_version)
         ladder = store.ladders.find_or_make(db, key, draw_probability=rules.draw_probability, seed="known")

@@ -321,7 +321,12 @@ def test_a_check_of_a_stranger_is_not_made(home: Path) -> None:
 def test_a_program_may_be_called_as_its_author_called_it(home: Path) -> None:
     """Its file may have any name, also one with a space that does not break, which a slip on a Mac makes."""
     with store.open(home) as db:
-        store.bots.add(db, "mine", "a" * 64, games=["birth"], run=["python", "Mein\u00a0Bot.py"], origin="submitted")
+        store.bots.add(
+            db,
+            store.bots.NewBot(
+                "mine", "a" * 64, games=["birth"], run=["python", "Mein\u00a0Bot.py"], origin="submitted"
+            ),
+        )
     assert typed("backup", "monday").code == 0
     assert typed("restore", "monday", "--home", "new").code == 0
     assert "mine@1" in typed("bots", "--home", "new").out
@@ -388,7 +393,9 @@ def test_a_database_that_is_a_link_or_pipe_is_refused(home: Path, name: str) -> 
 def test_what_cannot_be_read_is_named_and_the_rest_is_saved(home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Pipes, links and folders in place of files, JSON that is nested too deep, and faults of the disk."""
     with store.open(home) as db:
-        store.bots.add(db, "built", "a" * 64, games=["birth"], run=["./run"], origin="submitted", built="b" * 64)
+        store.bots.add(
+            db, store.bots.NewBot("built", "a" * 64, games=["birth"], run=["./run"], origin="submitted", built="b" * 64)
+        )
     (home / "bots" / ("b" * 64)).mkdir()
     os.mkfifo(home / "bots" / ("b" * 64) / "pipe")
     (home / "builds").mkdir()

@@ -118,7 +118,9 @@ def test_a_new_bot_does_not_wait_for_what_a_run_left(home: Path) -> None:
     played(home, Budget(matches=2))
     with store.open(home) as db:
         program = store.bots.find(db, "eve")
-        store.bots.add(db, "new", program.digest, games=program.games, run=program.run, origin="submitted")
+        store.bots.add(
+            db, store.bots.NewBot("new", program.digest, games=program.games, run=program.run, origin="submitted")
+        )
     assert played(home, Budget(matches=60), bots=[*BOTS, "new"])["new@1"] >= 18
 
 
@@ -357,7 +359,9 @@ def test_a_forecast_adds_what_bots_think(home: Path) -> None:
         (ladder,) = store.ladders.all(db)
         assert forecast(db, ladder, 2) is None  # nothing is to be played
         program = store.bots.find(db, "ann")
-        store.bots.add(db, "new", program.digest, games=program.games, run=program.run, origin="submitted")
+        store.bots.add(
+            db, store.bots.NewBot("new", program.digest, games=program.games, run=program.run, origin="submitted")
+        )
         db.execute("UPDATE seats SET think_total = 0.0, decisions = 10")
         db.execute("UPDATE seats SET think_total = 6.0 WHERE version = 'eve@1'")
         store.ladders.plan(db, ladder, [*BOTS, "new"], 2)

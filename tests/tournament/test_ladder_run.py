@@ -47,7 +47,7 @@ def db(tmp_path: Path) -> Iterator[Database]:
             kept = submission.store(
                 submission.read_program(tmp_path / f"{name}.py", plays=["birth"]), roster.folder(tmp_path)
             )
-            store.bots.add(db, name, kept.digest, games=kept.games, run=kept.run, origin="submitted")
+            store.bots.add(db, store.bots.NewBot(name, kept.digest, games=kept.games, run=kept.run, origin="submitted"))
         yield db
 
 
