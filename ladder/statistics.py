@@ -35,7 +35,11 @@ _DRAWS = 4000
 _PRIOR_GROUPS = 1
 """Groups of the ladder's usual spread that are blended into each pair's own: two groups that agree prove nothing."""
 _PRIOR_GROUPS_ALONE = 10
-"""Groups blended in for the interval of one pair; its own spread says little where one bot nearly always wins."""
+"""Groups blended in for the interval of one pair; its own spread says little where one bot nearly always wins.
+
+With 1, such intervals are a quarter wider after four rounds; with 30, hardly narrower, and they hold the truth less
+often than they promise after a dozen rounds.
+"""
 _LEAST_SPREAD = 0.02
 """Smallest variance, as a part of the largest possible one: no group says more than fifty matches."""
 

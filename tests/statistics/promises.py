@@ -56,6 +56,27 @@ def _estimates(played: Played) -> Iterator[tuple[str, Estimate, float]]:
         yield "seat", estimate, truth
 
 
+class Lopsided(NamedTuple):
+    """Intervals of pairs of which one bot takes more than nine tenths of the points."""
+
+    held: float
+    """How often they held the truth."""
+    width: float
+    """Their mean width."""
+
+
+def lopsided(size: Size, spread: float, ladders: int) -> Lopsided:
+    """Over ladders of bots whose strengths are drawn with this standard deviation."""
+    intervals = [
+        (estimate, truth)
+        for played in _ladders(size, spread, ladders)
+        for name, estimate, truth in _estimates(played)
+        if name == "head_to_head" and not 0.1 < truth < 0.9
+    ]
+    held = fmean(estimate.low <= truth <= estimate.high for estimate, truth in intervals)
+    return Lopsided(held, fmean(estimate.high - estimate.low for estimate, _ in intervals))
+
+
 def equal_called_different(size: Size, ladders: int) -> float:
     """How often two bots that are equal in truth are not marked as such, whichever of them is above."""
     called = Counter[bool]()

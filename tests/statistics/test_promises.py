@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from tests.statistics.promises import comparisons, coverage, equal_called_different, order, shuffled
+from tests.statistics.promises import comparisons, coverage, equal_called_different, lopsided, order, shuffled
 from tests.statistics.simulated import Size
 
 pytestmark = pytest.mark.timeout(300)  # seconds of computing, on a machine that may be busy
@@ -15,6 +15,14 @@ def test_intervals_hold_the_truth(size: Size, ladders: int) -> None:
     """Neither too narrow, which would lie, nor too wide, which would waste matches."""
     for held in coverage(size, 2.0, ladders):
         assert 0.91 <= held <= 0.99
+
+
+def test_intervals_of_pairs_that_one_bot_nearly_always_wins_are_narrow_and_hold_the_truth() -> None:
+    """A few groups that all went one way say little about their spread: that of the whole ladder says more."""
+    found = lopsided(Size(4, 2, 4), 3.0, 120)
+    assert found.held >= 0.94
+    assert found.width <= 0.38  # 0.41 with 3 groups of the usual spread, 0.47 with 1
+    assert lopsided(Size(6, 2, 12), 4.0, 30).held >= 0.94  # less with 30
 
 
 def test_intervals_hold_the_truth_where_a_second_round_has_begun() -> None:
