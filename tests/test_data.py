@@ -1,11 +1,10 @@
-"""Exports and copies say what is stored, and the page about them says it right."""
+"""Exports and copies say what is stored, and the pages about them say it right."""
 
 from __future__ import annotations
 
 import csv
 import io
 import json
-import re
 import sqlite3
 from contextlib import closing
 from pathlib import Path
@@ -24,7 +23,8 @@ from tests.cli.commands import typed
 from tests.test_docs import fences, rows
 from tests.tournament import playing
 
-PAGE = Path(__file__).parent.parent / "docs/data.md"
+DOCS = Path(__file__).parent.parent / "docs"
+REFERENCE = (DOCS / "reference/database.md").read_text()
 
 
 @pytest.fixture(scope="module")
@@ -49,9 +49,8 @@ def test_both_formats_have_the_same_rows_and_the_columns_of_the_page(table: str,
         json.loads(line) for line in typed("export", table, "--home", home, "--format", "jsonl").out.splitlines()
     ]
     assert as_csv == [{name: "" if value is None else str(value) for name, value in row.items()} for row in as_json]
-    described = {row[0]: row[1] for row in rows(PAGE.read_text().split("## What is exported")[1].split("\n## ")[0])}
-    words = re.findall(r"`(\w+)`", described[f"`{table}`"])
-    assert list(as_json[0]) == [word for word in words if word in as_json[0]]
+    described = REFERENCE.split(f"### Export of {table}\n")[1].split("\n#")[0]
+    assert [f"`{name}`" for name in as_json[0]] == [column for column, _ in rows(described)[1:]]
 
 
 def test_an_export_is_complete(home: Path) -> None:
@@ -136,15 +135,16 @@ def test_a_copy_overwrites_nothing(home: Path, tmp_path: Path) -> None:
     assert [path.name for path in tmp_path.iterdir()] == ["there"]
 
 
-@pytest.mark.parametrize("statement", [each.text for each in fences(PAGE) if each.language == "sql"])
+@pytest.mark.parametrize("statement", [each.text for each in fences(DOCS / "data.md") if each.language == "sql"])
 def test_the_queries_of_the_page_run(statement: str, home: Path) -> None:
     """They are copied, and find something where there is something."""
     with closing(sqlite3.connect(f"file:{home / 'arena.db'}?mode=ro", uri=True)) as db:
         assert db.execute(statement).fetchall()
 
 
-def test_every_table_is_on_the_page(home: Path) -> None:
+def test_every_table_is_in_the_reference_with_its_columns(home: Path) -> None:
     """Whoever opens the database finds what is in it."""
-    described = {row[0].strip("`") for row in rows(PAGE.read_text().split("## The tables")[1])}
     with store.open_read(home) as db:
-        assert set(db.table_names()) <= described
+        for name in db.table_names():
+            described = REFERENCE.split(f"### Table {name}\n")[1].split("\n#")[0]
+            assert [f"`{column.name}`" for column in db[name].columns] == [row[0] for row in rows(described)[1:]], name

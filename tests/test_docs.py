@@ -37,7 +37,7 @@ from tests.clone import ROOT, own
 from tests.test_layout import MAY_IMPORT
 
 ARENA = str(Path(sys.executable).with_name("arena"))
-PAGES = own(path for pages in ("*.md", "docs/*.md", "bots/**/README.md") for path in sorted(ROOT.glob(pages)))
+PAGES = own(path for pages in ("*.md", "docs/**/*.md", "bots/**/README.md") for path in sorted(ROOT.glob(pages)))
 GAMES = games.names()
 every_page = pytest.mark.parametrize("page", PAGES, ids=lambda page: str(page.relative_to(ROOT)))
 every_game = pytest.mark.parametrize("name", GAMES)
@@ -189,12 +189,17 @@ def test_following_the_readme_ends_with_the_own_bot_on_the_leaderboard(sitting: 
 @pytest.mark.timeout(300)  # whichever comes first follows the README
 def test_keys_of_the_json_are_described(sitting: tuple[Path, str]) -> None:
     """Programs are written from this table."""
-    described = {row[0].strip("`").split()[1]: row[1] for row in rows((ROOT / "docs/contest.md").read_text())[1:]}
+    page = (ROOT / "docs/reference/json.md").read_text()
+    reports = dict(re.findall(r"^\| `arena (\w+) --json` \| \[(\w+)\]", page, re.MULTILINE))
+    tables = {part.partition("\n")[0]: rows(part)[1:] for part in page.split("\n## ")}
     printed = {name: json.loads(arena(name, "--json", cwd=sitting[0])) for name in ("games", "bots")}
     printed["leaderboard"] = json.loads(arena("leaderboard", "--game=buttons", "--json", cwd=sitting[0]))
     for name, value in printed.items():
-        entries = value.get("bots") or value["games"]
-        assert {*value, *entries[0]} <= set(re.findall(r"`(\w+)`", described[name])), name
+        key = "games" if name == "games" else "bots"
+        described = {row[0].strip("`"): row[1] for row in tables[reports[name]]}
+        entries = re.findall(r"\[(\w+)\]", described[key])[0]
+        assert value.keys() <= described.keys(), name
+        assert value[key][0].keys() <= {row[0].strip("`") for row in tables[entries]}, name
 
 
 @pytest.mark.timeout(300)  # whichever comes first follows the README

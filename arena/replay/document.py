@@ -36,8 +36,11 @@ class Roll(msgspec.Struct, frozen=True, omit_defaults=True):
     """The numbers that the dice gave for a key: faces of dice or, if there are `bounds`, numbers below these."""
 
     key: str
+    """What the roll was for; the page of the games lists the keys."""
     numbers: tuple[int, ...]
+    """In the order in which they were drawn."""
     bounds: tuple[int, ...] | None = None
+    """Bounds of the numbers; dice with faces have none."""
 
 
 class Allowed(msgspec.Struct, frozen=True):
@@ -69,28 +72,43 @@ class Document(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     """A match with everything that it takes to play it again; binary values are hexadecimal, scores decimal text."""
 
     format: int
+    """1; keys may be added without another number."""
     match: str
+    """Id of the match."""
     ladder: str
     """Id of the ladder; empty for a match that is not rated."""
     game: str
+    """Name of the game."""
     rules_version: int
+    """Version of the game's rules."""
     options: dict[str, Any]
+    """Every option of the game with its value."""
     seed: str
+    """32 bytes from which all dice follow."""
     commitment: str
+    """SHA-256 of the 32 bytes of the seed."""
     bots: tuple[str, ...]
+    """Labels of the versions by seat."""
     choices: tuple[RecordedChoice, ...]
+    """Seat and action, in the order applied, seats ascending in a step; those for seats that had forfeited, too."""
     forfeits: tuple[Forfeited, ...]
+    """Seats that forfeited; often none."""
     times_ms: tuple[tuple[float, ...], ...]
+    """By seat, the time of each decision; what was played for a seat that had forfeited has none."""
     dice: tuple[Roll, ...]
+    """Every roll, in order."""
     ranks: tuple[int, ...]
+    """By seat; 0 is the best, and equal ones tie."""
     scores: tuple[str, ...]
+    """By seat."""
     finished: float | None
+    """Seconds since 1970; None if it is not known."""
     limits: tuple[Allowed | None, ...] = ()
-    """By seat; None for a seat without limits. Empty if they are not known."""
+    """By seat; None for a seat without limits. Not there if they are not known."""
     charged_ms: tuple[dict[int, float], ...] = ()
     """By seat and index in `times_ms`: the time charged, where it is not the time elapsed."""
     logs: tuple[tuple[Line, ...], ...] = ()
-    """By seat what its bot printed, as far as it was kept; empty if nothing was, or if it may not be shown yet."""
+    """By seat what its bot printed, as far as it was kept; not there if nothing was, or if it may not be shown yet."""
 
     @property
     def replay(self) -> Replay:

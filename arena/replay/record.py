@@ -36,8 +36,11 @@ class Forfeited(NamedTuple):
     """A seat that forfeited, why, and in which step (−1: before the first)."""
 
     seat: Seat
+    """Number of the seat, from 0."""
     reason: Forfeit
+    """The kind of fault."""
     step: int
+    """Number of the step, from 0; −1 is before the first."""
 
 
 class Replay(NamedTuple):

@@ -14,6 +14,7 @@ class Bench(Report):
     ratios: Mapping[str, Mapping[str, float]]
     """Ratios of two parts, by name and case."""
     machine: Mapping[str, Any]
+    """What it was measured on."""
     method: Mapping[str, Any]
     """How it was measured."""
     figures: Mapping[str, Mapping[str, Mapping[str, Mapping[str, float]]]]

@@ -24,17 +24,20 @@ class TimeBucket(Report):
     up_to_ms: float
     """Each bucket reaches 2^¼ times as far as the one before."""
     decisions: int
+    """Number of decisions in this bucket."""
 
 
 class CardTimes(Report):
     """How long a version took for its decisions; of a frame with several decisions each has an equal share."""
 
     decisions: int
+    """Number of all decisions."""
     p50_ms: float
     """Half of all took at most this; it is the end of a bucket, so it is too large by a fifth at most."""
     p99_ms: float
     """99 % of all took at most this, as exactly as `p50_ms`."""
     max_ms: float
+    """The longest decision."""
     buckets: Sequence[TimeBucket]
     """From the quickest decisions to the slowest; some between them may have none."""
 
@@ -43,6 +46,7 @@ class VersionCard(Report):
     """How a version did in a ladder."""
 
     bot: str
+    """Label of the version."""
     rank: int
     """Place on the leaderboard; the best bot has 1."""
     rating: float
@@ -50,16 +54,21 @@ class VersionCard(Report):
     mu: float
     """As it is stored, as is `sigma`."""
     sigma: float
+    """Uncertainty of `mu`."""
     points: EstimateColumns | None
     """Share of the points, 0 to 1; None if nothing is known."""
     matches: int
     """Rated matches."""
     wins: int
+    """First places alone."""
     ties: int
+    """Shared first places."""
     losses: int
+    """All other places."""
     mean_rank: float
     """Mean of the places, which count from 1."""
     forfeits: int
+    """Number of rated matches that it forfeited."""
     times: CardTimes | None
     """Of all matches that are done; None if there was no decision."""
 
@@ -68,19 +77,28 @@ class OpponentCard(Report):
     """What a bot took of the points from an opponent in complete groups."""
 
     bot: str
+    """Label of the opponent."""
     rating: float
+    """Its rating, as tables show it."""
     points: EstimateColumns
+    """The bot's share of the points against it, 0 to 1."""
 
 
 class SeatCard(Report):
     """How a bot did in one seat."""
 
     seat: int
+    """Number of the seat, from 0."""
     matches: int
+    """Number of rated matches in this seat."""
     wins: int
+    """First places alone."""
     ties: int
+    """Shared first places."""
     losses: int
+    """All other places."""
     mean_rank: float
+    """Mean of the places, which count from 1."""
     points: EstimateColumns
     """Its `groups` are the matches: each is of another group, so they are independent."""
 
@@ -89,6 +107,7 @@ class NotableMatch(Report):
     """A match worth looking at first, as seen by the bot."""
 
     id: str
+    """Id of the match."""
     why: str
     """"forfeit", "lost" to a weaker bot, "won" against a stronger one, or "narrow": lost by little."""
     forfeit: str | None
@@ -100,18 +119,24 @@ class NotableMatch(Report):
     margin: int | None
     """Difference of the scores; only if narrow."""
     line_up: Sequence[str]
+    """Labels of the bots by seat."""
     seat: int
+    """Seat of the bot, from 0."""
     rank: int
     """From 0."""
     score: int
+    """Its score."""
 
 
 class BotInLadder(Report):
     """A version's card in one ladder."""
 
     game: str
+    """Name of the game."""
     players: int
+    """Number of seats."""
     ladder: str
+    """Id of the ladder."""
     limits: Mapping[str, float]
     """Seconds, by name."""
     bots: int
@@ -127,6 +152,7 @@ class BotInLadder(Report):
     opponents: Sequence[OpponentCard]
     """The best first."""
     seats: Sequence[SeatCard]
+    """How `bot` did in each seat."""
     worth_a_look: Sequence[NotableMatch]
     """Forfeits, the latest first; upsets, the largest first; narrow losses, the narrowest first."""
 
@@ -135,9 +161,11 @@ class BotCard(Report):
     """What became of a bot that was entered."""
 
     bot: BotVersion
+    """The version that was asked for."""
     faults: Sequence[BotFaults]
     """By version."""
     chances: Sequence[SecondChance]
+    """Second chances that it used."""
     ladders: Sequence[BotInLadder]
     """Those in which it or another version of it has a rated match, the one played last first."""
     matches: Sequence[BotMatch]

@@ -14,40 +14,52 @@ class FrameLine(Report):
     """A frame that was sent, and by whom: "referee" or "bot"."""
 
     who: str
+    """"referee" or "bot"."""
     frame: Mapping[str, Any]
+    """The frame, with the names of the protocol."""
 
 
 class CheckFinding(Report):
     """What one check found."""
 
     check: str
+    """Name of the check."""
     passed: bool
+    """Whether the bot passed it."""
     detail: str | None
     """What was wrong; None if the bot passed."""
     reason: str | None
     """The reason for which the bot would forfeit a match, if there is one."""
     advice: str
+    """What to do about it; empty if it passed."""
     output: Sequence[str]
     """What the bot printed last."""
     transcript: Sequence[FrameLine]
     """The last frames, in both directions."""
 
 
-class CheckTimes(Report):
+class KindTimes(Report):
     """How long decisions of one kind took, in milliseconds."""
 
     game: str
+    """Name of the game."""
     kind: str
+    """First words of the names of the actions to choose from."""
     decisions: int
+    """Number of decisions of that kind."""
     p50: float
+    """Half of them took at most this."""
     p95: float
+    """95 % of them took at most this."""
     longest: float
+    """The longest one."""
 
 
 class BusyForecast(Report):
     """How the matches would have gone on a busy machine."""
 
     matches: int
+    """Number of matches that were looked at."""
     lost: int
     """Matches in which the bank would not last."""
     longest: float
@@ -58,20 +70,28 @@ class UntriedPart(Report):
     """A check that was left out, as `play birth` or `birth with 3 players`."""
 
     check: str
+    """Name of the check."""
     why: str
+    """Why it was left out."""
 
 
 class Check(Report):
     """The result of all checks of a bot."""
 
     name: str
+    """Name of the bot."""
     passed: bool
+    """Whether it passed all checks."""
     checks: Sequence[CheckFinding]
+    """The checks that were made."""
     not_tried: Sequence[UntriedPart]
-    times_ms: Sequence[CheckTimes]
+    """Those that were left out."""
+    times_ms: Sequence[KindTimes]
+    """How long its decisions took, by game and kind."""
     decision_ms: float | None
     """What half of all decisions took at most."""
     forecast: BusyForecast | None
+    """How its matches would go on a busy machine; None if nothing is known."""
 
 
 News = Literal["entered", "unchanged", "returned", "refused", "interrupted"]
@@ -83,10 +103,13 @@ class Submission(Report):
     accepted: str | None
     """Label of the version; None if it was refused."""
     news: News
+    """What happened to it; `returned` was retired and plays again."""
     reason: str | None
     """Why it was refused."""
     games: Sequence[str]
+    """Names of the games that it plays."""
     failures: Sequence[CheckFinding]
+    """Checks that it did not pass."""
     twins: Sequence[str]
     """Labels of the versions of other bots that have the same content."""
     elsewhere: str | None = None
@@ -104,6 +127,7 @@ class Submissions(Report):
     """What became of many submissions, in their order."""
 
     submissions: Sequence[HandedIn]
+    """One for each bot."""
     left: int
     """How many were not looked at, because the command was stopped before."""
 
@@ -115,7 +139,7 @@ def check_summary(name: str, checked: Checked) -> Check:
         passed=not checked.failed,
         checks=[_finding(finding) for finding in checked.findings],
         not_tried=[UntriedPart(**untried._asdict()) for untried in checked.untried],
-        times_ms=[CheckTimes(**times._asdict()) for times in checked.times],
+        times_ms=[KindTimes(**times._asdict()) for times in checked.times],
         decision_ms=checked.typical,
         forecast=None if checked.forecast is None else BusyForecast(**checked.forecast._asdict()),
     )

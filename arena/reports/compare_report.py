@@ -12,18 +12,25 @@ class Comparison(Report):
     """Which of two bots is better."""
 
     game: str
+    """Name of the game."""
     players: int
+    """Number of seats."""
     bots: Sequence[str]
+    """The two bots, as they were named."""
     field: Sequence[str]
     """The others among which they were compared."""
     seed: str
+    """With it the same matches can be played again."""
     matches: int
+    """Number of matches that were played."""
     groups: int
+    """Number of complete groups among them."""
     points: float
     """The first bot's share of the points or, with a field, one half plus half of its lead."""
     low: float
     """End of the interval of `points` that holds however often one looks; `high` is the other."""
     high: float
+    """Upper end of the interval of `points`."""
     better: str | None
     """None if it is not decided."""
     alike: bool
@@ -37,7 +44,9 @@ class Comparison(Report):
     forfeits: Sequence[int]
     """How many matches each of the two forfeited."""
     void_groups: int
+    """Number of groups that count for nobody, since the arena failed in them."""
     interrupted: bool
+    """Whether it was stopped before an answer was found."""
 
 
 def comparison(question: ComparisonQuestion, answer: Answer, seed: str, *, interrupted: bool) -> Comparison:

@@ -12,7 +12,9 @@ class CorrectionLine(Report):
     """An entry of the record; times are seconds since 1970."""
 
     id: int
+    """Number of the entry, from 1."""
     at: float
+    """When it was made."""
     who: str | None
     """User of the operating system; None for what an older arena stored without it."""
     what: str
@@ -26,6 +28,7 @@ class CorrectionLine(Report):
     title: str | None
     """The name that a bot has for people from then on."""
     why: str | None
+    """The reason that was given with `--why`."""
     digest: str
     """SHA-256 over this entry, the matches that it annulled, and the entries before it."""
     matches: int
@@ -36,6 +39,7 @@ class Corrected(Report):
     """A correction that was just made."""
 
     correction: CorrectionLine
+    """Its entry in the record."""
     ladders: Sequence[str]
     """Ids of the ladders in which matches were annulled; their ratings were computed anew."""
     retired: Sequence[str]

@@ -15,19 +15,28 @@ class ActionNames(Report):
     """Names of two actions."""
 
     then: str
+    """That of the choice in the match; "no answer" if there was none."""
     now: str
+    """That of the choice of this build."""
 
 
 class ComparedDecision(Report):
     """A decision, what was chosen in the match (None: nothing), and what the other build chooses."""
 
     decision: int
+    """Number of the decision in the match."""
     then: int | None
+    """Number of the action that was chosen in the match; None if none was."""
     now: int
+    """Number of the action that this build chooses."""
     legal: Sequence[int]
+    """Numbers of the actions to choose from."""
     request: Mapping[str, Any]
+    """What the bot was asked, as JSON of the protocol."""
     picture: str
+    """The board before the decision, as text."""
     names: ActionNames
+    """Names of both actions."""
     printed: Sequence[str]
     """What the other build printed at it."""
 
@@ -36,8 +45,11 @@ class Debug(Report):
     """The decisions of a seat in a match, put to another build of the bot."""
 
     match: str
+    """Id of the match."""
     seat: int
+    """Number of the seat, from 0."""
     decisions: Sequence[ComparedDecision]
+    """Those that were put to the bot, in order."""
 
 
 def decisions_compared(match: store.Match, seat: int, game: Game[Any], compared: Sequence[Compared]) -> Debug:

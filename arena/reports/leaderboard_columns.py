@@ -18,6 +18,13 @@ class Zero(NamedTuple):
     settled: float
 
 
+class Exported(NamedTuple):
+    """A value that an export has beside what is stored."""
+
+    value: Callable[[RankedBot, Zero], Value]
+    meaning: str
+
+
 class Column(NamedTuple):
     """One column. All its functions are given a bot and the zero of ratings."""
 
@@ -28,8 +35,8 @@ class Column(NamedTuple):
     value: Callable[[RankedBot, Zero], Value]
     """What the column is sorted by; None if nothing is known."""
     text: Callable[[RankedBot, Zero], str]
-    exported: Mapping[str, Callable[[RankedBot, Zero], Value]] = {}
-    """The values that an export has beside what is stored, by their names there."""
+    exported: Mapping[str, Exported] = {}
+    """By name of the exported column."""
     is_rising: bool = False
     """Whether the least value comes first."""
     is_detail: bool = False
@@ -60,7 +67,7 @@ COLUMNS = (
         "Rank",
         lambda bot, _: bot.rank,
         lambda bot, _: f"{bot.rank}" if bot.sure else f"~{bot.rank}",
-        {"rank": lambda bot, _: bot.rank},
+        {"rank": Exported(lambda bot, _: bot.rank, "Place on the leaderboard; the best bot has 1")},
         is_rising=True,
     ),
     Column("bot", "Bot", lambda bot, _: bot.bot, _bot_text, is_rising=True),
@@ -69,14 +76,14 @@ COLUMNS = (
         "Rating",
         lambda bot, _: bot.rating,
         lambda bot, _: f"{bot.rating:z.2f}",
-        {"rating": lambda bot, _: bot.rating},
+        {"rating": Exported(lambda bot, _: bot.rating, "`shown` above the zero of ratings, as tables show it")},
     ),
     Column(
         "mu",
         "mu",
         lambda bot, _: bot.mu,
         lambda bot, zero: _signed(bot.mu - zero.mu),
-        {"relative_mu": lambda bot, zero: bot.mu - zero.mu},
+        {"relative_mu": Exported(lambda bot, zero: bot.mu - zero.mu, "`mu` above the zero of ratings")},
         is_detail=True,
     ),
     Column(
@@ -92,7 +99,7 @@ COLUMNS = (
         "Settled",
         _settled,
         lambda bot, zero: _signed(_settled(bot, zero)),
-        {"relative_settled": _settled},
+        {"relative_settled": Exported(_settled, "Settled rating above the zero of ratings")},
         is_detail=True,
     ),
     Column(
@@ -101,10 +108,10 @@ COLUMNS = (
         _of_points("mean"),
         lambda bot, _: percent(bot.points),
         {
-            "points": _of_points("mean"),
-            "points_low": _of_points("low"),
-            "points_high": _of_points("high"),
-            "groups": _of_points("groups"),
+            "points": Exported(_of_points("mean"), "Share of the points, 0 to 1"),
+            "points_low": Exported(_of_points("low"), "Lower end of its 95 % interval"),
+            "points_high": Exported(_of_points("high"), "Upper end of its 95 % interval"),
+            "groups": Exported(_of_points("groups"), "Number of complete groups that the points follow from"),
         },
     ),
     Column("matches", "Matches", lambda bot, _: bot.matches, lambda bot, _: f"{bot.matches:,}"),

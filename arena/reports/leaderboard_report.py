@@ -23,16 +23,22 @@ class RatingColumns(Report):
     """A rating: estimated skill and its uncertainty."""
 
     mu: float
+    """Estimated skill."""
     sigma: float
+    """Uncertainty of `mu`."""
 
 
 class EstimateColumns(Report):
     """A mean over groups, and the ends of its 95 % interval."""
 
     mean: float
+    """The mean."""
     low: float
+    """Lower end of the 95 % interval."""
     high: float
+    """Upper end of the 95 % interval."""
     groups: int
+    """Number of complete groups that it follows from."""
 
 
 class RankedBot(Report):
@@ -43,25 +49,35 @@ class RankedBot(Report):
     bot: str
     """Label of the version."""
     name: str
+    """Name of the bot, without a version."""
     number: int
+    """Number of the version."""
     rating: float
     """`shown` above the zero of ratings, as tables show it."""
     shown: float
     """mu − 3 sigma, by which the leaderboard is sorted."""
     mu: float
+    """Estimated skill, as it is stored."""
     sigma: float
+    """Uncertainty of `mu`."""
     matches: int
+    """Number of its rated matches."""
     wins: int
     """First places alone; `ties` are shared first places, `losses` all others."""
     ties: int
+    """Shared first places."""
     losses: int
+    """All other places."""
     mean_rank: float
     """Mean of the places in its matches, which count from 1."""
     forfeits: int
+    """Number of rated matches that it forfeited."""
     current: bool
     """Whether the bot has no newer version."""
     retired: bool
+    """Whether it is kept out of ladders."""
     banned: bool
+    """Whether an organiser took it out for good."""
     title: str | None
     """The name that the bot was given for people; None if it has none but its own."""
     settled: RatingColumns | None
@@ -81,22 +97,34 @@ class MatchCounts(Report):
     """How many matches of a ladder there are."""
 
     to_play: int
+    """Planned and not played yet."""
     done: int
+    """Finished ones that count, rated or not."""
     rated: int
+    """Those that the ratings include."""
     unplayable: int
+    """Those that were void three times."""
     dropped: int
+    """Those that will not be played, since a bot of them was retired."""
     annulled: int
+    """Those that an organiser let no longer count."""
 
 
 class HeadToHead(Report):
     """What a bot took of the points from another one that it met."""
 
     bot: str
+    """Label of the bot."""
     other: str
+    """Label of the other bot."""
     mean: float
+    """The bot's share of the points, 0 to 1."""
     low: float
+    """Lower end of the 95 % interval."""
     high: float
+    """Upper end of the 95 % interval."""
     groups: int
+    """Number of complete groups that it follows from."""
     above: float | None
     """Probability that the bot is better than the other."""
 
@@ -105,13 +133,19 @@ class Leaderboard(Report):
     """A ladder's leaderboard; `bots` are in order, the best first."""
 
     game: str
+    """Name of the game."""
     players: int
+    """Number of seats."""
     ladder: str
+    """Id of the ladder."""
     options: Mapping[str, Any]
+    """Options of the game, with their values."""
     limits: Mapping[str, float]
     """Seconds, by name."""
     rules_version: int
+    """Version of the game's rules."""
     matches: MatchCounts
+    """How many matches there are, by what became of them."""
     zero: Sequence[str]
     """Labels of the bots whose mean mu is the zero of ratings; none if that is the field as it is now."""
     centre: float
@@ -123,9 +157,11 @@ class Leaderboard(Report):
     waiting: int
     """Number of bots of the field without a rated match."""
     bots: Sequence[RankedBot]
+    """Its bots, the best first."""
     provisional: Sequence[RankedBot]
     """The bots if all matches that are done were rated now; empty if all are."""
     cross: Sequence[HeadToHead] | UnsetType = UNSET
+    """Every pair of bots that met, in both directions; only with `--cross`."""
     places: Mapping[str, Sequence[float]] | UnsetType = UNSET
     """By bot of the field: the probability of each place, the first place first."""
     seats: Sequence[EstimateColumns] | UnsetType = UNSET
@@ -138,9 +174,13 @@ class NoLeaderboard(Report):
     """What is said where no ladder of a game and a number of players was played."""
 
     game: str
+    """Name of the game."""
     players: int
+    """Number of seats."""
     ladder: None = None
+    """None: there is no such ladder."""
     bots: Sequence[RankedBot] = ()
+    """Always empty."""
 
 
 class LadderRun(Leaderboard, kw_only=True):

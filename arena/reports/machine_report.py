@@ -18,36 +18,48 @@ class SandboxLayer(Report):
     """One part of the sandbox; `why` says what it is for or, if it is off, what is missing."""
 
     name: str
+    """Name of the part."""
     on: bool
+    """Whether it works here."""
     why: str
+    """What it is for or, if it is off, what is missing."""
 
 
 class Core(Report):
     """Whether matches of the arena's own games are played by compiled rules; if not, `why` says what is missing."""
 
     on: bool
+    """Whether it is used."""
     why: str
+    """What it does or, if it is not used, what is missing."""
 
 
 class Doctor(Report):
     """How well bots can be confined here, and how fast they are played."""
 
     grade: str
+    """Grade of the sandbox, A to D."""
     promise: str
+    """What this grade is made of."""
     layers: Sequence[SandboxLayer]
+    """Parts of the sandbox."""
     core: Core
+    """The compiled core."""
 
 
 class HostCard(Report):
     """What a host of a cluster says of itself; without an answer only the first two, and the problem."""
 
     name: str
+    """Name of the host."""
     jobs: int
     """Number of matches that it may play at once."""
     grade: str | None
+    """Grade of its sandbox."""
     machine: str | None
     """Kind of processor, such as "x86_64"."""
     python: str | None
+    """Version of its Python."""
     clock_ahead: float | None
     """Seconds by which its clock is ahead of that of this machine."""
     toolchains: Sequence[str]
@@ -60,18 +72,22 @@ class ClusterState(Report):
     """The hosts of a cluster."""
 
     hosts: Sequence[HostCard]
+    """By name."""
 
 
 class AttackLine(Report):
     """The result of one attack."""
 
     attack: str
+    """What was tried."""
     ran: bool
+    """Whether it could be tried."""
     achieved: str | None
     """What it achieved; None if nothing."""
     promised: bool
     """Whether the grade promises to prevent it."""
     end: str
+    """How the attacking process ended."""
     well: bool
     """Whether it ran, and achieved nothing that the grade promises to prevent."""
 
@@ -80,8 +96,11 @@ class Selftest(Report):
     """The results of all attacks."""
 
     grade: str
+    """Grade of the sandbox, A to D."""
     well: bool
+    """Whether all attacks ended well."""
     attacks: Sequence[AttackLine]
+    """In the order in which they were made."""
 
 
 def machine_state(sandbox: Sandbox) -> Doctor:

@@ -16,27 +16,40 @@ class MatchSeat(Report):
     """How a seat fared; `rank` is from 0, times are seconds."""
 
     rank: int
+    """Its place; 0 is the best."""
     score: int
+    """Its score."""
     forfeit: str | None
+    """Reason for which it forfeited; None if it did not."""
     evidence: Mapping[str, Any] | None
+    """What is kept of a forfeit for the bot's author; None without one."""
     decisions: int
     """How often it answered."""
     think_total: float
+    """Time of all its answers."""
     think_max: float
+    """Time of the longest answer."""
     bot: str
+    """Label of the version."""
 
 
 class MatchCard(Report):
     """Everything that is known of a match but its choices, which `arena replay` shows."""
 
     id: str
+    """Id of the match."""
     ladder: str
+    """Id of the ladder."""
     status: str
     """"scheduled", "done", "unplayable", "dropped" or "annulled"."""
     leg: int
+    """Number of the leg that planned it, from 0."""
     round: int
+    """Number of its round, from 0."""
     rotation: int
+    """By how many seats the line-up of its group is turned."""
     line_up: Sequence[str]
+    """Labels of the bots by seat."""
     seats: Sequence[MatchSeat]
     """By seat; none before the match is done."""
     voids: Sequence[str]
@@ -46,11 +59,15 @@ class MatchCard(Report):
     finished: float | None
     """Seconds since 1970."""
     choices_digest: str | None
+    """SHA-256 of all choices; None before the match is done."""
     replay_digest: str | None
+    """SHA-256 of its record; None before the match is done."""
     ratings: Mapping[str, RatingColumns]
     """Of its bots after it, by label; none before the match is rated."""
     game: str
+    """Name of the game."""
     players: int
+    """Number of seats."""
     conditions: Mapping[str, Any]
     """The grade of the sandbox, how busy the machine was and, if it was played in a cluster, the host's name."""
     annulled: CorrectionLine | None

@@ -18,18 +18,24 @@ class PrintedLine(Report):
     """A line, and the number of the decision at which it was printed; None if it belongs to none."""
 
     decision: int | None
+    """Number of the decision; None if the line belongs to none."""
     text: str
+    """The line, without what ends it."""
 
 
 class MatchLog(Report):
     """What a bot printed in a match, and what its process printed meanwhile that may belong to other matches."""
 
     match: str
+    """Id of the match."""
     seat: int
+    """Number of the seat, from 0."""
     bot: str
+    """Label of the version."""
     lines: Sequence[PrintedLine]
+    """What the bot printed about this match."""
     meanwhile: Sequence[str]
-    """The last `_MEANWHILE` lines of it."""
+    """The last 1,000 lines of its process that came meanwhile without a tag, perhaps about other matches."""
 
 
 def unrated_log(match: Document, seat: int) -> MatchLog:

@@ -18,8 +18,11 @@ class PlayedForfeit(Report):
     """A seat that lost by misbehaviour."""
 
     seat: int
+    """Number of the seat, from 0."""
     reason: str
+    """The kind of fault, such as `timeout`."""
     detail: str
+    """What happened, in a line."""
 
 
 class PlayedMatch(Report):
@@ -28,22 +31,28 @@ class PlayedMatch(Report):
     ranks: Sequence[int] | UnsetType = UNSET
     """Places from 0; equal ones are ties."""
     scores: Sequence[int] | UnsetType = UNSET
+    """Scores of the game."""
     forfeits: Sequence[PlayedForfeit] | UnsetType = UNSET
+    """Seats that forfeited; often none."""
     evidence: Mapping[str, Mapping[str, Any]] | UnsetType = UNSET
     """What is kept for the author of a bot, by the number of a seat that forfeited."""
     decisions: int | UnsetType = UNSET
+    """Number of decisions of all seats."""
     void: str | UnsetType = UNSET
+    """Why it counts for nobody; only then it is there."""
 
 
 class UnratedMatches(Report):
     """Unrated matches of one line-up."""
 
     game: str
+    """Name of the game."""
     bots: Sequence[str]
     """By seat, as they were named."""
     seed: str
     """With it the same matches can be played again."""
     matches: Sequence[PlayedMatch]
+    """In the order in which they were numbered."""
     kept: Sequence[str]
     """Names under which the home keeps matches, the last one last."""
     replay: Mapping[str, Any] | None

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
 from arena import games
-from arena.reports.leaderboard_columns import COLUMNS, Value, Zero
+from arena.reports.leaderboard_columns import COLUMNS, Exported, Value, Zero
 from arena.reports.leaderboard_report import Leaderboard, RankedBot, leaderboard_of
 from ladder import store
 from ladder.store import export
@@ -15,18 +15,24 @@ if TYPE_CHECKING:
     from sqlite_utils import Database
 
 
-_ABOUT: Mapping[str, Callable[[RankedBot], Value]] = {
-    "sure": lambda bot: int(bot.sure),
-    "status": lambda bot: bot.status,
-    "title": lambda bot: bot.title,
+_ABOUT = {
+    "sure": Exported(lambda bot, _: int(bot.sure), "0 where the table has `~`, else 1"),
+    "status": Exported(lambda bot, _: bot.status, "`current`, `older`, `retired` or `banned`"),
+    "title": Exported(lambda bot, _: bot.title, "The name that the bot was given for people"),
 }
 """What else is known of a bot."""
-_SHOWN = ("game", "players", *(name for column in COLUMNS for name in column.exported), *_ABOUT)
+_OF_BOT = {name: part for column in COLUMNS for name, part in column.exported.items()} | _ABOUT
+SHOWN = {
+    "game": "Name of the game",
+    "players": "Number of seats",
+    **{name: part.meaning for name, part in _OF_BOT.items()},
+}
+"""What the leaderboard shows of a bot, with what it means. All is empty without the game."""
 
 
 def rating_columns(db: Database) -> list[str]:
     """Return the names of the columns: first what is stored, then what the leaderboard makes of it."""
-    return [*export.columns(db, "ratings"), *_SHOWN]
+    return [*export.columns(db, "ratings"), *SHOWN]
 
 
 def rating_rows(db: Database) -> Iterator[dict[str, Any]]:
@@ -35,7 +41,7 @@ def rating_rows(db: Database) -> Iterator[dict[str, Any]]:
         shown = {(each.id, label): row for each in store.ladders.all(db) for label, row in _shown(db, each).items()}
         stored = list(export.rows(db, "ratings"))
     for row in stored:
-        yield row | shown.get((row["ladder"], row["bot"]), dict.fromkeys(_SHOWN))
+        yield row | shown.get((row["ladder"], row["bot"]), dict.fromkeys(SHOWN))
 
 
 def _shown(db: Database, ladder: store.Ladder) -> dict[str, dict[str, Value]]:
@@ -48,6 +54,5 @@ def _shown(db: Database, ladder: store.Ladder) -> dict[str, dict[str, Value]]:
 
 def _row(board: Leaderboard, bot: RankedBot) -> dict[str, Value]:
     zero = Zero(board.centre, board.settled_centre)
-    shown = {name: value(bot, zero) for column in COLUMNS for name, value in column.exported.items()}
-    about = {name: of(bot) for name, of in _ABOUT.items()}
-    return {"game": board.game, "players": board.players, **shown, **about}
+    shown = {name: part.value(bot, zero) for name, part in _OF_BOT.items()}
+    return {"game": board.game, "players": board.players, **shown}

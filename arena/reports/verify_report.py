@@ -12,8 +12,11 @@ class StoredDifference(Report):
     """The first difference between what is stored and what was computed anew."""
 
     ladder: str | None
+    """Id of the ladder in which it is; None if in none."""
     match: str | None
+    """Id of the match in which it is; None if in none."""
     what: str
+    """What is stored, and what was computed."""
 
 
 class Verified(Report):
@@ -22,7 +25,9 @@ class Verified(Report):
     matches: int
     """How many matches were played again."""
     difference: StoredDifference | None
+    """The first one that was found; None if there is none."""
     remarks: Sequence[str]
+    """What is no difference but worth knowing."""
 
 
 def verified(verdict: MatchVerdict) -> Verified:

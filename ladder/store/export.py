@@ -1,4 +1,4 @@
-"""Exports the database as plain tables for other programs, and as a copy. docs/data.md describes the columns."""
+"""Exports the database as plain tables for other programs, and as a copy."""
 
 from __future__ import annotations
 
@@ -16,35 +16,79 @@ if TYPE_CHECKING:
 
 TABLES = {
     "matches": """
-        SELECT m.id AS match, m.ladder, l.game, l.seats AS players, m.seq, g.leg, g.round, m.group_id, m.rotation,
-            m.status, json_array_length(m.voids) AS voids, m.finished,
+        SELECT
+            m.id AS match,              -- what `arena show` takes
+            m.ladder,                   -- id of the ladder
+            l.game,                     -- name of the game
+            l.seats AS players,         -- number of seats
+            m.seq,                      -- its place in the schedule, over all legs of the ladder
+            g.leg,                      -- number of the leg that planned it
+            g.round,                    -- number of its round
+            m.group_id,                 -- a number that the matches on one seed share
+            m.rotation,                 -- by how many seats the line-up of the group is turned
+            m.status,                   -- `scheduled`, `done`, `unplayable`, `dropped` or `annulled`
+            json_array_length(m.voids) AS voids,  -- how many attempts were void, since the arena itself failed
+            m.finished,                 -- when it ended, in seconds since 1970
             CASE WHEN EXISTS (SELECT 1 FROM matches WHERE group_id = g.id AND status IN ('scheduled', 'unplayable'))
-                THEN NULL ELSE lower(hex(g.seed)) END AS seed,
-            m.annulled
+                THEN NULL ELSE lower(hex(g.seed)) END AS seed,  -- hexadecimal; empty while its group is played
+            m.annulled                  -- the `id` of the correction that let it no longer count
         FROM matches m JOIN groups g ON g.id = m.group_id JOIN ladders l ON l.id = m.ladder
         ORDER BY l.rowid, m.seq""",
     "seats": """
-        SELECT s.match, s.seat, s.version AS bot, s.rank, s.score, s.forfeit, s.decisions, s.think_total, s.think_max
+        SELECT
+            s.match,                    -- id of the match
+            s.seat,                     -- number of the seat
+            s.version AS bot,           -- label of the version
+            s.rank,                     -- 0 is the best; equal ranks tie
+            s.score,                    -- score of the game
+            s.forfeit,                  -- the reason, if it forfeited
+            s.decisions,                -- how often it answered; where it crashed it did not
+            s.think_total,              -- seconds that all its answers took
+            s.think_max                 -- seconds that the longest answer took
         FROM seats s JOIN matches m ON m.id = s.match JOIN ladders l ON l.id = m.ladder
         ORDER BY l.rowid, m.seq, s.seat""",
     "ratings": """
-        SELECT r.ladder, r.version AS bot, r.mu, r.sigma, r.mu - 3 * r.sigma AS shown, r.matches, r.wins, r.ties,
-            r.losses, r.rank_sum, r.forfeits
+        SELECT
+            r.ladder,                   -- id of the ladder
+            r.version AS bot,           -- label of the version
+            r.mu,                       -- estimated skill, as it is stored
+            r.sigma,                    -- uncertainty of `mu`
+            r.mu - 3 * r.sigma AS shown,  -- by which leaderboards are sorted
+            r.matches,                  -- rated matches
+            r.wins,                     -- first places alone
+            r.ties,                     -- shared first places
+            r.losses,                   -- all other places
+            r.rank_sum,                 -- sum of its ranks, which count from 0
+            r.forfeits                  -- rated matches that it forfeited
         FROM ratings r JOIN ladders l ON l.id = r.ladder
         ORDER BY l.rowid, shown DESC, bot""",
     "history": """
-        SELECT h.ladder, h.seq, m.id AS match, e.key AS bot, json_extract(e.value, '$[0]') AS mu,
-            json_extract(e.value, '$[1]') AS sigma
+        SELECT
+            h.ladder,                   -- id of the ladder
+            h.seq,                      -- place of the match in the schedule
+            m.id AS match,              -- id of the match
+            e.key AS bot,               -- label of a version that played in it
+            json_extract(e.value, '$[0]') AS mu,  -- its estimated skill after the match
+            json_extract(e.value, '$[1]') AS sigma  -- uncertainty of `mu`
         FROM history h JOIN matches m ON m.ladder = h.ladder AND m.seq = h.seq JOIN ladders l ON l.id = h.ladder,
             json_each(h.ratings) e
         ORDER BY l.rowid, h.seq, bot""",
     "corrections": """
-        SELECT id, at, who, what, subject, ladder, since, title, why,
-            (SELECT count(*) FROM matches WHERE annulled = c.id) AS matches
+        SELECT
+            id,                         -- number of the entry, from 1
+            at,                         -- when it was made, in seconds since 1970
+            who,                        -- user of the operating system; empty for what is older than the record
+            what,  -- `submit`, `retire`, `reinstate`, `forgive`, `annul`, `ban`, `unban` or `rename`
+            subject,                    -- a match, a label or the name of a bot
+            ladder,                     -- the only ladder that it is about
+            since,                      -- matches finished earlier were not annulled
+            title,                      -- the new name of a bot for people
+            why,                        -- the reason that was given
+            (SELECT count(*) FROM matches WHERE annulled = c.id) AS matches  -- how many it annulled
         FROM corrections c
         ORDER BY id""",
 }
-"""Tables that can be exported, with the SQL that reads them."""
+"""Tables that can be exported, with the SQL that reads them; scripts/reference reads what columns mean."""
 
 PAGES = 1000
 """Pages copied at a time: about 4 MB."""

@@ -1,11 +1,8 @@
-"""What `--json` prints is a report, whole and nothing else, and the page about it names every field."""
+"""What `--json` prints is a report, whole and nothing else: `scripts/reference` writes the page about it from them."""
 
 from __future__ import annotations
 
-import re
-from collections.abc import Iterator
 from pathlib import Path
-from typing import Any, get_args
 
 import click
 import msgspec
@@ -22,7 +19,7 @@ from arena.reports.corrections_report import Corrected, CorrectionLine, Correcti
 from arena.reports.debug_report import Debug
 from arena.reports.games_report import Games
 from arena.reports.leaderboard_report import LadderRun, Leaderboard, NoLeaderboard
-from arena.reports.machine_report import ClusterState, Doctor, Selftest
+from arena.reports.machine_report import Doctor, Selftest
 from arena.reports.match_card import MatchCard
 from arena.reports.match_log_report import MatchLog
 from arena.reports.match_report import UnratedMatches
@@ -30,40 +27,11 @@ from arena.reports.publish_report import Published
 from arena.reports.verify_report import Verified
 from ladder import store
 from tests.cli.commands import arena, typed
-
-PAGE = Path(__file__).parent.parent.parent / "docs/contest.md"
-REPORTS: dict[str, type[Report] | None] = {
-    "games": Games,
-    "new BOT": NewBot,
-    "bots": Bots,
-    "leaderboard": Leaderboard,
-    "ladder": LadderRun,
-    "compare": Comparison,
-    "match": UnratedMatches,
-    "show BOT": BotCard,
-    "show MATCH": MatchCard,
-    "show MATCH --log SEAT": MatchLog,
-    "replay MATCH": None,  # a document of its own, which is kept: docs/replays.md
-    "annul MATCH": Corrected,
-    "ban BOT": Corrected,
-    "rename BOT": CorrectionLine,
-    "log": CorrectionsLog,
-    "submit BOT": Submission,
-    "submit BOT BOT": Submissions,
-    "check BOT": Check,
-    "debug MATCH BOT": Debug,
-    "verify": Verified,
-    "doctor": Doctor,
-    "doctor --cluster ADDRESS": ClusterState,
-    "publish DIR": Published,
-    "selftest": Selftest,
-    "bench": Bench,
-}
-"""The report of every command that takes --json, as the page names the command."""
+from tests.reports import REPORTS
 
 
 def test_every_command_with_json_has_a_report() -> None:
-    """A new one is in the table, and so on the page, or this fails."""
+    """A new one is in the table, and so in the reference, or this fails."""
     takes_json = set()
     for name in COMMANDS:
         command = main.get_command(click.Context(main), name)
@@ -71,36 +39,6 @@ def test_every_command_with_json_has_a_report() -> None:
         if any("--json" in parameter.opts for parameter in command.params):
             takes_json.add(name)
     assert {name.split()[0] for name in REPORTS} == takes_json
-
-
-def fields(of: Any) -> Iterator[str]:
-    """Yield the names of all fields of a report and of the reports in it."""
-    if isinstance(of, type) and issubclass(of, msgspec.Struct):
-        for field in msgspec.structs.fields(of):
-            yield field.encode_name
-            yield from fields(field.type)
-    for part in get_args(of):
-        yield from fields(part)
-
-
-def rows() -> dict[str, set[str]]:
-    """The names that the page has for each command."""
-    found = re.findall(r"^\| `arena ([^|]*?) --json` \| (.*) \|$", PAGE.read_text(), re.MULTILINE)
-    return {command: set(re.findall(r"`([a-z_0-9]+)`", text)) for command, text in found}
-
-
-def test_the_page_has_a_row_for_every_report() -> None:
-    """And no row for a command that is gone."""
-    assert rows().keys() == REPORTS.keys()
-
-
-@pytest.mark.parametrize("command", [name for name, report in REPORTS.items() if report is not None])
-def test_the_page_names_every_field_and_no_other(command: str) -> None:
-    """Programs are written by it."""
-    expected = set(fields(REPORTS[command]))
-    if issubclass(REPORTS[command] or Report, LadderRun):
-        expected -= set(fields(Leaderboard))  # "what the leaderboard has, and …"
-    assert rows()[command] == expected
 
 
 @pytest.mark.usefixtures("home")
