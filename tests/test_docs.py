@@ -206,7 +206,7 @@ def test_keys_of_the_json_are_described(sitting: tuple[Path, str]) -> None:
 def test_a_stored_match_can_be_checked_as_shown(sitting: tuple[Path, str]) -> None:
     """Seed, choices and rules give the stored scores again."""
     matches = json.loads(arena("show", "mine", "--json", cwd=sitting[0]))["matches"]
-    program = [sys.executable, "-c", fence("docs/contest.md", "check"), ".arena", matches[0]["id"]]
+    program = [sys.executable, "-c", fence("docs/data.md", "check"), ".arena", matches[0]["id"]]
     printed = subprocess.check_output(program, cwd=sitting[0], text=True)
     replayed, stored = re.findall(r"scores \((.*)\) stored \[(.*)\]", printed)[0]
     assert replayed == stored
