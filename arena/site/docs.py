@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from functools import cache
-from itertools import pairwise
+from itertools import chain, pairwise
 from pathlib import Path
 from posixpath import basename, dirname, join, normpath
 from typing import NamedTuple
@@ -21,8 +21,28 @@ from arena.site.rendering import render
 ROOT = Path(__file__).parent.parent.parent
 """The folder of the clone; an installed arena has no documentation there."""
 PICTURES = ROOT / "docs/pictures"
-FIRST_PAGES = ("bots/python/README.md", "bots/README.md", "docs/writing-a-bot.md", "docs/games.md")
-"""Pages that are listed first, since most people want their own bot."""
+GROUPS = {
+    "For players": (
+        "README.md",
+        "docs/writing-a-bot.md",
+        "docs/games.md",
+        "docs/numbers.md",
+        "docs/learning.md",
+        "docs/playing.md",
+        "bots/README.md",
+    ),
+    "For organisers": ("docs/contest.md", "docs/machine.md", "docs/site.md", "docs/cluster.md", "docs/data.md"),
+    "Reference": ("docs/reference/commands.md", "docs/reference/json.md", "docs/reference/database.md"),
+    "Design notes": (
+        "docs/how-it-is-built.md",
+        "docs/performance.md",
+        "docs/security.md",
+        "docs/verify.md",
+        "CONTRIBUTING.md",
+        "CHANGELOG.md",
+    ),
+}
+"""The pages in the order in which people read them: two books, then what they look up. All others are reference."""
 _MARKDOWN = MarkdownIt("commonmark", {"html": False}).enable("table")
 
 
@@ -44,7 +64,7 @@ def page(request: Request) -> Response:
 def text(name: str) -> str:
     """Return the page with a path in the clone, or the list of all pages if it is empty."""
     title = pages()[name].title if name else "Documentation"
-    return render("docs.html", pages=pages(), text=_rendered(name) if name else None, title=title, here=name)
+    return render("docs.html", groups=_grouped(), text=_rendered(name) if name else None, title=title, here=name)
 
 
 class PageEntry(NamedTuple):
@@ -58,12 +78,20 @@ class PageEntry(NamedTuple):
 @cache
 def pages() -> dict[str, PageEntry]:
     """Return what is listed of each page by its path in the clone; none if the arena was installed without them."""
-    if not (ROOT / FIRST_PAGES[-1]).is_file():
+    if not (ROOT / "docs/games.md").is_file():
         return {}
-    others = [path for pattern in ("docs/*.md", "*.md", "bots/*/README.md") for path in sorted(ROOT.glob(pattern))]
-    found = [*FIRST_PAGES, *(str(path.relative_to(ROOT)) for path in others)]
+    others = [path for pattern in ("docs/**/*.md", "*.md", "bots/*/README.md") for path in sorted(ROOT.glob(pattern))]
+    found = [*chain(*GROUPS.values()), *(str(path.relative_to(ROOT)) for path in others)]
     there = [name for name in dict.fromkeys(found) if (ROOT / name).is_file()]
     return {name: _entry((ROOT / name).read_text("utf-8")) for name in there}
+
+
+def _grouped() -> dict[str, dict[str, PageEntry]]:
+    """Return the pages by their group; no group without any."""
+    found = pages()
+    own = {name: group for group, names in GROUPS.items() for name in names}
+    grouped = {group: {name: found[name] for name in found if own.get(name, "Reference") == group} for group in GROUPS}
+    return {group: listed for group, listed in grouped.items() if listed}
 
 
 def _entry(text: str) -> PageEntry:

@@ -6,7 +6,7 @@ import os
 import re
 from collections.abc import Iterator
 from html import unescape
-from itertools import pairwise
+from itertools import chain, pairwise
 from pathlib import Path
 from urllib.parse import urljoin
 
@@ -151,8 +151,18 @@ def test_the_list_of_pages_says_what_each_is_about(site: TestClient) -> None:
     """By its first sentence; one that goes on from a command has that in front."""
     said = text(site.get("/docs/").text)
     assert "The games Three complete dice games, as the arena plays them." in said
-    assert "The site arena serve --open shows what a home has in a browser" in said
+    assert "Checking results arena verify checks everything that is stored in a home" in said
     assert all(page.title and page.about.endswith(".") for page in docs.pages().values())
+
+
+def test_the_list_of_pages_has_the_two_books_first(site: TestClient) -> None:
+    """Who writes a bot, and who runs a contest, need not read what others look up; every page is in one group."""
+    headings, listed = re.findall(r"<h2>(.*)</h2>", page := site.get("/docs/").text), page.split("<h2>")[1:]
+    assert headings == ["For players", "For organisers", "Reference", "Design notes"]
+    groups = [re.findall(r'<li><a href="/docs/(\S+)"', part) for part in listed]
+    assert [group[0] for group in groups[:2]] == ["README.md", "docs/contest.md"]
+    assert "docs/protocol.md" in groups[2]
+    assert sorted(chain(*groups)) == sorted(docs.pages())
 
 
 def test_lists_say_why_who_has_fewer_points_won(tmp_path: Path) -> None:
