@@ -170,7 +170,7 @@ def tables() -> Iterator[str]:
         columns = [*export.columns(db, name), *shown]
         yield table(["column", "meaning"], [(f"`{column}`", sentence(said[column])) for column in columns])
     yield "## Tables of the database"
-    yield plain((schema.__doc__ or "").partition(". ")[2])
+    yield "Times are seconds since 1970, durations seconds, digests SHA-256. JSON has sorted keys and no spaces."
     said_of = comments(inspect.getsource(schema))
     for name in db.table_names():
         yield f"### Table {name}"

@@ -1,4 +1,4 @@
-"""Show a stored match step by step, or as a document for other programs; docs/replays.md describes its format."""
+"""Show a stored match step by step, or as a document for other programs; docs/reference/json.md lists its keys."""
 
 from __future__ import annotations
 

@@ -1,4 +1,7 @@
-"""The tables, as numbered changes: append to them, never edit. Times are seconds since 1970; JSON is canonical text."""
+"""The tables, as numbered changes: append to them, never edit. Times are seconds since 1970; JSON is canonical text.
+
+The comments are what the reference says of tables and columns: `scripts/reference`.
+"""
 
 from __future__ import annotations
 
