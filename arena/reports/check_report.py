@@ -91,7 +91,7 @@ class Check(Report):
     decision_ms: float | None
     """What half of all decisions took at most."""
     forecast: BusyForecast | None
-    """How its matches would go on a busy machine; None if nothing is known."""
+    """How its matches would go on a busy machine; None if it played no game to its end."""
 
 
 News = Literal["entered", "unchanged", "returned", "refused", "interrupted"]
@@ -107,7 +107,7 @@ class Submission(Report):
     reason: str | None
     """Why it was refused."""
     games: Sequence[str]
-    """Names of the games that it plays."""
+    """Names of the games that it plays; none if it was refused."""
     failures: Sequence[CheckFinding]
     """Checks that it did not pass."""
     twins: Sequence[str]
