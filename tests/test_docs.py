@@ -231,7 +231,7 @@ def test_a_bot_on_a_page_plays(text: str, game: str, tmp_path: Path) -> None:
 
 def test_the_manifest_on_the_page_is_one(tmp_path: Path) -> None:
     """With every key that there is."""
-    (shown,) = [each.text for each in fences(ROOT / "docs/writing-a-bot.md") if each.language == "toml"]
+    (shown,) = [each.text for each in fences(ROOT / "docs/submitting.md") if each.language == "toml"]
     (tmp_path / "bot.toml").write_text(shown)
     assert submission.read_program(tmp_path).build == (("go", "build", "-o", "bot", "."),)
     assert {field.name for field in msgspec.structs.fields(Manifest)} == {*tomllib.loads(shown)}
