@@ -87,9 +87,9 @@ def fence(page: str, word: str) -> str:
     return found.text
 
 
-def section(title: str) -> str:
-    """A game's part of docs/games.md, or the cases."""
-    return (ROOT / "docs/games.md").read_text().split(f"\n## {title}\n")[1].split("\n## ")[0]
+def section(page: str, title: str) -> str:
+    """A game's part of a page, or the cases."""
+    return (ROOT / page).read_text().split(f"\n## {title}\n")[1].split("\n## ")[0]
 
 
 def rows(text: str) -> list[list[str]]:
@@ -282,7 +282,7 @@ def test_the_game_on_the_page_can_be_played() -> None:
 
 def test_the_cases_on_the_page_pass(capsys: pytest.CaptureFixture[str]) -> None:
     """They show the format and are cases themselves."""
-    assert runner.main([str(ROOT / "docs/games.md")]) == 0
+    assert runner.main([str(ROOT / "docs/cases.md")]) == 0
     assert capsys.readouterr().out == "5 passed, 0 failed\n"
 
 
@@ -353,7 +353,7 @@ def test_every_message_and_fault_is_described() -> None:
 @every_game
 def test_the_board_of_each_game_is_drawn(name: str) -> None:
     """Beside its rules, with words for those who do not see the picture."""
-    assert re.search(rf"!\[.{{40,}}\]\(pictures/{name}\.png\)", section(games.game(name).title))
+    assert re.search(rf"!\[.{{40,}}\]\(pictures/{name}\.png\)", section("docs/games.md", games.game(name).title))
     assert (ROOT / f"docs/pictures/{name}.png").stat().st_size < 150_000
 
 
@@ -361,7 +361,11 @@ def test_the_board_of_each_game_is_drawn(name: str) -> None:
 def test_actions_are_the_games(name: str) -> None:
     """Numbers and names of the tables, and the last one is the last there is."""
     rules = games.game(name)
-    actions = {int(row[0]): row[1] for row in rows(section(rules.title)) if row[0].isdigit() and row[1][0] == "`"}
+    actions = {
+        int(row[0]): row[1]
+        for row in rows(section("docs/games.md", rules.title))
+        if row[0].isdigit() and row[1][0] == "`"
+    }
     assert max(actions) == rules.actions - 1
     assert actions == {action: f"`{rules.action_name(action)}`" for action in actions}
 
@@ -370,12 +374,12 @@ def test_actions_are_the_games(name: str) -> None:
 def test_options_are_the_games(name: str) -> None:
     """With their defaults; Buttons' boards stand on their own."""
     rules = games.game(name)
-    table = rows(section(rules.title))
+    table = rows(section("docs/cases.md", rules.title))
     described = {row[0].strip("`"): row[1] for row in table[table.index(["option", "default", "means"]) :]}
     for option, default in rules.defaults.items():
         assert described[option] in (f"`{json.dumps(default)}`", "below"), option
     for side in chain(*rules.defaults.get("boards", [])):
-        assert side in section(rules.title)
+        assert side in section("docs/cases.md", rules.title)
 
 
 class Noting(RandomDice):
@@ -402,14 +406,14 @@ def test_dice_keys_are_the_games(name: str) -> None:
         state = rules.start(seats, dice, rules.options({}))
         while pending := rules.pending(state):
             state = rules.apply(state, {seat: choices.choice(legal) for seat, legal in pending.items()}, dice)
-    table = [row[0].strip("`") for row in rows(section(rules.title)) if "/" in row[0]]
+    table = [row[0].strip("`") for row in rows(section("docs/cases.md", rules.title)) if "/" in row[0]]
     assert {re.sub(r"\b[A-Z]\b", "#", key) for key in table} == dice.keys
 
 
 def test_ops_of_cases_are_described_with_their_fields() -> None:
     """The format is for people who have never seen the checker."""
     described: dict[str, str] = {}
-    for row in rows(section("Cases")):
+    for row in rows(section("docs/cases.md", "Cases")):
         described[row[0]] = described.get(row[0], "") + row[1]
     for module in set(runner.GAMES.values()):
         for name, op in import_module(module).OPS.items():

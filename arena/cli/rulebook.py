@@ -24,12 +24,14 @@ def rules_text(game: Game[Any]) -> str:
         if found := re.search(
             rf"^## {re.escape(game.title)}\n(.*?)(?=^\| action |^## |\Z)", page, re.DOTALL | re.MULTILINE
         ):
-            return _PICTURE.sub("", found[1]).strip()
+            return _LINK.sub(r"\1", _PICTURE.sub("", found[1])).strip()
     return (type(game).__doc__ or sys.modules[type(game).__module__].__doc__ or "nobody has written them down").strip()
 
 
 _PICTURE = re.compile(r"^!\[.*?\]\(.*?\)\n\n\*.*?\*\n\n", re.DOTALL | re.MULTILINE)
 """A picture with its caption."""
+_LINK = re.compile(r"\[([^]]*)\]\([^)]*\)")
+"""A link to another page, which leads nowhere from a terminal."""
 
 
 def show_rules(game: Game[Any], *, on_terminal: bool) -> RenderableType:

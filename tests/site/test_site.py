@@ -150,7 +150,7 @@ def test_the_front_lists_what_there_is(site: TestClient, home: Path) -> None:
 def test_the_list_of_pages_says_what_each_is_about(site: TestClient) -> None:
     """By its first sentence; one that goes on from a command has that in front."""
     said = text(site.get("/docs/").text)
-    assert "The games Three complete dice games, as the arena plays them." in said
+    assert "The games After this page you can play three dice games, and know the actions of each." in said
     assert "Checking results arena verify checks everything that is stored in a home" in said
     assert all(page.title and page.about.endswith(".") for page in docs.pages().values())
 
