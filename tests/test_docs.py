@@ -422,7 +422,7 @@ def test_ops_of_cases_are_described_with_their_fields() -> None:
 
 def test_draw_probabilities_are_the_games() -> None:
     """A constant of the ratings must not be wrong in print."""
-    shown = {row[0].strip("`"): row[1] for row in rows((ROOT / "docs/numbers.md").read_text())}
+    shown = {row[0].strip("`"): row[1] for row in rows((ROOT / "docs/statistics.md").read_text())}
     for name in GAMES:
         assert float(shown[name]) == games.game(name).draw_probability
 
