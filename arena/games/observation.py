@@ -1,8 +1,8 @@
 """Turns positions into rows of numbers for learners: of fixed length, from 0 to 1, the observer's seat first.
 
-A row consists of named blocks, which docs/learning.md lists. Some of what a seat is shown is left out: the options; in
-Buttons the colours of a board's two sides while one of them is being chosen; in Burning Desire the turns already played
-and the number of multiplications. Missing seats, and whatever does not apply, are zeros.
+A row consists of named blocks, which docs/environments.md lists. Some of what a seat is shown is left out: the options;
+in Buttons the colours of a board's two sides while one of them is being chosen; in Burning Desire the turns already
+played and the number of multiplications. Missing seats, and whatever does not apply, are zeros.
 """
 
 from __future__ import annotations

@@ -174,7 +174,7 @@ def test_an_unknown_way_to_render_is_refused_by_name(kind: Any) -> None:
 
 
 def test_what_pickle_cannot_name_can_still_be_copied() -> None:
-    """As docs/learning.md says: pickle finds an opponent by its name in a module, and a lambda has none."""
+    """As docs/environments.md says: pickle finds an opponent by its name in a module, and a lambda has none."""
     env = Environment("birth", opponents=[lambda turn: turn.legal[0], None])
     env.reset(seed=7)
     with pytest.raises((AttributeError, pickle.PicklingError)):

@@ -20,6 +20,7 @@ from arena.rl import Environment, rewards
 
 ROOT = Path(__file__).parents[2]
 PAGE = (ROOT / "docs/learning.md").read_text()
+DETAILS = (ROOT / "docs/environments.md").read_text()
 TABLES = [(name, seats) for name in games.names() for seats in games.game(name).seats]
 every_table = pytest.mark.parametrize(("name", "seats"), TABLES)
 
@@ -143,11 +144,11 @@ def test_mistakes_are_named() -> None:
 def test_the_page_lists_the_blocks(name: str) -> None:
     """In their order, with their sizes: who reads weights counts along."""
     env = Environment(name)
-    section = PAGE.split(f"\n### {env.game.title}\n")[1].split("\n## ")[0].split("\n### ")[0]
+    section = DETAILS.split(f"\n### {env.game.title}\n")[1].split("\n## ")[0].split("\n### ")[0]
     listed = {block: int(size) for block, size in re.findall(r"^\| `(\w+)` \| (\d+) \|", section, re.MULTILINE)}
     made = {block: len(row) for block, row in blocks(name, env.position, 0).items()}
     assert list(listed.items()) == list(made.items())
-    assert f"{sum(made.values())} in {env.game.title}" in " ".join(PAGE.split())
+    assert f"{sum(made.values())} in {env.game.title}" in " ".join(DETAILS.split())
 
 
 def test_the_loop_of_the_page_runs(capsys: pytest.CaptureFixture[str]) -> None:
