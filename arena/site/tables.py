@@ -1,7 +1,7 @@
 """The tables at which people play in their browsers; each is a process of its own, `arena play --lines`.
 
 What such a process prints is the state of its match, object by object, and what it reads are choices: see
-docs/playing.md. So the site knows no rules, and whatever befalls a table befalls only that one.
+docs/replays.md. So the site knows no rules, and whatever befalls a table befalls only that one.
 """
 
 from __future__ import annotations
