@@ -43,6 +43,33 @@ every_page = pytest.mark.parametrize("page", PAGES, ids=lambda page: str(page.re
 every_game = pytest.mark.parametrize("name", GAMES)
 
 
+class Book(NamedTuple):
+    """Pages that people read from the beginning to the end, and how many words they may have together."""
+
+    most: int
+    pages: tuple[str, ...]
+
+
+BOOKS = {
+    "readme": Book(1_000, ("README.md",)),
+    "before-a-serious-bot": Book(2_200, ("docs/writing-a-bot.md",)),
+    "players": Book(
+        6_000,
+        (
+            "docs/writing-a-bot.md",
+            "docs/games.md",
+            "docs/numbers.md",
+            "docs/learning.md",
+            "docs/playing.md",
+            "bots/README.md",
+        ),
+    ),
+}
+"""What is added to a page of these takes something else out, or goes to a page that is looked up and not read."""
+LONGEST = 30
+"""Words of a sentence in them: who has learnt English as a foreign language can read it once."""
+
+
 class Fence(NamedTuple):
     """A fenced block: its language, the words after that, and what is in it."""
 
@@ -59,6 +86,14 @@ def fences(page: Path) -> tuple[Fence, ...]:
 
 def prose(page: Path) -> str:
     return re.sub(r"^```(?s:.*?)^```$", "", page.read_text(), flags=re.MULTILINE)
+
+
+def sentences(page: Path) -> Iterator[str]:
+    """The sentences of paragraphs and lists, without the addresses of links."""
+    text = re.sub(r"^(?: *\||#| {4}\S).*$|<!--(?s:.*?)-->", "", prose(page), flags=re.MULTILINE)
+    text = re.sub(r"\]\([^)]*\)", "]", text)
+    for paragraph in re.split(r"\n\s*\n|^ *(?:[-*]|\d+\.) ", text, flags=re.MULTILINE):
+        yield from re.split(r"(?<=[.!?])\s", " ".join(paragraph.split()))
 
 
 def spans(page: Path) -> list[str]:
@@ -103,6 +138,22 @@ def arena(*words: str, cwd: Path) -> str:
     done = subprocess.run([ARENA, *words], cwd=cwd, env=env, capture_output=True, text=True, timeout=200)
     assert done.returncode == 0, f"arena {shlex.join(words)}: {done.stderr}"
     return done.stdout
+
+
+# --- What is read is short
+
+
+@pytest.mark.parametrize("book", BOOKS.values(), ids=BOOKS)
+def test_a_book_has_no_more_words_than_people_read(book: Book) -> None:
+    """Counted as by `wc -w`, fences and tables included."""
+    words = {page: len((ROOT / page).read_text().split()) for page in book.pages}
+    assert sum(words.values()) <= book.most, words
+
+
+@pytest.mark.parametrize("page", sorted({page for book in BOOKS.values() for page in book.pages}))
+def test_no_sentence_of_a_book_is_long(page: str) -> None:
+    """One fact a sentence; what needs more may be a table."""
+    assert [sentence for sentence in sentences(ROOT / page) if len(sentence.split()) > LONGEST] == []
 
 
 # --- What is named exists

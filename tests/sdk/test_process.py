@@ -173,14 +173,16 @@ async def test_importing_the_sdk_is_quick() -> None:
     assert out == "set()\n"
 
 
-async def test_the_bot_of_the_readme_plays(tmp_path: Path) -> None:
+@pytest.mark.parametrize(
+    ("number", "plays"), [(0, games.names()), (1, ("birth", "burning-desire"))], ids=["Mine", "Ahead"]
+)
+async def test_the_bots_of_the_readme_play(number: int, plays: tuple[str, ...], tmp_path: Path) -> None:
     """What newcomers copy first must work."""
     program = tmp_path / "mine.py"
-    (text,) = re.findall(r"```python\n(.+?)```", README.read_text(), re.DOTALL)
-    program.write_text(text)
+    program.write_text(re.findall(r"```python\n(.+?)```", README.read_text(), re.DOTALL)[number])
     async with refereed(str(program)) as referee:
         await referee.hello()
-        for game in games.names():
+        for game in plays:
             await referee.play_match(game)
         assert await referee.goodbye() == (0, "")
 
