@@ -64,6 +64,9 @@ BOOKS = {
             "bots/README.md",
         ),
     ),
+    "organisers": Book(
+        8_000, ("docs/contest.md", "docs/machine.md", "docs/site.md", "docs/cluster.md", "docs/data.md")
+    ),
 }
 """What is added to a page of these takes something else out, or goes to a page that is looked up and not read."""
 LONGEST = 30

@@ -164,7 +164,7 @@ class Replay(Sequence[str]):
 
     def __init__(self, document: Document) -> None:
         self.document = document
-        """The match as docs/replays.md describes it."""
+        """The match as docs/reference/json.md describes it."""
         self._frames = told.frames(document)
 
     def __len__(self) -> int:

@@ -35,6 +35,7 @@ GROUPS = {
     "Reference": ("docs/reference/commands.md", "docs/reference/json.md", "docs/reference/database.md"),
     "Design notes": (
         "docs/how-it-is-built.md",
+        "docs/statistics.md",
         "docs/performance.md",
         "docs/security.md",
         "docs/verify.md",
