@@ -1,4 +1,4 @@
-"""Who meets whom: groups as a pure function of field, seats, rounds, event seed and the groups that exist already.
+"""The groups of a schedule, and what follows from them and the event seed: line-ups, seeds and ids.
 
 A label names a version of a bot: "greedy@2".
 """
@@ -7,25 +7,15 @@ from __future__ import annotations
 
 import hmac
 import json
-import math
 from base64 import b32encode
-from collections import Counter
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Mapping
 from functools import lru_cache
 from hashlib import sha256
-from itertools import combinations, permutations
 from typing import Any, NamedTuple, TypeAlias, TypeVar
 
 Label = TypeVar("Label")
 Order: TypeAlias = tuple[str, ...]
 """Labels around the table. A cycle can be written in as many orders as it has seats; one of them is canonical."""
-
-GROUPS_PER_ROUND = 24
-"""Groups that a bot plays in a round with more than two seats, if there are more possible groups than that."""
-
-
-AHEAD = 100
-"""Groups among which the next is chosen, so that bots stay even: all of a small field, and enough of a large one."""
 
 
 class TooFewBots(ValueError):
@@ -39,6 +29,12 @@ class Group(NamedTuple):
     order: Order
     again: int = 0
     """Number of groups of this order in this round that were dropped before."""
+
+    @property
+    def text(self) -> str:
+        """What seeds and ids are computed from."""
+        text = f"{self.round}/{','.join(self.order)}"
+        return f"{text}/{self.again}" if self.again else text
 
 
 def canonical(order: Order) -> Order:
@@ -58,153 +54,19 @@ def line_up(bots: str, rotation: int) -> Order:
     return rotations(tuple(json.loads(bots)))[rotation]
 
 
-def default_rounds(bots: int, seats: int) -> int:
-    """Return the default number of rounds, enough to tell the bots of a field apart in one sitting.
-
-    With these every bot plays at least 300 matches, or 600 with more than two seats.
-    """
-    groups = bots - 1 if seats == 2 else min(math.perm(bots - 1, seats - 1), GROUPS_PER_ROUND)
-    return max(1, math.ceil((300 if seats == 2 else 600) / (groups * seats)))
-
-
-def missing(
-    field: Iterable[str],
-    seats: int,
-    rounds: int,
-    have: Callable[[int], Collection[Order]],
-    event_seed: bytes,
-    leg: int,
-    *,
-    even: bool = True,
-) -> Iterator[Group]:
-    """Yield the groups that rounds 0 … `rounds` − 1 still lack, round by round.
-
-    Inside a round the order is one in which, wherever it ends, all bots have played about equally often; without `even`
-    it is shuffled, as in legs of older arenas. `have(round)` returns the orders of a round that earlier legs have. One
-    round at a time is in memory. Raises TooFewBots at the first group.
-    """
-    bots = sorted(set(field))
-    if len(bots) < seats:
-        raise TooFewBots(f"{seats} seats need {seats} bots, the field has {len(bots)}: {', '.join(bots) or 'none'}")
-    orders = _every_order(bots, seats) if has_every_order(len(bots), seats) else _Draws(bots, seats, event_seed)
-    for number in range(rounds):
-        there = have(number)
-        if even and seats == 2:
-            # without the leg: what an earlier one left of a round goes on where it ended
-            ring = sorted(bots, key=lambda bot: _digest(event_seed, f"turn/{number}/{bot}"))
-            yield from (Group(number, pair) for pair in _pairs(ring) if pair not in there)
-            continue
-        groups = [Group(number, order) for order in orders(number, there)]
-        shuffled = sorted(groups, key=lambda group: _digest(event_seed, f"shuffle/{leg}/{_text(group)}"))
-        yield from _evenly(shuffled, there) if even else shuffled
-
-
-def has_every_order(bots: int, seats: int) -> bool:
-    """Tell whether a round of so many bots contains every cyclic order of every choice of them."""
-    return seats == 2 or math.perm(bots - 1, seats - 1) <= GROUPS_PER_ROUND
-
-
-def _every_order(bots: Sequence[str], seats: int) -> Callable[[int, Collection[Order]], list[Order]]:
-    orders = [(chosen[0], *rest) for chosen in combinations(bots, seats) for rest in permutations(chosen[1:])]
-    return lambda _round, there: [order for order in orders if order not in there]
-
-
-def _pairs(ring: Sequence[str]) -> Iterator[Order]:
-    """Yield each pair once: all bots play (but one, if their number is odd) before any plays again.
-
-    This is the circle method of round robins: one bot stays in its place, the others move on by one place.
-    """
-    places: list[str | None] = [*ring, *([None] if len(ring) % 2 else [])]
-    half = len(places) // 2
-    for _ in range(len(places) - 1):
-        for one, other in zip(places[:half], reversed(places[half:]), strict=True):
-            if one is not None and other is not None:
-                yield canonical((one, other))
-        places.insert(1, places.pop())
-
-
-def _evenly(groups: Sequence[Group], there: Iterable[Order]) -> Iterator[Group]:
-    """Yield each time, of the next `AHEAD` groups, the one whose bots have played least, in what is there as well."""
-    played = Counter(bot for order in there for bot in order)
-    left = list(groups)
-    while left:
-        group = min(left[:AHEAD], key=lambda group: sum(map(played.__getitem__, group.order)))
-        left.remove(group)
-        played.update(group.order)
-        yield group
-
-
-class _Draws:
-    """Balanced draws: groups are drawn until every bot is in enough of them, each for the bot that is in fewest.
-
-    Meetings are counted over all rounds, including groups of earlier legs. So a bot that enters late gets groups of its
-    own and meets all others equally often, and what was unequal in one round is evened out in the next.
-    """
-
-    def __init__(self, bots: Sequence[str], seats: int, event_seed: bytes) -> None:
-        self._bots, self._seats, self._event_seed = bots, seats, event_seed
-        self._seen: Counter[str] = Counter()
-        self._met: Counter[tuple[str, str]] = Counter()
-        self._followed: Counter[tuple[str, str]] = Counter()  # (a, b): how often b sat directly after a
-
-    def __call__(self, number: int, there: Collection[Order]) -> Iterator[Order]:
-        """Yield the orders that this round lacks; rounds must be asked for in order."""
-        played: Counter[str] = Counter()
-        taken = set(there)
-        for order in taken:
-            self._note(order, played)
-        bots = sorted(self._bots, key=lambda bot: _digest(self._event_seed, f"draw/{number}/{bot}"))
-        while played[neediest := min(bots, key=played.__getitem__)] < GROUPS_PER_ROUND:
-            tables = self._tables(bots, (neediest,), played)
-            order = next(order for table in tables for order in self._orders(table) if order not in taken)
-            self._note(order, played)
-            taken.add(order)
-            yield order
-
-    def _note(self, order: Order, played: Counter[str]) -> None:
-        played.update(order)
-        self._seen.update(order)
-        self._met.update(permutations(order, 2))
-        self._followed.update(_neighbours(order))
-
-    def _tables(self, bots: Sequence[str], seated: Order, played: Counter[str]) -> Iterator[Order]:
-        """Yield every way to fill the seats, the fairest first."""
-        if len(seated) == self._seats:
-            yield seated
-            return
-
-        total, chance = self._seen.total(), (self._seats - 1) * sum(self._seen[other] for other in seated)
-
-        def cost(bot: str) -> tuple[int, int]:
-            """Return how much more often a bot met those seated than by chance, times `total`, which keeps it whole.
-
-            A bot that is in enough groups already counts as if it had met each of them once more.
-            """
-            full = played[bot] >= GROUPS_PER_ROUND
-            met = sum([self._met[other, bot] + full for other in seated])
-            return met * total - chance * self._seen[bot], played[bot]
-
-        for bot in sorted((bot for bot in bots if bot not in seated), key=cost):
-            yield from self._tables(bots, (*seated, bot), played)
-
-    def _orders(self, table: Order) -> list[Order]:
-        """Return the cyclic orders of a table, first those whose neighbours sat in this order least often."""
-        orders = [canonical((table[0], *rest)) for rest in permutations(table[1:])]
-        return sorted(orders, key=lambda order: sum(map(self._followed.__getitem__, _neighbours(order))))
-
-
-def _neighbours(order: Order) -> Iterator[tuple[str, str]]:
-    return zip(order, order[1:] + order[:1], strict=True)
+def luck(event_seed: bytes, text: str) -> bytes:
+    """Return 32 bytes that are always the same for a text, and that nobody can foresee without the event seed."""
+    return hmac.digest(event_seed, text.encode(), "sha256")
 
 
 def match_seed(event_seed: bytes, ladder: str, group: Group) -> bytes:
     """Return the 32 bytes that determine all luck in a group's matches."""
-    return _digest(event_seed, f"{ladder}/{_text(group)}")
+    return luck(event_seed, f"{ladder}/{group.text}")
 
 
 def match_id(ladder: str, group: Group, rotation: int) -> str:
     """Return the id of a match, ten letters and digits; it is the same in every data directory ("home")."""
-    return _short(f"{ladder}/{_text(group)}/{rotation}")
+    return _short(f"{ladder}/{group.text}/{rotation}")
 
 
 def ladder_id(game: str, seats: int, options: Mapping[str, Any], limits: Mapping[str, Any], rules_version: int) -> str:
@@ -222,15 +84,6 @@ def canonical_json(value: object) -> str:
 
 # made once, because json.dumps would make an encoder each time
 _CANONICAL = json.JSONEncoder(sort_keys=True, separators=(",", ":"), allow_nan=False)
-
-
-def _text(group: Group) -> str:
-    text = f"{group.round}/{','.join(group.order)}"
-    return f"{text}/{group.again}" if group.again else text
-
-
-def _digest(event_seed: bytes, text: str) -> bytes:
-    return hmac.digest(event_seed, text.encode(), "sha256")
 
 
 def _short(text: str) -> str:

@@ -24,7 +24,7 @@ from arena.tournament.worker_pool import Workers
 from arena.worker.jobs import Entrant, Played, SeatRecord, Task, Trouble
 from arena.worker.progress import ProgressReport
 from ladder import store
-from ladder.schedule import default_rounds
+from ladder.round_robin import default_rounds
 
 if TYPE_CHECKING:
     from sqlite_utils import Database

@@ -15,7 +15,8 @@ from operator import itemgetter
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
 
 from ladder import settled
-from ladder.schedule import Group, Order, canonical_json, line_up, match_id, match_seed, missing
+from ladder.round_robin import missing
+from ladder.schedule import Group, Order, canonical_json, line_up, match_id, match_seed
 from ladder.store import ratings, sums, times
 from ladder.store.evidence import find_settled, rated_matches, settled_by
 from ladder.store.journal import JOURNAL_COLUMNS, bans, link

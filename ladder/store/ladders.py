@@ -12,7 +12,8 @@ from hashlib import sha256
 from itertools import islice
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from ladder.schedule import Group, Order, canonical_json, has_every_order, line_up, match_id, match_seed, missing
+from ladder.round_robin import has_every_order, missing
+from ladder.schedule import Group, Order, canonical_json, line_up, match_id, match_seed
 from ladder.store import bots
 from ladder.store.database import StoreError, write
 from ladder.store.journal import bans

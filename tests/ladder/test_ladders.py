@@ -15,7 +15,8 @@ from hypothesis import strategies as st
 from sqlite_utils import Database
 
 from ladder import store
-from ladder.schedule import Group, TooFewBots, canonical, match_id, match_seed, missing
+from ladder.round_robin import missing
+from ladder.schedule import Group, TooFewBots, canonical, match_id, match_seed
 from ladder.store.database import in_memory
 from tests.ladder.fakes import KEY, begin, enter, finished, play, steps, void
 

@@ -12,19 +12,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from ladder.schedule import (
-    GROUPS_PER_ROUND,
-    Group,
-    Order,
-    TooFewBots,
-    canonical,
-    default_rounds,
-    ladder_id,
-    match_id,
-    match_seed,
-    missing,
-    rotations,
-)
+from ladder.round_robin import GROUPS_PER_ROUND, default_rounds, missing
+from ladder.schedule import Group, Order, TooFewBots, canonical, ladder_id, match_id, match_seed, rotations
 
 SEED = bytes(range(32))
 

@@ -15,7 +15,7 @@ from random import Random
 from statistics import NormalDist, fmean
 from typing import NamedTuple
 
-from ladder import schedule
+from ladder import round_robin, schedule
 from ladder.points import point
 from ladder.settled import GroupOutcome, outcome
 from ladder.statistics import Evidence, GroupResult
@@ -42,7 +42,7 @@ class Size(NamedTuple):
 def orders(size: Size) -> list[tuple[int, ...]]:
     """The groups of such a ladder in schedule order."""
     labels = [label(bot) for bot in range(size.bots)]
-    groups = schedule.missing(labels, size.seats, size.rounds, lambda _round: (), b"event seed", 0)
+    groups = round_robin.missing(labels, size.seats, size.rounds, lambda _round: (), b"event seed", 0)
     return [tuple(labels.index(bot) for bot in group.order) for group in groups]
 
 
