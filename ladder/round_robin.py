@@ -7,12 +7,14 @@ from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from itertools import combinations, permutations
 
-from ladder.schedule import Group, Order, TooFewBots, canonical, luck
+from ladder.schedule import Basis, Group, Order, canonical, luck
 
 GROUPS_PER_ROUND = 24
 """Groups that a bot plays in a round with more than two seats, if there are more possible groups than that."""
 AHEAD = 100
 """Groups among which the next is chosen, so that bots stay even: all of a small field, and enough of a large one."""
+PLANS_AHEAD = True
+"""Whether one leg has all that is missing: no round needs the results of another."""
 
 
 def default_rounds(bots: int, seats: int) -> int:
@@ -24,36 +26,24 @@ def default_rounds(bots: int, seats: int) -> int:
     return max(1, math.ceil((300 if seats == 2 else 600) / (groups * seats)))
 
 
-def missing(
-    field: Iterable[str],
-    seats: int,
-    rounds: int,
-    have: Callable[[int], Collection[Order]],
-    event_seed: bytes,
-    leg: int,
-    *,
-    even: bool = True,
-) -> Iterator[Group]:
-    """Yield the groups that rounds 0 … `rounds` − 1 still lack, round by round.
+def missing(basis: Basis) -> Iterator[Group]:
+    """Yield the groups that a leg adds.
 
-    Inside a round the order is one in which, wherever it ends, all bots have played about equally often; without `even`
-    it is shuffled, as in legs of older arenas. `have(round)` returns the orders of a round that earlier legs have. One
-    round at a time is in memory. Raises TooFewBots at the first group.
+    Inside a round the order is one in which, wherever it ends, all bots have played about equally often; unless
+    `basis.even` it is shuffled, as in legs of older arenas.
     """
-    bots = sorted(set(field))
-    if len(bots) < seats:
-        raise TooFewBots(f"{seats} seats need {seats} bots, the field has {len(bots)}: {', '.join(bots) or 'none'}")
-    orders = _every_order(bots, seats) if has_every_order(len(bots), seats) else _Draws(bots, seats, event_seed)
-    for number in range(rounds):
-        there = have(number)
-        if even and seats == 2:
+    bots, seats = basis.bots, basis.seats
+    orders = _every_order(bots, seats) if has_every_order(len(bots), seats) else _Draws(bots, seats, basis.event_seed)
+    for number in range(basis.rounds):
+        there = basis.orders(number)
+        if basis.even and seats == 2:
             # without the leg: what an earlier one left of a round goes on where it ended
-            ring = sorted(bots, key=lambda bot: luck(event_seed, f"turn/{number}/{bot}"))
+            ring = sorted(bots, key=lambda bot: luck(basis.event_seed, f"turn/{number}/{bot}"))
             yield from (Group(number, pair) for pair in _pairs(ring) if pair not in there)
             continue
         groups = [Group(number, order) for order in orders(number, there)]
-        shuffled = sorted(groups, key=lambda group: luck(event_seed, f"shuffle/{leg}/{group.text}"))
-        yield from _evenly(shuffled, there) if even else shuffled
+        shuffled = sorted(groups, key=lambda group: luck(basis.event_seed, f"shuffle/{basis.leg}/{group.text}"))
+        yield from _evenly(shuffled, there) if basis.even else shuffled
 
 
 def has_every_order(bots: int, seats: int) -> bool:

@@ -1,4 +1,4 @@
-"""The groups of a schedule, and what follows from them and the event seed: line-ups, seeds and ids.
+"""The groups of a schedule, what they follow from, and what follows from them: line-ups, seeds and ids.
 
 A label names a version of a bot: "greedy@2".
 """
@@ -8,7 +8,7 @@ from __future__ import annotations
 import hmac
 import json
 from base64 import b32encode
-from collections.abc import Mapping
+from collections.abc import Callable, Collection, Mapping
 from functools import lru_cache
 from hashlib import sha256
 from typing import Any, NamedTuple, TypeAlias, TypeVar
@@ -35,6 +35,37 @@ class Group(NamedTuple):
         """What seeds and ids are computed from."""
         text = f"{self.round}/{','.join(self.order)}"
         return f"{text}/{self.again}" if self.again else text
+
+
+class Basis(NamedTuple):
+    """What the groups of a leg follow from; of what is stored, that is what earlier legs had when it was planned.
+
+    Nothing of it changes later: a group that is dropped since is still there for this leg, and a match that was
+    unplayable counts no points even if it was played after all.
+    """
+
+    field: Collection[str]
+    seats: int
+    rounds: int
+    leg: int
+    """Number of the leg."""
+    event_seed: bytes
+    orders: Callable[[int], Collection[Order]]
+    """Returns the orders of a round that are there."""
+    points: Callable[[int], Mapping[str, int]]
+    """Returns the half points that bots took in these groups, by label: of each match two for every seat that a bot
+    was placed before, and one for a tie with it."""
+    even: bool = True
+    """False for a leg that an older arena planned, whose order did not keep all bots even."""
+
+    @property
+    def bots(self) -> list[str]:
+        """The field in order, each bot once. Raises TooFewBots if it cannot fill the seats."""
+        bots = sorted(set(self.field))
+        if len(bots) < self.seats:
+            has = f"the field has {len(bots)}: {', '.join(bots) or 'none'}"
+            raise TooFewBots(f"{self.seats} seats need {self.seats} bots, {has}")
+        return bots
 
 
 def canonical(order: Order) -> Order:
@@ -69,12 +100,20 @@ def match_id(ladder: str, group: Group, rotation: int) -> str:
     return _short(f"{ladder}/{group.text}/{rotation}")
 
 
-def ladder_id(game: str, seats: int, options: Mapping[str, Any], limits: Mapping[str, Any], rules_version: int) -> str:
+def ladder_id(
+    game: str,
+    seats: int,
+    options: Mapping[str, Any],
+    limits: Mapping[str, Any],
+    rules_version: int,
+    pairing: str | None = None,
+) -> str:
     """Return the id of a ladder, ten letters and digits, the same in every data directory ("home").
 
-    It is computed from JSON, in which 1 and 1.0 are different values.
+    It is computed from JSON, in which 1 and 1.0 are different values. The default pairing is None.
     """
-    return _short(canonical_json([game, seats, options, limits, rules_version]))
+    key = [game, seats, options, limits, rules_version]
+    return _short(canonical_json(key if pairing is None else [*key, pairing]))
 
 
 def canonical_json(value: object) -> str:

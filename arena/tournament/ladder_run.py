@@ -24,7 +24,6 @@ from arena.tournament.worker_pool import Workers
 from arena.worker.jobs import Entrant, Played, SeatRecord, Task, Trouble
 from arena.worker.progress import ProgressReport
 from ladder import store
-from ladder.round_robin import default_rounds
 
 if TYPE_CHECKING:
     from sqlite_utils import Database
@@ -132,7 +131,7 @@ def run_ladder(
     if budget.is_limited:
         player.play_scheduled(Budget(), ends=lambda: budget.is_over)
     is_own = not workers.stopped  # what is scheduled from here on was planned, and all that was dealt of it is known
-    step = rounds or default_rounds(len(labels), ladder.key.seats)
+    step = rounds or ladder.pairing.default_rounds(len(labels), ladder.key.seats)
     due, grows = step, rounds is None and budget.is_limited
     while not (workers.stopped or budget.is_spent or budget.is_over):
         player.see_retired()
@@ -250,7 +249,7 @@ class _Player:
         self._total = store.ladders.counts(self._db, self._ladder).unplayable
         for rotation in range(self._ladder.key.seats):
             matches = store.ladders.scheduled(self._db, self._ladder, store.phases.Phase(rotation), retry=True)
-            left = {match.id: self._task(match) for match in matches if match.attempts >= store.matches.START_ATTEMPTS}
+            left = {match.id: self._task(match) for match in matches if match.attempts >= store.records.START_ATTEMPTS}
             while left and not self._workers.stopped:
                 tried = self._play(list(left.values()))
                 trouble = self._workers.trouble

@@ -15,14 +15,14 @@ from operator import itemgetter
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
 
 from ladder import settled
-from ladder.round_robin import missing
-from ladder.schedule import Group, Order, canonical_json, line_up, match_id, match_seed
+from ladder.schedule import Basis, Group, Order, canonical_json, line_up, match_id, match_seed
 from ladder.store import ratings, sums, times
 from ladder.store.evidence import find_settled, rated_matches, settled_by
 from ladder.store.journal import JOURNAL_COLUMNS, bans, link
-from ladder.store.matches import START_ATTEMPTS, record_digest
+from ladder.store.ladders import points
+from ladder.store.matches import record_digest
 from ladder.store.phases import next_phase
-from ladder.store.records import Ladder
+from ladder.store.records import START_ATTEMPTS, Ladder
 from ladder.trueskill_ratings import arithmetic
 
 if TYPE_CHECKING:
@@ -103,7 +103,7 @@ def check_corrections(db: Database) -> None:
 def check_schedule(db: Database, ladder: Ladder) -> None:
     """Check the ladder's id and seed, every leg, group and match, and their order. Raises Mismatch."""
     if ladder.key.id != ladder.id:
-        raise Mismatch("its id does not follow from its game, players, options, limits and rules")
+        raise Mismatch("its id does not follow from its game, players, options, limits, rules and pairing")
     if ladder.seed_text is not None and sha256(ladder.seed_text.encode()).digest() != ladder.event_seed:
         raise Mismatch("its event seed is not that of its --seed")
     (zero,) = db.execute("SELECT zero FROM ladders WHERE id = ?", [ladder.id]).fetchone()
@@ -462,7 +462,9 @@ def _planned(db: Database, ladder: Ladder) -> Iterator[tuple[int, str, int, int]
         groups = [_Group(*row[1:]) for row in of_leg]
         if leg != number:
             raise Mismatch(f"leg {number} is missing")
-        _check_leg(ladder, leg, groups, fields.pop(leg, None), known)
+        _check_leg(ladder, leg, groups)
+        if (field := fields.pop(leg, None)) is not None:
+            _check_due(leg, groups, _due(db, ladder, leg, field, known), known)
         for group in groups:
             known.add(group)
             for rotation in range(ladder.key.seats):
@@ -526,7 +528,7 @@ def _fields(db: Database, ladder: Ladder) -> Iterator[tuple[int, _Field]]:
         yield leg, _Field(json.loads(field), *others)
 
 
-def _check_leg(ladder: Ladder, leg: int, groups: Sequence[_Group], field: _Field | None, known: _Known) -> None:
+def _check_leg(ladder: Ladder, leg: int, groups: Sequence[_Group]) -> None:
     for position, group in enumerate(groups):
         if group.position != position:
             raise Mismatch(f"leg {leg} has no group at position {position}")
@@ -536,11 +538,25 @@ def _check_leg(ladder: Ladder, leg: int, groups: Sequence[_Group], field: _Field
             raise Mismatch(f"leg {leg}, group {position}: its seed does not follow from the event seed")
         if group.absent is not None and group.absent <= leg:
             raise Mismatch(f"leg {leg}, group {position}: it was dropped before leg {group.absent}")
-    if field is None:
-        return
-    there = partial(known.there, leg=leg)
-    due = missing(field.bots, ladder.key.seats, field.rounds, there, ladder.event_seed, leg, even=bool(field.even))
-    for position, (found, group) in enumerate(zip_longest(islice(due, field.most), groups)):
+
+
+def _due(db: Database, ladder: Ladder, leg: int, field: _Field, known: _Known) -> Iterator[Group]:
+    """Ask the ladder's pairing once more for the groups of a leg."""
+    basis = Basis(
+        field.bots,
+        ladder.key.seats,
+        field.rounds,
+        leg,
+        ladder.event_seed,
+        orders=partial(known.there, leg=leg),
+        points=partial(points, db, ladder, leg),
+        even=bool(field.even),
+    )
+    return islice(ladder.pairing.missing(basis), field.most)
+
+
+def _check_due(leg: int, groups: Sequence[_Group], due: Iterator[Group], known: _Known) -> None:
+    for position, (found, group) in enumerate(zip_longest(due, groups)):
         planned = found and found._replace(again=known.count(*found[:2]))
         if group is None or planned != group.group:
             found = group and group.group

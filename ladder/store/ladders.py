@@ -12,13 +12,12 @@ from hashlib import sha256
 from itertools import islice
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from ladder.round_robin import has_every_order, missing
-from ladder.schedule import Group, Order, canonical_json, line_up, match_id, match_seed
+from ladder.schedule import Basis, Group, Order, canonical_json, line_up, match_id, match_seed
 from ladder.store import bots
 from ladder.store.database import StoreError, write
 from ladder.store.journal import bans
 from ladder.store.phases import Phase, behind_tried
-from ladder.store.records import Counts, Ladder, LadderKey, ScheduledMatch
+from ladder.store.records import START_ATTEMPTS, Counts, Ladder, LadderKey, ScheduledMatch
 
 if TYPE_CHECKING:
     from sqlite_utils import Database
@@ -66,7 +65,8 @@ def all(db: Database, game: str | None = None, seats: int | None = None) -> tupl
 def plan(db: Database, ladder: Ladder, field: Iterable[str], rounds: int, most: int = sys.maxsize) -> int:
     """Append a leg with every match that these rounds of the field still lack; return how many matches it has.
 
-    It has at most the first `most` groups of them; the next plan finds the others missing.
+    It has at most the first `most` groups of them, and a pairing may need results before it goes on; the next plan
+    finds the others missing.
 
     Returns 0 if nothing is lacking, or while an earlier leg still has matches to play: finish that one, then plan
     again. Also returns 0 if so many of the field are banned that the rest is too few. `field` are labels, or names for
@@ -82,8 +82,7 @@ def plan(db: Database, ladder: Ladder, field: Iterable[str], rounds: int, most: 
         if counts(db, ladder).scheduled or _is_planned(db, ladder, labels, rounds):
             return 0
         start = _start(db, ladder)
-        have = partial(_orders, db, ladder)
-        groups = enumerate(missing(labels, ladder.key.seats, rounds, have, ladder.event_seed, start.leg))
+        groups = enumerate(ladder.pairing.missing(_basis(db, ladder, labels, rounds, start.leg)))
         dropped = _dropped(db, ladder)
         planned = 0
         while batch := list(islice(groups, min(BATCH, most - planned))):
@@ -204,9 +203,9 @@ def _make(db: Database, key: LadderKey, draw_probability: float, seed: str | Non
     made = Ladder(key.id, key, draw_probability, event_seed, seed, time.time(), None)
     options, limits = canonical_json(key.options), canonical_json(key.limits)
     db.execute(
-        "INSERT INTO ladders (id, game, seats, options, limits, rules_version,"
-        " draw_probability, event_seed, seed_text, created, zero) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, 'founders')",
-        [made.id, key.game, key.seats, options, limits, key.rules_version, *made[2:6]],
+        "INSERT INTO ladders (id, game, seats, options, limits, rules_version, pairing,"
+        " draw_probability, event_seed, seed_text, created, zero) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, 'founders')",
+        [made.id, key.game, key.seats, options, limits, key.rules_version, key.pairing, *made[2:6]],
     )
     return made
 
@@ -217,7 +216,7 @@ def _hashed(seed: str) -> bytes:
 
 def _ladder(row: Mapping[str, Any]) -> Ladder:
     options, limits = json.loads(row["options"]), json.loads(row["limits"])
-    key = LadderKey(row["game"], row["seats"], options, limits, row["rules_version"])
+    key = LadderKey(row["game"], row["seats"], options, limits, row["rules_version"], row["pairing"])
     return Ladder(row["id"], key, *(row[name] for name in Ladder._fields[2:]))
 
 
@@ -238,18 +237,26 @@ def _start(db: Database, ladder: Ladder) -> _Start:
     return _Start(*row)
 
 
+def _basis(db: Database, ladder: Ladder, field: Collection[str], rounds: int, leg: int) -> Basis:
+    orders, points_there = partial(_orders, db, ladder), partial(points, db, ladder, leg)
+    return Basis(field, ladder.key.seats, rounds, leg, ladder.event_seed, orders, points_there)
+
+
 def _is_planned(db: Database, ladder: Ladder, bots: Collection[str], rounds: int) -> bool:
     """Tell whether a leg was planned for these bots and at least these rounds, and played to its end.
 
     One that was ended early does not count, nor one of which a group was dropped since. Where rounds have every order
-    of their bots, the leg of a larger field counts, too, and only groups of these bots alone can be missing.
+    of their bots, the leg of a larger field counts, too, and only groups of these bots alone can be missing. Where a
+    leg may lack rounds that needed its results, none says anything.
     """
+    if not ladder.pairing.PLANS_AHEAD:
+        return False
     wanted, since = {*bots}, _dropped_until(db, ladder)
     own = _dropped_until(db, ladder, bots) if since else 0
     legs = "SELECT leg, field FROM legs WHERE ladder = ? AND rounds >= ? AND most IS NULL ORDER BY leg DESC"
     for leg, text in db.execute(legs, [ladder.id, rounds]):
         field = {*json.loads(text)}
-        if has_every_order(len(field), ladder.key.seats):
+        if ladder.pairing.has_every_order(len(field), ladder.key.seats):
             is_planned = wanted <= field and leg >= own
         else:
             is_planned = wanted == field and leg >= since
@@ -284,6 +291,24 @@ def _orders(db: Database, ladder: Ladder, round_number: int) -> set[Order]:
         "SELECT bots FROM groups WHERE ladder = ? AND round = ? AND dropped IS NULL", [ladder.id, round_number]
     )
     return {tuple(json.loads(bots)) for (bots,) in rows}
+
+
+def points(db: Database, ladder: Ladder, leg: int, round_number: int) -> dict[str, int]:
+    """Return the half points that bots took in the groups of a round that were there when a leg was planned, by label.
+
+    Two for each seat that a bot was placed before, one for a tie with it. Matches that were ever unplayable are left
+    out: they may have been played since.
+    """
+    rows = db.execute(
+        "SELECT own.version, sum(2 * (own.rank < other.rank) + (own.rank = other.rank))"
+        " FROM groups g JOIN matches m ON m.group_id = g.id JOIN seats own ON own.match = m.id"
+        " JOIN seats other ON other.match = m.id AND other.seat != own.seat"
+        " WHERE g.ladder = ? AND g.round = ? AND g.leg < ? AND (g.absent IS NULL OR g.absent > ?)"
+        " AND m.status IN ('done', 'annulled') AND json_array_length(m.voids) < ?"
+        " GROUP BY own.version ORDER BY own.version",
+        [ladder.id, round_number, leg, leg, START_ATTEMPTS],
+    )
+    return dict(rows)
 
 
 def _dropped(db: Database, ladder: Ladder) -> dict[tuple[int, str], int]:

@@ -13,7 +13,17 @@ from ladder.schedule import canonical_json, line_up
 from ladder.store import bots, ladders
 from ladder.store.database import NotFound, write
 from ladder.store.journal import correction
-from ladder.store.records import Faults, FinishedMatch, Ladder, Match, MatchLine, Pace, SeatOutcome, VoidMatch
+from ladder.store.records import (
+    START_ATTEMPTS,
+    Faults,
+    FinishedMatch,
+    Ladder,
+    Match,
+    MatchLine,
+    Pace,
+    SeatOutcome,
+    VoidMatch,
+)
 from ladder.store.times import NewTimes, last_replay, store_times
 from ladder.store.watching import RECENT_RESULTS
 from ladder.trueskill_ratings import Rating
@@ -21,8 +31,6 @@ from ladder.trueskill_ratings import Rating
 if TYPE_CHECKING:
     from sqlite_utils import Database
 
-START_ATTEMPTS = 3
-"""Void attempts after which a match is unplayable."""
 _PACED = 200
 """Number of matches that say how long a bot thinks."""
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
+from ladder.pairing import DEFAULT_PAIRING, Pairing, pairing_named
 from ladder.schedule import ladder_id
 from ladder.store.journal import Correction
 from ladder.trueskill_ratings import Rating
@@ -40,11 +41,13 @@ class LadderKey(NamedTuple):
     options: Mapping[str, Any]
     limits: Mapping[str, Any]
     rules_version: int
+    pairing: str = DEFAULT_PAIRING
+    """Name of what decides who meets whom."""
 
     @property
     def id(self) -> str:
         """Id of the ladder, the same in every data directory ("home")."""
-        return ladder_id(*self)
+        return ladder_id(*self[:5], None if self.pairing == DEFAULT_PAIRING else self.pairing)
 
 
 class Ladder(NamedTuple):
@@ -57,6 +60,11 @@ class Ladder(NamedTuple):
     seed_text: str | None
     created: float
     last_played: float | None
+
+    @property
+    def pairing(self) -> Pairing:
+        """What decides who meets whom. Raises LookupError if this arena has no such pairing."""
+        return pairing_named(self.key.pairing)
 
 
 class Counts(NamedTuple):
@@ -101,6 +109,10 @@ class FinishedMatch(NamedTuple):
     replay: bytes
     times_ms: Sequence[Sequence[float]] = ()
     """By seat, the times of its decisions in milliseconds, as its replay has them."""
+
+
+START_ATTEMPTS = 3
+"""Void attempts after which a match is unplayable."""
 
 
 class VoidMatch(NamedTuple):

@@ -446,6 +446,11 @@ def _14_beta(db: Database) -> None:
     )
 
 
+def _15_pairing(db: Database) -> None:
+    # What decides who meets whom: round robins in all ladders until now.
+    db.execute("ALTER TABLE ladders ADD COLUMN pairing TEXT NOT NULL DEFAULT 'round-robin'")
+
+
 MIGRATIONS: list[Callable[[Database], None]] = [
     _1_everything,
     _2_builds,
@@ -461,4 +466,5 @@ MIGRATIONS: list[Callable[[Database], None]] = [
     _12_logs,
     _13_zero,
     _14_beta,
+    _15_pairing,
 ]

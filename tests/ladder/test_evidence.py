@@ -8,8 +8,8 @@ import pytest
 from sqlite_utils import Database
 
 from ladder import settled, store
-from ladder.store import checks
-from ladder.store.database import in_memory, migrate
+from ladder.store import checks, schema
+from ladder.store.database import in_memory
 from ladder.trueskill_ratings import Rating
 from tests.ladder.fakes import begin, finished, play, void
 
@@ -89,12 +89,12 @@ def test_ratings_that_an_older_arena_did_not_settle_wholly_are_no_forgery(db: Da
 
 def test_ratings_that_say_nothing_of_beta_were_computed_with_the_only_one_there_was() -> None:
     """So a home of an older arena is still compared to the last bit; with another beta nothing would be."""
-    with in_memory(schema=13) as older:
+    with in_memory() as older:
         ladder = begin(older, "a", "b", "c", rounds=2)
         play(older, ladder)
         store.evidence.settle(older, ladder)
         names = store.ratings.rated_by(older, ladder)
         older.execute("UPDATE ladders SET rated_by = replace(rated_by, ', beta 4.16667', '')")
         assert len(set(store.ratings.rated_by(older, ladder)) & set(names)) == 0
-        migrate(older)
+        schema._14_beta(older)
         assert store.ratings.rated_by(older, ladder) == names

@@ -173,8 +173,7 @@ def test_nothing_is_missing_exactly_if_no_round_lacks_a_group(chance: Random, se
         ladder = make(db, KEY._replace(seats=seats), seed="test")
         for _ in range(chance.randint(3, 12)):
             field, rounds = chance.sample(bots, chance.randint(seats, len(bots))), chance.randint(1, 3)
-            there = partial(ladders._orders, db, ladder)
-            lacks = list(missing(field, seats, rounds, there, ladder.event_seed, ladders._start(db, ladder).leg))
+            lacks = list(missing(ladders._basis(db, ladder, field, rounds, ladders._start(db, ladder).leg)))
             assert store.ladders.plan(db, ladder, field, rounds) == len(lacks) * seats
             matches = list(store.ladders.scheduled(db, ladder))
             store.matches.record(db, ladder, [finished(match) for match in matches[: chance.choice([len(matches), 5])]])

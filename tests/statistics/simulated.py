@@ -42,7 +42,8 @@ class Size(NamedTuple):
 def orders(size: Size) -> list[tuple[int, ...]]:
     """The groups of such a ladder in schedule order."""
     labels = [label(bot) for bot in range(size.bots)]
-    groups = round_robin.missing(labels, size.seats, size.rounds, lambda _round: (), b"event seed", 0)
+    basis = schedule.Basis(labels, size.seats, size.rounds, 0, b"event seed", lambda _round: (), lambda _round: {})
+    groups = round_robin.missing(basis)
     return [tuple(labels.index(bot) for bot in group.order) for group in groups]
 
 

@@ -17,7 +17,7 @@ from arena.referee.match import VoidReason
 from arena.sandbox.cpu_usage import pressure
 from arena.worker.jobs import Entrant, Played, Task
 from arena.worker.worker import Worker
-from ladder.store.matches import START_ATTEMPTS
+from ladder.store.records import START_ATTEMPTS
 from tests.referee.conftest import scratch as scratch
 from tests.referee.conftest import toy_game as toy_game
 from tests.referee.toy import Toy
