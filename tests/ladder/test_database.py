@@ -431,7 +431,7 @@ def test_writers_wait_for_each_other(home: Path) -> None:
 with store.open(home) as db:
     for number in range(20):
         digest = sys.argv[1] + str(id(db)) + str(number)
-        store.bots.add(db, "greedy", digest, games=[], run=[], origin="submitted")
+        store.bots.add(db, store.bots.NewBot("greedy", digest, games=[], run=[], origin="submitted"))
 """
     processes = [start(script, home) for _ in range(3)]
     assert [(process.communicate(), process.returncode)[1] for process in processes] == [0, 0, 0]

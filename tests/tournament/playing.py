@@ -16,6 +16,7 @@ from arena.worker.jobs import Played, SeatRecord, Task
 from arena.worker.local_host import LocalHost
 from arena.worker.progress import ProgressReport
 from ladder import store
+from ladder.pairing import DEFAULT_PAIRING
 
 
 class ByTheRules(Workers):
@@ -69,6 +70,7 @@ def make(
     *,
     seats: int = 2,
     forfeits: float = 0.0,
+    pairing: str = DEFAULT_PAIRING,
     report: ProgressReport = lambda _done, _total: None,
 ) -> store.Ladder:
     """Enter bots and play a ladder with them; called again with more bots or rounds, the ladder goes on."""
@@ -79,7 +81,7 @@ def make(
             kept = submission.store(submission.read_program(program), roster.folder(home))
             store.bots.add(db, store.bots.NewBot(name, kept.digest, games=kept.games, run=kept.run, origin="submitted"))
         rules = games.game(game)
-        key = store.records.LadderKey(game, seats, rules.options({}), Limits().plain(), rules.rules_version)
+        key = store.records.LadderKey(game, seats, rules.options({}), Limits().plain(), rules.rules_version, pairing)
         ladder = store.ladders.find_or_make(db, key, draw_probability=rules.draw_probability, seed="known")
         with ByTheRules(forfeits) as workers:
             run_ladder(db, home, ladder, LadderRequest(bots, rounds), workers=workers, report=report)
