@@ -139,8 +139,8 @@ def test_two_arenas_never_give_away_the_same_user(tmp_path: Path) -> None:
     """Not even if there are only two to give; who dies gives back what it had."""
     few = range(users.ids().start, users.ids().start + 2)
     mine = users.TakenUser(few, (tmp_path / "users",))
-    words = "import sys; from pathlib import Path; from arena.sandbox.users import Taken; "
-    words += f"taken = Taken({few!r}, (Path({str(tmp_path / 'users')!r}),)); print(taken.take().uid, flush=True)"
+    words = "import sys; from pathlib import Path; from arena.sandbox.users import TakenUser; "
+    words += f"taken = TakenUser({few!r}, (Path({str(tmp_path / 'users')!r}),)); print(taken.take().uid, flush=True)"
     command = [sys.executable, "-c", f"{words}; sys.stdin.read()"]
     with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as other:
         assert other.stdout is not None

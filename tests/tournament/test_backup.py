@@ -30,13 +30,13 @@ ROOT = Path(__file__).parents[2]
 CUT = """
 import os, sys
 from pathlib import Path
-from arena.roster.backup import backup
+from arena.roster.backup import make_backup
 
 def stop(done, total, note):
     if note == "two@1":
         os._exit(9)
 
-backup(Path(".arena"), Path("monday"), stop)
+make_backup(Path(".arena"), Path("monday"), stop)
 """
 """A backup that is killed when it comes to the program of the second bot."""
 
