@@ -61,7 +61,7 @@ def test_the_first_command_ends_with_a_leaderboard(cwd: Path) -> None:
     assert ran.code == 0
     head, columns, _, *rows = ran.out.splitlines()
     assert head.startswith("BIRTH, 2 players (ladder ")
-    assert columns.split() == ["rank", "bot", "rating", "mu", "sigma", "settled", "points", "matches", "forfeits"]
+    assert columns.split() == ["rank", "bot", "rating", "points", "matches", "forfeits"]
     assert {row.split()[1] for row in rows[:3]} == {"random@1", "cautious@1", "greedy@1"}
     assert ran.err.startswith("BIRTH, 2 players: 6 matches to go\nplayed 6 matches in ")
 
