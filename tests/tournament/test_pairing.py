@@ -9,13 +9,13 @@ from functools import partial
 from pathlib import Path
 
 import pytest
-from arena.tournament.ladder_run import LadderRequest, run_ladder
-from arena.tournament.verification import MatchVerdict, verify_home
 from sqlite_utils import Database
 
 from arena import roster
 from arena.games.birth import Birth
 from arena.referee.limits import Limits
+from arena.tournament.ladder_run import LadderRequest, run_ladder
+from arena.tournament.verification import MatchVerdict, verify_home
 from arena.tournament.worker_pool import Workers
 from arena.worker.local_host import LocalHost
 from ladder import store
