@@ -21,6 +21,7 @@ import socket
 import stat
 import struct
 import sys
+import tempfile
 import threading
 import time
 from collections.abc import Callable
@@ -581,8 +582,18 @@ def make_namespaces() -> str | None:
 
 @attack("C")
 def mount_file_systems() -> str | None:
-    """Mount a file system over files that the arena relies on."""
-    return "mounted" if libc.mount(b"none", b"/tmp", b"tmpfs", 0, None) == 0 and libc.umount(b"/tmp") == 0 else None
+    """Mount a file system, as if over files that the arena relies on.
+
+    It is mounted in a folder of its own: where the attack succeeds, others would lose sight of their files, and whoever
+    opened one meanwhile would keep it mounted.
+    """
+    detached = 2  # MNT_DETACH: it goes although somebody looks into it
+    with tempfile.TemporaryDirectory(ignore_cleanup_errors=True) as folder:
+        place = folder.encode()
+        if libc.mount(b"none", place, b"tmpfs", 0, None) != 0:
+            return None
+        libc.umount2(place, detached)
+        return "mounted"
 
 
 @attack("C")

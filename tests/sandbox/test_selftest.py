@@ -7,6 +7,7 @@ import json
 import os
 import shutil
 import subprocess
+import sys
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
@@ -17,6 +18,7 @@ from arena.sandbox import Grade, NoSandbox, attack_run, launcher, probe, users
 from arena.sandbox.attacks import ATTACKS
 from arena.sandbox.probe import found_here
 from tests.cli.commands import ARENA, arena, environment
+from tests.clone import ROOT
 from tests.needs import grades
 
 confining = importlib.import_module("arena.sandbox.confine")  # the package has a function of that name
@@ -83,6 +85,33 @@ def test_the_attacks_are_real() -> None:
     real |= {"leave_notes", "link_files", "change_settings", "use_the_kernels_log"}
     real |= {"gain_privileges", "signal_by_locks", "share_memory", "change_its_priority"}
     assert {name for name in real if not found[name]["achieved"]} == set()
+
+
+MOUNTED = """
+import os
+from pathlib import Path
+from arena.sandbox import attacks
+
+def over_nothing(source, place, *rest):
+    assert os.listdir(place) == [], place
+    done = mount(source, place, *rest)
+    os.open(place, os.O_RDONLY)
+    return done
+
+mount, attacks.libc.mount = attacks.libc.mount, over_nothing
+before = Path("/proc/self/mountinfo").read_text()
+print(attacks.ATTACKS["mount_file_systems"].attempt())
+assert Path("/proc/self/mountinfo").read_text() == before
+"""
+"""Makes the attack that mounts, while somebody looks into whatever was mounted."""
+
+
+@pytest.mark.needs("root")
+def test_an_attack_that_succeeds_hides_no_files_of_others() -> None:
+    """Nothing holds root at grade D: `arena selftest` must not take the temporary files of the whole machine away."""
+    words = ["unshare", "--mount", sys.executable, "-c", MOUNTED]
+    ran = subprocess.run(words, cwd=ROOT, capture_output=True, text=True, check=False)
+    assert (ran.stdout, ran.stderr) == ("mounted\n", "")
 
 
 @pytest.mark.long
