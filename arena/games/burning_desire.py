@@ -34,7 +34,8 @@ from arena.games.burning_desire_dice import (
 )
 from arena.games.dice import Dice
 from arena.games.encoding import block, number
-from arena.games.rules import BadOption, Game, Mark, Options, Seat, fast_replace, places
+from arena.games.faster import fast_replace
+from arena.games.rules import BadOption, Game, Mark, Options, Seat, places
 from arena.v1.burning_desire_pb2 import BurningDesirePhase, BurningDesireStage, BurningDesireView
 
 

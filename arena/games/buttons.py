@@ -27,7 +27,8 @@ from arena.games.buttons_picture import marks, picture
 from arena.games.buttons_state import Phase, Position, Status
 from arena.games.dice import Dice, shuffled
 from arena.games.encoding import block
-from arena.games.rules import BadOption, Game, Mark, Options, Seat, cached_property, fast_replace, places
+from arena.games.faster import cached_property, fast_replace
+from arena.games.rules import BadOption, Game, Mark, Options, Seat, places
 from arena.v1 import buttons_pb2 as wire
 
 ROLL, QUIT, PASS, FRONT, BACK = range(36, 41)
