@@ -66,8 +66,8 @@ def leaderboard(
 ) -> None:
     """Show who is best, and how sure that is.
 
-    Bots are in the order of their rating, which is mu − 3 sigma: what they are almost certainly worth, above the
-    mean of the bots that the ladder began with. points is the percentage of the possible points, with a 95 %
+    Bots are in the order of their rating, which is mu − 3 sigma. That is what they are almost certainly worth, above
+    the mean of the bots that the ladder began with. points is the percentage of the possible points, with a 95 %
     interval, or – in the first round. ~ marks a bot that is not significantly worse than the one above it.
     --details adds mu, the estimated skill; sigma, its uncertainty; and settled, mu computed from all matches at once.
 

@@ -87,9 +87,9 @@ def match(
 ) -> None:
     """Play bots against each other, unrated, in the order given.
 
-    A BOT is a built-in (see `arena bots`), a submitted name (greedy, mine@2), a path (./mine.py), or `attach:`,
-    which prints an address and waits, without a time limit, for a bot that you start by hand. The last 200 matches are
-    kept in the home: `arena replay last` shows the latest step by step, and --html writes a page for a browser.
+    A BOT is a built-in (see `arena bots`), a submitted name (greedy, mine@2), a path (./mine.py), or `attach:`.
+    `attach:` prints an address and waits, without a time limit, for a bot that you start by hand. The last 200 matches
+    are kept in the home: `arena replay last` shows the latest step by step, and --html writes a page for a browser.
 
     \b
     Example:

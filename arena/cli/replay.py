@@ -42,8 +42,8 @@ def replay(what: str, page: Path | None, whole: bool, home: Path, as_json: bool)
     What the bots printed stands beside the steps.
 
     MATCH is the id of a ladder's match or the beginning of it, `unrated-7` for a match that `arena match` played, or
-    `last` for the one that it played last; FILE holds what --json printed, here or in `arena match`. On a terminal, n
-    and p or the arrow keys step through the match, and q quits; elsewhere a summary with the events is printed, and
+    `last` for the one that it played last. FILE holds what --json printed, here or in `arena match`. On a terminal, n
+    and p or the arrow keys step through the match, and q quits. Elsewhere a summary with the events is printed, and
     with --all every step. With --html it becomes a page that any browser opens, without a server or the network; its
     path is printed.
 

@@ -56,13 +56,14 @@ def show(
 ) -> None:
     """Show what happened in a match, or how a bot did.
 
-    MATCH is the id of a match or the beginning of it. Forfeits are shown with their evidence, and --log shows what a
-    bot printed, once nothing is left to play of what was planned with the match; of an unrated match (`last` or
-    unrated-7) at once. BOT is a version, or a
-    name for the newest one: what it reached in each ladder, against whom, from which seat, how long it thought, and
-    which of its matches are worth a look. -n lists others, those that it forfeited first, then the latest. With --html
-    that is a page, as on the site, which needs nothing else and can be sent to people; --html-all writes one for each
-    bot.
+    MATCH is the id of a match or the beginning of it. Forfeits are shown with their evidence. --log shows what a bot
+    printed, once nothing is left to play of what was planned with the match; of an unrated match (`last` or unrated-7)
+    at once.
+
+    BOT is a version, or a name for the newest one. You see what it reached in each ladder, against whom, from which
+    seat, how long it thought, and which of its matches are worth a look. -n lists others, those that it forfeited
+    first, then the latest. With --html that is a page, as on the site, which needs nothing else and can be sent to
+    people; --html-all writes one for each bot.
 
     \b
     Example:
