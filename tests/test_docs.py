@@ -70,7 +70,7 @@ BOOKS = {
 }
 """What is added to a page of these takes something else out, or goes to a page that is looked up and not read."""
 LONGEST = 30
-"""Words of a sentence in them: who has learnt English as a foreign language can read it once."""
+"""Words of a sentence on any page: who has learnt English as a foreign language can read it once."""
 
 
 class Fence(NamedTuple):
@@ -153,10 +153,10 @@ def test_a_book_has_no_more_words_than_people_read(book: Book) -> None:
     assert sum(words.values()) <= book.most, words
 
 
-@pytest.mark.parametrize("page", sorted({page for book in BOOKS.values() for page in book.pages}))
-def test_no_sentence_of_a_book_is_long(page: str) -> None:
+@every_page
+def test_no_sentence_of_a_page_is_long(page: Path) -> None:
     """One fact a sentence; what needs more may be a table."""
-    assert [sentence for sentence in sentences(ROOT / page) if len(sentence.split()) > LONGEST] == []
+    assert [sentence for sentence in sentences(page) if len(sentence.split()) > LONGEST] == []
 
 
 # --- What is named exists
