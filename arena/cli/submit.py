@@ -272,4 +272,4 @@ def _in_words(each: Submission) -> str:
 def _alike(labels: Sequence[str]) -> str:
     """Return which versions of other bots have the content that was just handed in."""
     same = f"{', '.join(labels)} {'have' if len(labels) > 1 else 'has'} the same content"
-    return f"{same} (if it is the same bot: {typed_as('retire', *labels)})"
+    return f"{same} (if it is the same bot: {typed_as('retire', *labels)}; if that was banned, ban this one, too)"

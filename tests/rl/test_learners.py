@@ -41,7 +41,7 @@ def trained(cwd: Path, example: str, folder: str, *words: str, seconds: float) -
 @pytest.mark.timeout(900)
 def test_the_learner_learns_to_beat_luck(tmp_path: Path) -> None:
     """As on the page: trained, compared and submitted; 95 % certain, however often one looks."""
-    assert ".venv/bin/python mine/train.py" in COMMANDS[0]
+    assert ".venv/bin/python learner/train.py" in COMMANDS[0]
     found = trained(tmp_path, "learner", "mine", seconds=500)
     assert found["low"] > 0.5
     assert found["better"] == found["bots"][0]
