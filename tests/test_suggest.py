@@ -7,7 +7,7 @@ import subprocess
 
 import pytest
 
-from arena.suggest import meant, short
+from arena.base.suggest import meant, short
 from tests.cli.commands import ARENA
 
 

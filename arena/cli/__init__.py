@@ -11,11 +11,11 @@ from typing import Any, NamedTuple
 import click
 from click.shell_completion import CompletionItem
 
+from arena.base.garbage import collect_rarely
+from arena.base.suggest import unknown
 from arena.cli import streams
 from arena.cli.failures import interruptible, one_line_errors
 from arena.cli.stderr import warnings_said
-from arena.garbage import collect_rarely
-from arena.suggest import unknown
 
 
 class Command(NamedTuple):

@@ -11,7 +11,7 @@ from typing import Any
 
 import click
 
-from arena import homes
+from arena.base import homes
 from arena.cli.options import home_option
 from arena.cli.output import SOON, printable, progress
 from arena.cli.stderr import say

@@ -17,9 +17,9 @@ from types import FrameType
 
 import click
 
+from arena.base.suggest import printable
 from arena.cli.stderr import say
 from arena.cli.typed import as_typed
-from arena.suggest import printable
 
 INTERRUPTED = 130
 
@@ -91,10 +91,10 @@ def _instead(error: click.UsageError) -> str | None:
 
 
 def _expected() -> tuple[type[Exception], ...]:
+    from arena.base.homes import ForeignHome
     from arena.check import Unjudged
     from arena.cluster import ClusterError
     from arena.games import UnknownGame
-    from arena.homes import ForeignHome
     from arena.replay.record import Breach, Unreadable
     from arena.sandbox.grades import NoSandbox
     from arena.sandbox.users import NoUser

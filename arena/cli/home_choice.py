@@ -7,9 +7,9 @@ from pathlib import Path
 import click
 from click.core import ParameterSource
 
+from arena.base.homes import HOME_NAME
 from arena.cli.output import printable
 from arena.cli.stderr import say
-from arena.homes import HOME_NAME
 
 
 def say_if_above(home: Path) -> None:

@@ -18,7 +18,8 @@ import click
 from click.core import ParameterSource
 from click.shell_completion import CompletionItem
 
-from arena import games, homes, suggest
+from arena import games
+from arena.base import homes, suggest
 from arena.cli.stderr import say
 from arena.cli.written_files import NewFile
 from arena.core.compilation import prepare_core

@@ -17,10 +17,10 @@ from rich.measure import Measurement
 from rich.progress import BarColumn, Progress, TaskID, TextColumn
 from rich.table import Column, Table
 
+from arena.base.homes import HOME_NAME
+from arena.base.suggest import printable as printable
 from arena.cli.stderr import say
-from arena.homes import HOME_NAME
 from arena.reports.words import span
-from arena.suggest import printable as printable
 from ladder import store
 
 if TYPE_CHECKING:

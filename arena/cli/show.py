@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from arena import games, submission, suggest
+from arena import games, submission
+from arena.base import suggest
 from arena.cli import card_tables, match_log
 from arena.cli.card_tables import in_ladder
 from arena.cli.options import GameName, Whole, home_option, json_option, page_file

@@ -7,8 +7,8 @@ import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 
+from arena.base.suggest import printable
 from arena.cli.typed import as_typed
-from arena.suggest import printable
 
 _QUOTED = "  | "
 """How a line begins that a bot, or what builds it, has printed."""

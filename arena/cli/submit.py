@@ -11,6 +11,7 @@ from typing import Any, NamedTuple
 
 import click
 
+from arena.base.suggest import short
 from arena.check.bot_check import Finding
 from arena.cli import home_choice
 from arena.cli.check import explain, steps_shown, warn
@@ -38,7 +39,6 @@ from arena.submission import BadSubmission, Program
 from arena.submission.build import Building
 from arena.submission.manifest import Protocol
 from arena.submission.outside import is_of_a_system
-from arena.suggest import short
 from ladder.store import Version
 
 

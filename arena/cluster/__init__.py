@@ -5,7 +5,7 @@ one of them. On a host that function reaches a process of the arena, `host.py`, 
 run. Hosts are trusted, bots are not.
 """
 
-from arena.suggest import to_install
+from arena.base.suggest import to_install
 
 NO_DASK = f"a cluster takes Dask: {to_install('cluster', 'distributed')}"
 """What is said where Dask is not installed."""

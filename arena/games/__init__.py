@@ -9,9 +9,9 @@ from functools import cache
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
+from arena.base.suggest import unknown
 from arena.games.dice import Dice, KeyedDice, RandomDice, ScriptedDice, commitment
 from arena.games.rules import BadOption, Game, Options, Seat
-from arena.suggest import unknown
 
 if TYPE_CHECKING:
     from importlib.metadata import EntryPoints

@@ -10,7 +10,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias, TypeVar
 
 import msgspec
 
-from arena import games, suggest
+from arena import games
+from arena.base import suggest
 from arena.games.dice import Dice, KeyedDice, commitment
 from arena.games.rules import BadOption, Game
 from arena.referee.limits import Limits

@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 
 from arena import games
+from arena.base.suggest import printable
 from arena.games.rules import remark
 from arena.replay.annotated import Annotated, Annotator
 from arena.replay.document import Document, Roll, Step, document_steps
-from arena.suggest import printable
 
 
 def frames(shown: Document) -> list[str]:

@@ -8,9 +8,9 @@ from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING, Any
 
 from arena import games
+from arena.base.suggest import printable
 from arena.games.rules import named
 from arena.reports.words import quoted
-from arena.suggest import printable
 
 if TYPE_CHECKING:
     from ladder.store import Match

@@ -9,12 +9,12 @@ import msgspec
 from google.protobuf.json_format import MessageToDict
 
 from arena import games
+from arena.base.suggest import printable
 from arena.games.rules import Game, drawn
 from arena.replay.document import Document, Step, Steps, begun
 from arena.replay.record import Forfeited
 from arena.reports.base import Report
 from arena.reports.replay_report import ReplayChoice, ReplayRoll, ReplayStep, Reporter, match_replay
-from arena.suggest import printable
 
 if TYPE_CHECKING:
     from arena.referee.match import Asked

@@ -9,13 +9,13 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from arena import games
+from arena.base.suggest import printable
 from arena.games import UnknownGame
 from arena.games.rules import remark
 from arena.replay import Unreadable, unrated_store
 from arena.replay.told import beyond_scores
 from arena.reports.base import Report
 from arena.reports.bot_card import NotableMatch, distinct, notable_match
-from arena.suggest import printable
 from ladder import store
 
 if TYPE_CHECKING:

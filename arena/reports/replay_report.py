@@ -10,13 +10,13 @@ from google.protobuf.json_format import MessageToDict
 from msgspec import UNSET, UnsetType
 
 from arena import games
+from arena.base.suggest import printable
 from arena.games.rules import Game
 from arena.referee.match import SeatForfeit, final_ranks
 from arena.replay.annotated import Annotated, Annotator
 from arena.replay.document import Allowed, Document, Roll, Step, document_steps
 from arena.replay.told import beyond_scores
 from arena.reports.base import Report
-from arena.suggest import printable
 
 
 class ReplayChoice(Report):

@@ -7,7 +7,7 @@ import math
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
-from arena.suggest import printable
+from arena.base.suggest import printable
 
 if TYPE_CHECKING:
     from arena.games.rules import Game

@@ -8,7 +8,7 @@ It needs the packages of the extra `rl`; nothing else in the arena does. docs/le
 learnt into a bot.
 """
 
-from arena.suggest import to_install
+from arena.base.suggest import to_install
 
 try:
     import gymnasium  # noqa: F401 - only to tell whether it is there

@@ -19,6 +19,7 @@ from rich.console import Console
 from rich.progress import track
 
 from arena import games
+from arena.base.suggest import printable
 from arena.games import Options
 from arena.games.rules import Game
 from arena.referee.match import Asked, MatchOutcome
@@ -27,7 +28,6 @@ from arena.replay.document import Document, unrated
 from arena.replay.questions import Setup
 from arena.rl.other_players import LIMITS, Opponent
 from arena.rl.players import Player, opponent
-from arena.suggest import printable
 from arena.worker.jobs import Played, SeatRecord, Task
 from ladder.schedule import rotations
 from ladder.statistics import Evidence

@@ -7,13 +7,13 @@ import weakref
 from contextlib import suppress
 from typing import Any, NoReturn
 
+from arena.base.suggest import printable
 from arena.games.rules import Game, Seat
 from arena.referee import frames
 from arena.referee.match import Asked, MatchOutcome
 from arena.replay.questions import Setup
 from arena.rl.other_players import LIMITS, MATCH, BadOpponent, Opponent, PlayerChoices
 from arena.roster.single_bot import BotOrder, Joined, dismiss, hire
-from arena.suggest import printable
 
 ANSWER_LIMIT = LIMITS.first + LIMITS.bank
 """Seconds after which a bot that does not answer is taken to hang: the most that a decision may last in a ladder."""

@@ -11,7 +11,8 @@ from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from arena import submission, suggest
+from arena import submission
+from arena.base import suggest
 from arena.games.rules import Game
 from arena.sandbox.grades import UNCONFINED, NoSandbox
 from arena.submission import BadSubmission, Program

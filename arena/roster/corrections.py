@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING
 
 from rich.cells import cell_len
 
-from arena import submission, suggest
+from arena import submission
+from arena.base import suggest
 from arena.replay import Unreadable, unpack
 from arena.roster.bots import bot_names, builtin_bots, enter_built_ins, known
 from arena.submission import BadSubmission

@@ -16,7 +16,9 @@ from multiprocessing.connection import Connection
 from pathlib import Path
 from typing import NamedTuple
 
-from arena import games, homes
+from arena import games
+from arena.base import homes
+from arena.base.suggest import printable
 from arena.check import Unjudged
 from arena.check.examined import Examined, Misbehaved, examined
 from arena.referee.limits import Limits
@@ -27,7 +29,6 @@ from arena.sandbox.run_folder import run_folder
 from arena.sandbox.users import NoUser
 from arena.submission import BadSubmission
 from arena.submission.build import Building
-from arena.suggest import printable
 from arena.worker.jobs import Entrant
 from ladder import store
 

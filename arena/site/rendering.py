@@ -12,9 +12,9 @@ from typing import Any
 from jinja2 import Environment, PackageLoader, StrictUndefined
 
 from arena import games
+from arena.base.suggest import printable
 from arena.reports import words
 from arena.site import plots
-from arena.suggest import printable
 
 PLAYS: ContextVar[bool] = ContextVar("plays", default=False)
 """Whether people can play on the site that answers the request: then its pages lead to the tables.

@@ -76,7 +76,7 @@ def config(site: Site) -> uvicorn.Config:
         server_header=False,
         http=connections.protocol(),  # type: ignore[arg-type]  # it is only called
         ws="none",
-        loop="arena.loops:new_loop",
+        loop="arena.base.loops:new_loop",
         backlog=connections.BACKLOG,
         timeout_graceful_shutdown=_GRACE,
     )

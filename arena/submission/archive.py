@@ -21,10 +21,10 @@ from functools import partial
 from pathlib import Path, PurePosixPath
 from typing import IO, TYPE_CHECKING, Any, NamedTuple
 
+from arena.base.suggest import short
 from arena.submission.copying import MAX_BYTES, CopyBudget, too_large, write_file
 from arena.submission.manifest import BadSubmission
 from arena.submission.outside import LEFT_OUT, is_of_a_system
-from arena.suggest import short
 
 if TYPE_CHECKING or sys.version_info < (3, 14):
     from backports import zstd

@@ -14,6 +14,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import IO, NamedTuple
 
+from arena.base.suggest import short
 from arena.sandbox import Confined, Grade, Sandbox, confine_build, places, users
 from arena.sandbox.process import adopt_orphans, end_orphans, ended_in_words
 from arena.sandbox.run_folder import let_read, open_up, remove
@@ -24,7 +25,6 @@ from arena.submission.caches import lent
 from arena.submission.manifest import BadSubmission
 from arena.submission.program import Program, command, environment, walk
 from arena.submission.program_store import tree_digest
-from arena.suggest import short
 
 _LAST_LINES = 10
 """Lines at the end of a log that are shown when a build fails."""

@@ -9,9 +9,9 @@ from typing import Annotated, Literal, TypeAlias, get_args
 import msgspec
 
 from arena import games
+from arena.base.suggest import short
 from arena.sandbox.grades import WEAKEST
 from arena.submission.names import ALLOWED, NAME, proposed
-from arena.suggest import short
 from arena_bot.text import decoded
 
 MAX_MANIFEST = 64 * 1024

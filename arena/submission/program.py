@@ -13,6 +13,7 @@ from hashlib import sha256
 from pathlib import Path, PurePath
 
 from arena import games
+from arena.base.suggest import short
 from arena.submission.copying import MAX_BYTES, CopyBudget, too_large
 from arena.submission.machine_code import built_for
 from arena.submission.manifest import (
@@ -27,7 +28,6 @@ from arena.submission.manifest import (
 )
 from arena.submission.names import spelled
 from arena.submission.outside import LEFT_OUT, is_of_a_system
-from arena.suggest import short
 from arena.worker.jobs import Entrant
 from arena_bot import packages
 from arena_bot.requirements import wanted

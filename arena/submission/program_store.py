@@ -11,10 +11,10 @@ from dataclasses import replace
 from hashlib import sha256
 from pathlib import Path
 
+from arena.base.suggest import short
 from arena.sandbox.run_folder import open_up, run_folder
 from arena.submission.manifest import BadSubmission, Manifest, load
 from arena.submission.program import Program, files_in, is_executable, program_digest, walk
-from arena.suggest import short
 
 _MAX_FILES = 50_000
 _MAX_BYTES = 1024 * 1024 * 1024

@@ -9,11 +9,11 @@ from collections.abc import Mapping, Sequence
 from functools import cache
 from pathlib import Path
 
+from arena.base.suggest import unknown
 from arena.submission.builtin import bots_folder
 from arena.submission.intake import made_by_builds
 from arena.submission.manifest import BadSubmission, Manifest, check_name, load
 from arena.submission.outside import LEFT_OUT
-from arena.suggest import unknown
 
 
 @cache

@@ -10,7 +10,7 @@ from pathlib import Path
 from types import TracebackType
 from typing import TYPE_CHECKING, Self
 
-from arena.garbage import collect_rarely
+from arena.base.garbage import collect_rarely
 from arena.sandbox import UNCONFINED, Sandbox
 from arena.sandbox.process import adopt_orphans, end_orphans, ended_in_words
 from arena.sandbox.run_folder import run_folder

@@ -13,8 +13,8 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+from arena.base.loops import check_watches, new_loop
 from arena.core.compilation import core
-from arena.loops import check_watches, new_loop
 from arena.referee.match import Fault, Void, VoidReason
 from arena.referee.stream import Heard
 from arena.sandbox import UNCONFINED, Sandbox

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from arena import homes
+from arena.base import homes
 from tests.cli.commands import everything_in, typed
 
 

@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from arena import suggest
+from arena.base import suggest
 from arena.check.bot_check import Finding
 from arena.cli import COMMANDS
 from arena.cli.check import explain

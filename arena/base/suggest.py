@@ -8,7 +8,7 @@ import unicodedata
 from collections.abc import Iterable
 from pathlib import Path
 
-_CLONE = Path(__file__).parents[1]
+_CLONE = Path(__file__).parents[2]
 """Where the arena lies; in a clone there is its `pyproject.toml`."""
 _NAMES = 30
 """Number of known names that an error lists."""
