@@ -13,9 +13,9 @@ from click.shell_completion import CompletionItem
 
 from arena.base.garbage import collect_rarely
 from arena.base.suggest import unknown
-from arena.cli import streams
-from arena.cli.failures import interruptible, one_line_errors
-from arena.cli.stderr import warnings_said
+from arena.terminal import streams
+from arena.terminal.failures import interruptible, one_line_errors
+from arena.terminal.stderr import warnings_said
 
 
 class Command(NamedTuple):

@@ -7,11 +7,11 @@ from typing import Any
 import click
 
 from arena.bench.bench_run import run_bench as measured
-from arena.cli.options import Seconds, Whole, jobs_option, json_option
-from arena.cli.output import draw, print_json, table
-from arena.cli.stderr import say
 from arena.core.compilation import prepare_core
 from arena.reports.bench_report import Bench
+from arena.terminal.options import Seconds, Whole, jobs_option, json_option
+from arena.terminal.output import draw, print_json, table
+from arena.terminal.stderr import say
 
 
 @click.command()

@@ -9,12 +9,12 @@ from typing import Any
 import click
 
 from arena import roster
-from arena.cli import home_choice
-from arena.cli.options import GameName, home_option, json_option
-from arena.cli.output import called, draw, print_json, printable, say_if_empty, table
 from arena.games.rules import Game
 from arena.reports import bots_report
 from arena.reports.bots_report import ListedBot
+from arena.terminal import home_choice
+from arena.terminal.options import GameName, home_option, json_option
+from arena.terminal.output import called, draw, print_json, printable, say_if_empty, table
 from ladder import store
 from ladder.store import Version
 

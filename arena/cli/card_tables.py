@@ -11,9 +11,9 @@ from rich.console import RenderableType
 from rich.table import Table
 
 from arena import replay
-from arena.cli.output import progress, table
 from arena.reports.bot_card import BotInLadder, SeatCard, VersionCard
 from arena.reports.words import limits, milliseconds_text, percent, why
+from arena.terminal.output import progress, table
 from ladder import store
 
 if TYPE_CHECKING:

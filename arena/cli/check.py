@@ -16,10 +16,6 @@ from arena.check import bot_check
 from arena.check.bot_check import Checked, CheckReporter, Finding
 from arena.check.extent import FULL_CHECK, QUICK_CHECK
 from arena.check.trials import LOAD, BusyMachine, Times
-from arena.cli.options import home_option, json_option, limit_options, plays_option, protocol_option, sandbox_options
-from arena.cli.output import Announcer, draw, print_json, printable, progress, table
-from arena.cli.stderr import say
-from arena.cli.typed import as_typed
 from arena.games.rules import Game
 from arena.referee.limits import Limits
 from arena.reports import check_report
@@ -30,6 +26,17 @@ from arena.sandbox.run_folder import run_folder
 from arena.submission.build import Building
 from arena.submission.intake import Taken
 from arena.submission.manifest import Protocol
+from arena.terminal.options import (
+    home_option,
+    json_option,
+    limit_options,
+    plays_option,
+    protocol_option,
+    sandbox_options,
+)
+from arena.terminal.output import Announcer, draw, print_json, printable, progress, table
+from arena.terminal.stderr import say
+from arena.terminal.typed import as_typed
 
 _FAILED = 3
 """The exit code when the bot fails a check."""

@@ -8,9 +8,14 @@ from pathlib import Path
 import click
 
 from arena import roster
-from arena.cli.failures import INTERRUPTED, stop_on_signals
-from arena.cli.host_choice import caution, hosts, summary
-from arena.cli.options import (
+from arena.reports.compare_report import comparison
+from arena.roster.bots import Workshop
+from arena.sandbox import Sandbox
+from arena.sandbox.run_folder import run_folder
+from arena.submission.build import Building
+from arena.terminal.failures import INTERRUPTED, stop_on_signals
+from arena.terminal.host_choice import caution, hosts, summary
+from arena.terminal.options import (
     Cluster,
     Number,
     Setting,
@@ -28,13 +33,8 @@ from arena.cli.options import (
     seed_option,
     setting_options,
 )
-from arena.cli.output import last_line, print_json, printable, progress
-from arena.cli.stderr import say
-from arena.reports.compare_report import comparison
-from arena.roster.bots import Workshop
-from arena.sandbox import Sandbox
-from arena.sandbox.run_folder import run_folder
-from arena.submission.build import Building
+from arena.terminal.output import last_line, print_json, printable, progress
+from arena.terminal.stderr import say
 from arena.tournament.comparison import Answer, Certainty, ComparisonQuestion
 from arena.tournament.comparison import compare_bots as play_groups
 from arena.tournament.worker_pool import Workers

@@ -7,15 +7,15 @@ from pathlib import Path
 
 import click
 
-from arena.cli import home_choice
 from arena.cli.leaderboard import settle_ladder
-from arena.cli.options import Moment, home_option, json_option
-from arena.cli.output import called, draw, print_json, printable, say_if_empty, table
 from arena.cli.show import when
-from arena.cli.typed import as_typed
 from arena.reports import corrections_report
 from arena.reports.corrections_report import corrected, entry
 from arena.roster import corrections
+from arena.terminal import home_choice
+from arena.terminal.options import Moment, home_option, json_option
+from arena.terminal.output import called, draw, print_json, printable, say_if_empty, table
+from arena.terminal.typed import as_typed
 from ladder import store
 from ladder.store.annulment import Annulled
 from ladder.store.journal import Correction

@@ -12,13 +12,13 @@ from typing import Any
 import click
 
 from arena.base import homes
-from arena.cli.options import home_option
-from arena.cli.output import SOON, printable, progress
-from arena.cli.stderr import say
-from arena.cli.typed import typed_as
 from arena.reports import ratings_report
 from arena.roster import backup as backups
 from arena.roster.backup import Copied
+from arena.terminal.options import home_option
+from arena.terminal.output import SOON, printable, progress
+from arena.terminal.stderr import say
+from arena.terminal.typed import typed_as
 from ladder import store
 from ladder.store import export as exports
 

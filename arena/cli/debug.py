@@ -14,11 +14,7 @@ from arena import games, roster
 from arena.check.decision_check import Compared
 from arena.check.decision_check import compare_decisions as compared
 from arena.check.examined import ExaminedQuestion, Misbehaved, examined
-from arena.cli.failures import OneLine
 from arena.cli.match import attach, time_caution
-from arena.cli.options import Seconds, Whole, home_option, json_option, sandbox_options
-from arena.cli.output import draw, print_json, printable, progress, table
-from arena.cli.stderr import say
 from arena.games import Game
 from arena.replay import unrated_store
 from arena.reports.debug_report import action_name
@@ -27,6 +23,10 @@ from arena.reports.words import quoted
 from arena.sandbox import Sandbox
 from arena.sandbox.run_folder import run_folder
 from arena.submission.build import Building
+from arena.terminal.failures import OneLine
+from arena.terminal.options import Seconds, Whole, home_option, json_option, sandbox_options
+from arena.terminal.output import draw, print_json, printable, progress, table
+from arena.terminal.stderr import say
 from ladder import store
 from ladder.store import Match
 

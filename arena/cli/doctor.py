@@ -6,12 +6,12 @@ from pathlib import Path
 
 import click
 
-from arena.cli.options import cluster_options, json_option
-from arena.cli.output import draw, print_json, printable, table
 from arena.cluster import ClusterError
 from arena.cluster.inspection import inspect
 from arena.reports import machine_report
 from arena.sandbox import probe
+from arena.terminal.options import cluster_options, json_option
+from arena.terminal.output import draw, print_json, printable, table
 
 _NOT_ALL = 3
 """Exit code if a host of a cluster cannot take part."""

@@ -7,8 +7,8 @@ from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from functools import partial
 from typing import TYPE_CHECKING
 
-from arena.cli.output import console, measured, table
 from arena.reports.words import percent, zero_bots
+from arena.terminal.output import console, measured, table
 
 if TYPE_CHECKING:
     from rich.console import RenderableType

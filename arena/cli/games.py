@@ -6,10 +6,10 @@ import json
 
 import click
 
-from arena.cli.options import json_option
-from arena.cli.output import draw, print_json, table
 from arena.reports import games_report
 from arena.reports.games_report import ListedGame
+from arena.terminal.options import json_option
+from arena.terminal.output import draw, print_json, table
 
 _LONG = 12
 """Largest number of characters of an option's default that is shown; a longer default is shown as "…"."""

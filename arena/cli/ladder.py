@@ -12,10 +12,14 @@ from typing import TYPE_CHECKING
 import click
 
 from arena import roster, submission
-from arena.cli import card_tables, home_choice, leaderboard
-from arena.cli.failures import INTERRUPTED, stop_on_signals
-from arena.cli.host_choice import by_host, caution, hosts, summary
-from arena.cli.options import (
+from arena.cli import card_tables, leaderboard
+from arena.reports import leaderboard_report
+from arena.reports.words import span, title
+from arena.sandbox import Sandbox
+from arena.terminal import home_choice
+from arena.terminal.failures import INTERRUPTED, stop_on_signals
+from arena.terminal.host_choice import by_host, caution, hosts, summary
+from arena.terminal.options import (
     Cluster,
     Hour,
     Seconds,
@@ -31,12 +35,9 @@ from arena.cli.options import (
     sandbox_options,
     setting_options,
 )
-from arena.cli.output import draw, last_line, print_json, printable, progress
-from arena.cli.stderr import say
-from arena.cli.typed import typed_as
-from arena.reports import leaderboard_report
-from arena.reports.words import span, title
-from arena.sandbox import Sandbox
+from arena.terminal.output import draw, last_line, print_json, printable, progress
+from arena.terminal.stderr import say
+from arena.terminal.typed import typed_as
 from arena.tournament.budget import Budget
 from arena.tournament.forecast import forecast
 from arena.tournament.ladder_run import LadderRequest, Run, run_ladder

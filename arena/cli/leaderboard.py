@@ -17,16 +17,16 @@ from rich.text import Text
 
 from arena import games
 from arena.cli.evidence_tables import cross_picture, plot_picture, seat_picture
-from arena.cli.options import check_players, game_option, home_option, json_option, players_option
-from arena.cli.output import called, console, draw, measured, print_json, printable, progress, say_if_empty, table
-from arena.cli.stderr import say
-from arena.cli.typed import as_typed, typed_as
 from arena.games.rules import Game
 from arena.reports import leaderboard_report, words
 from arena.reports.front_report import ladder_progress
 from arena.reports.leaderboard_columns import BY_NAME, COLUMNS, Column, shown_bots, zero_of
 from arena.reports.leaderboard_report import Leaderboard, NoLeaderboard
 from arena.reports.words import pace_text, state, title, unusual
+from arena.terminal.options import check_players, game_option, home_option, json_option, players_option
+from arena.terminal.output import called, console, draw, measured, print_json, printable, progress, say_if_empty, table
+from arena.terminal.stderr import say
+from arena.terminal.typed import as_typed, typed_as
 from ladder import store
 from ladder.store import Ladder
 

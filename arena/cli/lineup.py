@@ -6,8 +6,8 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from arena import roster
-from arena.cli.options import Setting, seed_bytes
 from arena.roster import Workshop
+from arena.terminal.options import Setting, seed_bytes
 from arena.worker import unrated
 from arena.worker.jobs import Task
 from ladder import store

@@ -14,9 +14,22 @@ import msgspec
 from rich.table import Table
 
 from arena import roster
-from arena.cli import home_choice, lineup
-from arena.cli.failures import INTERRUPTED, stop_on_signals
-from arena.cli.options import (
+from arena.cli import lineup
+from arena.cli.replay import write_page
+from arena.people.watching import Watching
+from arena.referee.match import MatchOutcome
+from arena.replay import document, told, unrated_store
+from arena.replay.document import Document
+from arena.replay.log_text import of_unrated
+from arena.reports import match_report
+from arena.reports.fault_card import fault_decision
+from arena.reports.words import quoted
+from arena.sandbox import Sandbox
+from arena.sandbox.run_folder import run_folder
+from arena.submission.build import Building
+from arena.terminal import home_choice
+from arena.terminal.failures import INTERRUPTED, stop_on_signals
+from arena.terminal.options import (
     Setting,
     Whole,
     check_players,
@@ -28,22 +41,10 @@ from arena.cli.options import (
     seed_option,
     setting_options,
 )
-from arena.cli.output import draw, last_line, print_json, printable, progress, table
-from arena.cli.replay import write_page
-from arena.cli.stderr import say
-from arena.cli.typed import typed_as
-from arena.cli.watching import Watching
-from arena.cli.written_files import NewFile, write_file
-from arena.referee.match import MatchOutcome
-from arena.replay import document, told, unrated_store
-from arena.replay.document import Document
-from arena.replay.log_text import of_unrated
-from arena.reports import match_report
-from arena.reports.fault_card import fault_decision
-from arena.reports.words import quoted
-from arena.sandbox import Sandbox
-from arena.sandbox.run_folder import run_folder
-from arena.submission.build import Building
+from arena.terminal.output import draw, last_line, print_json, printable, progress, table
+from arena.terminal.stderr import say
+from arena.terminal.typed import typed_as
+from arena.terminal.written_files import NewFile, write_file
 from arena.worker import unrated
 from arena.worker.bot_output import Sink
 from arena.worker.jobs import Played, Task

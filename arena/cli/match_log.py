@@ -6,9 +6,9 @@ from pathlib import Path
 
 import click
 
-from arena.cli.output import printable
 from arena.replay import unrated_store
 from arena.reports.match_log_report import MatchLog, match_log, unrated_log
+from arena.terminal.output import printable
 from ladder import store
 
 

@@ -10,14 +10,14 @@ from typing import Any
 
 import click
 
-from arena.cli.options import begin_with, json_option, plays_option
-from arena.cli.output import print_json
-from arena.cli.stderr import say
-from arena.cli.typed import typed_as
 from arena.games import Game
 from arena.reports.bots_report import NewBot
 from arena.submission.templates import make, templates
 from arena.submission.tools import install_hint, missing_tools
+from arena.terminal.options import begin_with, json_option, plays_option
+from arena.terminal.output import print_json
+from arena.terminal.stderr import say
+from arena.terminal.typed import typed_as
 
 
 @click.command()

@@ -11,10 +11,17 @@ from click.core import ParameterSource
 
 from arena import roster
 from arena.cli import lineup
-from arena.cli.failures import INTERRUPTED, stop_on_signals
-from arena.cli.lines import Lines
 from arena.cli.match import documents, explain_forfeit, how_to_watch, keep_unrated
-from arena.cli.options import (
+from arena.cli.serve import serve_table
+from arena.people.lines import Lines
+from arena.people.person_process import PersonProcess, terminal_given_back
+from arena.replay import told
+from arena.replay.document import Document
+from arena.sandbox import Sandbox
+from arena.sandbox.run_folder import run_folder
+from arena.submission.build import Building
+from arena.terminal.failures import INTERRUPTED, stop_on_signals
+from arena.terminal.options import (
     Setting,
     Whole,
     check_players,
@@ -24,15 +31,8 @@ from arena.cli.options import (
     seed_option,
     setting_options,
 )
-from arena.cli.output import last_line, printable, progress
-from arena.cli.person_process import PersonProcess, terminal_given_back
-from arena.cli.serve import serve_table
-from arena.cli.stderr import say
-from arena.replay import told
-from arena.replay.document import Document
-from arena.sandbox import Sandbox
-from arena.sandbox.run_folder import run_folder
-from arena.submission.build import Building
+from arena.terminal.output import last_line, printable, progress
+from arena.terminal.stderr import say
 from arena.worker import unrated
 from arena.worker.bot_output import Sink
 from arena.worker.jobs import Played, Task
@@ -150,8 +150,8 @@ def _play(sitting: Sitting, seed: str, *, in_lines: bool) -> None:
 
 def _played(sitting: Sitting, seed: str, logs: Sink, *, in_lines: bool) -> tuple[Task, Played | None, Lines | None]:
     """Play the match and return it with its result; None if the person left it. What bots print goes into `logs`."""
-    person_process = PersonProcess("arena.cli.relay") if in_lines else PersonProcess("arena.cli.person", *sitting.names)
-    with terminal_given_back(), person_process as person:
+    words = ["arena.people.relay"] if in_lines else ["arena.people.person", *sitting.names]
+    with terminal_given_back(), PersonProcess(*words) as person:
         own_worker = unrated.own_worker(waiting=person.begin, sandbox=sitting.sandbox, logs=logs)
         with run_folder() as scratch, own_worker as worker:
             task = _task(sitting, seed, scratch)

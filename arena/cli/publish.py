@@ -7,10 +7,10 @@ from pathlib import Path
 
 import click
 
-from arena.cli.options import Whole, home_option, json_option
-from arena.cli.output import print_json, printable, progress
 from arena.site import publishing as site
 from arena.site.published_folder import CannotPublish
+from arena.terminal.options import Whole, home_option, json_option
+from arena.terminal.output import print_json, printable, progress
 
 _QUIET = 2.0
 """Seconds after which there is a progress bar: who publishes again is done sooner."""

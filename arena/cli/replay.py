@@ -12,15 +12,15 @@ import click
 import msgspec
 from msgspec import UNSET
 
-from arena.cli import home_choice
-from arena.cli.options import home_option, html_option, json_option
-from arena.cli.output import printable
-from arena.cli.stderr import say
-from arena.cli.typed import typed_as
-from arena.cli.written_files import write_file
 from arena.replay import Unreadable, document, log_text, told, unrated_store
 from arena.replay.document import Document
 from arena.reports.replay_report import match_replay
+from arena.terminal import home_choice
+from arena.terminal.options import home_option, html_option, json_option
+from arena.terminal.output import printable
+from arena.terminal.stderr import say
+from arena.terminal.typed import typed_as
+from arena.terminal.written_files import write_file
 from ladder import store
 
 _FORWARD = {"n", " ", "\r", "\n", "\x1b[C", "\x1b[B"}

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import click
 
-from arena.cli.options import json_option
-from arena.cli.output import draw, print_json, printable, progress, table
 from arena.reports import machine_report
 from arena.sandbox import probe
 from arena.sandbox.attack_run import run_attacks
 from arena.sandbox.grades import Grade
+from arena.terminal.options import json_option
+from arena.terminal.output import draw, print_json, printable, progress, table
 
 _CHECK_FAILED = 3
 

@@ -9,11 +9,11 @@ from pathlib import Path
 
 import click
 
-from arena.cli.options import Whole, home_option
-from arena.cli.output import printable
-from arena.cli.stderr import say
 from arena.site import server
 from arena.site.tables import Seating, Tables
+from arena.terminal.options import Whole, home_option
+from arena.terminal.output import printable
+from arena.terminal.stderr import say
 
 
 @click.command()

@@ -13,10 +13,6 @@ from arena import games, submission
 from arena.base import suggest
 from arena.cli import card_tables, match_log
 from arena.cli.card_tables import in_ladder
-from arena.cli.options import GameName, Whole, home_option, json_option, page_file
-from arena.cli.output import called, draw, last_line, print_json, printable, table
-from arena.cli.typed import as_typed, typed_as
-from arena.cli.written_files import Folder, write_file
 from arena.games.rules import Game, remark
 from arena.replay import unrated_store
 from arena.reports import bot_card
@@ -24,6 +20,10 @@ from arena.reports.bot_card import BotCard
 from arena.reports.bots_report import BotFaults, BotMatch, BuiltInLine, SecondChance, built_in_card
 from arena.reports.fault_card import fault_card
 from arena.reports.match_card import MatchCard, match_card
+from arena.terminal.options import GameName, Whole, home_option, json_option, page_file
+from arena.terminal.output import called, draw, last_line, print_json, printable, table
+from arena.terminal.typed import as_typed, typed_as
+from arena.terminal.written_files import Folder, write_file
 from ladder import store
 from ladder.store import Match
 from ladder.store.journal import Correction

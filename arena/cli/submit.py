@@ -13,20 +13,7 @@ import click
 
 from arena.base.suggest import short
 from arena.check.bot_check import Finding
-from arena.cli import home_choice
 from arena.cli.check import explain, steps_shown, warn
-from arena.cli.options import (
-    begin_with,
-    home_option,
-    json_option,
-    limit_options,
-    plays_option,
-    protocol_option,
-    sandbox_options,
-)
-from arena.cli.output import Announcer, draw, last_line, print_json, printable, progress, table
-from arena.cli.stderr import say
-from arena.cli.typed import as_typed, typed_as
 from arena.games.rules import Game
 from arena.referee.limits import Limits
 from arena.reports.check_report import HandedIn, Submission, Submissions, submission
@@ -39,6 +26,19 @@ from arena.submission import BadSubmission, Program
 from arena.submission.build import Building
 from arena.submission.manifest import Protocol
 from arena.submission.outside import is_of_a_system
+from arena.terminal import home_choice
+from arena.terminal.options import (
+    begin_with,
+    home_option,
+    json_option,
+    limit_options,
+    plays_option,
+    protocol_option,
+    sandbox_options,
+)
+from arena.terminal.output import Announcer, draw, last_line, print_json, printable, progress, table
+from arena.terminal.stderr import say
+from arena.terminal.typed import as_typed, typed_as
 from ladder.store import Version
 
 

@@ -6,12 +6,12 @@ from pathlib import Path
 
 import click
 
-from arena.cli.host_choice import hosts
-from arena.cli.options import Cluster, certificates_option, home_option, jobs_option, json_option
-from arena.cli.output import SOON, print_json, printable, progress
-from arena.cli.stderr import say
 from arena.reports import verify_report
 from arena.sandbox import UNCONFINED
+from arena.terminal.host_choice import hosts
+from arena.terminal.options import Cluster, certificates_option, home_option, jobs_option, json_option
+from arena.terminal.output import SOON, print_json, printable, progress
+from arena.terminal.stderr import say
 from arena.tournament.verification import Difference
 from arena.tournament.verification import verify_home as verified
 

@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from arena.cli.failures import interruptible
+from arena.terminal.failures import interruptible
 from tests.cli.commands import environment
 
 PATIENCE = 30

@@ -15,12 +15,12 @@ import pytest
 
 from arena import games
 from arena.cli.evidence_tables import cross_picture, seat_picture
-from arena.cli.output import draw
 from arena.referee.limits import Limits
 from arena.reports import front_report, words
 from arena.reports.leaderboard_columns import COLUMNS
 from arena.reports.leaderboard_report import EstimateColumns, head_to_head, leaderboard_of
 from arena.reports.words import pace_text, percent, unusual
+from arena.terminal.output import draw
 from ladder import store
 from ladder.statistics import Evidence, GroupResult
 from tests.cli.commands import ARENA, PATIENCE, environment, typed

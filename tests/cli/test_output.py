@@ -9,12 +9,12 @@ from pathlib import Path
 
 import pytest
 
-from arena.cli import output
 from arena.cli.compare import percentages
 from arena.reports import words
 from arena.reports.leaderboard_report import EstimateColumns
 from arena.reports.words import percent
 from arena.site import rendering
+from arena.terminal import output
 from tests.cli.commands import typed
 
 
@@ -77,7 +77,7 @@ def test_a_command_that_starts_no_bot_says_soon_that_it_works(
 ) -> None:
     """`arena publish` into a file was silent for a quarter of a minute; after the first line it may be for longer."""
     now = 0.0
-    monkeypatch.setattr("arena.cli.output.time.monotonic", lambda: now)
+    monkeypatch.setattr("arena.terminal.output.time.monotonic", lambda: now)
     with output.progress("publishing", "files", first=output.SOON) as report:
         for now in (output.SOON - 0.1, output.SOON, output.LOG_SECONDS, output.SOON + output.LOG_SECONDS):
             report(int(now), 99)
@@ -105,7 +105,7 @@ def test_a_budget_is_no_promise(capsys: pytest.CaptureFixture[str], monkeypatch:
 
 def test_slow_and_long_is_said_in_units_for_people(monkeypatch: pytest.MonkeyPatch) -> None:
     """ "0.0/s" tells nothing, and nobody can read 100,000 s."""
-    monkeypatch.setattr("arena.cli.output.time.monotonic", lambda: 400.0)
+    monkeypatch.setattr("arena.terminal.output.time.monotonic", lambda: 400.0)
     assert output._pace(10, 40, 0.0, at_most=False) == "one in 40 s, 20 min left"
     assert output._pace(400, 20_400, 0.0, at_most=True) == "1.0/s, at most 5.6 h left"
 

@@ -22,10 +22,10 @@ import psutil
 import pytest
 
 from arena import games
-from arena.cli import rulebook
-from arena.cli.person import HELP, chosen_action, paint
 from arena.games import names as game_names
 from arena.games.rules import Mark
+from arena.people import rulebook
+from arena.people.person import HELP, chosen_action, paint
 from arena.site.tables import FAILED
 from tests.cli.commands import ARENA, PATIENCE, environment, typed
 from tests.cli.test_leaderboard import use_terminal

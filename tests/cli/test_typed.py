@@ -15,8 +15,8 @@ from arena.base import suggest
 from arena.check.bot_check import Finding
 from arena.cli import COMMANDS
 from arena.cli.check import explain
-from arena.cli.stderr import say
-from arena.cli.typed import as_typed
+from arena.terminal.stderr import say
+from arena.terminal.typed import as_typed
 from ladder import store
 from tests.cli.commands import typed
 from tests.clone import ROOT

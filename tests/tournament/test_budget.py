@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from arena.cli.options import Hour
+from arena.terminal.options import Hour
 from arena.tournament.budget import GROWTH, Budget
 from arena.tournament.forecast import OURS, Forecast, forecast
 from arena.tournament.ladder_run import LadderRequest, run_ladder

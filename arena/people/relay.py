@@ -1,6 +1,6 @@
 """A person who plays elsewhere, as a bot: the choices come as lines of JSON. `arena play --lines` starts this.
 
-python -P -m arena.cli.relay
+python -P -m arena.people.relay
 """
 
 from __future__ import annotations

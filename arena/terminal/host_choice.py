@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 
-from arena.cli.options import Cluster
-from arena.cli.output import Announcer, printable
-from arena.cli.stderr import say
 from arena.cluster import tally
 from arena.cluster.coordinator import ClusterHosts
 from arena.cluster.tally import Tally
 from arena.sandbox import Sandbox
+from arena.terminal.options import Cluster
+from arena.terminal.output import Announcer, printable
+from arena.terminal.stderr import say
 from arena.worker.hosts import Hosts
 from arena.worker.local_host import LocalHost
 from arena.worker.progress import ProgressReport

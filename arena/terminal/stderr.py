@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 
 from arena.base.suggest import printable
-from arena.cli.typed import as_typed
+from arena.terminal.typed import as_typed
 
 _QUOTED = "  | "
 """How a line begins that a bot, or what builds it, has printed."""

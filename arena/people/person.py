@@ -2,7 +2,7 @@
 
 To the referee a person is one more bot: the same stream, the same legal actions.
 
-    python -P -m arena.cli.person NAME NAME…
+    python -P -m arena.people.person NAME NAME…
 """
 
 from __future__ import annotations
@@ -18,10 +18,11 @@ import click
 from rich.columns import Columns
 from rich.text import Text
 
-from arena.cli import rulebook, streams
-from arena.cli.failures import OneLine, one_line_errors
-from arena.cli.output import console, draw, printable
 from arena.games.rules import Mark, drawn, marked
+from arena.people import rulebook
+from arena.terminal import streams
+from arena.terminal.failures import OneLine, one_line_errors
+from arena.terminal.output import console, draw, printable
 from arena.v1.referee_pb2 import MatchEnd, Update
 from arena_bot import Bot, Turn, run
 

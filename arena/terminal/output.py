@@ -19,8 +19,8 @@ from rich.table import Column, Table
 
 from arena.base.homes import HOME_NAME
 from arena.base.suggest import printable as printable
-from arena.cli.stderr import say
 from arena.reports.words import span
+from arena.terminal.stderr import say
 from ladder import store
 
 if TYPE_CHECKING:

@@ -20,13 +20,13 @@ from click.shell_completion import CompletionItem
 
 from arena import games
 from arena.base import homes, suggest
-from arena.cli.stderr import say
-from arena.cli.written_files import NewFile
 from arena.core.compilation import prepare_core
 from arena.games.rules import BadOption, Game, Options
 from arena.referee.limits import Limits
 from arena.sandbox.grades import STRONGEST, WEAKEST, Grade, NoSandbox, Sandbox
 from arena.sandbox.probe import probe
+from arena.terminal.stderr import say
+from arena.terminal.written_files import NewFile
 
 Command = TypeVar("Command", bound=Callable[..., Any])
 

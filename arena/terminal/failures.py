@@ -18,8 +18,8 @@ from types import FrameType
 import click
 
 from arena.base.suggest import printable
-from arena.cli.stderr import say
-from arena.cli.typed import as_typed
+from arena.terminal.stderr import say
+from arena.terminal.typed import as_typed
 
 INTERRUPTED = 130
 

@@ -8,8 +8,8 @@ import click
 from click.core import ParameterSource
 
 from arena.base.homes import HOME_NAME
-from arena.cli.output import printable
-from arena.cli.stderr import say
+from arena.terminal.output import printable
+from arena.terminal.stderr import say
 
 
 def say_if_above(home: Path) -> None:
