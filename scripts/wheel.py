@@ -1,4 +1,7 @@
-"""What an installed arena has beside its modules: the folders of `bots`, and the core where it can be compiled."""
+"""What an installed arena has beside its modules: the folders of `bots`, and the core where it can be compiled.
+
+What it lacks, `arena/bench`, is left out in `pyproject.toml`.
+"""
 
 import sys
 from pathlib import Path

@@ -128,8 +128,10 @@ MAY_IMPORT = {
     },
     "arena.site": {"arena.base", "arena.reports", "arena.replay", "arena.games", "ladder"},
     "arena.bench": {
-        "arena.cluster",
+        "arena.terminal",
+        "arena.reports",
         "arena.tournament",
+        "arena.cluster",
         "arena.roster",
         "arena.submission",
         "arena.worker",
@@ -142,7 +144,6 @@ MAY_IMPORT = {
         "ladder",
     },
     "arena.cli": {
-        "arena.bench",
         "arena.site",
         "arena.people",
         "arena.terminal",
@@ -156,7 +157,6 @@ MAY_IMPORT = {
         "arena.worker",
         "arena.referee",
         "arena.sandbox",
-        "arena.core",
         "arena.games",
         "arena.base",
         "ladder",

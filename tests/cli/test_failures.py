@@ -71,7 +71,8 @@ run()
 """
 BEFORE_IT_BEGINS = """
 import os, signal, sys
-from arena.cli import Commands, run
+from arena.cli import run
+from arena.terminal.commands import Commands
 Commands.make_context = lambda *_arguments, **_extra: os.kill(os.getpid(), signal.SIGINT)
 run()
 """

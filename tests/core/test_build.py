@@ -198,7 +198,7 @@ def test_a_wheel_brings_it_along(tmp_path: Path) -> None:
     (wheel,) = tmp_path.glob("*.whl")
     assert not wheel.name.endswith("-any.whl")
     subprocess.run([sys.executable, "-m", "zipfile", "-e", wheel, tmp_path / "there"], check=True)
-    code = "from arena.core import build; print(build.core().__file__); print(build.found().on)"
+    code = "from arena.core import compilation; print(compilation.core().__file__); print(compilation.find_core().on)"
     given = {**os.environ, "PYTHONPATH": str(tmp_path / "there"), "PATH": ""}
     ran = subprocess.run([sys.executable, "-P", "-c", code], env=given, capture_output=True, text=True, check=True)
     place, on = ran.stdout.splitlines()

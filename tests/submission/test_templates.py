@@ -133,3 +133,4 @@ def test_an_installed_arena_makes_the_same_bots(cwd: Path) -> None:
         words = [sys.executable, "-P", "-c", run, "new", f"installed/{name}", "--language", language]
         subprocess.run(words, env=environment, check=True, timeout=60, stdout=subprocess.DEVNULL)
         assert everything_in(cwd / "installed" / name) == everything_in(cwd / name)
+    assert not (cwd / "installed/arena/bench").exists()

@@ -1,4 +1,4 @@
-"""The `arena bench` command."""
+"""The `arena bench` command, of a clone: an installed arena comes without this package."""
 
 from __future__ import annotations
 
