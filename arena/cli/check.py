@@ -17,26 +17,23 @@ from arena.check.bot_check import Checked, CheckReporter, Finding
 from arena.check.extent import FULL_CHECK, QUICK_CHECK
 from arena.check.trials import LOAD, BusyMachine, Times
 from arena.games.rules import Game
-from arena.referee.limits import Limits
 from arena.reports import check_report
 from arena.reports.words import quoted, span
 from arena.roster import admission
-from arena.sandbox import Sandbox
-from arena.sandbox.run_folder import run_folder
-from arena.submission.build import Building
 from arena.submission.intake import Taken
 from arena.submission.manifest import Protocol
+from arena.terminal.machine import Conditions
 from arena.terminal.options import (
+    conditions_options,
     home_option,
     json_option,
-    limit_options,
     plays_option,
     protocol_option,
-    sandbox_options,
 )
 from arena.terminal.output import Announcer, draw, print_json, printable, progress, table
 from arena.terminal.stderr import say
 from arena.terminal.typed import as_typed
+from arena.terminal.workshop import workshop_for
 
 _FAILED = 3
 """The exit code when the bot fails a check."""
@@ -55,8 +52,7 @@ _FRAME_CHARACTERS = 300
 @plays_option
 @protocol_option
 @click.option("--quick", is_flag=True, help="Only one match of each game, and no question that comes late.")
-@limit_options
-@sandbox_options
+@conditions_options
 @home_option
 @json_option
 def check(
@@ -64,8 +60,7 @@ def check(
     plays: tuple[Game[Any], ...],
     protocol: Protocol | None,
     quick: bool,
-    limits: Limits,
-    sandbox: Sandbox,
+    conditions: Conditions,
     home: Path,
     as_json: bool,
 ) -> None:
@@ -81,15 +76,13 @@ def check(
       arena check ./mine.py --quick
     """
     games = [game.name for game in plays]
-    shown = progress("checking", "matches and tests", begins=True, paced=False, caution=sandbox.warning)
-    with run_folder() as scratch, shown as report:
-        building = Building(report.announce, report.passing)
-        taken = admission.prepare(
-            home, path, scratch, plays=games, protocol=protocol, building=building, sandbox=sandbox
-        )
-        checked = bot_check.check_bot(
-            taken.program, limits, sandbox, steps_shown(report, limits), QUICK_CHECK if quick else FULL_CHECK
-        )
+    limits, machine = conditions
+    shown = progress("checking", "matches and tests", begins=True, paced=False, caution=machine.caution)
+    with workshop_for(machine) as workshop, shown as report:
+        taken = admission.prepare(home, path, workshop(report), plays=games, protocol=protocol)
+        steps = steps_shown(report, limits.start)
+        extent = QUICK_CHECK if quick else FULL_CHECK
+        checked = bot_check.check_bot(taken.program, limits, machine.sandbox, steps, extent)
     if as_json:
         print_json(check_report.check_summary(taken.program.name, checked))
     else:
@@ -99,15 +92,15 @@ def check(
         raise SystemExit(_FAILED)
 
 
-def steps_shown(report: Announcer, limits: Limits) -> CheckReporter:
-    """Return what shows the steps of a check, with how long the rest lasts."""
+def steps_shown(report: Announcer, start_limit: float) -> CheckReporter:
+    """Return what shows the steps of a check, with how long the rest lasts, of a bot that has so long to join."""
     begun = time.monotonic()
 
     def show(done: int, total: int, seconds: float, known: bool) -> None:
         if known:
             note = f"about {span(seconds)} left"
-        elif (waited := time.monotonic() - begun) < limits.start:
-            note = f"about {span(seconds)} for a fast bot; it has {span(limits.start)} to join"
+        elif (waited := time.monotonic() - begun) < start_limit:
+            note = f"about {span(seconds)} for a fast bot; it has {span(start_limit)} to join"
         else:
             note = f"it has made no decision in {span(waited)}"
         report(done, total, note)

@@ -2,28 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from pathlib import Path
 
 import click
 
-from arena import roster
 from arena.reports.compare_report import comparison
-from arena.roster.bots import Workshop
-from arena.sandbox import Sandbox
-from arena.sandbox.run_folder import run_folder
-from arena.submission.build import Building
 from arena.terminal.failures import INTERRUPTED, stop_on_signals
-from arena.terminal.host_choice import caution, hosts, summary
+from arena.terminal.host_choice import hosts, summary
+from arena.terminal.machine import Machine
 from arena.terminal.options import (
-    Cluster,
     Number,
     Setting,
     Whole,
     check_players,
     cluster_options,
     game_option,
-    here,
     home_option,
     jobs_option,
     json_option,
@@ -35,12 +28,10 @@ from arena.terminal.options import (
 )
 from arena.terminal.output import last_line, print_json, printable, progress
 from arena.terminal.stderr import say
-from arena.tournament.comparison import Answer, Certainty, ComparisonQuestion
+from arena.terminal.workshop import workshop_for
+from arena.tournament.comparison import CERTAIN, Answer, Certainty, ComparisonQuestion, find_entrants
 from arena.tournament.comparison import compare_bots as play_groups
 from arena.tournament.worker_pool import Workers
-from arena.worker.jobs import Entrant
-from ladder import store
-from ladder.sequential import ALPHA
 
 _UNDECIDED = 3
 _MATCHES = Whole(2, 10_000_000)
@@ -62,9 +53,11 @@ _DIFFERENCES = (0.01, 0.005, 0.002, 0.001)
     metavar="PERCENT",
     help="They are alike if neither has so much more than half: end then, too.",
 )
-@click.option("--alpha", type=_CHANCE, metavar="P", default=ALPHA, help="How often equal bots may be called different.")
 @click.option(
-    "--beta", type=_CHANCE, metavar="P", default=ALPHA, help="How often bots that differ may be called alike."
+    "--alpha", type=_CHANCE, metavar="P", default=CERTAIN.alpha, help="How often equal bots may be called different."
+)
+@click.option(
+    "--beta", type=_CHANCE, metavar="P", default=CERTAIN.beta, help="How often bots that differ may be called alike."
 )
 @seed_option
 @jobs_option
@@ -85,8 +78,7 @@ def compare(
     beta: float,
     seed: str,
     jobs: int,
-    sandbox: Sandbox,
-    cluster: Cluster | None,
+    machine: Machine,
     home: Path,
     as_json: bool,
 ) -> None:
@@ -102,18 +94,19 @@ def compare(
       arena compare new.py old.py --game birth --difference 1 --beta 0.1
     """
     seats = check_players(setting.game, players)
-    if difference is None and beta != ALPHA:
+    if difference is None and beta != CERTAIN.beta:
         raise click.UsageError("--beta is of bots that differ by --difference: say by how much")
     most = budget or matches
     names = [*bots, *(field.split(",") if field is not None else ())]
-    machines = hosts(cluster, jobs, sandbox)
+    if "attach:" in names:
+        raise click.UsageError("attach: is one process, and comparing takes several: name a program")
+    machines = hosts(machine, jobs)
     with (
-        run_folder() as scratch,
+        workshop_for(machine) as workshop,
         Workers(machines) as workers,
-        progress(f"{bots[0]} or {bots[1]}", at_most=True, caution=caution(sandbox, cluster)) as report,
+        progress(f"{bots[0]} or {bots[1]}", at_most=True, caution=machine.caution) as report,
     ):
-        workshop = roster.Workshop(scratch, here(sandbox, cluster, home), Building(report.announce, report.passing))
-        one, other, *among = _entrants(names, setting, home, workshop)
+        one, other, *among = find_entrants(names, setting.game, home, workshop(report))
         if one.digest == other.digest:
             raise click.UsageError(f"{bots[0]!r} and {bots[1]!r} are the same program: name two that differ")
         dice = seed_bytes(seed)
@@ -138,18 +131,6 @@ def compare(
         raise SystemExit(INTERRUPTED)
     if not answer.is_known:
         raise SystemExit(_UNDECIDED)
-
-
-def _entrants(names: Sequence[str], setting: Setting, home: Path, workshop: Workshop) -> list[Entrant]:
-    if "attach:" in names:
-        raise click.UsageError("attach: is one process, and comparing takes several: name a program")
-    with store.open_read(home) as db:
-        found = [roster.find_bot(db, home, name, setting.game, workshop) for name in names]
-    # a label without @ is shown as it was typed: `mine` alone could also mean mine@1
-    return [
-        entrant if "@" in entrant.label else entrant._replace(label=printable(name))
-        for entrant, name in zip(found, names, strict=True)
-    ]
 
 
 def _explain(question: ComparisonQuestion, answer: Answer, seed: str) -> None:

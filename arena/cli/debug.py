@@ -14,19 +14,18 @@ from arena import games, roster
 from arena.check.decision_check import Compared
 from arena.check.decision_check import compare_decisions as compared
 from arena.check.examined import ExaminedQuestion, Misbehaved, examined
-from arena.cli.match import attach, time_caution
+from arena.cli.match import attach
 from arena.games import Game
 from arena.replay import unrated_store
 from arena.reports.debug_report import action_name
 from arena.reports.debug_report import decisions_compared as debug_report
 from arena.reports.words import quoted
-from arena.sandbox import Sandbox
-from arena.sandbox.run_folder import run_folder
-from arena.submission.build import Building
 from arena.terminal.failures import OneLine
+from arena.terminal.machine import Machine
 from arena.terminal.options import Seconds, Whole, home_option, json_option, sandbox_options
 from arena.terminal.output import draw, print_json, printable, progress, table
 from arena.terminal.stderr import say
+from arena.terminal.workshop import workshop_for
 from ladder import store
 from ladder.store import Match
 
@@ -51,7 +50,7 @@ def debug(
     seat: int | None,
     at: int | None,
     start_limit: float,
-    sandbox: Sandbox,
+    machine: Machine,
     home: Path,
     as_json: bool,
 ) -> None:
@@ -71,7 +70,7 @@ def debug(
         found = store.matches.find(db, match)
     seat = _check_seat(found, seat)
     game = games.game(found.ladder.key.game)
-    compared = _compare(found, seat, at, bot, start_limit, sandbox, home)
+    compared = _compare(found, seat, at, bot, start_limit, machine, home)
     differing = [each for each in compared if each.now != each.then]
     illegal = [each for each in compared if each.now not in each.question.legal]
     if as_json:
@@ -101,14 +100,15 @@ def _check_seat(match: Match, seat: int | None) -> int:
 
 
 def _compare(
-    match: Match, seat: int, at: int | None, bot: str, start_limit: float, sandbox: Sandbox, home: Path
+    match: Match, seat: int, at: int | None, bot: str, start_limit: float, machine: Machine, home: Path
 ) -> list[Compared]:
-    with run_folder() as scratch, progress("asking", "decisions", caution=time_caution([bot], sandbox)) as report:
+    shown = progress("asking", "decisions", caution=machine.caution_for([bot]))
+    with workshop_for(machine) as workshop, shown as report:
         with store.open_read(home) as db:
-            workshop = roster.Workshop(scratch, sandbox, Building(report.announce, report.passing))
-            entrant = roster.find_bot(db, home, bot, games.game(match.ladder.key.game), workshop)
+            entrant = roster.find_bot(db, home, bot, games.game(match.ladder.key.game), workshop(report))
         try:
-            return asyncio.run(compared(match, seat, examined(entrant, start_limit, sandbox, attach), report, at))
+            own = examined(entrant, start_limit, machine.sandbox, attach)
+            return asyncio.run(compared(match, seat, own, report, at))
         except Misbehaved as fault:
             where = "before its first decision"
             if fault.question is not None:

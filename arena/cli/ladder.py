@@ -15,12 +15,11 @@ from arena import roster, submission
 from arena.cli import card_tables, leaderboard
 from arena.reports import leaderboard_report
 from arena.reports.words import span, title
-from arena.sandbox import Sandbox
 from arena.terminal import home_choice
 from arena.terminal.failures import INTERRUPTED, stop_on_signals
-from arena.terminal.host_choice import by_host, caution, hosts, summary
+from arena.terminal.host_choice import by_host, hosts, summary
+from arena.terminal.machine import Machine
 from arena.terminal.options import (
-    Cluster,
     Hour,
     Seconds,
     Setting,
@@ -104,8 +103,7 @@ def ladder(
     in_flight: int | None,
     retry: bool,
     forgive: tuple[str, ...],
-    sandbox: Sandbox,
-    cluster: Cluster | None,
+    machine: Machine,
     home: Path,
     as_json: bool,
 ) -> None:
@@ -145,11 +143,11 @@ def ladder(
         store.watching.announce(home, _announced(db, mine, budget))
         for line in _beforehand(db, mine, field, matches):
             say(line)
-        machines = hosts(cluster, jobs, sandbox, in_flight=in_flight, logs=True)
+        machines = hosts(machine, jobs, in_flight=in_flight, logs=True)
         with (
             Workers(machines) as workers,
             stop_on_signals(workers.stop) as stopped,
-            progress(title(game, seats), begins=budget.seconds is None, caution=caution(sandbox, cluster)) as report,
+            progress(title(game, seats), begins=budget.seconds is None, caution=machine.caution) as report,
         ):
             run = run_ladder(
                 db,

@@ -4,31 +4,23 @@ from __future__ import annotations
 
 import shlex
 import sys
-from collections import Counter
 from collections.abc import Callable, Sequence
 from pathlib import Path
-from typing import NamedTuple
 
 import click
 import msgspec
 from rich.table import Table
 
-from arena import roster
-from arena.cli import lineup
 from arena.cli.replay import write_page
 from arena.people.watching import Watching
-from arena.referee.match import MatchOutcome
-from arena.replay import document, told, unrated_store
+from arena.replay import told
 from arena.replay.document import Document
-from arena.replay.log_text import of_unrated
 from arena.reports import match_report
 from arena.reports.fault_card import fault_decision
 from arena.reports.words import quoted
-from arena.sandbox import Sandbox
-from arena.sandbox.run_folder import run_folder
-from arena.submission.build import Building
 from arena.terminal import home_choice
 from arena.terminal.failures import INTERRUPTED, stop_on_signals
+from arena.terminal.machine import Machine
 from arena.terminal.options import (
     Setting,
     Whole,
@@ -38,17 +30,16 @@ from arena.terminal.options import (
     html_option,
     json_option,
     sandbox_options,
+    seed_bytes,
     seed_option,
     setting_options,
 )
 from arena.terminal.output import draw, last_line, print_json, printable, progress, table
 from arena.terminal.stderr import say
 from arena.terminal.typed import typed_as
+from arena.terminal.workshop import building
 from arena.terminal.written_files import NewFile, write_file
-from arena.worker import unrated
-from arena.worker.bot_output import Sink
-from arena.worker.jobs import Played, Task
-from arena.worker.worker import Worker
+from arena.tournament.unrated_matches import UnratedRequest, UnratedRun, keep_unrated, unrated_run
 
 _EXPLAINED = 3
 """Number of forfeits that are explained at length; the others are only counted."""
@@ -82,7 +73,7 @@ def match(
     watch: bool,
     file: Path | None,
     page: Path | None,
-    sandbox: Sandbox,
+    machine: Machine,
     home: Path,
     as_json: bool,
 ) -> None:
@@ -99,14 +90,13 @@ def match(
     check_players(setting.game, len(bots))
     if watch and (matches > 1 or as_json):
         raise click.UsageError("--watch shows one match to people: use it without -n and without --json")
-    logs: Sink = []
     if file is not None and page is not None and file.resolve() == page.resolve():
         raise click.UsageError("--replay and --html write two files: give them two names")
-    wanted = _Matches(bots, setting, matches, seed, home, sandbox)
-    tasks, played, interrupted = _play(wanted, logs, watch=watch)
-    there = documents(bots, tasks, played, logs)
+    request = UnratedRequest(bots, bots, *setting, seed_bytes(seed), home, machine.sandbox, matches)
+    run, interrupted = _play(request, machine, watch=watch)
+    played, there = run.played, run.documents()
     is_new = not home.exists()
-    kept = keep_unrated(home, there)
+    kept = keep_unrated(home, there, say)
     counted = kept or there
     last = counted[-1] if counted else None
     if kept:
@@ -114,11 +104,10 @@ def match(
     if as_json:
         print_json(match_report.unrated_matches(setting.game, bots, seed, played, [each.match for each in kept], last))
     else:
-        explain_forfeit(bots, setting.game.name, played)
+        explain_forfeit(run)
         count = f"{len(played):,} of {matches:,} matches"
         click.echo(f"{setting.game.title}: {count}; --seed {printable(seed)} gives the same dice again")
-        outcomes = [result.outcome for result in played if result.outcome is not None]
-        draw(_tally(bots, outcomes))
+        draw(_tally(run))
         if len(there) == 1 and not watch and (why := told.beyond_scores(there[0])):
             click.echo(why)  # whoever watched has read it
         if kept:
@@ -133,75 +122,31 @@ def match(
         say("stopped watching" if watch and played else f"stopped after {len(played):,} of {matches:,} matches")
         raise SystemExit(INTERRUPTED)
     if all(result.outcome is None for result in played):
-        raise click.ClickException(f"no match counts: {_why_void(played[0])}")
+        raise click.ClickException(f"no match counts: {last_line(str(played[0].void))}")
 
 
-class _Matches(NamedTuple):
-    """The matches that are wanted: who plays how many of them, where bots are looked for, and what holds them."""
-
-    bots: Sequence[str]
-    setting: Setting
-    number: int
-    seed: str
-    home: Path
-    sandbox: Sandbox
-
-
-def _play(wanted: _Matches, logs: Sink, *, watch: bool) -> tuple[Sequence[Task], Sequence[Played], bool]:
-    """Play the matches; return them all, the results of those played, and whether a signal interrupted play.
-
-    What the bots print goes into `logs`.
-    """
-    bots, sandbox, game = wanted.bots, wanted.sandbox, wanted.setting.game
-    with run_folder() as scratch, unrated.own_worker(waiting=attach, sandbox=sandbox, logs=logs) as worker:
-        with progress(game.title, caution=time_caution(bots, sandbox)) as report:
-            workshop = roster.Workshop(scratch, sandbox, Building(report.announce, report.passing))
-            tasks = lineup.line_up_tasks(
-                bots, wanted.setting, wanted.home, workshop, seed=wanted.seed, count=wanted.number
-            )
+def _play(request: UnratedRequest, machine: Machine, *, watch: bool) -> tuple[UnratedRun, bool]:
+    """Play the matches; return what became of them, and whether a signal interrupted play."""
+    game = request.game
+    with unrated_run(request, attach) as run:
+        with progress(game.title, caution=machine.caution_for(request.bots)) as report:
+            run.line_up(building(report))
             if not watch:
                 with stop_on_signals(lambda: None) as stopped:
-                    played = unrated.play_unrated(
-                        worker, tasks, stop=stopped, report=report, logged=unrated_store.KEPT_MATCHES
-                    )
-                    return tasks, played, stopped()
+                    run.play(stop=stopped, report=report)
+                    return run, stopped()
             report.announce(f"watching a match of {game.title}")
         with stop_on_signals(lambda: None) as stopped:
-            return tasks, _watched(worker, tasks[0], bots, stopped), stopped()
+            _watch(run, stopped)
+            return run, stopped()
 
 
-def _watched(worker: Worker, task: Task, bots: Sequence[str], stopped: Callable[[], bool]) -> Sequence[Played]:
-    """Play a match while its steps are shown, and return its result, if it was not interrupted."""
-    watching = Watching(task, bots, stop=stopped)
-
-    def look() -> bool:
-        watching.look(worker.in_play())
-        return stopped()
-
-    played = worker.play([task], stop=look)
-    for result in played:
-        if result.outcome is not None:
-            watching.finish(document.unrated(task, bots, result))
-    return played
-
-
-def documents(bots: Sequence[str], tasks: Sequence[Task], played: Sequence[Played], logs: Sink) -> Sequence[Document]:
-    """Return the last matches that count as documents, as many as a home keeps."""
-    by_id = {task.id: task for task in tasks}
-    there = [result for result in played if result.outcome is not None]
-    return [
-        document.unrated(by_id[result.id], bots, result, of_unrated(logs, result))
-        for result in there[-unrated_store.KEPT_MATCHES :]
-    ]
-
-
-def keep_unrated(home: Path, matches: Sequence[Document]) -> Sequence[Document]:
-    """Keep matches in the home and return them with their names; if that fails, say so and return none."""
-    try:
-        return unrated_store.keep(home, matches) if matches else []
-    except OSError as error:
-        say(f"the matches are not kept for `arena replay`: {error}")
-        return []
+def _watch(run: UnratedRun, stopped: Callable[[], bool]) -> None:
+    """Play a match while its steps are shown."""
+    watching = Watching(run.tasks[0], run.request.names, stop=stopped)
+    run.play_first(watching.look, stop=stopped)
+    for result in run.played:
+        watching.finish(result)
 
 
 def how_to_watch(kept: Sequence[Document], home: Path, *, is_new: bool) -> str:
@@ -209,11 +154,6 @@ def how_to_watch(kept: Sequence[Document], home: Path, *, is_new: bool) -> str:
     where = f" in the new home {printable(repr(str(home)))}" * is_new
     names = kept[-1].match if len(kept) == 1 else f"{kept[0].match} … {kept[-1].match}"
     return f"kept as {names}{where}; step by step: {typed_as('replay', 'last')}"
-
-
-def time_caution(bots: Sequence[str], sandbox: Sandbox) -> str | None:
-    """Return the sandbox's warning, or None if all bots are started by hand: the sandbox does not confine those."""
-    return sandbox.warning if set(bots) - {"attach:"} else None
 
 
 def attach(label: str, address: str, token: str) -> None:  # noqa: ARG001 - all attached bots have one label
@@ -224,28 +164,23 @@ def attach(label: str, address: str, token: str) -> None:  # noqa: ARG001 - all 
     say(f"  {shlex.quote(sys.executable)} mybot.py")
 
 
-def _tally(bots: Sequence[str], outcomes: Sequence[MatchOutcome]) -> Table:
-    wins: Counter[int] = Counter()
-    ties: Counter[int] = Counter()
-    forfeits: Counter[int] = Counter()
-    for outcome in outcomes:
-        first = [seat for seat, rank in enumerate(outcome.ranks) if rank == 0]
-        (ties if len(first) > 1 else wins).update(first)
-        forfeits.update(forfeit.seat for forfeit in outcome.forfeits)
-    score = "mean score" if len(outcomes) > 1 else "score"
+def _tally(run: UnratedRun) -> Table:
+    several = sum(result.outcome is not None for result in run.played) > 1
+    score = "mean score" if several else "score"
     rows = table("seat", "bot", "wins", "ties", "forfeits", score, right=["seat", "wins", "ties", "forfeits", score])
-    for seat, bot in enumerate(bots):
-        mean = sum(outcome.scores[seat] for outcome in outcomes) / max(len(outcomes), 1)
-        counts = [str(tally[seat]) for tally in (wins, ties, forfeits)]
-        rows.add_row(str(seat), printable(bot), *counts, f"{mean:z.1f}" if len(outcomes) > 1 else f"{mean:g}")
+    for seat, (bot, tally) in enumerate(zip(run.request.names, run.tallies(), strict=True)):
+        counts = [str(number) for number in (tally.wins, tally.ties, tally.forfeits)]
+        mean = f"{tally.mean_score:z.1f}" if several else f"{tally.mean_score:g}"
+        rows.add_row(str(seat), printable(bot), *counts, mean)
     return rows
 
 
-def explain_forfeit(bots: Sequence[str], game: str, played: Sequence[Played]) -> None:
+def explain_forfeit(run: UnratedRun) -> None:
     """Print, for the author of a bot, why matches were void and why seats forfeited."""
+    bots, game, played = run.request.names, run.request.game.name, run.played
     for result in played:
         if result.outcome is None:
-            say(f"match {result.id} is void: {_why_void(result)}")
+            say(f"match {result.id} is void: {last_line(str(result.void))}")
     lost = [(result, forfeit) for result in played if result.outcome for forfeit in result.outcome.forfeits]
     for result, forfeit in lost[:_EXPLAINED]:
         evidence = result.seats[forfeit.seat].evidence or {}
@@ -259,7 +194,3 @@ def explain_forfeit(bots: Sequence[str], game: str, played: Sequence[Played]) ->
     paths = dict.fromkeys(bots[forfeit.seat] for _, forfeit in lost if Path(bots[forfeit.seat]).exists())
     for path in paths:
         say(f"what to do about it: {printable(typed_as('check', path, '--game', game))}")
-
-
-def _why_void(played: Played) -> str:
-    return last_line(str(played.void))

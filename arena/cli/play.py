@@ -10,17 +10,14 @@ import click
 from click.core import ParameterSource
 
 from arena import roster
-from arena.cli import lineup
-from arena.cli.match import documents, explain_forfeit, how_to_watch, keep_unrated
+from arena.cli.match import explain_forfeit, how_to_watch
 from arena.cli.serve import serve_table
 from arena.people.lines import Lines
 from arena.people.person_process import PersonProcess, terminal_given_back
 from arena.replay import told
 from arena.replay.document import Document
-from arena.sandbox import Sandbox
-from arena.sandbox.run_folder import run_folder
-from arena.submission.build import Building
 from arena.terminal.failures import INTERRUPTED, stop_on_signals
+from arena.terminal.machine import Machine
 from arena.terminal.options import (
     Setting,
     Whole,
@@ -28,14 +25,14 @@ from arena.terminal.options import (
     game_option,
     home_option,
     sandbox_options,
+    seed_bytes,
     seed_option,
     setting_options,
 )
 from arena.terminal.output import last_line, printable, progress
 from arena.terminal.stderr import say
-from arena.worker import unrated
-from arena.worker.bot_output import Sink
-from arena.worker.jobs import Played, Task
+from arena.terminal.workshop import building
+from arena.tournament.unrated_matches import UnratedRequest, UnratedRun, keep_unrated, unrated_run
 from ladder import store
 
 _YOU = "you"
@@ -48,8 +45,7 @@ class Sitting(NamedTuple):
     names: Sequence[str]
     seat: int
     setting: Setting
-    sandbox: Sandbox
-    home: Path
+    machine: Machine
 
 
 class Typed(click.Command):
@@ -81,7 +77,7 @@ def play(
     browser: bool,
     opens: bool,
     in_lines: bool,
-    sandbox: Sandbox,
+    machine: Machine,
     home: Path,
 ) -> None:
     """Play against bots yourself, in the terminal or in a browser.
@@ -109,7 +105,7 @@ def play(
         was_typed = ctx.get_parameter_source("seed") is not ParameterSource.DEFAULT
         once = ["--seed", seed] if was_typed else []  # else nobody may read it among the processes of the machine
         return serve_table(setting.game.name, _words(ctx.meta["typed"]), once, home, opens=opens)
-    return _play(Sitting(names, seat, setting, sandbox, home), seed, in_lines=in_lines)
+    return _play(Sitting(names, seat, setting, machine), seed, in_lines=in_lines)
 
 
 def _words(typed: Sequence[str]) -> list[str]:
@@ -127,57 +123,57 @@ def _words(typed: Sequence[str]) -> list[str]:
 
 def _play(sitting: Sitting, seed: str, *, in_lines: bool) -> None:
     """Play the match and tell how it ended."""
-    logs: Sink = []
-    task, played, lines = _played(sitting, seed, logs, in_lines=in_lines)
-    if played is None:
+    run, left, lines = _played(sitting, seed, in_lines=in_lines)
+    if left:
         if lines is None:
             say("you left the match: it is not kept")
         raise SystemExit(INTERRUPTED)
-    if played.outcome is None:
-        raise click.ClickException(f"the match does not count: {last_line(str(played.void))}")
-    explain_forfeit(sitting.names, task.game, [played])
-    (match,) = documents(sitting.names, [task], [played], logs)
-    is_new = not sitting.home.exists()
-    told, kept = _end(match), keep_unrated(sitting.home, [match])
+    (result,) = run.played
+    if result.outcome is None:
+        raise click.ClickException(f"the match does not count: {last_line(str(result.void))}")
+    explain_forfeit(run)
+    (match,) = run.documents()
+    home = sitting.machine.home
+    is_new = not home.exists()
+    told, kept = _end(match), keep_unrated(home, [match], say)
     if lines is not None:
         return lines.end(match, told, kept[0].match if kept else None)
     for line in told:
         click.echo(line)
     if kept:
-        click.echo(how_to_watch(kept, sitting.home, is_new=is_new))
+        click.echo(how_to_watch(kept, home, is_new=is_new))
     return None
 
 
-def _played(sitting: Sitting, seed: str, logs: Sink, *, in_lines: bool) -> tuple[Task, Played | None, Lines | None]:
-    """Play the match and return it with its result; None if the person left it. What bots print goes into `logs`."""
+def _played(sitting: Sitting, seed: str, *, in_lines: bool) -> tuple[UnratedRun, bool, Lines | None]:
+    """Play the match; return what became of it, whether the person left it, and what told of it in lines."""
     words = ["arena.people.relay"] if in_lines else ["arena.people.person", *sitting.names]
     with terminal_given_back(), PersonProcess(*words) as person:
-        own_worker = unrated.own_worker(waiting=person.begin, sandbox=sitting.sandbox, logs=logs)
-        with run_folder() as scratch, own_worker as worker:
-            task = _task(sitting, seed, scratch)
-            lines = Lines(task, sitting.names, sitting.seat) if in_lines else None
-
-            def is_over() -> bool:
-                if lines is not None:
-                    lines.look(worker.in_play())
-                return stopped() or person.has_ended
-
+        with unrated_run(_request(sitting, seed), person.begin) as run:
+            _line_up(run, sitting.machine)
+            lines = Lines(run.tasks[0], sitting.names, sitting.seat) if in_lines else None
             with stop_on_signals(lambda: None) as stopped:
-                results = worker.play([task], stop=is_over)
-        played = None if stopped() or not results else results[0]
-        forfeits = played.outcome.forfeits if played is not None and played.outcome is not None else ()
-        person.may_be_asked = played is None or played.outcome is None or bool(forfeits)  # it did not end by an answer
-        left = sitting.seat in {forfeit.seat for forfeit in forfeits}
-        return task, None if left else played, lines
+                run.play_first(
+                    lambda in_play: None if lines is None else lines.look(in_play),
+                    stop=lambda: stopped() or person.has_ended,
+                )
+        outcome = None if stopped() or not run.played else run.played[0].outcome
+        forfeits = () if outcome is None else outcome.forfeits
+        person.may_be_asked = outcome is None or bool(forfeits)  # it did not end by an answer
+        left = stopped() or not run.played or sitting.seat in {forfeit.seat for forfeit in forfeits}
+        return run, left, lines
 
 
-def _task(sitting: Sitting, seed: str, scratch: Path) -> Task:
+def _request(sitting: Sitting, seed: str) -> UnratedRequest:
     bots = ["attach:" if seat == sitting.seat else name for seat, name in enumerate(sitting.names)]
-    with progress(sitting.setting.game.title, caution=sitting.sandbox.warning) as report:
-        workshop = roster.Workshop(scratch, sitting.sandbox, Building(report.announce, report.passing))
-        (task,) = lineup.line_up_tasks(bots, sitting.setting, sitting.home, workshop, seed=seed)
+    machine = sitting.machine
+    return UnratedRequest(bots, sitting.names, *sitting.setting, seed_bytes(seed), machine.home, machine.sandbox)
+
+
+def _line_up(run: UnratedRun, machine: Machine) -> None:
+    with progress(run.request.game.title, caution=machine.caution) as report:
+        run.line_up(building(report))
         report.announce("the bots are starting")
-    return task
 
 
 def _end(match: Document) -> list[str]:

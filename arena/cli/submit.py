@@ -15,30 +15,28 @@ from arena.base.suggest import short
 from arena.check.bot_check import Finding
 from arena.cli.check import explain, steps_shown, warn
 from arena.games.rules import Game
-from arena.referee.limits import Limits
 from arena.reports.check_report import HandedIn, Submission, Submissions, submission
 from arena.roster import sources
 from arena.roster.admission import Admission, HandIn, NameTaken, Qualification, admit
 from arena.roster.sources import Naming
-from arena.sandbox import Sandbox
 from arena.sandbox.grades import NoSandbox
 from arena.submission import BadSubmission, Program
-from arena.submission.build import Building
 from arena.submission.manifest import Protocol
 from arena.submission.outside import is_of_a_system
 from arena.terminal import home_choice
+from arena.terminal.machine import Conditions
 from arena.terminal.options import (
     begin_with,
+    conditions_options,
     home_option,
     json_option,
-    limit_options,
     plays_option,
     protocol_option,
-    sandbox_options,
 )
 from arena.terminal.output import Announcer, draw, last_line, print_json, printable, progress, table
 from arena.terminal.stderr import say
 from arena.terminal.typed import as_typed, typed_as
+from arena.terminal.workshop import building
 from ladder.store import Version
 
 
@@ -53,8 +51,7 @@ from ladder.store import Version
 )
 @plays_option
 @protocol_option
-@limit_options
-@sandbox_options
+@conditions_options
 @home_option
 @json_option
 def submit(
@@ -63,8 +60,7 @@ def submit(
     naming: Naming | None,
     plays: tuple[Game[Any], ...],
     protocol: Protocol | None,
-    limits: Limits,
-    sandbox: Sandbox,
+    conditions: Conditions,
     home: Path,
     as_json: bool,
 ) -> None:
@@ -82,8 +78,8 @@ def submit(
     """
     if name is not None and (naming or len(paths) > 1):
         raise click.UsageError("--name is for one bot alone: leave out --names, and all PATHs but one")
-    job = _Job(limits, name, naming, [game.name for game in plays], protocol, sandbox, home, as_json)
-    with progress("checking", "matches and tests", paced=False, caution=sandbox.warning) as report:
+    job = _Job(conditions, name, naming, [game.name for game in plays], protocol, home, as_json)
+    with progress("checking", "matches and tests", paced=False, caution=conditions.machine.caution) as report:
         if len(paths) == 1:
             _one(paths[0], job, report)
         else:
@@ -93,12 +89,11 @@ def submit(
 class _Job(NamedTuple):
     """How bots are submitted."""
 
-    limits: Limits
+    conditions: Conditions
     name: str | None
     naming: Naming | None
     games: Sequence[str]
     protocol: Protocol | None
-    sandbox: Sandbox
     home: Path
     as_json: bool
 
@@ -111,11 +106,12 @@ class _Job(NamedTuple):
     ) -> Admission:
         """Submit what is at a path, and show how far that is; `beside` are all that are handed in with it."""
         naming = None if self.naming is None else sources.naming(path, self.naming, beside)
-        building = Building(report.announce, report.passing)
+        limits, machine = self.conditions
+        steps = steps_shown(report, limits.start)
         return admit(
             self.home,
             HandIn(path, self.name, naming, self.games, self.protocol),
-            Qualification(self.limits, self.sandbox, building, steps_shown(report, self.limits), agree),
+            Qualification(limits, machine.sandbox, building(report), steps, agree),
         )
 
 

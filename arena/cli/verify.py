@@ -7,9 +7,9 @@ from pathlib import Path
 import click
 
 from arena.reports import verify_report
-from arena.sandbox import UNCONFINED
 from arena.terminal.host_choice import hosts
-from arena.terminal.options import Cluster, certificates_option, home_option, jobs_option, json_option
+from arena.terminal.machine import Machine
+from arena.terminal.options import certificates_option, home_option, jobs_option, json_option
 from arena.terminal.output import SOON, print_json, printable, progress
 from arena.terminal.stderr import say
 from arena.tournament.verification import Difference
@@ -39,7 +39,7 @@ def verify(cluster: str | None, certificates: Path | None, jobs: int, home: Path
     Example:
       arena verify
     """
-    machines = None if cluster is None else hosts(Cluster(cluster, certificates, None, None), jobs, UNCONFINED)
+    machines = None if cluster is None else hosts(Machine.for_replays(home, cluster, certificates), jobs)
     with progress("verifying", first=SOON) as report:
         verdict = verified(home, jobs=jobs, report=report, hosts=machines)
     if as_json:

@@ -9,9 +9,8 @@ from collections.abc import Callable, Sequence
 import click
 
 from arena.replay import document
-from arena.replay.document import Document
 from arena.replay.told import Teller, frames
-from arena.worker.jobs import Task
+from arena.worker.jobs import Played, Task
 from arena.worker.matches_in_play import MatchInPlay
 
 _PACE = 0.3
@@ -23,6 +22,7 @@ class Watching:
 
     def __init__(self, task: Task, bots: Sequence[str], *, stop: Callable[[], bool]) -> None:
         begun = document.begun(task, bots)
+        self._task, self._bots = task, bots
         self._steps, self._teller = document.Steps(begun), Teller(begun)
         self._stop = stop
         self._shown = 0
@@ -39,9 +39,11 @@ class Watching:
             if (step := self._steps.next(in_play[0].table.match.choices)) is not None:
                 self._show(self._teller.tell(step))
 
-    def finish(self, match: Document) -> None:
-        """Show what is left of the match, which is over, up to how it ended; or until `stop` says so."""
-        every = frames(match)
+    def finish(self, result: Played) -> None:
+        """Show what is left of the match, up to how it ended, or until `stop` says so; nothing if it does not count."""
+        if result.outcome is None:
+            return
+        every = frames(document.unrated(self._task, self._bots, result))
         for frame in every[min(self._shown, len(every) - 1) :]:
             while (left := self._due - time.monotonic()) > 0 and not self._stop():
                 time.sleep(min(left, 0.05))

@@ -146,20 +146,18 @@ def _only_file(folder: Path) -> Path | None:
 def prepare(
     home: Path,
     path: Path,
-    scratch: Path,
+    workshop: roster.Workshop,
     *,
     plays: Sequence[str],
     protocol: Protocol | None,
-    building: Building,
-    sandbox: Sandbox,
 ) -> Taken:
-    """Copy what is at a path into an empty folder and build it, as if it were submitted.
+    """Copy what is at a path into the workshop's folder, which is empty, and build it, as if it were submitted.
 
     Raises BadSubmission, and KeyboardInterrupt with what was done until then.
     """
     try:
-        taken, _ = _take(home, path, scratch, None, plays, protocol, strict=False)
-        return taken._replace(program=roster.built(home, taken.program, sandbox, building))
+        taken, _ = _take(home, path, workshop.scratch, None, plays, protocol, strict=False)
+        return taken._replace(program=roster.built(home, taken.program, workshop.sandbox, workshop.building))
     except KeyboardInterrupt:
         raise KeyboardInterrupt("stopped before the first step: nothing was checked") from None
 

@@ -7,8 +7,7 @@ from collections.abc import Iterator, Mapping
 from arena.cluster import tally
 from arena.cluster.coordinator import ClusterHosts
 from arena.cluster.tally import Tally
-from arena.sandbox import Sandbox
-from arena.terminal.options import Cluster
+from arena.terminal.machine import Machine
 from arena.terminal.output import Announcer, printable
 from arena.terminal.stderr import say
 from arena.worker.hosts import Hosts
@@ -16,10 +15,9 @@ from arena.worker.local_host import LocalHost
 from arena.worker.progress import ProgressReport
 
 
-def hosts(
-    cluster: Cluster | None, jobs: int, sandbox: Sandbox, *, in_flight: int | None = None, logs: bool = False
-) -> Hosts:
+def hosts(machine: Machine, jobs: int, *, in_flight: int | None = None, logs: bool = False) -> Hosts:
     """Return the hosts of a cluster or, without one, this machine with so many workers at most."""
+    cluster, sandbox = machine.cluster, machine.sandbox
     if cluster is None:
         return LocalHost(jobs, in_flight=in_flight, sandbox=sandbox, logs=logs)
     from arena.cluster.dask_engine import DaskEngine
@@ -53,8 +51,3 @@ def by_host(report: Announcer, hosts: Hosts) -> ProgressReport:
     """Return what reports progress, with what each host of a cluster has played beside it."""
     tallies = _tallies(hosts)
     return lambda done, total: report(done, total, printable(tally.note_match(tallies)))
-
-
-def caution(sandbox: Sandbox, cluster: Cluster | None) -> str | None:
-    """Return the warning of a weak sandbox here; each host of a cluster says its own grade when it joins."""
-    return sandbox.warning if cluster is None else None

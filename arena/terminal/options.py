@@ -23,8 +23,8 @@ from arena.base import homes, suggest
 from arena.core.compilation import prepare_core
 from arena.games.rules import BadOption, Game, Options
 from arena.referee.limits import Limits
-from arena.sandbox.grades import STRONGEST, WEAKEST, Grade, NoSandbox, Sandbox
-from arena.sandbox.probe import probe
+from arena.sandbox.grades import STRONGEST, WEAKEST, Grade, Sandbox
+from arena.terminal.machine import Cluster, Conditions, Machine, sandbox_here
 from arena.terminal.stderr import say
 from arena.terminal.written_files import NewFile
 
@@ -250,10 +250,10 @@ def limit_options(command: Command) -> Command:
 
 
 def sandbox_options(command: Command) -> Command:
-    """Add the options for the sandbox and for what bots may ask for, and pass them to the command as `sandbox`.
+    """Add the options for the sandbox and for what bots may ask for, and pass them to the command as a `machine`.
 
     Bots are about to play, so the core is compiled if it has not been.
-    The command must have `home_option`, too. It has to show the `warning` of the sandbox itself.
+    The command must have `home_option`, too. It has to show the `caution` of the machine itself.
     """
 
     @wraps(command)
@@ -267,15 +267,16 @@ def sandbox_options(command: Command) -> Command:
         home: Path,
         **others: Any,
     ) -> Any:
-        if (address := others.get("cluster")) is not None:
-            others["cluster"] = cluster = Cluster.asked(address, others.pop("certificates"), wanted, least, trusting)
+        address, certificates = others.pop("cluster", None), others.pop("certificates", None)
+        if address is not None:
+            cluster = Cluster.asked(address, certificates, wanted, least, trusting)
             sandbox = Sandbox(cluster.least or Grade.D)
         else:
-            others.pop("certificates", None)
+            cluster = None
             prepare_core(say)
-            sandbox = _sandbox(wanted, least, home)
+            sandbox = sandbox_here(wanted, least, home)
         sandbox = sandbox._replace(trusting=trusting, allowed=STRONGEST._replace(memory_mib=memory_mib, tasks=tasks))
-        return command(*args, sandbox=sandbox, home=home, **others)
+        return command(*args, machine=Machine(sandbox, home, cluster), home=home, **others)
 
     grades = [grade.value for grade in Grade]
     for option in (
@@ -316,24 +317,6 @@ def sandbox_options(command: Command) -> Command:
     return cast("Command", with_sandbox)
 
 
-class Cluster(NamedTuple):
-    """The cluster whose hosts play, and the sandbox that they use."""
-
-    address: str
-    certificates: Path | None
-    wanted: Grade | None
-    """Grade to use; None: the best that works."""
-    least: Grade | None
-    """Weakest grade with which a host takes part; None: any."""
-
-    @classmethod
-    def asked(cls, address: str, certificates: Path | None, wanted: str, least: str | None, trusting: bool) -> Cluster:
-        """Return a cluster as the options say; a host that holds nobody takes part only if they say so."""
-        grade = None if wanted == "auto" else Grade(wanted)
-        weakest = Grade(least) if least is not None else grade or (None if trusting else Grade.C)
-        return cls(address, certificates, grade, weakest)
-
-
 certificates_option = click.option(
     "--certificates",
     type=click.Path(exists=True, file_okay=False, path_type=Path),
@@ -345,7 +328,7 @@ certificates_option = click.option(
 
 
 def cluster_options(command: Command) -> Command:
-    """Add `--cluster` and `--certificates`; under `sandbox_options` the command gets both as one `cluster`."""
+    """Add `--cluster` and `--certificates`; under `sandbox_options` they are part of the `machine`."""
     cluster_option = click.option(
         "--cluster",
         metavar="ADDRESS",
@@ -356,18 +339,14 @@ def cluster_options(command: Command) -> Command:
     return cluster_option(certificates_option(command))
 
 
-def here(sandbox: Sandbox, cluster: Cluster | None, home: Path) -> Sandbox:
-    """Return the sandbox of this machine, in which bots are built, also if they play in a cluster."""
-    if cluster is None:
-        return sandbox
-    return _sandbox("auto", None, home)._replace(trusting=sandbox.trusting, allowed=sandbox.allowed)
+def conditions_options(command: Command) -> Command:
+    """Add those of `limit_options` and `sandbox_options`, and pass them to the command as its `conditions`."""
 
+    @wraps(command)
+    def with_conditions(*args: Any, limits: Limits, machine: Machine, **others: Any) -> Any:
+        return command(*args, conditions=Conditions(limits, machine), **others)
 
-def _sandbox(wanted: str, least: str | None, home: Path) -> Sandbox:
-    sandbox = probe(None if wanted == "auto" else Grade(wanted))
-    if least is not None and not sandbox.grade.at_least(Grade(least)):
-        raise NoSandbox(f"--require-sandbox={least}: this is grade {sandbox.grade}, {sandbox.grade.promise}")
-    return sandbox.hide(*homes.hidden(home))
+    return cast("Command", limit_options(sandbox_options(with_conditions)))
 
 
 def seed_bytes(text: str) -> bytes:

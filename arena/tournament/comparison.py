@@ -6,14 +6,19 @@ import hmac
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterator, Sequence
 from itertools import product
+from pathlib import Path
 from random import Random
 from statistics import fmean
 from typing import Any, NamedTuple, TypeAlias
 
+from arena import roster
+from arena.base.suggest import printable
 from arena.games.rules import Game, Options
 from arena.referee.limits import Limits
+from arena.roster.bots import Workshop
 from arena.tournament.worker_pool import Workers
 from arena.worker.jobs import Entrant, Played, Task
+from ladder import store
 from ladder.points import point
 from ladder.schedule import TooFewBots, rotations
 from ladder.sequential import ALPHA, SequentialTest
@@ -43,6 +48,10 @@ class Certainty(NamedTuple):
     difference: float | None = None
 
 
+CERTAIN = Certainty()
+"""How certain an answer is if nobody says otherwise."""
+
+
 class ComparisonQuestion(NamedTuple):
     """Which two bots are compared, at which game, and among which others; without a field the two fill all seats."""
 
@@ -53,7 +62,7 @@ class ComparisonQuestion(NamedTuple):
     seed: bytes
     pair: tuple[Entrant, Entrant]
     field: Sequence[Entrant] = ()
-    test: Certainty = Certainty()
+    test: Certainty = CERTAIN
 
 
 class Answer:
@@ -98,6 +107,17 @@ class Answer:
                 if line_up[forfeit.seat] < 2:
                     self.forfeits[line_up[forfeit.seat]] += 1
         return self.test.add(_share(line_ups, [outcome.ranks for outcome in outcomes]))
+
+
+def find_entrants(names: Sequence[str], game: Game[Any], home: Path, workshop: Workshop) -> list[Entrant]:
+    """Return the bots that a person names. Raises BadSubmission and NoSandbox."""
+    with store.open_read(home) as db:
+        found = [roster.find_bot(db, home, name, game, workshop) for name in names]
+    # a label without @ is shown as it was typed: `mine` alone could also mean mine@1
+    return [
+        entrant if "@" in entrant.label else entrant._replace(label=printable(name))
+        for entrant, name in zip(found, names, strict=True)
+    ]
 
 
 def compare_bots(

@@ -178,9 +178,9 @@ def script(folder: Path, text: str) -> Path:
 def test_two_commands_at_once_compile_it_both(copy: Path) -> None:
     """Neither finds half a core."""
     code = (
-        "import sys; from pathlib import Path; from arena.core import build\n"
-        "build.HERE = Path(sys.argv[1]); build.BUILT = build.HERE / 'built'\n"
-        "build.prepare(lambda said: None); assert build.core() is not None, build.found()\n"
+        "import sys; from pathlib import Path; from arena.core import compilation as core\n"
+        "core.HERE = Path(sys.argv[1]); core.BUILT = core.HERE / 'built'\n"
+        "core.prepare_core(lambda said: None); assert core.core() is not None, core.find_core()\n"
     )
     words = [sys.executable, "-c", code, str(copy)]
     both = [subprocess.Popen(words, cwd=ROOT) for _ in range(2)]

@@ -8,8 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from arena.cli.match import time_caution
 from arena.sandbox import UNCONFINED
+from arena.terminal.machine import Machine
 from tests.cli.commands import RUN_BOTS, Ran, arena
 from tests.tournament import programs
 
@@ -92,5 +92,6 @@ def test_where_no_program_runs_nothing_need_hold(case: str, later: Path) -> None
 
 def test_who_starts_bots_by_hand_knows_what_holds_them() -> None:
     """External bots run in no sandbox at any grade, so the caution is printed only if the arena starts a bot."""
-    assert time_caution(["attach:", "attach:"], UNCONFINED) is None
-    assert time_caution(["attach:", "random"], UNCONFINED) == UNCONFINED.warning
+    machine = Machine(UNCONFINED, Path())
+    assert machine.caution_for(["attach:", "attach:"]) is None
+    assert machine.caution_for(["attach:", "random"]) == UNCONFINED.warning
