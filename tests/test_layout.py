@@ -44,7 +44,6 @@ MAY_IMPORT = {
         "ladder",
     },
     "arena.roster": {
-        "arena.base",
         "arena.check",
         "arena.replay",
         "arena.submission",
@@ -52,6 +51,7 @@ MAY_IMPORT = {
         "arena.referee",
         "arena.sandbox",
         "arena.games",
+        "arena.base",
         "ladder",
     },
     "arena.tournament": {
@@ -88,8 +88,8 @@ MAY_IMPORT = {
         "ladder",
     },
     "arena.reports": {
-        "arena.cluster",
         "arena.tournament",
+        "arena.cluster",
         "arena.roster",
         "arena.check",
         "arena.replay",
@@ -151,14 +151,11 @@ MAY_IMPORT = {
         "arena.terminal",
         "arena.reports",
         "arena.tournament",
-        "arena.cluster",
         "arena.roster",
         "arena.check",
         "arena.replay",
         "arena.submission",
-        "arena.sandbox",
         "arena.games",
-        "arena.base",
         "ladder",
     },
 }

@@ -20,7 +20,6 @@ from arena.games.rules import Game
 from arena.reports import check_report
 from arena.reports.words import quoted, span
 from arena.roster import admission
-from arena.submission.intake import Taken
 from arena.submission.manifest import Protocol
 from arena.terminal.machine import Conditions
 from arena.terminal.options import (
@@ -39,8 +38,6 @@ _FAILED = 3
 """The exit code when the bot fails a check."""
 _OUTPUT_LINES = 20
 """Number of lines shown of a bot's last output."""
-SHOWN = 3
-"""Number of paths shown of what was left out of a submission, or changed."""
 _FRAMES = 4
 """Number of frames shown of a transcript, the last ones."""
 _FRAME_CHARACTERS = 300
@@ -86,7 +83,8 @@ def check(
     if as_json:
         print_json(check_report.check_summary(taken.program.name, checked))
     else:
-        warn(taken)
+        for line in check_report.surprises(taken):
+            say(line)
         _show(checked)
     if checked.failed:
         raise SystemExit(_FAILED)
@@ -106,21 +104,6 @@ def steps_shown(report: Announcer, start_limit: float) -> CheckReporter:
         report(done, total, note)
 
     return show
-
-
-def warn(taken: Taken) -> None:
-    """Print what may surprise the author: what was left out or changed, and hints about the program."""
-    if taken.left_out:
-        say(f"left out as no part of a bot: {_some(taken.left_out)}")
-    if taken.program.mended:
-        say(f"changed to the line ends and encoding of Linux: {_some(taken.program.mended)}")
-    for hint in taken.program.hints():
-        say(f"hint: {printable(hint)}")
-
-
-def _some(paths: Sequence[str]) -> str:
-    more = f" and {len(paths) - SHOWN:,} more" if len(paths) > SHOWN else ""
-    return printable(", ".join(paths[:SHOWN])) + more
 
 
 def _show(checked: Checked) -> None:

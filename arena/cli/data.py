@@ -11,10 +11,10 @@ from typing import Any
 
 import click
 
-from arena.base import homes
 from arena.reports import ratings_report
 from arena.roster import backup as backups
 from arena.roster.backup import Copied
+from arena.terminal import home_choice
 from arena.terminal.options import home_option
 from arena.terminal.output import SOON, printable, progress
 from arena.terminal.stderr import say
@@ -114,7 +114,7 @@ def restore(source: Path, home: Path) -> None:
     with progress("restoring", "parts", first=SOON) as report:
         copied = backups.restore_backup(source, home, report)
     _say_lacking(copied)
-    named = ("--home", home) if home != homes.HOME_NAME else ()
+    named = home_choice.words_for(home)
     click.echo(f"restored to {home}: {_what(copied)}; to check every match: {typed_as('verify', *named)}")
 
 

@@ -6,10 +6,8 @@ from pathlib import Path
 
 import click
 
-from arena.cluster import ClusterError
-from arena.cluster.inspection import inspect
 from arena.reports import machine_report
-from arena.sandbox import probe
+from arena.terminal.failures import OneLine
 from arena.terminal.options import cluster_options, json_option
 from arena.terminal.output import draw, print_json, printable, table
 
@@ -34,7 +32,7 @@ def doctor(cluster: str | None, certificates: Path | None, as_json: bool) -> Non
     if cluster is not None:
         return _hosts(cluster, certificates, as_json=as_json)
 
-    report = machine_report.machine_state(probe())
+    report = machine_report.machine_state()
     if as_json:
         return print_json(report)
     rows = table("layer", "here", "what for, or why not")
@@ -48,9 +46,7 @@ def doctor(cluster: str | None, certificates: Path | None, as_json: bool) -> Non
 
 def _hosts(address: str, certificates: Path | None, *, as_json: bool) -> None:
     """Print what the hosts of a cluster say of themselves."""
-    from arena.cluster.dask_engine import DaskEngine
-
-    report = machine_report.cluster(inspect(DaskEngine(address, certificates), None, None))
+    report = machine_report.cluster_state(address, certificates)
     if as_json:
         print_json(report)
     else:
@@ -64,4 +60,4 @@ def _hosts(address: str, certificates: Path | None, *, as_json: bool) -> None:
     if any(host.problem for host in report.hosts):
         raise SystemExit(_NOT_ALL)
     if not report.hosts:
-        raise ClusterError(f"no host has joined {address}: start dask worker on one")
+        raise OneLine(f"no host has joined {address}: start dask worker on one")

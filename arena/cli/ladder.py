@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from arena import roster, submission
+from arena import roster
 from arena.cli import card_tables, leaderboard
 from arena.reports import leaderboard_report
 from arena.reports.words import span, title
@@ -130,7 +130,7 @@ def ladder(
     field = roster.check_field(home, game, seats, bots.split(",") if bots is not None else None)
     with store.open_read(home) as db:
         for bot in forgive:  # before a ladder is made; built-in bots may not have been entered yet
-            if bot.partition("@")[0] not in submission.built_ins():
+            if not roster.comes_along(bot):
                 store.bots.find(db, bot)
     with store.exclusive(home), store.open(home, checkpoints=True) as db:
         home_choice.say_if_above(home)

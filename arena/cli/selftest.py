@@ -5,10 +5,7 @@ from __future__ import annotations
 import click
 
 from arena.reports import machine_report
-from arena.sandbox import probe
-from arena.sandbox.attack_run import run_attacks
-from arena.sandbox.grades import Grade
-from arena.terminal.options import json_option
+from arena.terminal.options import GRADES, json_option
 from arena.terminal.output import draw, print_json, printable, progress, table
 
 _CHECK_FAILED = 3
@@ -18,7 +15,7 @@ _CHECK_FAILED = 3
 @click.option(
     "--sandbox",
     "wanted",
-    type=click.Choice(["auto", *(grade.value for grade in Grade)]),
+    type=GRADES,
     is_flag=False,
     flag_value="auto",
     default="auto",
@@ -35,20 +32,19 @@ def selftest(wanted: str, as_json: bool) -> None:
     Example:
       arena selftest --sandbox
     """
-    sandbox = probe(None if wanted == "auto" else Grade(wanted))
     with progress("attacks") as report:
-        verdicts = run_attacks(sandbox, report)
+        found = machine_report.attack_results(None if wanted == "auto" else wanted, report)
     if as_json:
-        print_json(machine_report.attack_results(sandbox, verdicts))
+        print_json(found)
     else:
         rows = table("attack", "", "how it ended")
-        for each in verdicts:
+        for each in found.attacks:
             held = "held" if not each.achieved else "NOT HELD" if each.promised else "not promised"
             rows.add_row(
                 each.attack.replace("_", " "), held if each.ran else "NEVER RAN", printable(each.achieved or each.end)
             )
         draw(rows)
-        well = sum(each.is_well for each in verdicts)
-        click.echo(f"sandbox grade {sandbox.grade}: {well} of {len(verdicts)} as promised")
-    if not all(each.is_well for each in verdicts):
+        well = sum(each.well for each in found.attacks)
+        click.echo(f"sandbox grade {found.grade}: {well} of {len(found.attacks)} as promised")
+    if not found.well:
         raise SystemExit(_CHECK_FAILED)

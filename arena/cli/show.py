@@ -9,8 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from arena import games, submission
-from arena.base import suggest
+from arena import games, roster
 from arena.cli import card_tables, match_log
 from arena.cli.card_tables import in_ladder
 from arena.games.rules import Game, remark
@@ -95,8 +94,7 @@ def show(
             card = bot_card.bot_card(db, version, most, game.name if game else None)
             banned = store.journal.bans(db).get(version.name)
             return print_json(card) if as_json else _show_bot(card, game, banned)
-        if what in submission.built_ins():
-            own = built_in_card(submission.built_ins()[what])
+        if (own := built_in_card(what)) is not None:
             return print_json(own) if as_json else _show_built_in(own.bot)
 
         try:
@@ -104,7 +102,7 @@ def show(
         except store.NotFound as error:
             if unrated_store.is_name(what):
                 raise store.NotFound(f"{what} is an unrated match: `arena replay {what}` shows it") from error
-            meant = suggest.meant(what, names | submission.built_ins().keys())
+            meant = roster.closest_name(db, what, entered=False)
             raise store.NotFound(f"{error}, and no bot in {str(home)!r} is called so{meant}") from error
         made = match_card(found, store.journal.titles(db), store.logs.seats(db, found))
         return print_json(made) if as_json else _show_match(found, made)
@@ -116,7 +114,7 @@ def _write_page(home: Path, what: str, file: Path) -> None:
     with store.open_read(home) as db:
         names = {version.name for version in store.bots.versions(db)}
         if what.partition("@")[0] not in names:
-            meant = suggest.meant(what, names)
+            meant = roster.closest_name(db, what, entered=True)
             raise store.NotFound(f"no bot in {str(home)!r} is called {printable(what)!r}{meant}")
         _write_bot(db, what, file)
     click.echo(str(file))

@@ -11,18 +11,14 @@ from typing import Any, NamedTuple
 
 import click
 
-from arena.base.suggest import short
-from arena.check.bot_check import Finding
-from arena.cli.check import explain, steps_shown, warn
+from arena.cli.check import explain, steps_shown
 from arena.games.rules import Game
-from arena.reports.check_report import HandedIn, Submission, Submissions, submission
+from arena.reports.check_report import HandedIn, Submission, Submissions, last_words, submission, surprises
 from arena.roster import sources
-from arena.roster.admission import Admission, HandIn, NameTaken, Qualification, admit
+from arena.roster.admission import REFUSALS, Admission, HandIn, NameTaken, Qualification, admit
 from arena.roster.sources import Naming
-from arena.sandbox.grades import NoSandbox
-from arena.submission import BadSubmission, Program
+from arena.submission import BadSubmission
 from arena.submission.manifest import Protocol
-from arena.submission.outside import is_of_a_system
 from arena.terminal import home_choice
 from arena.terminal.machine import Conditions
 from arena.terminal.options import (
@@ -33,7 +29,7 @@ from arena.terminal.options import (
     plays_option,
     protocol_option,
 )
-from arena.terminal.output import Announcer, draw, last_line, print_json, printable, progress, table
+from arena.terminal.output import Announcer, draw, print_json, printable, progress, table
 from arena.terminal.stderr import say
 from arena.terminal.typed import as_typed, typed_as
 from arena.terminal.workshop import building
@@ -126,7 +122,7 @@ def _one(path: Path, job: _Job, report: Announcer) -> None:
     if job.as_json:
         print_json(_report(path, admitted, job.games))
     else:
-        warn(admitted.taken)
+        _warn(admitted)
         if admitted.twins:
             say(f"note: {_alike(admitted.twins)}")
     version = admitted.version
@@ -137,6 +133,11 @@ def _one(path: Path, job: _Job, report: Announcer) -> None:
     home_choice.say_if_above(job.home)
     if not job.as_json:
         click.echo(_news(version, admitted))
+
+
+def _warn(admitted: Admission) -> None:
+    for line in surprises(admitted.taken):
+        say(line)
 
 
 def _report(path: Path, admitted: Admission, games: Sequence[str]) -> Submission:
@@ -166,10 +167,9 @@ def _news(version: Version, admitted: Admission) -> str:
 
 def _refusal(path: Path, games: Sequence[str], admitted: Admission, *, told: bool) -> str:
     """Return why a bot was refused and what its author can do; `told`: the first failure is already shown in full."""
-    program: Program = admitted.taken.program
-    failures: Sequence[Finding] = admitted.failures
+    program, failures = admitted.taken.program, admitted.failures
     first, *others = failures
-    why = f"it failed {first.name!r}" + ("" if told else f": {printable(first.detail or '')}{_last_words(first)}")
+    why = f"it failed {first.name!r}" + ("" if told else f": {printable(first.detail or '')}{last_words(first)}")
     if others:
         why += f"; it failed {' and '.join(repr(failure.name) for failure in others)} too"
     claimed = {f"play {game}" for game in program.games}
@@ -182,18 +182,12 @@ def _refusal(path: Path, games: Sequence[str], admitted: Admission, *, told: boo
     return f"{program.name} is not entered: {why}"
 
 
-def _last_words(failure: Finding) -> str:
-    """Return the last line that a bot printed before it failed a check: mostly it says why."""
-    last = last_line("\n".join(failure.output)).strip()
-    return f" ({short(last)})" if last else ""
-
-
 # Many
 
 
 def _many(paths: Sequence[Path], job: _Job, report: Announcer) -> None:
     """Submit one after the other, whatever becomes of those before; then print what became of each."""
-    handed_in = [path for path in paths if not is_of_a_system(path.name)]
+    handed_in = sources.handed_in(paths)
     done: list[HandedIn] = []
     is_called_alike = False
     try:
@@ -230,7 +224,7 @@ def _verdict(path: Path, job: _Job, report: Announcer, handed_in: Sequence[Path]
         admitted = job.admit(path, report, beside=handed_in)
     except NameTaken:
         raise
-    except (BadSubmission, NoSandbox) as error:
+    except REFUSALS as error:
         return submission(None, "refused", str(error))
     except (ArithmeticError, RecursionError, ValueError) as error:  # those who come after it are not to wait for a mend
         return submission(None, "refused", f"it cannot be read: {error}")
@@ -240,7 +234,7 @@ def _verdict(path: Path, job: _Job, report: Announcer, handed_in: Sequence[Path]
         return submission(None, "refused", f"cannot use {str(error.filename)!r}: {error.strerror}")
     except KeyboardInterrupt as stopped:
         return submission(None, "interrupted", str(stopped))
-    warn(admitted.taken)
+    _warn(admitted)
     return _report(path, admitted, job.games)
 
 

@@ -5,9 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
 
-from arena import roster
+from arena import roster, submission
 from arena.reports.base import Report
-from arena.submission import Program
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -168,6 +167,9 @@ def bots_list(db: Database, home: Path, game: str | None = None) -> Bots:
     return Bots(bots=[bot for bot in listed if game is None or game in bot.games])
 
 
-def built_in_card(program: Program) -> BuiltInCard:
-    """Make the card of a built-in bot that has not played yet."""
+def built_in_card(name: str) -> BuiltInCard | None:
+    """Make the card of a built-in bot that has not played yet; None if the arena has none of this name."""
+    program = submission.built_ins().get(name)
+    if program is None:
+        return None
     return BuiltInCard(bot=BuiltInLine(name=program.name, origin="built-in", games=program.games))

@@ -2,12 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, Literal
 
+from arena.base.suggest import printable, short
 from arena.check.bot_check import Checked, Finding
 from arena.reports.base import Report
+from arena.submission.intake import Taken
 from ladder import store
+
+SHOWN = 3
+"""Number of paths named of what was left out of a submission, or changed."""
 
 
 class FrameLine(Report):
@@ -143,6 +148,28 @@ def check_summary(name: str, checked: Checked) -> Check:
         decision_ms=checked.typical,
         forecast=None if checked.forecast is None else BusyForecast(**checked.forecast._asdict()),
     )
+
+
+def last_words(finding: Finding) -> str:
+    """Return the last line that a bot printed before it failed a check, in brackets: mostly it says why."""
+    lines = "\n".join(finding.output).strip().splitlines()
+    last = printable(lines[-1]).strip() if lines else ""
+    return f" ({short(last)})" if last else ""
+
+
+def surprises(taken: Taken) -> Iterator[str]:
+    """Yield lines on what may surprise an author: what was left out or changed, and hints about the program."""
+    if taken.left_out:
+        yield f"left out as no part of a bot: {_some(taken.left_out)}"
+    if taken.program.mended:
+        yield f"changed to the line ends and encoding of Linux: {_some(taken.program.mended)}"
+    for hint in taken.program.hints():
+        yield f"hint: {printable(hint)}"
+
+
+def _some(paths: Sequence[str]) -> str:
+    more = f" and {len(paths) - SHOWN:,} more" if len(paths) > SHOWN else ""
+    return printable(", ".join(paths[:SHOWN])) + more
 
 
 def submission(

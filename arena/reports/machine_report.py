@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from arena.core.compilation import find_core
 from arena.reports.base import Report
-from arena.sandbox import Sandbox
+from arena.sandbox import Grade, probe
 
 if TYPE_CHECKING:
     from arena.cluster.inspection import HostFinding
-    from arena.sandbox.attack_run import AttackVerdict  # imports the attacks, which `arena doctor` does not need
 
 
 class SandboxLayer(Report):
@@ -103,16 +103,20 @@ class Selftest(Report):
     """In the order in which they were made."""
 
 
-def machine_state(sandbox: Sandbox) -> Doctor:
-    """Report on a sandbox."""
+def machine_state() -> Doctor:
+    """Try out what holds bots on this machine, and report on it."""
+    sandbox = probe()
     layers = [SandboxLayer(**layer._asdict()) for layer in sandbox.layers]
     core = Core(**find_core()._asdict())
     return Doctor(grade=sandbox.grade.value, promise=sandbox.grade.promise, layers=layers, core=core)
 
 
-def cluster(findings: Sequence[HostFinding]) -> ClusterState:
-    """Report on the hosts of a cluster."""
-    return ClusterState(hosts=[_host(finding) for finding in findings])
+def cluster_state(address: str, certificates: Path | None) -> ClusterState:
+    """Ask each host of a Dask cluster what it is, and report on them. Raises ClusterError."""
+    from arena.cluster.dask_engine import DaskEngine  # imported here, since Dask may not be installed
+    from arena.cluster.inspection import inspect
+
+    return ClusterState(hosts=[_host(finding) for finding in inspect(DaskEngine(address, certificates), None, None)])
 
 
 def _host(finding: HostFinding) -> HostCard:
@@ -129,7 +133,11 @@ def _host(finding: HostFinding) -> HostCard:
     )
 
 
-def attack_results(sandbox: Sandbox, verdicts: Sequence[AttackVerdict]) -> Selftest:
-    """Report on attacks from inside a sandbox."""
+def attack_results(grade: str | None, report: Callable[[int, int], None]) -> Selftest:
+    """Attack this machine from inside its sandbox, of this grade or else of the best, and report on what came of it."""
+    from arena.sandbox.attack_run import run_attacks  # imported here, since `arena doctor` needs no attacks
+
+    sandbox = probe(None if grade is None else Grade(grade))
+    verdicts = run_attacks(sandbox, report)
     attacks = [AttackLine(**verdict._asdict(), well=verdict.is_well) for verdict in verdicts]
     return Selftest(grade=sandbox.grade.value, well=all(attack.well for attack in attacks), attacks=attacks)

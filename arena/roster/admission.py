@@ -15,6 +15,7 @@ from arena.check.bot_check import CheckReporter, Finding, check_bot
 from arena.check.extent import SUBMISSION
 from arena.roster import sources
 from arena.roster.corrections import looks
+from arena.sandbox.grades import NoSandbox
 from arena.sandbox.run_folder import run_folder
 from arena.submission import BadSubmission, Program
 from arena.submission.intake import Taken, take_in
@@ -43,6 +44,10 @@ AdmissionNews: TypeAlias = Literal["entered", "unchanged", "returned", "refused"
 
 class NameTaken(BadSubmission):
     """Error for a hand-in that has the name of another bot, of which it may be no version."""
+
+
+REFUSALS = BadSubmission, NoSandbox
+"""What `admit` raises of one hand-in, and what says nothing of others."""
 
 
 class Admission(NamedTuple):

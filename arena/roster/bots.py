@@ -106,6 +106,16 @@ def bot_names(db: Database) -> set[str]:
     return {version.name for version in store.bots.versions(db)} | submission.built_ins().keys()
 
 
+def closest_name(db: Database, name: str, *, entered: bool) -> str:
+    """Return a remark that suggests the bot of the most similar name, of those `entered` or else of all; or nothing."""
+    return suggest.meant(name, {version.name for version in store.bots.versions(db)} if entered else bot_names(db))
+
+
+def comes_along(label: str) -> bool:
+    """Tell whether a name or label is of a bot that comes with the arena, entered in a home or not."""
+    return label.partition("@")[0] in submission.built_ins()
+
+
 # Listing
 
 

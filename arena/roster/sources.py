@@ -13,6 +13,7 @@ from typing import Literal, TypeAlias
 
 from arena.submission.archive import kind
 from arena.submission.names import spelled
+from arena.submission.outside import is_of_a_system
 
 FOLDER = "sources"
 Naming: TypeAlias = Literal["from-folder", "from-file"]
@@ -40,6 +41,11 @@ def recalled(home: Path, name: str) -> Path | None:
 def is_same(one: Path, other: Path) -> bool:
     """Tell whether two paths are spelled alike or, by links, lead to the same place."""
     return spelled(one) == spelled(other) or os.path.realpath(one) == os.path.realpath(other)
+
+
+def handed_in(paths: Sequence[Path]) -> list[Path]:
+    """Return the paths that somebody means to hand in: a pattern of the shell also names what a system left there."""
+    return [path for path in paths if not is_of_a_system(path.name)]
 
 
 def naming(path: Path, wanted: Naming, handed_in: Sequence[Path]) -> Naming:

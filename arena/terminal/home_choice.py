@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from pathlib import Path
 
 import click
@@ -17,6 +18,11 @@ def say_if_above(home: Path) -> None:
     source = click.get_current_context().get_parameter_source("home")
     if source is ParameterSource.DEFAULT and home != HOME_NAME:
         say(f"using the home {printable(repr(str(home)))}")
+
+
+def words_for(home: Path) -> Sequence[str]:
+    """Return the words with which a command works in a home, wherever it was found; none if it is the usual one."""
+    return ("--home", str(home)) if home != HOME_NAME else ()
 
 
 def option(home: Path) -> list[str]:

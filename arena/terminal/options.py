@@ -249,6 +249,10 @@ def limit_options(command: Command) -> Command:
     return cast("Command", with_limits)
 
 
+GRADES = click.Choice(["auto", *(grade.value for grade in Grade)])
+"""Type of an option that is a grade of the sandbox; auto: the best that works."""
+
+
 def sandbox_options(command: Command) -> Command:
     """Add the options for the sandbox and for what bots may ask for, and pass them to the command as a `machine`.
 
@@ -278,7 +282,6 @@ def sandbox_options(command: Command) -> Command:
         sandbox = sandbox._replace(trusting=trusting, allowed=STRONGEST._replace(memory_mib=memory_mib, tasks=tasks))
         return command(*args, machine=Machine(sandbox, home, cluster), home=home, **others)
 
-    grades = [grade.value for grade in Grade]
     for option in (
         click.option(
             "--max-tasks",
@@ -307,11 +310,12 @@ def sandbox_options(command: Command) -> Command:
             help="Run archives, which may come from strangers, also where nothing holds them (grade D).",
         ),
         click.option(
-            "--require-sandbox", "least", type=click.Choice(grades[:3]), help="Refuse to run with a weaker sandbox."
+            "--require-sandbox",
+            "least",
+            type=click.Choice([grade.value for grade in Grade if grade is not Grade.D]),
+            help="Refuse to run with a weaker sandbox.",
         ),
-        click.option(
-            "--sandbox", "wanted", type=click.Choice(["auto", *grades]), default="auto", help="See `arena doctor`."
-        ),
+        click.option("--sandbox", "wanted", type=GRADES, default="auto", help="See `arena doctor`."),
     ):
         with_sandbox = option(with_sandbox)
     return cast("Command", with_sandbox)
