@@ -155,7 +155,6 @@ MAY_IMPORT = {
         "arena.check",
         "arena.replay",
         "arena.submission",
-        "arena.games",
         "ladder",
     },
 }

@@ -4,12 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Any
 
 import click
 
 from arena import roster
-from arena.games.rules import Game
 from arena.reports import bots_report
 from arena.reports.bots_report import ListedBot
 from arena.terminal import home_choice
@@ -23,7 +21,7 @@ from ladder.store import Version
 @click.option("-g", "--game", type=GameName(), metavar="GAME", help="Only bots that play it.")
 @home_option
 @json_option
-def bots(game: Game[Any] | None, home: Path, as_json: bool) -> None:
+def bots(game: str | None, home: Path, as_json: bool) -> None:
     """List the built-in and the submitted bots.
 
     \b
@@ -31,7 +29,7 @@ def bots(game: Game[Any] | None, home: Path, as_json: bool) -> None:
       arena bots --game buttons
     """
     with store.open_read(home) as db:
-        report = bots_report.bots_list(db, home, game.name if game else None)
+        report = bots_report.bots_list(db, home, game)
         if not as_json:
             say_if_empty(db, home)
     if as_json:

@@ -16,7 +16,6 @@ from arena.check import bot_check
 from arena.check.bot_check import Checked, CheckReporter, Finding
 from arena.check.extent import FULL_CHECK, QUICK_CHECK
 from arena.check.trials import LOAD, BusyMachine, Times
-from arena.games.rules import Game
 from arena.reports import check_report
 from arena.reports.words import quoted, span
 from arena.roster import admission
@@ -54,7 +53,7 @@ _FRAME_CHARACTERS = 300
 @json_option
 def check(
     path: Path,
-    plays: tuple[Game[Any], ...],
+    plays: tuple[str, ...],
     protocol: Protocol | None,
     quick: bool,
     conditions: Conditions,
@@ -72,11 +71,10 @@ def check(
       arena check ./mine.py --game buttons
       arena check ./mine.py --quick
     """
-    games = [game.name for game in plays]
     limits, machine = conditions
     shown = progress("checking", "matches and tests", begins=True, paced=False, caution=machine.caution)
     with workshop_for(machine) as workshop, shown as report:
-        taken = admission.prepare(home, path, workshop(report), plays=games, protocol=protocol)
+        taken = admission.prepare(home, path, workshop(report), plays=plays, protocol=protocol)
         steps = steps_shown(report, limits.start)
         extent = QUICK_CHECK if quick else FULL_CHECK
         checked = bot_check.check_bot(taken.program, limits, machine.sandbox, steps, extent)

@@ -4,20 +4,18 @@ from __future__ import annotations
 
 import asyncio
 import json
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
-from typing import Any
 
 import click
 
-from arena import games, roster
+from arena import roster
 from arena.check.decision_check import Compared
 from arena.check.decision_check import compare_decisions as compared
 from arena.check.examined import ExaminedQuestion, Misbehaved, examined
 from arena.cli.match import attach
-from arena.games import Game
 from arena.replay import unrated_store
-from arena.reports.debug_report import action_name
+from arena.reports.debug_report import action_names
 from arena.reports.debug_report import decisions_compared as debug_report
 from arena.reports.words import quoted
 from arena.terminal.failures import OneLine
@@ -69,18 +67,18 @@ def debug(
     with store.open_read(home) as db:
         found = store.matches.find(db, match)
     seat = _check_seat(found, seat)
-    game = games.game(found.ladder.key.game)
+    name = action_names(found)
     compared = _compare(found, seat, at, bot, start_limit, machine, home)
     differing = [each for each in compared if each.now != each.then]
     illegal = [each for each in compared if each.now not in each.question.legal]
     if as_json:
-        print_json(debug_report(found, seat, game, compared))
+        print_json(debug_report(found, seat, compared))
     elif at is not None:
-        _show(game, compared[-1])
+        _show(name, compared[-1])
     else:
-        _list(game, differing, len(compared))
+        _list(name, differing, len(compared))
     if illegal and not as_json:
-        chosen = f"this build chooses {action_name(game, illegal[0].now)}"
+        chosen = f"this build chooses {name(illegal[0].now)}"
         click.echo(f"decision {illegal[0].question.decision}: {chosen}, which is not legal")
     if differing or illegal:
         raise SystemExit(_DIFFERS)
@@ -105,14 +103,14 @@ def _compare(
     shown = progress("asking", "decisions", caution=machine.caution_for([bot]))
     with workshop_for(machine) as workshop, shown as report:
         with store.open_read(home) as db:
-            entrant = roster.find_bot(db, home, bot, games.game(match.ladder.key.game), workshop(report))
+            entrant = roster.find_bot(db, home, bot, match.ladder.key.game, workshop(report))
         try:
             own = examined(entrant, start_limit, machine.sandbox, attach)
             return asyncio.run(compared(match, seat, own, report, at))
         except Misbehaved as fault:
             where = "before its first decision"
             if fault.question is not None:
-                for line in _asked(games.game(match.ladder.key.game), fault.question):
+                for line in _asked(action_names(match), fault.question):
                     say(printable(line))
                 where = f"at decision {fault.question.decision}"
             for line in quoted(fault.output[-_OUTPUT_LINES:]):
@@ -120,25 +118,25 @@ def _compare(
             raise OneLine(f"it failed {where}: {fault}", _DIFFERS) from fault
 
 
-def _asked(game: Game[Any], question: ExaminedQuestion, *answers: str) -> Iterator[str]:
+def _asked(name: Callable[[int], str], question: ExaminedQuestion, *answers: str) -> Iterator[str]:
     """Yield lines that show a decision as a bot was asked it, with lines about its answers."""
     yield from question.picture.split("\n")
-    yield f"decision {question.decision}: {', '.join(game.action_name(action) for action in question.legal)}"
+    yield f"decision {question.decision}: {', '.join(name(action) for action in question.legal)}"
     yield from answers
     yield f"it was asked: {printable(json.dumps(question.request))}"
     yield f"match {question.request['match']}: a process counts the matches that it plays, and this one plays no other"
 
 
-def _list(game: Game[Any], differing: Sequence[Compared], asked: int) -> None:
+def _list(name: Callable[[int | None], str], differing: Sequence[Compared], asked: int) -> None:
     if differing:
         rows = table("decision", "in the match", "this build", right=["decision"])
         for each in differing:
-            rows.add_row(str(each.question.decision), action_name(game, each.then), action_name(game, each.now))
+            rows.add_row(str(each.question.decision), name(each.then), name(each.now))
         draw(rows)
     click.echo(f"{len(differing):,} of {asked:,} decisions differ")
 
 
-def _show(game: Game[Any], compared: Compared) -> None:
-    answers = f"in the match: {action_name(game, compared.then)}; this build: {action_name(game, compared.now)}"
-    for line in (*_asked(game, compared.question, answers), *(f"  | {printable(text)}" for text in compared.printed)):
+def _show(name: Callable[[int | None], str], compared: Compared) -> None:
+    answers = f"in the match: {name(compared.then)}; this build: {name(compared.now)}"
+    for line in (*_asked(name, compared.question, answers), *(f"  | {printable(text)}" for text in compared.printed)):
         click.echo(line)

@@ -6,7 +6,7 @@ import sys
 import time
 from collections.abc import Iterator, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import click
 from msgspec import UNSET
@@ -15,15 +15,13 @@ from rich.live import Live
 from rich.table import Table
 from rich.text import Text
 
-from arena import games
 from arena.cli.evidence_tables import cross_picture, plot_picture, seat_picture
-from arena.games.rules import Game
 from arena.reports import leaderboard_report, words
 from arena.reports.front_report import ladder_progress
 from arena.reports.leaderboard_columns import BY_NAME, COLUMNS, Column, shown_bots, zero_of
 from arena.reports.leaderboard_report import Leaderboard, NoLeaderboard
-from arena.reports.words import pace_text, state, title, unusual
-from arena.terminal.options import check_players, game_option, home_option, json_option, players_option
+from arena.reports.words import heading, pace_text, state
+from arena.terminal.options import SeatedGame, home_option, json_option, seated_game_options
 from arena.terminal.output import called, console, draw, measured, print_json, printable, progress, say_if_empty, table
 from arena.terminal.stderr import say
 from arena.terminal.typed import as_typed, typed_as
@@ -40,8 +38,7 @@ _WATCHING = 0.1
 
 
 @click.command()
-@game_option
-@players_option
+@seated_game_options
 @click.option("--ladder", "ladder_id", metavar="ID", help="Which of several with other limits or options.")
 @click.option("--details", is_flag=True, help="Add mu, sigma and the settled rating.")
 @click.option("--cross", is_flag=True, help="Add every bot against every other, and the chances of places.")
@@ -52,8 +49,7 @@ _WATCHING = 0.1
 @home_option
 @json_option
 def leaderboard(
-    game: Game[Any],
-    players: int | None,
+    seated: SeatedGame,
     ladder_id: str | None,
     details: bool,
     cross: bool,
@@ -75,21 +71,20 @@ def leaderboard(
     Example:
       arena leaderboard --game buttons
     """
-    seats = check_players(game, players)
     if watch:
         if as_json or cross or by_seat or plot or settles:
             raise click.UsageError("--watch shows the leaderboard alone: leave it out, or the other options")
         if not sys.stdout.isatty():
             raise click.UsageError("--watch repaints a terminal, and stdout is none: leave it out")
-        return _watch(game, seats, ladder_id, home, details)
+        return _watch(seated, ladder_id, home, details)
     if settles:
         details = True
-        _settle(game, seats, ladder_id, home)
+        _settle(seated, ladder_id, home)
     with store.open_read(home) as db:
-        ladder = find_ladder(db, game, seats, ladder_id)
+        ladder = find_ladder(db, seated, ladder_id)
         if ladder is None:
-            return _nothing(db, game, seats, home, as_json)
-        board = leaderboard_report.leaderboard_of(db, ladder, game, cross=cross, by_seat=by_seat)
+            return _nothing(db, seated, home, as_json)
+        board = leaderboard_report.leaderboard_of(db, ladder, seated.game, cross=cross, by_seat=by_seat)
         if as_json:
             return print_json(board)
         drawn = plot_picture(_skills(board), board.zero) if plot and board.bots else []
@@ -97,9 +92,9 @@ def leaderboard(
         return draw(picture(board, waiting, details=details), *drawn, *_more_pictures(board), wide=cross)
 
 
-def _settle(game: Game[Any], seats: int, ladder_id: str | None, home: Path) -> None:
+def _settle(seated: SeatedGame, ladder_id: str | None, home: Path) -> None:
     with store.open_read(home) as db:
-        ladder = find_ladder(db, game, seats, ladder_id)
+        ladder = find_ladder(db, seated, ladder_id)
     if ladder is not None:
         with store.open(home) as db:
             settle_ladder(db, ladder)
@@ -113,29 +108,30 @@ def settle_ladder(db: Database, ladder: Ladder) -> None:
         store.evidence.settle(db, ladder, report)
 
 
-def _nothing(db: Database, game: Game[Any], seats: int, home: Path, as_json: bool) -> None:
+def _nothing(db: Database, seated: SeatedGame, home: Path, as_json: bool) -> None:
     if as_json:
-        return print_json(NoLeaderboard(game=game.name, players=seats))
+        return print_json(NoLeaderboard(game=seated.game.name, players=seated.seats))
     say_if_empty(db, home)
-    say(f"no ladder of {title(game, seats)} in {str(home)!r} yet")
-    for others in sorted({ladder.key.seats for ladder in store.ladders.all(db, game.name)}):
-        say(f"there is one of {others} players: {typed_as('leaderboard', '--game', game.name, '--players', others)}")
-    return say(f"play one: {typed_as('ladder', '--game', game.name, '--players', seats)}")
+    name = seated.game.name
+    say(f"no ladder of {seated.title} in {str(home)!r} yet")
+    for others in sorted({ladder.key.seats for ladder in store.ladders.all(db, name)}):
+        say(f"there is one of {others} players: {typed_as('leaderboard', '--game', name, '--players', others)}")
+    return say(f"play one: {typed_as('ladder', '--game', name, '--players', seated.seats)}")
 
 
-def find_ladder(db: Database, game: Game[Any], seats: int, ladder_id: str | None) -> Ladder | None:
+def find_ladder(db: Database, seated: SeatedGame, ladder_id: str | None) -> Ladder | None:
     """Return the ladder with this id or, without an id, the one played last. Raises NotFound for an unknown id.
 
     None if no ladder of this game and number of seats is stored and no id is given.
     """
-    there = store.ladders.all(db, game.name, seats)
+    there = store.ladders.all(db, seated.game.name, seated.seats)
     if ladder_id is None:
         return there[0] if there else None
     for ladder in there:
         if ladder.id == ladder_id:
             return ladder
     known = ", ".join(ladder.id for ladder in there) or "none yet"
-    raise store.NotFound(f"no ladder {ladder_id!r} of {title(game, seats)}: there is {known}")
+    raise store.NotFound(f"no ladder {ladder_id!r} of {seated.title}: there is {known}")
 
 
 def picture(board: Leaderboard, waiting: Sequence[str] = (), *, details: bool = False) -> Group:
@@ -143,10 +139,8 @@ def picture(board: Leaderboard, waiting: Sequence[str] = (), *, details: bool = 
 
     `waiting` names the bots without a rated match, which the board only counts.
     """
-    game = games.game(board.game)
-    settings = "".join(f", {setting}" for setting in unusual(game, board.limits, board.options))
     counts = state(board.matches)
-    head = f"{title(game, board.players)}{settings} (ladder {board.ladder}):"
+    head = f"{heading(board)}:"
     apart = " " if len(f"{head} {counts}") <= console().width else "\n"
     rows = [_rows(board, details)] if shown_bots(board) else []
     return Group(Text(f"{head}{apart}{counts}", style="bold"), *rows, *_notes(board, waiting, details))
@@ -206,20 +200,20 @@ def _skills(board: Leaderboard) -> dict[str, tuple[float, float]]:
     return {called(bot.bot, bot.title): (bot.mu - middle, bot.sigma) for bot in shown_bots(board)}
 
 
-def _watch(game: Game[Any], seats: int, ladder_id: str | None, home: Path, details: bool) -> None:
+def _watch(seated: SeatedGame, ladder_id: str | None, home: Path, details: bool) -> None:
     with Live(console=console(), auto_refresh=False) as live:
         while True:
             begun = time.process_time()
             with store.open_read(home) as db:
-                ladder = find_ladder(db, game, seats, ladder_id)
-                waiting = Text(f"waiting for a ladder of {title(game, seats)} in {str(home)!r} …")
-                live.update(waiting if ladder is None else _watched(db, ladder, game, home, details), refresh=True)
+                ladder = find_ladder(db, seated, ladder_id)
+                waiting = Text(f"waiting for a ladder of {seated.title} in {str(home)!r} …")
+                live.update(waiting if ladder is None else _watched(db, ladder, seated, home, details), refresh=True)
             time.sleep(max(_REPAINT, (time.process_time() - begun) / _WATCHING))
 
 
-def _watched(db: Database, ladder: Ladder, game: Game[Any], home: Path, details: bool) -> RenderableType:
+def _watched(db: Database, ladder: Ladder, seated: SeatedGame, home: Path, details: bool) -> RenderableType:
     now = ladder_progress(db, ladder, running=store.database.is_running(home))
     how = pace_text(now)
     state = f"playing now{how and f': {how}'}" if now.running else "nobody plays it now"
-    board, waiting = leaderboard_report.leaderboard_of(db, ladder, game), store.ladders.waiting(db, ladder)
+    board, waiting = leaderboard_report.leaderboard_of(db, ladder, seated.game), store.ladders.waiting(db, ladder)
     return Group(picture(board, waiting, details=details), Text(state, style="bold"))

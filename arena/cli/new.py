@@ -6,11 +6,9 @@ import re
 import shlex
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Any
 
 import click
 
-from arena.games import Game
 from arena.reports.bots_report import NewBot
 from arena.submission.templates import make, templates
 from arena.submission.tools import install_hint, missing_tools
@@ -25,7 +23,7 @@ from arena.terminal.typed import typed_as
 @click.option("-l", "--language", default="python", metavar="NAME", help=f"One of {', '.join(sorted(templates()))}.")
 @plays_option
 @json_option
-def new(bot: Path, language: str, plays: tuple[Game[Any], ...], as_json: bool) -> None:
+def new(bot: Path, language: str, plays: tuple[str, ...], as_json: bool) -> None:
     """Make a folder with a bot to begin with.
 
     BOT is the folder, and its name becomes the bot's. The bot in it plays by a few rules of thumb, until you write
@@ -35,11 +33,11 @@ def new(bot: Path, language: str, plays: tuple[Game[Any], ...], as_json: bool) -
     Example:
       arena new mybot --language go
     """
-    manifest = make(bot, language, [game.name for game in plays])
+    manifest = make(bot, language, plays)
     missing = missing_tools(manifest)
     path = str(bot) if bot.is_absolute() else f"./{bot}"
     game = begin_with(manifest.games or ())
-    _tell_what_is_next(bot, game, [game.name for game in plays])
+    _tell_what_is_next(bot, game, plays)
     steps = [typed_as("check", path), typed_as("submit", path), typed_as("ladder", "--game", game)]
     if as_json:
         made = NewBot(folder=str(bot), name=manifest.name or "", language=language, missing=missing, next=steps)

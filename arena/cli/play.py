@@ -101,7 +101,7 @@ def play(
     if browser or opens:
         with store.open_read(home) as db:
             for bot in bots:  # now, and not in a browser that waits for them
-                roster.check(db, home, bot, setting.game)
+                roster.check(db, home, bot, setting.game.name)
         was_typed = ctx.get_parameter_source("seed") is not ParameterSource.DEFAULT
         once = ["--seed", seed] if was_typed else []  # else nobody may read it among the processes of the machine
         return serve_table(setting.game.name, _words(ctx.meta["typed"]), once, home, opens=opens)

@@ -9,16 +9,16 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from arena import games, roster
+from arena import roster
 from arena.cli import card_tables, match_log
 from arena.cli.card_tables import in_ladder
-from arena.games.rules import Game, remark
 from arena.replay import unrated_store
 from arena.reports import bot_card
 from arena.reports.bot_card import BotCard
 from arena.reports.bots_report import BotFaults, BotMatch, BuiltInLine, SecondChance, built_in_card
 from arena.reports.fault_card import fault_card
-from arena.reports.match_card import MatchCard, match_card
+from arena.reports.match_card import MatchCard, match_card, placed_beyond_scores
+from arena.reports.words import game_title
 from arena.terminal.options import GameName, Whole, home_option, json_option, page_file
 from arena.terminal.output import called, draw, last_line, print_json, printable, table
 from arena.terminal.typed import as_typed, typed_as
@@ -47,7 +47,7 @@ _LISTED = 10
 def show(
     what: str | None,
     matches: int | None,
-    game: Game[Any] | None,
+    game: str | None,
     seat: int | None,
     page: Path | None,
     pages: Path | None,
@@ -91,7 +91,7 @@ def show(
     with store.open_read(home) as db:
         if version is not None:
             most = matches if matches is not None else _LISTED * as_json
-            card = bot_card.bot_card(db, version, most, game.name if game else None)
+            card = bot_card.bot_card(db, version, most, game)
             banned = store.journal.bans(db).get(version.name)
             return print_json(card) if as_json else _show_bot(card, game, banned)
         if (own := built_in_card(what)) is not None:
@@ -157,7 +157,7 @@ def _show_built_in(bot: BuiltInLine) -> None:
     click.echo(f"{bot.name}: built-in, plays {', '.join(bot.games)}; no matches yet")
 
 
-def _show_bot(card: BotCard, game: Game[Any] | None, banned: Correction | None) -> None:
+def _show_bot(card: BotCard, game: str | None, banned: Correction | None) -> None:
     bot = card.bot
     label = f"{bot.name}@{bot.number}"
     retired = ", retired" if bot.retired is not None else ""
@@ -182,10 +182,10 @@ def _show_bot(card: BotCard, game: Game[Any] | None, banned: Correction | None) 
         click.echo(f"\nwhat happened in one of these matches: {typed_as('show', listed[0])}")
 
 
-def _nothing(card: BotCard, label: str, game: Game[Any] | None) -> str:
+def _nothing(card: BotCard, label: str, game: str | None) -> str:
     """Say why there is no ladder to show."""
     if game is not None:
-        return f"no version of it has a rated match of {game.title}"
+        return f"no version of it has a rated match of {game_title(game)}"
     if any(each.matches for each in card.faults if each.label == label):
         return f"none of its matches is rated yet: `arena show {label} -n 10` lists the latest"
     if any(each.annulled for each in card.faults if each.label == label):
@@ -239,11 +239,8 @@ def _show_match(match: Match, card: MatchCard) -> None:
     if not match.seats:
         return click.echo(f"line-up {', '.join(called(bot, card.titles.get(bot)) for bot in match.line_up)}")
     draw(_seats(card))
-    if card.game in games.names():
-        forfeited = [seat for seat, outcome in enumerate(match.seats) if outcome.forfeit is not None]
-        ranks, scores = [seat.rank for seat in match.seats], [seat.score for seat in match.seats]
-        if why := remark(games.game(card.game), ranks, scores, forfeited):
-            click.echo(why)
+    if why := placed_beyond_scores(card):
+        click.echo(why)
     for seat, outcome in enumerate(match.seats):
         if outcome.forfeit is not None:
             click.echo("\n".join(fault_card(match, seat, program=typed_as())))

@@ -7,12 +7,11 @@ import sys
 from collections import Counter
 from collections.abc import Callable, Sequence
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import click
 
 from arena.cli.check import explain, steps_shown
-from arena.games.rules import Game
 from arena.reports.check_report import HandedIn, Submission, Submissions, last_words, submission, surprises
 from arena.roster import sources
 from arena.roster.admission import REFUSALS, Admission, HandIn, NameTaken, Qualification, admit
@@ -54,7 +53,7 @@ def submit(
     paths: tuple[Path, ...],
     name: str | None,
     naming: Naming | None,
-    plays: tuple[Game[Any], ...],
+    plays: tuple[str, ...],
     protocol: Protocol | None,
     conditions: Conditions,
     home: Path,
@@ -74,7 +73,7 @@ def submit(
     """
     if name is not None and (naming or len(paths) > 1):
         raise click.UsageError("--name is for one bot alone: leave out --names, and all PATHs but one")
-    job = _Job(conditions, name, naming, [game.name for game in plays], protocol, home, as_json)
+    job = _Job(conditions, name, naming, plays, protocol, home, as_json)
     with progress("checking", "matches and tests", paced=False, caution=conditions.machine.caution) as report:
         if len(paths) == 1:
             _one(paths[0], job, report)

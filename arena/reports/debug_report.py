@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
+from arena import games
 from arena.check.decision_check import Compared
-from arena.games.rules import Game
 from arena.reports.base import Report
 from ladder import store
 
@@ -52,23 +52,29 @@ class Debug(Report):
     """Those that were put to the bot, in order."""
 
 
-def decisions_compared(match: store.Match, seat: int, game: Game[Any], compared: Sequence[Compared]) -> Debug:
+def decisions_compared(match: store.Match, seat: int, compared: Sequence[Compared]) -> Debug:
     """Report on a seat's decisions."""
+    name = action_names(match)
     decisions = [
         ComparedDecision(
             **each.question._asdict(),
             then=each.then,
             now=each.now,
             printed=each.printed,
-            names=ActionNames(then=action_name(game, each.then), now=action_name(game, each.now)),
+            names=ActionNames(then=name(each.then), now=name(each.now)),
         )
         for each in compared
     ]
     return Debug(match=match.id, seat=seat, decisions=decisions)
 
 
-def action_name(game: Game[Any], action: int | None) -> str:
-    """Return the name of an action, or in words that there is none."""
-    if action is None:
-        return "no answer"
-    return game.action_name(action) if action < game.actions else f"{action}, which is no action"
+def action_names(match: store.Match) -> Callable[[int | None], str]:
+    """Return what names the actions of a match, or says in words that there is none. Raises UnknownGame."""
+    game = games.game(match.ladder.key.game)
+
+    def name(action: int | None) -> str:
+        if action is None:
+            return "no answer"
+        return game.action_name(action) if action < game.actions else f"{action}, which is no action"
+
+    return name

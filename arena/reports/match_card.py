@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from arena import games
+from arena.games.rules import remark
 from arena.replay import Unreadable, unpack
 from arena.reports.base import Report
 from arena.reports.corrections_report import CorrectionLine, entry
@@ -103,6 +105,15 @@ def match_card(match: store.Match, titles: Mapping[str, str], logs: Sequence[int
         titles={label: titles[name] for label in match.line_up if (name := label.partition("@")[0]) in titles},
         logs=logs,
     )
+
+
+def placed_beyond_scores(card: MatchCard) -> str:
+    """Return why a seat is above one with as good a score, if one is; nothing of a game that is not here."""
+    if card.game not in games.names():
+        return ""
+    forfeited = [seat for seat, outcome in enumerate(card.seats) if outcome.forfeit is not None]
+    ranks, scores = [seat.rank for seat in card.seats], [seat.score for seat in card.seats]
+    return remark(games.game(card.game), ranks, scores, forfeited)
 
 
 def _hex(value: bytes | None) -> str | None:

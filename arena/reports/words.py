@@ -7,13 +7,14 @@ import math
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
+from arena import games
 from arena.base.suggest import printable
 
 if TYPE_CHECKING:
     from arena.games.rules import Game
     from arena.reports.bot_card import BotInLadder, NotableMatch
     from arena.reports.front_report import LadderProgress
-    from arena.reports.leaderboard_report import EstimateColumns, HeadToHead, MatchCounts
+    from arena.reports.leaderboard_report import EstimateColumns, HeadToHead, Leaderboard, MatchCounts
 
 _PLAYABLE = 1_000_000
 """Number of groups of one pair of bots up to which it makes sense to say that they would settle something."""
@@ -49,6 +50,18 @@ def zero_bots(zero: Collection[str]) -> str:
 def title(game: Game[Any], seats: int) -> str:
     """Return the name of a ladder for people: "Buttons, 2 players"."""
     return f"{game.title}, {seats} players"
+
+
+def game_title(name: str) -> str:
+    """Return the name of a game for people: "Buttons". Raises UnknownGame."""
+    return games.game(name).title
+
+
+def heading(board: Leaderboard) -> str:
+    """Return which ladder a leaderboard is of, with what is unusual about it: "Buttons, 2 players (ladder mw6vrh)"."""
+    game = games.game(board.game)
+    settings = "".join(f", {setting}" for setting in unusual(game, board.limits, board.options))
+    return f"{title(game, board.players)}{settings} (ladder {board.ladder})"
 
 
 def unusual(game: Game[Any], limits: Mapping[str, float], options: Mapping[str, Any]) -> list[str]:

@@ -194,7 +194,7 @@ def _checked(db: Database, home: Path, game: Game[Any], wanted: Sequence[str]) -
         bot = own[name] if name in own else known(db, home, name)
         if bot.name in banned:
             raise BadSubmission(f"{name!r} cannot play: it was banned {banned[bot.name].told}")
-        _check_plays(name, bot.games, game)
+        _check_plays(name, bot.games, game.name)
         met[bot.name, bot.digest] += 1
         if met[bot.name, bot.digest] > 1:
             raise BadSubmission(f"{name!r} is in the field twice: name every bot once")
@@ -278,7 +278,7 @@ def built(home: Path, program: Program, sandbox: Sandbox, building: Building, *,
     return made
 
 
-def find_bot(db: Database, home: Path, text: str, game: Game[Any], workshop: Workshop) -> Entrant:
+def find_bot(db: Database, home: Path, text: str, game: str, workshop: Workshop) -> Entrant:
     """Return the bot that a person names: a built-in, a name or label in the home, a path, or `attach:`.
 
     What lies at a path is copied: the bot is to see its own files, not what else is in the folder.
@@ -305,7 +305,7 @@ def find_bot(db: Database, home: Path, text: str, game: Game[Any], workshop: Wor
     return program.entrant()
 
 
-def check(db: Database, home: Path, text: str, game: Game[Any]) -> None:
+def check(db: Database, home: Path, text: str, game: str) -> None:
     """Raise BadSubmission if `find` would for a name; of a path, only whether something is there."""
     own = builtin_bots(db)
     if text in own:
@@ -342,9 +342,9 @@ def check_wishes(program: Program, sandbox: Sandbox) -> None:
             raise BadSubmission(f"{wished}: {instead}")
 
 
-def _check_plays(name: str, plays: Sequence[str], game: Game[Any]) -> None:
-    if game.name not in plays:
-        raise BadSubmission(f"{name!r} does not play {game.name}: it plays {', '.join(plays)}")
+def _check_plays(name: str, plays: Sequence[str], game: str) -> None:
+    if game not in plays:
+        raise BadSubmission(f"{name!r} does not play {game}: it plays {', '.join(plays)}")
 
 
 def _is_known(db: Database, text: str) -> bool:

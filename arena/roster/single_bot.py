@@ -106,7 +106,7 @@ def _serve(link: Connection[object, BotOrder | None], game: str, name: str, star
         _say(sandbox.warning)
     with run_folder() as scratch:
         with store.open_read(home) as db:
-            entrant = find_bot(db, home, name, games.game(game), Workshop(scratch, sandbox, Building(_say)))
+            entrant = find_bot(db, home, name, games.game(game).name, Workshop(scratch, sandbox, Building(_say)))
         if entrant.is_external:
             raise BadSubmission(f"{name} is nobody's name: name a program")
         with suppress(asyncio.CancelledError):

@@ -23,6 +23,7 @@ from arena.base import homes, suggest
 from arena.core.compilation import prepare_core
 from arena.games.rules import BadOption, Game, Options
 from arena.referee.limits import Limits
+from arena.reports.words import title
 from arena.sandbox.grades import STRONGEST, WEAKEST, Grade, Sandbox
 from arena.terminal.machine import Cluster, Conditions, Machine, sandbox_here
 from arena.terminal.stderr import say
@@ -33,16 +34,14 @@ Command = TypeVar("Command", bound=Callable[..., Any])
 _DAY = 86400.0
 
 
-class GameName(click.ParamType[Game[Any]]):
-    """Type of an option that is the name of a game; its value is the game."""
+class GameName(click.ParamType[str]):
+    """Type of an option that is the name of a game."""
 
     name = "game"
 
-    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Game[Any]:
-        if isinstance(value, Game):
-            return value
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> str:
         try:
-            return games.game(value)
+            return games.game(value).name
         except games.UnknownGame as error:
             self.fail(str(error), param, ctx)
 
@@ -187,7 +186,14 @@ def html_option(what: str = "the match") -> Callable[[Command], Command]:
     )
 
 
-game_option = click.option("-g", "--game", type=GameName(), required=True, metavar="GAME", help="See `arena games`.")
+def _game(_ctx: click.Context, _param: click.Parameter, name: str | None) -> Game[Any] | None:
+    """Return the game of a name; None while a line is only completed."""
+    return None if name is None else games.game(name)
+
+
+game_option = click.option(
+    "-g", "--game", type=GameName(), required=True, metavar="GAME", callback=_game, help="See `arena games`."
+)
 plays_option = click.option(
     "-g",
     "--game",
@@ -356,6 +362,28 @@ def conditions_options(command: Command) -> Command:
 def seed_bytes(text: str) -> bytes:
     """Return the seed of matches, 32 bytes, that a text given with --seed stands for."""
     return sha256(text.encode("utf-8", "surrogateescape")).digest()
+
+
+class SeatedGame(NamedTuple):
+    """The game of a ladder, and for how many players."""
+
+    game: Game[Any]
+    seats: int
+
+    @property
+    def title(self) -> str:
+        """Its name for people: "Buttons, 2 players"."""
+        return title(self.game, self.seats)
+
+
+def seated_game_options(command: Command) -> Command:
+    """Add the options for a game and its number of players, and pass both to the command as `seated`."""
+
+    @wraps(command)
+    def with_seated(*args: Any, game: Game[Any], players: int | None, **others: Any) -> Any:
+        return command(*args, seated=SeatedGame(game, check_players(game, players)), **others)
+
+    return cast("Command", game_option(players_option(with_seated)))
 
 
 class Setting(NamedTuple):

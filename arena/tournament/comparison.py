@@ -112,7 +112,7 @@ class Answer:
 def find_entrants(names: Sequence[str], game: Game[Any], home: Path, workshop: Workshop) -> list[Entrant]:
     """Return the bots that a person names. Raises BadSubmission and NoSandbox."""
     with store.open_read(home) as db:
-        found = [roster.find_bot(db, home, name, game, workshop) for name in names]
+        found = [roster.find_bot(db, home, name, game.name, workshop) for name in names]
     # a label without @ is shown as it was typed: `mine` alone could also mean mine@1
     return [
         entrant if "@" in entrant.label else entrant._replace(label=printable(name))

@@ -72,7 +72,7 @@ class UnratedRun:
         wanted = self.request
         workshop = roster.Workshop(self._scratch, wanted.sandbox, building)
         with store.open_read(wanted.home) as db:
-            lineup = [roster.find_bot(db, wanted.home, bot, wanted.game, workshop) for bot in wanted.bots]
+            lineup = [roster.find_bot(db, wanted.home, bot, wanted.game.name, workshop) for bot in wanted.bots]
         self.tasks = unrated.tasks(
             wanted.game, lineup, options=wanted.options, limits=wanted.limits, seed=wanted.seed, count=wanted.matches
         )
