@@ -1,1 +1,1 @@
-"""How commands speak with a terminal, and what of it they make values of: results, remarks, failures, options."""
+"""How commands speak with people: options become values, results and remarks are printed, a failure is one line."""
