@@ -28,12 +28,13 @@ from arena.check.trials import (
     typical,
 )
 from arena.referee.limits import Limits
+from arena.referee.loans import IN_FLIGHT
 from arena.referee.match import Forfeit
 from arena.sandbox import Sandbox
 from arena.submission import Program
 from arena.worker import unrated
 from arena.worker.jobs import Played
-from arena.worker.worker import IN_FLIGHT, Worker
+from arena.worker.worker import Worker
 
 CheckReporter: TypeAlias = Callable[[int, int, float, bool], None]
 """Called with how many steps are done, of how many, and about how many seconds the others last.

@@ -13,12 +13,12 @@ from arena.games.encoding import varint
 from arena.games.rules import named
 from arena.referee import frames
 from arena.referee.limits import Limits
+from arena.referee.loans import IN_FLIGHT
 from arena.referee.match import Forfeit
 from arena.referee.timekeeper import PIECES
 from arena.referee.window import at_once
 from arena.replay.questions import QuestionSitting, Setup
 from arena.v1 import referee_pb2 as pb
-from arena.worker.worker import IN_FLIGHT
 
 PAUSE = 4.0
 """Seconds to wait before a late question."""

@@ -3,17 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 from google.protobuf.message import DecodeError
 
 from arena.referee import frames
+from arena.referee.bot_questions import Questions
 from arena.referee.match import Fault, Forfeit
 from arena.referee.seat import BotSeat
 from arena.v1 import referee_pb2 as pb
-
-if TYPE_CHECKING:
-    from arena.core import _core
 
 _REJECTIONS = 3
 """The third rejected choice is PROTOCOL."""
@@ -37,15 +35,12 @@ class Received(NamedTuple):
 
 
 class Choices:
-    """What one bot holds and owes. Reads its frames; knows neither rules nor time."""
+    """What one bot holds. Reads its frames; knows neither rules nor time."""
 
-    def __init__(self, core: _core.Stream | None = None) -> None:
-        self.core = core
-        """Those of its matches that the core plays."""
+    def __init__(self, questions: Questions) -> None:
+        self._questions = questions
         self.held: dict[int, BotSeat] = {}
         """The seats it plays, by the match's number on its stream."""
-        self.owed: dict[int, BotSeat] = {}
-        """Those of them whose decision was sent and is not answered; without those that are owed to the core."""
         self.crowded = False
         """Whether it has held several matches since it last held none: then no fault of the process, and no time, can
         be attributed to one of them."""
@@ -62,19 +57,6 @@ class Choices:
         """The number on this stream of the match that begins next."""
         return self._last + 1
 
-    @property
-    def owes(self) -> bool:
-        """Whether answers are awaited."""
-        return bool(self.owed) or (self.core is not None and self.core.owed > 0)
-
-    def owing(self) -> Sequence[BotSeat]:
-        """Return the seats whose answers are awaited."""
-        lent = []
-        for number, is_first in self.core.owing() if self.core is not None else ():
-            lent.append(self.held[number])
-            lent[-1].bank.first = is_first
-        return [*self.owed.values(), *lent]
-
     def hold(self, at: BotSeat) -> None:
         """Begin to hold a seat; if it is the only one, count rejections and noise from zero."""
         self.crowded = bool(self.held)
@@ -83,15 +65,11 @@ class Choices:
         self._last = at.number
         self.held[at.number] = at
 
-    def owe(self, asked: dict[int, BotSeat]) -> None:
-        """Expect answers: `asked` has, by the match's number, the seats whose decisions were sent. Takes it over."""
-        self.owed = asked
-
     def release(self, at: BotSeat) -> None:
         """Let go of a seat whose match is over; what it still owes is owed no more."""
         at.closed = True
         del self.held[at.number]
-        if self.owed.pop(at.number, None) is not None:
+        if self._questions.drop(at):
             self._noise -= 1  # its answer may be on its way
 
     def decode(self, raw: bytes) -> Sequence[pb.Choice]:
@@ -110,7 +88,7 @@ class Choices:
     def read(self, choices: Sequence[pb.Choice]) -> Received:
         """Read a frame's choices: take answers off what is owed, count what else there is, and stop at a fault."""
         answers = []
-        owed = self.owed
+        owed = self._questions.owed
         for choice in choices:
             number, decision, action = choice.match, choice.decision, choice.action
             if (at := owed.get(number)) is not None and at.asked.number == decision:  # type: ignore[union-attr]

@@ -3,23 +3,24 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from arena.games.rules import Seat
 from arena.referee import frames
 from arena.referee.limits import Bank
 from arena.referee.match import Asked
 
-if TYPE_CHECKING:
-    from arena.core import _core
-
 
 class BotSeat:
-    """A seat of a match that a bot holds; made by the bot's stream, which numbers its matches."""
+    """A seat of a match that a bot holds; made by the bot's stream, which numbers its matches.
+
+    While its match is lent, the seat has none of what changes as it is asked and heard: who reads `answers` or `times`
+    without taking the match back gets an AttributeError, not what they were before.
+    """
 
     __slots__ = (
-        *("answers", "asked", "bank", "charged", "closed", "evidence", "lent", "number", "of"),
-        *("opening", "question", "repeats", "seat", "seats", "times", "updates"),
+        *("answers", "asked", "bank", "charged", "closed", "evidence", "number", "of", "opening"),
+        *("question", "repeats", "seat", "seats", "times", "updates", "_last_asked"),
     )
 
     def __init__(
@@ -60,19 +61,38 @@ class BotSeat:
         """Seconds charged for a decision, by its index in `times`; only where they differ from the wall clock's."""
         self.closed = False
         """Whether messages for this seat are ignored: it forfeited or the match is over."""
-        self.lent: _core.Match | None = None
-        """The match as the core plays it, while it does: then what is above from `asked` on stays as it was."""
+        self._last_asked: Callable[[Seat], int] | None = None
+        """While the match is lent, tells the number of a seat's last decision."""
 
     def put(self, asked: Asked, view: bytes) -> None:
         """Put a decision to the seat; `view` is encoded by `frames.view`."""
         self.asked = asked
         self.question = frames.decision(self.of, asked.number, asked.legal, self.bank.left, view)
 
+    def take_opening(self) -> bytes:
+        """Return the start of the match, which is sent now."""
+        opening, self.opening = self.opening, b""
+        return opening
+
+    def lend(self, last_asked: Callable[[Seat], int]) -> None:
+        """Leave it to somebody else to ask and to hear the seat; `last_asked` tells a decision's number, 0 if none."""
+        del self.asked, self.question, self.opening, self.answers, self.repeats, self.times, self.charged
+        self._last_asked = last_asked
+
+    def take_back(self, times: list[float], opening: bytes) -> None:
+        """Go on after a loan with the seconds of the decisions, and with the start of the match if it was not sent."""
+        number, self._last_asked = self.last_asked, None
+        self.asked = None if number is None else Asked(self.seat, number, ())  # legal is known if a table puts it again
+        self.question, self.opening = b"", opening
+        self.answers, self.repeats = {}, 0
+        self.times, self.charged = times, {}
+        self.bank.first = not times
+
     @property
     def last_asked(self) -> int | None:
         """The number of the last decision that was put to it."""
-        if self.lent is not None:
-            return self.lent.asked(self.seat) or None
+        if self._last_asked is not None:
+            return self._last_asked(self.seat) or None
         return None if self.asked is None else self.asked.number
 
     @property

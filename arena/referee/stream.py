@@ -8,11 +8,12 @@ and `flush` writes what has gathered.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from functools import partial
 from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 
-from arena.core.compilation import core
 from arena.games.rules import Seat
-from arena.referee import frames
+from arena.referee import frames, loans
+from arena.referee.bot_questions import PlayedFrame
 from arena.referee.choices import FRAME_BYTES, Choices
 from arena.referee.limits import Bank, Limits
 from arena.referee.match import MatchOutcome, Verdict
@@ -24,8 +25,6 @@ from arena.v1 import referee_pb2 as pb
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
-
-    from arena.core import _core
 
 
 class Process(Protocol):
@@ -41,13 +40,6 @@ class Process(Protocol):
         """Handle an answer that did not come in time: a fault, or a Void if nobody can tell whose doing it is."""
 
 
-class Lender(Protocol):
-    """A match that can be played by the core."""
-
-    def take_back(self) -> None:
-        """Have Python go on with it."""
-
-
 class Heard(NamedTuple):
     """What one frame of a bot's came to."""
 
@@ -59,7 +51,7 @@ class Heard(NamedTuple):
     verdict: Verdict | None = None
     """Why the bot can play no more, after these answers."""
     ended: Sequence[Any] = ()
-    """The matches, as they were lent, that the core has played to their end with this frame."""
+    """The lenders of the matches that were played to their end with this frame: see `loans.Lender`."""
     touched: Sequence[BotStream] = ()
     """The streams that may be sent something now: this one, since it has answered, and those where questions wait."""
 
@@ -80,15 +72,11 @@ class BotStream:
         self._write = write
         self._evidence = process.evidence
         self._clock = clock
-        module = core()
-        self._core: _core.Stream | None = None if module is None else module.Stream(self)
-        self._choices = Choices(self._core)
-        self._timekeeper = Timekeeper(self._choices, clock, process.usage, process.overdue)
-        # The parts of the next frame; questions by the match's number, since a match asks a seat one thing at a time.
+        self.questions = loans.questions_of(self)
+        self._choices = Choices(self.questions)
+        self._timekeeper = Timekeeper(self.questions, self._choices, clock, process.usage, process.overdue)
+        # What the next frame has before its questions and after them.
         self._news = [frames.welcome()]
-        self._queue: dict[int, BotSeat] = {}
-        self._asked_core_last = False
-        """Whether the last questions were the core's, which share no frame with others."""
         self._ends: list[bytes] = []
         self._closed = False
 
@@ -105,7 +93,7 @@ class BotStream:
     @property
     def owes(self) -> bool:
         """Whether answers are awaited."""
-        return self._choices.owes
+        return self.questions.owes
 
     # Out
 
@@ -121,21 +109,6 @@ class BotStream:
         self._timekeeper.given(limits)
         return at
 
-    def ask(self, at: BotSeat) -> None:
-        """Queue the decision that was put to a seat."""
-        self._queue[at.number] = at
-
-    def lend(self, at: BotSeat) -> tuple[_core.Stream, int, bytes, bytes] | None:
-        """Return what the core is told of a seat whose match it shall play: see `Match` there; None without a core."""
-        if self._core is None or at.updates:
-            return None
-        return self._core, at.number, frames.bank(at.bank.left), at.opening
-
-    def taken_back(self, at: BotSeat, *, owes: bool) -> None:
-        """Note that a seat is not the core's any more, which may have sent its last question."""
-        if owes:
-            self._choices.owed[at.number] = at
-
     def update(self, at: BotSeat, update: bytes) -> None:
         """Queue what happened in a step, encoded by `frames.update`."""
         if at.opening:
@@ -146,7 +119,6 @@ class BotStream:
     def end(self, at: BotSeat, outcome: MatchOutcome | None) -> None:
         """Queue the end of a match (None: it is void) and let go of the seat."""
         self._choices.release(at)
-        self._queue.pop(at.number, None)
         if at.opening:
             self._tell(at)
         self._ends.append(frames.end(at.of, outcome))
@@ -157,8 +129,7 @@ class BotStream:
         The start of one match among several is sent with its first question: else the bot would have to prepare for
         many matches before one answer.
         """
-        self._news.append(at.opening)
-        at.opening = b""
+        self._news.append(at.take_opening())
 
     @property
     def full(self) -> bool:
@@ -166,43 +137,26 @@ class BotStream:
 
         True also while answers are owed: what gathers then is sent after them.
         """
-        held, queued = self._choices.held, len(self._queue) + self._queued_in_core
-        if self._choices.owes or not held or queued >= self.window.size:
+        held, queued = self._choices.held, self.questions.queued
+        if self.questions.owes or not held or queued >= self.window.size:
             return True
         return next(iter(held.values())).seats * queued >= len(held)
 
-    @property
-    def _queued_in_core(self) -> int:
-        return self._core.queued if self._core is not None else 0
-
     def flush(self) -> None:
         """Send what has gathered, unless the bot still owes answers."""
-        asks_core = self._queued_in_core > 0
-        if self._choices.owes or self._closed or not (asks_core or self._queue or self._news or self._ends):
+        queued = self.questions.queued
+        if self.questions.owes or self._closed or not (queued or self._news or self._ends):
             return
-        questions: Sequence[bytes] = ()
-        if asks_core or self._queue:
-            now = self._clock.time()
-            self._asked_core_last = asks_core and not (self._queue and self._asked_core_last)
-            questions = self._lent_questions(now) if self._asked_core_last else self._questions(now)
-            self.frames += 1
-            self.decisions += self.window.asked
-            self._timekeeper.sent(now)
-        self._write(self._frame(questions))
+        self._write(self._frame(self._ask() if queued else ()))
 
-    def _questions(self, now: float) -> Sequence[bytes]:
-        asked, self._queue = self.window.cut(self._queue, now)
-        self._choices.owe(asked)
-        for at in asked.values() if self.window.firsts else ():
-            if at.opening:
-                self._tell(at)
-        return [at.question for at in asked.values()]
-
-    def _lent_questions(self, now: float) -> Sequence[bytes]:
-        assert self._core is not None, "only a core has lent matches"
-        starts, questions = self.window.cut_lent(self._core, now)
-        self._news.append(starts)
-        return (questions,)
+    def _ask(self) -> Sequence[bytes]:
+        now = self._clock.time()
+        cut = self.questions.cut(self.window.size, self.window.first_size)
+        self.window.sent(cut.asked, cut.firsts, now)
+        self.frames += 1
+        self.decisions += cut.asked
+        self._timekeeper.sent(now)
+        return cut.parts
 
     def _frame(self, questions: Sequence[bytes]) -> bytes:
         frame = b"".join([*self._news, *questions, *self._ends])
@@ -227,10 +181,12 @@ class BotStream:
         if self._closed:
             return _NOTHING
         now = self._clock.time()
-        if (heard := self._heard_by_core(raw, now)) is not None:
-            return heard
+        if len(raw) <= FRAME_BYTES:
+            played = self.questions.play(raw, partial(self._timekeeper.usual_share, now))
+            if played is not None:
+                return self._played(played, now)
         choices = self._choices.decode(raw)
-        self._take_back(choices)
+        self.questions.take_back(choices)
         answers, rejections, fault = self._choices.read(choices)
         for rejection in rejections:
             self._write(rejection)
@@ -241,28 +197,12 @@ class BotStream:
         slow, void = self._timekeeper.book(now, answers)
         if void is not None:
             return Heard(verdict=void)
-        if not self._choices.owes:
+        if not self.questions.owes:
             self.window.answered(now, answers[0][0].bank.limits)
         return Heard(answers, slow, fault)
 
-    def _heard_by_core(self, raw: bytes, now: float) -> Heard | None:
-        """Have the core play a frame with nothing unusual in it; None: Python has to read it."""
-        core = self._core
-        if core is None or not core.owed or len(raw) > FRAME_BYTES:
-            return None
-        if not (count := core.look(raw)) or (share := self._timekeeper.usual_share(now, count)) is None:
-            return None
-        limits = next(iter(self._choices.held.values())).bank.limits
-        ended, touched = core.commit(share)
+    def _played(self, played: PlayedFrame, now: float) -> Heard:
         self._timekeeper.booked(now)
-        if not self._choices.owes:
-            self.window.answered(now, limits)
-        return Heard(ended=ended, touched=[self, *touched])
-
-    def _take_back(self, choices: Sequence[pb.Choice]) -> None:
-        """Take back from the core the matches that a frame names, which Python reads."""
-        if self._core is None or not self._core.held:
-            return
-        lender: Lender
-        for lender in self._core.lent([choice.match for choice in choices]):
-            lender.take_back()
+        if not self.questions.owes:
+            self.window.answered(now, next(iter(self._choices.held.values())).bank.limits)
+        return Heard(ended=played.ended, touched=[self, *played.touched])

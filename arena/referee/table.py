@@ -48,7 +48,7 @@ class Table:
         return self._go_on(self.match.begin(absent.items()))
 
     def resume(self, steps: int, view: bytes, choices: Sequence[tuple[Seat, int]], chosen: Mapping[Seat, int]) -> None:
-        """Go on where the core is with the match, which is not played again: that would take seconds of hundreds.
+        """Go on where a match is that was lent, and is not played again: that would take seconds of hundreds.
 
         `view` is the encoded view after so many complete steps, with these choices; `chosen` are the answers in the
         step that waits for others.

@@ -8,6 +8,7 @@ import random
 from collections.abc import Callable, Sequence
 from typing import NamedTuple, Protocol
 
+from arena.referee.bot_questions import Questions
 from arena.referee.choices import Choices
 from arena.referee.limits import OVERLOAD, Limits, charged
 from arena.referee.match import Fault, Forfeit, Verdict, Void, VoidReason
@@ -67,11 +68,13 @@ class Timekeeper:
 
     def __init__(
         self,
+        questions: Questions,
         choices: Choices,
         clock: Clock,
         usage: Callable[[], Usage | None],
         verdict: Callable[[Verdict], None],
     ) -> None:
+        self._questions = questions
         self._choices = choices
         self._clock = clock
         self._usage = usage
@@ -173,7 +176,7 @@ class Timekeeper:
         if it says what it has decided in pieces, the last decision of a piece is begun before the piece is due. A bot
         that answers a frame only at its end gets frames that it is through with long before.
         """
-        owed = self._choices.owing()
+        owed = self._questions.owing()
         limit, bank = max([(at.bank.limit, at.bank.left) for at in owed], key=sum)
         if not self._choices.crowded:
             return limit, bank, 0.0
@@ -194,13 +197,13 @@ class Timekeeper:
         if self._timer is not None:
             self._timer.cancel()
             self._timer = None
-            if self._choices.owes:
+            if self._questions.owes:
                 self._watch()
 
     def _check(self, when: float) -> None:
         """Sample a bot that still thinks; if it is overdue, wait a moment before judging it."""
         self._timer = None
-        if not self._choices.owes or self._stopped:
+        if not self._questions.owes or self._stopped:
             return
         now = self._clock.time()
         if self._due() > when:
@@ -214,7 +217,7 @@ class Timekeeper:
     def _judge(self, mark: float) -> None:
         """Report a verdict on a bot that was overdue a moment ago, unless it has answered since."""
         self._timer = None
-        if not self._choices.owes or self._stopped:
+        if not self._questions.owes or self._stopped:
             return
         if self._mark != mark:
             self._watch()

@@ -2,14 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 from arena.referee.limits import Limits
-from arena.referee.seat import BotSeat
-
-if TYPE_CHECKING:
-    from arena.core import _core
-
 
 FULL_WINDOW = 0.02
 """Seconds for which a full frame should keep a bot busy: what a frame itself costs is a fiftieth of that."""
@@ -31,9 +24,9 @@ class Window:
         """How many matches it is given at once, and how many decisions in a frame."""
         self.first_size = 1
         """How many first decisions a frame may have: a bot may build tables at each, for ten limits."""
-        self.firsts = 0
+        self._firsts = 0
         """How many first decisions the last frame had."""
-        self.asked = 0
+        self._asked = 0
         """How many decisions the last frame had."""
         self._sent = 0.0
         self._quickest = self._quickest_first = float("inf")
@@ -44,39 +37,18 @@ class Window:
         self.most = min(self.most, most)
         self.size = min(self.size, self.most)
 
-    def cut(self, queue: dict[int, BotSeat], now: float) -> tuple[dict[int, BotSeat], dict[int, BotSeat]]:
-        """Split what waits to be asked into what the next frame asks, sent now, and the rest."""
-        asked, rest = queue, dict[int, BotSeat]()
-        self.firsts = sum([at.bank.first for at in queue.values()])
-        if len(queue) > self.size or self.firsts > self.first_size:
-            asked, rest = self._cut(queue)
-        self.asked, self._sent = len(asked), now
-        return asked, rest
-
-    def cut_lent(self, core: _core.Stream, now: float) -> tuple[bytes, bytes]:
-        """Take what the next frame asks, sent now, of what waits in the core: the starts and the questions, encoded."""
-        self.asked, self.firsts, starts, questions = core.cut(self.size, self.first_size)
-        self._sent = now
-        return starts, questions
-
-    def _cut(self, queue: dict[int, BotSeat]) -> tuple[dict[int, BotSeat], dict[int, BotSeat]]:
-        asked, rest, self.firsts = dict[int, BotSeat](), dict[int, BotSeat](), 0
-        for number, at in queue.items():
-            if len(asked) == self.size or (at.bank.first and self.firsts == self.first_size):
-                rest[number] = at
-            else:
-                asked[number] = at
-                self.firsts += at.bank.first
-        return asked, rest
+    def sent(self, asked: int, firsts: int, now: float) -> None:
+        """Note that a frame with so many decisions is sent, and how many of them are first ones."""
+        self._asked, self._firsts, self._sent = asked, firsts, now
 
     def answered(self, now: float, limits: Limits) -> None:
         """Adapt the size after the last frame was answered to its end, in one piece or in many."""
         took = now - self._sent
-        each = took / self.asked
+        each = took / self._asked
         self._quickest = min(self._quickest, each)
         self.size = at_once(self.size, self.most, each, self._quickest, limits.decision)
-        if self.firsts:
-            each = took / self.firsts
+        if self._firsts:
+            each = took / self._firsts
             self._quickest_first = min(self._quickest_first, each)
             self.first_size = at_once(self.first_size, self.most, each, self._quickest_first, limits.first)
 

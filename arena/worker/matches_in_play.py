@@ -3,17 +3,15 @@
 from __future__ import annotations
 
 import traceback
-from collections.abc import Callable, Iterable, Mapping, Sequence, Set
-from typing import TYPE_CHECKING, Any, TypeVarTuple
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from typing import Any, TypeVarTuple
 
 from arena import games
-from arena.core.compilation import core
-from arena.core.core_games import compiled
 from arena.games.dice import KeyedDice
 from arena.games.rules import Seat
-from arena.referee import frames
+from arena.referee import frames, loans
 from arena.referee.limits import NO_LIMITS
-from arena.referee.match import Asked, Fault, Match, MatchOutcome, Void, VoidReason
+from arena.referee.match import Fault, Match, MatchOutcome, Void, VoidReason
 from arena.referee.seat import BotSeat
 from arena.referee.stream import BotStream
 from arena.referee.table import Outgoing, Table
@@ -21,19 +19,16 @@ from arena.worker.bot_process import Bot
 from arena.worker.dispatcher import Dispatcher
 from arena.worker.jobs import Played, SeatRecord, Task
 
-if TYPE_CHECKING:
-    from arena.core import _core
-
 MatchArgs = TypeVarTuple("MatchArgs")
 
 
 class MatchInPlay:
     """A match in play: what was to be played, who plays, and the state of the play.
 
-    It may be lent to the core, which plays it as long as nothing unusual happens; who looks at the table takes it back.
+    It may be lent, as long as nothing unusual happens; who looks at the table takes it back.
     """
 
-    __slots__ = ("_lent", "_table", "bots", "streams", "task")
+    __slots__ = ("_loan", "_table", "bots", "streams", "task")
 
     def __init__(self, task: Task, bots: Mapping[Seat, Bot], streams: Mapping[Seat, BotStream], table: Table) -> None:
         self.task = task
@@ -41,19 +36,19 @@ class MatchInPlay:
         self.streams = streams
         """The streams of these bots, which have all joined."""
         self._table = table
-        self._lent: _core.Match | None = None
+        self._loan: loans.Loan | None = None
 
     @property
     def table(self) -> Table:
-        """The table at which Python goes on from now."""
-        if self._lent is not None:
+        """The table at which the match goes on from now."""
+        if self._loan is not None:
             self.take_back()
         return self._table
 
     @property
     def is_lent(self) -> bool:
-        """Whether the core plays it."""
-        return self._lent is not None
+        """Whether it is away from its table."""
+        return self._loan is not None
 
     @property
     def at(self) -> Mapping[Seat, BotSeat]:
@@ -61,59 +56,25 @@ class MatchInPlay:
         return self._table.at
 
     def lend(self) -> bool:
-        """Have the core play a match that has not begun, if it knows the game and can tell every seat all it wants.
-
-        Returns whether it does; the first questions wait on the streams then.
-        """
-        task, table = self.task, self._table
-        game = compiled(table.match.game, task.options)
-        seats = [self.streams[seat].lend(at) for seat, at in sorted(table.at.items())]
-        told = tuple([each for each in seats if each is not None])
-        if game is None or len(told) < len(task.lineup) or any(bot.entrant.is_external for bot in self.bots.values()):
-            return False
-        module, field = core(), frames.view_number(table.match.game.view_field)
-        assert module is not None, "a compiled game comes from the core"
-        self._lent = module.Match(self, game, task.seed, field, told)
-        for at in table.at.values():
-            at.lent, at.opening = self._lent, b""
-        return True
+        """Lend a match that has not begun, if that can be; return whether it is lent."""
+        if not any(bot.entrant.is_external for bot in self.bots.values()):
+            seats = {seat: (self.streams[seat].questions, at) for seat, at in self.at.items()}
+            self._loan = loans.lend(self, self._table.match, self.task.options, self.task.seed, seats)
+        return self.is_lent
 
     def take_back(self) -> None:
-        """Have Python go on with a match that was lent."""
-        assert self._lent is not None, "this match is not lent"
-        steps, view = self._lent.steps, self._lent.view
-        choices, chosen, asked = self.end_loan()
-        self._table.resume(steps, view, choices, chosen)
+        """Have the table go on with a match that was lent."""
+        loan, returned = self.end_loan()
+        self._table.resume(loan.steps, loan.view, returned.choices, returned.chosen)
         for seat in self._table.match.pending:
-            if seat not in asked:
-                self.streams[seat].ask(self.at[seat])
+            if seat not in returned.owing:
+                self.streams[seat].questions.ask(self.at[seat])
 
-    def end_loan(self) -> tuple[tuple[tuple[Seat, int], ...], Mapping[Seat, int], Set[Seat]]:
-        """Take from the core what it has of a match that was lent, without going on.
-
-        Returns the choices of complete steps, those of the step that waits for others, and who owes an answer.
-        """
-        assert self._lent is not None, "this match is not lent"
-        numbers = [at.last_asked for _, at in sorted(self.at.items())]
-        choices, seats = self._lent.take_back()
-        self._lent = None
-        chosen, asked = dict[Seat, int](), set[Seat]()
-        for seat, (times, owes, opening, choice) in enumerate(seats):
-            at = self.at[seat]
-            at.lent, at.times, at.opening, at.bank.first = None, times, opening, not times
-            if (number := numbers[seat]) is not None:
-                at.asked = Asked(seat, number, ())  # what was legal is known again if Python goes on
-            self.streams[seat].taken_back(at, owes=owes)
-            if choice is not None:
-                chosen[seat] = choice
-            if owes:
-                asked.add(seat)
-        return choices, chosen, asked
-
-    def outcome(self) -> MatchOutcome:
-        """Return the outcome of a match that the core has played to its end."""
-        assert self._lent is not None, "this match is not lent"
-        return MatchOutcome(self._lent.ranks, self._lent.scores)
+    def end_loan(self) -> tuple[loans.Loan, loans.Returned]:
+        """Take what is known of a match that was lent, without going on."""
+        loan, self._loan = self._loan, None
+        assert loan is not None, "this match is not lent"
+        return loan, loan.end()
 
     def times(self, seat: Seat) -> Sequence[float]:
         """Give the seconds of a seat's decisions, which grow while it plays; none if its bot never joined."""
@@ -178,12 +139,12 @@ class MatchesInPlay:
                 self._send(playing, outgoing)
 
     def ended(self, matches: Iterable[MatchInPlay]) -> None:
-        """Take the results of matches that the core has played to their end."""
+        """Take the results of lent matches that were played to their end."""
         for playing in matches:
-            outcome = playing.outcome()
-            choices, _, _ = playing.end_loan()
+            loan, returned = playing.end_loan()
+            outcome = loan.outcome
             seats = tuple([SeatRecord(tuple(at.times)) for _, at in sorted(playing.at.items())])
-            played = Played(playing.task.id, outcome, None, choices, seats, self._conditions())
+            played = Played(playing.task.id, outcome, None, returned.choices, seats, self._conditions())
             self._end(playing, outcome, played)
 
     def gone(self, seats: Iterable[BotSeat], fault: Fault) -> None:
@@ -205,7 +166,7 @@ class MatchesInPlay:
         return [self._of[at] for at in seats]
 
     def take_over(self, seats: Iterable[BotSeat]) -> None:
-        """Have Python go on with the matches of these seats."""
+        """Have the tables go on with the matches of these seats."""
         for at in seats:
             if self._of[at].is_lent:
                 self._of[at].take_back()
@@ -247,7 +208,7 @@ class MatchesInPlay:
             return
         for at in asked:
             stream = streams[at.seat]
-            stream.ask(at)
+            stream.questions.ask(at)
             add(stream)
 
     def _finish(self, playing: MatchInPlay) -> None:

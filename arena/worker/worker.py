@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any
 
 from arena.base.loops import check_watches, new_loop
-from arena.core.compilation import core
+from arena.referee import loans
 from arena.referee.match import Fault, Void, VoidReason
 from arena.referee.stream import Heard
 from arena.sandbox import UNCONFINED, Sandbox
@@ -35,10 +35,6 @@ _AS_BEFORE = 1.0
 """Seconds for which the machine starts bots, or none, as it did when that was tried: many bots may fail at once."""
 _GATHERING = 0.1
 """Seconds for which results gather before they are delivered together."""
-IN_FLIGHT = 768
-"""Matches a process holds at most, whatever it offers: full frames cost less, until the processor's caches are full."""
-_IN_PYTHON = 256
-"""How many it usually holds without the core: in Python matches are more objects, and fill the caches earlier."""
 
 
 class Worker:
@@ -67,7 +63,7 @@ class Worker:
         self.sandbox = sandbox
         self.logs = logs
         self._sorts_logs = sorts_logs
-        self._in_flight = in_flight or (IN_FLIGHT if core() is not None else _IN_PYTHON)
+        self._in_flight = in_flight or loans.in_flight()
         self._waiting = waiting
         self._runner = asyncio.Runner(loop_factory=new_loop)
         self._loop = self._runner.get_loop()

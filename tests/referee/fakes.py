@@ -127,7 +127,7 @@ class Wire:
     def ask(self, at: BotSeat, number: int, legal: Sequence[int] = LEGAL) -> None:
         """Queue a decision for the bot."""
         at.put(Asked(0, number, legal), b"")
-        self.stream.ask(at)
+        self.stream.questions.ask(at)
 
     def end(self, at: BotSeat) -> None:
         """End the match of a seat."""
@@ -213,4 +213,4 @@ class Sitting:
         for at, update in updates:
             self.wires[at.seat].stream.update(at, update)
         for at in asked:
-            self.wires[at.seat].stream.ask(at)
+            self.wires[at.seat].stream.questions.ask(at)

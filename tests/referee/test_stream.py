@@ -834,7 +834,7 @@ def test_one_first_decision_at_a_time_does_not_show_that_many_are_as_quick() -> 
         wire.ask(at, 1)
     wire.sent()
     assert wire.stream.window.size > 40
-    assert len(wire.stream._choices.owed) == 2
+    assert len(wire.stream.questions.owed) == 2
 
 
 def test_a_frame_that_has_all_it_may_have_is_full() -> None:

@@ -18,10 +18,10 @@ from typing import NamedTuple
 
 import click
 
+from arena.referee.loans import IN_FLIGHT
 from arena.submission.manifest import load
 from arena.submission.templates import templates
 from arena.submission.tools import missing_tools
-from arena.worker.worker import IN_FLIGHT
 from tests.cli.commands import arena
 
 HERE = Path(__file__).parent

@@ -97,7 +97,7 @@ async def test_an_answer_that_comes_after_the_exit_is_heard(bot: Bot, host: Host
     receive, stream = join(bot), bot.playing_stream()
     at = stream.seat(0, 2, LIMITS, b"")
     at.put(Asked(seat=0, number=1, legal=(5,)), b"")
-    stream.ask(at)
+    stream.questions.ask(at)
     stream.flush()
     bot._process_gone()
     receive(pb.PlayRequest(choices=[pb.Choice(match=1, decision=1, action=5)]).SerializeToString())

@@ -12,6 +12,7 @@ import pytest
 
 from arena import games
 from arena.core.compilation import SWITCH, core
+from arena.referee.bot_questions import PlayedFrame
 from arena.referee.limits import Limits
 from arena.referee.seat import BotSeat
 from arena.referee.stream import BotStream, Heard
@@ -86,14 +87,13 @@ def tasks(doing: str, lineups: Sequence[Sequence[Entrant]], game: str, limits: L
 def by_core(monkeypatch: pytest.MonkeyPatch) -> Iterator[list[Heard]]:
     """The frames that the core plays, as they are counted."""
     frames: list[Heard] = []
-    plays = BotStream._heard_by_core
+    hears = BotStream._played
 
-    def counted(stream: BotStream, raw: bytes, now: float) -> Heard | None:
-        if (heard := plays(stream, raw, now)) is not None:
-            frames.append(heard)
-        return heard
+    def counted(stream: BotStream, played: PlayedFrame, now: float) -> Heard:
+        frames.append(hears(stream, played, now))
+        return frames[-1]
 
-    monkeypatch.setattr(BotStream, "_heard_by_core", counted)
+    monkeypatch.setattr(BotStream, "_played", counted)
     core.cache_clear()
     yield frames
     core.cache_clear()
