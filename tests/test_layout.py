@@ -27,7 +27,6 @@ MAY_IMPORT = {
         "arena.base",
         "arena.referee",
         "arena.sandbox",
-        "arena.core",
         "arena.games",
         "arena.v1",
     },
@@ -203,6 +202,16 @@ def test_no_two_modules_need_each_other() -> None:
     files = dict(modules())
     graph = {name: {_module(other, files) for other in imported(path)} - {name, None} for name, path in files.items()}
     assert set(TopologicalSorter(graph).static_order()) == files.keys()
+
+
+def test_the_referee_knows_the_core_in_one_module() -> None:
+    """Whether a match is played by the core or at its table is decided there; all else sees `Questions` and a loan."""
+    importers = {
+        name
+        for name, path in modules()
+        if name.startswith("arena.referee.") and any(other.startswith("arena.core.") for other in imported(path))
+    }
+    assert importers == {"arena.referee.loans"}
 
 
 def _module(name: str, files: Mapping[str, Path]) -> str | None:

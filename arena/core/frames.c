@@ -2,7 +2,13 @@
 
    A frame is looked at as a whole first, and changes nothing then. If each of its choices is legal and answers a question
    that is owed here, `commit` plays them. If any is not, the matches that the frame names are taken back by Python, which
-   judges the frame: every fault has one implementation, there. Time, faults, beginnings and ends are Python's as well. */
+   judges the frame: every fault has one implementation, there. Time, faults, beginnings and ends are Python's as well.
+
+   Who owns what. A seat is a part of its match and lives as long; it keeps its stream alive. A stream owns no match: its
+   buckets, its queue and, from `look` to `commit`, its `choices` borrow pointers to seats. Whoever keeps the match (the
+   loan, in Python) owns them meanwhile. Between `look` and `commit` Python runs, and with it the garbage collector, which
+   may free a match. So a match is freed or taken back only through `match_clear`, which first lets go of each seat:
+   `let_go` takes it out of all three. */
 
 #include "module.h"
 
@@ -142,7 +148,10 @@ static void let_go(Seat *seat) {
         *at = seat->next_of_bucket;
         stream->held--;
     }
-    stream->chosen = 0; /* what was looked at may name it */
+    /* The frame that was looked at may name the seat, whose memory may be gone at `commit`. To look for it there is not
+       worth the while: the whole frame is forgotten, and `commit` plays nothing. A match that ends in `commit` lets go
+       here, too, while the rest of the frame is to be played: `commit` counts by a copy of its own. */
+    stream->chosen = 0;
 }
 
 static void let_go_of_all(Match *match) {
@@ -285,7 +294,8 @@ static PyObject *stream_lent(Stream *self, PyObject *numbers) {
     return owners;
 }
 
-/* Plays the step for which all have answered. */
+/* Plays the step for which all have answered. At the end of the match its seats are off their streams, but they live on:
+   the loan ends, and with it the match, after `commit`. */
 static bool step(Match *match, PyObject *ended, PyObject *touched) {
     for (int i = 0; i < match->state.seats; i++)
         if (match->deciding >> i & 1) {
@@ -325,7 +335,10 @@ static PyObject *stream_commit(Stream *self, PyObject *seconds) {
         return NULL;
     PyObject *ended = PyList_New(0), *touched = PyList_New(0);
     bool is_done = ended && touched;
-    size_t chosen = self->chosen; /* from here on no foreign code runs until all is played */
+    /* From here on no foreign code runs until all is played: the lists were made before, as to make an object may set off
+       the garbage collector, and to lengthen one does not. So no seat is freed, and the copy stands for `chosen`, which
+       each match that ends sets to 0. No later choice names such a match: its last step waited for all of them. */
+    size_t chosen = self->chosen;
     for (size_t i = 0; is_done && i < chosen; i++) {
         Seat *seat = self->choices[i].seat;
         Match *match = seat->match;
