@@ -6,31 +6,20 @@ for a stream of which some matches are lent, and decides which of the two a stre
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from typing import Any, NamedTuple
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any, TypeAlias
 
 from arena.referee.seat import BotSeat
 from arena.v1 import referee_pb2 as pb
 
-
-class Cut(NamedTuple):
-    """The questions of one frame."""
-
-    asked: int
-    """How many there are."""
-    firsts: int
-    """How many of them are the first of their seat."""
-    parts: Sequence[bytes]
-    """The starts of matches that were not sent before, then the questions, encoded."""
-
-
-class PlayedFrame(NamedTuple):
-    """What came of a frame of choices that was played as a whole."""
-
-    ended: Sequence[Any]
-    """The lenders of the matches that have ended."""
-    touched: Sequence[Any]
-    """The streams where questions wait now."""
+Cut: TypeAlias = tuple[int, int, Sequence[bytes]]
+"""The questions of one frame: how many there are, how many of them are the first of their seat; and, encoded, the
+starts of matches that were not sent before, then the questions."""
+PlayedFrame: TypeAlias = tuple[Sequence[Any], Sequence[Any]]
+"""What came of a frame of choices that was played as a whole: the lenders of the matches that have ended, and the
+streams where questions wait now."""
+UsualShare: TypeAlias = Callable[[float, int], float | None]
+"""The seconds that each of so many answers took that are heard now, None if that may be too much."""
 
 
 class Questions:
@@ -52,8 +41,8 @@ class Questions:
         """Whether answers are awaited."""
         return bool(self.owed)
 
-    def owing(self) -> Sequence[BotSeat]:
-        """Return the seats whose answers are awaited."""
+    def owing(self, held: Mapping[int, BotSeat]) -> Sequence[BotSeat]:  # noqa: ARG002
+        """Return those of the bot's seats whose answers are awaited."""
         return [*self.owed.values()]
 
     def ask(self, at: BotSeat) -> None:
@@ -68,7 +57,7 @@ class Questions:
             asked, rest, firsts = self._split(size, first_size)
         self.owed, self._queue = asked, rest
         starts = [at.take_opening() for at in asked.values() if at.opening] if firsts else ()
-        return Cut(len(asked), firsts, [*starts, *[at.question for at in asked.values()]])
+        return len(asked), firsts, [*starts, *[at.question for at in asked.values()]]
 
     def _split(self, size: int, first_size: int) -> tuple[dict[int, BotSeat], dict[int, BotSeat], int]:
         asked, rest, firsts = dict[int, BotSeat](), dict[int, BotSeat](), 0
@@ -85,11 +74,8 @@ class Questions:
         self._queue.pop(at.number, None)
         return self.owed.pop(at.number, None) is not None
 
-    def play(self, raw: bytes, share: Callable[[int], float | None]) -> PlayedFrame | None:  # noqa: ARG002
-        """Play a frame in which nothing is unusual; None: it is to be read choice by choice, and nothing has changed.
-
-        `share` gives the seconds that each of so many answers took, None if that may be too much.
-        """
+    def play(self, raw: bytes, now: float, share: UsualShare) -> PlayedFrame | None:  # noqa: ARG002
+        """Play a frame if nothing in it is unusual; None: nothing has changed, and each choice is to be read."""
         return None  # tables judge one answer after the other
 
     def take_back(self, choices: Sequence[pb.Choice]) -> None:

@@ -7,14 +7,14 @@ it back.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence, Set
-from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
+from collections.abc import Mapping, Sequence, Set
+from typing import TYPE_CHECKING, NamedTuple, Protocol
 
 from arena.core.compilation import core
 from arena.core.core_games import compiled
 from arena.games.rules import Options, Seat
 from arena.referee import frames
-from arena.referee.bot_questions import Cut, PlayedFrame, Questions
+from arena.referee.bot_questions import Cut, PlayedFrame, Questions, UsualShare
 from arena.referee.match import Match, MatchOutcome
 from arena.referee.seat import BotSeat
 from arena.v1 import referee_pb2 as pb
@@ -53,8 +53,6 @@ class CoreQuestions(Questions):
         super().__init__()
         self.lent = lent
         """The part of the stream that the core plays."""
-        self._seats: dict[int, BotSeat] = {}
-        """The seats that are lent, by the match's number."""
         self._asked_core_last = False
 
     @property
@@ -67,11 +65,11 @@ class CoreQuestions(Questions):
         """Whether answers are awaited."""
         return bool(self.owed) or self.lent.owed > 0
 
-    def owing(self) -> Sequence[BotSeat]:
-        """Return the seats whose answers are awaited, with what is first in their banks as it is now."""
+    def owing(self, held: Mapping[int, BotSeat]) -> Sequence[BotSeat]:
+        """Return those of the bot's seats whose answers are awaited, with `first` in their banks as it is now."""
         seats = [*self.owed.values()]
         for number, is_first in self.lent.owing():
-            seats.append(self._seats[number])
+            seats.append(held[number])
             seats[-1].bank.first = is_first
         return seats
 
@@ -81,14 +79,14 @@ class CoreQuestions(Questions):
         if not self._asked_core_last:
             return super().cut(size, first_size)
         count, firsts, starts, questions = self.lent.cut(size, first_size)
-        return Cut(count, firsts, (starts, questions))
+        return count, firsts, (starts, questions)
 
-    def play(self, raw: bytes, share: Callable[[int], float | None]) -> PlayedFrame | None:
+    def play(self, raw: bytes, now: float, share: UsualShare) -> PlayedFrame | None:
         """Have the core play a frame, if it can play each of its choices and none took long."""
         lent = self.lent
-        if not lent.owed or not (count := lent.look(raw)) or (seconds := share(count)) is None:
+        if not lent.owed or not (count := lent.look(raw)) or (seconds := share(now, count)) is None:
             return None
-        return PlayedFrame(*lent.commit(seconds))
+        return lent.commit(seconds)
 
     def take_back(self, choices: Sequence[pb.Choice]) -> None:
         """Have the matches that these choices name go on at their tables."""
@@ -97,17 +95,6 @@ class CoreQuestions(Questions):
         lender: Lender
         for lender in self.lent.lent([choice.match for choice in choices]):
             lender.take_back()
-
-    def lend(self, at: BotSeat, last_asked: Callable[[Seat], int]) -> None:
-        """Note that a seat is the core's."""
-        self._seats[at.number] = at
-        at.lend(last_asked)
-
-    def end_loan(self, at: BotSeat, *, owes: bool) -> None:
-        """Note that a seat is not the core's any more, which may have sent its last question."""
-        del self._seats[at.number]
-        if owes:
-            self.owed[at.number] = at
 
 
 class Returned(NamedTuple):
@@ -129,8 +116,8 @@ class Loan:
     def __init__(self, match: _core.Match, seats: Sequence[tuple[CoreQuestions, BotSeat]]) -> None:
         self._match = match
         self._seats = seats
-        for questions, at in seats:
-            questions.lend(at, match.asked)
+        for _, at in seats:
+            at.lend(match.asked)
 
     @property
     def outcome(self) -> MatchOutcome:
@@ -153,29 +140,29 @@ class Loan:
         chosen, owing = dict[Seat, int](), set[Seat]()
         for (questions, at), (times, owes, opening, choice) in zip(self._seats, seats, strict=True):
             at.take_back(times, opening)
-            questions.end_loan(at, owes=owes)
             if choice is not None:
                 chosen[at.seat] = choice
-            if owes:
+            if owes:  # the core has sent its last question
+                questions.owed[at.number] = at
                 owing.add(at.seat)
         return Returned(choices, chosen, owing)
 
 
 def lend(
-    lender: Lender, match: Match, options: Options, seed: bytes, seats: Mapping[Seat, tuple[Questions, BotSeat]]
+    lender: Lender, match: Match, options: Options, seed: bytes, seats: Sequence[tuple[Questions, BotSeat]]
 ) -> Loan | None:
     """Have the core play a match that has not begun, if it knows the game and can tell every seat all it wants.
 
-    `seats` has those that bots play. The first questions wait on the streams then. None: it stays at its table.
+    `seats` has those that bots play, in order. The first questions wait on the streams then. None: it stays at its
+    table.
     """
     module, rules = core(), compiled(match.game, options)
-    lent = [
-        (questions, at)
-        for _, (questions, at) in sorted(seats.items())
-        if isinstance(questions, CoreQuestions) and not at.updates
-    ]
-    if module is None or rules is None or len(lent) < match.seats:
+    if module is None or rules is None or len(seats) < match.seats:
         return None
-    told = tuple([(questions.lent, at.number, frames.bank(at.bank.left), at.opening) for questions, at in lent])
-    played: Any = module.Match(lender, rules, seed, frames.view_number(match.game.view_field), told)
-    return Loan(played, lent)
+    lent, told = [], []
+    for questions, at in seats:
+        if at.updates or not isinstance(questions, CoreQuestions):
+            return None
+        lent.append((questions, at))
+        told.append((questions.lent, at.number, frames.bank(at.bank.left), at.opening))
+    return Loan(module.Match(lender, rules, seed, frames.view_number(match.game.view_field), tuple(told)), lent)

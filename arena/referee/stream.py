@@ -8,7 +8,6 @@ and `flush` writes what has gathered.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from functools import partial
 from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 
 from arena.games.rules import Seat
@@ -147,16 +146,15 @@ class BotStream:
         queued = self.questions.queued
         if self.questions.owes or self._closed or not (queued or self._news or self._ends):
             return
-        self._write(self._frame(self._ask() if queued else ()))
-
-    def _ask(self) -> Sequence[bytes]:
-        now = self._clock.time()
-        cut = self.questions.cut(self.window.size, self.window.first_size)
-        self.window.sent(cut.asked, cut.firsts, now)
-        self.frames += 1
-        self.decisions += cut.asked
-        self._timekeeper.sent(now)
-        return cut.parts
+        parts: Sequence[bytes] = ()
+        if queued:
+            now = self._clock.time()
+            asked, firsts, parts = self.questions.cut(self.window.size, self.window.first_size)
+            self.window.sent(asked, firsts, now)
+            self.frames += 1
+            self.decisions += asked
+            self._timekeeper.sent(now)
+        self._write(self._frame(parts))
 
     def _frame(self, questions: Sequence[bytes]) -> bytes:
         frame = b"".join([*self._news, *questions, *self._ends])
@@ -182,7 +180,7 @@ class BotStream:
             return _NOTHING
         now = self._clock.time()
         if len(raw) <= FRAME_BYTES:
-            played = self.questions.play(raw, partial(self._timekeeper.usual_share, now))
+            played = self.questions.play(raw, now, self._timekeeper.usual_share)
             if played is not None:
                 return self._played(played, now)
         choices = self._choices.decode(raw)
@@ -202,7 +200,8 @@ class BotStream:
         return Heard(answers, slow, fault)
 
     def _played(self, played: PlayedFrame, now: float) -> Heard:
+        ended, touched = played
         self._timekeeper.booked(now)
         if not self.questions.owes:
             self.window.answered(now, next(iter(self._choices.held.values())).bank.limits)
-        return Heard(ended=played.ended, touched=[self, *played.touched])
+        return Heard(ended=ended, touched=[self, *touched])

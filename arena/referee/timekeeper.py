@@ -176,7 +176,7 @@ class Timekeeper:
         if it says what it has decided in pieces, the last decision of a piece is begun before the piece is due. A bot
         that answers a frame only at its end gets frames that it is through with long before.
         """
-        owed = self._questions.owing()
+        owed = self._questions.owing(self._choices.held)
         limit, bank = max([(at.bank.limit, at.bank.left) for at in owed], key=sum)
         if not self._choices.crowded:
             return limit, bank, 0.0

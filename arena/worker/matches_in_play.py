@@ -58,7 +58,7 @@ class MatchInPlay:
     def lend(self) -> bool:
         """Lend a match that has not begun, if that can be; return whether it is lent."""
         if not any(bot.entrant.is_external for bot in self.bots.values()):
-            seats = {seat: (self.streams[seat].questions, at) for seat, at in self.at.items()}
+            seats = [(self.streams[seat].questions, at) for seat, at in sorted(self.at.items())]
             self._loan = loans.lend(self, self._table.match, self.task.options, self.task.seed, seats)
         return self.is_lent
 

@@ -22,7 +22,7 @@ class Lender:
 
     def __init__(self, wires: tuple[Wire, Wire]) -> None:
         self.at = {seat: wire.stream.seat(seat, 2, LIMITS, b"") for seat, wire in enumerate(wires)}
-        seats = {seat: (wire.stream.questions, self.at[seat]) for seat, wire in enumerate(wires)}
+        seats = [(wire.stream.questions, self.at[seat]) for seat, wire in enumerate(wires)]
         game = games.game("buttons")
         options = game.options({})
         self.loan = loans.lend(self, Match(game, 2, options, KeyedDice(SEED)), options, SEED, seats)
@@ -74,10 +74,10 @@ def test_questions_of_the_core_and_of_tables_take_turns() -> None:
     wire.ask(at, 1)
     assert wire.stream.questions.queued == 2
     first = asked(wire)
-    assert (first[0], wire.stream.questions.owing()) == (1, [lender.at[0]])
+    assert (first[0], wire.stream.questions.owing(wire.stream.held)) == (1, [lender.at[0]])
     wire.say(first)
     assert asked(wire)[0] == 2
-    assert wire.stream.questions.owing() == [at]
+    assert wire.stream.questions.owing(wire.stream.held) == [at]
     assert lender.returned is None
 
 
