@@ -41,17 +41,17 @@ class Extrapolation:
         self._results = [*self._results[1 - _REMEMBERED :], result]
         shares = _shares(self._moves)
         mixed = [shares[-1] * value for value in result]
-        for share, other in zip(shares[:-1], self._results[:-1], strict=True):
-            mixed = [value + share * more for value, more in zip(mixed, other, strict=True)]
+        for share, earlier in zip(shares[:-1], self._results[:-1], strict=True):
+            mixed = [value + share * more for value, more in zip(mixed, earlier, strict=True)]
         return array("d", mixed)
 
 
 def _shares(moves: Sequence[Sequence[float]]) -> list[float]:
     """Return the share of each pass, with sum 1, so that the mixture of their moves is as small as possible."""
-    *others, last = moves
-    apart = [[one - now for one, now in zip(other, last, strict=True)] for other in others]
-    products = [[fsum(map(mul, one, other)) for other in apart] for one in apart]
-    shares = _solved(products, [-fsum(map(mul, one, last)) for one in apart])
+    *earlier_moves, last = moves
+    apart = [[old - now for old, now in zip(earlier, last, strict=True)] for earlier in earlier_moves]
+    products = [[fsum(map(mul, row, column)) for column in apart] for row in apart]
+    shares = _solved(products, [-fsum(map(mul, row, last)) for row in apart])
     return [*shares, 1 - fsum(shares)]
 
 
@@ -65,8 +65,8 @@ def _solved(matrix: Sequence[Sequence[float]], right: Sequence[float]) -> list[f
         for below in range(at + 1, size):
             factor = rows[below][at] / rows[at][at]
             rows[below] = [value - factor * above for value, above in zip(rows[below], rows[at], strict=True)]
-    found = [0.0] * size
+    unknowns = [0.0] * size
     for at in reversed(range(size)):
-        known = fsum(map(mul, rows[at][at + 1 : size], found[at + 1 :]))
-        found[at] = (rows[at][size] - known) / rows[at][at]
-    return found
+        sum_right = fsum(map(mul, rows[at][at + 1 : size], unknowns[at + 1 :]))
+        unknowns[at] = (rows[at][size] - sum_right) / rows[at][at]
+    return unknowns

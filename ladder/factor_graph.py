@@ -81,8 +81,8 @@ class _Row:
         after = []
         for skill, play, alone, team in zip(self._skills, self._plays, self._alone, self._teams, strict=True):
             learnt = _sum((1, _without(team, alone)))
-            seen = self._noisy(_without(_with(play, learnt), play))
-            after.append(_moments(_normal(*_moments(_with(skill, seen)))))
+            evidence = self._noisy(_without(_with(play, learnt), play))
+            after.append(_moments(_normal(*_moments(_with(skill, evidence)))))
         return after
 
     def _noisy(self, normal: Normal) -> Normal:
@@ -99,22 +99,22 @@ class _Row:
         pi, tau = _without(lead, self._from_result[pair])
         root = sqrt(pi)
         v, w = self._cuts[pair]
-        seen = tau / root, self._margin * root
-        left: float = 1.0 - w(*seen)
-        cut: Normal = pi / left, (tau + root * v(*seen)) / left
+        arguments = tau / root, self._margin * root
+        rest: float = 1.0 - w(*arguments)
+        cut: Normal = pi / rest, (tau + root * v(*arguments)) / rest
         self._from_result[pair] = _without(_with(cut, self._from_result[pair]), lead)
         self._leads[pair] = cut
         return max(abs(lead[1] - cut[1]), sqrt(abs(lead[0] - cut[0])))
 
     def _tell_first(self, pair: int) -> None:
-        told = _sum((1, self._lead(pair)), (1, self._second(pair)))
-        self._teams[pair] = _with(self._first(pair), told)
-        self._to_first[pair] = told
+        message = _sum((1, self._lead(pair)), (1, self._second(pair)))
+        self._teams[pair] = _with(self._first(pair), message)
+        self._to_first[pair] = message
 
     def _tell_second(self, pair: int) -> None:
-        told = _sum((1, self._first(pair)), (-1, self._lead(pair)))
-        self._teams[pair + 1] = _with(self._second(pair), told)
-        self._to_second[pair] = told
+        message = _sum((1, self._first(pair)), (-1, self._lead(pair)))
+        self._teams[pair + 1] = _with(self._second(pair), message)
+        self._to_second[pair] = message
 
     # What is known without what the pair itself has told
 
@@ -128,12 +128,12 @@ class _Row:
         return _without(self._leads[pair], self._from_teams[pair])
 
 
-def _with(one: Normal, other: Normal) -> Normal:
-    return one[0] + other[0], one[1] + other[1]
+def _with(first: Normal, second: Normal) -> Normal:
+    return first[0] + second[0], first[1] + second[1]
 
 
-def _without(one: Normal, other: Normal) -> Normal:
-    return one[0] - other[0], one[1] - other[1]
+def _without(first: Normal, second: Normal) -> Normal:
+    return first[0] - second[0], first[1] - second[1]
 
 
 def _normal(mu: float, sigma: float) -> Normal:

@@ -5,9 +5,9 @@ from __future__ import annotations
 from functools import lru_cache
 
 
-def point(own: int, other: int) -> float:
+def point(rank: int, rival_rank: int) -> float:
     """Return the points of one seat against another by their ranks: 1 for the better rank, ½ for the same, else 0."""
-    return 1.0 if own < other else 0.5 if own == other else 0.0
+    return 1.0 if rank < rival_rank else 0.5 if rank == rival_rank else 0.0
 
 
 @lru_cache(maxsize=1 << 12)  # the same few ranks come again and again
@@ -16,5 +16,5 @@ def points(ranks: tuple[int, ...]) -> tuple[float, ...]:
 
     Ranks are 0 for the best, and equal for a tie.
     """
-    others = len(ranks) - 1
-    return tuple((sum(point(own, other) for other in ranks) - 0.5) / others for own in ranks)
+    rivals = len(ranks) - 1
+    return tuple((sum(point(rank, rival) for rival in ranks) - 0.5) / rivals for rank in ranks)

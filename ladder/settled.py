@@ -51,14 +51,14 @@ class SettledNormal(NamedTuple):
     tau: float
     pi: float
 
-    def times(self, other: SettledNormal, power: float = 1.0) -> SettledNormal:
+    def times(self, factor: SettledNormal, power: float = 1.0) -> SettledNormal:
         """Return the product with a power of another distribution; -1 divides."""
-        return SettledNormal(self.tau + power * other.tau, self.pi + power * other.pi)
+        return SettledNormal(self.tau + power * factor.tau, self.pi + power * factor.pi)
 
     def blurred(self, variance: float) -> SettledNormal:
         """Return the distribution of the sum with noise of this variance."""
-        kept = 1 / (1 + variance * self.pi)
-        return SettledNormal(self.tau * kept, self.pi * kept)
+        share = 1 / (1 + variance * self.pi)
+        return SettledNormal(self.tau * share, self.pi * share)
 
 
 NOTHING = SettledNormal(0.0, 0.0)
@@ -71,7 +71,7 @@ def outcome(labels: Sequence[str], ranks: Sequence[int]) -> GroupOutcome:
 
 
 def fit(
-    matches: Mapping[GroupOutcome, int], draw_probability: float, report: SettlingProgress = lambda _done, _most: None
+    matches: Mapping[GroupOutcome, int], draw_probability: float, report: SettlingProgress = lambda _passes, _most: None
 ) -> dict[str, Rating]:
     """Return the rating of every bot, by label, from the number of times of each outcome.
 
@@ -81,8 +81,8 @@ def fit(
     factors = [_Factor(outcome, count, margin) for outcome, count in sorted(matches.items())]
     extrapolation = Extrapolation()
     state, moved = _state(factors, array("d", bytes(16 * sum(len(factor.bots) for factor in factors)))), 0.0
-    for done in range(PASSES):
-        report(done, PASSES)
+    for passes in range(PASSES):
+        report(passes, PASSES)
         plain = _state(factors, _pass(factors, state))
         before, state = state, _further(factors, plain, extrapolation.mix(_moves(state, plain), plain.said))
         if state is plain:
@@ -106,15 +106,15 @@ class _State(NamedTuple):
 
 def _state(factors: Sequence[_Factor], said: array[float]) -> _State:
     skills = {bot: PRIOR for factor in factors for bot in factor.bots}
-    for factor, own in _of_each(factors, said):
-        for bot, normal in zip(factor.bots, own, strict=True):
+    for factor, messages in _of_each(factors, said):
+        for bot, normal in zip(factor.bots, messages, strict=True):
             skills[bot] = skills[bot].times(normal, factor.count)
     return _State(said, skills, _ratings(skills))
 
 
 def _pass(factors: Sequence[_Factor], state: _State) -> array[float]:
     """Return the next message of every factor."""
-    new = (part for factor, own in _of_each(factors, state.said) for part in factor.learn(state.skills, own))
+    new = (part for factor, messages in _of_each(factors, state.said) for part in factor.learn(state.skills, messages))
     return array("d", (old + _STEP * (now - old) for old, now in zip(state.said, new, strict=True)))
 
 
@@ -166,7 +166,7 @@ class _Factor:
         self.bots = tuple(label for label, _ in outcome)
         self.count = count
         self._margin = margin
-        self._ties = [one == next for (_, one), (_, next) in pairwise(outcome)]
+        self._ties = [rank == next_rank for (_, rank), (_, next_rank) in pairwise(outcome)]
         # messages to each performance from the comparisons with its better and its worse neighbour
         self._from_better = [NOTHING] * len(outcome)
         self._from_worse = [NOTHING] * len(outcome)
@@ -176,7 +176,9 @@ class _Factor:
 
         `said` are the factor's old messages.
         """
-        performances = [skills[bot].times(own, -1).blurred(_NOISE) for bot, own in zip(self.bots, said, strict=True)]
+        performances = [
+            skills[bot].times(message, -1).blurred(_NOISE) for bot, message in zip(self.bots, said, strict=True)
+        ]
         neighbours = range(len(self._ties))
         for place in (*neighbours, *reversed(neighbours[:-1])):
             self._compare(place, performances)
@@ -186,15 +188,15 @@ class _Factor:
     def _compare(self, place: int, performances: Sequence[SettledNormal]) -> None:
         better = performances[place].times(self._from_better[place])
         worse = performances[place + 1].times(self._from_worse[place + 1])
-        seen = _difference(better, worse, self._ties[place], self._margin)
-        self._from_worse[place] = _sum(seen, worse)
-        self._from_better[place + 1] = _sum(SettledNormal(-seen.tau, seen.pi), better)
+        difference = _difference(better, worse, self._ties[place], self._margin)
+        self._from_worse[place] = _sum(difference, worse)
+        self._from_better[place + 1] = _sum(SettledNormal(-difference.tau, difference.pi), better)
 
 
-def _sum(one: SettledNormal, other: SettledNormal) -> SettledNormal:
+def _sum(first: SettledNormal, second: SettledNormal) -> SettledNormal:
     """Return the sum of two independent variables; the first may be unknown, with precision 0."""
-    kept = 1 / (1 + one.pi / other.pi)
-    return SettledNormal(kept * (one.tau + one.pi * other.tau / other.pi), kept * one.pi)
+    share = 1 / (1 + first.pi / second.pi)
+    return SettledNormal(share * (first.tau + first.pi * second.tau / second.pi), share * first.pi)
 
 
 def _difference(better: SettledNormal, worse: SettledNormal, tie: bool, margin: float) -> SettledNormal:
@@ -202,8 +204,8 @@ def _difference(better: SettledNormal, worse: SettledNormal, tie: bool, margin: 
     mean, variance = better.tau / better.pi - worse.tau / worse.pi, 1 / better.pi + 1 / worse.pi
     spread = math.sqrt(variance)
     shift, shrink = _within(mean / spread, margin / spread) if tie else _beyond((mean - margin) / spread)
-    left = variance * (1 - shrink)
-    return SettledNormal((mean + spread * shift) / left - mean / variance, shrink / left)
+    remaining = variance * (1 - shrink)
+    return SettledNormal((mean + spread * shift) / remaining - mean / variance, shrink / remaining)
 
 
 def _beyond(mean: float) -> tuple[float, float]:

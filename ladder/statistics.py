@@ -105,23 +105,23 @@ class Shares:
         self._pairings = {pair: _pairing(sums, seats) for pair, sums in self._pairs.items()}
         self._opponents: dict[str, set[str]] = defaultdict(set)
         met = Counter[str]()
-        for one, other in self._pairs:
-            self._opponents[one].add(other)
-            self._opponents[other].add(one)
-            met.update(dict.fromkeys((one, other), pairs[one, other].groups))
-        self._played = {bot: count // (seats - 1) for bot, count in met.items()}  # each group has all other seats
+        for first, second in self._pairs:
+            self._opponents[first].add(second)
+            self._opponents[second].add(first)
+            met.update(dict.fromkeys((first, second), pairs[first, second].groups))
+        self._groups_of = {bot: count // (seats - 1) for bot, count in met.items()}  # each group has all other seats
 
     @property
     def bots(self) -> list[str]:
         """Bots that played a complete group, in alphabetical order."""
-        return sorted(self._played)
+        return sorted(self._groups_of)
 
-    def head_to_head(self, one: str, other: str) -> Estimate | None:
+    def head_to_head(self, bot: str, rival: str) -> Estimate | None:
         """Return the share of points that one bot takes from the other; None if they never met.
 
         Wilson's interval for as many matches as the groups are worth, given their variance (L. Kish's effective size).
         """
-        pair, sign = as_pair(one, other)
+        pair, sign = as_pair(bot, rival)
         if pair not in self._pairings:
             return None
         groups, share, variance = pairing = self._pairings[pair]
@@ -137,34 +137,34 @@ class Shares:
         An opponent met in a single group is left out if others were met more often: it would say little, but count as
         much.
         """
-        if bot not in self._played:
+        if bot not in self._groups_of:
             return None
-        often = {other for other in self._opponents[bot] if self._pairings[as_pair(bot, other)[0]].groups > 1}
-        lead = self._estimate(_score(bot, often or self._opponents[bot]), self._played[bot])
+        often = {opponent for opponent in self._opponents[bot] if self._pairings[as_pair(bot, opponent)[0]].groups > 1}
+        lead = self._estimate(_score(bot, often or self._opponents[bot]), self._groups_of[bot])
         return lead._replace(mean=lead.mean + 0.5, low=max(0.0, lead.low + 0.5), high=min(1.0, lead.high + 0.5))
 
-    def lead(self, one: str, other: str) -> Estimate | None:
+    def lead(self, bot: str, rival: str) -> Estimate | None:
         """Return how far one bot's share is above the other's, from their own matches and common opponents.
 
         None if they never met, because their shares are then not compared.
         """
-        weights = self._lead(one, other)
-        return self._estimate(weights, self._either(one, other)) if weights else None
+        weights = self._lead(bot, rival)
+        return self._estimate(weights, self._either(bot, rival)) if weights else None
 
-    def above(self, one: str, other: str) -> float | None:
+    def above(self, bot: str, rival: str) -> float | None:
         """Return the probability that one bot takes more points than the other, as in `lead`.
 
         None if they never met.
         """
-        weights = self._lead(one, other)
+        weights = self._lead(bot, rival)
         if not weights:
             return None
-        freedom = self._freedom_of(weights, self._either(one, other))
+        freedom = self._freedom_of(weights, self._either(bot, rival))
         return probability(self._mean(weights) / self._error(weights), freedom)
 
-    def in_order(self, one: str, other: str) -> bool:
+    def in_order(self, bot: str, rival: str) -> bool:
         """Tell whether one bot is better with certainty SURE: equal bots are told apart one time in twenty at most."""
-        above = self.above(one, other)
+        above = self.above(bot, rival)
         return above is not None and above >= _SURE
 
     def places(self, field: Sequence[str]) -> dict[str, list[float]]:
@@ -178,8 +178,8 @@ class Shares:
         field = [bot for bot in field if self._opponents.get(bot, set()) & {*field}]
         scores = [_score(bot, self._opponents[bot] & {*field}) for bot in field]
         means = [self._mean(weights) for weights in scores]
-        spreads = root([[self._covariance(one, other) for other in scores] for one in scores])
-        freedom = min(map(self._freedom_of, scores, map(self._played.__getitem__, field)), default=1.0)
+        spreads = root([[self._covariance(line, column) for column in scores] for line in scores])
+        freedom = min(map(self._freedom_of, scores, map(self._groups_of.__getitem__, field)), default=1.0)
         random, places = Random(0), [Counter[int]() for _ in field]
         for _ in range(_DRAWS):
             normal = [random.gauss() for _ in field]
@@ -192,16 +192,19 @@ class Shares:
         chances = ([count[place] / _DRAWS for place in range(len(field))] for count in places)
         return dict(zip(field, chances, strict=True))
 
-    def _lead(self, one: str, other: str) -> dict[Pair, float]:
+    def _lead(self, bot: str, rival: str) -> dict[Pair, float]:
         """Return the weights of `lead`; empty if the two never met.
 
         The pair itself is part of both scores, so it counts twice.
         """
-        if other not in self._opponents[one]:
+        if rival not in self._opponents[bot]:
             return {}
-        both = self._opponents[one] & self._opponents[other]
-        own, others = _score(one, both | {other}), _score(other, both | {one})
-        return {pair: own.get(pair, 0.0) - others.get(pair, 0.0) for pair in sorted(own | others)}
+        both = self._opponents[bot] & self._opponents[rival]
+        scores_of_bot, scores_of_rival = _score(bot, both | {rival}), _score(rival, both | {bot})
+        return {
+            pair: scores_of_bot.get(pair, 0.0) - scores_of_rival.get(pair, 0.0)
+            for pair in sorted(scores_of_bot | scores_of_rival)
+        }
 
     def _mean(self, weights: Weights) -> float:
         return sum(weight * (self._pairings[pair].share - 0.5) for pair, weight in weights.items())
@@ -210,35 +213,35 @@ class Shares:
         mean, half = self._mean(weights), self._error(weights) * quantile(self._freedom_of(weights, groups))
         return Estimate(mean, mean - half, mean + half, groups)
 
-    def _either(self, one: str, other: str) -> int:
+    def _either(self, bot: str, rival: str) -> int:
         """Count the groups that have either of two bots that met."""
-        return self._played[one] + self._played[other] - self._pairings[as_pair(one, other)[0]].groups
+        return self._groups_of[bot] + self._groups_of[rival] - self._pairings[as_pair(bot, rival)[0]].groups
 
     def _error(self, weights: Weights) -> float:
         """Return the standard error of a figure, never 0: that pairs balance each other in few groups is no proof."""
         apart = sum((weight * self._spreads[pair]) ** 2 for pair, weight in weights.items())
         return math.sqrt(max(self._covariance(weights, weights), _LEAST_SPREAD * apart))
 
-    def _covariance(self, one: Weights, other: Weights) -> float:
+    def _covariance(self, first: Weights, second: Weights) -> float:
         """Return the covariance of two figures. Pairs that were in the same groups are correlated."""
         spreads = self._spreads
         return sum(
-            weight * other[pair_] * correlation * spreads[pair] * spreads[pair_]
-            for pair, weight in one.items()
+            weight * second[pair_] * correlation * spreads[pair] * spreads[pair_]
+            for pair, weight in first.items()
             for pair_, correlation in self._correlations[pair].items()
-            if pair_ in other
+            if pair_ in second
         )
 
     @cached_property
     def _spreads(self) -> dict[Pair, float]:
         """Standard error of each pair's mean share."""
-        return {pair: math.sqrt(self._variance(pair) / own.groups) for pair, own in self._pairings.items()}
+        return {pair: math.sqrt(self._variance(pair) / pairing.groups) for pair, pairing in self._pairings.items()}
 
     def _variance(self, pair: Pair) -> float:
         """Return the variance of a pair's share from group to group, blended with the ladder's usual one."""
-        own = self._pairings[pair]
-        prior = _PRIOR_GROUPS * self._usual * own.widest
-        return ((own.groups - 1) * own.variance + prior) / (own.groups - 1 + _PRIOR_GROUPS)
+        pairing = self._pairings[pair]
+        prior = _PRIOR_GROUPS * self._usual * pairing.widest
+        return ((pairing.groups - 1) * pairing.variance + prior) / (pairing.groups - 1 + _PRIOR_GROUPS)
 
     @cached_property
     def _usual(self) -> float:
@@ -248,9 +251,9 @@ class Shares:
         the largest possible. A single group shows no variance, and says nothing here.
         """
         several = [pairing for pairing in self._pairings.values() if pairing.groups > 1]
-        found = sum((groups - 1) * variance for groups, _, variance in several)
+        total = sum((groups - 1) * variance for groups, _, variance in several)
         widest = sum((groups - 1) * (share * (1 - share) + variance / groups) for groups, share, variance in several)
-        return (found + 0.25) / (widest + 0.25)
+        return (total + 0.25) / (widest + 0.25)
 
     @cached_property
     def _freedom(self) -> float:
@@ -264,22 +267,22 @@ class Shares:
         own.
         """
         parts = [(weight * self._spreads[pair]) ** 2 for pair, weight in weights.items()]
-        known = [max(1, self._pairings[pair].groups - 1) for pair in weights]
-        found = sum(parts) ** 2 / sum(part**2 / freedom for part, freedom in zip(parts, known, strict=True))
-        return max(1, min(found, groups - len(weights)))
+        freedoms = [max(1, self._pairings[pair].groups - 1) for pair in weights]
+        freedom_of_sum = sum(parts) ** 2 / sum(part**2 / freedom for part, freedom in zip(parts, freedoms, strict=True))
+        return max(1, min(freedom_of_sum, groups - len(weights)))
 
     @cached_property
     def _correlations(self) -> dict[Pair, dict[Pair, float]]:
         """Correlations of the shares of pairs that were in the same groups; none where a share never changed."""
-        found: dict[Pair, dict[Pair, float]] = {pair: {pair: 1.0} for pair in self._pairs}
+        correlations: dict[Pair, dict[Pair, float]] = {pair: {pair: 1.0} for pair in self._pairs}
         for (pair, pair_), joint in sorted(self._joint().items()):  # since sums of fractions depend on the order
-            one, other = self._pairs[pair], self._pairs[pair_]
-            if spreads := one.groups * other.groups * one.spread * other.spread:
-                together = one.groups * (other.groups * joint.products - other.halves * joint.halves) - one.halves * (
-                    other.groups * joint.other_halves - other.halves * joint.groups
-                )
-                found[pair][pair_] = found[pair_][pair] = together / math.sqrt(spreads)
-        return found
+            first, second = self._pairs[pair], self._pairs[pair_]
+            if spreads := first.groups * second.groups * first.spread * second.spread:
+                together = first.groups * (
+                    second.groups * joint.products - second.halves * joint.halves
+                ) - first.halves * (second.groups * joint.other_halves - second.halves * joint.groups)
+                correlations[pair][pair_] = correlations[pair_][pair] = together / math.sqrt(spreads)
+        return correlations
 
 
 class Evidence(Shares):
@@ -290,9 +293,9 @@ class Evidence(Shares):
         self._size = len(next(iter(groups))[0]) if groups else 2
         sums: defaultdict[Pair, list[int]] = defaultdict(lambda: [0] * 3)
         for group, count in groups.items():
-            for pair, halves in taken(group).items():
+            for pair, halves in half_points(group).items():
                 add_result(sums[pair], (1, halves, halves * halves), count)
-        super().__init__(self._size, {pair: PairSums(*each) for pair, each in sums.items()}, self._all_joint)
+        super().__init__(self._size, {pair: PairSums(*row) for pair, row in sums.items()}, self._all_joint)
 
     def seats(self) -> list[Estimate]:
         """Return by seat the share of points of whoever sits there.
@@ -330,11 +333,11 @@ class Evidence(Shares):
         return 1 - together / alone if alone else None
 
     def _all_joint(self) -> dict[tuple[Pair, Pair], JointSums]:
-        found: defaultdict[tuple[Pair, Pair], list[int]] = defaultdict(lambda: [0] * 4)
+        sums: defaultdict[tuple[Pair, Pair], list[int]] = defaultdict(lambda: [0] * 4)
         for group, count in self._groups.items():
-            for (pair, halves), (pair_, halves_) in combinations(sorted(taken(group).items()), 2):
-                add_result(found[pair, pair_], (1, halves, halves_, halves * halves_), count)
-        return {pairs: JointSums(*each) for pairs, each in found.items()}
+            for (pair, halves), (pair_, halves_) in combinations(sorted(half_points(group).items()), 2):
+                add_result(sums[pair, pair_], (1, halves, halves_, halves * halves_), count)
+        return {pairs: JointSums(*row) for pairs, row in sums.items()}
 
 
 def add_result(sums: list[int], values: Sequence[int], count: int) -> None:
@@ -344,12 +347,12 @@ def add_result(sums: list[int], values: Sequence[int], count: int) -> None:
 
 
 @lru_cache(maxsize=1 << 10)  # with few bots most groups repeat a result
-def taken(group: GroupResult) -> Mapping[Pair, int]:
+def half_points(group: GroupResult) -> Mapping[Pair, int]:
     """Return the half points that the first bot of each pair took from the second over the matches of a group."""
-    found: defaultdict[Pair, int] = defaultdict(int)
+    points_of_pairs: defaultdict[Pair, int] = defaultdict(int)
     for pair, _, won in _meetings(group):
-        found[pair] += int(2 * won)
-    return found
+        points_of_pairs[pair] += int(2 * won)
+    return points_of_pairs
 
 
 def _pairing(sums: PairSums, seats: int) -> _Pairing:
@@ -358,14 +361,14 @@ def _pairing(sums: PairSums, seats: int) -> _Pairing:
     return _Pairing(groups, sums.halves / (unit * groups), variance)
 
 
-def as_pair(one: str, other: str) -> tuple[Pair, int]:
+def as_pair(first: str, second: str) -> tuple[Pair, int]:
     """Return the two labels as a pair, and -1 if it begins with the other one, else 1."""
-    return ((one, other), 1) if one < other else ((other, one), -1)
+    return ((first, second), 1) if first < second else ((second, first), -1)
 
 
 def _score(bot: str, opponents: set[str]) -> dict[Pair, float]:
     """Return the weights of a bot's share of points, the same weight for every opponent."""
-    pairs = (as_pair(bot, other) for other in sorted(opponents))
+    pairs = (as_pair(bot, opponent) for opponent in sorted(opponents))
     return {pair: sign / len(opponents) for pair, sign in pairs}
 
 

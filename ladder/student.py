@@ -56,11 +56,11 @@ def root(covariance: Sequence[Sequence[float]]) -> list[list[float]]:
     rows: list[list[float]] = []
     for i, wanted in enumerate(covariance):
         row: list[float] = []
-        for j, other in enumerate([*rows, row]):
-            left = wanted[j] - sum(map(float.__mul__, row, other))
+        for j, earlier in enumerate([*rows, row]):
+            rest = wanted[j] - sum(map(float.__mul__, row, earlier))
             if i == j:
-                row.append(math.sqrt(max(0.0, left)))
+                row.append(math.sqrt(max(0.0, rest)))
             else:
-                row.append(left / other[j] if other[j] > 1e-12 else 0.0)
+                row.append(rest / earlier[j] if earlier[j] > 1e-12 else 0.0)
         rows.append(row)
     return rows

@@ -54,15 +54,15 @@ def check_owner(home: Path, users: Set[int]) -> None:
         return
     if strange := [owner for owner in owners if owner not in users]:
         named = f"--home {shlex.quote(str(home))} or ARENA_HOME"
-        own = "another folder" if home == HOME_NAME else f"--home {HOME_NAME} for one of your own"
+        advice = "another folder" if home == HOME_NAME else f"--home {HOME_NAME} for one of your own"
         whose = f"{str(home)!r} belongs to another user ({_name(strange[0])}), and nobody named it"
-        raise ForeignHome(f"{whose}: say {named} to use it all the same, or {own}")
+        raise ForeignHome(f"{whose}: say {named} to use it all the same, or {advice}")
 
 
 def hidden(home: Path) -> Sequence[str]:
     """Return the folders that no bot may see: the home in use, and every other one that could be meant here."""
     homes = {home, HOME_NAME, Path(os.environ.get("ARENA_HOME") or HOME_NAME), *_homes_above()}
-    return [str(each.resolve()) for each in homes]
+    return [str(folder.resolve()) for folder in homes]
 
 
 def _name(user: int) -> str:

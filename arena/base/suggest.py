@@ -27,18 +27,18 @@ def printable(text: str) -> str:
     return "".join(char if char.isprintable() else char.encode("unicode_escape").decode() for char in text)
 
 
-def unknown(what: str, given: str, known: Iterable[str], where: str = "") -> str:
+def unknown(what: str, name: str, choices: Iterable[str], where: str = "") -> str:
     """Return the error message for an unknown name: where it was sought, a suggestion, and names that are known."""
-    names = list(known)
+    names = list(choices)
     more = f" and {len(names) - _NAMES:,} more" if len(names) > _NAMES else ""
-    return f"unknown {what} {short(given)}{where}{meant(given, names)}: {what}s are {', '.join(names[:_NAMES])}{more}"
+    return f"unknown {what} {short(name)}{where}{meant(name, names)}: {what}s are {', '.join(names[:_NAMES])}{more}"
 
 
-def meant(given: str, known: Iterable[str]) -> str:
+def meant(name: str, choices: Iterable[str]) -> str:
     """Return a remark that suggests the most similar known name; empty if none is similar."""
     from difflib import get_close_matches  # imported here, because few names are wrong
 
-    close = get_close_matches(_plain(given), known, n=1)
+    close = get_close_matches(_plain(name), choices, n=1)
     return f" (did you mean {close[0]}?)" if close else ""
 
 

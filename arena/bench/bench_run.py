@@ -65,8 +65,8 @@ def parts(setting: BenchSetting) -> Iterator[Part]:
         if case in two:
             yield Part("ladder", str(case), partial(real_ladders.time_ladder, setting, case, None))
         else:  # many bots to start and long matches, of which only the costs are compared
-            one = setting.shorter(_LARGER)._replace(jobs=1)
-            yield Part("ladder", str(case), partial(real_ladders.time_ladder, one, case, None), once=True)
+            large_setting = setting.shorter(_LARGER)._replace(jobs=1)
+            yield Part("ladder", str(case), partial(real_ladders.time_ladder, large_setting, case, None), once=True)
     yield Part("raw_grpc", str(REFERENCE), partial(raw.playback, setting, REFERENCE, None))
     yield Part(
         "unbatched", str(REFERENCE), partial(real_ladders.time_ladder, setting.shorter(_UNBATCHED), REFERENCE, 1)
@@ -138,8 +138,8 @@ def measure(wanted: Sequence[Part], repeats: int, say: Say) -> Figures:
                     samples[part].append(sample())
         say("ending what was started")
     figures: Figures = {}
-    for part, own in samples.items():
-        figures.setdefault(part.kind, {})[part.case] = spreads(own)
+    for part, samples_of_part in samples.items():
+        figures.setdefault(part.kind, {})[part.case] = spreads(samples_of_part)
     return figures
 
 

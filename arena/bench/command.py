@@ -37,28 +37,28 @@ def bench(only: tuple[str, ...], seconds: float, repeats: int, jobs: int, as_jso
     """
     prepare_core(say)
     try:
-        found = measured(only, jobs=jobs, seconds=seconds, repeats=repeats, say=say)
+        bench_report = measured(only, jobs=jobs, seconds=seconds, repeats=repeats, say=say)
     except ValueError as error:
         raise click.UsageError(str(error)) from error
     if as_json:
-        print_json(Bench(**found))
+        print_json(Bench(**bench_report))
     else:
-        _draw(found)
+        _draw(bench_report)
 
 
-def _draw(found: dict[str, Any]) -> None:
-    click.echo(", ".join(f"{name} {value}" for name, value in found["machine"].items()))
-    if found["ratios"]:
+def _draw(bench_report: dict[str, Any]) -> None:
+    click.echo(", ".join(f"{name} {value}" for name, value in bench_report["machine"].items()))
+    if bench_report["ratios"]:
         rows = table("ratio", "case", "value", right=["value"])
-        for name, cases in found["ratios"].items():
+        for name, cases in bench_report["ratios"].items():
             for case, value in cases.items():
                 rows.add_row(name, case, f"{value:.3g}")
         draw(rows)
     rows = table("part", "case", "measure", "median", "least", "most", right=["median", "least", "most"])
-    for kind, of_kind in found["figures"].items():
+    for kind, of_kind in bench_report["figures"].items():
         for case, measures in of_kind.items():
             for measure, spread in measures.items():
                 rows.add_row(kind, case, measure, *(f"{value:,.4g}" for value in spread.values()))
     draw(rows)
-    for note in found["method"]["notes"]:
+    for note in bench_report["method"]["notes"]:
         click.echo(note)

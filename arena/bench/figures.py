@@ -66,7 +66,9 @@ Ratios: TypeAlias = dict[str, dict[str, float]]
 def spreads(samples: Sequence[Sample]) -> dict[str, Spread]:
     """Return median, least and greatest value of each measure over the samples, to four significant digits."""
     values = {name: [sample[name] for sample in samples] for name in samples[0]}
-    return {name: Spread(*(_rounded(measure(each)) for measure in (median, min, max))) for name, each in values.items()}
+    return {
+        name: Spread(*(_rounded(measure(column)) for measure in (median, min, max))) for name, column in values.items()
+    }
 
 
 def ratios(figures: Figures) -> Ratios:
@@ -74,16 +76,16 @@ def ratios(figures: Figures) -> Ratios:
 
     A ratio is computed from the medians as they are printed, and left out unless both of its parts were measured.
     """
-    found: Ratios = {}
+    by_name: Ratios = {}
     for simpler in ("raw_grpc", "raw_single", "unbatched"):
         for case, ladder in figures.get("ladder", {}).items():
-            if other := figures.get(simpler, {}).get(case):
-                share = ladder["decisions_per_s"].median / other["decisions_per_s"].median
-                found.setdefault(f"ladder/{simpler}", {})[case] = _rounded(share)
+            if part := figures.get(simpler, {}).get(case):
+                share = ladder["decisions_per_s"].median / part["decisions_per_s"].median
+                by_name.setdefault(f"ladder/{simpler}", {})[case] = _rounded(share)
     costs = {case: _cost(ladder) for case, ladder in figures.get("ladder", {}).items()}
     if reference := costs.get(str(REFERENCE)):
-        found[f"cost of a decision/{REFERENCE}"] = {case: _rounded(own / reference) for case, own in costs.items()}
-    return found
+        by_name[f"cost of a decision/{REFERENCE}"] = {case: _rounded(cost / reference) for case, cost in costs.items()}
+    return by_name
 
 
 def _cost(ladder: Mapping[str, Spread]) -> float:

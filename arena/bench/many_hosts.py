@@ -90,9 +90,9 @@ def _simulated(hosts: int, scratch: Path, cores: Collection[int]) -> Iterator[st
 def _make_certificates(folder: Path) -> None:
     """Make a key, and a certificate that is its own authority, in a new folder."""
     folder.mkdir(mode=0o700)
-    made = ["-keyout", str(folder / "key.pem"), "-out", str(folder / "cert.pem")]
+    outputs = ["-keyout", str(folder / "key.pem"), "-out", str(folder / "cert.pem")]
     try:
-        subprocess.run([*_CERTIFICATE.split(), *made], capture_output=True, check=True)
+        subprocess.run([*_CERTIFICATE.split(), *outputs], capture_output=True, check=True)
     except FileNotFoundError as error:
         raise ClusterError("there is no openssl, with which a cluster gets its certificates") from error
     shutil.copy(folder / "cert.pem", folder / "ca.pem")

@@ -16,7 +16,7 @@ from arena import games
 from arena.bench import scale
 from arena.bench.cases import Case, playout
 from arena.bench.figures import Sample, Sampler
-from arena.bench.made_up import played
+from arena.bench.made_up import result_of_two
 from arena.core.compilation import core
 from arena.core.playouts import playouts
 from arena.games.dice import FastDice, KeyedDice, RandomDice
@@ -48,7 +48,7 @@ def rules(case: Case, seconds: float) -> Iterator[Sampler]:
 
     def sample() -> Sample:
         rates = {way: _rates(seconds / 2, play) for way, play in ways.items()}
-        return {f"{way}_{name}": value for way, each in rates.items() for name, value in each.items()}
+        return {f"{way}_{name}": value for way, rates_of_way in rates.items() for name, value in rates_of_way.items()}
 
     sample()
     yield sample
@@ -73,13 +73,13 @@ def ratings(players: int, seconds: float) -> Iterator[Sampler]:
 
     def sample() -> Sample:
         standing = (NEW,) * players
-        done = 0
+        matches = 0
         begun = now = time.perf_counter()
         while now < begun + seconds:
             standing = rate(standing, chance.sample(range(players), players), 0.0)
-            done += 1
+            matches += 1
             now = time.perf_counter()
-        return {"matches_per_s": done / (now - begun)}
+        return {"matches_per_s": matches / (now - begun)}
 
     sample()
     yield sample
@@ -106,7 +106,7 @@ def _results(db: Database, matches: int) -> tuple[float, float]:
     store.ladders.plan(db, ladder, field, -(-matches // 2))
     waiting = islice(store.ladders.scheduled(db, ladder), matches)
     recording = folding = 0.0
-    while batch := [finished(played(match.id)) for match in islice(waiting, scale.SCALE_BATCH)]:
+    while batch := [finished(result_of_two(match.id)) for match in islice(waiting, scale.SCALE_BATCH)]:
         begun = time.perf_counter()
         store.matches.record(db, ladder, batch)
         recorded = time.perf_counter()

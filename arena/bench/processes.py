@@ -53,9 +53,9 @@ def child_processes() -> set[int]:
     return {child.pid for child in multiprocessing.active_children() if child.pid is not None}
 
 
-def crew(others: Iterable[int]) -> Crew:
-    """Return the worker processes that are not among `others`, which were alive before."""
-    return Crew([psutil.Process(pid) for pid in sorted(child_processes() - set(others))])
+def crew(earlier: Iterable[int]) -> Crew:
+    """Return the worker processes that are not among `earlier`, which were alive before."""
+    return Crew([psutil.Process(pid) for pid in sorted(child_processes() - set(earlier))])
 
 
 def _seconds(processes: Sequence[psutil.Process]) -> float:

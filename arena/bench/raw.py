@@ -45,8 +45,8 @@ class Playback:
 
     def __init__(self) -> None:
         self._joined: asyncio.Future[None] = asyncio.get_running_loop().create_future()
-        self._played: asyncio.Future[None] = asyncio.get_running_loop().create_future()
-        self._left: Iterator[Frame] = iter(())
+        self._completion: asyncio.Future[None] = asyncio.get_running_loop().create_future()
+        self._frames: Iterator[Frame] = iter(())
         self._write: Write
 
     async def join(self) -> None:
@@ -55,18 +55,18 @@ class Playback:
 
     async def play(self, frames: Sequence[Frame]) -> None:
         """Send all frames, and after each that asks for decisions wait for the answer; return after the last answer."""
-        self._played = asyncio.get_running_loop().create_future()
-        self._left = iter(frames)
+        self._completion = asyncio.get_running_loop().create_future()
+        self._frames = iter(frames)
         self._go_on()
-        await self._played
+        await self._completion
 
     def _go_on(self) -> None:
-        for frame in self._left:
+        for frame in self._frames:
             self._write(frame.data)
             if frame.decisions:
                 return
-        if not self._played.done():
-            self._played.set_result(None)
+        if not self._completion.done():
+            self._completion.set_result(None)
 
     # Callbacks of the service
 
@@ -92,7 +92,7 @@ class Playback:
         self._fail("its stream ended")
 
     def _fail(self, why: str) -> None:
-        for waiting in (self._joined, self._played):
+        for waiting in (self._joined, self._completion):
             if not waiting.done():
                 waiting.set_exception(RuntimeError(f"a bot of the benchmark failed: {why}"))
                 waiting.exception()  # marks it as seen, in case nobody waits for it
@@ -105,8 +105,8 @@ async def started(directory: Path) -> AsyncIterator[Playback]:
     playback, exited = Playback(), asyncio.Event()
     service = RefereeService(directory, playback)
     await service.open()
-    made = Confined(entrant.command, bot_environment(entrant.env, service), entrant.cwd)
-    process = BotProcess(made, on_exit=exited.set, on_too_much_output=lambda: None)
+    confined = Confined(entrant.command, bot_environment(entrant.env, service), entrant.cwd)
+    process = BotProcess(confined, on_exit=exited.set, on_too_much_output=lambda: None)
     try:
         yield playback
     finally:
@@ -121,16 +121,16 @@ def playback(setting: BenchSetting, case: Case, in_flight: int | None) -> Iterat
     folder = Path(tempfile.mkdtemp(prefix="tapes-", dir=setting.scratch))
     since = real_ladders.record_ladder(setting, case, in_flight, folder)
     by_worker = [[tape.read_tape(path, since) for path in paths] for paths in tape.tapes(folder).values()]
-    tapes = [each for of_worker in by_worker for each in of_worker]
-    decisions, full = sum(each.decisions for each in tapes), sum(each.full_frames for each in tapes)
+    tapes = [recording for of_worker in by_worker for recording in of_worker]
+    decisions, full = sum(recording.decisions for recording in tapes), sum(recording.full_frames for recording in tapes)
     sizes = {"decisions_per_frame": decisions / full, "decisions": decisions}
-    others = processes.child_processes()
+    earlier = processes.child_processes()
     with ExitStack() as stack:
         links = [stack.enter_context(_sender(of_worker)) for of_worker in by_worker]
         del by_worker, tapes
         _wait(links)
         _play(links)
-        crew = processes.crew(others)
+        crew = processes.crew(earlier)
 
         def sample() -> Sample:
             before = crew.cpu()
@@ -192,4 +192,4 @@ async def _serve(link: RawLink, tapes: Sequence[Tape]) -> None:
         while True:
             link.send(None)
             await asyncio.get_running_loop().run_in_executor(None, link.recv)
-            await asyncio.gather(*(bot.play(own.frames) for bot, own in zip(bots, tapes, strict=True)))
+            await asyncio.gather(*(bot.play(recording.frames) for bot, recording in zip(bots, tapes, strict=True)))

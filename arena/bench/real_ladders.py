@@ -83,8 +83,8 @@ class Stand:
     def _once_at(share: float, look: Callable[[], None]) -> ProgressReport:
         looks = iter([look])
 
-        def report(done: int, total: int) -> None:
-            if done and done >= share * total:
+        def report(count: int, total: int) -> None:
+            if count and count >= share * total:
                 next(looks, _nothing)()
 
         return report
@@ -115,9 +115,9 @@ def time_ladder(setting: BenchSetting, case: Case, in_flight: int | None) -> Ite
     random = submission.built_ins()["random"]
     command = ("python", str(random.root / "bot.py"), "random")
     with _stand(setting, case, in_flight, command) as stand:
-        others = processes.child_processes()
+        earlier = processes.child_processes()
         stand.warm_up(setting.jobs)
-        crew = processes.crew(others)
+        crew = processes.crew(earlier)
         matches = _how_many(setting, case, in_flight)
 
         def sample() -> Sample:

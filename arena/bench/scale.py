@@ -20,7 +20,7 @@ from typing import TYPE_CHECKING
 
 from arena import games
 from arena.bench.figures import Sample, Sampler
-from arena.bench.made_up import played
+from arena.bench.made_up import result_of_two
 from arena.referee.limits import Limits
 from arena.tournament.ladder_run import finished
 from ladder import store
@@ -47,7 +47,7 @@ def play_scaled(db: Database, ladder: store.Ladder, field: list[str], matches: i
     """Record made-up results until the ladder has at least so many matches, in whole rounds of the field."""
     store.ladders.plan(db, ladder, field, ceil(matches / (len(field) * (len(field) - 1))))
     waiting = store.ladders.scheduled(db, ladder)
-    while batch := [finished(played(match.id, chance.randrange(2))) for match in islice(waiting, SCALE_BATCH)]:
+    while batch := [finished(result_of_two(match.id, chance.randrange(2))) for match in islice(waiting, SCALE_BATCH)]:
         store.matches.record(db, ladder, batch)
         store.ratings.apply(db, ladder)
         store.sums.add_rated(db, ladder, least=store.sums.GATHERED)
@@ -61,13 +61,13 @@ def growth(scratch: Path, bots: int, sizes: Sequence[int]) -> Iterator[Sampler]:
         measured: dict[str, float] = {}
         with _home(scratch) as db:
             ladder, field = begin(db, bots)
-            done = 0
+            count = 0
             for size in sizes:
                 seconds = _seconds(partial(play_scaled, db, ladder, field, size, Random(size)), time.process_time)
-                before, done = done, store.ladders.counts(db, ladder).done
-                measured[f"cpu_ms_per_match_to_{size}"] = seconds * 1000 / max(1, done - before)
+                before, count = count, store.ladders.counts(db, ladder).done
+                measured[f"cpu_ms_per_match_to_{size}"] = seconds * 1000 / max(1, count - before)
                 measured[f"coordinator_mib_at_{size}"] = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
-            rounds = ceil(done / (bots * (bots - 1)))
+            rounds = ceil(count / (bots * (bots - 1)))
             measured["resume_seconds"] = _seconds(lambda: store.ladders.plan(db, ladder, field, rounds))
             measured["leaderboard_seconds"] = _seconds(lambda: store.ratings.leaderboard(db, ladder))
             measured["evidence_seconds"] = _seconds(lambda: store.evidence.of_ladder(db, ladder))

@@ -14,7 +14,7 @@ import time
 from contextlib import AsyncExitStack
 from pathlib import Path
 
-from arena.bench.made_up import played
+from arena.bench.made_up import result_of_two
 from arena.cluster.dask_engine import silence
 from arena.cluster.endpoint import GONE
 from arena.cluster.host import GATHERING, is_urgent
@@ -36,29 +36,29 @@ class SimulatedHost:
     """A host that has a result as soon as it is told of a match."""
 
     def __init__(self) -> None:
-        self._told = 0
+        self._last_order = 0
         self._answered = 0.0
         self._news: dict[int, Delivery] = {}
         """What each worker is about to deliver, by its number."""
-        self._sent = HostNews(1, ())
+        self._last_news = HostNews(1, ())
 
     async def answer(self, request: Tell | Hear) -> object:
         """Answer a request as a real host does."""
         if isinstance(request, Tell):
-            for order in request.orders[max(0, self._told + 1 - request.first) :]:
-                self._told += 1
+            for order in request.orders[max(0, self._last_order + 1 - request.first) :]:
+                self._last_order += 1
                 if isinstance(order, HostOrder):
                     self._news[order.worker] = _delivery(self._news.get(order.worker), order.command)
             return None
         first, ends = request.after + 1, time.monotonic() + request.patience
-        if first == self._sent.first and self._sent.deliveries:
-            return self._sent  # it did not arrive
+        if first == self._last_news.first and self._last_news.deliveries:
+            return self._last_news  # it did not arrive
         while (now := time.monotonic()) < ends and not self._is_due(now):
             await asyncio.sleep(min(GATHERING / 4, ends - now))
         self._answered = now
-        self._sent = HostNews(first, tuple(self._news.items()))
+        self._last_news = HostNews(first, tuple(self._news.items()))
         self._news = {}
-        return self._sent
+        return self._last_news
 
     def _is_due(self, now: float) -> bool:
         """Tell whether to answer now, as a real host would."""
@@ -70,9 +70,9 @@ def _delivery(before: Delivery | None, command: StartCommand | None) -> Delivery
     before = before or Delivery((), Trouble())
     if command is None:
         return before._replace(last=True)
-    results = [played(task.id, task.seed[0] % 2) for task in command.tasks]
+    results = [result_of_two(task.id, task.seed[0] % 2) for task in command.tasks]
     return before._replace(
-        played=[*before.played, *results],
+        results=[*before.results, *results],
         spared=() if command.spare else before.spared,
         rested=before.rested or command.rest,
     )
@@ -117,9 +117,9 @@ async def serve_hosts(number: int, folder: Path) -> None:
         return
     silence()
     dask.config.set({"temporary-directory": str(folder / "dask")})
-    own = host_certificates(folder)
-    keys = {f"tls_{role}_{kind}": str(own / f"{kind}.pem") for role in _ROLES for kind in ("cert", "key")}
-    security = Security(tls_ca_file=str(own / "ca.pem"), require_encryption=True, **keys)
+    certificates = host_certificates(folder)
+    keys = {f"tls_{role}_{kind}": str(certificates / f"{kind}.pem") for role in _ROLES for kind in ("cert", "key")}
+    security = Security(tls_ca_file=str(certificates / "ca.pem"), require_encryption=True, **keys)
     scheduler = Scheduler(
         host=f"tls://{LOCAL_ADDRESS}", port=0, security=security, dashboard=False, dashboard_address=_NOWHERE
     )

@@ -88,8 +88,8 @@ def lone_match(case: Case, seconds: float) -> Iterator[Sampler]:
             wanted = unrated.tasks(
                 game, [filler] * case.players, options=game.options({}), limits=Limits(), seed=seed, count=1
             )
-            (played,) = worker.play(wanted)
-            times += [seconds for seat in played.seats for seconds in seat.times]
+            (result,) = worker.play(wanted)
+            times += [seconds for seat in result.seats for seconds in seat.times]
             now = time.perf_counter()
         percentiles = quantiles(times, n=100, method="inclusive")
         return {

@@ -44,10 +44,10 @@ def add_frame(file: BinaryIO, time: float, data: bytes) -> None:
 
 def tapes(folder: Path) -> dict[str, list[Path]]:
     """Return the paths of the tapes, by the process id of the worker that the bots belonged to."""
-    found: dict[str, list[Path]] = {}
+    paths: dict[str, list[Path]] = {}
     for path in sorted(folder.iterdir()):
-        found.setdefault(path.name.partition("-")[0], []).append(path)
-    return found
+        paths.setdefault(path.name.partition("-")[0], []).append(path)
+    return paths
 
 
 def read_tape(path: Path, since: float) -> Tape:

@@ -41,8 +41,8 @@ def advise(program: Program, game: str, reason: Forfeit, detail: str, output: Se
     if reason in {Forfeit.TIMEOUT, Forfeit.CRASH, Forfeit.START} and _NO_MORE_TASKS.search(printed):
         fewer = "use fewer, or ask for more: `tasks` in `[limits]` of bot.toml"
         return f"its output says that it could not start threads or processes: {fewer}"
-    if reason in {Forfeit.CRASH, Forfeit.START} and program.is_python and (found := _NOT_FOUND.search(printed)):
-        return _not_found(program, found[1] or found[2])
+    if reason in {Forfeit.CRASH, Forfeit.START} and program.is_python and (missing := _NOT_FOUND.search(printed)):
+        return _not_found(program, missing[1] or missing[2])
     if reason is Forfeit.START:
         return _start(program, detail, printed)
     if reason is Forfeit.CRASH and program.is_python and printed and _FAILED.search(detail):
@@ -95,8 +95,8 @@ def _not_run(program: Program) -> str:
         return f"there is no file {first} in what was handed in: `run` in bot.toml names it"
     elif not is_executable(path):
         return f"{first} has to be executable (`chmod +x`)"
-    elif other := built_for(path):
-        return f"{first} was {other}: build it for this one"
+    elif mismatch := built_for(path):
+        return f"{first} was {mismatch}: build it for this one"
     elif _ends_as_on_windows(path):
         return f"the first line of {first} ends as on Windows: save it with the line ends of Linux"
     elif (interpreter := _interpreter(path)) is None:

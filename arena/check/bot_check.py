@@ -86,22 +86,22 @@ def check_bot(
     entrant = program.entrant()
     course = Course([trial for name in program.games for trial in trials(entrant, name, limits)], extent)
     with CheckSteps(report, course, [probe for probe in PROBES if extent.late or probe.name != LATE]) as steps:
-        played, failures = _play(course, sandbox, steps)
-        findings = list(_of_matches(program, played, failures))
+        results, failures = _play(course, sandbox, steps)
+        findings = list(_of_matches(program, results, failures))
         untried = list(course.untried())
         if not extent.late:
             untried.append(Untried(LATE, extent.why))
         failed = {failure.game for failure in failures}
-        able = [trial.game for trial, _ in played if trial.game not in failed]
-        matches = Counter(f"play {trial.game}" for trial, _ in played)
+        able = [trial.game for trial, _ in results if trial.game not in failed]
+        matches = Counter(f"play {trial.game}" for trial, _ in results)
         if not able or findings[0].detail is not None:
             why = _NOT_STARTED if findings[0].detail is not None else "it played no game to its end"
             untried += [Untried(probe.name, why) for probe in steps.probes]
             return Checked(findings, untried=untried, matches=matches)
         start = partial(examined, entrant, limits.start, sandbox)
-        found, skipped = asyncio.run(_probe(start, able[0], limits, steps))
-        findings, untried = [*findings, *found], [*untried, *skipped]
-        return Checked(findings, times(played), busy_machine(played), typical(played), untried, matches)
+        findings_of_probes, skipped = asyncio.run(_probe(start, able[0], limits, steps))
+        findings, untried = [*findings, *findings_of_probes], [*untried, *skipped]
+        return Checked(findings, times(results), busy_machine(results), typical(results), untried, matches)
 
 
 class CheckSteps:
@@ -115,14 +115,14 @@ class CheckSteps:
         self.probes = deque(probes)
         """Those that are left."""
         self._report = report
-        self._done = 0
+        self._steps_done = 0
         self._failed: list[str] = []
         self._begun = time.monotonic()
         self.show()
 
-    def done(self, failed: str | None = None) -> None:
+    def count_step(self, failed: str | None = None) -> None:
         """Count one more step as done; `failed` is the name of the check that the bot failed with it."""
-        self._done += 1
+        self._steps_done += 1
         self._failed += [failed] if failed is not None else []
         self._begun = time.monotonic()
         self.show()
@@ -131,11 +131,11 @@ class CheckSteps:
         """Report again how long the rest lasts: time has passed."""
         elapsed = time.monotonic() - self._begun if self.course.pace else 0.0
         seconds = self.course.seconds + self._probing() - elapsed
-        self._report(self._done, self._total, max(0.0, seconds), bool(self.course.pace))
+        self._report(self._steps_done, self._total, max(0.0, seconds), bool(self.course.pace))
 
     @property
     def _total(self) -> int:
-        return self._done + len(self.course.left) + len(self.probes)
+        return self._steps_done + len(self.course.remaining) + len(self.probes)
 
     def _probing(self) -> float:
         """Return how long the probes last that are left; the bot is taken to hold as many matches as a bot can."""
@@ -149,43 +149,43 @@ class CheckSteps:
 
     def __exit__(self, kind: type[BaseException] | None, *_: object) -> None:
         if kind is not None and issubclass(kind, KeyboardInterrupt):
-            found = f"it failed {', '.join(self._failed)}" if self._failed else "nothing was found wrong so far"
-            raise KeyboardInterrupt(f"stopped after {self._done} of {self._total} steps: {found}") from None
+            verdict = f"it failed {', '.join(self._failed)}" if self._failed else "nothing was found wrong so far"
+            raise KeyboardInterrupt(f"stopped after {self._steps_done} of {self._total} steps: {verdict}") from None
 
 
 def _play(course: Course, sandbox: Sandbox, steps: CheckSteps) -> tuple[list[tuple[Trial, Played]], list[Failure]]:
     """Play matches; after a failure leave out the rest of that game, or everything if no better is to be expected."""
-    played: list[tuple[Trial, Played]] = []
+    results: list[tuple[Trial, Played]] = []
     failures: list[Failure] = []
     with unrated.own_worker(sandbox=sandbox) as worker:
-        while course.left:
-            trial = course.left[0]
-            result = _played(worker, trial, steps)
-            course.left.remove(trial)
+        while course.remaining:
+            trial = course.remaining[0]
+            result = _play_trial(worker, trial, steps)
+            course.remaining.remove(trial)
             if (failed := failure(trial, result)) is None:
-                played.append((trial, result))
+                results.append((trial, result))
                 course.pace.learn(trial, result.seats[trial.seat].times)
                 course.fit()
             else:
                 failures.append(failed)
-                if why := _hopeless(failures, played):
-                    course.leave_out(course.left, why)
-                of_game = [each for each in course.left if each.game == trial.game]
+                if why := _hopeless(failures, results):
+                    course.leave_out(course.remaining, why)
+                of_game = [untried for untried in course.remaining if untried.game == trial.game]
                 course.leave_out(of_game, f"it failed {trial.game}")
-            steps.done(None if failed is None else f"play {trial.game}")
-    return played, failures
+            steps.count_step(None if failed is None else f"play {trial.game}")
+    return results, failures
 
 
-def _hopeless(failures: Sequence[Failure], played: Sequence[tuple[Trial, Played]]) -> str:
+def _hopeless(failures: Sequence[Failure], results: Sequence[tuple[Trial, Played]]) -> str:
     """Return why a bot that failed need not play other games; empty if it may do better there."""
     if failures[-1].reason is Forfeit.START:
         return _NOT_STARTED
-    if not played and len(failures) > 1 and len({failed.reason for failed in failures}) == 1:
+    if not results and len(failures) > 1 and len({failed.reason for failed in failures}) == 1:
         return f"it failed {len(failures)} games for the same reason; --game names those that it plays"
     return ""
 
 
-def _played(worker: Worker, trial: Trial, steps: CheckSteps) -> Played:
+def _play_trial(worker: Worker, trial: Trial, steps: CheckSteps) -> Played:
     """Play a match and return its result; if the machine was too busy, play it once more."""
 
     def never() -> bool:
@@ -202,7 +202,7 @@ def _played(worker: Worker, trial: Trial, steps: CheckSteps) -> Played:
 
 
 def _of_matches(
-    program: Program, played: Sequence[tuple[Trial, Played]], failures: Sequence[Failure]
+    program: Program, results: Sequence[tuple[Trial, Played]], failures: Sequence[Failure]
 ) -> Iterator[Finding]:
     of_game = {failed.game: failed for failed in failures}
     started = not failures or failures[0].reason is not Forfeit.START
@@ -213,24 +213,24 @@ def _of_matches(
     for game in program.games:
         if game in of_game:
             yield _finding(f"play {game}", program, of_game[game])
-        elif any(trial.game == game for trial, _ in played):
+        elif any(trial.game == game for trial, _ in results):
             yield Finding(f"play {game}")
 
 
 def _finding(name: str, program: Program, failed: Failure) -> Finding:
     evidence = failed.evidence
     output = evidence.get("output", ())
-    asked = [PrintedLine("referee", {"decisions": [evidence["request"]]})] if "request" in evidence else []
+    transcript = [PrintedLine("referee", {"decisions": [evidence["request"]]})] if "request" in evidence else []
     if evidence.get("answer") is not None:
-        asked.append(PrintedLine("bot", {"choices": [_choice(evidence)]}))
+        transcript.append(PrintedLine("bot", {"choices": [_choice(evidence)]}))
     where = "" if failed.reason is Forfeit.START else f"{failed.reason} with {failed.players} players: "
     advice = advise(program, failed.game, failed.reason, failed.detail, output)
-    return Finding(name, where + failed.detail, failed.reason, advice, output, asked)
+    return Finding(name, where + failed.detail, failed.reason, advice, output, transcript)
 
 
 def _choice(evidence: dict[str, Any]) -> dict[str, Any]:
-    asked = evidence["request"]
-    return {"match": asked["match"], "decision": asked["decision"], "action": evidence["answer"]}
+    request = evidence["request"]
+    return {"match": request["match"], "decision": request["decision"], "action": evidence["answer"]}
 
 
 async def _probe(
@@ -251,11 +251,11 @@ async def _probe(
                         await probe.run(examiner)
                         findings.append(Finding(probe.name))
                     steps.probes.popleft()
-                    steps.done()
+                    steps.count_step()
         except Misbehaved as fault:
             probe = steps.probes.popleft()
             findings.append(_of_probe(probe, fault))
-            steps.done(probe.name)
+            steps.count_step(probe.name)
     return findings, untried
 
 
@@ -266,7 +266,7 @@ def _too_long(examiner: Examiner, game: str, course: Course) -> str:
 
 def _of_probe(probe: Probe, fault: Misbehaved) -> Finding:
     # An illegal or late choice need not have to do with the probe: it gets the usual advice, too.
-    own = f"{ADVICE[fault.reason]}; " if fault.reason in {Forfeit.ILLEGAL, Forfeit.TIMEOUT} else ""
+    advice = f"{ADVICE[fault.reason]}; " if fault.reason in {Forfeit.ILLEGAL, Forfeit.TIMEOUT} else ""
     if fault.reason is Forfeit.CRASH and fault.output:
-        own = f"{LAST_LINE}; or "
-    return Finding(probe.name, str(fault), fault.reason, own + probe.advice, fault.output, fault.transcript)
+        advice = f"{LAST_LINE}; or "
+    return Finding(probe.name, str(fault), fault.reason, advice + probe.advice, fault.output, fault.transcript)

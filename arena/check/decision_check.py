@@ -50,30 +50,32 @@ async def compare_decisions(
     """
     setup, record = _recorded(match)
     limits = Limits(**match.ladder.key.limits)
-    own = [asked.number for _, asked, _ in setup.replayed(record) if asked.seat == seat]
-    if at is not None and at not in own:
-        raise Unreadable(f"seat {seat} was asked the decisions {', '.join(map(str, own)) or 'none'}, not {at}")
+    numbers = [decision.number for _, decision, _ in setup.replayed(record) if decision.seat == seat]
+    if at is not None and at not in numbers:
+        raise Unreadable(f"seat {seat} was asked the decisions {', '.join(map(str, numbers)) or 'none'}, not {at}")
     compared: list[Compared] = []
-    report(0, len(own))
+    report(0, len(numbers))
     async with examined as bot:
         bot.say(setup.start(1, seat, limits))
         at_table = BotSeat(1, seat, setup.players, Bank.full(limits), updates=False, evidence=dict)
         bot.log.began(at_table, match.id)
-        shown = 0
-        for now, asked, action in setup.replayed(record):
-            if bot.hello.updates and now.choices[shown:]:
-                bot.say(frames.update(frames.match_frame(1), now.choices[shown:], setup.view(seat, now.state)))
-            shown = len(now.choices)
-            if asked.seat == seat:
-                at_table.asked = asked
+        choices_shown = 0
+        for now, decision, action in setup.replayed(record):
+            if bot.hello.updates and now.choices[choices_shown:]:
+                bot.say(frames.update(frames.match_frame(1), now.choices[choices_shown:], setup.view(seat, now.state)))
+            choices_shown = len(now.choices)
+            if decision.seat == seat:
+                at_table.decision = decision
                 then = _forfeited_with(match, seat) if action is None else action
-                compared.append(await _ask(bot, setup.question(1, asked, now.state, limits.bank), now, asked, then))
-                report(len(compared), len(own))
-                if asked.number == at:
+                compared.append(
+                    await _ask(bot, setup.question(1, decision, now.state, limits.bank), now, decision, then)
+                )
+                report(len(compared), len(numbers))
+                if decision.number == at:
                     break
         bot.log.ended(at_table, has_result=True)
     said = by_decision(bot.printed())
-    return [each._replace(printed=tuple(said.get(each.question.decision, ()))) for each in compared]
+    return [comparison._replace(printed=tuple(said.get(comparison.question.decision, ()))) for comparison in compared]
 
 
 def _recorded(match: store.Match) -> tuple[Setup, replay.Replay]:
@@ -92,16 +94,16 @@ def _forfeited_with(match: store.Match, seat: Seat) -> int | None:
     return answer
 
 
-async def _ask(bot: Examined, question: bytes, match: Match, asked: Asked, then: int | None) -> Compared:
+async def _ask(bot: Examined, question: bytes, match: Match, decision: Asked, then: int | None) -> Compared:
     (request,) = pb.PlayResponse.FromString(question).decisions
     plain = MessageToDict(request, preserving_proto_field_name=True)
-    asked_as = ExaminedQuestion(asked.number, list(asked.legal), plain, match.game.picture(match.state))
+    asked_as = ExaminedQuestion(decision.number, list(decision.legal), plain, match.game.picture(match.state))
     try:
         bot.say(question)
         choices = (await bot.hear(ANSWER_PATIENCE)).choices
-        if [(choice.match, choice.decision) for choice in choices] != [(1, asked.number)]:
+        if [(choice.match, choice.decision) for choice in choices] != [(1, decision.number)]:
             answered = [choice.decision for choice in choices]
-            raise Misbehaved(f"was asked decision {asked.number}, answered {answered}")
+            raise Misbehaved(f"was asked decision {decision.number}, answered {answered}")
     except Misbehaved as fault:
         fault.question = asked_as
         raise

@@ -77,7 +77,7 @@ class Examined(Bot):
         self.matches = 0
         """How many matches were begun on this stream."""
         self._desk = desk
-        self._heard: asyncio.Queue[pb.PlayRequest] = asyncio.Queue()
+        self._inbox: asyncio.Queue[pb.PlayRequest] = asyncio.Queue()
 
     @property
     def transcript(self) -> list[PrintedLine]:
@@ -98,12 +98,12 @@ class Examined(Bot):
 
     async def hear(self, seconds: float) -> pb.PlayRequest:
         """Return the bot's next frame. Raises Misbehaved if none comes, and if its process is at its end."""
-        heard = asyncio.ensure_future(self._heard.get())
-        either: list[asyncio.Future[Any]] = [heard, self._desk.over]
+        frame = asyncio.ensure_future(self._inbox.get())
+        either: list[asyncio.Future[Any]] = [frame, self._desk.over]
         await asyncio.wait(either, timeout=seconds, return_when=asyncio.FIRST_COMPLETED)
-        if heard.done():
-            return heard.result()
-        heard.cancel()
+        if frame.done():
+            return frame.result()
+        frame.cancel()
         if self._desk.over.done():
             raise self._desk.over.result()
         raise Misbehaved(f"no answer in {seconds:g} s", Forfeit.TIMEOUT)
@@ -117,7 +117,7 @@ class Examined(Bot):
             self.fault(Forfeit.PROTOCOL, f"sent a frame that is no PlayRequest: {error}")
             return
         self._frames.append(("bot", raw))
-        self._heard.put_nowait(frame)
+        self._inbox.put_nowait(frame)
 
     def printed(self) -> list[Printed]:
         """Return what it printed in the matches that its log was told of, by decision."""
@@ -144,7 +144,7 @@ class _Desk:
     def joined(self, bot: Bot) -> None:
         """Do nothing: the examiner reads what the bot says."""
 
-    def heard(self, bot: Bot, heard: Heard) -> None:
+    def hear(self, bot: Bot, news: Heard) -> None:
         """Do nothing: the examiner reads the bot's frames."""
 
     def ended(self, bot: Bot, fault: Fault) -> None:  # noqa: ARG002 - there is one bot
@@ -217,5 +217,5 @@ def nothing_starts(why: str) -> Unjudged:
 
 
 def _plain(who: str, frame: bytes) -> dict[str, Any]:
-    read = pb.PlayRequest if who == "bot" else pb.PlayResponse
-    return MessageToDict(read.FromString(frame), preserving_proto_field_name=True)
+    message = pb.PlayRequest if who == "bot" else pb.PlayResponse
+    return MessageToDict(message.FromString(frame), preserving_proto_field_name=True)

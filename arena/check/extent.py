@@ -60,9 +60,9 @@ class CheckPace:
 
     def decision(self, game: str = "") -> float:
         """Return the mean in a game, or in all games if none is known there."""
-        others = {key: times[1:] for key, times in self._times.items()}
-        known = [each for (where, _), times in others.items() if where == game for each in times]
-        return fmean(known or [each for times in others.values() for each in times] or [_FAST])
+        later_times = {key: times[1:] for key, times in self._times.items()}
+        of_game = [seconds for (where, _), times in later_times.items() if where == game for seconds in times]
+        return fmean(of_game or [seconds for times in later_times.values() for seconds in times] or [_FAST])
 
     def match(self, game: str, decisions: int) -> float:
         """Return how long a match with so many decisions of the bot lasts."""
@@ -81,21 +81,21 @@ class Course:
         shortest = [
             min(of_game, key=attrgetter("decisions")) for _, of_game in groupby(matches, key=attrgetter("game"))
         ]
-        others = [trial for trial in matches if trial not in shortest]
+        longer = [trial for trial in matches if trial not in shortest]
         self._all = matches
-        self._others = others
+        self._longer = longer
         self._why: dict[tuple[str, int], str] = {}
         self._seconds = extent.seconds
         self._begun = time.monotonic()
         self.pace = CheckPace()
-        self.left = shortest + others
+        self.remaining = shortest + longer
         if extent.one_match:
-            self.leave_out(others, extent.why)
+            self.leave_out(longer, extent.why)
 
     @property
     def seconds(self) -> float:
         """How long the matches that are left last, about."""
-        return self._lasts(self.left)
+        return self._lasts(self.remaining)
 
     def _lasts(self, trials: Sequence[Trial]) -> float:
         return sum(self.pace.match(trial.game, trial.decisions) for trial in trials)
@@ -103,15 +103,16 @@ class Course:
     def leave_out(self, trials: Sequence[Trial], why: str) -> None:
         """Play none of these matches."""
         self._why |= {(trial.game, trial.players): why for trial in trials}
-        self.left = [trial for trial in self.left if (trial.game, trial.players) not in self._why]
+        self.remaining = [trial for trial in self.remaining if (trial.game, trial.players) not in self._why]
 
     def fit(self) -> None:
         """Leave out what would last too long: game by game all but the shortest match, then whole games."""
         why = self.too_long(self.seconds)
-        while self.left and self.too_long(self.seconds):
-            spared = [trial for trial in self.left if trial in self._others] or self.left
+        while self.remaining and self.too_long(self.seconds):
+            spared = [trial for trial in self.remaining if trial in self._longer] or self.remaining
             of_games = [
-                [each for each in spared if each.game == game] for game in sorted({trial.game for trial in spared})
+                [candidate for candidate in spared if candidate.game == game]
+                for game in sorted({trial.game for trial in spared})
             ]
             self.leave_out(max(of_games, key=self._lasts), why)
 

@@ -81,12 +81,12 @@ class Examiner:
         while owed:
             frame, owed = owed[:size], owed[size:]
             starts = [sitting.start for sitting in frame if sitting.number not in self._begun]
-            asked = time.monotonic()
+            begun = time.monotonic()
             self.bot.say(*starts, *[sitting.question for sitting in frame])
             await self.answered(*frame)
-            each = (time.monotonic() - asked) / len(frame)
-            quickest = min(quickest, each)
-            size = at_once(size, IN_FLIGHT, each, quickest, limit)
+            seconds_each = (time.monotonic() - begun) / len(frame)
+            quickest = min(quickest, seconds_each)
+            size = at_once(size, IN_FLIGHT, seconds_each, quickest, limit)
 
     def _patience(self, owed: Set[int]) -> float:
         """Return how many seconds the bot may leave all these matches unanswered: as in a ladder, and a little more."""
@@ -101,12 +101,12 @@ class Examiner:
 
 def check_probe(sitting: QuestionSitting, choice: pb.Choice) -> None:
     """Raise Misbehaved if a choice is not a legal answer to the decision that its match asks for."""
-    asked = sitting.asked
-    assert asked is not None
-    if choice.decision != asked.number:
-        raise Misbehaved(f"was asked decision {asked.number}, answered {choice.decision}", Forfeit.PROTOCOL)
-    if choice.action not in asked.legal:
-        chose = f"chose {named(sitting.game, choice.action)} at decision {asked.number}"
+    decision = sitting.decision
+    assert decision is not None
+    if choice.decision != decision.number:
+        raise Misbehaved(f"was asked decision {decision.number}, answered {choice.decision}", Forfeit.PROTOCOL)
+    if choice.action not in decision.legal:
+        chose = f"chose {named(sitting.game, choice.action)} at decision {decision.number}"
         raise Misbehaved(f"{chose}, which is not legal", Forfeit.ILLEGAL)
 
 
@@ -114,7 +114,7 @@ async def _holds(examiner: Examiner) -> None:
     """Play as many matches at once as the bot claims to hold, a few decisions of each."""
     sittings = [examiner.sit() for _ in range(examiner.claimed)]
     for _ in range(ROUNDS):
-        await examiner.in_frames([sitting for sitting in sittings if sitting.asked is not None])
+        await examiner.in_frames([sitting for sitting in sittings if sitting.decision is not None])
     examiner.bot.say(*[sitting.end() for sitting in sittings])
 
 
@@ -132,7 +132,7 @@ async def _doubled(examiner: Examiner) -> None:
     """Ask a question twice: the bot may answer it once or twice, and must answer the next one."""
     sitting = examiner.sit()
     examiner.bot.say(sitting.start, question := sitting.question)
-    before = sitting.asked
+    before = sitting.decision
     assert before is not None
     await examiner.answered(sitting)
     examiner.bot.say(question)

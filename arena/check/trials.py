@@ -88,8 +88,8 @@ def trials(entrant: Entrant, name: str, limits: Limits) -> Iterator[Trial]:
 def _at_random(sitting: QuestionSitting, luck: Random) -> int:
     """Play a match to its end; return the number of decisions."""
     decisions = 0
-    while (asked := sitting.asked) is not None:
-        sitting.answer(luck.choice(asked.legal))
+    while (decision := sitting.decision) is not None:
+        sitting.answer(luck.choice(decision.legal))
         decisions += 1
     return decisions
 
@@ -129,27 +129,27 @@ def is_overload(result: Played) -> bool:
 
 def times(matches: Sequence[tuple[Trial, Played]]) -> list[Times]:
     """Return how long the bot took for its decisions, by game and kind of decision."""
-    taken: dict[tuple[str, str], list[float]] = defaultdict(list)
+    by_kind: dict[tuple[str, str], list[float]] = defaultdict(list)
     for trial, result in matches:
         for kind, seconds in zip(_kinds(trial, result), result.seats[trial.seat].times, strict=False):
-            taken[trial.game, kind].append(1000 * seconds)
-    return [Times(*key, len(values), *_summary(sorted(values))) for key, values in sorted(taken.items())]
+            by_kind[trial.game, kind].append(1000 * seconds)
+    return [Times(*key, len(values), *_summary(sorted(values))) for key, values in sorted(by_kind.items())]
 
 
 def typical(matches: Sequence[tuple[Trial, Played]]) -> float | None:
     """Return how many milliseconds half of all decisions took at most; None if there was none."""
-    taken = sorted(1000 * seconds for trial, result in matches for seconds in result.seats[trial.seat].times)
-    return _summary(taken)[0] if taken else None
+    milliseconds = sorted(1000 * seconds for trial, result in matches for seconds in result.seats[trial.seat].times)
+    return _summary(milliseconds)[0] if milliseconds else None
 
 
 def _kinds(trial: Trial, result: Played) -> Iterator[str]:
     """Yield the kind of each decision of the bot: the first words of the names of its legal actions."""
     game, first = games.game(trial.game), True
     assert result.outcome is not None
-    forfeits = tuple(Forfeited(each.seat, each.reason, each.step) for each in result.outcome.forfeits)
-    for _, asked, _ in trial.setup.replayed(Replay(result.choices, forfeits, ())):
-        if asked.seat == trial.seat:
-            words = sorted({game.action_name(action).split()[0] for action in asked.legal})
+    forfeits = tuple(Forfeited(forfeit.seat, forfeit.reason, forfeit.step) for forfeit in result.outcome.forfeits)
+    for _, decision, _ in trial.setup.replayed(Replay(result.choices, forfeits, ())):
+        if decision.seat == trial.seat:
+            words = sorted({game.action_name(action).split()[0] for action in decision.legal})
             yield "the first of a match" if first else " or ".join(words[:3]) + (" …" if words[3:] else "")
             first = False
 
@@ -165,7 +165,7 @@ def busy_machine(matches: Sequence[tuple[Trial, Played]]) -> BusyMachine:
     """Return how many matches the bot would lose by the clock on a busy machine."""
     every = [(trial.task.limits, result.seats[trial.seat].times) for trial, result in matches]
     longest = max((seconds for _, times in every for seconds in times), default=0.0)
-    return BusyMachine(len(every), sum(_runs_out(*each) for each in every), longest)
+    return BusyMachine(len(every), sum(_runs_out(*match) for match in every), longest)
 
 
 def _runs_out(limits: Limits, times: Sequence[float]) -> bool:

@@ -36,8 +36,8 @@ def bots(game: str | None, home: Path, as_json: bool) -> None:
         return print_json(report)
     rows = table("bot", "from", "games", "about")
     for entry in report.bots:
-        gone = ", banned" if entry.banned else ", retired" if entry.retired else ""
-        name, origin = called(entry.bot, entry.title), f"{entry.origin}{gone}"
+        state = ", banned" if entry.banned else ", retired" if entry.retired else ""
+        name, origin = called(entry.bot, entry.title), f"{entry.origin}{state}"
         rows.add_row(name, origin, ", ".join(entry.games), printable(_about(entry)))
     return draw(rows)
 
@@ -74,7 +74,7 @@ def retire(names: tuple[str, ...], undo: bool, home: Path) -> None:
 def _retired(name: str, versions: Sequence[Version], dropped: int, *, undo: bool) -> str:
     """Return what became of a bot."""
     labels = ", ".join(version.label for version in versions) or name
-    left = f"; {dropped:,} matches that it was to play are dropped" if dropped else ""
+    dropped_note = f"; {dropped:,} matches that it was to play are dropped" if dropped else ""
     if versions or dropped:
-        return f"{'back in the field:' if undo else 'retired'} {labels}{left}"
+        return f"{'back in the field:' if undo else 'retired'} {labels}{dropped_note}"
     return f"{name} was {'not retired' if undo else 'retired already'}: nothing to do"

@@ -41,11 +41,11 @@ def complete_sums(db: Database) -> None:
 
 def in_ladder(label: str, card: BotInLadder) -> Iterator[RenderableType]:
     """Yield the tables of a bot's card in one ladder, with the lines that explain them."""
-    (own,) = [version for version in card.versions if version.bot == card.bot]
+    (row,) = [version for version in card.versions if version.bot == card.bot]
     yield f"\n{card.game}, {card.players} players (ladder {card.ladder})"
     if card.bot != label:
         yield f"{label} has no rated match in it; of {card.bot}:"
-    yield f"rank {own.rank} of {card.bots}, rating {own.rating:z.2f}, points {_with_unit(percent(own.points))}"
+    yield f"rank {row.rank} of {card.bots}, rating {row.rating:z.2f}, points {_with_unit(percent(row.points))}"
     if card.unrated:
         yield f"done and not rated yet, so that only times include them: {card.unrated:,} of the ladder's matches"
     if card.unsummed:
@@ -75,9 +75,9 @@ def _with_unit(points: str) -> str:
 def _versions(card: BotInLadder) -> Table:
     columns = ["rank", "rating", "points %", "matches", *_results(card), "forfeits"]
     rows = table("version", *columns, right=columns)
-    for each in card.versions:
-        numbers = [f"{each.rank}", f"{each.rating:z.2f}", percent(each.points), f"{each.matches:,}"]
-        rows.add_row(each.bot, *numbers, *_counts(card, each), f"{each.forfeits:,}")
+    for version in card.versions:
+        numbers = [f"{version.rank}", f"{version.rating:z.2f}", percent(version.points), f"{version.matches:,}"]
+        rows.add_row(version.bot, *numbers, *_counts(card, version), f"{version.forfeits:,}")
     return rows
 
 
@@ -85,39 +85,39 @@ def _results(card: BotInLadder) -> list[str]:
     return ["wins", "ties", "losses"] if card.players == 2 else ["wins", "mean place"]
 
 
-def _counts(card: BotInLadder, each: VersionCard | SeatCard) -> list[str]:
+def _counts(card: BotInLadder, counts: VersionCard | SeatCard) -> list[str]:
     if card.players == 2:
-        return [f"{count:,}" for count in (each.wins, each.ties, each.losses)]
-    return [f"{each.wins:,}", f"{each.mean_rank:.2f}"]
+        return [f"{count:,}" for count in (counts.wins, counts.ties, counts.losses)]
+    return [f"{counts.wins:,}", f"{counts.mean_rank:.2f}"]
 
 
 def _opponents(card: BotInLadder) -> Table:
     rows = table("opponent", "rating", "points %", "groups", right=["rating", "points %", "groups"])
-    for each in card.opponents:
-        rows.add_row(each.bot, f"{each.rating:z.2f}", percent(each.points), f"{each.points.groups:,}")
+    for opponent in card.opponents:
+        rows.add_row(opponent.bot, f"{opponent.rating:z.2f}", percent(opponent.points), f"{opponent.points.groups:,}")
     return rows
 
 
 def _seats(card: BotInLadder) -> Table:
     columns = ["seat", "points %", "matches", *_results(card)]
     rows = table(*columns, right=columns)
-    for each in card.seats:
-        rows.add_row(str(each.seat), percent(each.points), f"{each.matches:,}", *_counts(card, each))
+    for seat in card.seats:
+        rows.add_row(str(seat.seat), percent(seat.points), f"{seat.matches:,}", *_counts(card, seat))
     return rows
 
 
 def _times(card: BotInLadder) -> Table:
     columns = ["decisions", "p50", "p99", "longest"]
     rows = table("version", *columns, right=columns)
-    for each in card.versions:
-        if (times := each.times) is not None:
+    for version in card.versions:
+        if (times := version.times) is not None:
             spans = map(milliseconds_text, (times.p50_ms, times.p99_ms, times.max_ms))
-            rows.add_row(each.bot, f"{times.decisions:,}", *spans)
+            rows.add_row(version.bot, f"{times.decisions:,}", *spans)
     return rows
 
 
 def _notable(card: BotInLadder) -> Table:
     rows = table("match", "why", "seat", "place", "score", right=["seat", "place", "score"])
-    for each in card.worth_a_look:
-        rows.add_row(each.id, why(each), str(each.seat), str(each.rank + 1), str(each.score))
+    for match in card.worth_a_look:
+        rows.add_row(match.id, why(match), str(match.seat), str(match.rank + 1), str(match.score))
     return rows

@@ -74,14 +74,14 @@ def check(
     limits, machine = conditions
     shown = progress("checking", "matches and tests", begins=True, paced=False, caution=machine.caution)
     with workshop_for(machine) as workshop, shown as report:
-        taken = admission.prepare(home, path, workshop(report), plays=plays, protocol=protocol)
+        intake = admission.prepare(home, path, workshop(report), plays=plays, protocol=protocol)
         steps = steps_shown(report, limits.start)
         extent = QUICK_CHECK if quick else FULL_CHECK
-        checked = bot_check.check_bot(taken.program, limits, machine.sandbox, steps, extent)
+        checked = bot_check.check_bot(intake.program, limits, machine.sandbox, steps, extent)
     if as_json:
-        print_json(check_report.check_summary(taken.program.name, checked))
+        print_json(check_report.check_summary(intake.program.name, checked))
     else:
-        for line in check_report.surprises(taken):
+        for line in check_report.surprises(intake):
             say(line)
         _show(checked)
     if checked.failed:
@@ -92,14 +92,14 @@ def steps_shown(report: Announcer, start_limit: float) -> CheckReporter:
     """Return what shows the steps of a check, with how long the rest lasts, of a bot that has so long to join."""
     begun = time.monotonic()
 
-    def show(done: int, total: int, seconds: float, known: bool) -> None:
-        if known:
+    def show(count: int, total: int, seconds: float, is_sure: bool) -> None:
+        if is_sure:
             note = f"about {span(seconds)} left"
         elif (waited := time.monotonic() - begun) < start_limit:
             note = f"about {span(seconds)} for a fast bot; it has {span(start_limit)} to join"
         else:
             note = f"it has made no decision in {span(waited)}"
-        report(done, total, note)
+        report(count, total, note)
 
     return show
 
@@ -113,13 +113,13 @@ def _show(checked: Checked) -> None:
     if checked.untried:
         click.echo()
     for why, untried in groupby(checked.untried, key=attrgetter("why")):
-        click.echo(f"not tried, since {why}: {'; '.join(each.check for each in untried)}")
+        click.echo(f"not tried, since {why}: {'; '.join(trial.check for trial in untried)}")
     if checked.times:
         click.echo()
         draw(_times(checked.times))
     if checked.typical is not None:
-        shown = f"{checked.typical:,.0f}" if checked.typical >= 10 else f"{checked.typical:.2f}"
-        click.echo(f"\nabout {shown} ms a decision: half of them took less")
+        number = f"{checked.typical:,.0f}" if checked.typical >= 10 else f"{checked.typical:.2f}"
+        click.echo(f"\nabout {number} ms a decision: half of them took less")
     if checked.forecast is not None and checked.forecast.matches:
         click.echo(f"\n{_forecast(checked.forecast)}")
     if checked.failed:
@@ -136,9 +136,9 @@ def _counted(checked: Checked, finding: Finding) -> str:
 def _times(times: Sequence[Times]) -> Any:
     numbers = ("decisions", "p50 ms", "p95 ms", "max ms")
     rows = table("game", "kind of decision", *numbers, right=numbers)
-    for each in times:
-        spent = [f"{value:.1f}" for value in (each.p50, each.p95, each.longest)]
-        rows.add_row(each.game, printable(each.kind), f"{each.decisions:,}", *spent)
+    for times_of_kind in times:
+        spent = [f"{value:.1f}" for value in (times_of_kind.p50, times_of_kind.p95, times_of_kind.longest)]
+        rows.add_row(times_of_kind.game, printable(times_of_kind.kind), f"{times_of_kind.decisions:,}", *spent)
     return rows
 
 

@@ -106,13 +106,13 @@ def compare(
         Workers(machines) as workers,
         progress(f"{bots[0]} or {bots[1]}", at_most=True, caution=machine.caution) as report,
     ):
-        one, other, *among = find_entrants(names, setting.game, home, workshop(report))
-        if one.digest == other.digest:
+        first, second, *among = find_entrants(names, setting.game, home, workshop(report))
+        if first.digest == second.digest:
             raise click.UsageError(f"{bots[0]!r} and {bots[1]!r} are the same program: name two that differ")
         dice = seed_bytes(seed)
         wanted = Certainty(alpha, beta, None if difference is None else difference / 100)
         question = ComparisonQuestion(
-            setting.game, seats, setting.options, setting.limits, dice, (one, other), among, wanted
+            setting.game, seats, setting.options, setting.limits, dice, (first, second), among, wanted
         )
         with stop_on_signals(workers.stop) as stopped:
             answer = play_groups(
@@ -166,8 +166,8 @@ def _figure(question: ComparisonQuestion, answer: Answer, *, turned: bool = Fals
     test = answer.test
     values = [1 - value if turned else value for value in (test.mean, *test.interval)]
     mean, *ends = [100 * (2 * value - 1 if question.field else value) for value in values]
-    shown = percentages(mean, min(ends), max(ends), equal=0 if question.field else 50)
-    return f"{shown}{' more' * bool(question.field)}"
+    figure = percentages(mean, min(ends), max(ends), equal=0 if question.field else 50)
+    return f"{figure}{' more' * bool(question.field)}"
 
 
 def percentages(mean: float, low: float, high: float, *, equal: float) -> str:

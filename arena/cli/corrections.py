@@ -74,14 +74,14 @@ def annul(
       arena annul mine@2 --why "it read the files of other bots"
     """
     if what is not None and host is None:
-        made = corrections.annul_matches(home, what, why, ladder=ladder, since=since)
+        annulled = corrections.annul_matches(home, what, why, ladder=ladder, since=since)
     elif host is not None and what is None:
-        made = corrections.annul_host(home, host, why, ladder=ladder, since=since)
+        annulled = corrections.annul_host(home, host, why, ladder=ladder, since=since)
     else:
         raise click.UsageError("name a match, a bot or --host: one of them")
     home_choice.say_if_above(home)
-    _rate_anew(home, made, f"{_matches(made.correction)} annulled")
-    return print_json(corrected(made)) if as_json else click.echo(f"annulled {_annulled(made)}")
+    _rate_anew(home, annulled, f"{_matches(annulled.correction)} annulled")
+    return print_json(corrected(annulled)) if as_json else click.echo(f"annulled {_annulled(annulled)}")
 
 
 @click.command()
@@ -105,14 +105,14 @@ def ban(name: str, why: str, since: float | None, keep: bool, undo: bool, home: 
     if ((undo or keep) and since is not None) or (undo and keep):
         raise click.UsageError("--since, --keep and --undo exclude each other")
     if undo:
-        made = corrections.unban_bot(home, name, why)
+        annulled = corrections.unban_bot(home, name, why)
         said = f"{name} is not banned any more; to bring it back: `arena retire {name} --undo`"
     else:
-        made = corrections.ban_bot(home, name, why, since=since, keep=keep)
-        said = f"banned {name}; annulled {_annulled(made)}"
+        annulled = corrections.ban_bot(home, name, why, since=since, keep=keep)
+        said = f"banned {name}; annulled {_annulled(annulled)}"
     home_choice.say_if_above(home)
-    _rate_anew(home, made, f"{name} is banned, {_matches(made.correction)} annulled")
-    return print_json(corrected(made)) if as_json else click.echo(as_typed(said))
+    _rate_anew(home, annulled, f"{name} is banned, {_matches(annulled.correction)} annulled")
+    return print_json(corrected(annulled)) if as_json else click.echo(as_typed(said))
 
 
 @click.command()
@@ -130,12 +130,12 @@ def rename(name: str, title: str, home: Path, as_json: bool) -> None:
     Example:
       arena rename mine "Team Gamma"
     """
-    made = corrections.rename_bot(home, name, title)
+    correction = corrections.rename_bot(home, name, title)
     home_choice.say_if_above(home)
     if as_json:
-        return print_json(entry(made))
-    given = made.title
-    return click.echo(f"{name} is shown as {called(name, None if given == name else given)}")
+        return print_json(entry(correction))
+    shown_title = correction.title
+    return click.echo(f"{name} is shown as {called(name, None if shown_title == name else shown_title)}")
 
 
 @click.command()
@@ -186,21 +186,23 @@ def _matches(entry: Correction) -> str:
     return f"{entry.matches:,} match{'es' * (entry.matches != 1)}"
 
 
-def _annulled(made: Annulled) -> str:
-    dropped = f"; of their groups {made.dropped:,} that were still to be played are dropped" if made.dropped else ""
-    rated = f"; ratings computed anew: ladder {', '.join(made.ladders)}" if made.ladders else ""
-    return f"{_matches(made.correction)}{dropped}{rated}"
+def _annulled(annulled: Annulled) -> str:
+    dropped = (
+        f"; of their groups {annulled.dropped:,} that were still to be played are dropped" if annulled.dropped else ""
+    )
+    rated = f"; ratings computed anew: ladder {', '.join(annulled.ladders)}" if annulled.ladders else ""
+    return f"{_matches(annulled.correction)}{dropped}{rated}"
 
 
-def _rate_anew(home: Path, made: Annulled, done: str) -> None:
+def _rate_anew(home: Path, annulled: Annulled, change: str) -> None:
     """Compute the ratings of the ladders anew in which matches were annulled; whatever stops that, say what is done."""
-    if not made.ladders:
+    if not annulled.ladders:
         return
-    later = f"{done}; the ratings are computed by the next `arena ladder`, or `arena leaderboard --settle`"
+    later = f"{change}; the ratings are computed by the next `arena ladder`, or `arena leaderboard --settle`"
     try:
         with store.open(home) as db:
             for ladder in store.ladders.all(db):
-                if ladder.id in made.ladders:
+                if ladder.id in annulled.ladders:
                     settle_ladder(db, ladder)
     except KeyboardInterrupt:
         raise KeyboardInterrupt(f"stopped: {later}") from None

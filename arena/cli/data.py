@@ -45,11 +45,11 @@ def export(what: str, form: str, home: Path) -> None:
     """
     with store.open_read(home, must_exist=True) as db:
         names = ratings_report.rating_columns(db) if what == "ratings" else exports.columns(db, what)
-        found = ratings_report.rating_rows(db) if what == "ratings" else exports.rows(db, what)
+        rows = ratings_report.rating_rows(db) if what == "ratings" else exports.rows(db, what)
         if form == "csv":
-            _write_csv(names, found)
+            _write_csv(names, rows)
         else:
-            for row in found:
+            for row in rows:
                 click.echo(json.dumps(row))
 
 

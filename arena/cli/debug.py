@@ -91,9 +91,9 @@ def _check_seat(match: Match, seat: int | None) -> int:
         (seat,) = forfeited
         say(f"seat {seat}, {match.line_up[seat]}, which forfeited")
     if seat is None or seat >= len(match.line_up):
-        there = ", ".join(f"--seat {number} ({bot})" for number, bot in enumerate(match.line_up))
+        seats = ", ".join(f"--seat {number} ({bot})" for number, bot in enumerate(match.line_up))
         wrong = "say whose questions" if seat is None else f"no seat {seat}"
-        raise click.UsageError(f"{wrong}: match {match.id} has {there}")
+        raise click.UsageError(f"{wrong}: match {match.id} has {seats}")
     return seat
 
 
@@ -127,13 +127,13 @@ def _asked(name: Callable[[int], str], question: ExaminedQuestion, *answers: str
     yield f"match {question.request['match']}: a process counts the matches that it plays, and this one plays no other"
 
 
-def _list(name: Callable[[int | None], str], differing: Sequence[Compared], asked: int) -> None:
+def _list(name: Callable[[int | None], str], differing: Sequence[Compared], total: int) -> None:
     if differing:
         rows = table("decision", "in the match", "this build", right=["decision"])
         for each in differing:
             rows.add_row(str(each.question.decision), name(each.then), name(each.now))
         draw(rows)
-    click.echo(f"{len(differing):,} of {asked:,} decisions differ")
+    click.echo(f"{len(differing):,} of {total:,} decisions differ")
 
 
 def _show(name: Callable[[int | None], str], compared: Compared) -> None:

@@ -54,7 +54,7 @@ def cross_picture(
 
     `bots` are their names for people by label, the best first.
     """
-    cells = {(each.bot, each.other): f"{percent(each)} in {each.groups:,}" for each in met}
+    cells = {(meeting.bot, meeting.other): f"{percent(meeting)} in {meeting.groups:,}" for meeting in met}
     cross = [_cross(cells, bots, range(len(bots)))]
     if measured(cross[0]).maximum > console().width:
         stacked = {pair: _stacked(cell) for pair, cell in cells.items()}
@@ -66,17 +66,19 @@ def cross_picture(
     pictures: list[RenderableType] = [title, *_apart(cross)]
     if places:
         most = max(map(len, places.values()))
-        chances = _pages(partial(_chances, {bots[label]: own for label, own in places.items()}), most)
+        chances = _pages(
+            partial(_chances, {bots[label]: chances_of_bot for label, chances_of_bot in places.items()}), most
+        )
         pictures += ["\n% chance of each place in the field, by points", *_apart(chances)]
     return pictures
 
 
 def _apart(tables: Sequence[Table]) -> Iterator[RenderableType]:
     """Yield the tables with an empty line between them."""
-    for number, each in enumerate(tables):
+    for number, part in enumerate(tables):
         if number:
             yield ""
-        yield each
+        yield part
 
 
 def _pages(make: Callable[[range], Table], columns: int) -> list[Table]:
@@ -93,8 +95,11 @@ def _chances(places: Mapping[str, Sequence[float]], columns: range) -> Table:
     """Make the table of some places, by their indexes."""
     heads = [str(column + 1) for column in columns]
     chances = table("bot", *heads, right=heads)
-    for bot, own in places.items():
-        chances.add_row(bot, *(f"{100 * own[column]:.0f}" if own[column] >= 0.005 else "" for column in columns))
+    for bot, chances_of_bot in places.items():
+        chances.add_row(
+            bot,
+            *(f"{100 * chances_of_bot[column]:.0f}" if chances_of_bot[column] >= 0.005 else "" for column in columns),
+        )
     return chances
 
 
@@ -104,7 +109,7 @@ def _cross(cells: Mapping[tuple[str, str], str], bots: Mapping[str, str], column
     cross = table("rank", "bot", *heads, right=["rank", *heads])
     labels = list(bots)
     for place, bot in enumerate(labels, 1):
-        row = [cells.get((bot, labels[other]), "–") if labels[other] != bot else "" for other in columns]
+        row = [cells.get((bot, labels[rival]), "–") if labels[rival] != bot else "" for rival in columns]
         cross.add_row(str(place), bots[bot], *row)
     return cross
 

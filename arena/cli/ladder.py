@@ -170,13 +170,13 @@ def ladder(
             draw(
                 leaderboard.picture(leaderboard_report.leaderboard_of(db, mine, game), store.ladders.waiting(db, mine))
             )
-        played = store.ladders.counts(db, mine).done
-        if played and sys.stderr.isatty():
+        total = store.ladders.counts(db, mine).done
+        if total and sys.stderr.isatty():
             for line in _how_to_look(mine, home):
                 say(line)
     if stopped():
         raise SystemExit(INTERRUPTED)
-    if run.void is not None and not played:
+    if run.void is not None and not total:
         raise click.ClickException(f"no match counts: {last_line(run.void.reason)}")
 
 
@@ -195,7 +195,9 @@ def _budget(matches: int | None, seconds: float | None, until: float | None) -> 
 def _announced(db: Database, ladder: Ladder, budget: Budget) -> CurrentRun:
     """Return what others may know of a run that begins now."""
     matches = None if budget.matches is None else store.ladders.counts(db, ladder).done + budget.matches
-    return store.watching.CurrentRun(ladder.id, None if budget.left is None else time.time() + budget.left, matches)
+    return store.watching.CurrentRun(
+        ladder.id, None if budget.seconds_left is None else time.time() + budget.seconds_left, matches
+    )
 
 
 def _beforehand(db: Database, ladder: Ladder, field: Sequence[str], matches: int | None) -> Iterator[str]:
@@ -204,42 +206,42 @@ def _beforehand(db: Database, ladder: Ladder, field: Sequence[str], matches: int
     for version in versions:
         if version.retired is not None:
             yield f"{version.label} is retired; it plays since --bots names it"
-    if left := store.ladders.counts(db, ladder).scheduled:
-        own = {version.label for version in versions}
-        others = [label for label in store.ladders.awaited(db, ladder) if label not in own]
-        of_others = f", also those of {', '.join(others)} (`arena retire` drops them)" if others else ""
-        more = matches is not None and left > matches
+    if scheduled := store.ladders.counts(db, ladder).scheduled:
+        labels = {version.label for version in versions}
+        awaited = [label for label in store.ladders.awaited(db, ladder) if label not in labels]
+        of_others = f", also those of {', '.join(awaited)} (`arena retire` drops them)" if awaited else ""
+        more = matches is not None and scheduled > matches
         beyond = ", more than --matches, since groups that were begun are completed" if more else ""
-        yield f"first come {left:,} matches that an earlier run left{beyond}{of_others}"
+        yield f"first come {scheduled:,} matches that an earlier run left{beyond}{of_others}"
     for label in sorted(store.chances.by_label(db, ladder).keys() & {version.label for version in versions}):
         yield f"{label} had its second chance, and plays one match at a time; --forgive {label} gives it back"
 
 
 def _how_to_look(ladder: Ladder, home: Path) -> Iterator[str]:
     """Yield lines with the commands that show a ladder again, and more of it."""
-    own = home_choice.option(home)
+    home_words = home_choice.option(home)
     game = ["--game", ladder.key.game, "--players", str(ladder.key.seats)]
-    yield f"this table again, or --watch it: {typed_as('leaderboard', *game, *own)}"
-    yield f"everything in a browser: {typed_as('serve', '--open', *own)}"
+    yield f"this table again, or --watch it: {typed_as('leaderboard', *game, *home_words)}"
+    yield f"everything in a browser: {typed_as('serve', '--open', *home_words)}"
 
 
 def _foretell(db: Database, ladder: Ladder, budget: Budget, jobs: int) -> None:
     """Print how long the matches take that are planned, or how many there is time for; nothing if that is short."""
-    found = forecast(db, ladder, jobs)
-    if found is None:
+    outlook = forecast(db, ladder, jobs)
+    if outlook is None:
         return
-    share = 1.0 if budget.matches is None else min(1.0, budget.matches / found.matches)
+    share = 1.0 if budget.matches is None else min(1.0, budget.matches / outlook.matches)
     if budget.seconds is not None:  # only a piece of what is played may be planned yet
-        share = budget.seconds / found.seconds
-    seconds = found.seconds * share
+        share = budget.seconds / outlook.seconds
+    seconds = outlook.seconds * share
     if seconds < _WORTH_SAYING:
         return
     most = " at most" if budget.seconds is not None else ""
-    line = f"about {span(seconds)} for {found.matches * share:,.0f} matches{most}"
-    if found.slowest_seconds > found.seconds / 2:
-        line += f", of which {found.slowest} takes {span(found.slowest_seconds * share)}"
-    if found.unknown:
-        line += f"; not counting {', '.join(found.unknown)}, of which nothing is known yet"
+    line = f"about {span(seconds)} for {outlook.matches * share:,.0f} matches{most}"
+    if outlook.slowest_seconds > outlook.seconds / 2:
+        line += f", of which {outlook.slowest} takes {span(outlook.slowest_seconds * share)}"
+    if outlook.unknown:
+        line += f"; not counting {', '.join(outlook.unknown)}, of which nothing is known yet"
     say(line)
 
 
@@ -265,8 +267,8 @@ def _summary(db: Database, ladder: Ladder, run: Run, seconds: float, budget: Bud
     if run.retired:
         lines.append(f"retired or banned meanwhile: {', '.join(run.retired)}; what they were to play is dropped")
     if interrupted:
-        left = "goes on" if budget.is_limited else f"plays the other {counts.scheduled:,}"
-        lines.append(f"interrupted after {run.played:,} matches; the same command {left}")
+        command = "goes on" if budget.is_limited else f"plays the other {counts.scheduled:,}"
+        lines.append(f"interrupted after {run.played:,} matches; the same command {command}")
     elif run.played:
         rates = f"{run.played / seconds:,.1f} matches/s, {run.decisions / seconds:,.0f} decisions/s"
         lines += [f"played {run.played:,} matches in {seconds:.1f} s: {rates}", run.health.line]

@@ -13,7 +13,7 @@ from rich.table import Table
 
 from arena.cli.replay import write_page
 from arena.people.watching import Watching
-from arena.replay import told
+from arena.replay import narration
 from arena.replay.document import Document
 from arena.reports import match_report
 from arena.reports.fault_card import fault_decision
@@ -94,24 +94,28 @@ def match(
         raise click.UsageError("--replay and --html write two files: give them two names")
     request = UnratedRequest(bots, bots, *setting, seed_bytes(seed), home, machine.sandbox, matches)
     run, interrupted = _play(request, machine, watch=watch)
-    played, there = run.played, run.documents()
+    results, replays = run.played, run.documents()
     is_new = not home.exists()
-    kept = keep_unrated(home, there, say)
-    counted = kept or there
+    kept_replays = keep_unrated(home, replays, say)
+    counted = kept_replays or replays
     last = counted[-1] if counted else None
-    if kept:
+    if kept_replays:
         home_choice.say_if_above(home)
     if as_json:
-        print_json(match_report.unrated_matches(setting.game, bots, seed, played, [each.match for each in kept], last))
+        print_json(
+            match_report.unrated_matches(
+                setting.game, bots, seed, results, [replay.match for replay in kept_replays], last
+            )
+        )
     else:
         explain_forfeit(run)
-        count = f"{len(played):,} of {matches:,} matches"
+        count = f"{len(results):,} of {matches:,} matches"
         click.echo(f"{setting.game.title}: {count}; --seed {printable(seed)} gives the same dice again")
         draw(_tally(run))
-        if len(there) == 1 and not watch and (why := told.beyond_scores(there[0])):
+        if len(replays) == 1 and not watch and (why := narration.beyond_scores(replays[0])):
             click.echo(why)  # whoever watched has read it
-        if kept:
-            click.echo(how_to_watch(kept, home, is_new=is_new))
+        if kept_replays:
+            click.echo(how_to_watch(kept_replays, home, is_new=is_new))
     if file is not None and last is not None:
         write_file(file, msgspec.json.encode(last))
     if page is not None and last is not None:
@@ -119,10 +123,10 @@ def match(
         if not as_json:
             click.echo(str(page))
     if interrupted:
-        say("stopped watching" if watch and played else f"stopped after {len(played):,} of {matches:,} matches")
+        say("stopped watching" if watch and results else f"stopped after {len(results):,} of {matches:,} matches")
         raise SystemExit(INTERRUPTED)
-    if all(result.outcome is None for result in played):
-        raise click.ClickException(f"no match counts: {last_line(str(played[0].void))}")
+    if all(result.outcome is None for result in results):
+        raise click.ClickException(f"no match counts: {last_line(str(results[0].void))}")
 
 
 def _play(request: UnratedRequest, machine: Machine, *, watch: bool) -> tuple[UnratedRun, bool]:
@@ -149,10 +153,10 @@ def _watch(run: UnratedRun, stopped: Callable[[], bool]) -> None:
         watching.finish(result)
 
 
-def how_to_watch(kept: Sequence[Document], home: Path, *, is_new: bool) -> str:
+def how_to_watch(replays: Sequence[Document], home: Path, *, is_new: bool) -> str:
     """Return a line that says where matches are kept, and the command that shows the last one."""
     where = f" in the new home {printable(repr(str(home)))}" * is_new
-    names = kept[-1].match if len(kept) == 1 else f"{kept[0].match} … {kept[-1].match}"
+    names = replays[-1].match if len(replays) == 1 else f"{replays[0].match} … {replays[-1].match}"
     return f"kept as {names}{where}; step by step: {typed_as('replay', 'last')}"
 
 
@@ -181,16 +185,16 @@ def explain_forfeit(run: UnratedRun) -> None:
     for result in played:
         if result.outcome is None:
             say(f"match {result.id} is void: {last_line(str(result.void))}")
-    lost = [(result, forfeit) for result in played if result.outcome for forfeit in result.outcome.forfeits]
-    for result, forfeit in lost[:_EXPLAINED]:
+    forfeits = [(result, forfeit) for result in played if result.outcome for forfeit in result.outcome.forfeits]
+    for result, forfeit in forfeits[:_EXPLAINED]:
         evidence = result.seats[forfeit.seat].evidence or {}
         why = f"{forfeit.reason}: {printable(evidence.get('detail', forfeit.detail))}"
         who = f"match {result.id}, seat {forfeit.seat} ({printable(bots[forfeit.seat])})"
         say(f"{who} forfeited{fault_decision(evidence)}: {why}")
         for line in quoted(evidence.get("output", [])[-_OUTPUT_LINES:]):
             say(line)
-    if len(lost) > _EXPLAINED:
-        say(f"… and {len(lost) - _EXPLAINED:,} more forfeits: --json has all of them")
-    paths = dict.fromkeys(bots[forfeit.seat] for _, forfeit in lost if Path(bots[forfeit.seat]).exists())
+    if len(forfeits) > _EXPLAINED:
+        say(f"… and {len(forfeits) - _EXPLAINED:,} more forfeits: --json has all of them")
+    paths = dict.fromkeys(bots[forfeit.seat] for _, forfeit in forfeits if Path(bots[forfeit.seat]).exists())
     for path in paths:
         say(f"what to do about it: {printable(typed_as('check', path, '--game', game))}")

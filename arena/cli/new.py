@@ -40,8 +40,8 @@ def new(bot: Path, language: str, plays: tuple[str, ...], as_json: bool) -> None
     _tell_what_is_next(bot, game, plays)
     steps = [typed_as("check", path), typed_as("submit", path), typed_as("ladder", "--game", game)]
     if as_json:
-        made = NewBot(folder=str(bot), name=manifest.name or "", language=language, missing=missing, next=steps)
-        return print_json(made)
+        new_bot = NewBot(folder=str(bot), name=manifest.name or "", language=language, missing=missing, next=steps)
+        return print_json(new_bot)
     click.echo(f"made {shlex.quote(path)}, {manifest.about}; its README.md has more")
     if missing:
         how = install_hint(missing)
@@ -59,8 +59,8 @@ def _tell_what_is_next(folder: Path, game: str, plays: Sequence[str]) -> None:
     if not readme.is_file():
         return
     words = (f"check {path}", f"submit {path}", f"ladder --game {game}", f"leaderboard --game {game}")
-    told = "".join(f"    arena {each}\n" for each in words)
+    lines = "".join(f"    arena {command}\n" for command in words)
     if plays:
-        told += f"\nIt is asked to play {' and '.join(plays)} only, as `games` in `bot.toml` says.\n"
-        told += "What its code has of other games can go.\n"
-    readme.write_text(re.sub(r"(?:^    arena .*\n)+", lambda _: told, readme.read_text(), count=1, flags=re.MULTILINE))
+        lines += f"\nIt is asked to play {' and '.join(plays)} only, as `games` in `bot.toml` says.\n"
+        lines += "What its code has of other games can go.\n"
+    readme.write_text(re.sub(r"(?:^    arena .*\n)+", lambda _: lines, readme.read_text(), count=1, flags=re.MULTILINE))

@@ -14,7 +14,7 @@ from arena.cli.match import explain_forfeit, how_to_watch
 from arena.cli.serve import serve_table
 from arena.people.lines import Lines
 from arena.people.person_process import PersonProcess, terminal_given_back
-from arena.replay import told
+from arena.replay import narration
 from arena.replay.document import Document
 from arena.terminal.failures import INTERRUPTED, stop_on_signals
 from arena.terminal.machine import Machine
@@ -135,13 +135,13 @@ def _play(sitting: Sitting, seed: str, *, in_lines: bool) -> None:
     (match,) = run.documents()
     home = sitting.machine.home
     is_new = not home.exists()
-    told, kept = _end(match), keep_unrated(home, [match], say)
+    ending, replays = _end(match), keep_unrated(home, [match], say)
     if lines is not None:
-        return lines.end(match, told, kept[0].match if kept else None)
-    for line in told:
+        return lines.end(match, ending, replays[0].match if replays else None)
+    for line in ending:
         click.echo(line)
-    if kept:
-        click.echo(how_to_watch(kept, home, is_new=is_new))
+    if replays:
+        click.echo(how_to_watch(replays, home, is_new=is_new))
     return None
 
 
@@ -178,4 +178,4 @@ def _line_up(run: UnratedRun, machine: Machine) -> None:
 
 def _end(match: Document) -> list[str]:
     """Return lines that say how a match ended."""
-    return list(map(printable, told.final_line(match)))
+    return list(map(printable, narration.final_lines(match)))

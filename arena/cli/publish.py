@@ -36,16 +36,16 @@ def publish(target: Path, matches: int, home: Path, as_json: bool) -> None:
     try:
         with progress("publishing", "files", first=_QUIET) as report:
 
-            def told(done: int, total: int) -> None:
+            def tell(count: int, total: int) -> None:
                 if time.monotonic() - begun > _QUIET:
-                    report(done, total)
+                    report(count, total)
 
-            made = site.publish_site(home, target, matches, told)
+            summary = site.publish_site(home, target, matches, tell)
     except CannotPublish as error:
         raise click.ClickException(str(error)) from error
     except KeyboardInterrupt:
         raise KeyboardInterrupt("only a part is published: run it again for the rest") from None
     if as_json:
-        return print_json(made)
-    changed = f"{made.written:,} written, {made.removed:,} removed"
-    return click.echo(printable(f"{made.files:,} files, {changed}; to look at them: open {made.open}"))
+        return print_json(summary)
+    changed = f"{summary.written:,} written, {summary.removed:,} removed"
+    return click.echo(printable(f"{summary.files:,} files, {changed}; to look at them: open {summary.open}"))

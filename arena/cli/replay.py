@@ -12,7 +12,7 @@ import click
 import msgspec
 from msgspec import UNSET
 
-from arena.replay import Unreadable, document, log_text, told, unrated_store
+from arena.replay import Unreadable, document, log_text, narration, unrated_store
 from arena.replay.document import Document
 from arena.reports.replay_report import match_replay
 from arena.terminal import home_choice
@@ -53,19 +53,19 @@ def replay(what: str, page: Path | None, whole: bool, home: Path, as_json: bool)
     """
     if as_json and page is not None:
         raise click.UsageError("--html prints the path of the page: use it without --json")
-    shown, caution = _found(what, home)
-    document.check_document(shown)
+    record, caution = _find(what, home)
+    document.check_document(record)
     if page is not None:
-        write_page(page, shown, caution)
+        write_page(page, record, caution)
         return click.echo(str(page))
     if as_json:
         if caution:
             say(caution)
-        return click.echo(msgspec.json.format(msgspec.json.encode(shown), indent=0))
+        return click.echo(msgspec.json.format(msgspec.json.encode(record), indent=0))
     on_terminal = sys.stdin.isatty() and sys.stdout.isatty()
     if not (whole or on_terminal):
-        return click.echo("\n".join(_summary(shown, caution, [what, *home_choice.option(home)])))
-    every = told.frames(shown)
+        return click.echo("\n".join(_summary(record, caution, [what, *home_choice.option(home)])))
+    every = narration.frames(record)
     if caution:
         every[0] = f"{caution}\n{every[0]}"
     if whole:
@@ -73,16 +73,16 @@ def replay(what: str, page: Path | None, whole: bool, home: Path, as_json: bool)
     return step_through(every)
 
 
-def _summary(shown: Document, caution: str, named: Sequence[str]) -> Iterator[str]:
+def _summary(record: Document, caution: str, named: Sequence[str]) -> Iterator[str]:
     """Yield the lines that say who played, what happened at which step, and how the match ended."""
-    match = match_replay(shown, caution)
+    match = match_replay(record, caution)
     if match.caution:
         yield match.caution
-    yield from map(printable, told.head(shown))
+    yield from map(printable, narration.head(record))
     chosen = sum(choice.ms is not UNSET for step in match.steps for choice in step.choices)
     yield f"\n{len(match.steps) - 1:,} steps, in which bots made {chosen:,} choices"
     yield from (f"  step {number}: {', '.join(step.events)}" for number, step in enumerate(match.steps) if step.events)
-    yield from map(printable, told.final_line(shown))
+    yield from map(printable, narration.final_lines(record))
     printed = sum(len(said.lines) for step in match.steps for said in step.printed)
     more = f", and {printed:,} lines that the bots printed" if printed else ""
     yield f"\nevery step with its board and dice{more}: {printable(typed_as('replay', *named, '--all'))}"
@@ -95,7 +95,7 @@ def write_page(file: Path, match: Document, caution: str = "") -> None:
     write_file(file, match_page(match_replay(match, caution)).encode())
 
 
-def _found(what: str, home: Path) -> tuple[Document, str]:
+def _find(what: str, home: Path) -> tuple[Document, str]:
     """Return a match, and what to say before it is shown."""
     if unrated_store.is_name(what):
         return unrated_store.find_match(home, what), ""
@@ -106,13 +106,13 @@ def _found(what: str, home: Path) -> tuple[Document, str]:
             raise Unreadable(f"{what}: {error}") from error
     with store.open_read(home) as db:
         match = store.matches.find(db, what)
-        told = match.annulled and f"this match does not count: annulled {printable(match.annulled.told)}"
+        caution = match.annulled and f"this match does not count: annulled {printable(match.annulled.account)}"
         try:
             printed = log_text.of_match(db, match)
         except Unreadable as error:
             say(f"what the bots printed is not shown: {error}")
             printed = ()
-        return document.document(match, printed), told or ""
+        return document.document(match, printed), caution or ""
 
 
 def step_through(frames: Sequence[str]) -> None:

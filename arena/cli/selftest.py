@@ -38,13 +38,15 @@ def selftest(wanted: str, as_json: bool) -> None:
         print_json(found)
     else:
         rows = table("attack", "", "how it ended")
-        for each in found.attacks:
-            held = "held" if not each.achieved else "NOT HELD" if each.promised else "not promised"
+        for verdict in found.attacks:
+            held = "held" if not verdict.achieved else "NOT HELD" if verdict.promised else "not promised"
             rows.add_row(
-                each.attack.replace("_", " "), held if each.ran else "NEVER RAN", printable(each.achieved or each.end)
+                verdict.attack.replace("_", " "),
+                held if verdict.ran else "NEVER RAN",
+                printable(verdict.achieved or verdict.end),
             )
         draw(rows)
-        well = sum(each.well for each in found.attacks)
+        well = sum(verdict.well for verdict in found.attacks)
         click.echo(f"sandbox grade {found.grade}: {well} of {len(found.attacks)} as promised")
     if not found.well:
         raise SystemExit(_CHECK_FAILED)

@@ -53,9 +53,9 @@ def serve_table(game: str, words: Sequence[str], once: Sequence[str], home: Path
 
     Whoever plays there is the owner of the home, and has all the time in the world.
     """
-    there = Tables(play_command(home), idle=math.inf, when_over=lambda told: click.echo("\n".join(told)))
-    table = there.add(Seating(game, words, once=once))
-    _serve(home, "127.0.0.1", 0, there, what="is your table", opens=opens, path=f"play/{table.name}")
+    tables = Tables(play_command(home), idle=math.inf, when_over=lambda lines: click.echo("\n".join(lines)))
+    table = tables.add(Seating(game, words, once=once))
+    _serve(home, "127.0.0.1", 0, tables, what="is your table", opens=opens, path=f"play/{table.name}")
 
 
 def _serve(home: Path, host: str, port: int, tables: Tables | None, *, what: str, opens: bool, path: str = "") -> None:

@@ -98,14 +98,14 @@ def show(
             return print_json(own) if as_json else _show_built_in(own.bot)
 
         try:
-            found = store.matches.find(db, what)
+            played_match = store.matches.find(db, what)
         except store.NotFound as error:
             if unrated_store.is_name(what):
                 raise store.NotFound(f"{what} is an unrated match: `arena replay {what}` shows it") from error
             meant = roster.closest_name(db, what, entered=False)
             raise store.NotFound(f"{error}, and no bot in {str(home)!r} is called so{meant}") from error
-        made = match_card(found, store.journal.titles(db), store.logs.seats(db, found))
-        return print_json(made) if as_json else _show_match(found, made)
+        report = match_card(played_match, store.journal.titles(db), store.logs.seats(db, played_match))
+        return print_json(report) if as_json else _show_match(played_match, report)
 
 
 def _write_page(home: Path, what: str, file: Path) -> None:
@@ -124,8 +124,8 @@ def _write_pages(home: Path, folder: Path) -> None:
     """Write a page for each bot that was submitted or has played, and print how many."""
     _complete(home)
     with store.open_read(home) as db:
-        played = {row.name for ladder in store.ladders.all(db) for row in store.ratings.leaderboard(db, ladder)}
-        wanted = {each.name for each in store.bots.versions(db) if each.origin == "submitted"} | played
+        rated_bots = {row.name for ladder in store.ladders.all(db) for row in store.ratings.leaderboard(db, ladder)}
+        wanted = {version.name for version in store.bots.versions(db) if version.origin == "submitted"} | rated_bots
         files = {name: PAGE_LINES.convert(folder / f"{name}.html", None, None) for name in sorted(wanted)}
         for name, file in files.items():
             _write_bot(db, name, file)
@@ -147,8 +147,8 @@ def _complete(home: Path) -> None:
 
 
 def _show_log(match: str, seat: int, home: Path, *, as_json: bool) -> None:
-    found = match_log.of_unrated if unrated_store.is_name(match) else match_log.of_ladder
-    log = found(home, match, seat)
+    read_log = match_log.of_unrated if unrated_store.is_name(match) else match_log.of_ladder
+    log = read_log(home, match, seat)
     return print_json(log) if as_json else match_log.show_log(log)
 
 
@@ -163,12 +163,14 @@ def _show_bot(card: BotCard, game: str | None, banned: Correction | None) -> Non
     retired = ", retired" if bot.retired is not None else ""
     click.echo(f"{called(label, bot.title)}: {bot.origin}{retired}, plays {', '.join(bot.games)}")
     if banned is not None:
-        click.echo(f"banned {printable(banned.told)}")
+        click.echo(f"banned {printable(banned.account)}")
     click.echo(f"entered {when(bot.created)}, run as {printable(' '.join(bot.run))}")
     click.echo(f"sha256 {bot.digest}" + (f", built {bot.built}" if bot.built else ""))
     for chance in card.chances:
         click.echo(as_typed(_second_chance(label, chance)))
-    forfeited = "and how many of them it forfeited" if any(each.forfeits for each in card.faults) else "none forfeited"
+    forfeited = (
+        "and how many of them it forfeited" if any(fault.forfeits for fault in card.faults) else "none forfeited"
+    )
     draw(f"\nfinished matches in all ladders, {forfeited}", _faults(card.faults))
 
     for ladder in card.ladders:
@@ -177,7 +179,9 @@ def _show_bot(card: BotCard, game: str | None, banned: Correction | None) -> Non
         draw(f"\n{len(card.matches):,} of its matches, forfeited ones first, then the latest", _matches(card.matches))
     elif not card.ladders:
         click.echo(as_typed(_nothing(card, label, game)))
-    listed = [each.id for each in card.matches] + [each.id for ladder in card.ladders for each in ladder.worth_a_look]
+    listed = [match.id for match in card.matches] + [
+        match.id for ladder in card.ladders for match in ladder.worth_a_look
+    ]
     if listed:
         click.echo(f"\nwhat happened in one of these matches: {typed_as('show', listed[0])}")
 
@@ -188,7 +192,7 @@ def _nothing(card: BotCard, label: str, game: str | None) -> str:
         return f"no version of it has a rated match of {game_title(game)}"
     if any(each.matches for each in card.faults if each.label == label):
         return f"none of its matches is rated yet: `arena show {label} -n 10` lists the latest"
-    if any(each.annulled for each in card.faults if each.label == label):
+    if any(fault.annulled for fault in card.faults if fault.label == label):
         return "all its matches were annulled: `arena log` says why"
     if card.bot.retired is not None:
         return "no matches"
@@ -205,12 +209,12 @@ def _second_chance(label: str, chance: SecondChance) -> str:
 
 def _faults(faults: Sequence[BotFaults]) -> Any:
     """Return a table of matches and faults by version, with a column for each cause that occurred."""
-    reasons = sorted({reason for each in faults for reason in each.forfeits})
-    columns = ["matches", *reasons, "void", *["annulled"] * any(each.annulled for each in faults)]
+    reasons = sorted({reason for fault in faults for reason in fault.forfeits})
+    columns = ["matches", *reasons, "void", *["annulled"] * any(fault.annulled for fault in faults)]
     rows = table("version", *columns, right=columns)
-    for each in faults:
-        counts = [each.matches, *[each.forfeits.get(reason, 0) for reason in reasons], each.voids, each.annulled]
-        rows.add_row(each.label, *[f"{count:,}" for count in counts[: len(columns)]])
+    for fault in faults:
+        counts = [fault.matches, *[fault.forfeits.get(reason, 0) for reason in reasons], fault.voids, fault.annulled]
+        rows.add_row(fault.label, *[f"{count:,}" for count in counts[: len(columns)]])
     return rows
 
 
@@ -226,7 +230,7 @@ def _matches(lines: Sequence[BotMatch]) -> Any:
 def _show_match(match: Match, card: MatchCard) -> None:
     click.echo(f"match {match.id}: {card.game}, ladder {card.ladder}, {match.status}")
     if match.annulled is not None:
-        click.echo(f"it does not count: annulled {printable(match.annulled.told)}")
+        click.echo(f"it does not count: annulled {printable(match.annulled.account)}")
     click.echo(f"leg {match.leg}, round {match.round}, rotation {match.rotation}, {when(match.finished)}")
     if conditions := card.conditions:
         where = f", on {printable(conditions['host'])}" if "host" in conditions else ""

@@ -76,7 +76,7 @@ def submit(
     job = _Job(conditions, name, naming, plays, protocol, home, as_json)
     with progress("checking", "matches and tests", paced=False, caution=conditions.machine.caution) as report:
         if len(paths) == 1:
-            _one(paths[0], job, report)
+            _submit_one(paths[0], job, report)
         else:
             _many(paths, job, report)
 
@@ -110,7 +110,7 @@ class _Job(NamedTuple):
         )
 
 
-def _one(path: Path, job: _Job, report: Announcer) -> None:
+def _submit_one(path: Path, job: _Job, report: Announcer) -> None:
     asks = not job.as_json and sys.stdin.isatty() and sys.stderr.isatty()
     try:
         admitted = job.admit(path, report, _ask if asks else None)
@@ -128,19 +128,19 @@ def _one(path: Path, job: _Job, report: Announcer) -> None:
     if version is None:
         if not job.as_json:
             explain(admitted.failures[0], to_stderr=True)
-        raise click.ClickException(_refusal(path, job.games, admitted, told=not job.as_json))
+        raise click.ClickException(_refusal(path, job.games, admitted, is_shown=not job.as_json))
     home_choice.say_if_above(job.home)
     if not job.as_json:
         click.echo(_news(version, admitted))
 
 
 def _warn(admitted: Admission) -> None:
-    for line in surprises(admitted.taken):
+    for line in surprises(admitted.intake):
         say(line)
 
 
 def _report(path: Path, admitted: Admission, games: Sequence[str]) -> Submission:
-    refusal = None if admitted.version else _refusal(path, games, admitted, told=False)
+    refusal = None if admitted.version else _refusal(path, games, admitted, is_shown=False)
     elsewhere = None if admitted.elsewhere is None else str(admitted.elsewhere)
     return submission(
         admitted.version, admitted.news, refusal, admitted.failures, twins=admitted.twins, elsewhere=elsewhere
@@ -164,18 +164,18 @@ def _news(version: Version, admitted: Admission) -> str:
     return f"{how} {version.label} for {', '.join(version.games)}; next: {then}"
 
 
-def _refusal(path: Path, games: Sequence[str], admitted: Admission, *, told: bool) -> str:
-    """Return why a bot was refused and what its author can do; `told`: the first failure is already shown in full."""
-    program, failures = admitted.taken.program, admitted.failures
-    first, *others = failures
-    why = f"it failed {first.name!r}" + ("" if told else f": {printable(first.detail or '')}{last_words(first)}")
-    if others:
-        why += f"; it failed {' and '.join(repr(failure.name) for failure in others)} too"
+def _refusal(path: Path, games: Sequence[str], admitted: Admission, *, is_shown: bool) -> str:
+    """Return why a bot was refused and what its author can do; `is_shown`: the first failure was printed in full."""
+    program, failures = admitted.intake.program, admitted.failures
+    first, *further = failures
+    why = f"it failed {first.name!r}" + ("" if is_shown else f": {printable(first.detail or '')}{last_words(first)}")
+    if further:
+        why += f"; it failed {' and '.join(repr(failure.name) for failure in further)} too"
     claimed = {f"play {game}" for game in program.games}
     failed = claimed & {failure.name for failure in failures}
     if failed and failed != claimed:
         why += "; if there are games that it does not play, say with --game which it plays"
-    if others or not told:
+    if further or not is_shown:
         again = typed_as("check", path, *(word for game in games for word in ("--game", game)))
         why += f"; see it whole: {again}"
     return f"{program.name} is not entered: {why}"
@@ -187,7 +187,7 @@ def _refusal(path: Path, games: Sequence[str], admitted: Admission, *, told: boo
 def _many(paths: Sequence[Path], job: _Job, report: Announcer) -> None:
     """Submit one after the other, whatever becomes of those before; then print what became of each."""
     handed_in = sources.handed_in(paths)
-    done: list[HandedIn] = []
+    submissions: list[HandedIn] = []
     is_called_alike = False
     try:
         for number, path in enumerate(handed_in, 1):
@@ -196,20 +196,22 @@ def _many(paths: Sequence[Path], job: _Job, report: Announcer) -> None:
                 became = _verdict(path, job, report, handed_in)
             except NameTaken as error:
                 became, is_called_alike = submission(None, "refused", str(error)), True
-            done.append(HandedIn(path=str(path), **{key: getattr(became, key) for key in became.__struct_fields__}))
+            submissions.append(
+                HandedIn(path=str(path), **{key: getattr(became, key) for key in became.__struct_fields__})
+            )
             if became.news == "interrupted":
                 raise KeyboardInterrupt("the same command goes on with what is left")
     finally:
-        left = len(handed_in) - sum(each.news != "interrupted" for each in done)
+        remaining = len(handed_in) - sum(entry.news != "interrupted" for entry in submissions)
         if job.as_json:
-            print_json(Submissions(submissions=done, left=left))
+            print_json(Submissions(submissions=submissions, left=remaining))
         else:
-            _draw(done, left)
+            _draw(submissions, remaining)
     home_choice.say_if_above(job.home)
-    refused = sum(each.accepted is None for each in done)
+    refused = sum(entry.accepted is None for entry in submissions)
     if refused:
         hint = f"; {_ALIKE}" if is_called_alike and not job.naming else ""
-        raise click.ClickException(f"{refused} of {len(done)} are not entered{hint}")
+        raise click.ClickException(f"{refused} of {len(submissions)} are not entered{hint}")
 
 
 _ALIKE = "some are called alike: --names from-folder calls each after its folder, or its file where several lie in one"
@@ -237,25 +239,25 @@ def _verdict(path: Path, job: _Job, report: Announcer, handed_in: Sequence[Path]
     return _report(path, admitted, job.games)
 
 
-def _draw(done: Sequence[HandedIn], left: int) -> None:
+def _draw(submissions: Sequence[HandedIn], remaining: int) -> None:
     rows = table("handed in", "bot", "")
-    for each in done:
-        rows.add_row(printable(each.path), each.accepted or "", as_typed(printable(_in_words(each))))
+    for entry in submissions:
+        rows.add_row(printable(entry.path), entry.accepted or "", as_typed(printable(_in_words(entry))))
     draw(rows)
-    counted: Counter[str] = Counter(each.news for each in done if each.news != "interrupted")
-    if left:
-        counted["left"] = left
+    counted: Counter[str] = Counter(entry.news for entry in submissions if entry.news != "interrupted")
+    if remaining:
+        counted["left"] = remaining
     click.echo(f"\n{', '.join(f'{number} {news}' for news, number in counted.items())}")
 
 
-def _in_words(each: Submission) -> str:
-    if each.accepted is None:
-        return f"refused: {each.reason}" if each.news == "refused" else str(each.reason)
-    source = f", from {each.elsewhere!r}" if each.elsewhere else ""
+def _in_words(entry: Submission) -> str:
+    if entry.accepted is None:
+        return f"refused: {entry.reason}" if entry.news == "refused" else str(entry.reason)
+    source = f", from {entry.elsewhere!r}" if entry.elsewhere else ""
     same = f"has just this content already{source}"
-    how = "was retired, and plays again," if each.news == "returned" else each.news
-    what = same if each.news == "unchanged" else f"{how} for {', '.join(each.games)}"
-    return what + (f"; {_alike(each.twins)}" if each.twins else "")
+    how = "was retired, and plays again," if entry.news == "returned" else entry.news
+    what = same if entry.news == "unchanged" else f"{how} for {', '.join(entry.games)}"
+    return what + (f"; {_alike(entry.twins)}" if entry.twins else "")
 
 
 def _alike(labels: Sequence[str]) -> str:

@@ -175,11 +175,11 @@ class Session:
         if self.is_lost:
             return
         if command is not None and command.tasks:
-            command = command._replace(tasks=tuple(map(self._sent, command.tasks)))
+            command = command._replace(tasks=tuple(map(self._as_sent, command.tasks)))
         self._orders.append(HostOrder(number, command))
         self._hosts.wake(self._due)
 
-    def _sent(self, task: Task) -> Task:
+    def _as_sent(self, task: Task) -> Task:
         return task._replace(lineup=tuple(map(self._sent_entrant, task.lineup)))
 
     def _sent_entrant(self, entrant: Entrant) -> Entrant:
@@ -193,7 +193,7 @@ class Session:
 
     async def tell(self) -> None:
         """Send orders as they come, until cancelled."""
-        told = 0
+        sent_count = 0
         while True:
             await self._due.wait()
             self._due.clear()
@@ -201,29 +201,30 @@ class Session:
                 orders = [self._orders.popleft()]
                 while self._orders and not isinstance(orders[-1], Parcel) and not isinstance(self._orders[0], Parcel):
                     orders.append(self._orders.popleft())
-                await self._ask(Tell(told + 1, orders), None)  # a program goes alone, and may take long on its way
-                told += len(orders)
+                # a program goes alone, and may take long on its way
+                await self._ask(Tell(sent_count + 1, orders), None)
+                sent_count += len(orders)
 
     async def hear(self) -> None:
         """Receive deliveries, until cancelled or the host refuses to go on."""
         last = 0
         while True:
-            heard: HostNews = await self._ask(Hear(last, SEND_PATIENCE), LOST)
+            news: HostNews = await self._ask(Hear(last, SEND_PATIENCE), LOST)
             self.heard_at = time.monotonic()
-            for number, what in heard.deliveries:
+            for number, what in news.deliveries:
                 self._workers[number].news.append(self._marked(what) if isinstance(what, Delivery) else what)
-            if heard.deliveries:
-                last = heard.first + len(heard.deliveries) - 1
+            if news.deliveries:
+                last = news.first + len(news.deliveries) - 1
                 self._hosts.notify()
-                self._check_starts([what for _, what in heard.deliveries if isinstance(what, Delivery)])
-            if heard.refusal is not None:
-                raise Refused(heard.refusal)
+                self._check_starts([what for _, what in news.deliveries if isinstance(what, Delivery)])
+            if news.refusal is not None:
+                raise Refused(news.refusal)
 
     def _check_starts(self, deliveries: Sequence[Delivery]) -> None:
         """Raise StartsNothing if no bot starts on this host, and there are others that can go on without it."""
-        for played in (delivery.played for delivery in deliveries if delivery.played):
-            void = played[-1].void
-            if void is None or not all(each.is_void_by(VoidReason.NO_STARTS) for each in played):
+        for results in (delivery.results for delivery in deliveries if delivery.results):
+            void = results[-1].void
+            if void is None or not all(result.is_void_by(VoidReason.NO_STARTS) for result in results):
                 self._startless = 0
             elif self.heard_at - self._startless_since >= MOMENT:
                 self._startless, self._startless_since = self._startless + 1, self.heard_at
@@ -232,9 +233,9 @@ class Session:
 
     def _marked(self, delivery: Delivery) -> Delivery:
         """Return a delivery with the host's name in the conditions of each match, and count its matches."""
-        self.tally.add(delivery.played)
-        marked = [each._replace(conditions={**each.conditions, "host": self.name}) for each in delivery.played]
-        return delivery._replace(played=marked)
+        self.tally.add(delivery.results)
+        marked = [result._replace(conditions={**result.conditions, "host": self.name}) for result in delivery.results]
+        return delivery._replace(results=marked)
 
     async def _ask(self, request: HostRequest, seconds: float | None) -> Any:
         """Return the host's answer to a request, which is repeated while the way there is disturbed."""
@@ -308,7 +309,7 @@ class ClusterHosts:
         self.tallies: dict[str, Tally] = {}
         """What each host has played, by name, over all its sessions."""
         self._news = threading.Condition()
-        self._sent: dict[tuple[str, str], Entrant] = {}
+        self._entrants_as_sent: dict[tuple[str, str], Entrant] = {}
         self._parcels: dict[str, Parcel] = {}
         self._loop = asyncio.new_event_loop()
         self._thread = threading.Thread(target=self._loop.run_forever, name="hosts", daemon=True)
@@ -354,10 +355,10 @@ class ClusterHosts:
         self._is_over = True
         calls = [self.call(address, endpoint.leave, b"", _GOODBYE) for address in self._joining]
         await asyncio.gather(*calls, return_exceptions=True)
-        others = asyncio.all_tasks() - {asyncio.current_task()}
-        for task in others:
+        tasks = asyncio.all_tasks() - {asyncio.current_task()}
+        for task in tasks:
             task.cancel()
-        await asyncio.gather(*others, return_exceptions=True)
+        await asyncio.gather(*tasks, return_exceptions=True)
         await self._engine.close()
 
     # in the thread that deals
@@ -375,24 +376,24 @@ class ClusterHosts:
             return [worker for worker in workers if isinstance(worker, RemoteWorker) and worker.has_news]
 
         with self._news:
-            if found := ready():
-                return found
+            if workers_with_news := ready():
+                return workers_with_news
             self._news.wait(seconds)
             return ready()
 
     def program(self, entrant: Entrant) -> Entrant:
         """Return an entrant as hosts are told of it, with the digest of its program's folder as `cwd`."""
-        known = entrant.label, entrant.digest
-        if known not in self._sent:
+        program_key = entrant.label, entrant.digest
+        if program_key not in self._entrants_as_sent:
             digest = tree_digest(Path(entrant.cwd))
-            self._sent[known] = programs.sent(entrant, digest)
-        return self._sent[known]
+            self._entrants_as_sent[program_key] = programs.as_sent(entrant, digest)
+        return self._entrants_as_sent[program_key]
 
     def parcel(self, entrant: Entrant) -> Parcel:
         """Return the program of an entrant, packed."""
         digest = self.program(entrant).cwd
-        if (known := self._parcels.get(digest)) is not None:
-            return known
+        if (packed := self._parcels.get(digest)) is not None:
+            return packed
         while sum(parcel.size for parcel in self._parcels.values()) > _PARCELS:
             del self._parcels[next(iter(self._parcels))]
         parcel = self._parcels[digest] = programs.packed(Path(entrant.cwd), digest)
@@ -446,7 +447,9 @@ class ClusterHosts:
                 is_reached = False
             else:
                 is_reached = True
-                for session in [own for own in self._sessions.values() if own.address not in places]:
+                for session in [
+                    lost_session for lost_session in self._sessions.values() if lost_session.address not in places
+                ]:
                     self._lose(session, "has gone")
                 for address, place in places.items():
                     if address not in {*self._joining, *self._refused, *self._sessions}:
@@ -506,12 +509,12 @@ class ClusterHosts:
         self.notify()
         talks = [asyncio.create_task(session.tell()), asyncio.create_task(session.hear())]
         try:
-            done, _ = await asyncio.wait(talks, return_when=asyncio.FIRST_COMPLETED)
-            for each in done:
-                each.result()
+            finished_talks, _ = await asyncio.wait(talks, return_when=asyncio.FIRST_COMPLETED)
+            for talk in finished_talks:
+                talk.result()
         finally:
-            for each in talks:
-                each.cancel()
+            for talk in talks:
+                talk.cancel()
             self._lose(session, "has left")
 
     async def _joined(self, address: str, place: Place) -> Session:

@@ -104,8 +104,8 @@ class DaskEngine:
                 raise ConnectionError(str(error)) from error
         if self._client.status != "running":
             raise ConnectionError(f"the scheduler at {self._address} does not answer")
-        found = (await self._client.scheduler.identity(n_workers=-1))["workers"]
-        return {address: Place(_name(address, one), one["nthreads"]) for address, one in found.items()}
+        workers = (await self._client.scheduler.identity(n_workers=-1))["workers"]
+        return {address: Place(_name(address, worker), worker["nthreads"]) for address, worker in workers.items()}
 
     async def call(self, address: str, function: Function, session: str, request: bytes) -> bytes:
         """Call a function on one of Dask's workers."""
@@ -154,8 +154,8 @@ def _name(address: str, worker: Mapping[str, Any]) -> str:
 
 def silence() -> None:
     """Keep Dask, which must be imported already, from writing to the terminal: what matters is said by the arena."""
-    known = [name for name in logging.root.manager.loggerDict if name.partition(".")[0] in {"distributed", "tornado"}]
-    for name in (*known, "distributed", "tornado"):
+    names = [name for name in logging.root.manager.loggerDict if name.partition(".")[0] in {"distributed", "tornado"}]
+    for name in (*names, "distributed", "tornado"):
         logger = logging.getLogger(name)
         logger.handlers, logger.propagate = [logging.NullHandler()], False
         logger.setLevel(logging.CRITICAL + 1)

@@ -25,12 +25,12 @@ class _Line:
 
     def __init__(self) -> None:
         self._link: Connection[bytes, bytes]
-        self._link, other = Pipe()
-        words = [sys.executable, "-P", "-c", BEGIN, str(other.fileno())]
+        self._link, far_end = Pipe()
+        words = [sys.executable, "-P", "-c", BEGIN, str(far_end.fileno())]
         self._process = subprocess.Popen(
-            words, stdin=subprocess.DEVNULL, pass_fds=[other.fileno()], start_new_session=True
+            words, stdin=subprocess.DEVNULL, pass_fds=[far_end.fileno()], start_new_session=True
         )
-        other.close()
+        far_end.close()
         self._numbers = count()
         self._sending = asyncio.Lock()
         self._waiting: dict[int, asyncio.Future[bytes]] = {}

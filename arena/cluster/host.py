@@ -86,9 +86,14 @@ def _sandbox(terms: Terms) -> Sandbox:
 
 def _card(sandbox: Sandbox) -> Card:
     """Return what this host says of itself."""
-    found = {tool: path for tool in _TOOLCHAINS if (path := shutil.which(tool)) is not None}
+    toolchains = {tool: path for tool in _TOOLCHAINS if (path := shutil.which(tool)) is not None}
     return Card(
-        sandbox.grade, package_versions(), _machine_id(), programs.kept(programs.program_folder()), found, time.time()
+        sandbox.grade,
+        package_versions(),
+        _machine_id(),
+        programs.stored_digests(programs.program_folder()),
+        toolchains,
+        time.time(),
     )
 
 
@@ -121,9 +126,9 @@ class _Serving:
         self._host = host
         self._workers: dict[int, WorkerProcess] = {}
         self._programs = programs.program_folder()
-        self._here: dict[tuple[str, str], Entrant] = {}
+        self._local_entrants: dict[tuple[str, str], Entrant] = {}
         """Entrants as they are started here, once their programs were checked, by label and digest."""
-        self._told = 0
+        self._last_order = 0
         """Number of the last order that has come."""
         self._orders: deque[HostOrder | Parcel] = deque()
         self._ended: set[int] = set()
@@ -134,13 +139,13 @@ class _Serving:
         self._refusal: str | None = None
         self._hear: tuple[int, float] | None = None
         """A request that waits for deliveries: its number, and when it is to be answered in any case."""
-        self._asked = time.monotonic()
+        self._asked_at = time.monotonic()
         self._answered = 0.0
 
     def serve(self) -> None:
         """Serve until the link is closed or nothing comes over it any more."""
         try:
-            while time.monotonic() - self._asked < EXPIRES:
+            while time.monotonic() - self._asked_at < EXPIRES:
                 try:
                     self._step()
                 except Closed:
@@ -176,18 +181,18 @@ class _Serving:
         self._workers.clear()
 
     def _handle(self, number: int, request: HostRequest) -> None:
-        self._asked = time.monotonic()
+        self._asked_at = time.monotonic()
         if isinstance(request, Hear):
             while self._deliveries and self._first <= request.after:
                 self._deliveries.popleft()
                 self._first += 1
             if self._hear is not None:  # its answer was given up
                 _answer(self._link, self._hear[0], HostNews(self._first, ()))
-            self._hear = number, self._asked + request.patience
+            self._hear = number, self._asked_at + request.patience
         elif isinstance(request, Tell):
-            new = request.orders[max(0, self._told + 1 - request.first) :]
+            new = request.orders[max(0, self._last_order + 1 - request.first) :]
             self._orders += new
-            self._told += len(new)
+            self._last_order += len(new)
             _answer(self._link, number, None)
 
     def _carry_out(self, order: HostOrder | Parcel) -> None:
@@ -211,14 +216,14 @@ class _Serving:
         return task._replace(lineup=tuple(map(self._placed_entrant, task.lineup)))
 
     def _placed_entrant(self, entrant: Entrant) -> Entrant:
-        known = entrant.label, entrant.digest
-        if known not in self._here:
+        program_key = entrant.label, entrant.digest
+        if program_key not in self._local_entrants:
             programs.check_program_files(entrant.cwd, self._programs)
-            here = programs.placed(entrant, self._programs)
-            if (tool := programs.missing_tool(here)) is not None:
+            local = programs.placed(entrant, self._programs)
+            if (tool := programs.missing_tool(local)) is not None:
                 raise programs.Unfit(f"there is no {tool}, which {entrant.label} needs")
-            self._here[known] = here
-        return self._here[known]
+            self._local_entrants[program_key] = local
+        return self._local_entrants[program_key]
 
     def _collect(self, number: int) -> None:
         worker = self._workers[number]
@@ -240,7 +245,7 @@ class _Serving:
         now = time.monotonic()
         if self._orders and self._refusal is None:
             return 0.0
-        due = self._asked + EXPIRES
+        due = self._asked_at + EXPIRES
         if self._hear is not None:
             due = min(due, self._answer_due(self._hear[1]))
         return max(0.0, due - now)

@@ -31,20 +31,20 @@ class HostFinding(NamedTuple):
 def inspect(engine: Engine, wanted: Grade | None, least: Grade | None) -> list[HostFinding]:
     """Ask all hosts at once; `wanted` and `least` are grades as for a run. Raises ClusterError and OSError."""
 
-    async def asked() -> list[HostFinding]:
+    async def inspect_all() -> list[HostFinding]:
         await engine.connect()
         try:
             places = await engine.places()
             terms = Terms(secrets.token_hex(8), wanted, STRONGEST, None, logs=False)
-            found = await asyncio.gather(*[_asked(engine, terms, least, *each) for each in places.items()])
+            findings = await asyncio.gather(*[_inspect_host(engine, terms, least, *host) for host in places.items()])
         finally:
             await engine.close()
-        return sorted(found, key=lambda finding: (finding.name, finding.jobs))
+        return sorted(findings, key=lambda finding: (finding.name, finding.jobs))
 
-    return asyncio.run(asked())
+    return asyncio.run(inspect_all())
 
 
-async def _asked(engine: Engine, terms: Terms, least: Grade | None, address: str, place: Place) -> HostFinding:
+async def _inspect_host(engine: Engine, terms: Terms, least: Grade | None, address: str, place: Place) -> HostFinding:
     try:
         request = pickle.dumps(Join(terms, place.jobs))
         answer = await asyncio.wait_for(engine.call(address, endpoint.join_cluster, terms.run, request), JOINING)

@@ -79,7 +79,7 @@ def _unpack(entry: ProgramFile, root: Path) -> None:
         path.chmod(0o755 if entry.kind == "program" else 0o644)
 
 
-def kept(programs: Path) -> frozenset[str]:
+def stored_digests(programs: Path) -> frozenset[str]:
     """Return the digests of the programs that are kept."""
     return frozenset(path.name for path in programs.glob("[0-9a-f]*")) if programs.is_dir() else frozenset()
 
@@ -94,11 +94,11 @@ def check_program_files(digest: str, programs: Path) -> None:
         )
 
 
-def sent(entrant: Entrant, digest: str) -> Entrant:
+def as_sent(entrant: Entrant, digest: str) -> Entrant:
     """Return an entrant as it is told to a host: without what is true on this machine alone."""
     command = tuple(_PYTHON if word == sys.executable else word for word in entrant.command)
-    own = {name: value for name, value in entrant.env.items() if name == "PYTHONPATH"}
-    return entrant._replace(command=command, cwd=digest, env=own)
+    python_path = {name: value for name, value in entrant.env.items() if name == "PYTHONPATH"}
+    return entrant._replace(command=command, cwd=digest, env=python_path)
 
 
 def placed(entrant: Entrant, programs: Path) -> Entrant:

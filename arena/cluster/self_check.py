@@ -22,20 +22,20 @@ _MATCHES = 3
 @cache
 def package_versions() -> Versions:
     """Return what must be the same on all hosts, as it is here."""
-    known = [games.game(name) for name in sorted(games.names())]
+    rules = [games.game(name) for name in sorted(games.names())]
     return Versions(
-        {game.name: game.rules_version for game in known},
+        {game.name: game.rules_version for game in rules},
         PROTOCOL,
         platform.machine(),
         f"{sys.version_info.major}.{sys.version_info.minor}",
-        self_check_results(known),
+        self_check_results(rules),
     )
 
 
-def self_check_results(known: list[Game[Any]]) -> str:
+def self_check_results(rules: list[Game[Any]]) -> str:
     """Return a digest over matches that a seed decides, and over numbers that bots may use."""
     total = sha256()
-    for game in known:
+    for game in rules:
         for seats in game.seats:
             for number in range(_MATCHES):
                 total.update(
@@ -52,9 +52,9 @@ def _match(game: Game[Any], seats: int, seed: bytes) -> tuple[object, ...]:
     """Play a match with choices that follow from the seed; return everything that is decided."""
     luck, dice, options = random.Random(seed), games.KeyedDice(seed), game.options({})
     state = game.start(seats, dice, options)
-    made = []
+    choices = []
     while pending := game.pending(state):
         chosen = {seat: luck.choice(list(pending[seat])) for seat in sorted(pending)}
-        made.append(tuple(chosen.items()))
+        choices.append(tuple(chosen.items()))
         state = game.apply(state, chosen, dice)
-    return game.name, seats, made, tuple(game.ranks(state)), tuple(map(str, game.scores(state)))
+    return game.name, seats, choices, tuple(game.ranks(state)), tuple(map(str, game.scores(state)))

@@ -26,11 +26,11 @@ class Tally:
         self.void = void
         self.forfeited = forfeited
 
-    def add(self, played: Sequence[Played]) -> None:
+    def add(self, results: Sequence[Played]) -> None:
         """Count more matches."""
-        self.matches += len(played)
-        self.void += sum(each.outcome is None for each in played)
-        self.forfeited += sum(each.outcome is not None and bool(each.outcome.forfeits) for each in played)
+        self.matches += len(results)
+        self.void += sum(result.outcome is None for result in results)
+        self.forfeited += sum(result.outcome is not None and bool(result.outcome.forfeits) for result in results)
 
     @property
     def troubled(self) -> int:
@@ -46,7 +46,7 @@ class Tally:
 
 def note_match(tallies: Mapping[str, Tally]) -> str:
     """Return how many matches each host has played, in a few words."""
-    counts = {name: own.matches for name, own in sorted(tallies.items())}
+    counts = {name: tally.matches for name, tally in sorted(tallies.items())}
     if len(counts) > _MANY:
         return f"{len(counts)} hosts, {min(counts.values()):,} to {max(counts.values()):,} each"
     return ", ".join(f"{name} {count:,}" for name, count in counts.items())
@@ -54,20 +54,24 @@ def note_match(tallies: Mapping[str, Tally]) -> str:
 
 def lines(tallies: Mapping[str, Tally]) -> Iterator[str]:
     """Yield a line for each host, and one for each that has much more trouble than the others together."""
-    for name, own in sorted(tallies.items()):
-        yield f"{name} played {own.line}"
-    for name, own in sorted(tallies.items()):
-        others = [other for other in tallies.values() if other is not own]
-        matches, troubled = sum(other.matches for other in others), sum(other.troubled for other in others)
-        if own.troubled >= FEW_MATCHES and matches and _deviations(own.troubled, own.matches, troubled, matches) > _ODD:
+    for name, tally in sorted(tallies.items()):
+        yield f"{name} played {tally.line}"
+    for name, tally in sorted(tallies.items()):
+        rest = [rival for rival in tallies.values() if rival is not tally]
+        matches, troubled = sum(rival.matches for rival in rest), sum(rival.troubled for rival in rest)
+        if (
+            tally.troubled >= FEW_MATCHES
+            and matches
+            and _deviations(tally.troubled, tally.matches, troubled, matches) > _ODD
+        ):
             yield (
-                f"careful: on {name} {own.troubled / own.matches:.1%} of the matches were void or had a forfeit, on the"
-                f" other hosts {troubled / matches:.1%}: if it is broken, `arena annul --host {name}` helps"
+                f"careful: on {name} {tally.troubled / tally.matches:.1%} of the matches were void or had a forfeit, on"
+                f" the other hosts {troubled / matches:.1%}: if it is broken, `arena annul --host {name}` helps"
             )
 
 
-def _deviations(troubled: int, matches: int, others_troubled: int, others: int) -> float:
+def _deviations(troubled: int, matches: int, rest_troubled: int, rest: int) -> float:
     """Return by how many standard deviations the first share exceeds the second, if both were the same in truth."""
-    share = (troubled + others_troubled) / (matches + others)
-    spread = math.sqrt(share * (1 - share) * (1 / matches + 1 / others))
-    return (troubled / matches - others_troubled / others) / spread if spread else 0.0
+    share = (troubled + rest_troubled) / (matches + rest)
+    spread = math.sqrt(share * (1 - share) * (1 / matches + 1 / rest))
+    return (troubled / matches - rest_troubled / rest) / spread if spread else 0.0

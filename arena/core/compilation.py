@@ -103,12 +103,12 @@ def compile_to(path: Path, flags: Sequence[str] = ()) -> None:
     with suppress(PermissionError):  # the folder is somebody else's, who has seen to it
         path.parent.chmod(0o755)
     with tempfile.TemporaryDirectory(dir=path.parent) as folder:
-        made = Path(folder, path.name)
+        output = Path(folder, path.name)
         include = f"-I{sysconfig.get_path('include')}"
         files = [str(source) for source in sources() if source.suffix == ".c"]
-        _run([*_linker(), *_FLAGS, *flags, include, *files, "-o", str(made), "-lm"])
-        made.chmod(0o755)
-        os.replace(made, path)
+        _run([*_linker(), *_FLAGS, *flags, include, *files, "-o", str(output), "-lm"])
+        output.chmod(0o755)
+        os.replace(output, path)
 
 
 def _run(command: Sequence[str]) -> None:

@@ -51,10 +51,10 @@ def compiled(game: Game[Any], options: Options) -> _core.Game | None:
 
     What others derived from one of our games has rules of its own, even under its name.
     """
-    module, known = core(), _COMPILED.get(game.name)
-    if module is None or known is None or game.rules_version != known.rules_version:
+    module, rules_of_game = core(), _COMPILED.get(game.name)
+    if module is None or rules_of_game is None or game.rules_version != rules_of_game.rules_version:
         return None
     if type(game) is not type(games.game(game.name)):
         return None
-    rules: _core.Game = module.Game(game.name, known.encoded(options))
+    rules: _core.Game = module.Game(game.name, rules_of_game.encoded(options))
     return rules

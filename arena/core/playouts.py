@@ -64,8 +64,8 @@ def playouts(
         raise ValueError(f"count is a number of playouts, not {count}")
     begun, by, whole = dict(first or {}), policy_of(policy, careless), index(seed)
     _check(game, state, begun)
-    played = _by_core(game, state, count, whole, begun, by)
-    return _by_python(game, state, count, whole, begun, by) if played is None else played
+    ends = _by_core(game, state, count, whole, begun, by)
+    return _by_python(game, state, count, whole, begun, by) if ends is None else ends
 
 
 def policy_of(name: str, careless: float) -> Policy:
@@ -99,16 +99,16 @@ def _by_core(
     except ValueError:  # a number of 64 bits or more; Python has no largest one
         return None
     ends = module.playouts(rules, position, count, seed % 2**64, *policy, first)
-    return None if ends is None else [End(*each) for each in ends]
+    return None if ends is None else [End(*end) for end in ends]
 
 
 def _compiled(game: Game[Any], state: Any) -> _core.Game | None:
     """Return the compiled rules by which the match of a state goes on; None if there are none."""
     usual = game.options({})
     # The view shows all of a state but for numbers that stay the same in a match, such as the most rounds of Buttons.
-    own = {name: getattr(state, name) for name in usual if isinstance(getattr(state, name, None), int)}
+    own_options = {name: getattr(state, name) for name in usual if isinstance(getattr(state, name, None), int)}
     try:
-        return compiled(game, {**usual, **own})
+        return compiled(game, {**usual, **own_options})
     except OverflowError:  # in the options of a state that no match has
         return None
 

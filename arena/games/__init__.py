@@ -46,24 +46,24 @@ class UnknownGame(LookupError):
 @cache
 def names() -> tuple[str, ...]:
     """Return the names of all games, sorted."""
-    return tuple(sorted({*_OURS, *(entry.name for entry in _others())}))
+    return tuple(sorted({*_OURS, *(entry.name for entry in _entry_points())}))
 
 
 @cache
 def game(name: str) -> Game[Any]:
     """Return the game with this name. Raises UnknownGame."""
     if name in _OURS:
-        module, _, made = _OURS[name].partition(":")
-        ours: Game[Any] = getattr(import_module(module), made)()
+        module, _, class_name = _OURS[name].partition(":")
+        ours: Game[Any] = getattr(import_module(module), class_name)()
         return ours
-    for entry in _others():
+    for entry in _entry_points():
         if entry.name == name:
-            other: Game[Any] = entry.load()()
-            return other
+            added_game: Game[Any] = entry.load()()
+            return added_game
     raise UnknownGame(unknown("game", name, names()))
 
 
-def _others() -> EntryPoints:
+def _entry_points() -> EntryPoints:
     from importlib.metadata import entry_points
 
     return entry_points(group="arena.games")

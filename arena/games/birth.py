@@ -119,8 +119,8 @@ class Birth(Game[State]):
 
     def ranks(self, state: State) -> tuple[int, ...]:
         # Equal totals: 「より先のマスにコマが置かれているプレイヤー」, whose pawn is farther from the start.
-        gone = [(pawn - state.board.start) % SPACES for pawn in state.pawns]
-        return places(list(zip(self.scores(state), gone, strict=True)))
+        distances = [(pawn - state.board.start) % SPACES for pawn in state.pawns]
+        return places(list(zip(self.scores(state), distances, strict=True)))
 
     def scores(self, state: State) -> tuple[int, ...]:
         return points(state.placed).totals
@@ -161,7 +161,7 @@ class Birth(Game[State]):
 
     def marks(self, state: State, seat: Seat, legal: Sequence[int]) -> Sequence[Mark]:
         ring = _ring(state)
-        starts = [found.start() for found in re.finditer(r"(?<=  )\S+", ring[1])]
+        starts = [label.start() for label in re.finditer(r"(?<=  )\S+", ring[1])]
         where = sorted({path(state.pawns, seat, action + 1)[-1] for action in legal})
         legal_spaces = [Mark(2, starts[space], len(f"{state.board.areas[space]}"), "legal") for space in where]
         name = len(f"seat {seat}")
@@ -219,8 +219,8 @@ def _table(state: State) -> list[str]:
     scored = points(state.placed)
     heaps = zip(state.hands, *state.placed, strict=True)
     rows = [
-        [f"seat {seat}", *("".join(map(str, faces(dice))) or "-" for dice in own), *map(str, sums)]
-        for seat, (own, sums) in enumerate(zip(heaps, zip(*scored, scored.totals, strict=True), strict=True))
+        [f"seat {seat}", *("".join(map(str, faces(dice))) or "-" for dice in piles), *map(str, sums)]
+        for seat, (piles, sums) in enumerate(zip(heaps, zip(*scored, scored.totals, strict=True), strict=True))
     ]
     areas = [f"in {number}" for number in AREAS]
     return _columns([["", "hand", *areas, "absolute", "relative", "total"], *rows])

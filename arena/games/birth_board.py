@@ -118,7 +118,7 @@ def absolute(heaps: tuple[Heap, ...]) -> int:
 def contested(sums: Sequence[Pips]) -> tuple[Pips, ...]:
     """Return the relative points for sums of pips in one area: each owner of the largest sum scores it, others 0."""
     top = max(sums)
-    return tuple(own if own == top else 0 for own in sums)
+    return tuple(total if total == top else 0 for total in sums)
 
 
 @lru_cache(maxsize=1 << 14)

@@ -336,17 +336,17 @@ class BurningDesire(Game[State]):
 
     def marks(self, state: State, seat: Seat, legal: Sequence[int]) -> Sequence[Mark]:
         dice, roles = len(state.totals) + 3, len(state.totals) + 4
-        found = [Mark(1 + seat, 2, len(f"seat {seat}"), "own")]
+        marks = [Mark(1 + seat, 2, len(f"seat {seat}"), "own")]
         if any(action < STOP for action in legal):  # each die may be kept
             bonus = len(state.dice) - 1
-            found += [Mark(dice, 2 + 4 * die + 2 * (die == bonus), 3, "legal") for die in range(bonus + 1)]
+            marks += [Mark(dice, 2 + 4 * die + 2 * (die == bonus), 3, "legal") for die in range(bonus + 1)]
         column = 3
         for action, role in enumerate(ROLES, FIRST_ROLE):
             width = len(f"{role.name}: {score(role, state.dice)}")
             if action in legal:
-                found.append(Mark(roles, column, width, "legal"))
+                marks.append(Mark(roles, column, width, "legal"))
             column += width + 3
-        return found
+        return marks
 
     def events(self, before: State, decisions: Mapping[Seat, int], after: State) -> Sequence[str]:
         seat, happened = before.current, []

@@ -338,8 +338,10 @@ def _check(pending: Mapping[Seat, Sequence[int]], decisions: Mapping[Seat, int])
 def _shown_turn(
     phase: Phase, round_number: int, turn: int, active: Seat, starter: Seat, status: tuple[Status, ...]
 ) -> bytes:
-    left = dice_left(len(status), len(status) - status.count(IN))
-    view = wire.ButtonsView(phase=phase, round=round_number, turn=turn, active=active, starter=starter, dice_left=left)
+    remaining = dice_left(len(status), len(status) - status.count(IN))
+    view = wire.ButtonsView(
+        phase=phase, round=round_number, turn=turn, active=active, starter=starter, dice_left=remaining
+    )
     return view.SerializeToString()
 
 

@@ -25,12 +25,12 @@ def picture(state: Position, dice_left: int) -> str:
 def marks(state: Position, seat: int, cells: Collection[int]) -> list[Mark]:
     """Return the colours of all cells, and these cells of a seat, which are legal, in its picture."""
     choosing = state.phase == wire.BUTTONS_PHASE_SIDE
-    found = []
+    all_marks = []
     for owner, sides in enumerate(state.sides):
         boards = sides if choosing else (state.boards[owner],)
-        found += [mark for at, board in enumerate(boards) for mark in _colours(board, owner, 4 + 8 * at)]
-    found.append(Mark(1, _WIDTH * seat, len(f"seat {seat}"), "own"))
-    return [*found, *(Mark(4 + cell // 6, _column_of(seat, cell), 1, "legal") for cell in cells)]
+        all_marks += [mark for at, board in enumerate(boards) for mark in _colours(board, owner, 4 + 8 * at)]
+    all_marks.append(Mark(1, _WIDTH * seat, len(f"seat {seat}"), "own"))
+    return [*all_marks, *(Mark(4 + cell // 6, _column_of(seat, cell), 1, "legal") for cell in cells)]
 
 
 def _colours(board: str, seat: int, first: int) -> Iterator[Mark]:

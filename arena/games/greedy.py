@@ -35,7 +35,7 @@ def _twice_gained(state: birth.State, seat: Seat, face: int) -> int:
     sums = [2 * sum(birth_board.faces(dice)) for dice in area]
     sums[seat] += 2 * face
     if sum(equal) > 1:
-        sums = [own + count * (7 - 2 * face) for own, count in zip(sums, equal, strict=True)]
+        sums = [pips + count * (7 - 2 * face) for pips, count in zip(sums, equal, strict=True)]
     return 2 * number + birth_board.contested(sums)[seat] - 2 * birth_board.relative(area)[seat]
 
 

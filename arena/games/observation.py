@@ -46,16 +46,18 @@ def _birth(state: birth.State, seat: Seat) -> Blocks:
     board, seats, most = state.board, len(state.pawns), max(birth.Birth.seats)
     order = _from(seat, seats)
     scored = points(state.placed)
-    heaps = [[area[each] for each in order] for area in state.placed]
+    heaps = [[area[player] for player in order] for area in state.placed]
     return {
-        "hand": _table((_counts(state.hands[each]) for each in order), most, 6),
+        "hand": _table((_counts(state.hands[player]) for player in order), most, 6),
         "board": list(chain.from_iterable(_table(map(_counts, area), most, 6) for area in heaps)),
-        "pawn": _table((_one((state.pawns[each] - board.start) % SPACES, SPACES) for each in order), most, SPACES),
+        "pawn": _table(
+            (_one_hot((state.pawns[player] - board.start) % SPACES, SPACES) for player in order), most, SPACES
+        ),
         "areas": [board.areas[(board.start + step) % SPACES] / AREAS[-1] for step in range(SPACES)],
         "to_move": _marks(order, [state.mover] if any(state.hands) else [], most),
         "players": [seats / most],
-        "absolute": _table(([scored.absolute[each] / (DICE * AREAS[-1])] for each in order), most, 1),
-        "relative": _table(([scored.relative[each] / (DICE * 6)] for each in order), most, 1),
+        "absolute": _table(([scored.absolute[player] / (DICE * AREAS[-1])] for player in order), most, 1),
+        "relative": _table(([scored.relative[player] / (DICE * 6)] for player in order), most, 1),
         "landing": list(chain.from_iterable(_landing(state, seat, action) for action in range(birth.Birth.actions))),
     }
 
@@ -82,24 +84,24 @@ def _counts(heap: int) -> Row:
 def _burning_desire(state: burning_desire.State, seat: Seat) -> Blocks:
     seats, most = len(state.totals), max(burning_desire.BurningDesire.seats)
     order = _from(seat, seats)
-    roles, own = [score(role, state.dice) for role in ROLES], state.totals[state.current]
+    roles, total = [score(role, state.dice) for role in ROLES], state.totals[state.current]
     return {
-        "dice": list(chain.from_iterable(_one(face - 1, 6) for face in state.dice[:6])),
-        "bonus": _one(state.dice[6] - 1, 6),
+        "dice": list(chain.from_iterable(_one_hot(face - 1, 6) for face in state.dice[:6])),
+        "bonus": _one_hot(state.dice[6] - 1, 6),
         "counts": [state.dice[:6].count(face) / 6 for face in range(1, 7)],
-        "rolls": _one(state.rolls - 1, burning_desire.ROLLS),
-        "phase": _one(state.phase - 1, 3),
+        "rolls": _one_hot(state.rolls - 1, burning_desire.ROLLS),
+        "phase": _one_hot(state.phase - 1, 3),
         "points": [_share(state.score, 2 * state.goal), _share(log10(1 + state.score), 6)],
-        "totals": _table(([_share(state.totals[each], 2 * state.goal)] for each in order), most, 1),
+        "totals": _table(([_share(state.totals[player], 2 * state.goal)] for player in order), most, 1),
         "players": _marks(order, order, most),
-        "stage": _one(state.stage - 1, 3),
+        "stage": _one_hot(state.stage - 1, 3),
         "trigger": _marks(order, [] if state.trigger is None else [state.trigger], most),
         "queue": _marks(order, state.queue, most),
         "to_move": _marks(order, [] if state.stage is burning_desire.Stage.OVER else [state.current], most),
         "behind": [_share(max(state.totals) - state.totals[seat], state.goal)],
         "to_goal": [_share(max(0, state.goal - state.totals[seat]), state.goal)],
-        "roles": [_share(each, state.goal) for each in roles],
-        "offer": [float(burning_desire.may_multiply(state.stage, own, max(roles), state.goal))],
+        "roles": [_share(value, state.goal) for value in roles],
+        "offer": [float(burning_desire.may_multiply(state.stage, total, max(roles), state.goal))],
     }
 
 
@@ -111,22 +113,22 @@ def _buttons(state: buttons.State, seat: Seat) -> Blocks:
     order = _from(seat, seats)
     white, gold, *plain = (face - 1 for face in state.dice) if state.dice else (-1, -1)
     return {
-        "buttons": _table((_cells(state.buttons[each]) for each in order), most, 36),
-        "stars": _table((_cells(state.stars[each]) for each in order), most, 36),
-        "colours": _table((_colours(state.boards[each]) for each in order if state.boards[each]), most, 4 * 36),
-        "status": _table((_one(state.status[each] - 1, 3) for each in order), most, 3),
-        "cards": _table(([float(card in state.cards[each]) for card in COLOURS] for each in order), most, 4),
-        "star_count": _table(([_share(state.stars[each].bit_count(), 12)] for each in order), most, 1),
-        "longest_run": _table(([_longest_run(state.stars[each]) / 6] for each in order), most, 1),
-        "phase": _one(state.phase - 1, 5),
+        "buttons": _table((_cells(state.buttons[player]) for player in order), most, 36),
+        "stars": _table((_cells(state.stars[player]) for player in order), most, 36),
+        "colours": _table((_colours(state.boards[player]) for player in order if state.boards[player]), most, 4 * 36),
+        "status": _table((_one_hot(state.status[player] - 1, 3) for player in order), most, 3),
+        "cards": _table(([float(card in state.cards[player]) for card in COLOURS] for player in order), most, 4),
+        "star_count": _table(([_share(state.stars[player].bit_count(), 12)] for player in order), most, 1),
+        "longest_run": _table(([_longest_run(state.stars[player]) / 6] for player in order), most, 1),
+        "phase": _one_hot(state.phase - 1, 5),
         "to_move": _marks(order, state.pending, most),
         "active": _marks(order, [state.active], most),
         "starter": _marks(order, [state.starter], most),
-        "white": _one(white, 6),
-        "gold": _one(gold, 6),
+        "white": _one_hot(white, 6),
+        "gold": _one_hot(gold, 6),
         "plain": [plain.count(column) / 4 for column in range(6)],
         "dice_left": [state.dice_left / 6],
-        "stars_to_place": _table(([state.due[each] / 9] for each in order), most, 1),
+        "stars_to_place": _table(([state.due[player] / 9] for player in order), most, 1),
         "round": [_share(state.round, state.max_rounds)],
     }
 
@@ -168,7 +170,7 @@ def _from(seat: Seat, seats: int) -> list[Seat]:
     return [(seat + step) % seats for step in range(seats)]
 
 
-def _one(index: int, size: int) -> Row:
+def _one_hot(index: int, size: int) -> Row:
     """Return a row with 1 at an index and 0 elsewhere; all 0 if the index lies outside."""
     return [float(place == index) for place in range(size)]
 

@@ -71,8 +71,8 @@ class Game(ABC, Generic[State]):
         """Return the default options with `changed` merged over them, checked. Raises BadOption."""
         unknown = sorted(set(changed) - set(self.defaults))
         if unknown:
-            known = ", ".join(self.defaults) or "none"
-            raise BadOption(f"unknown option {unknown[0]!r} of {self.name}: options are {known}")
+            options = ", ".join(self.defaults) or "none"
+            raise BadOption(f"unknown option {unknown[0]!r} of {self.name}: options are {options}")
         merged = {**self.defaults, **changed}
         self.check_options(merged)
         return merged
@@ -152,8 +152,8 @@ def remark(game: Game[Any], ranks: Sequence[int], scores: Sequence[int], forfeit
     Seats that forfeited do not count: that is why they are placed where they are.
     """
     placed = enumerate(zip(ranks, scores, strict=True))
-    seats = [each for seat, each in placed if seat not in forfeited]
-    upset = any(rank < below and score <= other for rank, score in seats for below, other in seats)
+    seats = [pair for seat, pair in placed if seat not in forfeited]
+    upset = any(rank < below and score <= other_score for rank, score in seats for below, other_score in seats)
     return game.beyond_scores if upset else ""
 
 
@@ -187,4 +187,4 @@ def named(game: Game[Any], action: int) -> str:
 
 def places(keys: Sequence[Any]) -> tuple[int, ...]:
     """Return ranks from sort keys: larger is better, equal keys tie, so that 7, 9, 7 give (1, 0, 1)."""
-    return tuple(sum(other > own for other in keys) for own in keys)
+    return tuple(sum(rival > key for rival in keys) for key in keys)

@@ -26,9 +26,9 @@ class Lines:
             if (now := self._live.look(playing)) is not None:
                 _tell(**msgspec.structs.asdict(now))
 
-    def end(self, match: Document, told: Sequence[str], kept: str | None) -> None:
+    def end(self, match: Document, ending: Sequence[str], name: str | None) -> None:
         """Tell how the match ended, also in words, and the name under which it is kept."""
-        end = {"told": [line for line in told if line], "kept": kept}
+        end = {"told": [line for line in ending if line], "kept": name}
         _tell(**msgspec.structs.asdict(self._live.finish(match)), end=end)
 
 

@@ -56,11 +56,11 @@ class Person(Bot):
             "",
         ]
         self._picture = ""
-        self._asked = False
+        self._was_asked = False
 
     def update(self, update: Update) -> None:
-        for each in update.actions:
-            self._news.append(f"{self.names[each.seat]}: {self.rules.action_name(each.action)}")
+        for action in update.actions:
+            self._news.append(f"{self.names[action.seat]}: {self.rules.action_name(action.action)}")
         view = getattr(update, update.WhichOneof("view") or "other")
         self._picture = drawn(self.rules, view, self.options)
 
@@ -75,19 +75,19 @@ class Person(Bot):
                 click.echo(HELP)
                 draw("", rulebook.show_rules(self.rules, on_terminal=console().is_terminal))
                 continue
-            found = chosen_action(answer, list(names))
-            if len(found) == 1:
-                return names[found[0]]
-            click.echo(_what_is_wrong(answer, found))
+            matching = chosen_action(answer, list(names))
+            if len(matching) == 1:
+                return names[matching[0]]
+            click.echo(_what_is_wrong(answer, matching))
 
     def end(self, end: MatchEnd) -> None:  # noqa: ARG002 - the command tells how it ended
         if self._news:
             self._show(self._picture)
 
     def _show(self, picture: str, marks: Sequence[Mark] = ()) -> None:
-        if self._asked:
+        if self._was_asked:
             click.clear()  # only on a terminal; what stood there at the beginning may be a caution
-        self._asked = True
+        self._was_asked = True
         for line in [*self._news, ""]:
             click.echo(printable(line))
         paint(picture, marks)
@@ -123,9 +123,9 @@ def chosen_action(answer: str, names: Sequence[str]) -> list[str]:
     return [name for name in names if name.casefold().startswith(wanted)]
 
 
-def _what_is_wrong(answer: str, found: Sequence[str]) -> str:
-    if found:
-        return f"{printable(answer)} may mean {', '.join(found[:5])}{' …' * (len(found) > 5)}"
+def _what_is_wrong(answer: str, matching: Sequence[str]) -> str:
+    if matching:
+        return f"{printable(answer)} may mean {', '.join(matching[:5])}{' …' * (len(matching) > 5)}"
     return (
         "type the number of a choice, or its name; ? explains more"
         if answer.isdecimal() or not answer

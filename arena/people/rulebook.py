@@ -21,10 +21,10 @@ def rules_text(game: Game[Any]) -> str:
     """Return the rules in Markdown: how it is played and who wins, without what only authors of bots need."""
     if GAMES_PAGE.is_file():
         page = GAMES_PAGE.read_text("utf-8")
-        if found := re.search(
+        if section := re.search(
             rf"^## {re.escape(game.title)}\n(.*?)(?=^\| action |^## |\Z)", page, re.DOTALL | re.MULTILINE
         ):
-            return _LINK.sub(r"\1", _PICTURE.sub("", found[1])).strip()
+            return _LINK.sub(r"\1", _PICTURE.sub("", section[1])).strip()
     return (type(game).__doc__ or sys.modules[type(game).__module__].__doc__ or "nobody has written them down").strip()
 
 

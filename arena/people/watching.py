@@ -9,7 +9,7 @@ from collections.abc import Callable, Sequence
 import click
 
 from arena.replay import document
-from arena.replay.told import Teller, frames
+from arena.replay.narration import Teller, frames
 from arena.worker.jobs import Played, Task
 from arena.worker.matches_in_play import MatchInPlay
 
@@ -25,7 +25,7 @@ class Watching:
         self._task, self._bots = task, bots
         self._steps, self._teller = document.Steps(begun), Teller(begun)
         self._stop = stop
-        self._shown = 0
+        self._frames_shown = 0
         self._due = time.monotonic()
         self._paced = sys.stdout.isatty()
 
@@ -44,9 +44,9 @@ class Watching:
         if result.outcome is None:
             return
         every = frames(document.unrated(self._task, self._bots, result))
-        for frame in every[min(self._shown, len(every) - 1) :]:
-            while (left := self._due - time.monotonic()) > 0 and not self._stop():
-                time.sleep(min(left, 0.05))
+        for frame in every[min(self._frames_shown, len(every) - 1) :]:
+            while (wait := self._due - time.monotonic()) > 0 and not self._stop():
+                time.sleep(min(wait, 0.05))
             if self._stop():
                 return
             self._show(frame)
@@ -55,5 +55,5 @@ class Watching:
         if self._paced:
             click.clear()
         click.echo(f"{frame}\n")
-        self._shown += 1
+        self._frames_shown += 1
         self._due = time.monotonic() + (_PACE if self._paced else 0.0)

@@ -91,7 +91,7 @@ class Choices:
         owed = self._questions.owed
         for choice in choices:
             number, decision, action = choice.match, choice.decision, choice.action
-            if (at := owed.get(number)) is not None and at.asked.number == decision:  # type: ignore[union-attr]
+            if (at := owed.get(number)) is not None and at.decision.number == decision:  # type: ignore[union-attr]
                 del owed[number]
                 at.answers[decision] = action
                 answers.append((at, action))
@@ -129,10 +129,10 @@ class Choices:
 
     def _reject(self, choice: pb.Choice, problem: str) -> None:
         self.rejected += 1
-        left = _REJECTIONS - self.rejected
-        cost = f"{left} more and the match is lost" if left else "the match is lost"
+        remaining = _REJECTIONS - self.rejected
+        cost = f"{remaining} more and the match is lost" if remaining else "the match is lost"
         rejected = pb.Rejected(match=choice.match, decision=choice.decision, reason=f"{problem}; {cost}")
         self._rejections.append(frames.part("rejections", rejected.SerializeToString()))
-        if not left:
+        if not remaining:
             what = f"made {_REJECTIONS} choices that were not asked for; the last: {problem}"
             self._fault = Fault(Forfeit.PROTOCOL, what)

@@ -63,21 +63,21 @@ def legal_actions(legal: range | tuple[int, ...]) -> bytes:
 
 
 @lru_cache(maxsize=1 << 10)
-def bank(left: float) -> bytes:
+def bank(seconds: float) -> bytes:
     """Encode what is left of the bank; cached, because most decisions leave it unchanged."""
-    return pb.Decision(bank_ms=int(min(left * 1000, UNLIMITED_MS))).SerializeToString()
+    return pb.Decision(bank_ms=int(min(seconds * 1000, UNLIMITED_MS))).SerializeToString()
 
 
-def decision(of: bytes, asked: int, legal: Sequence[int], left: float, view: bytes) -> bytes:
-    """Encode a decision as a part of a frame; `of` is the encoded field `match`, `asked` the decision's number."""
+def decision(of: bytes, decision_number: int, legal: Sequence[int], seconds: float, view: bytes) -> bytes:
+    """Encode a decision as a part of a frame; `of` is the encoded field `match`, `decision_number` says which."""
     actions = legal_actions(legal if type(legal) is range else tuple(legal))
-    return part("decisions", b"".join((of, _ASKED, varint(asked), actions, bank(left), view)))
+    return part("decisions", b"".join((of, _ASKED, varint(decision_number), actions, bank(seconds), view)))
 
 
 def match_start(game: str, seats: int, options: Options, seed: bytes, seat: Seat, limits: Limits) -> bytes:
     """Encode what a seat is told at the start of a match, without the match's number."""
-    own = pb.MatchStart(seat=seat, dice_commitment=commitment(seed), bot_seed=bot_seed(seed, seat))
-    return _match_start(game, seats, json.dumps(options), limits) + own.SerializeToString()
+    seat_part = pb.MatchStart(seat=seat, dice_commitment=commitment(seed), bot_seed=bot_seed(seed, seat))
+    return _match_start(game, seats, json.dumps(options), limits) + seat_part.SerializeToString()
 
 
 @lru_cache(maxsize=64)
@@ -103,8 +103,8 @@ def start(of: bytes, start: bytes) -> bytes:
 
 def update(of: bytes, actions: Sequence[tuple[int, int]], view: bytes) -> bytes:
     """Encode what happened in a step, as a part of a frame."""
-    taken = [pb.SeatAction(seat=seat, action=action) for seat, action in actions]
-    return part("updates", of + pb.Update(actions=taken).SerializeToString() + view)
+    seat_actions = [pb.SeatAction(seat=seat, action=action) for seat, action in actions]
+    return part("updates", of + pb.Update(actions=seat_actions).SerializeToString() + view)
 
 
 def end(of: bytes, outcome: MatchOutcome | None) -> bytes:

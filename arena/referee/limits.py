@@ -33,8 +33,8 @@ class Limits(NamedTuple):
 
         `cpu` is left out where it is not limited: a ladder's id follows from all of them, and once there was no `cpu`.
         """
-        given = {"decision": self.decision, "bank": self.bank, "start": self.start}
-        return given if self.cpu == math.inf else {**given, "cpu": self.cpu}
+        fields = {"decision": self.decision, "bank": self.bank, "start": self.start}
+        return fields if self.cpu == math.inf else {**fields, "cpu": self.cpu}
 
 
 OVERLOAD = 4

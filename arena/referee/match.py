@@ -108,7 +108,7 @@ class Match:
         """Whether all seats but one have forfeited."""
         self._options = options
         self._dice = dice
-        self._asked = 0
+        self._decisions = 0
         self._chosen: dict[Seat, int] = {}
 
     def begin(self, absent: Iterable[tuple[Seat, str]] = ()) -> Sequence[Asked]:
@@ -124,7 +124,7 @@ class Match:
         The dice do not know which keys were used before.
         """
         self.state = self.game.from_view(view, self._options)
-        self.choices, self.steps, self._asked = list(choices), steps, len(choices)
+        self.choices, self.steps, self._decisions = list(choices), steps, len(choices)
         self._next()
 
     def answer(self, seat: Seat, action: int) -> Sequence[Asked]:
@@ -160,12 +160,12 @@ class Match:
         return self._end()
 
     def _ask(self, pending: Mapping[Seat, Sequence[int]]) -> Sequence[Asked]:
-        asked = []
+        decisions = []
         for seat, legal in pending.items():
-            self._asked += 1
-            asked.append(Asked(seat, self._asked, legal))
-            self.pending[seat] = asked[-1]
-        return asked
+            self._decisions += 1
+            decisions.append(Asked(seat, self._decisions, legal))
+            self.pending[seat] = decisions[-1]
+        return decisions
 
     def _apply(self) -> None:
         chosen, self._chosen = self._chosen, {}

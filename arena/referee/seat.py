@@ -45,7 +45,7 @@ class BotSeat:
         """Whether the bot asked to be told of every step."""
         self.evidence = evidence
         """Describes the bot's process, for a fault card: see `Bot.evidence`."""
-        self.asked: Asked | None = None
+        self.decision: Asked | None = None
         """The last decision that was put to it, answered or not."""
         self.question = b""
         """That decision, encoded as a part of a frame."""
@@ -64,10 +64,10 @@ class BotSeat:
         self._last_asked: Callable[[Seat], int] | None = None
         """While the match is lent, tells the number of a seat's last decision."""
 
-    def put(self, asked: Asked, view: bytes) -> None:
+    def put(self, decision: Asked, view: bytes) -> None:
         """Put a decision to the seat; `view` is encoded by `frames.view`."""
-        self.asked = asked
-        self.question = frames.decision(self.of, asked.number, asked.legal, self.bank.left, view)
+        self.decision = decision
+        self.question = frames.decision(self.of, decision.number, decision.legal, self.bank.left, view)
 
     def take_opening(self) -> bytes:
         """Return the start of the match, which is sent now."""

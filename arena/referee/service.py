@@ -79,7 +79,7 @@ class RefereeService:
         self.address = f"unix:{self.path}"
         self.token = secrets.token_hex(32)
         self._caller = caller
-        self._taken = False
+        self._is_used = False
         self._refused = 0
         self._server = grpc.aio.server(options=_OPTIONS, maximum_concurrent_rpcs=16)
         # Frames stay bytes here: what is no message must be the bot's fault, not an exception inside gRPC.
@@ -134,10 +134,10 @@ class RefereeService:
         if hello.protocol != PROTOCOL:
             problem = f"protocol {hello.protocol} is not spoken here: {PROTOCOL} is"
             await self._refuse(context, grpc.StatusCode.FAILED_PRECONDITION, problem)
-        if self._taken:
+        if self._is_used:
             problem = "this token has been used: one stream a process"
             await self._refuse(context, grpc.StatusCode.ALREADY_EXISTS, problem)
-        self._taken = True
+        self._is_used = True
         return hello
 
     async def _refuse(self, context: Any, code: grpc.StatusCode, why: str) -> None:

@@ -105,7 +105,7 @@ class BotStream:
         self._choices.hold(at)
         if not self._choices.crowded:
             self._tell(at)
-        self._timekeeper.given(limits)
+        self._timekeeper.watch_match(limits)
         return at
 
     def update(self, at: BotSeat, update: bytes) -> None:
@@ -153,7 +153,7 @@ class BotStream:
             self.window.sent(asked, firsts, now)
             self.frames += 1
             self.decisions += asked
-            self._timekeeper.sent(now)
+            self._timekeeper.start_clock(now)
         self._write(self._frame(parts))
 
     def _frame(self, questions: Sequence[bytes]) -> bytes:

@@ -36,7 +36,7 @@ class Table:
         """Those whose bots asked for updates."""
         self._doomed: dict[Seat, tuple[Fault, Mapping[str, Any]]] = {}
         """The fault, and its evidence, of bots that are gone and whose seats have not forfeited yet."""
-        self._shown = 0
+        self._choices_shown = 0
 
     def sit(self, seats: Mapping[Seat, BotSeat]) -> None:
         """Seat the bots."""
@@ -54,44 +54,44 @@ class Table:
         step that waits for others.
         """
         match = self.match
-        shown = pb.Decision.FromString(frames.view(match.game.view_field, view))
-        match.resume(getattr(shown, match.game.view_field), steps, choices)
+        position = pb.Decision.FromString(frames.view(match.game.view_field, view))
+        match.resume(getattr(position, match.game.view_field), steps, choices)
         for number, (seat, action) in enumerate(choices, start=1):
             self.at[seat].answers[number] = action
-        for seat, asked in match.pending.items():
-            self.at[seat].put(asked, self._view(seat))
+        for seat, decision in match.pending.items():
+            self.at[seat].put(decision, self._view(seat))
         for seat, action in chosen.items():
             self.at[seat].answers[match.pending[seat].number] = action
             match.answer(seat, action)
 
     def answered(self, at: BotSeat, action: int) -> Outgoing:
         """Take a bot's answer, in time or not, legal or not."""
-        asked = self.match.pending[at.seat]
+        decision = self.match.pending[at.seat]
         if at.bank.left < 0:
             spent = f"took {at.charge:.2f} s, {-at.bank.left:.2f} s more than its limit and bank"
-            return self._go_on(self._forfeit(asked, Fault(Forfeit.TIMEOUT, spent), at.evidence(), action))
-        if action not in asked.legal:
-            chose = f"chose {named(self.match.game, action)}, legal: {brief(self.match.game, asked.legal)}"
-            return self._go_on(self._forfeit(asked, Fault(Forfeit.ILLEGAL, chose), at.evidence(), action))
+            return self._go_on(self._forfeit(decision, Fault(Forfeit.TIMEOUT, spent), at.evidence(), action))
+        if action not in decision.legal:
+            chose = f"chose {named(self.match.game, action)}, legal: {brief(self.match.game, decision.legal)}"
+            return self._go_on(self._forfeit(decision, Fault(Forfeit.ILLEGAL, chose), at.evidence(), action))
         return self._go_on(self.match.answer(at.seat, action))
 
-    def gone(self, at: BotSeat, fault: Fault) -> Outgoing:
+    def lose_bot(self, at: BotSeat, fault: Fault) -> Outgoing:
         """Note that the bot of a seat can play no more: the seat forfeits now if it owes a decision, else when it does.
 
         A bot that vanishes after its last decision has done nothing wrong.
         """
         at.closed = True
         self._doomed[at.seat] = fault, at.evidence()
-        asked = self.match.pending.get(at.seat)
-        return _NOTHING if asked is None else self._go_on([asked])
+        decision = self.match.pending.get(at.seat)
+        return _NOTHING if decision is None else self._go_on([decision])
 
     def _forfeit(
-        self, asked: Asked, fault: Fault, evidence: Mapping[str, Any], answer: int | None = None
+        self, decision: Asked, fault: Fault, evidence: Mapping[str, Any], answer: int | None = None
     ) -> Sequence[Asked]:
-        at = self.at[asked.seat]
+        at = self.at[decision.seat]
         at.closed = True
-        if at.asked is not asked:  # its bot had gone before it could be asked
-            at.put(asked, self._view(asked.seat))
+        if at.decision is not decision:  # its bot had gone before it could be asked
+            at.put(decision, self._view(decision.seat))
         (request,) = pb.PlayResponse.FromString(at.question).decisions
         self.evidence[at.seat] = {
             "request": MessageToDict(request, preserving_proto_field_name=True),
@@ -108,14 +108,14 @@ class Table:
         updates = self._updates() if self._updated else ()
         if not asks and not updates:
             return _NOTHING
-        view, asked = None, []
+        view, seats = None, []
         for ask in asks:
             if view is None or self.match.game.hides:
                 view = self._view(ask.seat)
             at = self.at[ask.seat]
             at.put(ask, view)
-            asked.append(at)
-        return asked, updates
+            seats.append(at)
+        return seats, updates
 
     def _view(self, seat: Seat) -> bytes:
         game = self.match.game
@@ -123,20 +123,20 @@ class Table:
 
     def _without_doomed(self, asks: Sequence[Asked]) -> Sequence[Asked]:
         """Forfeit the seats that are asked though their bots are gone, and add what is asked of others thereupon."""
-        while doomed := [asked for asked in asks if asked.seat in self._doomed]:
-            asks = [asked for asked in asks if asked.seat not in self._doomed]
-            for asked in doomed:
-                asks = [*asks, *self._forfeit(asked, *self._doomed.pop(asked.seat))]
+        while doomed := [decision for decision in asks if decision.seat in self._doomed]:
+            asks = [decision for decision in asks if decision.seat not in self._doomed]
+            for decision in doomed:
+                asks = [*asks, *self._forfeit(decision, *self._doomed.pop(decision.seat))]
         return asks
 
     def _updates(self) -> Sequence[tuple[BotSeat, bytes]]:
         """Encode what happened since the last updates, for every seat that asked for them and has not forfeited."""
-        actions = self.match.choices[self._shown :]
+        actions = self.match.choices[self._choices_shown :]
         if not actions:
             return ()
-        self._shown = len(self.match.choices)
-        told = [at for at in self._updated if not at.closed]
-        return [(at, frames.update(at.of, actions, self._view(at.seat))) for at in told]
+        self._choices_shown = len(self.match.choices)
+        seats = [at for at in self._updated if not at.closed]
+        return [(at, frames.update(at.of, actions, self._view(at.seat))) for at in seats]
 
 
 def brief(game: Game[Any], legal: Sequence[int]) -> str:

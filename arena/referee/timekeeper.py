@@ -81,7 +81,7 @@ class Timekeeper:
         self._verdict = verdict
         self._mark = 0.0
         """When the last frame of decisions went out, or when the last answer to it came."""
-        self._seen: tuple[float, Usage] | None = None
+        self._first_sample: tuple[float, Usage] | None = None
         """When, since the mark, the bot's processes were first sampled, and their usage then."""
         self._was_sampled = False
         """Whether the processes were sampled while the answer before was awaited: then they are sampled at once now."""
@@ -90,13 +90,13 @@ class Timekeeper:
         self._timer: Timer | None = None
         self._stopped = False
 
-    def given(self, limits: Limits) -> None:
+    def watch_match(self, limits: Limits) -> None:
         """Watch a match with these limits, too."""
         if limits.decision < self._shortest:
             self._shortest = limits.decision
             self._watch_anew()
 
-    def sent(self, now: float) -> None:
+    def start_clock(self, now: float) -> None:
         """Start the clock: a frame of decisions goes out."""
         self._mark = now
         if self._was_sampled:
@@ -144,23 +144,23 @@ class Timekeeper:
     def booked(self, now: float) -> None:
         """Go on with the clock: what was answered now is charged."""
         self._mark = now
-        self._was_sampled, self._seen = self._seen is not None, None
+        self._was_sampled, self._first_sample = self._first_sample is not None, None
 
     def _sample(self, now: float) -> None:
         """Sample the bot's processes, to know later what they did from now on, and whether others came meanwhile."""
         if (usage := self._usage()) is None:
             return
-        if self._seen is None:
-            self._seen = now, usage
-        elif usage.uncounted != self._seen[1].uncounted:
-            self._seen = self._seen[0], self._seen[1].stirred()
+        if self._first_sample is None:
+            self._first_sample = now, usage
+        elif usage.uncounted != self._first_sample[1].uncounted:
+            self._first_sample = self._first_sample[0], self._first_sample[1].stirred()
 
     def _charged(self, now: float) -> float:
         """Seconds since the mark for which the bot pays. Time before the first sample is charged in full."""
-        if self._seen is None or (after := self._usage()) is None:
+        if self._first_sample is None or (after := self._usage()) is None:
             return now - self._mark
-        seen, before = self._seen
-        return seen - self._mark + charged(now - seen, before, after)
+        moment, before = self._first_sample
+        return moment - self._mark + charged(now - moment, before, after)
 
     # What is overdue
 
@@ -189,7 +189,9 @@ class Timekeeper:
         """
         if self._timer is None:
             now = self._clock.time()
-            wait = 1 / _SAMPLES if self._seen is None else random.uniform(0.1, 0.4)  # or a bot could hide from a sample
+            wait = (
+                1 / _SAMPLES if self._first_sample is None else random.uniform(0.1, 0.4)
+            )  # or a bot could hide from a sample
             when = min(self._due(), now + self._shortest * wait, now + 3600)
             self._timer = self._clock.call_at(when, self._check, when)
 
@@ -207,8 +209,8 @@ class Timekeeper:
             return
         now = self._clock.time()
         if self._due() > when:
-            first = self._seen is None and now - self._mark > self._shortest / _SAMPLES / 2
-            if first or (self._seen is not None and self._seen[1].uncounted):
+            first = self._first_sample is None and now - self._mark > self._shortest / _SAMPLES / 2
+            if first or (self._first_sample is not None and self._first_sample[1].uncounted):
                 self._sample(now)
             self._watch()
         else:
@@ -224,14 +226,14 @@ class Timekeeper:
             return
         now = self._clock.time()
         allowed, asleep = sum(self._allowance()), self._clock.stood_still(mark)
-        left = allowed - self._charged(now)
-        if left < 0 and not asleep:
+        remaining = allowed - self._charged(now)
+        if remaining < 0 and not asleep:
             self._verdict(self._overdue())
         elif asleep or now - mark > OVERLOAD * allowed:
             busy = f"no answer in {now - mark:.2f} s, in most of which the machine was busy elsewhere"
             self._verdict(Void(VoidReason.OVERLOAD, busy))
         else:
-            when = min(now + left, mark + OVERLOAD * allowed) + JUDGING_DELAY
+            when = min(now + remaining, mark + OVERLOAD * allowed) + JUDGING_DELAY
             self._timer = self._clock.call_at(when, self._judge, mark)
 
     def _overdue(self) -> Fault:

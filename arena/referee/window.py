@@ -28,7 +28,7 @@ class Window:
         """How many first decisions the last frame had."""
         self._asked = 0
         """How many decisions the last frame had."""
-        self._sent = 0.0
+        self._sent_at = 0.0
         self._quickest = self._quickest_first = float("inf")
         """The fewest seconds a decision, and a first one, that any frame took: hardly more than the bot thinks."""
 
@@ -53,13 +53,13 @@ class Window:
             self.first_size = at_once(self.first_size, self.most, each, self._quickest_first, limits.first)
 
 
-def at_once(now: int, most: int, each: float, quickest: float, limit: float) -> int:
-    """How much to ask in one frame from now on, `most` at most, if it took `each` seconds a decision just now.
+def at_once(now: int, most: int, seconds_each: float, quickest: float, limit: float) -> int:
+    """How much to ask in one frame from now on, `most` at most, if it took `seconds_each` for a decision just now.
 
     Doubled while a full frame is far inside the limit, and while fuller ones are worth it: a bot that thinks longer
     gets few matches at once, so that other workers can play the rest. How long it thinks, the quickest frame tells
     best, as others may have waited for a processor.
     """
-    if each * now < limit / 8:
+    if seconds_each * now < limit / 8:
         return min(2 * now, most if quickest * now < FULL_WINDOW else max(now, FEW_DECISIONS))
-    return max(1, now // 2) if each * now > limit / 2 else now
+    return max(1, now // 2) if seconds_each * now > limit / 2 else now

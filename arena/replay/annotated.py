@@ -42,11 +42,11 @@ class Banks:
     does not tell. Such a share can only be that long beside first decisions, which have ten times the limit.
     """
 
-    def __init__(self, shown: Document) -> None:
-        limits = shown.limits or [None] * len(shown.bots)
-        self._banks = [None if each is None else Bank.full(Limits(each.decision, each.bank)) for each in limits]
-        self._charged: Sequence[Mapping[int, float]] = shown.charged_ms or [{}] * len(shown.bots)
-        self._decisions = [0] * len(shown.bots)
+    def __init__(self, record: Document) -> None:
+        limits = record.limits or [None] * len(record.bots)
+        self._banks = [None if limit is None else Bank.full(Limits(limit.decision, limit.bank)) for limit in limits]
+        self._charged: Sequence[Mapping[int, float]] = record.charged_ms or [{}] * len(record.bots)
+        self._decisions = [0] * len(record.bots)
 
     def follow(self, charged: Sequence[Mapping[int, float]]) -> None:
         """Take what was charged, in milliseconds by seat and decision, from a match in play."""
@@ -58,7 +58,7 @@ class Banks:
             bank.charge(self._charged[seat].get(self._decisions[seat], ms) / 1000)
         self._decisions[seat] += 1
 
-    def left(self, seat: int) -> float | None:
+    def seconds_left(self, seat: int) -> float | None:
         """Return what a seat has left, in seconds; None if no limits of it are known."""
         bank = self._banks[seat]
         return None if bank is None else max(bank.left, 0.0)
@@ -67,18 +67,18 @@ class Banks:
 class Annotator:
     """Annotates the choices of a match; expects its steps in order, each once."""
 
-    def __init__(self, shown: Document) -> None:
-        self._game = games.game(shown.game)
-        self.times: Sequence[Iterator[float]] = [iter(times) for times in shown.times_ms]
+    def __init__(self, record: Document) -> None:
+        self._game = games.game(record.game)
+        self.times: Sequence[Iterator[float]] = [iter(times) for times in record.times_ms]
         """By seat: the milliseconds of each decision that is still to come."""
-        self.forfeited = {forfeit.seat: forfeit.step for forfeit in shown.forfeits}
+        self.forfeited = {forfeit.seat: forfeit.step for forfeit in record.forfeits}
         """The step in which each seat forfeited."""
         self.steps = 0
         """Number of steps annotated."""
-        self._asked = 0
+        self._decision = 0
         """Number of the last decision."""
-        self._banks = Banks(shown)
-        self._logs = [by_decision(lines) for lines in shown.logs or [()] * len(shown.bots)]
+        self._banks = Banks(record)
+        self._logs = [by_decision(lines) for lines in record.logs or [()] * len(record.bots)]
 
     def follow(self, playing: MatchInPlay) -> None:
         """Take times, charges and forfeits from a match in play, of which the document does not know yet."""
@@ -96,13 +96,13 @@ class Annotator:
 
     def _annotated(self, seat: int, action: int) -> Annotated:
         end = self.forfeited.get(seat, math.inf)
-        self._asked += self.steps <= end  # also in the step in which it forfeited, but not after that
+        self._decision += self.steps <= end  # also in the step in which it forfeited, but not after that
         ms = next(self.times[seat], 0.0) if self.steps < end else None
-        printed = self.printed(seat, self._asked) if self.steps <= end else ()
+        printed = self.printed(seat, self._decision) if self.steps <= end else ()
         if ms is not None:
             self._banks.charge(seat, ms)
         name = self._game.action_name(action)
-        return Annotated(seat, action, self._asked, name, ms, printed, self._banks.left(seat))
+        return Annotated(seat, action, self._decision, name, ms, printed, self._banks.seconds_left(seat))
 
     def printed(self, seat: int, decision: int) -> Sequence[str]:
         """Return what a bot printed at a decision, each line once; 0 is the time before the first decision.
@@ -116,9 +116,9 @@ class Annotator:
     @property
     def banks(self) -> Sequence[float | None]:
         """By seat, the seconds that it has left beyond its limits; None where there are no limits, or none known."""
-        return [self._banks.left(seat) for seat in range(len(self._logs))]
+        return [self._banks.seconds_left(seat) for seat in range(len(self._logs))]
 
-    def left(self) -> Iterator[tuple[int, int, Sequence[str]]]:
+    def remaining_lines(self) -> Iterator[tuple[int, int, Sequence[str]]]:
         """Yield seat, decision and lines of what is not told yet: after the last step, what decided the match."""
         for seat, log in enumerate(self._logs):
             for decision in sorted(log):

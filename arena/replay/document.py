@@ -132,7 +132,7 @@ def document(match: store.Match, logs: Logs = ()) -> Document:
     if match.seed is None:
         raise Unreadable(f"match {match.id} is shown when every match of its group is done: they share its dice")
     key = match.ladder.key
-    made = _made(
+    record = _without_dice(
         unpack(match.replay),
         match.seed,
         match=match.id,
@@ -147,7 +147,7 @@ def document(match: store.Match, logs: Logs = ()) -> Document:
         limits=(_allowed(Limits(**key.limits)),) * len(match.line_up),
         logs=_any(logs),
     )
-    return _with_dice(made)
+    return _with_dice(record)
 
 
 def _any(by_seat: tuple[T, ...]) -> tuple[T, ...]:
@@ -155,12 +155,12 @@ def _any(by_seat: tuple[T, ...]) -> tuple[T, ...]:
     return by_seat if any(by_seat) else ()
 
 
-def unrated(task: Task, bots: Sequence[str], played: Played, logs: Logs = ()) -> Document:
+def unrated(task: Task, bots: Sequence[str], result: Played, logs: Logs = ()) -> Document:
     """Return a match of no ladder, which has an outcome, as a document; `bots` are their names by seat."""
-    assert played.outcome is not None
-    ranks, scores, _ = played.outcome
-    made = _with_dice(_of_task(task, bots, recorded(played), ranks, tuple(map(str, scores))))
-    return msgspec.structs.replace(made, logs=_any(logs))
+    assert result.outcome is not None
+    ranks, scores, _ = result.outcome
+    record = _with_dice(_of_task(task, bots, recorded(result), ranks, tuple(map(str, scores))))
+    return msgspec.structs.replace(record, logs=_any(logs))
 
 
 def _allowed(limits: Limits) -> Allowed:
@@ -173,7 +173,7 @@ def begun(task: Task, bots: Sequence[str]) -> Document:
 
 
 def _of_task(task: Task, bots: Sequence[str], record: Replay, ranks: Sequence[int], scores: Sequence[str]) -> Document:
-    return _made(
+    return _without_dice(
         record,
         task.seed,
         match=task.id,
@@ -189,8 +189,8 @@ def _of_task(task: Task, bots: Sequence[str], record: Replay, ranks: Sequence[in
     )
 
 
-def _made(record: Replay, seed: bytes, **others: Any) -> Document:
-    """Return a document without dice; `others` are the fields that neither the record nor the seed has."""
+def _without_dice(record: Replay, seed: bytes, **fields: Any) -> Document:
+    """Return a document without dice; `fields` are those that neither the record nor the seed has."""
     return Document(
         format=_FORMAT,
         seed=seed.hex(),
@@ -200,7 +200,7 @@ def _made(record: Replay, seed: bytes, **others: Any) -> Document:
         times_ms=record.times_ms,
         charged_ms=_any(tuple([dict(charged) for charged in record.charged_ms])),
         dice=(),
-        **others,
+        **fields,
     )
 
 
@@ -209,10 +209,10 @@ def _readable(name: str) -> str:
     return name.encode(errors="backslashreplace").decode()
 
 
-def _with_dice(made: Document) -> Document:
+def _with_dice(record: Document) -> Document:
     """Return a document with all rolls. Raises Unreadable and Breach."""
-    _played(made)
-    return msgspec.structs.replace(made, dice=_rolls(made))
+    _replayed(record)
+    return msgspec.structs.replace(record, dice=_rolls(record))
 
 
 def opened(text: bytes) -> Document:
@@ -235,49 +235,49 @@ class _Matches(msgspec.Struct):
     replay: msgspec.Raw = msgspec.Raw()
 
 
-def check_document(shown: Document) -> None:
+def check_document(record: Document) -> None:
     """Play the match again by the rules, and compare it with the document. Raises Unreadable and Breach."""
-    outcome = _played(shown).outcome
+    outcome = _replayed(record).outcome
     assert outcome is not None
     by_the_rules = {
         "ranks": outcome.ranks,
         "scores": tuple(map(str, outcome.scores)),
-        "dice": _rolls(shown),
+        "dice": _rolls(record),
     }
     for name, expected in by_the_rules.items():
-        if getattr(shown, name) != expected:
+        if getattr(record, name) != expected:
             raise Breach(f"{name} are not what the rules make of seed and choices")
 
 
-def _played(shown: Document) -> Match:
-    game, seed = games.game(shown.game), _seed(shown)
-    if game.rules_version != shown.rules_version:
-        raise Unreadable(f"it follows version {shown.rules_version} of the rules, this arena has {game.rules_version}")
-    if commitment(seed).hex() != shown.commitment:
+def _replayed(record: Document) -> Match:
+    game, seed = games.game(record.game), _seed(record)
+    if game.rules_version != record.rules_version:
+        raise Unreadable(f"it follows version {record.rules_version} of the rules, this arena has {game.rules_version}")
+    if commitment(seed).hex() != record.commitment:
         raise Breach("the commitment is not that of the seed")
-    _check_setting(game, shown)
-    return replayed(game, len(shown.bots), shown.options, KeyedDice(seed), shown.replay)
+    _check_setting(game, record)
+    return replayed(game, len(record.bots), record.options, KeyedDice(seed), record.replay)
 
 
-def _seed(shown: Document) -> bytes:
-    if not re.fullmatch("[0-9a-fA-F]{64}", shown.seed):  # bytes.fromhex would let spaces pass
-        raise Unreadable(f"its seed {suggest.short(shown.seed)} is not 64 hexadecimal digits")
-    return bytes.fromhex(shown.seed)
+def _seed(record: Document) -> bytes:
+    if not re.fullmatch("[0-9a-fA-F]{64}", record.seed):  # bytes.fromhex would let spaces pass
+        raise Unreadable(f"its seed {suggest.short(record.seed)} is not 64 hexadecimal digits")
+    return bytes.fromhex(record.seed)
 
 
-def _check_setting(game: Game[Any], shown: Document) -> None:
-    if not len(shown.bots) == len(shown.times_ms) in game.seats:
-        raise Breach(f"it has {len(shown.bots)} bots, and times of {len(shown.times_ms)}")
+def _check_setting(game: Game[Any], record: Document) -> None:
+    if not len(record.bots) == len(record.times_ms) in game.seats:
+        raise Breach(f"it has {len(record.bots)} bots, and times of {len(record.times_ms)}")
     for name in ("logs", "limits", "charged_ms"):
-        if (given := getattr(shown, name)) and len(given) != len(shown.bots):
-            raise Breach(f"it has {len(shown.bots)} bots, and {name} of {len(given)}")
+        if (values := getattr(record, name)) and len(values) != len(record.bots):
+            raise Breach(f"it has {len(record.bots)} bots, and {name} of {len(values)}")
     try:
-        missing = sorted(game.options(shown.options).keys() - shown.options.keys())
+        missing = sorted(game.options(record.options).keys() - record.options.keys())
     except BadOption as error:
         raise Breach(str(error)) from error
     if missing:
         raise Breach(f"the option {missing[0]} has no value")
-    _check_finished(shown.finished)
+    _check_finished(record.finished)
 
 
 def _check_finished(finished: float | None) -> None:
@@ -287,18 +287,18 @@ def _check_finished(finished: float | None) -> None:
         raise Breach(f"it finished at {finished}, which is no time") from error
 
 
-def _rolls(shown: Document) -> tuple[Roll, ...]:
-    return tuple(roll for step in document_steps(shown) for roll in step.rolls)
+def _rolls(record: Document) -> tuple[Roll, ...]:
+    return tuple(roll for step in document_steps(record) for roll in step.rolls)
 
 
 class Steps:
     """The steps of a match one after the other, also while it is still played."""
 
-    def __init__(self, shown: Document) -> None:
-        self._game = games.game(shown.game)
-        self._dice = NotedDice(bytes.fromhex(shown.seed))
-        self._state = self._game.start(len(shown.bots), self._dice, shown.options)
-        self._told = 0
+    def __init__(self, record: Document) -> None:
+        self._game = games.game(record.game)
+        self._dice = NotedDice(bytes.fromhex(record.seed))
+        self._state = self._game.start(len(record.bots), self._dice, record.options)
+        self._rolls_told = 0
         """Number of rolls that belong to earlier steps."""
         self._at: int | None = None
         """Number of choices that belong to earlier steps; None before the first step."""
@@ -316,13 +316,13 @@ class Steps:
         return Step(chosen, self._new_rolls(), self._state)
 
     def _new_rolls(self) -> tuple[Roll, ...]:
-        rolls = tuple(self._dice.rolls[self._told :])
-        self._told += len(rolls)
+        rolls = tuple(self._dice.rolls[self._rolls_told :])
+        self._rolls_told += len(rolls)
         return rolls
 
 
-def document_steps(shown: Document) -> Iterator[Step]:
+def document_steps(record: Document) -> Iterator[Step]:
     """Yield the steps of the match, from its start to the end of its choices."""
-    every = Steps(shown)
-    while (step := every.next(shown.choices)) is not None:
+    every = Steps(record)
+    while (step := every.next(record.choices)) is not None:
         yield step

@@ -31,10 +31,10 @@ class Setup(NamedTuple):
         start = frames.match_start(self.game, self.players, self.options, self.seed, seat, limits)
         return frames.start(frames.match_frame(number), start)
 
-    def question(self, number: int, asked: Asked, state: Any, left: float) -> bytes:
-        """Return a decision as a part of a frame; `number` is the match's, and `left` is the bank in seconds."""
+    def question(self, number: int, decision: Asked, state: Any, bank: float) -> bytes:
+        """Return a decision as a part of a frame; `number` is the match's, `bank` the seconds left of its bank."""
         return frames.decision(
-            frames.match_frame(number), asked.number, asked.legal, left, self.view(asked.seat, state)
+            frames.match_frame(number), decision.number, decision.legal, bank, self.view(decision.seat, state)
         )
 
     def view(self, seat: Seat, state: Any) -> bytes:
@@ -49,8 +49,8 @@ class Setup(NamedTuple):
     def replayed(self, replay: Replay) -> Iterator[tuple[Match, Asked, int | None]]:
         """Yield the match as it was at each recorded decision, the decision and its action; see `record.questions`."""
         match = self.match()
-        for asked, action in questions(match, replay):
-            yield match, asked, action
+        for decision, action in questions(match, replay):
+            yield match, decision, action
 
 
 class QuestionSitting:
@@ -65,7 +65,7 @@ class QuestionSitting:
         self._luck = Random(setup.seed)
         self._match = setup.match()
         self._match.begin()
-        self._others()
+        self._answer_for_others()
 
     @property
     def game(self) -> Game[Any]:
@@ -73,26 +73,26 @@ class QuestionSitting:
         return self._match.game
 
     @property
-    def asked(self) -> Asked | None:
+    def decision(self) -> Asked | None:
         """The decision that the seat owes; None when the match is over."""
         return self._match.pending.get(self._seat)
 
     @property
     def question(self) -> bytes:
         """The decision that the seat owes, as a part of a frame."""
-        assert self.asked is not None
-        return self._setup.question(self.number, self.asked, self._match.state, self._bank)
+        assert self.decision is not None
+        return self._setup.question(self.number, self.decision, self._match.state, self._bank)
 
     def answer(self, action: int) -> None:
         """Apply the choice of the seat, which must be legal, and let the others choose."""
         self._match.answer(self._seat, action)
-        self._others()
+        self._answer_for_others()
 
     def end(self) -> bytes:
         """Return the end of the match as a part of a frame; it is void if the match was not played to its end."""
         return frames.end(frames.match_frame(self.number), self._match.outcome)
 
-    def _others(self) -> None:
-        while others := [asked for seat, asked in self._match.pending.items() if seat != self._seat]:
-            for asked in others:
-                self._match.answer(asked.seat, self._luck.choice(asked.legal))
+    def _answer_for_others(self) -> None:
+        while decisions := [decision for seat, decision in self._match.pending.items() if seat != self._seat]:
+            for decision in decisions:
+                self._match.answer(decision.seat, self._luck.choice(decision.legal))

@@ -61,15 +61,15 @@ def plain(choices: Sequence[RecordedChoice]) -> bytes:
     return msgspec.json.encode(choices)
 
 
-def recorded(played: Played) -> Replay:
+def recorded(result: Played) -> Replay:
     """Return what is kept of how a match went that has an outcome."""
-    assert played.outcome is not None
+    assert result.outcome is not None
     return Replay(
-        tuple(played.choices),
-        tuple([Forfeited(forfeit.seat, forfeit.reason, forfeit.step) for forfeit in played.outcome.forfeits]),
-        tuple([tuple(map(milliseconds, seat.times)) for seat in played.seats]),
-        tuple([in_milliseconds(seat.charged) for seat in played.seats]),
-        played.conditions,
+        tuple(result.choices),
+        tuple([Forfeited(forfeit.seat, forfeit.reason, forfeit.step) for forfeit in result.outcome.forfeits]),
+        tuple([tuple(map(milliseconds, seat.times)) for seat in result.seats]),
+        tuple([in_milliseconds(seat.charged) for seat in result.seats]),
+        result.conditions,
     )
 
 
@@ -151,15 +151,16 @@ def questions(match: Match, replay: Replay) -> Iterator[tuple[Asked, int | None]
     match.begin([(seat, "") for seat, forfeit in forfeits.items() if forfeit.step < 0])
     while match.outcome is None:
         leaving = {seat for seat in match.pending if seat in forfeits and forfeits[seat].step == match.steps}
-        for asked in sorted(match.pending.values(), key=lambda asked: asked.seat not in leaving):  # forfeits come first
-            if asked.seat in leaving:
-                yield asked, None
-                match.forfeit(asked.seat, forfeits[asked.seat].reason, "")
+        # forfeits come first
+        for decision in sorted(match.pending.values(), key=lambda decision: decision.seat not in leaving):
+            if decision.seat in leaving:
+                yield decision, None
+                match.forfeit(decision.seat, forfeits[decision.seat].reason, "")
             elif match.is_decided:
-                match.answer(asked.seat, asked.legal[0])
+                match.answer(decision.seat, decision.legal[0])
             else:
-                yield asked, (action := _legal(asked, chosen[asked.seat]))
-                match.answer(asked.seat, action)
+                yield decision, (action := _legal(decision, chosen[decision.seat]))
+                match.answer(decision.seat, action)
 
 
 def _by_seat(choices: Sequence[RecordedChoice], seats: int) -> list[deque[int]]:
@@ -171,22 +172,22 @@ def _by_seat(choices: Sequence[RecordedChoice], seats: int) -> list[deque[int]]:
     return chosen
 
 
-def _legal(asked: Asked, chosen: deque[int]) -> int:
+def _legal(decision: Asked, chosen: deque[int]) -> int:
     if not chosen:
-        raise Breach(f"decision {asked.number}: seat {asked.seat} has no choice recorded")
+        raise Breach(f"decision {decision.number}: seat {decision.seat} has no choice recorded")
     action = chosen.popleft()
-    if action not in asked.legal:
-        raise Breach(f"decision {asked.number}: seat {asked.seat} chose {action}, which is not legal")
+    if action not in decision.legal:
+        raise Breach(f"decision {decision.number}: seat {decision.seat} chose {action}, which is not legal")
     return action
 
 
 def _check_whole(match: Match, replay: Replay) -> None:
     """Raise Breach unless the match used everything that is recorded, in the order recorded."""
     assert match.outcome is not None
-    for number, (played, recorded) in enumerate(zip_longest(match.choices, replay.choices), 1):
-        if played != recorded:
-            raise Breach(f"choice {number} is {_choice(recorded)}, by the rules {_choice(played)}")
-    played_forfeits = [Forfeited(each.seat, each.reason, each.step) for each in match.outcome.forfeits]
+    for number, (by_the_rules, recorded) in enumerate(zip_longest(match.choices, replay.choices), 1):
+        if by_the_rules != recorded:
+            raise Breach(f"choice {number} is {_choice(recorded)}, by the rules {_choice(by_the_rules)}")
+    played_forfeits = [Forfeited(forfeit.seat, forfeit.reason, forfeit.step) for forfeit in match.outcome.forfeits]
     if played_forfeits != list(replay.forfeits):
         raise Breach(
             f"forfeits (seat, reason, step) are {_listed(replay.forfeits)}, by the rules {_listed(played_forfeits)}"

@@ -36,7 +36,7 @@ def keep(home: Path, matches: Sequence[Document]) -> list[Document]:
     folder = _folder(home)
     folder.mkdir(mode=0o700, exist_ok=True)
     _give_to_owner(folder, home)
-    stored = [_store(folder, each) for each in matches[-KEPT_MATCHES:]]
+    stored = [_store(folder, match) for match in matches[-KEPT_MATCHES:]]
     for number in _numbers(folder)[:-KEPT_MATCHES]:
         _file(folder, number).unlink(missing_ok=True)  # another process may remove it, too
     return stored
@@ -77,11 +77,11 @@ def find_match(home: Path, name: str) -> Document:
     numbers = _numbers(folder) if folder.exists() else []
     if not numbers:
         raise Unreadable(f"{str(home)!r} keeps no unrated match yet: play one with `arena match`")
-    found = _NAME.fullmatch(name)
-    number = int(found[1]) if found else numbers[-1]
+    name_match = _NAME.fullmatch(name)
+    number = int(name_match[1]) if name_match else numbers[-1]
     if number not in numbers:
-        there = f"unrated-{numbers[0]} to unrated-{numbers[-1]}"
-        raise Unreadable(f"{name} is not kept in {str(home)!r}: there are {there}")
+        names = f"unrated-{numbers[0]} to unrated-{numbers[-1]}"
+        raise Unreadable(f"{name} is not kept in {str(home)!r}: there are {names}")
     return opened(_file(folder, number).read_bytes())
 
 
@@ -95,4 +95,6 @@ def _file(folder: Path, number: int) -> Path:
 
 def _numbers(folder: Path) -> list[int]:
     """Return the numbers of the matches in the folder, in ascending order. Raises OSError."""
-    return sorted(int(found[1]) for name in os.listdir(folder) if (found := re.fullmatch(r"([0-9]{1,18})\.json", name)))
+    return sorted(
+        int(name_match[1]) for name in os.listdir(folder) if (name_match := re.fullmatch(r"([0-9]{1,18})\.json", name))
+    )

@@ -178,20 +178,20 @@ def bot_card(db: Database, version: store.Version, most: int, game: str | None =
         ladders = [_in_ladder(db, ladder, version) for ladder in store.ladders.all(db, game)]
         return BotCard(
             bot=BotVersion(**version._asdict(), title=store.journal.titles(db).get(version.name)),
-            faults=[BotFaults(**each._asdict()) for each in store.matches.faults(db, version.name)],
-            chances=[SecondChance(**each._asdict()) for each in store.chances.of_bot(db, version.label)],
-            ladders=[each for each in ladders if each is not None],
+            faults=[BotFaults(**counts._asdict()) for counts in store.matches.faults(db, version.name)],
+            chances=[SecondChance(**chance._asdict()) for chance in store.chances.of_bot(db, version.label)],
+            ladders=[card for card in ladders if card is not None],
             matches=[BotMatch(**line._asdict()) for line in store.matches.of_bot(db, version.label, most, game)],
         )
 
 
 def _in_ladder(db: Database, ladder: store.Ladder, version: store.Version) -> BotInLadder | None:
     rows = store.ratings.leaderboard(db, ladder)
-    own = sorted([row for row in rows if row.name == version.name], key=lambda row: row.number)
-    if not own:
+    rows_of_bot = sorted([row for row in rows if row.name == version.name], key=lambda row: row.number)
+    if not rows_of_bot:
         return None
-    label = version.label if version.label in [row.label for row in own] else own[-1].label
-    shares = store.cards.shares(db, ladder, [row.label for row in own])
+    label = version.label if version.label in [row.label for row in rows_of_bot] else rows_of_bot[-1].label
+    shares = store.cards.shares(db, ladder, [row.label for row in rows_of_bot])
     middle = centre(rows, store.ladders.founders(db, ladder))
     return BotInLadder(
         game=ladder.key.game,
@@ -201,11 +201,11 @@ def _in_ladder(db: Database, ladder: store.Ladder, version: store.Version) -> Bo
         bots=len(rows),
         unrated=store.cards.unrated_matches(db, ladder),
         unsummed=store.cards.unsummed(db, ladder),
-        versions=[_version(db, ladder, row, shares, middle) for row in own],
+        versions=[_version(db, ladder, row, shares, middle) for row in rows_of_bot],
         bot=label,
         opponents=_opponents(label, rows, shares, middle),
-        seats=[_seat(each, ladder.key.seats) for each in store.cards.seat_sums(db, ladder, label)],
-        worth_a_look=distinct([notable_match(each) for each in store.cards.notable(db, ladder, label)]),
+        seats=[_seat(sums, ladder.key.seats) for sums in store.cards.seat_sums(db, ladder, label)],
+        worth_a_look=distinct([notable_match(row) for row in store.cards.notable(db, ladder, label)]),
     )
 
 
@@ -275,7 +275,7 @@ def notable_match(match: store.cards.Notable) -> NotableMatch:
 
 def distinct(matches: Sequence[NotableMatch]) -> list[NotableMatch]:
     """Return each match once, for the first of its reasons."""
-    found: dict[str, NotableMatch] = {}
+    by_id: dict[str, NotableMatch] = {}
     for match in matches:
-        found.setdefault(match.id, match)
-    return list(found.values())
+        by_id.setdefault(match.id, match)
+    return list(by_id.values())

@@ -8,7 +8,7 @@ from typing import Any, Literal
 from arena.base.suggest import printable, short
 from arena.check.bot_check import Checked, Finding
 from arena.reports.base import Report
-from arena.submission.intake import Taken
+from arena.submission.intake import Intake
 from ladder import store
 
 SHOWN = 3
@@ -157,7 +157,7 @@ def last_words(finding: Finding) -> str:
     return f" ({short(last)})" if last else ""
 
 
-def surprises(taken: Taken) -> Iterator[str]:
+def surprises(taken: Intake) -> Iterator[str]:
     """Yield lines on what may surprise an author: what was left out or changed, and hints about the program."""
     if taken.left_out:
         yield f"left out as no part of a bot: {_some(taken.left_out)}"

@@ -60,16 +60,16 @@ def entry(correction: store.journal.Correction) -> CorrectionLine:
     return CorrectionLine(**correction._asdict() | {"digest": correction.digest.hex()})
 
 
-def corrected(made: store.annulment.Annulled) -> Corrected:
+def corrected(change: store.annulment.Annulled) -> Corrected:
     """Report on a correction that was just made."""
     return Corrected(
-        correction=entry(made.correction),
-        ladders=made.ladders,
-        retired=[version.label for version in made.retired],
-        dropped=made.dropped,
+        correction=entry(change.correction),
+        ladders=change.ladders,
+        retired=[version.label for version in change.retired],
+        dropped=change.dropped,
     )
 
 
 def corrections_log(entries: Sequence[store.journal.Correction]) -> CorrectionsLog:
     """Report the record."""
-    return CorrectionsLog(corrections=[entry(each) for each in entries])
+    return CorrectionsLog(corrections=[entry(correction) for correction in entries])

@@ -57,13 +57,13 @@ def decisions_compared(match: store.Match, seat: int, compared: Sequence[Compare
     name = action_names(match)
     decisions = [
         ComparedDecision(
-            **each.question._asdict(),
-            then=each.then,
-            now=each.now,
-            printed=each.printed,
-            names=ActionNames(then=name(each.then), now=name(each.now)),
+            **comparison.question._asdict(),
+            then=comparison.then,
+            now=comparison.now,
+            printed=comparison.printed,
+            names=ActionNames(then=name(comparison.then), now=name(comparison.now)),
         )
-        for each in compared
+        for comparison in compared
     ]
     return Debug(match=match.id, seat=seat, decisions=decisions)
 

@@ -20,7 +20,7 @@ _LEGAL = 12
 
 
 def fault_card(
-    match: Match, seat: int, *, own: bool = True, printed: bool = True, program: str = "arena"
+    match: Match, seat: int, *, is_own: bool = True, printed: bool = True, program: str = "arena"
 ) -> Iterator[str]:
     """Yield the lines that explain a seat's forfeit.
 
@@ -44,7 +44,7 @@ def fault_card(
         yield f"  it had: {_time(match, request)}"
     if evidence.get("exit") is not None:
         yield f"  the process: {printable(str(evidence['exit']))}"
-    if own and evidence.get("command"):
+    if is_own and evidence.get("command"):
         yield f"  started as: {printable(shlex.join(evidence['command']))}"
     if printed and evidence.get("output"):
         yield "  it printed last:"

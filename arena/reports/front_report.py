@@ -83,13 +83,17 @@ def front(db: Database, *, running: bool) -> Front:
     with store.database.one_state(db):
         titles = store.journal.titles(db)
         listed = [_listed(db, ladder, titles, running=running) for ladder in store.ladders.all(db)]
-        versions = [each for each in store.bots.versions(db) if each.origin == "submitted" and each.retired is None]
-        newest = sorted(versions, key=lambda each: -each.created)[:_NEWEST]
+        versions = [
+            version for version in store.bots.versions(db) if version.origin == "submitted" and version.retired is None
+        ]
+        newest = sorted(versions, key=lambda version: -version.created)[:_NEWEST]
         return Front(
             ladders=listed,
             newest=[
-                NewVersion(bot=each.label, games=each.games, created=each.created, title=titles.get(each.name))
-                for each in newest
+                NewVersion(
+                    bot=version.label, games=version.games, created=version.created, title=titles.get(version.name)
+                )
+                for version in newest
             ],
             latest=latest_list(db, _NEWEST),
         )
@@ -111,8 +115,9 @@ def ladder_progress(db: Database, ladder: store.Ladder, *, running: bool) -> Lad
     if rate is not None:
         seconds = to_play / rate
         if run is not None and run.until is not None:
-            left = max(0.0, run.until - time.time())
-            seconds = left if run.matches is None else min(seconds, left)  # more is planned while there is time
+            remaining = max(0.0, run.until - time.time())
+            # more is planned while there is time
+            seconds = remaining if run.matches is None else min(seconds, remaining)
             to_play = round(rate * seconds)
     return LadderProgress(done=counts.done, to_play=to_play, running=runs, rate=rate, seconds_left=seconds)
 

@@ -86,33 +86,33 @@ class LiveReporter:
     """Reports on a match whenever it has changed."""
 
     def __init__(self, task: Task, bots: Sequence[str], seat: int) -> None:
-        shown = begun(task, bots)
+        record = begun(task, bots)
         self._game: Game[Any] = games.game(task.game)
         self._options = task.options
         self._seat = seat
-        self._steps, self._reporter = Steps(shown), Reporter(shown)
+        self._steps, self._reporter = Steps(record), Reporter(record)
         self._last: Step | None = None
         self._reported: list[ReplayStep] = []
         self._news: list[LiveNews] = []
-        self._asked: Asked | None = None
+        self._decision: Asked | None = None
 
     def look(self, playing: MatchInPlay) -> LiveMatch | None:
         """Return the match as it is now; None if it is as it was at the last look."""
         match = playing.table.match
         self._reporter.annotator.follow(playing)
         self._reporter.forfeits = tuple(
-            Forfeited(each.seat, each.reason, each.step) for each in match.forfeits.values()
+            Forfeited(forfeit.seat, forfeit.reason, forfeit.step) for forfeit in match.forfeits.values()
         )
-        steps, asked = list(self._new_steps(match.choices)), match.pending.get(self._seat)
-        if not steps and asked is self._asked:
+        steps, decision = list(self._new_steps(match.choices)), match.pending.get(self._seat)
+        if not steps and decision is self._decision:
             return None
-        self._asked = asked
+        self._decision = decision
         return self._now(steps)
 
-    def finish(self, shown: Document) -> LiveMatch:
+    def finish(self, record: Document) -> LiveMatch:
         """Return the match as it ended: its last step was not in play any more, and nothing need be hidden now."""
-        self._asked = None
-        return self._now(match_replay(shown).steps[len(self._reported) :])
+        self._decision = None
+        return self._now(match_replay(record).steps[len(self._reported) :])
 
     def _new_steps(self, choices: Sequence[tuple[int, int]]) -> Iterator[ReplayStep]:
         while (step := self._steps.next(choices)) is not None:
@@ -151,9 +151,11 @@ class LiveReporter:
             step=last,
             previous=before[-1].view if before else None,
             news=self._news,
-            question=self._asked and self._question(self._asked),
+            question=self._decision and self._question(self._decision),
         )
 
-    def _question(self, asked: Asked) -> Question:
-        names = [(action, printable(self._game.action_name(action))) for action in asked.legal]
-        return Question(number=asked.number, choices=[LegalAction(action=action, name=name) for action, name in names])
+    def _question(self, decision: Asked) -> Question:
+        names = [(action, printable(self._game.action_name(action))) for action in decision.legal]
+        return Question(
+            number=decision.number, choices=[LegalAction(action=action, name=name) for action, name in names]
+        )

@@ -57,6 +57,6 @@ def match_log(match: store.Match, seat: int, printed: store.logs.Printed) -> Mat
         match=match.id,
         seat=seat,
         bot=match.line_up[seat],
-        lines=[PrintedLine(decision=decision, text=text) for decision, text in log_text.read_log(printed.own)],
+        lines=[PrintedLine(decision=decision, text=text) for decision, text in log_text.read_log(printed.lines)],
         meanwhile=list(meanwhile),
     )

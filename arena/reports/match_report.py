@@ -63,8 +63,8 @@ def unrated_matches(
     game: Game[Any],
     bots: Sequence[str],
     seed: str,
-    played: Sequence[Played],
-    kept: Sequence[str],
+    results: Sequence[Played],
+    names: Sequence[str],
     last: Document | None,
 ) -> UnratedMatches:
     """Report on matches of one line-up."""
@@ -72,20 +72,22 @@ def unrated_matches(
         game=game.name,
         bots=bots,
         seed=seed,
-        matches=[_match(each) for each in played],
-        kept=kept,
+        matches=[_match(result) for result in results],
+        kept=names,
         replay=None if last is None else msgspec.to_builtins(last),
     )
 
 
-def _match(played: Played) -> PlayedMatch:
-    if played.outcome is None:
-        return PlayedMatch(void=str(played.void))
-    ranks, scores, forfeits = played.outcome
+def _match(result: Played) -> PlayedMatch:
+    if result.outcome is None:
+        return PlayedMatch(void=str(result.void))
+    ranks, scores, forfeits = result.outcome
     return PlayedMatch(
         ranks=ranks,
         scores=scores,
-        forfeits=[PlayedForfeit(seat=each.seat, reason=each.reason.value, detail=each.detail) for each in forfeits],
-        evidence={str(seat): record.evidence for seat, record in enumerate(played.seats) if record.evidence},
-        decisions=len(played.choices),
+        forfeits=[
+            PlayedForfeit(seat=forfeit.seat, reason=forfeit.reason.value, detail=forfeit.detail) for forfeit in forfeits
+        ],
+        evidence={str(seat): record.evidence for seat, record in enumerate(result.seats) if record.evidence},
+        decisions=len(result.choices),
     )

@@ -13,7 +13,7 @@ from arena.base.suggest import printable
 from arena.games import UnknownGame
 from arena.games.rules import remark
 from arena.replay import Unreadable, unrated_store
-from arena.replay.told import beyond_scores
+from arena.replay.narration import beyond_scores
 from arena.reports.base import Report
 from arena.reports.bot_card import NotableMatch, distinct, notable_match
 from ladder import store
@@ -69,8 +69,8 @@ class LadderMatches(Report):
 def ladder_matches(db: Database, ladder: store.Ladder, most: int) -> LadderMatches:
     """List at most so many matches of each kind."""
     return LadderMatches(
-        worth_a_look=distinct([notable_match(each) for each in store.cards.most_notable(db, ladder, most)]),
-        latest=[_listed(each, ladder.key.game) for each in store.watching.latest_of(db, ladder, most)],
+        worth_a_look=distinct([notable_match(row) for row in store.cards.most_notable(db, ladder, most)]),
+        latest=[_listed(row, ladder.key.game) for row in store.watching.latest_of(db, ladder, most)],
     )
 
 
@@ -82,35 +82,35 @@ def selected(db: Database, ladder: store.Ladder, most: int) -> LadderMatches:
     """
     worth = ladder_matches(db, ladder, math.ceil(most / 6)).worth_a_look[:most]
     listed = {match.id for match in worth}
-    others = [match for match in ladder_matches(db, ladder, most).latest if match.id not in listed]
-    return LadderMatches(worth_a_look=worth, latest=others[: most - len(worth)])
+    latest = [match for match in ladder_matches(db, ladder, most).latest if match.id not in listed]
+    return LadderMatches(worth_a_look=worth, latest=latest[: most - len(worth)])
 
 
 def latest_list(db: Database, most: int) -> list[ListedMatch]:
     """List the matches of all ladders that were finished last."""
     of_ladder = {ladder.id: ladder.key.game for ladder in store.ladders.all(db)}
-    return [_listed(each, of_ladder[each.ladder]) for each in store.watching.latest_matches(db, most)]
+    return [_listed(row, of_ladder[row.ladder]) for row in store.watching.latest_matches(db, most)]
 
 
 def kept_matches(home: Path, most: int) -> list[KeptMatch]:
     """List the unrated matches that were played last; those that cannot be read any more are left out."""
-    found = []
+    matches = []
     for name in unrated_store.latest(home, most):
         with suppress(Unreadable, OSError, UnknownGame):
-            shown = unrated_store.find_match(home, name)
-            reasons = {forfeit.seat: forfeit.reason for forfeit in shown.forfeits}
+            record = unrated_store.find_match(home, name)
+            reasons = {forfeit.seat: forfeit.reason for forfeit in record.forfeits}
             match = KeptMatch(
                 name=name,
-                game=games.game(shown.game).title,
-                bots=[printable(bot) for bot in shown.bots],
-                ranks=shown.ranks,
-                scores=[printable(score) for score in shown.scores],
-                forfeits=[reasons.get(seat) for seat in range(len(shown.bots))],
-                finished=shown.finished,
-                remark=beyond_scores(shown),
+                game=games.game(record.game).title,
+                bots=[printable(bot) for bot in record.bots],
+                ranks=record.ranks,
+                scores=[printable(score) for score in record.scores],
+                forfeits=[reasons.get(seat) for seat in range(len(record.bots))],
+                finished=record.finished,
+                remark=beyond_scores(record),
             )
-            found.append(match)
-    return found
+            matches.append(match)
+    return matches
 
 
 def _listed(match: store.watching.LatestMatch, game: str) -> ListedMatch:

@@ -36,21 +36,21 @@ class Paired(Report):
     """
 
 
-def paired(db: Database, ladder: store.Ladder, bot: str, other: str) -> Paired:
+def paired(db: Database, ladder: store.Ladder, bot: str, rival: str) -> Paired:
     """Compare two versions by their labels."""
     with store.database.one_state(db):
         everybody = [row.label for row in store.ratings.leaderboard(db, ladder)]  # leads go by common opponents, too
         shares = store.evidence.shares_now(db, ladder, everybody)
-    points, lead = shares.head_to_head(bot, other), shares.lead(bot, other)
+    points, lead = shares.head_to_head(bot, rival), shares.lead(bot, rival)
     return Paired(
         ladder=ladder.id,
         game=ladder.key.game,
         players=ladder.key.seats,
         bot=bot,
-        other=other,
+        other=rival,
         points=points and EstimateColumns(**points._asdict()),
         lead=lead and EstimateColumns(**lead._asdict()),
-        above=shares.above(bot, other),
+        above=shares.above(bot, rival),
         more_groups=lead and _more(lead),
     )
 

@@ -38,10 +38,12 @@ def rating_columns(db: Database) -> list[str]:
 def rating_rows(db: Database) -> Iterator[dict[str, Any]]:
     """Yield a row for each rated bot of each ladder, in the order of the leaderboards."""
     with store.database.one_state(db):
-        shown = {(each.id, label): row for each in store.ladders.all(db) for label, row in _shown(db, each).items()}
+        by_bot = {
+            (ladder.id, label): row for ladder in store.ladders.all(db) for label, row in _shown(db, ladder).items()
+        }
         stored = list(export.rows(db, "ratings"))
     for row in stored:
-        yield row | shown.get((row["ladder"], row["bot"]), dict.fromkeys(SHOWN))
+        yield row | by_bot.get((row["ladder"], row["bot"]), dict.fromkeys(SHOWN))
 
 
 def _shown(db: Database, ladder: store.Ladder) -> dict[str, dict[str, Value]]:

@@ -15,7 +15,7 @@ from arena.games.rules import Game
 from arena.referee.match import SeatForfeit, final_ranks
 from arena.replay.annotated import Annotated, Annotator
 from arena.replay.document import Allowed, Document, Roll, Step, document_steps
-from arena.replay.told import beyond_scores
+from arena.replay.narration import beyond_scores
 from arena.reports.base import Report
 
 
@@ -111,43 +111,43 @@ class MatchReplay(Report):
     steps: Sequence[ReplayStep]
 
 
-def match_replay(shown: Document, caution: str = "") -> MatchReplay:
+def match_replay(record: Document, caution: str = "") -> MatchReplay:
     """Report on a match that the rules allow: see `document.check`."""
     return MatchReplay(
-        match=printable(shown.match),
-        ladder=printable(shown.ladder),
-        game=shown.game,
-        title=games.game(shown.game).title,
-        options=shown.options,
-        seed=shown.seed,
-        commitment=shown.commitment,
-        bots=[printable(bot) for bot in shown.bots],
-        limits=shown.limits,
+        match=printable(record.match),
+        ladder=printable(record.ladder),
+        game=record.game,
+        title=games.game(record.game).title,
+        options=record.options,
+        seed=record.seed,
+        commitment=record.commitment,
+        bots=[printable(bot) for bot in record.bots],
+        limits=record.limits,
         caution=printable(caution),
-        finished=shown.finished,
-        scores=shown.scores,
-        ranks=shown.ranks,
-        remark=printable(beyond_scores(shown)),
-        steps=list(Reporter(shown).steps()),
+        finished=record.finished,
+        scores=record.scores,
+        ranks=record.ranks,
+        remark=printable(beyond_scores(record)),
+        steps=list(Reporter(record).steps()),
     )
 
 
 class Reporter:
     """Goes through a match once; `live.py` does so while it is played, and brings what is known meanwhile."""
 
-    def __init__(self, shown: Document) -> None:
-        self.annotator = Annotator(shown)
-        self.forfeits = shown.forfeits
-        self._shown = shown
-        self._game: Game[Any] = games.game(shown.game)
-        self._thought = [0.0] * len(shown.bots)
+    def __init__(self, record: Document) -> None:
+        self.annotator = Annotator(record)
+        self.forfeits = record.forfeits
+        self._record = record
+        self._game: Game[Any] = games.game(record.game)
+        self._thought = [0.0] * len(record.bots)
         self._leader: int | None = None
         """The last seat that was ahead of all others."""
 
     def steps(self) -> Iterator[ReplayStep]:
         """Yield the steps; the one that ends the match is known by what comes after it."""
         before, last = None, None
-        for step in document_steps(self._shown):
+        for step in document_steps(self._record):
             if last is not None:
                 yield last
             last, before = self.report(step, before), step
@@ -155,8 +155,8 @@ class Reporter:
         if any(forfeit.step >= self.annotator.steps for forfeit in self.forfeits):
             yield last
             last = self._decided(last)
-        left = [_printed(seat, lines) for seat, _, lines in self.annotator.left()]
-        printed = [*last.printed, *left]
+        remaining = [_printed(seat, lines) for seat, _, lines in self.annotator.remaining_lines()]
+        printed = [*last.printed, *remaining]
         yield msgspec.structs.replace(last, over=True, pending=[], leaders=_first(last.ranks), printed=printed)
 
     def report(self, step: Step, before: Step | None) -> ReplayStep:
@@ -193,7 +193,7 @@ class Reporter:
             last,
             choices=[],
             rolls=[],
-            ranks=self._shown.ranks,
+            ranks=self._record.ranks,
             forfeits=list(map(_forfeit, self._forfeits(number).values())),
             events=self._new_forfeits(number),
             printed=[],
@@ -203,20 +203,20 @@ class Reporter:
         """Return what was printed at these choices, or, if there are none, before the first decision."""
         if choices:
             return [_printed(choice.seat, choice.printed) for choice in choices if choice.printed]
-        before = [(seat, self.annotator.printed(seat, 0)) for seat in range(len(self._shown.bots))]
+        before = [(seat, self.annotator.printed(seat, 0)) for seat in range(len(self._record.bots))]
         return [_printed(seat, lines) for seat, lines in before if lines]
 
     def _forfeits(self, number: int) -> Mapping[int, SeatForfeit]:
         """Return, by seat, the forfeits up to the step with this number."""
         return {
-            each.seat: SeatForfeit(each.seat, each.reason, "", each.step)
-            for each in self.forfeits
-            if each.step < number
+            forfeit.seat: SeatForfeit(forfeit.seat, forfeit.reason, "", forfeit.step)
+            for forfeit in self.forfeits
+            if forfeit.step < number
         }
 
     def _new_forfeits(self, number: int) -> Sequence[str]:
-        new = [each for each in self.forfeits if each.step == number - 1]
-        return [f"seat {each.seat} forfeits: {each.reason}" for each in new]
+        new = [forfeit for forfeit in self.forfeits if forfeit.step == number - 1]
+        return [f"seat {forfeit.seat} forfeits: {forfeit.reason}" for forfeit in new]
 
     def _new_leader(self, leaders: Sequence[int]) -> Sequence[str]:
         """Tell whether a seat is ahead of all others that was not the last to be so."""

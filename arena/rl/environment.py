@@ -86,7 +86,7 @@ class Environment(AECEnv):
         except BaseException:  # as by Ctrl-C: a process that was started would stay
             self.close()
             raise
-        self._updated = [each for each in self._opponents.values() if each.updates]
+        self._updated = [rival for rival in self._opponents.values() if rival.updates]
 
     def __copy__(self) -> Environment:
         return deepcopy(self)  # two environments that share their dice would each change what the other throws
@@ -174,8 +174,8 @@ class Environment(AECEnv):
         try:
             self._part(None)
         finally:
-            for each in self._opponents.values():
-                each.close()
+            for player in self._opponents.values():
+                player.close()
 
     def _begin(self) -> None:
         """Set up a match before its first decision."""
@@ -190,8 +190,8 @@ class Environment(AECEnv):
         decisions = self._decisions
         self.position = self.game.apply(self.position, decisions, self._dice)
         self._pending, self._decisions = self.game.pending(self.position), {}
-        for each in self._updated:
-            each.update(sorted(decisions.items()), self.position)
+        for player in self._updated:
+            player.update(sorted(decisions.items()), self.position)
         if not self._pending:
             ranks = self.game.ranks(self.position)
             rewarded = rewards(ranks)
@@ -210,26 +210,26 @@ class Environment(AECEnv):
         """Seat the opponents at a new match."""
         self._part(None)
         setup = Setup(self.game.name, self._count, self._options, self._seed)
-        self._asked = 0
-        for seat, each in self._opponents.items():
-            each.start(setup, seat)
+        self._decision_count = 0
+        for seat, player in self._opponents.items():
+            player.start(setup, seat)
         self._met = bool(self._opponents)
 
     def _part(self, outcome: MatchOutcome | None) -> None:
         """Tell the opponents that the match is over, if they play one."""
         if self._met:
             self._met = False
-            for each in self._opponents.values():
-                each.end(outcome)
+            for player in self._opponents.values():
+                player.end(outcome)
 
     def _play_others(self) -> None:
         """Let opponents choose until an agent has to, or the match is over."""
         while self._pending:
             for seat, legal in self._pending.items():
-                self._asked += 1
+                self._decision_count += 1
                 if seat in self._opponents:
-                    asked = Asked(seat, self._asked, legal)
-                    self._decisions[seat] = self._opponents[seat].choose(asked, self.position)
+                    decision = Asked(seat, self._decision_count, legal)
+                    self._decisions[seat] = self._opponents[seat].choose(decision, self.position)
             if len(self._decisions) < len(self._pending):
                 return
             self._move()
@@ -256,5 +256,5 @@ def rewards(ranks: tuple[int, ...]) -> list[float]:
 
     The rewards add up to 0.
     """
-    others = len(ranks) - 1
-    return [sum((other > own) - (other < own) for other in ranks) / others for own in ranks]
+    rivals = len(ranks) - 1
+    return [sum((rival > rank) - (rival < rank) for rival in ranks) / rivals for rank in ranks]

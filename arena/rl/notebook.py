@@ -23,7 +23,7 @@ from arena.base.suggest import printable
 from arena.games import Options
 from arena.games.rules import Game
 from arena.referee.match import Asked, MatchOutcome
-from arena.replay import told
+from arena.replay import narration
 from arena.replay.document import Document, unrated
 from arena.replay.questions import Setup
 from arena.rl.other_players import LIMITS, Opponent
@@ -59,7 +59,7 @@ class Result(NamedTuple):
 class _Match(NamedTuple):
     line_up: LineUp
     setup: Setup
-    played: Played
+    result: Played
 
 
 def matches(
@@ -87,22 +87,22 @@ def matches(
     opponents: list[Opponent] = []
     try:
         opponents.extend(opponent(rules, player) for player in players)
-        return Matches(rules, _named(opponents), text, list(_played(rules, opponents, n, text, whole)))
+        return Matches(rules, _named(opponents), text, list(_play_all(rules, opponents, n, text, whole)))
     finally:
-        for each in opponents:
-            each.close()
+        for rival in opponents:
+            rival.close()
 
 
 class Matches:
     """Matches that were played: `results` has how each player did, `replay(0)` shows the first match."""
 
-    def __init__(self, game: Game[Any], players: Sequence[str], seed: str, played: Sequence[_Match]) -> None:
+    def __init__(self, game: Game[Any], players: Sequence[str], seed: str, results: Sequence[_Match]) -> None:
         self.game = game.name
         self.players = players
         self.seed = seed
         """Text that repeats these matches."""
         self._title = game.title
-        self._played = played
+        self._results = results
 
     @cached_property
     def results(self) -> Sequence[Result]:
@@ -112,12 +112,12 @@ class Matches:
 
     def replay(self, number: int = 0) -> Replay:
         """Return one match, to be looked at step by step; a negative number counts from the last one."""
-        line_up, setup, played = self._played[number]
-        task = Task(played.id, setup.game, setup.options, setup.seed, (), LIMITS)
-        return Replay(unrated(task, [self.players[player] for player in line_up], played))
+        line_up, setup, result = self._results[number]
+        task = Task(result.id, setup.game, setup.options, setup.seed, (), LIMITS)
+        return Replay(unrated(task, [self.players[player] for player in line_up], result))
 
     def __len__(self) -> int:
-        return len(self._played)
+        return len(self._results)
 
     def __repr__(self) -> str:
         rows = [_HEAD, *map(_cells, self.results)]
@@ -127,7 +127,7 @@ class Matches:
     def _repr_html_(self) -> str:
         head = "".join(f"<th>{escape(cell)}</th>" for cell in _HEAD)
         rows = "".join(
-            f"<tr>{''.join(f'<td>{escape(cell)}</td>' for cell in _cells(each))}</tr>" for each in self.results
+            f"<tr>{''.join(f'<td>{escape(cell)}</td>' for cell in _cells(result))}</tr>" for result in self.results
         )
         return f"<table><caption>{escape(self._caption())}</caption><tr>{head}</tr>{rows}</table>"
 
@@ -137,26 +137,26 @@ class Matches:
     def _groups(self) -> Counter[Any]:
         """Return the groups as the statistics want them: the order of the players, and the ranks by rotation."""
         seats = len(self.players)
-        groups = len(self._played) // seats
-        found: Counter[Any] = Counter()
+        groups = len(self._results) // seats
+        counts: Counter[Any] = Counter()
         for group in range(groups):
-            together = self._played[group::groups]
+            together = self._results[group::groups]
             order = tuple(str(player) for player in together[0].line_up)
-            found[order, tuple(_outcome(each).ranks for each in together)] += 1
-        return found
+            counts[order, tuple(_outcome(match).ranks for match in together)] += 1
+        return counts
 
     def _result(self, number: int, evidence: Evidence) -> Result:
         places, scores = [], []
-        for match in self._played:
+        for match in self._results:
             ranks, seat = _outcome(match).ranks, match.line_up.index(number)
             places.append((ranks[seat], ranks.count(0)))
             scores.append(_outcome(match).scores[seat])
         wins, ties = (sum(rank == 0 and (first > 1) is tied for rank, first in places) for tied in (False, True))
         points = evidence.score(str(number))
         assert points is not None  # everybody met all others
-        lost = len(places) - wins - ties
+        losses = len(places) - wins - ties
         mean, low, high, _ = points
-        return Result(self.players[number], len(places), wins, ties, lost, mean, low, high, fmean(scores))
+        return Result(self.players[number], len(places), wins, ties, losses, mean, low, high, fmean(scores))
 
 
 class Replay(Sequence[str]):
@@ -165,7 +165,7 @@ class Replay(Sequence[str]):
     def __init__(self, document: Document) -> None:
         self.document = document
         """The match as docs/reference/json.md describes it."""
-        self._frames = told.frames(document)
+        self._frames = narration.frames(document)
 
     def __len__(self) -> int:
         return len(self._frames)
@@ -204,34 +204,34 @@ def _aligned(row: Sequence[str], widths: Sequence[int]) -> Iterator[str]:
 
 
 def _outcome(match: _Match) -> MatchOutcome:
-    assert match.played.outcome is not None
-    return match.played.outcome
+    assert match.result.outcome is not None
+    return match.result.outcome
 
 
 def _named(opponents: Sequence[Opponent]) -> list[str]:
     """Return names that differ: a player's own, with a number behind it if an earlier one has the same."""
     met: Counter[str] = Counter()
     names = []
-    for each in opponents:
-        met[each.name] += 1
-        names.append(each.name if met[each.name] == 1 else f"{each.name} ({met[each.name]})")
+    for player in opponents:
+        met[player.name] += 1
+        names.append(player.name if met[player.name] == 1 else f"{player.name} ({met[player.name]})")
     return names
 
 
-def _played(game: Game[Any], opponents: Sequence[Opponent], n: int, seed: str, options: Options) -> Iterator[_Match]:
+def _play_all(game: Game[Any], opponents: Sequence[Opponent], n: int, seed: str, options: Options) -> Iterator[_Match]:
     """Play one match of each group, then the next of each: the same dice come again only after a rest."""
     key = sha256(seed.encode("utf-8", "surrogateescape")).digest()
     seats = len(opponents)
     groups = -(-n // seats)
     canvas = Console(stderr=True)
     planned = list(_planned(game, key, groups, seats, options))
-    shown = canvas.is_terminal or canvas.is_jupyter
+    is_visible = canvas.is_terminal or canvas.is_jupyter
     for number, (line_up, setup) in enumerate(
-        track(planned, game.title, console=canvas, transient=True, disable=not shown)
+        track(planned, game.title, console=canvas, transient=True, disable=not is_visible)
     ):
         if number % groups == 0:
-            for each in opponents:
-                each.rest()
+            for rival in opponents:
+                rival.rest()
         yield _Match(line_up, setup, _play(str(number), setup, [opponents[player] for player in line_up]))
 
 
@@ -252,26 +252,26 @@ def _play(name: str, setup: Setup, opponents: Sequence[Opponent]) -> Played:
     """Play a match to its end. Raises BadOpponent, and whatever a function raises."""
     match = setup.match()
     times: list[list[float]] = [[] for _ in opponents]
-    for seat, each in enumerate(opponents):
-        each.start(setup, seat)
+    for seat, player in enumerate(opponents):
+        player.start(setup, seat)
     due, told_of = match.begin(), 0
     while due:
-        chosen = [(asked.seat, _timed(opponents[asked.seat], asked, match.state, times)) for asked in due]
+        chosen = [(decision.seat, _timed(opponents[decision.seat], decision, match.state, times)) for decision in due]
         for seat, action in chosen:
             due = match.answer(seat, action)
-        for each in opponents:
-            if each.updates:
-                each.update(match.choices[told_of:], match.state)
+        for player in opponents:
+            if player.updates:
+                player.update(match.choices[told_of:], match.state)
         told_of = len(match.choices)
-    for each in opponents:
-        each.end(match.outcome)
-    seats = tuple(SeatRecord(tuple(each)) for each in times)
+    for player in opponents:
+        player.end(match.outcome)
+    seats = tuple(SeatRecord(tuple(seconds)) for seconds in times)
     return Played(name, match.outcome, None, tuple(match.choices), seats)
 
 
-def _timed(player: Opponent, asked: Asked, state: Any, times: Sequence[list[float]]) -> int:
+def _timed(player: Opponent, decision: Asked, state: Any, times: Sequence[list[float]]) -> int:
     """Return what a player chooses, and note the seconds that it took."""
     begun = time.perf_counter()
-    action = player.choose(asked, state)
-    times[asked.seat].append(time.perf_counter() - begun)
+    action = player.choose(decision, state)
+    times[decision.seat].append(time.perf_counter() - begun)
     return action

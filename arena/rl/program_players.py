@@ -38,7 +38,7 @@ class ProgramPlayer(Opponent):
         process, self._link = hire(self.name, self._game.name, LIMITS)
         self._owner = os.getpid()
         self._dismiss = weakref.finalize(self, dismiss, process, self._link, self._owner)
-        joined = self._told()
+        joined = self._answer()
         assert isinstance(joined, Joined)
         self.updates = joined.updates
         self._has_played = False
@@ -49,7 +49,7 @@ class ProgramPlayer(Opponent):
 
     def choose(self, asked: Asked, state: Any) -> int:
         question = self._setup.question(MATCH, asked, state, LIMITS.bank)
-        action = self._told(BotOrder(question, asked.number, ANSWER_LIMIT))
+        action = self._answer(BotOrder(question, asked.number, ANSWER_LIMIT))
         assert isinstance(action, int)
         return self.checked(asked, action, self._game)
 
@@ -73,18 +73,18 @@ class ProgramPlayer(Opponent):
             with suppress(OSError):
                 self._link.send(order)
 
-    def _told(self, order: BotOrder | None = None) -> object:
+    def _answer(self, order: BotOrder | None = None) -> object:
         """Return what the process tells, to an order if there is one. Raises BadOpponent if that is a text."""
         try:
             if order is not None:
                 self._order(order)
-            told = self._link.recv() if os.getpid() == self._owner else _FORKED
+            answer = self._link.recv() if os.getpid() == self._owner else _FORKED
         except (EOFError, OSError):
-            told = "its process has ended"
+            answer = "its process has ended"
         except BaseException:  # as by Ctrl-C: an answer that nobody waited for would be taken for the next one
             self.close()
             raise
-        if isinstance(told, str):
+        if isinstance(answer, str):
             self.close()
-            raise BadOpponent(f"{self.name}: {printable(told)}")
-        return told
+            raise BadOpponent(f"{self.name}: {printable(answer)}")
+        return answer

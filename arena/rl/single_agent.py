@@ -70,7 +70,7 @@ class SingleAgent(gymnasium.Env[Seen, np.int64]):
         # What the learner draws from `np_random` changes no die of later matches.
         self._env.reset(seed=seed)
         self._over = False
-        return self._seen()
+        return self._view()
 
     def step(self, action: np.int64 | int) -> tuple[Seen, float, bool, bool, dict[str, Any]]:
         """Choose an action, and play on to the learner's next decision or to the end of the match.
@@ -82,12 +82,12 @@ class SingleAgent(gymnasium.Env[Seen, np.int64]):
         number, mask = index(action), self.action_masks()
         self._over = True  # also if an opponent raises something
         if not (0 <= number < len(mask) and mask[number]):
-            seen, info = self._seen()
-            return seen, -1.0, True, False, {**info, "illegal": True}
+            view, info = self._view()
+            return view, -1.0, True, False, {**info, "illegal": True}
         self._env.step(number)
         self._over = self._env.terminations[self._agent]
-        seen, info = self._seen()
-        return seen, self._env.rewards[self._agent], self._over, False, info
+        view, info = self._view()
+        return view, self._env.rewards[self._agent], self._over, False, info
 
     def action_masks(self) -> Mask:
         """Return for every action whether it is legal now."""
@@ -101,6 +101,6 @@ class SingleAgent(gymnasium.Env[Seen, np.int64]):
         """End the processes of opponents."""
         self._env.close()
 
-    def _seen(self) -> tuple[Seen, dict[str, Any]]:
+    def _view(self) -> tuple[Seen, dict[str, Any]]:
         observed = self._env.observe(self._agent)
         return observed["observation"], {"action_mask": observed["action_mask"]}

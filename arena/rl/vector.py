@@ -96,7 +96,7 @@ class VectorEnvironment(VectorEnv[Array, Array, Array]):
             raise ValueError(f"{game} needs {needed}, each a policy or None for the one that learns: {opponents!r}")
         if list(opponents).count(None) != 1:
             raise ValueError("one seat learns: put None there, and a policy in place of every other None")
-        policies = tuple([None if each is None else policy_of(each, careless) for each in opponents])
+        policies = tuple([None if player is None else policy_of(player, careless) for player in opponents])
         whole = rules.options(options or {})
         row = len(observation(game, rules.start(len(opponents), FastDice(0), whole), 0))
         self.num_envs = count
@@ -104,8 +104,8 @@ class VectorEnvironment(VectorEnv[Array, Array, Array]):
         self.single_action_space = spaces.Discrete(rules.actions)
         self.observation_space = spaces.Box(0, 1, (count, row), np.float32)
         self.action_space = spaces.MultiDiscrete([rules.actions] * count)
-        self._played = _Played(game, count, policies, whole)
-        self._batch = _batch(self._played)
+        self._setting = _Played(game, count, policies, whole)
+        self._batch = _batch(self._setting)
         self._arrays, self._next = [_arrays(count, row, rules.actions) for _ in range(2)]
         self._cut = np.zeros(count, np.bool_)
         self._cut.flags.writeable = False  # it is the same in every step
@@ -118,7 +118,7 @@ class VectorEnvironment(VectorEnv[Array, Array, Array]):
     def __setstate__(self, state: dict[str, Any]) -> None:
         vars(self).update(state)
         self._cut.flags.writeable = False  # a copy of an array forgets it
-        self._batch = _batch(self._played)
+        self._batch = _batch(self._setting)
         self._batch.restore(state["_batch"])
 
     def __copy__(self) -> VectorEnvironment:
@@ -143,8 +143,8 @@ class VectorEnvironment(VectorEnv[Array, Array, Array]):
             raise ResetNeeded("no matches were begun: call reset()")
         chosen = np.asarray(actions)
         if chosen.shape != (self.num_envs,) or not np.issubdtype(chosen.dtype, np.integer):
-            given = f"not an array of shape {chosen.shape} of {chosen.dtype}"
-            raise ValueError(f"actions is an array of shape ({self.num_envs},) of integers, one a match, {given}")
+            fault = f"not an array of shape {chosen.shape} of {chosen.dtype}"
+            raise ValueError(f"actions is an array of shape ({self.num_envs},) of integers, one a match, {fault}")
         illegal = self._illegal(chosen)
         rows, masks, rewarded, over = arrays = self._turned()
         self._batch.step(np.ascontiguousarray(chosen, np.int64), *arrays)
@@ -172,12 +172,12 @@ def _arrays(count: int, row: int, actions: int) -> _Arrays:
     )
 
 
-def _batch(played: _Played) -> _Batch:
-    rules = games.game(played.game)
-    module, fast = core(), compiled(rules, played.options)
+def _batch(setting: _Played) -> _Batch:
+    rules = games.game(setting.game)
+    module, fast = core(), compiled(rules, setting.options)
     if module is None or fast is None:
-        return _InPython(rules, played.matches, played.policies, played.options)
-    return _InCore(rules, played.options, fast, module.Batch(fast, played.matches, played.policies))
+        return _InPython(rules, setting.matches, setting.policies, setting.options)
+    return _InCore(rules, setting.options, fast, module.Batch(fast, setting.matches, setting.policies))
 
 
 class _InCore:
@@ -189,8 +189,8 @@ class _InCore:
 
     def _state(self, view: bytes) -> Any:
         field = self._game.view_field
-        shown = pb.Decision.FromString(frames.view(field, view))
-        return self._game.from_view(getattr(shown, field), self._options)
+        decision = pb.Decision.FromString(frames.view(field, view))
+        return self._game.from_view(getattr(decision, field), self._options)
 
     def places(self) -> list[Kept]:
         return [(self._state(view), luck, seeds, over) for view, luck, seeds, over in self._batch.places()]
@@ -210,11 +210,11 @@ class _InPython:
         self._begun = False
 
     def places(self) -> list[Kept]:
-        return [place.kept() for place in self._places] if self._begun else []
+        return [place.snapshot() for place in self._places] if self._begun else []
 
     def restore(self, places: list[Kept]) -> None:
-        for place, kept in zip(self._places, places, strict=False):
-            place.go_on(kept)
+        for place, snapshot in zip(self._places, places, strict=False):
+            place.go_on(snapshot)
         self._begun = bool(places)
 
     def reset(self, seed: int, rows: Array, masks: Array) -> None:
@@ -260,13 +260,13 @@ class _Place:
         self._others_play()
         return rewards(self._game.ranks(self._state))[self._learner] if self.is_over else 0.0
 
-    def kept(self) -> Kept:
+    def snapshot(self) -> Kept:
         """Return all that decides how the matches go on."""
         return self._state, self._luck.state, self.seeds.state, self.is_over
 
-    def go_on(self, kept: Kept) -> None:
+    def go_on(self, snapshot: Kept) -> None:
         """Go on as the place that told this."""
-        self._state, luck, seeds, self.is_over = kept
+        self._state, luck, seeds, self.is_over = snapshot
         self._luck, self.seeds = FastDice(luck), FastDice(seeds)
 
     def show(self, row: Array, mask: Array) -> None:
@@ -281,13 +281,13 @@ class _Place:
             self._apply(dict.fromkeys(pending))
         self.is_over = not pending
 
-    def _apply(self, given: dict[Seat, int | None]) -> None:
+    def _apply(self, actions: dict[Seat, int | None]) -> None:
         """Apply these actions; where there is none, the seat's policy chooses."""
         pending, chosen = self._game.pending(self._state), {}
         for seat in sorted(pending):
-            own, action = self._policies[seat], given[seat]
+            policy, action = self._policies[seat], actions[seat]
             if action is None:
-                assert own is not None, "the learner's action is given"
-                action = choose(self._game, self._state, seat, pending[seat], self._luck, own)
+                assert policy is not None, "the learner's action is given"
+                action = choose(self._game, self._state, seat, pending[seat], self._luck, policy)
             chosen[seat] = action
         self._state = self._game.apply(self._state, chosen, self._luck)

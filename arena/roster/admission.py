@@ -18,7 +18,7 @@ from arena.roster.corrections import looks
 from arena.sandbox.grades import NoSandbox
 from arena.sandbox.run_folder import run_folder
 from arena.submission import BadSubmission, Program
-from arena.submission.intake import Taken, take_in
+from arena.submission.intake import Intake, take_in
 from arena.submission.manifest import name_from
 from arena.submission.names import spelled
 from ladder import store
@@ -53,7 +53,7 @@ REFUSALS = BadSubmission, NoSandbox
 class Admission(NamedTuple):
     """Result of a submission."""
 
-    taken: Taken
+    intake: Intake
     version: store.Version | None
     """The version with the submitted content; None if the submission was refused."""
     news: AdmissionNews
@@ -99,30 +99,30 @@ def admit(home: Path, hand_in: HandIn, qualification: Qualification) -> Admissio
     limits, sandbox, building, report, agree = qualification
     with run_folder() as scratch, told_if_stopped(home, path) as reached:
         called = name if naming is None else name_from(sources.outer_name(path, naming))
-        taken, newest = _take(home, path, scratch, called, plays, protocol)
-        reached(taken.program)
-        known = newest is not None and newest.digest == taken.program.digest
-        roster.check_wishes(taken.program, sandbox)
-        if newest is not None and not known and name is None:
-            _check_is_meant(home, path, newest, agree, named=naming is not None, packed=taken.program.packed)
-        if newest is not None and known and (there := roster.program_of(home, newest)).root.exists():
-            program = replace(there, packed=taken.program.packed)
+        intake, newest = _take(home, path, scratch, called, plays, protocol)
+        reached(intake.program)
+        is_known = newest is not None and newest.digest == intake.program.digest
+        roster.check_wishes(intake.program, sandbox)
+        if newest is not None and not is_known and name is None:
+            _check_is_meant(home, path, newest, agree, named=naming is not None, packed=intake.program.packed)
+        if newest is not None and is_known and (stored_program := roster.program_of(home, newest)).root.exists():
+            program = replace(stored_program, packed=intake.program.packed)
         else:
             # no cache for an archive with a new name: that name may later belong to somebody else
-            own = newest is not None or not taken.program.packed
-            program = roster.built(home, taken.program, sandbox, building, cached=own)
-            known = known and newest is not None and newest.built == program.built
-        if not known and (failures := check_bot(program, limits, sandbox, report, SUBMISSION).failed):
-            return Admission(taken, None, "refused", failures)
+            own_cache = newest is not None or not intake.program.packed
+            program = roster.built(home, intake.program, sandbox, building, cached=own_cache)
+            is_known = is_known and newest is not None and newest.built == program.built
+        if not is_known and (failures := check_bot(program, limits, sandbox, report, SUBMISSION).failed):
+            return Admission(intake, None, "refused", failures)
         reached(program)
         with store.open(home) as db:
             version, new = roster.enter_bot(db, home, program, "submitted")
-            others = [each for each in store.bots.versions(db) if each.name != version.name]
+            candidates = [candidate for candidate in store.bots.versions(db) if candidate.name != version.name]
         elsewhere = _elsewhere(home, path, version.name, new=new)
-    twins = [other.label for other in others if _is_same(home, other, version)]
+    twins = [candidate.label for candidate in candidates if _is_same(home, candidate, version)]
     was_retired = newest is not None and newest.retired is not None
     news: AdmissionNews = "entered" if new else "returned" if was_retired else "unchanged"
-    return Admission(taken, version, news, twins=twins, elsewhere=elsewhere)
+    return Admission(intake, version, news, twins=twins, elsewhere=elsewhere)
 
 
 def _elsewhere(home: Path, path: Path, name: str, *, new: bool) -> Path | None:
@@ -134,12 +134,12 @@ def _elsewhere(home: Path, path: Path, name: str, *, new: bool) -> Path | None:
     return None if sources.is_same(source, path) else source
 
 
-def _is_same(home: Path, one: store.Version, other: store.Version) -> bool:
+def _is_same(home: Path, first: store.Version, second: store.Version) -> bool:
     """Tell whether two versions have the same content, whatever a file that is all of it is called."""
-    if one.digest == other.digest:
+    if first.digest == second.digest:
         return True
-    one_file, other_file = (_only_file(roster.program_of(home, each).root) for each in (one, other))
-    return one_file is not None and other_file is not None and filecmp.cmp(one_file, other_file, shallow=False)
+    first_file, second_file = (_only_file(roster.program_of(home, version).root) for version in (first, second))
+    return first_file is not None and second_file is not None and filecmp.cmp(first_file, second_file, shallow=False)
 
 
 def _only_file(folder: Path) -> Path | None:
@@ -155,7 +155,7 @@ def prepare(
     *,
     plays: Sequence[str],
     protocol: Protocol | None,
-) -> Taken:
+) -> Intake:
     """Copy what is at a path into the workshop's folder, which is empty, and build it, as if it were submitted.
 
     Raises BadSubmission, and KeyboardInterrupt with what was done until then.
@@ -195,27 +195,29 @@ def _take(
     protocol: Protocol | None,
     *,
     strict: bool = True,
-) -> tuple[Taken, store.Version | None]:
+) -> tuple[Intake, store.Version | None]:
     """Copy a submission; return it, and the newest version of its name if there is one.
 
     If nobody says anew which games it plays, it plays those of that version.
     """
     with store.open_read(home) as db:
         _check_is_path(db, path)
-        taken = take_in(path, scratch, name=name, plays=plays, protocol=protocol)
-        called = taken.program.name
+        intake = take_in(path, scratch, name=name, plays=plays, protocol=protocol)
+        called = intake.program.name
         if strict:
             _check_free(db, called)
         newest = next(reversed(store.bots.versions(db, called)), None)
-    if newest is not None and newest.origin == "submitted" and not plays and _says_the_same(home, taken, newest):
-        taken = taken._replace(program=submission.playing(taken.program, newest.games))
-    return taken, newest
+    if newest is not None and newest.origin == "submitted" and not plays and _says_the_same(home, intake, newest):
+        intake = intake._replace(program=submission.playing(intake.program, newest.games))
+    return intake, newest
 
 
-def _says_the_same(home: Path, taken: Taken, newest: store.Version) -> bool:
+def _says_the_same(home: Path, intake: Intake, newest: store.Version) -> bool:
     """Tell whether the manifest names the same games as that of a version, or none; that may play others by --game."""
-    now, then = (submission.manifest(each).games for each in (taken.program.root, roster.program_of(home, newest).root))
-    return now == then or not taken.program.says_games
+    now, then = (
+        submission.manifest(root).games for root in (intake.program.root, roster.program_of(home, newest).root)
+    )
+    return now == then or not intake.program.says_games
 
 
 def _check_is_meant(
@@ -232,28 +234,28 @@ def _check_is_meant(
         return
     day = time.strftime("%Y-%m-%d", time.localtime(newest.created))
     kind = "an archive" if newest.packed else "a file or folder"
-    there = f"{newest.number} version{'s' * (newest.number > 1)}, the newest of {day} from {_shown(source) or kind}"
+    entry = f"{newest.number} version{'s' * (newest.number > 1)}, the newest of {day} from {_as_typed(source) or kind}"
     says = "would be called" if named or not packed else "says it is called"
-    claim = f"{str(path)!r} {says} {newest.name}, which is entered already ({there})"
+    claim = f"{str(path)!r} {says} {newest.name}, which is entered already ({entry})"
     following = f"{newest.name}@{newest.number + 1}"
     if agree is None or not agree(f"{claim}: make it {following}?"):
         raise NameTaken(f"{claim}: say --name {newest.name} to make it {following}, or another name for a new bot")
 
 
-def _shown(source: Path | None) -> str | None:
+def _as_typed(source: Path | None) -> str | None:
     """Return a path as people would type it here."""
     if source is None:
         return None
-    here = spelled(Path())
-    return repr(str(source.relative_to(here) if source.is_relative_to(here) else source))
+    folder = spelled(Path())
+    return repr(str(source.relative_to(folder) if source.is_relative_to(folder) else source))
 
 
 def _check_is_path(db: Database, path: Path) -> None:
     """Raise BadSubmission if a path does not exist but is the name of a bot: the program itself is needed."""
     name = str(path).partition("@")[0]
     if not path.exists() and name in roster.bot_names(db):
-        here = f"there is no file or folder {str(path)!r}; the bot {name} is here already"
-        raise BadSubmission(f"{here}: name what it is made from, or see `arena show {name}`")
+        problem = f"there is no file or folder {str(path)!r}; the bot {name} is here already"
+        raise BadSubmission(f"{problem}: name what it is made from, or see `arena show {name}`")
 
 
 def _check_free(db: Database, name: str) -> None:
@@ -264,9 +266,9 @@ def _check_free(db: Database, name: str) -> None:
         store.bots.check_not_banned(db, name)
     except store.StoreError as error:
         raise BadSubmission(str(error)) from error
-    if name in (others := roster.bot_names(db)):
+    if name in (names := roster.bot_names(db)):
         return
-    like = [other for other in sorted(others) if submission.skeleton(other) == submission.skeleton(name)]
+    like = [bot for bot in sorted(names) if submission.skeleton(bot) == submission.skeleton(name)]
     like += [title for title in store.journal.titles(db).values() if looks(title) == looks(name)]
     if like:
         raise BadSubmission(f"{name!r} could be taken for {like[0]!r}, which is there: choose another with --name")

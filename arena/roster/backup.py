@@ -79,12 +79,12 @@ def restore_backup(source: Path, home: Path, report: BackupReporter) -> Copied:
 
     The home must be missing or empty. Its database is brought up to date.
     """
-    shown, source = source, source.resolve()  # `.` may be the folder of an incomplete backup
+    typed_path, source = source, source.resolve()  # `.` may be the folder of an incomplete backup
     file = source if source.is_file() else source / "arena.db"
     if _PART in (source.suffix, file.parent.suffix):
-        raise store.StoreError(f"{shown} was never completed: choose another backup")
+        raise store.StoreError(f"{typed_path} was never completed: choose another backup")
     if not (file.is_file() and file.stat().st_size):
-        raise store.StoreError(f"{shown} is no backup: there is no database in it")
+        raise store.StoreError(f"{typed_path} is no backup: there is no database in it")
     _check_ordinary(file)
     _check_folders(file.parent)
     if os.path.lexists(home) and not (home.is_dir() and {*os.listdir(home)} <= {_part(home).name}):
@@ -93,7 +93,7 @@ def restore_backup(source: Path, home: Path, report: BackupReporter) -> Copied:
     with restoring.open_copy(file) as old, _appearing(home.resolve()) as part:
         restoring.restore_database(old, part / "arena.db", _of_database(old, report))
         with store.open(part) as db:  # brings it up to date
-            return _copy_programs(_versions(db, shown), source, part, report)
+            return _copy_programs(_versions(db, typed_path), source, part, report)
 
 
 def check_unseen(target: Path) -> None:
@@ -123,7 +123,7 @@ def _versions(db: Database, source: Path) -> tuple[store.Version, ...]:
     """
     with suppress(BadSubmission, TypeError, ValueError, RecursionError):
         versions = store.bots.versions(db)
-        if all(submission.check_name(each.name) and _has_digests(each) for each in versions):
+        if all(submission.check_name(version.name) and _has_digests(version) for version in versions):
             return versions
     strange = "has a version with a name or digest that no arena gives"
     raise store.StoreError(f"{source} {strange}: choose another backup")
@@ -149,8 +149,8 @@ def _appearing(target: Path) -> Iterator[Path]:
         part.parent.mkdir(parents=True, exist_ok=True)
         part.mkdir(mode=0o700)
     except FileExistsError:
-        left = "a copy that was cut off has left it, or one is just being made"
-        raise store.StoreError(f"{part} is there ({left}): remove it, or choose another name") from None
+        hint = "a copy that was cut off has left it, or one is just being made"
+        raise store.StoreError(f"{part} is there ({hint}): remove it, or choose another name") from None
     except OSError as error:
         raise store.StoreError(f"cannot make {part}: {error.strerror}") from error
     try:
@@ -164,8 +164,8 @@ def _appearing(target: Path) -> Iterator[Path]:
     except OSError as error:
         raise store.StoreError(f"cannot make {target}: {_reason(error)}") from error
     except KeyboardInterrupt:
-        done = "is complete" if target.exists() and not part.exists() else "was not made"
-        raise KeyboardInterrupt(f"stopped: {target} {done}") from None
+        state = "is complete" if target.exists() and not part.exists() else "was not made"
+        raise KeyboardInterrupt(f"stopped: {target} {state}") from None
     finally:
         remove(part)
 
@@ -197,8 +197,8 @@ def _copy_programs(versions: Sequence[store.Version], source: Path, part: Path, 
     """Copy the programs of versions, the logs of their builds, and unrated matches from one home to another."""
     copied, lacking, unreadable = set(), [], []
     came_with_arena = {program.digest for program in submission.built_ins().values()}
-    for done, version in enumerate(versions, 1):
-        report(done, 1 + len(versions), version.label)
+    for count, version in enumerate(versions, 1):
+        report(count, 1 + len(versions), version.label)
         if _is_stored(version, source, folder(part)):
             copied.add(version.built or version.digest)
         elif version.digest not in came_with_arena:
@@ -230,7 +230,7 @@ def _is_stored(version: store.Version, source: Path, bots: Path) -> bool:
 def _copy_log(log: Path, copy: Path) -> list[str]:
     """Copy the output of a build, if there is any; return its path in the home if it cannot be read."""
     try:
-        content = _read(log)
+        content = _content(log)
     except (FileNotFoundError, NotADirectoryError):  # the source may be a database alone
         return []
     except OSError:
@@ -248,7 +248,7 @@ def _copy_unrated(source: Path, copies: Path) -> list[str]:
     unreadable = []
     for file in sorted(source.glob("*.json")):
         try:
-            json.loads(content := _read(file))
+            json.loads(content := _content(file))
         except (FileNotFoundError, ValueError, RecursionError):
             continue
         except OSError:
@@ -264,7 +264,7 @@ def _in_home(file: Path) -> str:
     return f"{file.parent.name}/{file.name}"
 
 
-def _read(file: Path) -> bytes:
+def _content(file: Path) -> bytes:
     """Return the content of an ordinary file. Raises OSError for all else, and for one larger than `LARGEST`."""
     with open_ordinary(file) as stream:
         if os.fstat(stream.fileno()).st_size > LARGEST_BACKUP:
@@ -275,7 +275,7 @@ def _read(file: Path) -> bytes:
 def _of_database(db: Database, report: BackupReporter) -> Callable[[int, int], None]:
     """Return a function to report pages of the database with, which are one part of all."""
     parts = 1 + int(db.execute("SELECT count(*) FROM versions").fetchone()[0])  # its other columns may be of old
-    return lambda done, total: report(0, parts, f"the database, {done / total:.0%}")
+    return lambda count, total: report(0, parts, f"the database, {count / total:.0%}")
 
 
 def _sync(folder: Path) -> None:

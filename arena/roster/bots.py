@@ -61,7 +61,7 @@ def check_known(home: Path, names: Iterable[str]) -> None:
     with store.open_read(home) as db:
         for name in names:
             if name not in builtin_bots(db):
-                known(db, home, name)
+                find_version(db, home, name)
 
 
 def retire_bot(home: Path, name: str, *, undo: bool = False) -> store.retirement.Retired:
@@ -73,7 +73,7 @@ def retire_bot(home: Path, name: str, *, undo: bool = False) -> store.retirement
     with store.open_read(home) as db:
         built_in = name in builtin_bots(db)
         if not built_in:
-            known(db, home, name)
+            find_version(db, home, name)
     with store.open(home) as db:
         if built_in:  # one that never played may have no version yet
             enter_built_ins(db, home)
@@ -97,8 +97,8 @@ def build_log(home: Path, digest: str) -> Path:
 
 def builtin_bots(db: Database) -> dict[str, Program]:
     """Return the built-in bots by name, except those whose name a submitted bot took before the arena had them."""
-    taken = {version.name for version in store.bots.versions(db) if version.origin == "submitted"}
-    return {name: program for name, program in submission.built_ins().items() if name not in taken}
+    names_taken = {version.name for version in store.bots.versions(db) if version.origin == "submitted"}
+    return {name: program for name, program in submission.built_ins().items() if name not in names_taken}
 
 
 def bot_names(db: Database) -> set[str]:
@@ -137,13 +137,15 @@ class RosterEntry(NamedTuple):
 
 def listed(db: Database, home: Path) -> list[RosterEntry]:
     """Return every bot: the built-ins, then the submitted ones, version by version."""
-    gone, banned, titles = _retired(db), store.journal.bans(db), store.journal.titles(db)
+    retired_bots, banned, titles = _retired(db), store.journal.bans(db), store.journal.titles(db)
 
     def entry(bot: str, origin: str, program: Program, retired: bool) -> RosterEntry:
         said = program.games, program.about, program.language, retired, program.slow
         return RosterEntry(bot, origin, *said, program.name in banned, titles.get(program.name))
 
-    entries = [entry(name, "built-in", bot, (name, bot.digest) in gone) for name, bot in builtin_bots(db).items()]
+    entries = [
+        entry(name, "built-in", bot, (name, bot.digest) in retired_bots) for name, bot in builtin_bots(db).items()
+    ]
     for version in store.bots.versions(db):
         if version.origin == "submitted":
             retired = version.retired is not None
@@ -167,8 +169,8 @@ def check_field(home: Path, game: Game[Any], seats: int, wanted: Sequence[str] |
     with store.open_read(home) as db:
         field = players(db, game, slow=False) if wanted is None else _checked(db, home, game, wanted)
         if len(field) < seats:
-            there = ", ".join(field) or "none"
-            raise TooFewBots(f"{seats} players need {seats} bots that play {game.name}; the field has only {there}")
+            names = ", ".join(field) or "none"
+            raise TooFewBots(f"{seats} players need {seats} bots that play {game.name}; the field has only {names}")
     return field
 
 
@@ -177,23 +179,25 @@ def players(db: Database, game: Game[Any], *, slow: bool = True) -> list[str]:
 
     Built-ins that are slow at the game are left out unless `slow`.
     """
-    gone, banned = _retired(db), store.journal.bans(db)
-    own = {
+    retired_bots, banned = _retired(db), store.journal.bans(db)
+    candidates = {
         name: bot
         for name, bot in builtin_bots(db).items()
         if name not in banned and (slow or game.name not in bot.slow)
     }
-    built_in = [name for name, bot in own.items() if game.name in bot.games and (name, bot.digest) not in gone]
+    built_in = [
+        name for name, bot in candidates.items() if game.name in bot.games and (name, bot.digest) not in retired_bots
+    ]
     return built_in + [version.label for version in store.bots.field(db, game.name) if version.origin == "submitted"]
 
 
 def _checked(db: Database, home: Path, game: Game[Any], wanted: Sequence[str]) -> list[str]:
-    own, banned = builtin_bots(db), store.journal.bans(db)
+    built_ins, banned = builtin_bots(db), store.journal.bans(db)
     met: Counter[tuple[str, str]] = Counter()
     for name in wanted:
-        bot = own[name] if name in own else known(db, home, name)
+        bot = built_ins[name] if name in built_ins else find_version(db, home, name)
         if bot.name in banned:
-            raise BadSubmission(f"{name!r} cannot play: it was banned {banned[bot.name].told}")
+            raise BadSubmission(f"{name!r} cannot play: it was banned {banned[bot.name].account}")
         _check_plays(name, bot.games, game.name)
         met[bot.name, bot.digest] += 1
         if met[bot.name, bot.digest] > 1:
@@ -268,14 +272,14 @@ def built(home: Path, program: Program, sandbox: Sandbox, building: Building, *,
     make_home(home)
     close_home(home)
     key = build_results.key(program, sandbox)
-    if (found := build_results.find_result(program, home / "built", key)) is not None:
+    if (earlier := build_results.find_result(program, home / "built", key)) is not None:
         building.say(f"{program.name} is built already, from the same files with the same tools")
-        return found
+        return earlier
     cache = home / "caches" / program.name if cached else None
-    made = build(program, build_log(home, program.digest), sandbox, building, cache)
+    result = build(program, build_log(home, program.digest), sandbox, building, cache)
     if not cached:
-        build_results.keep_result(made, home / "built", key)
-    return made
+        build_results.keep_result(result, home / "built", key)
+    return result
 
 
 def find_bot(db: Database, home: Path, text: str, game: str, workshop: Workshop) -> Entrant:
@@ -286,9 +290,9 @@ def find_bot(db: Database, home: Path, text: str, game: str, workshop: Workshop)
     """
     if text == "attach:":
         return Entrant("attach", "attach", ())
-    own = builtin_bots(db)
-    if text in own:
-        program = own[text]
+    built_ins = builtin_bots(db)
+    if text in built_ins:
+        program = built_ins[text]
     elif _is_path(db, text):
         from arena.submission.intake import take_in
 
@@ -296,7 +300,7 @@ def find_bot(db: Database, home: Path, text: str, game: str, workshop: Workshop)
         _check_plays(text, program.games, game)
         program = built(home, program, workshop.sandbox, workshop.building)
     else:
-        version = known(db, home, text, _OR_A_PATH)
+        version = find_version(db, home, text, _OR_A_PATH)
         _check_plays(text, version.games, game)
         if os.path.exists(text):
             workshop.building.say(f"{text} is {version.label}, as it was submitted; what lies here is ./{text}")
@@ -307,11 +311,11 @@ def find_bot(db: Database, home: Path, text: str, game: str, workshop: Workshop)
 
 def check(db: Database, home: Path, text: str, game: str) -> None:
     """Raise BadSubmission if `find` would for a name; of a path, only whether something is there."""
-    own = builtin_bots(db)
-    if text in own:
-        _check_plays(text, own[text].games, game)
+    built_ins = builtin_bots(db)
+    if text in built_ins:
+        _check_plays(text, built_ins[text].games, game)
     elif not _is_path(db, text):
-        _check_plays(text, known(db, home, text, _OR_A_PATH).games, game)
+        _check_plays(text, find_version(db, home, text, _OR_A_PATH).games, game)
     elif not os.path.exists(text):
         raise missing_tools_of(Path(text))
 
@@ -351,7 +355,7 @@ def _is_known(db: Database, text: str) -> bool:
     return any(text in (version.name, version.label) for version in store.bots.versions(db))
 
 
-def known(db: Database, home: Path, name: str, or_else: str = "") -> store.Version:
+def find_version(db: Database, home: Path, name: str, or_else: str = "") -> store.Version:
     """Return the version that a name or label means. Raises BadSubmission if there is none."""
     try:
         return store.bots.find(db, name)

@@ -12,7 +12,7 @@ from rich.cells import cell_len
 from arena import submission
 from arena.base import suggest
 from arena.replay import Unreadable, unpack
-from arena.roster.bots import bot_names, builtin_bots, enter_built_ins, known
+from arena.roster.bots import bot_names, builtin_bots, enter_built_ins, find_version
 from arena.submission import BadSubmission
 from ladder import store
 
@@ -75,8 +75,8 @@ def annul_host(
 def _check_ladder(db: Database, ladder: str | None) -> None:
     """Raise NotFound if no ladder has this id."""
     if ladder is not None and store.ladders.find(db, ladder) is None:
-        there = ", ".join(each.id for each in store.ladders.all(db)) or "none yet"
-        raise store.NotFound(f"no ladder {suggest.short(ladder)}: there is {there}")
+        ids = ", ".join(entry.id for entry in store.ladders.all(db)) or "none yet"
+        raise store.NotFound(f"no ladder {suggest.short(ladder)}: there is {ids}")
 
 
 def _is_id(db: Database, what: str) -> bool:
@@ -124,24 +124,26 @@ def rename_bot(home: Path, name: str, title: str) -> store.journal.Correction:
     _check_title(title)
     with _with_bot(home, name) as db:
         titles = store.journal.titles(db)
-        for other in sorted(bot_names(db) - {name}):
-            for taken in filter(None, (other, titles.get(other))):
-                if looks(taken) == looks(title):
-                    like = f"{suggest.short(title)} could be taken for {suggest.short(taken)}"
-                    raise BadSubmission(f"{like}, a name of {other}: choose another")
+        for bot in sorted(bot_names(db) - {name}):
+            for name_used in filter(None, (bot, titles.get(bot))):
+                if looks(name_used) == looks(title):
+                    like = f"{suggest.short(title)} could be taken for {suggest.short(name_used)}"
+                    raise BadSubmission(f"{like}, a name of {bot}: choose another")
         return store.bots.rename(db, name, title)
 
 
 def _check_title(title: str) -> None:
     """Raise BadSubmission for a name that could upset a table, or that pretends to be in another script."""
-    visible = [each for each in title if each.isalnum() and "FILLER" not in unicodedata.name(each, "")]
-    signs = [each for each in title if each in _SIGNS]
+    visible = [
+        character for character in title if character.isalnum() and "FILLER" not in unicodedata.name(character, "")
+    ]
+    signs = [character for character in title if character in _SIGNS]
     if not visible or len(visible) + len(signs) < len(title) or cell_len(title) > _TITLE:
         allowed = f"1 to {_TITLE} letters, digits and signs of {''.join(sorted(_SIGNS))!r}"
         raise BadSubmission(f"{suggest.short(title)} is no name for people: it has {allowed}")
-    if any(unicodedata.bidirectional(each) in _RIGHT_TO_LEFT for each in visible):
+    if any(unicodedata.bidirectional(character) in _RIGHT_TO_LEFT for character in visible):
         raise BadSubmission(f"{suggest.short(title)} would turn the rows of tables around: choose another")
-    scripts = sorted({_script(each) for each in visible if each.isalpha()})
+    scripts = sorted({_script(character) for character in visible if character.isalpha()})
     if len(scripts) > 1:
         raise BadSubmission(f"{suggest.short(title)} mixes letters of {' and '.join(scripts)}: choose another")
 
@@ -167,7 +169,7 @@ def _with_bot(home: Path, name: str) -> Iterator[Database]:
     with store.open_read(home) as db:
         built_in = name in builtin_bots(db)
         if not built_in:
-            known(db, home, name)
+            find_version(db, home, name)
     with store.open(home) as db:
         if built_in:
             enter_built_ins(db, home)

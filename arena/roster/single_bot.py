@@ -117,8 +117,8 @@ async def _obey(
     link: Connection[object, BotOrder | None], entrant: Entrant, start_limit: float, sandbox: Sandbox
 ) -> None:
     """Start a bot and carry out orders; cancelled at once when the link ends, whatever the bot is doing."""
-    loop, this = asyncio.get_running_loop(), asyncio.current_task()
-    assert this is not None
+    loop, own_task = asyncio.get_running_loop(), asyncio.current_task()
+    assert own_task is not None
     orders: asyncio.Queue[BotOrder] = asyncio.Queue()
 
     def hear() -> None:
@@ -128,7 +128,7 @@ async def _obey(
             order = None
         if order is None:
             loop.remove_reader(link.fileno())
-            this.cancel()
+            own_task.cancel()
         else:
             orders.put_nowait(order)
 

@@ -38,9 +38,9 @@ def recalled(home: Path, name: str) -> Path | None:
         return None
 
 
-def is_same(one: Path, other: Path) -> bool:
+def is_same(first: Path, second: Path) -> bool:
     """Tell whether two paths are spelled alike or, by links, lead to the same place."""
-    return spelled(one) == spelled(other) or os.path.realpath(one) == os.path.realpath(other)
+    return spelled(first) == spelled(second) or os.path.realpath(first) == os.path.realpath(second)
 
 
 def handed_in(paths: Sequence[Path]) -> list[Path]:
@@ -54,7 +54,7 @@ def naming(path: Path, wanted: Naming, handed_in: Sequence[Path]) -> Naming:
     A folder in which several of them lie is nobody's: after it none can be called, and a file is called after itself.
     """
     folder = spelled(path).parent
-    shared = len({other for other in map(spelled, handed_in) if other.parent == folder}) > 1
+    shared = len({neighbour for neighbour in map(spelled, handed_in) if neighbour.parent == folder}) > 1
     return "from-file" if shared and not path.is_dir() else wanted
 
 

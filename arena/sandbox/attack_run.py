@@ -19,7 +19,7 @@ from arena.sandbox import Bounds, Confined, Grade, Sandbox, attacks, confine
 from arena.sandbox.attacks import ACHIEVED, ATTACKS, HOLDS, PLAYED, RAN, VICTIM
 from arena.sandbox.process import BotProcess, adopt_orphans
 from arena.sandbox.run_folder import let_through, open_up, remove, run_folder
-from arena.sandbox.shown import shown
+from arena.sandbox.visible_folder import visible_folder
 
 ATTACK_PATIENCE = 20.0
 """Seconds after which an attack is ended from outside, whatever it is doing."""
@@ -89,7 +89,7 @@ class Canaries:
             }
         )
 
-    def found(self) -> str | None:
+    def harm(self) -> str | None:
         """Return what an attacker did to the canaries, which it may not know itself; None if nothing."""
         if self._process.poll() is not None:
             return "killed a process of the arena's"
@@ -104,8 +104,8 @@ class Canaries:
 
     def close(self) -> None:
         """Close the sockets and end the canary process."""
-        for each in (self._tcp, self._udp, self._unix, self._abstract):
-            each.close()
+        for endpoint in (self._tcp, self._udp, self._unix, self._abstract):
+            endpoint.close()
         self._process.kill()
         self._process.wait()
 
@@ -131,18 +131,18 @@ async def _all(sandbox: Sandbox, folder: Path, report: Callable[[int, int], None
     room = asyncio.Semaphore(ATTACKS_AT_ONCE)
     verdicts: dict[str, AttackVerdict] = {}
 
-    async def one(name: str) -> None:
+    async def run_attack(name: str) -> None:
         async with room:
             verdicts[name] = await _attacked(sandbox, folder / name, name)
             report(len(verdicts), len(ATTACKS))
 
-    await asyncio.gather(*map(one, ATTACKS))
+    await asyncio.gather(*map(run_attack, ATTACKS))
     return [verdicts[name] for name in ATTACKS]
 
 
 async def _attacked(sandbox: Sandbox, folder: Path, name: str) -> AttackVerdict:
-    for each in ("bot", "others"):
-        (folder / each).mkdir(parents=True)
+    for subfolder in ("bot", "others"):
+        (folder / subfolder).mkdir(parents=True)
     let_through(folder)
     (folder / "bot/bot.py").touch()
     open_up(folder / "bot")
@@ -165,7 +165,7 @@ async def _process(
         kept_out = await _starved(sandbox, folder, attacker, canaries) if ATTACKS[name].starves else None
         if not ATTACKS[name].starves:
             await attacker.wait(ATTACK_PATIENCE if name != "ignore_the_end" else 2.0)
-    return _verdict(sandbox, name, attacker, kept_out or canaries.found())
+    return _verdict(sandbox, name, attacker, kept_out or canaries.harm())
 
 
 async def _starved(sandbox: Sandbox, folder: Path, attacker: _Process, canaries: Canaries) -> str | None:
@@ -184,11 +184,11 @@ async def _starved(sandbox: Sandbox, folder: Path, attacker: _Process, canaries:
 class _Process(BotProcess):
     """A process of this program, of which one can wait for what it prints and for its end."""
 
-    def __init__(self, made: Confined) -> None:
+    def __init__(self, confined: Confined) -> None:
         self.ended = asyncio.Event()
         self._news = asyncio.Event()
         super().__init__(
-            made, on_exit=self.ended.set, on_too_much_output=self.kill, on_output=lambda _: self._news.set()
+            confined, on_exit=self.ended.set, on_too_much_output=self.kill, on_output=lambda _: self._news.set()
         )
 
     async def wait(self, seconds: float) -> None:
@@ -211,13 +211,13 @@ async def _started(
 ) -> AsyncIterator[_Process]:
     """Start this program, with a socket folder and a folder to write to, as a bot has them; end it after the block."""
     socket_folder, scratch = folder / f"door-{name}", folder / f"tmp-{name}"
-    for own in (socket_folder, scratch):
-        own.mkdir()
+    for private_folder in (socket_folder, scratch):
+        private_folder.mkdir()
     process = _Process(
         confine(
             sandbox.hide(str(folder / "others")),
             [sys.executable, attacks.__file__, name],
-            root=shown(sandbox, folder / "bot", folder / "programs"),
+            root=visible_folder(sandbox, folder / "bot", folder / "programs"),
             socket_folder=socket_folder,
             scratch=scratch,
             env={"PATH": f"{Path(sys.executable).parent}:/usr/bin:/bin", "ARENA_CANARIES": canaries.where(again)},
@@ -233,10 +233,10 @@ async def _started(
         remove(scratch)
 
 
-def _verdict(sandbox: Sandbox, name: str, process: BotProcess, found: str | None) -> AttackVerdict:
+def _verdict(sandbox: Sandbox, name: str, process: BotProcess, harm: str | None) -> AttackVerdict:
     text = process.output.text()
     achieved = next((line.removeprefix(ACHIEVED) for line in text.splitlines() if line.startswith(ACHIEVED)), None)
     attack = ATTACKS[name]
     promised = sandbox.grade.at_least(Grade(attack.held_from)) and (sandbox.own_user or not attack.starves)
     end = process.excess.what if process.excess is not None else process.exit_in_words()
-    return AttackVerdict(name, text.startswith(RAN), achieved or found, promised, end)
+    return AttackVerdict(name, text.startswith(RAN), achieved or harm, promised, end)

@@ -114,17 +114,17 @@ def find_folders_of_others() -> str | None:
 @attack("C")
 def change_itself() -> str | None:
     """Write to its own program's folder: a program that changes would be another version."""
-    return _written("changed") or _written(__file__ + "x")
+    return _write("changed") or _write(__file__ + "x")
 
 
 @attack("C")
 def write_anywhere() -> str | None:
     """Write to folders of the system and of the arena."""
     places = ["/usr", "/etc", "/run", "/dev", "/", "/var/tmp", "/home", "/root", *map(os.path.dirname, canary("files"))]
-    return next((found for place in places if (found := _written(f"{place}/arena-attack"))), None)
+    return next((success for place in places if (success := _write(f"{place}/arena-attack"))), None)
 
 
-def _written(path: str) -> str | None:
+def _write(path: str) -> str | None:
     with contextlib.suppress(OSError):
         with open(path, "w") as file:
             file.write("owned")
@@ -136,14 +136,14 @@ def _written(path: str) -> str | None:
 @attack("C")
 def fill_the_disk() -> str | None:
     """Write many files, because the size of each single file is limited."""
-    written = 0
+    size_mib = 0
     with contextlib.suppress(OSError):
         for count in range(200):
             with open(f"{os.environ['TMPDIR']}/{count}", "wb") as file:
                 file.write(bytes(2 * MIB))
-            written += 2
+            size_mib += 2
             time.sleep(0.001)
-    return f"wrote {written} MiB" if written > 300 else None
+    return f"wrote {size_mib} MiB" if size_mib > 300 else None
 
 
 # --- Metadata, which a later process could read as notes
@@ -151,7 +151,7 @@ def fill_the_disk() -> str | None:
 
 def metadata_calls(path: str, opened: int) -> dict[str, tuple[Any, ...]]:
     """Return every system call that changes metadata of a file, with arguments that change as little as possible."""
-    here, name, status = -100, path.encode(), os.stat(path)
+    at_cwd, name, status = -100, path.encode(), os.stat(path)
     mode, same = stat.S_IMODE(status.st_mode), 0xFFFFFFFF
     both = (status.st_atime_ns, status.st_mtime_ns)
     times = struct.pack("qqqq", *(part for time in both for part in divmod(time, 10**9)))
@@ -165,24 +165,24 @@ def metadata_calls(path: str, opened: int) -> dict[str, tuple[Any, ...]]:
         "lchown": (number(94, -1), name, same, same),
         "utime": (number(132, -1), name, struct.pack("qq", int(status.st_atime), int(status.st_mtime))),
         "utimes": (number(235, -1), name, coarse),
-        "futimesat": (number(261, -1), here, name, coarse),
+        "futimesat": (number(261, -1), at_cwd, name, coarse),
     }
     return {call: words for call, words in of_old.items() if words[0] >= 0} | {
         "fchmod": (number(91, 52), opened, mode),
-        "fchmodat": (number(268, 53), here, name, mode),
-        "fchmodat2": (452, here, name, mode, 0),
+        "fchmodat": (number(268, 53), at_cwd, name, mode),
+        "fchmodat2": (452, at_cwd, name, mode, 0),
         "fchown": (number(93, 55), opened, same, same),
-        "fchownat": (number(260, 54), here, name, same, same, 0),
-        "utimensat": (number(280, 88), here, name, times, 0),
+        "fchownat": (number(260, 54), at_cwd, name, same, same, 0),
+        "utimensat": (number(280, 88), at_cwd, name, times, 0),
         "setxattr": (number(188, 5), name, key, value, 1, 0),
         "lsetxattr": (number(189, 6), name, key, value, 1, 0),
         "fsetxattr": (number(190, 7), opened, key, value, 1, 0),
-        "setxattrat": (463, here, name, 0, key, arguments, 16),
+        "setxattrat": (463, at_cwd, name, 0, key, arguments, 16),
         "removexattr": (number(197, 14), name, key),
         "lremovexattr": (number(198, 15), name, key),
         "fremovexattr": (number(199, 16), opened, key),
-        "removexattrat": (466, here, name, 0, key),
-        "file_setattr": (469, here, name, extended, 32, 0),
+        "removexattrat": (466, at_cwd, name, 0, key),
+        "file_setattr": (469, at_cwd, name, extended, 32, 0),
         "FS_IOC_SETFLAGS": (number(16, 29), opened, 0x40086602, flags),
         "FS_IOC_FSSETXATTR": (number(16, 29), opened, 0x401C5820, extended),
     }
@@ -191,7 +191,7 @@ def metadata_calls(path: str, opened: int) -> dict[str, tuple[Any, ...]]:
 @attack("C")
 def change_metadata() -> str | None:
     """Change metadata of the arena's files, of its package, of Python, and of its own program."""
-    for place in (*canary("files"), *_own(), __file__, sys.executable):
+    for place in (*canary("files"), *_own_program(), __file__, sys.executable):
         with contextlib.suppress(OSError):
             opened = os.open(place, os.O_PATH)
             with contextlib.suppress(OSError):
@@ -220,14 +220,14 @@ def leave_notes_in_times() -> str | None:
     """Leave notes in access times: it is a note if others can see that a file was read or a device was used."""
     for place in ("/dev/null", "/dev/zero", "/dev/full", "/dev/random", "/dev/urandom"):
         with contextlib.suppress(OSError):
-            kept = os.stat(place)
+            status = os.stat(place)
             with contextlib.suppress(OSError), open(place, "r+b", buffering=0) as device:
                 device.read(1)
                 device.write(b"x")
             now = os.stat(place)
-            if (now.st_atime_ns, now.st_mtime_ns) != (kept.st_atime_ns, kept.st_mtime_ns):
+            if (now.st_atime_ns, now.st_mtime_ns) != (status.st_atime_ns, status.st_mtime_ns):
                 return f"{place} tells that it was used"
-    for place in _own():
+    for place in _own_program():
         with contextlib.suppress(OSError):
             before = os.stat(place).st_atime_ns
             os.listdir(place) if os.path.isdir(place) else Path(place).read_bytes()
@@ -236,7 +236,7 @@ def leave_notes_in_times() -> str | None:
     return None
 
 
-def _own() -> tuple[str, str]:
+def _own_program() -> tuple[str, str]:
     """Return its own program: a folder, and a file in it."""
     return os.getcwd(), f"{os.getcwd()}/bot.py"
 
@@ -247,8 +247,8 @@ def _own() -> tuple[str, str]:
 @attack("C", comes_again=True)
 def leave_notes() -> str | None:
     """Leave notes in everything that may outlive a process; the second process finds and removes them."""
-    found = [way() for way in (_in_files, _in_queues_and_segments, _in_named_queues, _in_keys, _in_what_is_inherited)]
-    notes = [each for each in found if each]
+    answers = [way() for way in (_in_files, _in_queues_and_segments, _in_named_queues, _in_keys, _in_what_is_inherited)]
+    notes = [note for note in answers if note]
     return f"found notes {', '.join(notes)}" if notes and canary("again") else None
 
 
@@ -261,7 +261,7 @@ def _in_files() -> str | None:
     places = ["/tmp", "/dev/shm", "/dev/mqueue", "/var/tmp", "/run", "/run/lock", "/dev", "/home", "/mnt", "/"]
     places += [os.getcwd(), os.environ["TMPDIR"], os.environ["HOME"], os.path.dirname(os.environ["TMPDIR"])]
     places += [*map(os.path.dirname, canary("files")), *glob("/sys/fs/cgroup"), *glob("/sys/fs/cgroup/*")]
-    found = None
+    finding = None
     for path in (f"{place}/{_note()}" for place in places):
         for kind, make, take in (
             ("a file", lambda path: open(path, "x").close(), os.unlink),
@@ -274,8 +274,8 @@ def _in_files() -> str | None:
                     make(f"{path}-{kind[2:]}")
                 else:
                     take(f"{path}-{kind[2:]}")
-                    found = f"in {path}, {kind}"
-    return found
+                    finding = f"in {path}, {kind}"
+    return finding
 
 
 def _in_queues_and_segments() -> str | None:
@@ -285,7 +285,7 @@ def _in_queues_and_segments() -> str | None:
     if canary("again"):
         libc.shmctl(segment, 0, None), libc.msgctl(queue, 0, None), libc.semctl(semaphore, 0, 0)
     names = {"in memory": segment, "in a queue": queue, "in a semaphore": semaphore}
-    return next((name for name, made in names.items() if made >= 0), None)
+    return next((name for name, identifier in names.items() if identifier >= 0), None)
 
 
 def _in_named_queues() -> str | None:
@@ -309,19 +309,19 @@ def _in_keys() -> str | None:
 
 def _in_what_is_inherited() -> str | None:
     """Leave or find flags of open files, which are shared by all processes that inherited the files."""
-    for each in (0, 1, 2):
-        flags = fcntl.fcntl(each, fcntl.F_GETFL)
+    for descriptor in (0, 1, 2):
+        flags = fcntl.fcntl(descriptor, fcntl.F_GETFL)
         if not canary("again"):
-            fcntl.fcntl(each, fcntl.F_SETFL, flags | os.O_NONBLOCK)
-        elif flags & os.O_NONBLOCK or stat.S_ISREG(os.fstat(each).st_mode):
-            return f"in what is noted of open file {each}"
+            fcntl.fcntl(descriptor, fcntl.F_SETFL, flags | os.O_NONBLOCK)
+        elif flags & os.O_NONBLOCK or stat.S_ISREG(os.fstat(descriptor).st_mode):
+            return f"in what is noted of open file {descriptor}"
     return None
 
 
 @attack("C")
 def link_files() -> str | None:
     """Give a file another name: everybody can see how many names a file has."""
-    for place in (*_own(), sys.executable, *canary("files")):
+    for place in (*_own_program(), sys.executable, *canary("files")):
         with contextlib.suppress(OSError):
             os.link(place, f"{os.environ['TMPDIR']}/linked")
             return f"gave {place} another name"
@@ -421,10 +421,10 @@ def watch_the_load() -> str | None:
     """Watch the load of the machine in the files of /proc that runtimes need."""
     names = ("stat", "meminfo", "loadavg", "uptime", "cpuinfo")
     before = [Path("/proc", name).read_bytes() for name in names]
-    kept = _touched(50)
+    memory = _touched(50)
     deadline = time.monotonic() + 0.5
     while time.monotonic() < deadline:
-        kept[0] ^= 1
+        memory[0] ^= 1
     after = [Path("/proc", name).read_bytes() for name in names]
     return next(
         (f"/proc/{name} changes" for name, old, new in zip(names, before, after, strict=True) if old != new), None
@@ -459,17 +459,17 @@ def reach_abstract_sockets() -> str | None:
 @attack("C")
 def find_abstract_names_taken() -> str | None:
     """Find out which abstract names are taken, which is a message from those who have taken them."""
-    with socket.socket(socket.AF_UNIX) as own:
+    with socket.socket(socket.AF_UNIX) as unix_socket:
         try:
-            own.bind("\0" + canary("abstract"))
+            unix_socket.bind("\0" + canary("abstract"))
         except OSError as error:
             if error.errno == errno.EADDRINUSE:
                 return "found a name taken"
-    with socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM) as own:
+    with socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM) as unix_socket:
         with contextlib.suppress(OSError):
-            own.setsockopt(socket.SOL_SOCKET, socket.SO_PASSCRED, 1)
-            own.connect("\0arena-nobody")  # the kernel then gives the socket a name, even if nobody listens
-        return "took a name by dialling" if own.getsockname() and canary("shares_names") else None
+            unix_socket.setsockopt(socket.SOL_SOCKET, socket.SO_PASSCRED, 1)
+            unix_socket.connect("\0arena-nobody")  # the kernel then gives the socket a name, even if nobody listens
+        return "took a name by dialling" if unix_socket.getsockname() and canary("shares_names") else None
 
 
 @attack("B")
@@ -565,8 +565,8 @@ def stay_behind() -> str | None:
 @attack("D")
 def ignore_the_end() -> str | None:
     """Ignore the signals that ask a process to end, so that only SIGKILL ends it."""
-    for each in (signal.SIGTERM, signal.SIGINT, signal.SIGHUP):
-        signal.signal(each, signal.SIG_IGN)
+    for signal_number in (signal.SIGTERM, signal.SIGINT, signal.SIGHUP):
+        signal.signal(signal_number, signal.SIG_IGN)
     time.sleep(0.2)
     os.execv("/bin/sleep", ["sleep", canary("lasting")])
 
@@ -725,9 +725,9 @@ def take_all_memory_in_children() -> str | None:
     """Use 1000 MiB of memory in ten child processes, each of which has little."""
     for _ in range(10):
         if not os.fork():
-            kept = _touched(100)
+            memory = _touched(100)
             time.sleep(5)
-            os._exit(len(kept) % 2)
+            os._exit(len(memory) % 2)
     with contextlib.suppress(OSError):
         if all(os.wait()[1] == 0 for _ in range(10)):
             return "has 1000 MiB in ten processes"
@@ -770,12 +770,12 @@ def use_up_watches() -> str | None:
     """
     watchers = [select.epoll() for _ in range(100)]
     numbers = range(max(watcher.fileno() for watcher in watchers) + 50, 240)
-    kept: list[int] = []
+    pipes: list[int] = []
     with contextlib.suppress(OSError):
         for _ in range(400_000 // (len(watchers) * len(numbers))):
-            kept += os.pipe()
+            pipes += os.pipe()
             for place in numbers:
-                os.dup2(kept[-2], place)
+                os.dup2(pipes[-2], place)
                 for watcher in watchers:
                     watcher.register(place)
     _hold()
@@ -867,8 +867,8 @@ def attach_filters() -> str | None:
     """Attach a filter to a socket or to itself: sandboxes share the room for compiled filters with everybody."""
     allow = ctypes.create_string_buffer(struct.pack("HBBI", 0x06, 0, 0, 0x7FFF0000))
     program = struct.pack("HxxxxxxP", 1, ctypes.addressof(allow))
-    with socket.socket(socket.AF_UNIX) as own, contextlib.suppress(OSError):
-        own.setsockopt(socket.SOL_SOCKET, 26, program)
+    with socket.socket(socket.AF_UNIX) as unix_socket, contextlib.suppress(OSError):
+        unix_socket.setsockopt(socket.SOL_SOCKET, 26, program)
         return "attached one to a socket"
     if libc.syscall(number(317, 277), 1, 0, program) == 0:
         return "attached one to itself"
@@ -900,19 +900,19 @@ def inherit_secrets() -> str | None:
 @attack("D")
 def inherit_files() -> str | None:
     """Find files that somebody forgot to close."""
-    for each in map(int, os.listdir("/proc/self/fd")):
+    for descriptor in map(int, os.listdir("/proc/self/fd")):
         with contextlib.suppress(OSError):
-            if each > 2 and not os.readlink(f"/proc/self/fd/{each}").startswith("/proc/"):
-                return f"has {os.readlink(f'/proc/self/fd/{each}')} open"
+            if descriptor > 2 and not os.readlink(f"/proc/self/fd/{descriptor}").startswith("/proc/"):
+                return f"has {os.readlink(f'/proc/self/fd/{descriptor}')} open"
     return None
 
 
 @attack("D")
 def type_into_the_terminal() -> str | None:
     """Type into the terminal, as if the operator had typed."""
-    for each in (0, 1, 2):
+    for descriptor in (0, 1, 2):
         with contextlib.suppress(OSError):
-            fcntl.ioctl(each, 0x5412, b"x")
+            fcntl.ioctl(descriptor, 0x5412, b"x")
             return "typed"
     with contextlib.suppress(OSError), open("/dev/tty", "rb"):
         return "has a terminal"

@@ -30,15 +30,15 @@ _numbers = count()
 
 def available() -> tuple[dict[str, str], str]:
     """Return the groups in which the arena may make groups, by controller, and the reason if there are too few."""
-    own = _own()
-    found = {name: own[name] for name in _WANTED if name in own and _may_make_in(own[name])}
-    if {"memory", "pids"} <= found.keys():
-        return found, ""
-    if UNIFIED in own and not ({"memory", "pids"} & own.keys()):
-        if why := _delegate(Path(own[UNIFIED])):
+    groups = _own_groups()
+    usable = {name: groups[name] for name in _WANTED if name in groups and _may_make_in(groups[name])}
+    if {"memory", "pids"} <= usable.keys():
+        return usable, ""
+    if UNIFIED in groups and not ({"memory", "pids"} & groups.keys()):
+        if why := _delegate(Path(groups[UNIFIED])):
             return {}, why
-        return {UNIFIED: own[UNIFIED]}, ""
-    return {}, f"{own.get('memory', '/sys/fs/cgroup')} is not ours to write (run as root or in a delegated scope)"
+        return {UNIFIED: groups[UNIFIED]}, ""
+    return {}, f"{groups.get('memory', '/sys/fs/cgroup')} is not ours to write (run as root or in a delegated scope)"
 
 
 def hold_processors(groups: Mapping[str, str]) -> bool:
@@ -48,13 +48,13 @@ def hold_processors(groups: Mapping[str, str]) -> bool:
     return "cpu" in Path(groups[UNIFIED], "cgroup.subtree_control").read_text().split()
 
 
-def _own() -> dict[str, str]:
+def _own_groups() -> dict[str, str]:
     """Return the folders of the arena's own groups, by controller."""
     mounted = {}
     for line in Path("/proc/self/mountinfo").read_text().splitlines():
-        left, _, right = line.partition(" - ")
-        root, folder = left.split()[3:5]
-        kind, _, features = right.split()[:3]
+        mount, _, filesystem = line.partition(" - ")
+        root, folder = mount.split()[3:5]
+        kind, _, features = filesystem.split()[:3]
         if kind == "cgroup2":
             mounted[UNIFIED] = (root, folder)
         elif kind == "cgroup":
@@ -81,29 +81,29 @@ def _may_make_in(folder: str) -> bool:
     return True
 
 
-def _delegate(own: Path) -> str:
+def _delegate(group: Path) -> str:
     """Have version 2 pass memory and tasks on to the arena's groups; return why it cannot, or an empty string."""
     try:
-        there = set((own / "cgroup.controllers").read_text().split())
-        if not {"memory", "pids"} <= there:
-            return f"{own} has no memory and pids controllers"
-        if not _may_make_in(str(own)):
-            return f"{own} is not ours to write (try systemd-run --user --scope -p Delegate=yes)"
-        passed_on = own / "cgroup.subtree_control"
+        controllers = set((group / "cgroup.controllers").read_text().split())
+        if not {"memory", "pids"} <= controllers:
+            return f"{group} has no memory and pids controllers"
+        if not _may_make_in(str(group)):
+            return f"{group} is not ours to write (try systemd-run --user --scope -p Delegate=yes)"
+        passed_on = group / "cgroup.subtree_control"
         already = set(passed_on.read_text().split())
-        wanted = " ".join(f"+{name}" for name in _WANTED if name in there - already)
+        wanted = " ".join(f"+{name}" for name in _WANTED if name in controllers - already)
         with contextlib.suppress(OSError):
             if wanted:
                 passed_on.write_text(wanted)
             return ""
         if {"memory", "pids"} <= already:
             return ""  # the share of the processors is then not limited
-        leaf = own / _name()  # a group that passes controllers on may contain no process itself
+        leaf = group / _name()  # a group that passes controllers on may contain no process itself
         leaf.mkdir()
         (leaf / "cgroup.procs").write_text("0")
         passed_on.write_text(wanted)
     except OSError as error:
-        return f"{own}: {error.strerror} (try systemd-run --user --scope -p Delegate=yes)"
+        return f"{group}: {error.strerror} (try systemd-run --user --scope -p Delegate=yes)"
     return ""
 
 
@@ -164,7 +164,7 @@ class ControlGroup:
     def ran_out_of_memory(self) -> bool:
         """Tell whether the kernel ended a process of the group for lack of memory."""
         events = self._of[UNIFIED] / "memory.events" if UNIFIED in self._of else None
-        text = _read(events or self._of["memory"] / "memory.oom_control")
+        text = _content(events or self._of["memory"] / "memory.oom_control")
         return bool(re.search(r"^oom_kill [1-9]", text, re.MULTILINE))
 
     def cpu(self) -> float | None:
@@ -173,14 +173,14 @@ class ControlGroup:
         None if it is not counted.
         """
         if "cpuacct" in self._of:
-            return int(_read(self._of["cpuacct"] / "cpuacct.usage") or 0) / 1e9
-        if UNIFIED in self._of and (usage := re.search(r"usage_usec (\d+)", _read(self._of[UNIFIED] / "cpu.stat"))):
+            return int(_content(self._of["cpuacct"] / "cpuacct.usage") or 0) / 1e9
+        if UNIFIED in self._of and (usage := re.search(r"usage_usec (\d+)", _content(self._of[UNIFIED] / "cpu.stat"))):
             return int(usage[1]) / 1e6
         return None
 
     def processes(self) -> list[int]:
         """Return the ids of the processes that are in the group now."""
-        return [int(pid) for pid in _read(self.folders[0] / "cgroup.procs").split()]
+        return [int(pid) for pid in _content(self.folders[0] / "cgroup.procs").split()]
 
     def remove(self) -> None:
         """Remove the groups, once their processes have ended."""
@@ -202,7 +202,7 @@ def _write_if_there(path: Path, text: str) -> None:
         path.write_text(text)
 
 
-def _read(path: Path) -> str:
+def _content(path: Path) -> str:
     try:
         return path.read_text()
     except OSError:

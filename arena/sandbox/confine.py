@@ -96,27 +96,27 @@ def confine(
     """
     root, socket_folder, scratch = root.absolute(), socket_folder.absolute(), scratch.absolute()
     # A folder on disk with what another user wrote could only be counted, and removed, by root.
-    own = scratch / "own" if sandbox.own_user and os.geteuid() != 0 else scratch
-    env = {**_hints(bounds), "TMPDIR": _TEMPORARY if sandbox.bwrap else str(own), **env}
+    own_folder = scratch / "own" if sandbox.own_user and os.geteuid() != 0 else scratch
+    env = {**_hints(bounds), "TMPDIR": _TEMPORARY if sandbox.bwrap else str(own_folder), **env}
     env |= {"HOME": env["TMPDIR"], "USER": SANDBOX_NAME, "LOGNAME": SANDBOX_NAME, **alone(env)}
     with _own_user(sandbox) as user:
         orders = _orders(sandbox, bounds, user)
         if user is not None:
             for path in (socket_folder, *socket_folder.iterdir(), scratch):
-                user.own(path)
+                user.let_use(path)
         if sandbox.bwrap is None:
-            env["JAVA_TOOL_OPTIONS"] += f" -Djava.io.tmpdir={own}"  # Java ignores TMPDIR
+            env["JAVA_TOOL_OPTIONS"] += f" -Djava.io.tmpdir={own_folder}"  # Java ignores TMPDIR
             if sandbox.grade is Grade.C:
                 env["PYTHONPATH"] = os.pathsep.join([env["PYTHONPATH"], str(places.link_packages(scratch))])
-                orders |= _bare(sandbox, [str(root), str(socket_folder), str(scratch)], [str(own)])
-            if own != scratch:
-                own.mkdir()
-                orders["temporary"] = [str(own), _in_memory(bounds), ENTRIES]
+                orders |= _bare(sandbox, [str(root), str(socket_folder), str(scratch)], [str(own_folder)])
+            if own_folder != scratch:
+                own_folder.mkdir()
+                orders["temporary"] = [str(own_folder), _in_memory(bounds), ENTRIES]
             group = _group(sandbox, orders, bounds)
-            on_disk = scratch if own == scratch else None
+            on_disk = scratch if own_folder == scratch else None
             return Confined(_launch(orders, command), env, str(root), group, False, bounds, on_disk, user)
-        seen = {_BOT: str(root), _DOOR: str(socket_folder), **_names(scratch / "names", _TEMPORARY)}
-        wrapper = _bubblewrap(sandbox, orders, seen, {}, bounds, network=False)
+        readable = {_BOT: str(root), _DOOR: str(socket_folder), **_names(scratch / "names", _TEMPORARY)}
+        wrapper = _bubblewrap(sandbox, orders, readable, {}, bounds, network=False)
         wrapper += [*_quiet_proc(_source(sandbox, orders, str(_machine(scratch)))), "--"]
         group = _group(sandbox, orders, bounds)
         argv = _launch(orders, [*wrapper, *_counted(bounds), *command])
@@ -140,19 +140,19 @@ def confine_build(
     command: Sequence[str],
     *,
     root: Path,
-    own: Path,
+    build_folder: Path,
     env: Mapping[str, str],
     user: User | None,
     bounds: Bounds = BUILD,
 ) -> Confined:
     """Wrap the command that builds a bot in the folder `root`, which it may write to, with access to the network.
 
-    `own` contains the folders `home` and `tmp`, which the command may write to as well; what Cargo compiles is cached
-    in that home. These three belong to `user`, whom the commands of a build share; None: the arena's own. Without
-    bubblewrap Landlock enforces the same; at grade D there are only limits. `env` is added to the environment that is
-    made here.
+    `build_folder` contains the folders `home` and `tmp`, which the command may write to as well; what Cargo compiles is
+    cached in that home. These three belong to `user`, whom the commands of a build share; None: the arena's own.
+    Without bubblewrap Landlock enforces the same; at grade D there are only limits. `env` is added to the environment
+    that is made here.
     """
-    root, home, temporary = root.absolute(), own.absolute() / "home", own.absolute() / "tmp"
+    root, home, temporary = root.absolute(), build_folder.absolute() / "home", build_folder.absolute() / "tmp"
     if user is None:
         sandbox = sandbox._replace(staged=False)
     inside = (HOME, _TEMPORARY) if sandbox.bwrap else (str(home), str(temporary))
@@ -177,16 +177,22 @@ def confine_build(
     if sandbox.bwrap is None:
         if sandbox.grade is Grade.C:
             writable = [str(root), str(home), str(temporary)]
-            shown = [*_tools(), *places.settings(*places.RELEASE), "/proc", str(own.absolute()), *writable]
-            orders |= _bare(sandbox, shown, writable, network=True)
+            readable_paths = [
+                *_tools(),
+                *places.settings(*places.RELEASE),
+                "/proc",
+                str(build_folder.absolute()),
+                *writable,
+            ]
+            orders |= _bare(sandbox, readable_paths, writable, network=True)
             orders["landlock"]["listed"] += places.imported_from()
-            env |= _UNREADABLE | {"MAVEN_OPTS": f"{java} -Dmaven.conf={places.link_maven(own)}"}
+            env |= _UNREADABLE | {"MAVEN_OPTS": f"{java} -Dmaven.conf={places.link_maven(build_folder)}"}
         group = _group(sandbox, orders, bounds)
         return Confined(_launch(orders, command), env, str(root), group, False, bounds)
-    seen = {place: place for place in _tools()}
+    readable = {place: place for place in _tools()}
     write = {_BOT: str(root), HOME: str(home), _TEMPORARY: str(temporary)}
-    seen |= _names(own.absolute() / "names", HOME)
-    wrapper = [*_bubblewrap(sandbox, orders, seen, write, bounds, network=True), "--"]
+    readable |= _names(build_folder.absolute() / "names", HOME)
+    wrapper = [*_bubblewrap(sandbox, orders, readable, write, bounds, network=True), "--"]
     group = _group(sandbox, orders, bounds)
     return Confined(_launch(orders, [*wrapper, *_counted(bounds), *command]), env, "/", group, True, bounds)
 
@@ -217,9 +223,9 @@ def _hints(bounds: Bounds) -> dict[str, str]:
 
 def alone(env: Mapping[str, str], *packages: str) -> dict[str, str]:
     """Return the variables that leave a program in Python alone with the SDK, some packages and its own."""
-    own = [env["PYTHONPATH"]] if "PYTHONPATH" in env else []
+    own_path = [env["PYTHONPATH"]] if "PYTHONPATH" in env else []
     where = next(place for place in places.packages() if Path(place).name == "arena_bot")
-    python_path = os.pathsep.join([f"{where}/{_ALONE}", *own])
+    python_path = os.pathsep.join([f"{where}/{_ALONE}", *own_path])
     return {"PYTHONPATH": python_path, "ARENA_MODULES": os.pathsep.join(places.modules(*packages))}
 
 
@@ -268,38 +274,40 @@ def _limits(sandbox: Sandbox, bounds: Bounds, user: User | None) -> dict[str, in
     return limits
 
 
-def _bare(sandbox: Sandbox, read: list[str], write: list[str], *, network: bool = False) -> dict[str, Any]:
+def _bare(sandbox: Sandbox, readable: list[str], writable: list[str], *, network: bool = False) -> dict[str, Any]:
     """Return the orders for Landlock and the system call filter, for a command without bubblewrap."""
-    own = [f"/proc/self/{name}" for name in places.OWN_PROCESS] + [f"/proc/{name}" for name in places.MACHINE]
+    proc_files = [f"/proc/self/{name}" for name in places.OWN_PROCESS] + [f"/proc/{name}" for name in places.MACHINE]
     system = [*places.SYSTEM, *places.LINKS, *places.settings(*places.SETTINGS), *places.python()]
     hidden = [place for place in sandbox.hidden if os.path.isdir(place)]
     around = [places.around(hidden, place) for place in system]
-    seen = [place for parts, _ in around for place in parts]
+    system_parts = [place for parts, _ in around for place in parts]
     listed = [place for _, folders in around for place in folders]
     return {
         "landlock": {
-            "read": [*seen, *own, *read],
+            "read": [*system_parts, *proc_files, *readable],
             "listed": listed,
-            "write": [*places.DEVICES, *write],
+            "write": [*places.DEVICES, *writable],
             "network": network,
         },
         "seccomp": filter_file("build" if network else "bare"),
-        "uncover": sorted({os.path.realpath(place) for place in [*system, *read, *write]}) if sandbox.staged else [],
+        "uncover": sorted({os.path.realpath(place) for place in [*system, *readable, *writable]})
+        if sandbox.staged
+        else [],
     }
 
 
 def _bubblewrap(
     sandbox: Sandbox,
     orders: dict[str, Any],
-    read: Mapping[str, str],
-    write: Mapping[str, str],
+    readable: Mapping[str, str],
+    writable: Mapping[str, str],
     bounds: Bounds,
     *,
     network: bool,
 ) -> list[str]:
     """Return the start of the bubblewrap command line, and add to `orders` what the launcher must open for it.
 
-    `read` and `write` map paths inside the sandbox to folders of this machine.
+    `readable` and `writable` map paths inside the sandbox to folders of this machine.
     """
     assert sandbox.bwrap is not None
     size = str(_in_memory(bounds))
@@ -322,8 +330,8 @@ def _bubblewrap(
         "--tmpfs",
         "/dev/shm",
     ]
-    binds = {**{place: place for place in places.python()}, **read}
-    for inside, outside in write.items():  # first: the arena, or a toolchain, may lie below /home or /tmp
+    binds = {**{place: place for place in places.python()}, **readable}
+    for inside, outside in writable.items():  # first: the arena, or a toolchain, may lie below /home or /tmp
         argv += _bind(sandbox, orders, "--bind", outside, inside)
     for inside, outside in binds.items():
         argv += _bind(sandbox, orders, "--ro-bind", outside, inside)
@@ -368,13 +376,13 @@ def _names(folder: Path, home: str) -> dict[str, str]:
         "/etc/passwd": f"{SANDBOX_NAME}:x:{_INSIDE}:{_INSIDE}::{home}:/bin/sh\n",
         "/etc/group": f"{SANDBOX_NAME}:x:{_INSIDE}:\n",
     }
-    made = {inside: folder / Path(inside).name for inside in files}
+    paths = {inside: folder / Path(inside).name for inside in files}
     for inside, content in files.items():
-        if not made[inside].exists():  # the commands of a build share them
-            made[inside].write_text(content)
-            made[inside].chmod(0o444)
+        if not paths[inside].exists():  # the commands of a build share them
+            paths[inside].write_text(content)
+            paths[inside].chmod(0o444)
     open_up(folder)  # the umask may have closed it
-    return {inside: str(path) for inside, path in made.items()}
+    return {inside: str(path) for inside, path in paths.items()}
 
 
 def _quiet_proc(machine: str) -> list[str]:
@@ -383,9 +391,9 @@ def _quiet_proc(machine: str) -> list[str]:
     The kernel's counters there cover all processes, so one bot could use them to send another a message.
     """
     files, folders = places.counters()
-    shown = {f"/proc/{name}": name for name in places.machine()}
-    shown |= dict.fromkeys(files, _EMPTY) | dict.fromkeys(folders, _NOTHING)
-    return [word for inside, name in shown.items() for word in ("--ro-bind", f"{machine}/{name}", inside)]
+    covers = {f"/proc/{name}": name for name in places.machine()}
+    covers |= dict.fromkeys(files, _EMPTY) | dict.fromkeys(folders, _NOTHING)
+    return [word for inside, name in covers.items() for word in ("--ro-bind", f"{machine}/{name}", inside)]
 
 
 def _bind(sandbox: Sandbox, orders: dict[str, Any], how: str, outside: str, inside: str) -> list[str]:

@@ -22,18 +22,18 @@ def raise_limit(folders: Sequence[str | Path], size: int, entries: int, *, copie
     If they will be `copied`, holes in sparse files count, too: the copy on another disk may be filled. Folders that
     cannot be read or are nested too deep count as too much, since they could hide any amount.
     """
-    left = [(str(folder), 0) for folder in folders]
-    while left:
-        at, depth = left.pop()
+    queue = [(str(folder), 0) for folder in folders]
+    while queue:
+        at, depth = queue.pop()
         try:
-            with os.scandir(at) as found:
-                for entry in found:
+            with os.scandir(at) as listing:
+                for entry in listing:
                     entries -= 1
                     with suppress(FileNotFoundError):
                         status = entry.stat(follow_symlinks=False)
                         size -= max(status.st_blocks * 512, status.st_size if copied else 0)
                     if entry.is_dir(follow_symlinks=False):
-                        left.append((entry.path, depth + 1))
+                        queue.append((entry.path, depth + 1))
                     if entries < 0 or size < 0 or depth > LEVELS:
                         return True
         except (FileNotFoundError, NotADirectoryError):

@@ -38,22 +38,22 @@ def look(processes: Iterable[int], cpu: float | None) -> Usage:
 
     `cpu` is their processor time if it is known, as from a control group.
     """
-    known = list(processes)
+    pids = list(processes)
     waited: dict[int, float] = {}
-    for process in known:
+    for process in pids:
         waited |= _waited(process)
-    own = _waited_of(os.getpid(), threading.get_native_id())
+    own_wait = _waited_of(os.getpid(), threading.get_native_id())
     if cpu is None:
-        return Usage(sum(map(_cpu, known)), waited, own, frozenset(known))
-    return Usage(cpu, waited, own)
+        return Usage(sum(map(_cpu, pids)), waited, own_wait, frozenset(pids))
+    return Usage(cpu, waited, own_wait)
 
 
 def family(process: int) -> list[int]:
     """Return a process and all its descendants."""
-    found = [process]
-    for each in found:  # the list grows meanwhile
-        found.extend(children(each))
-    return found
+    members = [process]
+    for member in members:  # the list grows meanwhile
+        members.extend(children(member))
+    return members
 
 
 def children(process: int) -> list[int]:
@@ -61,7 +61,7 @@ def children(process: int) -> list[int]:
     children: list[int] = []
     with contextlib.suppress(OSError):
         for thread in os.listdir(f"/proc/{process}/task"):
-            children.extend(map(int, _read(f"/proc/{process}/task/{thread}/children").split()))
+            children.extend(map(int, _content(f"/proc/{process}/task/{thread}/children").split()))
     return children
 
 
@@ -87,21 +87,21 @@ def _waited(process: int) -> dict[int, float]:
 
 
 def _waited_of(process: int, thread: int | str) -> float:
-    fields = _read(f"/proc/{process}/task/{thread}/schedstat").split()
+    fields = _content(f"/proc/{process}/task/{thread}/schedstat").split()
     return int(fields[1]) / 1e9 if len(fields) == 3 else 0.0
 
 
 def _cpu(process: int) -> float:
     """Return the seconds of processor time of a process, including its children that ended and that it waited for."""
     try:
-        own = time.clock_gettime(~process << 3 | _PROCESS_CLOCK)
+        seconds = time.clock_gettime(~process << 3 | _PROCESS_CLOCK)
     except OSError:
         return 0.0  # it has ended, so its parent counts it now
-    fields = _read(f"/proc/{process}/stat").rpartition(")")[2].split()
-    return own + (int(fields[13]) + int(fields[14])) / _TICK if len(fields) > 14 else own
+    fields = _content(f"/proc/{process}/stat").rpartition(")")[2].split()
+    return seconds + (int(fields[13]) + int(fields[14])) / _TICK if len(fields) > 14 else seconds
 
 
-def _read(path: str) -> str:
+def _content(path: str) -> str:
     try:
         with open(path) as file:
             return file.read()

@@ -145,7 +145,7 @@ TERMINALS = (0x5412, 0x541C)
 """TIOCSTI and TIOCLINUX, which type into a terminal."""
 
 
-def made(kind: str, architecture: str) -> bytes:
+def filter_bytes(kind: str, architecture: str) -> bytes:
     """Return one filter, as the kernel takes it; system calls of another architecture kill."""
     rules = SyscallFilter(ALLOW)
     if architecture != platform.machine():
@@ -227,7 +227,7 @@ def main() -> None:
     """Write them all."""
     for architecture in ARCHITECTURES:
         for kind in KINDS:
-            Path(sys.argv[1], f"{kind}-{architecture}.bpf").write_bytes(made(kind, architecture))
+            Path(sys.argv[1], f"{kind}-{architecture}.bpf").write_bytes(filter_bytes(kind, architecture))
 
 
 if __name__ == "__main__":

@@ -111,8 +111,8 @@ class Sandbox(NamedTuple):
         """Warning if the sandbox is weak, one line; None at grade B or better."""
         if self.grade.at_least(Grade.B):
             return None
-        own = "" if self.own_user or self.grade is Grade.D else " and without a user of their own"
-        weak = f"sandbox grade {self.grade}: {self.grade.promise}{own}"
+        lack = "" if self.own_user or self.grade is Grade.D else " and without a user of their own"
+        weak = f"sandbox grade {self.grade}: {self.grade.promise}{lack}"
         return f"{weak}; run only bots that you trust, or install bubblewrap (see `arena doctor`)"
 
 

@@ -111,7 +111,7 @@ def uncover(places: list[str], uid: int, gid: int) -> None:
     own_mounts()
     stop_access_times()
     shut = {place: folder for place in places if (folder := shut_by(place, uid, gid))}
-    for place in [place for place in shut if any(place.startswith(f"{other}/") for other in shut)]:
+    for place in [place for place in shut if any(place.startswith(f"{outer}/") for outer in shut)]:
         del shut[place]  # it is shown as part of the place that contains it
     opened = {place: os.open(place, os.O_PATH) for place in shut}
     for folder in set(shut.values()):
@@ -165,12 +165,12 @@ def mount(source: str, target: str, flags: int, kind: str = "none", options: str
     called(f"mount {target}", libc.mount(*words, ctypes.c_ulong(flags), options.encode() or None))
 
 
-def open_report(number: int, *, kept: bool) -> None:
+def open_report(number: int, *, stays_open: bool) -> None:
     """Move the report pipe from stdin to file descriptor `number`, and make stdin empty.
 
-    `kept`: whether the descriptor stays open for the command, which then is bubblewrap.
+    `stays_open`: whether the descriptor stays open for the command, which then is bubblewrap.
     """
-    os.dup2(0, number, inheritable=kept)
+    os.dup2(0, number, inheritable=stays_open)
     nothing = os.open("/dev/null", os.O_RDONLY)
     os.dup2(nothing, 0)
     os.close(nothing)
@@ -317,7 +317,7 @@ def obey(orders: dict[str, Any]) -> None:
 def main() -> None:
     """Carry out the orders, then become the command."""
     orders, command = json.loads(sys.argv[1]), sys.argv[2:]
-    open_report(orders["report_number"], kept=orders["wrapped"])
+    open_report(orders["report_number"], stays_open=orders["wrapped"])
     try:
         obey(orders)
         if not orders["wrapped"]:

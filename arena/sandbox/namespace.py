@@ -87,11 +87,11 @@ def make_namespace(uids: range, gid: int) -> Namespace:
     return Namespace(f"/proc/{os.getpid()}/fd/{opened}", uids)
 
 
-def _map(tool: str, process: int, own: int, first: int, count: int) -> None:
+def _map(tool: str, process: int, account: int, first: int, count: int) -> None:
     """Let the account be 0 in a process's namespace, and the ids from `first` on be 1, 2, …"""
     if shutil.which(tool) is None:
         raise NoNamespace(f"there is no {tool} (Debian, Ubuntu: apt install uidmap)")
-    words = [tool, str(process), "0", str(own), "1", "1", str(first), str(count)]
-    done = subprocess.run(words, stdin=subprocess.DEVNULL, capture_output=True, text=True, check=False)
-    if done.returncode:
-        raise NoNamespace(done.stderr.strip() or f"{tool} ended with exit code {done.returncode}")
+    words = [tool, str(process), "0", str(account), "1", "1", str(first), str(count)]
+    completion = subprocess.run(words, stdin=subprocess.DEVNULL, capture_output=True, text=True, check=False)
+    if completion.returncode:
+        raise NoNamespace(completion.stderr.strip() or f"{tool} ended with exit code {completion.returncode}")

@@ -78,11 +78,11 @@ def settings(*patterns: str) -> list[str]:
 @cache
 def machine() -> dict[str, bytes]:
     """Return the contents of the files of /proc that bots get copies of, as they were at the first call."""
-    found = {}
+    contents = {}
     for name in _STATIC:
         with suppress(OSError):
-            found[name] = Path("/proc", name).read_bytes()
-    return found
+            contents[name] = Path("/proc", name).read_bytes()
+    return contents
 
 
 @cache
@@ -91,11 +91,11 @@ def counters() -> tuple[list[str], list[str]]:
 
     What bots may not read anyway is left out.
     """
-    kept = {*_STATIC, *_OF_PROCESSES, *_HARMLESS}
-    entries = [entry for entry in os.scandir("/proc") if not (entry.name.isdecimal() or entry.name in kept)]
-    seen = [entry for entry in entries if entry.stat().st_mode & 0o004]
-    files = [entry.path for entry in seen if entry.is_file()]
-    folders = [entry.path for entry in seen if entry.is_dir()]
+    harmless = {*_STATIC, *_OF_PROCESSES, *_HARMLESS}
+    entries = [entry for entry in os.scandir("/proc") if not (entry.name.isdecimal() or entry.name in harmless)]
+    readable = [entry for entry in entries if entry.stat().st_mode & 0o004]
+    files = [entry.path for entry in readable if entry.is_file()]
+    folders = [entry.path for entry in readable if entry.is_dir()]
     return files, folders + [path for name in _COUNTERS if os.path.isdir(path := f"/proc/{name}")]
 
 
@@ -112,18 +112,18 @@ _SDK_NEEDS = ("grpcio", "protobuf")
 
 
 @cache
-def modules(*others: str) -> tuple[str, ...]:
+def modules(*extra_packages: str) -> tuple[str, ...]:
     """Return the paths of the modules that a bot in Python may import besides its own and Python's.
 
     They are those of the SDK, of games from other packages, and of what these packages require; and of the packages
-    `others`.
+    `extra_packages`.
     """
     games = [entry.dist.name for entry in entry_points(group="arena.games") if entry.dist is not None]
-    found = list(packages())
-    for required in _with_requirements((*_SDK_NEEDS, *games, *others)):
+    paths = list(packages())
+    for required in _with_requirements((*_SDK_NEEDS, *games, *extra_packages)):
         tops = {PurePath(file).parts[0] for file in required.files or ()}
-        found += [str(required.locate_file(top)) for top in sorted(tops) if _is_module(top)]
-    return tuple(dict.fromkeys(found))
+        paths += [str(required.locate_file(top)) for top in sorted(tops) if _is_module(top)]
+    return tuple(dict.fromkeys(paths))
 
 
 def _is_module(top: str) -> bool:
@@ -133,16 +133,16 @@ def _is_module(top: str) -> bool:
 
 def _with_requirements(names: Iterable[str]) -> list[Distribution]:
     """Return installed packages with all that they require, except the arena and what only extras want."""
-    left, found = list(names), dict[str, Distribution]()
-    while left:
-        name = re.sub(r"[-_.]+", "-", left.pop()).lower()
-        if name in found or name == "arena":
+    queue, distributions = list(names), dict[str, Distribution]()
+    while queue:
+        name = re.sub(r"[-_.]+", "-", queue.pop()).lower()
+        if name in distributions or name == "arena":
             continue
         with suppress(PackageNotFoundError):
-            found[name] = distribution(name)
-            required = [each for each in found[name].requires or () if "extra ==" not in each]
-            left += [each[0] for line in required if (each := re.match(r"[\w.-]+", line))]
-    return list(found.values())
+            distributions[name] = distribution(name)
+            required = [line for line in distributions[name].requires or () if "extra ==" not in line]
+            queue += [first[0] for line in required if (first := re.match(r"[\w.-]+", line))]
+    return list(distributions.values())
 
 
 @cache
@@ -185,7 +185,9 @@ def toolchains() -> tuple[str, ...]:
 
 def way_out() -> dict[str, str]:
     """Return the variables that builds need to reach the network: proxies, and files of certificates that exist."""
-    proxies = {name: os.environ[name] for each in _PROXIES for name in (each, each.upper()) if name in os.environ}
+    proxies = {
+        name: os.environ[name] for variable in _PROXIES for name in (variable, variable.upper()) if name in os.environ
+    }
     return proxies | {name: path for name in _CERTIFICATES if os.path.isfile(path := os.environ.get(name, ""))}
 
 
@@ -212,21 +214,21 @@ def around(hidden: Sequence[str], place: str) -> tuple[list[str], list[str]]:
     looks.
     """
     real = os.path.realpath(place)
-    if not any(is_in(each, real) for each in hidden):
+    if not any(is_in(folder, real) for folder in hidden):
         return [place], []
-    seen, listed = [], [real]
+    parts, listed = [], [real]
     for entry in os.scandir(real) if real not in hidden else ():
         if not entry.is_symlink():
             inside = around(hidden, entry.path)
-            seen += inside[0]
+            parts += inside[0]
             listed += inside[1]
-    return seen, listed if real not in hidden else []
+    return parts, listed if real not in hidden else []
 
 
 def _outermost(paths: Iterable[str]) -> list[str]:
     """Return the paths without those that lie in others."""
-    found: list[str] = []
+    outermost: list[str] = []
     for path in sorted({os.path.normpath(path) for path in paths}):
-        if not any(is_in(path, other) for other in found):
-            found.append(path)
-    return found
+        if not any(is_in(path, outer) for outer in outermost):
+            outermost.append(path)
+    return outermost

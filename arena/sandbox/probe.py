@@ -29,13 +29,13 @@ def probe(wanted: Grade | None = None) -> Sandbox:
 
     Raises NoSandbox if the grade is not available.
     """
-    found, layers = found_here()
+    best, layers = found_here()
     if wanted is None:
-        return found._replace(layers=layers)
-    if not found.grade.at_least(wanted):
+        return best._replace(layers=layers)
+    if not best.grade.at_least(wanted):
         missing = "; ".join(f"{layer.name}: {layer.why}" for layer in layers if not layer.on)
-        raise NoSandbox(f"sandbox grade {wanted} is not to be had here, {found.grade} is; {missing}")
-    return _weaker(found, wanted)._replace(layers=layers)
+        raise NoSandbox(f"sandbox grade {wanted} is not to be had here, {best.grade} is; {missing}")
+    return _weaker(best, wanted)._replace(layers=layers)
 
 
 @cache
@@ -97,16 +97,16 @@ def _of_landlock(abi: int) -> str:
 
 
 def _file(name: str, path: str, use: str) -> Layer:
-    there = os.path.exists(path)
-    return Layer(name, there, use if there else f"this kernel has no {path}")
+    exists = os.path.exists(path)
+    return Layer(name, exists, use if exists else f"this kernel has no {path}")
 
 
-def _weaker(found: Sandbox, wanted: Grade) -> Sandbox:
+def _weaker(best: Sandbox, wanted: Grade) -> Sandbox:
     """Return the sandbox with only the layers that the wanted grade has."""
-    if wanted is found.grade:
-        return found
+    if wanted is best.grade:
+        return best
     if wanted is Grade.B:
-        return found._replace(grade=Grade.B, groups={})
+        return best._replace(grade=Grade.B, groups={})
     if wanted is Grade.C:
         return _without_bubblewrap(landlock_abi())[0] or Sandbox()
     return Sandbox()
@@ -121,7 +121,7 @@ def _wrapped(filtered: bool, abi: int) -> list[Sandbox]:
     kinds = [best, best._replace(grade=Grade.B, filtered=False)] if filtered else [best._replace(grade=Grade.B)]
     if os.geteuid() == 0:
         return kinds
-    return [each for kind in kinds for each in (kind, kind._replace(staged=False, own_user=False))]
+    return [sandbox for kind in kinds for sandbox in (kind, kind._replace(staged=False, own_user=False))]
 
 
 @cache
@@ -133,9 +133,9 @@ def _without_bubblewrap(abi: int) -> tuple[Sandbox | None, str]:
     if not abi or filter_file("bare") is None:
         return _first_that_works([])
     plain = Sandbox(Grade.C, filtered=True, landlock=abi)
-    own = plain._replace(own_user=True)
-    staged = own._replace(staged=True)
-    return _first_that_works([staged, own, plain] if os.geteuid() == 0 else [staged, plain])
+    with_user = plain._replace(own_user=True)
+    staged = with_user._replace(staged=True)
+    return _first_that_works([staged, with_user, plain] if os.geteuid() == 0 else [staged, plain])
 
 
 def _first_that_works(sandboxes: list[Sandbox]) -> tuple[Sandbox | None, str]:
@@ -154,14 +154,14 @@ def _trial(sandbox: Sandbox) -> str:
         root.mkdir(mode=0o700)
         environment = {"PATH": f"{Path(sys.executable).parent}:/usr/bin:/bin"}
         try:
-            made = confine(
+            confined = confine(
                 sandbox, [sys.executable, "-c", _TRIAL], root=root, socket_folder=root, scratch=root, env=environment
             )
             try:
-                done = subprocess.run(
-                    made.argv,
-                    env=made.env,
-                    cwd=made.cwd,
+                completion = subprocess.run(
+                    confined.argv,
+                    env=confined.env,
+                    cwd=confined.cwd,
                     stdin=subprocess.DEVNULL,
                     capture_output=True,
                     text=True,
@@ -169,10 +169,10 @@ def _trial(sandbox: Sandbox) -> str:
                     check=False,
                 )
             finally:
-                made.release()
+                confined.release()
         except (OSError, subprocess.TimeoutExpired) as error:
             return str(error)
-    if done.returncode == 0:
+    if completion.returncode == 0:
         return ""
-    last = done.stderr.strip().splitlines()
-    return last[-1] if last else f"a trial ended with exit code {done.returncode}"
+    last = completion.stderr.strip().splitlines()
+    return last[-1] if last else f"a trial ended with exit code {completion.returncode}"

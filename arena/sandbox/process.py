@@ -103,7 +103,7 @@ class BotProcess:
 
     def __init__(
         self,
-        made: Confined,
+        confined: Confined,
         *,
         on_exit: Callable[[], None],
         on_too_much_output: Callable[[], None],
@@ -113,7 +113,7 @@ class BotProcess:
         self._on_exit = on_exit
         self._on_too_much_output = on_too_much_output
         self._on_output = on_output
-        self._made = made
+        self._confined = confined
         self._watch: asyncio.TimerHandle | None = None
         self.excess: Excess | None = None
         """Limit that the bot was ended for exceeding; known when it has ended."""
@@ -122,17 +122,17 @@ class BotProcess:
         self._second = (0, 0)  # (whole second of the loop's clock, bytes printed up to its start)
         self._pidfd = -1
         try:
-            self._report, told = os.pipe()
+            self._report, write_end = os.pipe()
         except OSError:
-            made.release()
+            confined.release()
             raise
         os.set_blocking(self._report, False)
         try:
             self._process = subprocess.Popen(
-                list(made.argv),
-                cwd=made.cwd,
-                env=dict(made.env),
-                stdin=told,
+                list(confined.argv),
+                cwd=confined.cwd,
+                env=dict(confined.env),
+                stdin=write_end,
                 stdout=subprocess.PIPE,
                 stderr=subprocess.STDOUT,
                 bufsize=0,
@@ -140,23 +140,23 @@ class BotProcess:
             )
         except BaseException:
             os.close(self._report)
-            made.release()
+            confined.release()
             raise
         finally:
-            os.close(told)
-        _running[self._process.pid] = made
+            os.close(write_end)
+        _running[self._process.pid] = confined
         assert self._process.stdout is not None
         self._pipe = self._process.stdout
         os.set_blocking(self._pipe.fileno(), False)
         try:
             self._pidfd = os.pidfd_open(self._process.pid)  # also works for a process that has ended
-            self._loop.add_reader(self._pipe, self._read)
+            self._loop.add_reader(self._pipe, self._take_output)
             self._loop.add_reader(self._pidfd, self._exited)
         except OSError:  # no more files can be opened or, by its user, watched
             self._look_no_more()
             self._reap()
             raise
-        if made.group is None or made.scratch is not None:
+        if confined.group is None or confined.scratch is not None:
             self._watch = self._loop.call_later(ALARMED, self._look)
 
     @property
@@ -167,7 +167,7 @@ class BotProcess:
     def exit_in_words(self) -> str:
         """Describe how the process ended: "exited with code 3", "was killed by SIGSEGV"."""
         code = self._process.returncode
-        return "is still running" if code is None else ended_in_words(code, wrapped=self._made.wrapped)
+        return "is still running" if code is None else ended_in_words(code, wrapped=self._confined.wrapped)
 
     @property
     def was_killed(self) -> bool:
@@ -176,7 +176,7 @@ class BotProcess:
         A wrapper around a bot reports it as code 128 + 9.
         """
         code = self._process.returncode
-        return code == -signal.SIGKILL or (self._made.wrapped and code == 128 + signal.SIGKILL)
+        return code == -signal.SIGKILL or (self._confined.wrapped and code == 128 + signal.SIGKILL)
 
     @property
     def ended_from_outside(self) -> bool:
@@ -185,7 +185,7 @@ class BotProcess:
         Signals from the bot cannot reach it.
         """
         code = self._process.returncode
-        return self._made.wrapped and code is not None and code < 0 and self.excess is None
+        return self._confined.wrapped and code is not None and code < 0 and self.excess is None
 
     def last_lines(self) -> list[str]:
         """Return the last lines that the bot has printed so far."""
@@ -195,13 +195,13 @@ class BotProcess:
 
     def usage(self) -> Usage:
         """Measure what the bot and everything it started have used of the machine so far."""
-        return cpu_usage.look(self._processes(), None if self._made.group is None else self._made.group.cpu())
+        return cpu_usage.look(self._processes(), None if self._confined.group is None else self._confined.group.cpu())
 
     def _processes(self) -> list[int]:
-        return cpu_usage.family(self._process.pid) if self._made.group is None else self._made.group.processes()
+        return cpu_usage.family(self._process.pid) if self._confined.group is None else self._confined.group.processes()
 
     def _look(self) -> None:
-        self.excess, seconds = watchdog.look_once(self._processes(), self._made.bounds, self._made.scratch)
+        self.excess, seconds = watchdog.look_once(self._processes(), self._confined.bounds, self._confined.scratch)
         if self.excess is not None:
             self.kill()
         else:
@@ -214,7 +214,7 @@ class BotProcess:
 
     def was_short_of_memory(self) -> bool:
         """Tell whether the kernel ended one of the bot's processes, not necessarily the first, for lack of memory."""
-        return self._made.group is not None and self._made.group.ran_out_of_memory()
+        return self._confined.group is not None and self._confined.group.ran_out_of_memory()
 
     def kill(self) -> None:
         """Start ending the process and everything it started; `on_exit` is called when that is done."""
@@ -250,8 +250,8 @@ class BotProcess:
         if self._watch is not None:
             self._watch.cancel()
         if self.was_short_of_memory():
-            self.excess = out_of_memory(self._made.bounds)
-        self._made.release()
+            self.excess = out_of_memory(self._confined.bounds)
+        self._confined.release()
         for _ in range(_PIPE // KEPT):
             self._take()
         self._pipe.close()
@@ -267,9 +267,9 @@ class BotProcess:
     def catch_up(self) -> None:
         """Read what it has printed up to now: before a frame that it sent is handled, so that lines come first."""
         if self.running:
-            self._read()
+            self._take_output()
 
-    def _read(self) -> None:
+    def _take_output(self) -> None:
         self._take()
         if self._prints_too_much():
             self._on_too_much_output()
@@ -337,7 +337,7 @@ def _is_reaped(child: int) -> bool:
 def _stopped(processes: Sequence[int], deadline: float) -> set[int]:
     """Stop the processes and all their descendants, so that none can start another meanwhile; return all of them."""
     stopped: set[int] = set()
-    while born := {each for process in processes for each in cpu_usage.family(process)} - stopped:
+    while born := {member for process in processes for member in cpu_usage.family(process)} - stopped:
         if time.monotonic() > deadline:
             break
         for process in born:
@@ -357,13 +357,13 @@ def _is_orphan(child: int, own_session: int) -> bool:
     with contextlib.suppress(ProcessLookupError):
         if os.getsid(child) == own_session:
             return False
-    if _user_of(child) in {made.user.uid for made in _running.values() if made.user is not None}:
+    if _user_of(child) in {confined.user.uid for confined in _running.values() if confined.user is not None}:
         return False
     try:
         environment = Path(f"/proc/{child}/environ").read_bytes()
     except OSError:
         return True  # it has ended and must be reaped
-    tokens = [made.env.get("ARENA_TOKEN", "") for made in _running.values()]
+    tokens = [confined.env.get("ARENA_TOKEN", "") for confined in _running.values()]
     return not any(token and token.encode() in environment for token in tokens)
 
 

@@ -89,12 +89,12 @@ def open_up(folder: Path, mode: int = 0o755) -> None:
     """Give a folder and all folders in it this mode, even if their maker had closed them; links are not followed."""
     with suppress(OSError):
         folder.chmod(mode)
-    left = [str(folder)]
-    while left:  # no recursion: bots may nest folders more deeply than Python recurses
-        with suppress(OSError), os.scandir(left.pop()) as found:
-            for entry in found:
+    queue = [str(folder)]
+    while queue:  # no recursion: bots may nest folders more deeply than Python recurses
+        with suppress(OSError), os.scandir(queue.pop()) as entries:
+            for entry in entries:
                 if entry.is_dir(follow_symlinks=False):
-                    left.append(entry.path)
+                    queue.append(entry.path)
                     os.chmod(entry.path, mode)
 
 
@@ -146,7 +146,7 @@ def _sweep(parent: Path) -> None:
             finally:
                 os.close(lock)
     for folder in parent.glob(".arena-run-*"):
-        if (made := _HIDDEN.fullmatch(folder.name)) and not Path("/proc", made[1]).exists():
+        if (maker := _HIDDEN.fullmatch(folder.name)) and not Path("/proc", maker[1]).exists():
             with suppress(OSError):
                 if not folder.is_symlink() and folder.stat().st_uid == os.geteuid():
                     remove(folder)
@@ -154,8 +154,8 @@ def _sweep(parent: Path) -> None:
 
 def _end_processes(folder: Path) -> None:
     deadline = time.monotonic() + REMOVAL_PATIENCE
-    while (left := list(_processes(folder))) and time.monotonic() < deadline:
-        for process in left:
+    while (processes := list(_processes(folder))) and time.monotonic() < deadline:
+        for process in processes:
             with suppress(ProcessLookupError, PermissionError):
                 os.kill(process, signal.SIGKILL)
         time.sleep(0.01)
@@ -167,10 +167,12 @@ def _processes(folder: Path) -> Iterator[int]:
     An account may not read the environment of a process that has a user of its own, but may see its mounts.
     """
     name = os.fsencode(folder)
-    own = _content(Path("/proc/self/mountinfo"))
-    is_ours = name not in own  # or everybody's, whom somebody has mounted something there for
-    others = (each for each in Path("/proc").iterdir() if each.name.isdecimal() and each.name != str(os.getpid()))
-    for process in others:
+    own_mounts = _content(Path("/proc/self/mountinfo"))
+    is_ours = name not in own_mounts  # or everybody's, whom somebody has mounted something there for
+    processes = (
+        entry for entry in Path("/proc").iterdir() if entry.name.isdecimal() and entry.name != str(os.getpid())
+    )
+    for process in processes:
         if name in _content(process / "environ") or (is_ours and name in _content(process / "mountinfo")):
             yield int(process.name)
 

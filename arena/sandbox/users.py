@@ -60,21 +60,21 @@ class NoUser(OSError):
 class User:
     """A user that one process runs as, with all that it starts; `give_back` when all of them have ended."""
 
-    def __init__(self, uid: int, taken: TakenUser) -> None:
+    def __init__(self, uid: int, pool: TakenUser) -> None:
         self.uid = uid
-        self._taken = taken
+        self._pool = pool
 
     @property
     def namespace(self) -> Namespace | None:
         """The namespace that one must enter to become this user; None for root."""
-        return self._taken.namespace
+        return self._pool.namespace
 
     @property
     def inside(self) -> tuple[int, int]:
         """The numbers of this user and its group there."""
         return (self.uid, BOTS_GROUP) if self.namespace is None else (self.namespace.inside(self.uid), namespace.GROUP)
 
-    def own(self, path: Path) -> None:
+    def let_use(self, path: Path) -> None:
         """Let this user use a folder, or a file that is no link: root gives it away, an account opens it to all.
 
         Nobody else gets that far, since the folder of a run is closed.
@@ -90,7 +90,7 @@ class User:
 
     def give_back(self) -> None:
         """Let others have this user."""
-        self._taken.release(self.uid)
+        self._pool.release(self.uid)
 
 
 class TakenUser:
@@ -166,8 +166,8 @@ def hold_more(folders: Sequence[Path], size: int, entries: int) -> bool:
 
 def _own_namespace() -> Namespace | None:
     """Return the namespace in which this account is root; None if it is root already, or there is none."""
-    own = None if os.geteuid() == 0 else _namespace(os.getpid())
-    return None if isinstance(own, str) else own
+    space = None if os.geteuid() == 0 else _namespace(os.getpid())
+    return None if isinstance(space, str) else space
 
 
 def _give(folders: Sequence[Path], uid: int, gid: int) -> None:
@@ -183,9 +183,9 @@ def _as_root(command: Sequence[str]) -> str:
 
     Ctrl-C does not reach it.
     """
-    own = _own_namespace()
-    done = subprocess.run(
-        command if own is None else own.as_root(command),
+    space = _own_namespace()
+    completion = subprocess.run(
+        command if space is None else space.as_root(command),
         stdin=subprocess.DEVNULL,
         capture_output=True,
         encoding="utf-8",
@@ -193,26 +193,26 @@ def _as_root(command: Sequence[str]) -> str:
         process_group=0,
         check=False,
     )
-    if done.returncode:
-        lines = done.stderr.strip().splitlines() or [f"{command[0]} ended with exit code {done.returncode}"]
+    if completion.returncode:
+        lines = completion.stderr.strip().splitlines() or [f"{command[0]} ended with exit code {completion.returncode}"]
         raise NoUser(f"users of their own cannot be used here: {lines[-1]}")
-    return done.stdout
+    return completion.stdout
 
 
 def take_user() -> User:
     """Take a user for one process. Raises NoUser if there is none."""
-    return _taken(os.getpid()).take()
+    return _pool(os.getpid()).take()
 
 
 @cache
-def _taken(pid: int) -> TakenUser:  # a process that was forked has locks of its own
+def _pool(pid: int) -> TakenUser:  # a process that was forked has locks of its own
     if os.geteuid() == 0:
         return TakenUser(ids(), _LOCKS)
-    own = _namespace(pid)
-    if isinstance(own, str):
-        raise NoUser(own)
+    space = _namespace(pid)
+    if isinstance(space, str):
+        raise NoUser(space)
     locks = [Path(f"/run/user/{os.geteuid()}/arena-users"), Path(f"/tmp/arena-users-{os.geteuid()}")]
-    return TakenUser(ids(), locks, own)
+    return TakenUser(ids(), locks, space)
 
 
 @cache
@@ -230,8 +230,8 @@ def ids() -> range:
     """Return the ids that are given away on this machine. Raises NoUser if there are none."""
     if os.geteuid() != 0:
         return _of_account(SUBORDINATE)
-    given = _subordinate(SUBORDINATE)
-    for name, ours in given:
+    subordinates = _subordinate(SUBORDINATE)
+    for name, ours in subordinates:
         if name == _OURS:
             if ours.start < _LEAST or not _exist(ours):
                 raise NoUser(
@@ -239,7 +239,9 @@ def ids() -> range:
                 )
             return ours
     for usual in USUAL:
-        if _exist(usual) and not any(usual.start < other.stop and other.start < usual.stop for _, other in given):
+        if _exist(usual) and not any(
+            usual.start < reserved.stop and reserved.start < usual.stop for _, reserved in subordinates
+        ):
             return usual
     raise NoUser(f"no user ids are free for bots: add a line '{_OURS}:FIRST:COUNT' to {SUBORDINATE}")
 
@@ -250,9 +252,9 @@ def _of_account(file: Path) -> range:
         account = pwd.getpwuid(os.geteuid()).pw_name
     except KeyError:
         account = str(os.geteuid())
-    for name, found in _subordinate(file):
+    for name, subordinates in _subordinate(file):
         if name in {account, str(os.geteuid())}:
-            return found[SPARE] or found[len(found) // 2 :]
+            return subordinates[SPARE] or subordinates[len(subordinates) // 2 :]
     how = "usermod --add-subuids 100000-165535 --add-subgids 100000-165535"
     raise NoUser(f"{file} gives {account} no ids (as root: {how} {account})")
 
@@ -271,8 +273,8 @@ def _subordinate(file: Path) -> list[tuple[str, range]]:
 def _exist(wanted: range) -> bool:
     """Tell whether all these ids exist here: a container may have fewer."""
     lines = Path("/proc/self/uid_map").read_text().splitlines()
-    there = [(int(first), int(count)) for first, _, count in map(str.split, lines)]
-    return any(first <= wanted.start and wanted.stop <= first + count for first, count in there)
+    ranges = [(int(first), int(count)) for first, _, count in map(str.split, lines)]
+    return any(first <= wanted.start and wanted.stop <= first + count for first, count in ranges)
 
 
 def in_words(of: range) -> str:

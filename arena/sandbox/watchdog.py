@@ -51,7 +51,7 @@ def look_once(processes: Sequence[int], bounds: Bounds, scratch: Path | None) ->
 
 def _resident(process: int) -> int:
     """Return the resident memory of a process in bytes, including shared memory."""
-    fields = _read(f"/proc/{process}/statm").split()
+    fields = _content(f"/proc/{process}/statm").split()
     return int(fields[1]) * os.sysconf("SC_PAGE_SIZE") if fields else 0
 
 
@@ -60,7 +60,7 @@ def _proportional(process: int) -> int:
 
     Shared memory counts in full if the process does not allow reading the shares.
     """
-    for line in _read(f"/proc/{process}/smaps_rollup").splitlines():
+    for line in _content(f"/proc/{process}/smaps_rollup").splitlines():
         if line.startswith("Pss:"):
             return int(line.split()[1]) * 1024
     return _resident(process)
@@ -73,7 +73,7 @@ def _tasks(process: int) -> int:
         return 0
 
 
-def _read(path: str) -> str:
+def _content(path: str) -> str:
     try:
         return Path(path).read_text()
     except OSError:

@@ -18,7 +18,7 @@ from starlette.staticfiles import StaticFiles
 from arena.games import UnknownGame
 from arena.replay import Breach, Unreadable
 from arena.site import bot_page, compare_page, docs, front_page, ladder_page, match_page, play_page
-from arena.site.answers import told, without_path
+from arena.site.answers import refusal, without_path
 from arena.site.cache import Made, Pages
 from arena.site.events import Watch
 from arena.site.home_reader import CHANGE_INTERVAL, Home
@@ -57,9 +57,9 @@ class Site:
             Route("/match/{match}.json", self._page(match_page.match_document)),
             Route("/match/{match}", self._page(match_page.page)),
             Route("/match/{match}/log/{seat}", self._page(match_page.log_page)),
-            Route("/unrated/{number}.html", self._page(self._kept(match_page.download_kept))),
-            Route("/unrated/{number}.json", self._page(self._kept(match_page.document_kept))),
-            Route("/unrated/{number}", self._page(self._kept(match_page.kept_page))),
+            Route("/unrated/{number}.html", self._page(self._unrated_view(match_page.download_kept))),
+            Route("/unrated/{number}.json", self._page(self._unrated_view(match_page.document_kept))),
+            Route("/unrated/{number}", self._page(self._unrated_view(match_page.kept_page))),
             Route("/compare", self._page(compare_page.page)),
             Route("/docs", _to_docs),
             Route("/docs/", docs.index),
@@ -97,21 +97,21 @@ class Site:
 
         async def handler(request: Request) -> Response:
             async def make() -> Made:
-                running = (await self.home.seen()).running
+                running = (await self.home.state()).running
                 return await self.home.read(lambda db: view(db, request, running))
 
             try:
                 return await self._pages.answer(request, make)
             except store.NotFound as error:
-                return told(404, "Not found", without_path(error, self.home.folder))
+                return refusal(404, "Not found", without_path(error, self.home.folder))
             except store.StoreError as error:
-                return told(503, "The home cannot be read", without_path(error, self.home.folder))
+                return refusal(503, "The home cannot be read", without_path(error, self.home.folder))
             except (Unreadable, Breach, UnknownGame) as error:
-                return told(404, "This match cannot be shown", without_path(error, self.home.folder))
+                return refusal(404, "This match cannot be shown", without_path(error, self.home.folder))
 
         return handler
 
-    def _kept(self, view: Callable[[Document], Made]) -> View:
+    def _unrated_view(self, view: Callable[[Document], Made]) -> View:
         """Return the view of a match that `arena match` played, from the view of its document."""
         return lambda _, request, __: view(match_page.find_kept(self.home.folder, request.path_params["number"]))
 
@@ -119,8 +119,8 @@ class Site:
         return await self.watch.stream(request)
 
     async def _ladder_events(self, request: Request) -> Response:
-        name, known = request.path_params["ladder"], (await self.home.seen()).ladders
-        if known and name not in known:  # without any, the home may be unreadable for a moment
+        name, ladders = request.path_params["ladder"], (await self.home.state()).ladders
+        if ladders and name not in ladders:  # without any, the home may be unreadable for a moment
             raise HTTPException(404)
         return await self.watch.stream(request, name)
 
@@ -139,8 +139,8 @@ async def _to_docs(_: Request) -> Response:
 
 async def _refused(_: Request, error: Exception) -> Response:
     assert isinstance(error, HTTPException)
-    return told(error.status_code, error.detail.capitalize(), "There is no such page.")
+    return refusal(error.status_code, error.detail.capitalize(), "There is no such page.")
 
 
 async def _failed(_: Request, __: Exception) -> Response:
-    return told(500, "A fault of the arena", "The page could not be made; the terminal of the server says why.")
+    return refusal(500, "A fault of the arena", "The page could not be made; the terminal of the server says why.")

@@ -31,11 +31,11 @@ def page(db: Database, request: Request, _: bool) -> Made:
             "bot.html",
             card=card,
             label=version.label,
-            banned=banned and banned.told,
-            reasons=sorted({reason for each in card.faults for reason in each.forfeits}),
-            limits={each.ladder: limits(each) for each in card.ladders},
-            times={each.ladder: _times(each) for each in card.ladders},
-            plots={each.ladder: _history(db, each) for each in card.ladders},
+            banned=banned and banned.account,
+            reasons=sorted({reason for version in card.faults for reason in version.forfeits}),
+            limits={ladder.ladder: limits(ladder) for ladder in card.ladders},
+            times={ladder.ladder: _times(ladder) for ladder in card.ladders},
+            plots={ladder.ladder: _history(db, ladder) for ladder in card.ladders},
             lines=plots.PLOT_LINES,
             titles=store.journal.titles(db),
             events="/events",
@@ -45,8 +45,8 @@ def page(db: Database, request: Request, _: bool) -> Made:
 
 def _times(card: BotInLadder) -> Markup:
     """Draw how long the version that a card is of took for its decisions."""
-    (own,) = [version for version in card.versions if version.bot == card.bot]
-    return plots.histogram(own.times.buckets if own.times else (), 1000 * card.limits["decision"])
+    (newest,) = [version for version in card.versions if version.bot == card.bot]
+    return plots.histogram(newest.times.buckets if newest.times else (), 1000 * card.limits["decision"])
 
 
 def _history(db: Database, card: BotInLadder) -> Markup:
@@ -54,6 +54,6 @@ def _history(db: Database, card: BotInLadder) -> Markup:
     ladder = store.ladders.find(db, card.ladder)
     assert ladder is not None, "a card of a ladder that is not there"
     history = rating_history(db, ladder)
-    own = {version.bot for version in card.versions[-plots.PLOT_LINES :]}
-    history.bots = [each for each in history.bots if each.bot in own]
+    labels = {version.bot for version in card.versions[-plots.PLOT_LINES :]}
+    history.bots = [bot for bot in history.bots if bot.bot in labels]
     return plots.rating_plot(history)

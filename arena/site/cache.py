@@ -53,7 +53,7 @@ class Pages:
 
     def __init__(self, home: Home) -> None:
         self._home = home
-        self._kept: OrderedDict[bytes, Page] = OrderedDict()
+        self._pages: OrderedDict[bytes, Page] = OrderedDict()
         self._size = 0
         self._making: dict[tuple[bytes, str], asyncio.Task[Page]] = {}
 
@@ -71,40 +71,40 @@ class Pages:
         return Response(page.body, headers=headers)
 
     async def _page(self, address: bytes, make: MakePage) -> Page:
-        seen = await self._home.seen()
-        known = self._kept.get(address)
-        is_held = seen.running and known is not None and time.monotonic() < known.good_until
-        if known is not None and (known.version == seen.version or is_held):
-            self._kept.move_to_end(address)
-            return known
-        making = (address, seen.version)
+        state = await self._home.state()
+        page = self._pages.get(address)
+        is_held = state.running and page is not None and time.monotonic() < page.good_until
+        if page is not None and (page.version == state.version or is_held):
+            self._pages.move_to_end(address)
+            return page
+        making = (address, state.version)
         if making not in self._making:
-            self._making[making] = asyncio.create_task(self._made(address, seen.version, make))
+            self._making[making] = asyncio.create_task(self._new_page(address, state.version, make))
         return await asyncio.shield(self._making[making])
 
-    async def _made(self, address: bytes, version: str, make: MakePage) -> Page:
+    async def _new_page(self, address: bytes, version: str, make: MakePage) -> Page:
         begun = time.monotonic()
         try:
-            made = await make()
+            made_page = await make()
         finally:
             del self._making[address, version]
         now = time.monotonic()
         took = now - begun
-        body = made.text.encode(errors="backslashreplace")
+        body = made_page.text.encode(errors="backslashreplace")
         etag = f'"{sha256(body).hexdigest()[:24]}"'
-        headers = {"Content-Type": made.media_type, **made.more}
+        headers = {"Content-Type": made_page.media_type, **made_page.more}
         good_until = now + took / SHARE if took > QUICK else 0.0
         page = Page(body, headers, etag, version, good_until)
         self._keep(address, page)
         return page
 
     def _keep(self, address: bytes, page: Page) -> None:
-        if (old := self._kept.pop(address, None)) is not None:
+        if (old := self._pages.pop(address, None)) is not None:
             self._size -= _size(address, old)
-        self._kept[address] = page
+        self._pages[address] = page
         self._size += _size(address, page)
         while self._size > CACHED_PAGES:
-            self._size -= _size(*self._kept.popitem(last=False))
+            self._size -= _size(*self._pages.popitem(last=False))
 
 
 def _size(address: bytes, page: Page) -> int:

@@ -20,21 +20,21 @@ if TYPE_CHECKING:
 
 def page(db: Database, request: Request, _: bool) -> Made:
     """Make the page: two bots of a ladder, those that are asked for or else the first of its leaderboard."""
-    asked = request.query_params
-    ladders = [each for each in store.ladders.all(db) if each.key.game in games.names()]
-    ladder = ladder_of(db, asked["ladder"]) if asked.get("ladder") else next(iter(ladders), None)
+    query = request.query_params
+    ladders = [entry for entry in store.ladders.all(db) if entry.key.game in games.names()]
+    ladder = ladder_of(db, query["ladder"]) if query.get("ladder") else next(iter(ladders), None)
     bots = [row.label for row in store.ratings.leaderboard(db, ladder)] if ladder else []
-    wanted = [_label(bots, asked[name]) for name in ("a", "b") if asked.get(name)]
+    wanted = [_label(bots, query[name]) for name in ("a", "b") if query.get(name)]
     wanted += [bot for bot in bots if bot not in wanted]
-    found = paired(db, ladder, *wanted[:2]) if ladder and len(bots) > 1 else None
+    pair = paired(db, ladder, *wanted[:2]) if ladder and len(bots) > 1 else None
     return Made(
         render(
             "compare.html",
-            ladders={each.id: title(games.game(each.key.game), each.key.seats) for each in ladders},
+            ladders={entry.id: title(games.game(entry.key.game), entry.key.seats) for entry in ladders},
             ladder=ladder,
             bots=bots,
-            found=found,
-            lead=found and found.lead and _above_half(found.lead),
+            found=pair,
+            lead=pair and pair.lead and _above_half(pair.lead),
             titles=store.journal.titles(db),
         )
     )
@@ -42,12 +42,12 @@ def page(db: Database, request: Request, _: bool) -> Made:
 
 def _label(bots: list[str], name: str) -> str:
     """Return the label of a bot of a ladder; a name alone means its newest version there. Raises NotFound."""
-    known = [label for label in bots if name in (label, label.partition("@")[0])]
-    if not known:
+    labels = [label for label in bots if name in (label, label.partition("@")[0])]
+    if not labels:
         raise store.NotFound(
             f"no bot {name!r} has a rated match in this ladder: bots are {', '.join(bots) or 'none yet'}"
         )
-    return max(known, key=lambda label: int(label.partition("@")[2]))
+    return max(labels, key=lambda label: int(label.partition("@")[2]))
 
 
 def _above_half(lead: EstimateColumns) -> EstimateColumns:

@@ -69,8 +69,8 @@ class WaitingRequests:
 class Connection(H11Protocol):
     """A connection of a browser or whoever else."""
 
-    def __init__(self, waiting: WaitingRequests, *given: Any, **named: Any) -> None:
-        super().__init__(*given, **named)
+    def __init__(self, waiting: WaitingRequests, *arguments: Any, **named: Any) -> None:
+        super().__init__(*arguments, **named)
         self._waiting = waiting
 
     def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]  # as its parent does

@@ -38,8 +38,8 @@ class Watch:
 
         The browser asks for the page when the answer begins, so from here on nothing may be missed.
         """
-        known = request.headers.get("Last-Event-ID") or _mark(await self._home.seen(), ladder)
-        events = self._events(ladder, known) if request.method == "GET" else ()
+        mark = request.headers.get("Last-Event-ID") or _mark(await self._home.state(), ladder)
+        events = self._events(ladder, mark) if request.method == "GET" else ()
         return StreamingResponse(events, media_type="text/event-stream", headers=STREAM)
 
     async def _events(self, ladder: str, before: str) -> AsyncIterator[str]:
@@ -49,7 +49,7 @@ class Watch:
         try:
             yield f"retry: 3000\nid: {before}\n\n"
             while not self._closed:
-                now = _mark(await self._home.seen(), ladder)
+                now = _mark(await self._home.state(), ladder)
                 if now != before:
                     before = now
                     yield f"id: {now}\ndata: changed\n\n"
@@ -59,16 +59,16 @@ class Watch:
             self._streams -= 1
 
     async def _look_on(self) -> None:
-        before = await self._home.seen()
+        before = await self._home.state()
         while self._streams and not self._closed:
             await asyncio.sleep(self._look)
-            now = await self._home.seen()
+            now = await self._home.state()
             if now != before:
                 before = now
                 self._news.ring()
 
 
-def _mark(seen: SeenState, ladder: str) -> str:
+def _mark(state: SeenState, ladder: str) -> str:
     """Return a text in one line that changes with what a page shows."""
-    mark = seen.ladders.get(ladder, "none") if ladder else seen.version
+    mark = state.ladders.get(ladder, "none") if ladder else state.version
     return sha256(mark.encode(errors="backslashreplace")).hexdigest()[:24]  # it may name files

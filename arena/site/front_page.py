@@ -18,13 +18,13 @@ if TYPE_CHECKING:
 
 def page(db: Database, _: Request, running: bool) -> Made:
     """Make the page."""
-    found = front_report.front(db, running=running)
-    settings = {each.ladder: _settings(each) for each in found.ladders if each.game in games.names()}
-    played = {each.ladder: game_title(each.game) for each in found.ladders}
-    given = {"front": found, "settings": settings, "played": played, "titles": store.journal.titles(db)}
-    return Made(render("front.html", **given, events="/events"))
+    report = front_report.front(db, running=running)
+    settings = {ladder.ladder: _settings(ladder) for ladder in report.ladders if ladder.game in games.names()}
+    titles = {ladder.ladder: game_title(ladder.game) for ladder in report.ladders}
+    values = {"front": report, "settings": settings, "played": titles, "titles": store.journal.titles(db)}
+    return Made(render("front.html", **values, events="/events"))
 
 
 def _settings(ladder: front_report.ListedLadder) -> str:
     """Return what is unusual about a ladder, as text."""
-    return "".join(f"{each}, " for each in unusual(games.game(ladder.game), ladder.limits, ladder.options))
+    return "".join(f"{words}, " for words in unusual(games.game(ladder.game), ladder.limits, ladder.options))

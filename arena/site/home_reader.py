@@ -38,30 +38,30 @@ class Home:
     def __init__(self, folder: Path, look: float = CHANGE_INTERVAL) -> None:
         self.folder = folder
         self._look = look
-        self._seen, self._looked = SeenState("", {}), 0.0
+        self._state, self._looked = SeenState("", {}), 0.0
         self._looking: asyncio.Task[None] | None = None
         self._readers = [_Reader(folder) for _ in range(_READERS)]
         self._watcher = _Reader(folder)
 
-    async def seen(self) -> SeenState:
+    async def state(self) -> SeenState:
         """Return what is there now, or was there less than `LOOK` seconds ago."""
         if self._looking is None and time.monotonic() - self._looked >= self._look:
             self._looking = asyncio.create_task(self._look_again())
         if self._looking is not None:
             await asyncio.shield(self._looking)
-        return self._seen
+        return self._state
 
     async def _look_again(self) -> None:
         try:
-            self._seen = await self._watcher.run(self._looked_at)
+            self._state = await self._watcher.run(self._looked_at)
         except store.StoreError as error:
-            self._seen = SeenState(str(error), {})
+            self._state = SeenState(str(error), {})
         finally:
             self._looked, self._looking = time.monotonic(), None
 
     async def read(self, make: Callable[[Database], T]) -> T:
         """Return what a function makes of the database, in a thread. Raises StoreError, and what it raises."""
-        reader = min(self._readers, key=lambda each: each.busy)
+        reader = min(self._readers, key=lambda candidate: candidate.busy)
         return await reader.run(lambda: make(reader.connection()))
 
     def close(self) -> None:
@@ -95,7 +95,7 @@ class _Reader:
         Raises StoreError where files are at fault, and what the function raises.
         """
 
-        def made() -> T:
+        def make_in_thread() -> T:
             try:
                 with store.database.one_line(self._path):
                     return make()
@@ -107,7 +107,7 @@ class _Reader:
 
         self.busy += 1
         try:
-            return await asyncio.get_running_loop().run_in_executor(self._thread, copy_context().run, made)
+            return await asyncio.get_running_loop().run_in_executor(self._thread, copy_context().run, make_in_thread)
         finally:
             self.busy -= 1
 

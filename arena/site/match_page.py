@@ -35,7 +35,7 @@ def page(db: Database, request: Request, _: bool) -> Made:
     match = store.matches.find(db, request.path_params["match"])
     card = match_card(match, store.journal.titles(db), store.logs.seats(db, match))
     try:
-        shown = _document(db, match)
+        record = _document(db, match)
     except (Unreadable, UnknownGame) as error:
         return Made(render("match_card.html", card=card, why=_why_not(match, error)))
     before = store.watching.ratings_before(db, match.id, match.line_up) if card.ratings else {}
@@ -46,11 +46,11 @@ def page(db: Database, request: Request, _: bool) -> Made:
     )
     printed = store.logs.may_be_shown(db, match)
     faults = [
-        list(fault_card(match, seat, own=False, printed=printed))
-        for seat, each in enumerate(match.seats)
-        if each.forfeit is not None
+        list(fault_card(match, seat, is_own=False, printed=printed))
+        for seat, outcome in enumerate(match.seats)
+        if outcome.forfeit is not None
     ]
-    return _viewer(shown, _caution(match), card=card, before=before, centre=middle, faults=faults, titles=card.titles)
+    return _viewer(record, _caution(match), card=card, before=before, centre=middle, faults=faults, titles=card.titles)
 
 
 def _why_not(match: store.Match, error: Exception) -> str:
@@ -64,38 +64,38 @@ def _why_not(match: store.Match, error: Exception) -> str:
 
 def download(db: Database, request: Request, _: bool) -> Made:
     """Make the page of a match that needs nothing else."""
-    match, shown = _found(db, request)
-    return _file(match_page(match_replay(shown, _caution(match))), f"{match.id}.html", _HTML)
+    match, record = _find(db, request)
+    return _file(match_page(match_replay(record, _caution(match))), f"{match.id}.html", _HTML)
 
 
 def match_document(db: Database, request: Request, _: bool) -> Made:
     """Make the document of a match."""
-    match, shown = _found(db, request)
-    return _file(_json(shown), f"{match.id}.json", _JSON)
+    match, record = _find(db, request)
+    return _file(_json(record), f"{match.id}.json", _JSON)
 
 
 def find_kept(home: Path, number: str) -> Document:
     """Return a match that `arena match` played and the home keeps. Raises NotFound, Unreadable, Breach and OSError."""
     if not re.fullmatch("[1-9][0-9]{0,8}", number):
         raise store.NotFound(f"no unrated match is called {number[:20]!r}")
-    shown = unrated_store.find_match(home, f"unrated-{number}")
-    documents.check_document(shown)
-    return shown
+    record = unrated_store.find_match(home, f"unrated-{number}")
+    documents.check_document(record)
+    return record
 
 
-def kept_page(shown: Document) -> Made:
+def kept_page(record: Document) -> Made:
     """Make the page of a match of no ladder."""
-    return _viewer(shown, "", card=None, before={}, centre=0.0, faults=[], titles={})
+    return _viewer(record, "", card=None, before={}, centre=0.0, faults=[], titles={})
 
 
-def download_kept(shown: Document) -> Made:
+def download_kept(record: Document) -> Made:
     """Make the page of a match of no ladder that needs nothing else."""
-    return _file(match_page(match_replay(shown)), f"{shown.match}.html", _HTML)
+    return _file(match_page(match_replay(record)), f"{record.match}.html", _HTML)
 
 
-def document_kept(shown: Document) -> Made:
+def document_kept(record: Document) -> Made:
     """Make the document of a match of no ladder."""
-    return _file(_json(shown), f"{shown.match}.json", _JSON)
+    return _file(_json(record), f"{record.match}.json", _JSON)
 
 
 def log_page(db: Database, request: Request, _: bool) -> Made:
@@ -107,23 +107,23 @@ def log_page(db: Database, request: Request, _: bool) -> Made:
     return Made(render("log.html", log=match_log(match, seat, store.logs.printed(db, match, seat))))
 
 
-def _viewer(shown: Document, caution: str, **given: Any) -> Made:
-    parts = parts_of(match_replay(shown, caution))
-    address = f"/match/{shown.match}" if shown.ladder else f"/unrated/{shown.match.partition('-')[2]}"
+def _viewer(record: Document, caution: str, **values: Any) -> Made:
+    parts = parts_of(match_replay(record, caution))
+    address = f"/match/{record.match}" if record.ladder else f"/unrated/{record.match.partition('-')[2]}"
     files = {"scripts": parts.scripts, "styles": parts.styles}
-    return Made(render("served_match.html", **parts.shown, **files, address=address, **given))
+    return Made(render("served_match.html", **parts.values, **files, address=address, **values))
 
 
-def _found(db: Database, request: Request) -> tuple[store.Match, Document]:
+def _find(db: Database, request: Request) -> tuple[store.Match, Document]:
     match = store.matches.find(db, request.path_params["match"])
     return match, _document(db, match)
 
 
 def _document(db: Database, match: store.Match) -> Document:
     """Return a match as a document, with what bots printed if that may be shown. Raises Unreadable and Breach."""
-    shown = documents.document(match, _printed(db, match))
-    documents.check_document(shown)
-    return shown
+    record = documents.document(match, _printed(db, match))
+    documents.check_document(record)
+    return record
 
 
 def _printed(db: Database, match: store.Match) -> documents.Logs:
@@ -134,11 +134,11 @@ def _printed(db: Database, match: store.Match) -> documents.Logs:
 
 
 def _caution(match: store.Match) -> str:
-    return f"this match does not count: annulled {match.annulled.told}" if match.annulled else ""
+    return f"this match does not count: annulled {match.annulled.account}" if match.annulled else ""
 
 
-def _json(shown: Document) -> str:
-    return msgspec.json.format(msgspec.json.encode(shown), indent=0).decode()
+def _json(record: Document) -> str:
+    return msgspec.json.format(msgspec.json.encode(record), indent=0).decode()
 
 
 def _file(text: str, name: str, media_type: str) -> Made:

@@ -29,35 +29,35 @@ class Parts(NamedTuple):
 
     scripts: Sequence[str]
     styles: Sequence[str]
-    shown: Mapping[str, Any]
+    values: Mapping[str, Any]
 
 
-def match_page(shown: MatchReplay) -> str:
+def match_page(replay: MatchReplay) -> str:
     """Return the page of a match as HTML. What bots and files say is shown as text, whatever it is."""
-    parts = parts_of(shown)
+    parts = parts_of(replay)
     scripts = [static_text(address) for address in parts.scripts]
     style = "".join(map(static_text, parts.styles))
     return render(
         "match.html",
-        **parts.shown,
+        **parts.values,
         policy=policy(scripts, style),
         style=Markup(style),
         scripts=[Markup(script) for script in scripts],
     )
 
 
-def parts_of(shown: MatchReplay) -> Parts:
+def parts_of(replay: MatchReplay) -> Parts:
     """Return what the page of a match is made of."""
-    board = _board(shown.game)
-    given = {
-        "match": shown,
-        "by_place": sorted(range(len(shown.bots)), key=shown.ranks.__getitem__),
-        "finished": shown.finished and datetime.fromtimestamp(shown.finished, UTC).strftime("%Y-%m-%d %H:%M UTC"),
-        "limits": next(filter(None, shown.limits), None),  # all seats that have limits have the same
-        "data": Markup(_data(shown, "view" if board else "picture")),
+    board = _board(replay.game)
+    values = {
+        "match": replay,
+        "by_place": sorted(range(len(replay.bots)), key=replay.ranks.__getitem__),
+        "finished": replay.finished and datetime.fromtimestamp(replay.finished, UTC).strftime("%Y-%m-%d %H:%M UTC"),
+        "limits": next(filter(None, replay.limits), None),  # all seats that have limits have the same
+        "data": Markup(_data(replay, "view" if board else "picture")),
     }
-    scripts = ["/static/dice.js", *step_scripts(shown.game), "/static/viewer.js"]
-    return Parts(scripts, ["/static/viewer.css", *(["/static/boards.css"] if board else [])], given)
+    scripts = ["/static/dice.js", *step_scripts(replay.game), "/static/viewer.js"]
+    return Parts(scripts, ["/static/viewer.css", *(["/static/boards.css"] if board else [])], values)
 
 
 def step_scripts(game: str) -> Sequence[str]:
@@ -102,12 +102,12 @@ def _hashed(text: str) -> str:
     return f"'sha256-{b64encode(sha256(text.encode()).digest()).decode()}'"
 
 
-def _data(shown: MatchReplay, drawn: str) -> str:
+def _data(replay: MatchReplay, drawn: str) -> str:
     """Return what the viewer reads: the report, with each step but the first as a patch of the one before.
 
     Of the steps' `view` and `picture` only the one that is drawn is there. No text in it can end the script element.
     """
-    report: dict[str, Any] = msgspec.to_builtins(shown)
+    report: dict[str, Any] = msgspec.to_builtins(replay)
     left_out = {"view", "picture"} - {drawn}
     steps = [{name: value for name, value in step.items() if name not in left_out} for step in report["steps"]]
     report["steps"] = [steps[0], *(patch(before, after) for before, after in pairwise(steps))]

@@ -15,7 +15,7 @@ from starlette.routing import Route
 from arena import games
 from arena.reports.matches_report import kept_matches
 from arena.reports.opponents_report import opponents
-from arena.site.answers import told
+from arena.site.answers import refusal
 from arena.site.cache import Made
 from arena.site.events import STILL_HERE, STREAM
 from arena.site.page_shell import step_scripts
@@ -38,15 +38,15 @@ _HAS_FORMS = {"Referrer-Policy": "same-origin"}
 
 def form(db: Database, request: Request, _: bool, *, home: Path) -> Made:
     """Make the page that asks what to play, against whom, and where to sit. Raises NotFound."""
-    asked = request.query_params
+    query = request.query_params
     try:
-        game = games.game(asked.get("game", _FIRST_GAME))
+        game = games.game(query.get("game", _FIRST_GAME))
     except games.UnknownGame as error:
         raise store.NotFound(str(error)) from None
     page = render(
         "play.html",
         game=game,
-        players=next((each for each in game.seats if str(each) == asked.get("players")), game.seats[0]),
+        players=next((seats for seats in game.seats if str(seats) == query.get("players")), game.seats[0]),
         games={name: games.game(name).title for name in games.names()},
         bots=opponents(db, game),
         first=_FIRST_BOT,
@@ -59,14 +59,14 @@ class Unseated(ValueError):
     """Error for a form that asks for what cannot be played; the message says why."""
 
 
-def _seating(db: Database, asked: Mapping[str, Sequence[str]]) -> Seating:
+def _seating(db: Database, fields: Mapping[str, Sequence[str]]) -> Seating:
     """Return what a form asks for. Only bots of the home can be named, and no file.
 
     Raises Unseated and UnknownGame.
     """
-    game = games.game("".join(asked.get("game", ())))
-    bots, seat = asked.get("bot", ()), "".join(asked.get("seat", ()))
-    unknown = set(bots) - {each.bot for each in opponents(db, game)}
+    game = games.game("".join(fields.get("game", ())))
+    bots, seat = fields.get("bot", ()), "".join(fields.get("seat", ()))
+    unknown = set(bots) - {opponent.bot for opponent in opponents(db, game)}
     if unknown:
         raise Unseated(f"no bot {min(unknown)!r} plays {game.title} here: go back and choose another one")
     if len(bots) + 1 not in game.seats:
@@ -92,13 +92,13 @@ class Play:
         ]
 
     async def _sit_down(self, request: Request) -> Response:
-        asked = await _sent(request)
+        fields = await _form_fields(request)
         try:
-            wanted = await self._home.read(lambda db: _seating(db, asked))
+            wanted = await self._home.read(lambda db: _seating(db, fields))
         except (Unseated, games.UnknownGame) as error:
-            return told(400, "This cannot be played", str(error))
+            return refusal(400, "This cannot be played", str(error))
         except store.StoreError:
-            return told(503, "The home cannot be read", "Nobody can be found to play against.")
+            return refusal(503, "The home cannot be read", "Nobody can be found to play against.")
         return await self._open(wanted)
 
     async def _open(self, wanted: Seating) -> Response:
@@ -106,11 +106,11 @@ class Play:
             table = self._tables.add(wanted)
         except Full:
             why = f"{OPEN_TABLES} matches are being played here, and one ends after ten minutes without a choice."
-            return told(503, "All tables are taken", f"{why} Try it later.")
+            return refusal(503, "All tables are taken", f"{why} Try it later.")
         try:
             await table.begin()
         except OSError as error:
-            return told(503, "No table could be set up", f"The arena could not start its process: {error.strerror}.")
+            return refusal(503, "No table could be set up", f"The arena could not start its process: {error.strerror}.")
         return RedirectResponse(f"/play/{table.name}", 303)
 
     async def _page(self, request: Request) -> Response:
@@ -127,9 +127,9 @@ class Play:
         return StreamingResponse(events, media_type="text/event-stream", headers=STREAM)
 
     async def _choose(self, request: Request) -> Response:
-        table, asked = self._table(request), await _sent(request)
+        table, fields = self._table(request), await _form_fields(request)
         try:
-            await table.choose(_number(asked, "question"), _number(asked, "action"))
+            await table.choose(_number(fields, "question"), _number(fields, "action"))
         except Stale:
             return Response("This question was answered, or is not asked yet.\n", 409)
         except Illegal:
@@ -156,7 +156,7 @@ async def _events(table: PlayTable) -> AsyncIterator[str]:
         yield f"data: {state}\n\n" if state else STILL_HERE
 
 
-async def _sent(request: Request) -> dict[str, list[str]]:
+async def _form_fields(request: Request) -> dict[str, list[str]]:
     """Return what a form sent: the values of each field."""
     try:
         body = await request.body()
@@ -165,7 +165,7 @@ async def _sent(request: Request) -> dict[str, list[str]]:
     return parse_qs(body.decode(errors="replace"), keep_blank_values=True)
 
 
-def _number(asked: Mapping[str, Sequence[str]], name: str) -> int:
+def _number(fields: Mapping[str, Sequence[str]], name: str) -> int:
     """Return a number that was sent; -1, which stands for none, if it is not there."""
-    text = "".join(asked.get(name, ()))
+    text = "".join(fields.get(name, ()))
     return int(text) if text.isascii() and text.isdecimal() and len(text) < 10 else -1

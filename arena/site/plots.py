@@ -45,7 +45,7 @@ def rating_plot(history: RatingHistory) -> Markup:
     if not lines:
         return Markup("")
     values = [
-        value for bot in lines for each in bot.points[len(bot.points) // 4 :] for value in _band(each.mu, each.sigma)
+        value for bot in lines for point in bot.points[len(bot.points) // 4 :] for value in _band(point.mu, point.sigma)
     ]
     first = min(bot.points[0].matches for bot in lines)
     plot = _Plot(first, history.matches, min(values), max(values), banded=len(lines) <= BANDED)
@@ -94,9 +94,9 @@ class _Plot:
 
     def line(self, number: int, bot: BotHistory) -> Iterator[str]:
         colour = _class(number)
-        above = [f"{self.x(each.matches)},{self.y(each.mu + 2 * each.sigma)}" for each in bot.points]
-        below = [f"{self.x(each.matches)},{self.y(each.mu - 2 * each.sigma)}" for each in reversed(bot.points)]
-        middle = " ".join(f"{self.x(each.matches)},{self.y(each.mu)}" for each in bot.points)
+        above = [f"{self.x(point.matches)},{self.y(point.mu + 2 * point.sigma)}" for point in bot.points]
+        below = [f"{self.x(point.matches)},{self.y(point.mu - 2 * point.sigma)}" for point in reversed(bot.points)]
+        middle = " ".join(f"{self.x(point.matches)},{self.y(point.mu)}" for point in bot.points)
         if self._banded:
             yield f'<polygon class="band {colour}" points="{" ".join(above + below)}"/>'
         yield f'<polyline class="line {colour}" points="{middle}"><title>{escape(bot.bot)}</title></polyline>'
@@ -129,26 +129,26 @@ def histogram(buckets: Sequence[TimeBucket], limit_ms: float) -> Markup:
     first = math.log10(buckets[0].up_to_ms) - 0.1
     last = max(math.log10(buckets[-1].up_to_ms), math.log10(limit_ms)) + 0.15
     most = math.log10(1 + max(bucket.decisions for bucket in buckets))
-    width, height, left = 800, 170, 10
+    width, height, margin = 800, 170, 10
 
     def x(milliseconds: float) -> float:
-        return round(left + (width - 2 * left) * (math.log10(milliseconds) - first) / (last - first), 1)
+        return round(margin + (width - 2 * margin) * (math.log10(milliseconds) - first) / (last - first), 1)
 
     bars = [_bar(x(bucket.up_to_ms / 2**0.25), x(bucket.up_to_ms), bucket, most) for bucket in buckets]
     ticks = [10.0**power for power in range(math.ceil(first), math.floor(last) + 1)]
     axis = [f'<text x="{x(tick)}" y="166" text-anchor="middle">{_ms(tick)}</text>' for tick in ticks]
     at = x(limit_ms)
     mark = f'<path class="limit" d="M{at},6V146"/><text x="{at - 5}" y="16" text-anchor="end">limit</text>'
-    ground = f'<path class="grid" d="M{left},146H{width - left}"/>'
+    ground = f'<path class="grid" d="M{margin},146H{width - margin}"/>'
     return _svg(width, height, "Times of decisions", [ground, *bars, *axis, mark])
 
 
 def _bar(begin: float, end: float, bucket: TimeBucket, most: float) -> str:
     height = round(125 * math.log10(1 + bucket.decisions) / most, 1)
-    told = f"up to {bucket.up_to_ms:.3g} ms: {bucket.decisions:,} decisions"
+    tooltip = f"up to {bucket.up_to_ms:.3g} ms: {bucket.decisions:,} decisions"
     return (
         f'<rect class="bar" x="{begin}" y="{146 - height}" width="{max(end - begin - 1, 1):.1f}" height="{height}">'
-        f"<title>{told}</title></rect>"
+        f"<title>{tooltip}</title></rect>"
     )
 
 

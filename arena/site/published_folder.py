@@ -62,13 +62,13 @@ class PublishedFolder:
         """Number of files that were written, and removed."""
         self._path = path
         self._notes = notes
-        self._known = _read(notes)
+        self._known_notes = _read_notes(notes)
         self._wanted: dict[str, Note] = {}
 
     @property
     def before(self) -> Set[str]:
         """The files that were there when the folder was opened."""
-        return self._known.keys()
+        return self._known_notes.keys()
 
     @property
     def now(self) -> Set[str]:
@@ -77,7 +77,7 @@ class PublishedFolder:
 
     def keep(self, file: str, made_of: str) -> Note | None:
         """Keep a file if it is there and was made of the same, and return what is known of it; else return None."""
-        note = self._known.get(file)
+        note = self._known_notes.get(file)
         if note is None or note.made_of != made_of or not (self._path / file).is_file():
             return None
         self._wanted[file] = note
@@ -107,7 +107,7 @@ class PublishedFolder:
             self._write(self._path / NOTES, b"".join(map(_line, self._wanted.values())))
 
     def _claim(self, file: str) -> None:
-        if file not in self._known and os.path.lexists(self._path / file):
+        if file not in self._known_notes and os.path.lexists(self._path / file):
             raise CannotPublish(f"{str(self._path / file)!r} was not published by the arena: move it away")
         self._note(Note(file))
 
@@ -129,17 +129,17 @@ def _lock(notes: BinaryIO, folder: Path) -> None:
         raise CannotPublish(f"another process is publishing in {str(folder)!r}: wait for it") from None
 
 
-def _read(notes: BinaryIO) -> dict[str, Note]:
+def _read_notes(notes: BinaryIO) -> dict[str, Note]:
     """Read notes, and end the line at which the process before was killed, if it was."""
     notes.seek(0)
-    found = {}
+    notes_by_file = {}
     for line in notes:
         with suppress(msgspec.DecodeError, UnicodeDecodeError):  # such a line, or an empty one
             note = msgspec.json.decode(line, type=Note)
             if _is_inside(note.file):
-                found[note.file] = note
+                notes_by_file[note.file] = note
     notes.write(b"\n")
-    return found
+    return notes_by_file
 
 
 def _is_inside(file: str) -> bool:

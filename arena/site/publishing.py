@@ -79,7 +79,7 @@ def kinds(most: int) -> Sequence[Kind]:
 
 
 def publish_site(
-    home: Path, target: Path, most: int, report: PublishingProgress = lambda _done, _total: None
+    home: Path, target: Path, most: int, report: PublishingProgress = lambda _count, _total: None
 ) -> Published:
     """Publish the site of a home, as it is at one moment, with at most so many matches of each ladder.
 
@@ -109,8 +109,8 @@ class _Site:
         self._held: list[tuple[Note, bytes]] = []
         """Pages that lead to others, in the order in which they were found; those of matches are too many to hold."""
         self._annulled = {*_annulled(db, folder.before)}
-        self._there = _there(db, most)
-        self._there["match"] |= self._annulled
+        self._parameters = _parameters(db, most)
+        self._parameters["match"] |= self._annulled
         self._find = cache(lambda address: next(self._ways(address), None))
         titles = store.journal.titles(db)
         self._made_of = cache(lambda id: _digest(db, id, titles))
@@ -121,69 +121,69 @@ class _Site:
         Nobody is led to what is not there yet: new pages come first, then those that were there and lead to them, the
         front last.
         """
-        left = deque([_FRONT, *(f"/match/{id}" for id in self._annulled)])
-        seen = {*left}
-        while left:
-            new = [address for address in self._put(left.popleft()) if address not in seen]
-            seen.update(new)
-            left.extend(new)
-            report(len(seen) - len(left) - len(self._held), len(seen))
+        queue = deque([_FRONT, *(f"/match/{id}" for id in self._annulled)])
+        addresses = {*queue}
+        while queue:
+            new = [address for address in self._put(queue.popleft()) if address not in addresses]
+            addresses.update(new)
+            queue.extend(new)
+            report(len(addresses) - len(queue) - len(self._held), len(addresses))
         self._held.reverse()  # the front was the first
         self._held.sort(key=lambda held: held[0].file in self._folder.before)
         while self._held:
             self._folder.put(*self._held.pop(0))
-            report(len(seen) - len(self._held), len(seen))
+            report(len(addresses) - len(self._held), len(addresses))
 
     def _put(self, address: str) -> Sequence[str]:
         """Put the file of an address into the folder, or hold it back; return to which other ones it leads."""
-        found = self._find(address)
-        assert found is not None, f"{address} becomes no file"
-        made_of = self._made_of(found.parameters["match"]) if "match" in found.parameters else ""
-        kept = self._folder.keep(found.file, made_of) if made_of else None
-        if kept and all(map(self._find, kept.leads_to)):
-            return kept.leads_to
-        content, leads_to = self._made(address, found)
-        note = Note(found.file, made_of, leads_to)
+        pages = self._find(address)
+        assert pages is not None, f"{address} becomes no file"
+        made_of = self._made_of(pages.parameters["match"]) if "match" in pages.parameters else ""
+        note_kept = self._folder.keep(pages.file, made_of) if made_of else None
+        if note_kept and all(map(self._find, note_kept.leads_to)):
+            return note_kept.leads_to
+        content, leads_to = self._content(address, pages)
+        note = Note(pages.file, made_of, leads_to)
         if leads_to and not made_of:
             self._held.append((note, content))
         else:
             self._folder.put(note, content)
         return leads_to
 
-    def _made(self, address: str, found: FoundPages) -> tuple[bytes, tuple[str, ...]]:
+    def _content(self, address: str, pages: FoundPages) -> tuple[bytes, tuple[str, ...]]:
         """Return the content of a file, and to which addresses it leads."""
-        request = Request({"type": "http", "path_params": found.parameters, "query_string": b"", "headers": []})
+        request = Request({"type": "http", "path_params": pages.parameters, "query_string": b"", "headers": []})
         try:
-            made = found.make(self._db, request, False)
+            answer = pages.make(self._db, request, False)
         except (store.NotFound, Unreadable, Breach, UnknownGame) as error:
-            made = Made(render("error.html", head="This cannot be shown", text=without_path(error, self._home)))
-        if isinstance(made, bytes):
-            return made, ()
-        if not made.media_type.startswith("text/html"):
-            return made.text.encode(), ()
-        page = static_page(made.text, address, self._file)
+            answer = Made(render("error.html", head="This cannot be shown", text=without_path(error, self._home)))
+        if isinstance(answer, bytes):
+            return answer, ()
+        if not answer.media_type.startswith("text/html"):
+            return answer.text.encode(), ()
+        page = static_page(answer.text, address, self._file)
         return page.text.encode(errors="backslashreplace"), page.leads_to
 
     def _file(self, address: str) -> str | None:
-        found = self._find(address)
-        return found and found.file
+        pages = self._find(address)
+        return pages and pages.file
 
     def _ways(self, address: str) -> Iterator[FoundPages]:
         for pattern, kind in self._kinds:
             if fits := pattern.match(address):
                 parameters = fits.groupdict()
-                if all(value in self._there[name] for name, value in parameters.items()):
+                if all(value in self._parameters[name] for name, value in parameters.items()):
                     yield FoundPages(kind.file.format(**parameters), kind.make, parameters)
 
 
-def _there(db: Database, most: int) -> dict[str, set[str]]:
+def _parameters(db: Database, most: int) -> dict[str, set[str]]:
     """Return what may stand in the place of the braces, by name: no other address becomes a file."""
-    ladders = [each for each in store.ladders.all(db) if each.key.game in games.names()]
+    ladders = [ladder for ladder in store.ladders.all(db) if ladder.key.game in games.names()]
     return {
-        "ladder": {each.id for each in ladders},
-        "bot": {each.label for each in store.bots.versions(db)},
-        "match": {id for each in ladders for id in selected(db, each, most).ids},
-        "seat": {str(seat) for each in ladders for seat in range(each.key.seats)},
+        "ladder": {ladder.id for ladder in ladders},
+        "bot": {version.label for version in store.bots.versions(db)},
+        "match": {id for ladder in ladders for id in selected(db, ladder, most).ids},
+        "seat": {str(seat) for ladder in ladders for seat in range(ladder.key.seats)},
         "page": {name.removesuffix(".md") for name in docs.pages()},
         "picture": {path.name for path in docs.PICTURES.glob("*.png")},
         "board": {name for name in games.names() if games.game(name).board},

@@ -29,14 +29,14 @@ _NEGATIVE_ZERO = re.compile(r"-(?=0(\.0*)?(?![\d.]))")
 
 @cache
 def _environment() -> Environment:
-    made = Environment(
+    environment = Environment(
         loader=PackageLoader("arena.site"),
         autoescape=True,
         undefined=StrictUndefined,
         trim_blocks=True,
         lstrip_blocks=True,
     )
-    made.filters |= {
+    environment.filters |= {
         "by_rank": _by_rank,
         "called": _called,
         "count": "{:,}".format,
@@ -53,13 +53,13 @@ def _environment() -> Environment:
         "why": words.why,
         "zero_bots": words.zero_bots,
     }
-    made.globals |= {"game_title": game_title, "interval": plots.interval, "words": words}
-    return made
+    environment.globals |= {"game_title": game_title, "interval": plots.interval, "words": words}
+    return environment
 
 
-def render(template: str, **given: Any) -> str:
+def render(template: str, **values: Any) -> str:
     """Return a page made of a template."""
-    return _environment().get_template(template).render(given, plays=PLAYS.get())
+    return _environment().get_template(template).render(values, plays=PLAYS.get())
 
 
 def _called(label: str, title: str | None) -> str:

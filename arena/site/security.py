@@ -101,15 +101,15 @@ def _hostname(host: str) -> str:
 
     Empty for what is no name: the name of no site.
     """
-    found = _HOST.fullmatch(host.lower())
-    return found["name"] if found else ""
+    name_match = _HOST.fullmatch(host.lower())
+    return name_match["name"] if name_match else ""
 
 
 def host_names(host: str) -> Set[str]:
     """Return the names by which a site is called that listens at a host."""
     if host in _EVERYWHERE:
-        own = socket.gethostname().lower()
-        return {own, f"{own}.local"}
+        hostname = socket.gethostname().lower()
+        return {hostname, f"{hostname}.local"}
     return {f"[{host.lower()}]" if ":" in host else host.lower()}
 
 

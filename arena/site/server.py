@@ -34,20 +34,20 @@ def listening(host: str, port: int) -> Iterator[tuple[socket.socket, str]]:
     """
     family = socket.AF_INET6 if ":" in host else socket.AF_INET
     # With TCP named, asyncio sends the parts of an answer at once; else the second one waits 40 ms for the first.
-    with socket.socket(family, socket.SOCK_STREAM, socket.IPPROTO_TCP) as own:
-        own.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+    with socket.socket(family, socket.SOCK_STREAM, socket.IPPROTO_TCP) as listener:
+        listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
         try:
-            own.bind((host, port))
-            own.listen()  # from now on, so that whoever follows the address that is printed next can be answered
+            listener.bind((host, port))
+            listener.listen()  # from now on, so that whoever follows the address that is printed next can be answered
         except OSError as error:
             raise CannotListen(_why(host, port, error)) from error
-        yield own, address(host, own.getsockname()[1])
+        yield listener, address(host, listener.getsockname()[1])
 
 
 def address(host: str, port: int) -> str:
     """Return where a browser on this machine finds a site that listens at a host."""
-    here = {"0.0.0.0": "127.0.0.1", "::": "::1"}.get(host, host)
-    return f"http://{f'[{here}]' if ':' in here else here}:{port}/"
+    shown_host = {"0.0.0.0": "127.0.0.1", "::": "::1"}.get(host, host)
+    return f"http://{f'[{shown_host}]' if ':' in shown_host else shown_host}:{port}/"
 
 
 def _why(host: str, port: int, error: OSError) -> str:
@@ -56,13 +56,13 @@ def _why(host: str, port: int, error: OSError) -> str:
     return f"cannot listen at {host} port {port}: {error.strerror}"
 
 
-def serve_site(home: Path, host: str, own: socket.socket, tables: Tables | None) -> None:
+def serve_site(home: Path, host: str, listener: socket.socket, tables: Tables | None) -> None:
     """Serve the site of a home until Ctrl-C; people can play if there are tables."""
     site = Site(home, host, tables=tables)
     # Until the server hears them, signals wait: in the middle of a start they would leave the loop of events half made.
     signal.pthread_sigmask(signal.SIG_BLOCK, _STOPS)
     try:
-        _Server(config(site), site).run([own])
+        _Server(config(site), site).run([listener])
     finally:
         signal.pthread_sigmask(signal.SIG_UNBLOCK, _STOPS)
 

@@ -39,10 +39,10 @@ def static_page(page: str, address: str, file_of: FileOf, policy: str = _POLICY)
     folder = dirname(file_of(address) or "")
     leads_to: dict[str, None] = {}
 
-    def led(found: re.Match[str]) -> str:
-        tag, name, link = found.groups()
+    def led(tag_match: re.Match[str]) -> str:
+        tag, name, link = tag_match.groups()
         if _ELSEWHERE.match(link):
-            return found[0]
+            return tag_match[0]
         target, anchor = urldefrag(urljoin(address, unescape(link)))
         file = file_of(target)
         if file is None:

@@ -117,7 +117,7 @@ class PlayTable:
             self.is_over = True
             raise
         self._following = asyncio.create_task(self._follow(self._process))
-        if self.told:  # the match was ended meanwhile
+        if self.ending:  # the match was ended meanwhile
             self._process.terminate()
 
     async def _follow(self, process: asyncio.subprocess.Process) -> None:
@@ -129,7 +129,7 @@ class PlayTable:
                 with contextlib.suppress(msgspec.DecodeError, UnicodeDecodeError, RecursionError):
                     msgspec.json.decode(line, type=_News)
                     news = msgspec.json.decode(line, type=dict[str, Any])
-                    if not self.told:
+                    if not self.ending:
                         self._tell(**news)
         except ValueError:  # a line of more than `LONGEST` bytes
             _kill(process)
@@ -137,7 +137,7 @@ class PlayTable:
         await process.wait()
         self.is_over = True
         self.tell_end(FAILED)
-        self._when_over(self.told)
+        self._when_over(self.ending)
 
     def _tell(self, **news: Any) -> None:
         self._state |= news
@@ -145,27 +145,27 @@ class PlayTable:
         self._news.ring()
 
     @property
-    def told(self) -> Sequence[str]:
+    def ending(self) -> Sequence[str]:
         """How the match ended, in words; empty while it lasts."""
         end = self._state.get("end")
         return end["told"] if end else ()
 
     async def events(self) -> AsyncIterator[str]:
         """Yield the state as JSON now and whenever it has changed; an empty text if nothing happened for long."""
-        known = -1
-        while not (self.told and known == self._version):
-            if known != self._version:
-                known = self._version
+        version = -1
+        while not (self.ending and version == self._version):
+            if version != self._version:
+                version = self._version
                 yield msgspec.json.encode(self._state).decode()
             elif not await self._news.wait():
                 yield ""
 
     async def choose(self, question: int, action: int) -> None:
         """Answer a question. Raises Stale and Illegal."""
-        asked = self._state.get("question")
-        if asked is None or asked["number"] != question:
+        open_question = self._state.get("question")
+        if open_question is None or open_question["number"] != question:
             raise Stale
-        if action not in [choice["action"] for choice in asked["choices"]]:
+        if action not in [choice["action"] for choice in open_question["choices"]]:
             raise Illegal
         self._tell(question=None)  # so that nobody answers twice
         assert self._process is not None
@@ -176,7 +176,7 @@ class PlayTable:
 
     def tell_end(self, why: str) -> None:
         """Tell that the match is over, unless that was told already: it was not played to its end."""
-        if not self.told:
+        if not self.ending:
             self._tell(question=None, end={"told": [why], "kept": None})
 
     async def end(self, why: str) -> None:

@@ -83,9 +83,9 @@ class Allowance:
         begun = time.monotonic()
         if begun < self._count_at and not counted:
             return False
-        found = users.hold_more(self._folders, BUILD.disk_mib * MIB, MAX_ENTRIES)
+        too_much = users.hold_more(self._folders, BUILD.disk_mib * MIB, MAX_ENTRIES)
         self._count_at = begun + (time.monotonic() - begun) / _COUNTING
-        return found
+        return too_much
 
 
 class _Time:

@@ -107,7 +107,7 @@ class _Names:
     """The names met in an archive so far. No two may differ only by case, and no file may occur twice."""
 
     def __init__(self) -> None:
-        self._seen: dict[str, tuple[str, bool]] = {}
+        self._paths: dict[str, tuple[str, bool]] = {}
 
     def check(self, name: str, *, is_file: bool) -> str:
         """Return a name as a plain relative path, and remember it. Raises BadSubmission if it is not allowed."""
@@ -121,12 +121,12 @@ class _Names:
         return "/".join(parts)
 
     def _meet(self, path: str, *, is_file: bool) -> str | None:
-        if path.casefold() not in self._seen:
-            self._seen[path.casefold()] = path, is_file
+        if path.casefold() not in self._paths:
+            self._paths[path.casefold()] = path, is_file
             return None
-        known, was_file = self._seen[path.casefold()]
-        if known != path:
-            return f"differs from {short(known)} by case only"
+        first_path, was_file = self._paths[path.casefold()]
+        if first_path != path:
+            return f"differs from {short(first_path)} by case only"
         return "is there twice" if was_file or is_file else None
 
 
@@ -205,9 +205,9 @@ class _Counted(io.RawIOBase):
     The limits on content are not enough: `tarfile` reads names into memory, and a header can state any length for one.
     """
 
-    def __init__(self, source: IO[bytes], shown: str) -> None:
+    def __init__(self, source: IO[bytes], label: str) -> None:
         self._source = source
-        self._budget = CopyBudget(shown, size=MAX_BYTES + _HEADERS)
+        self._budget = CopyBudget(label, size=MAX_BYTES + _HEADERS)
 
     def read(self, size: int = -1) -> bytes:
         data = self._source.read(size)

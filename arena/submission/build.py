@@ -70,9 +70,9 @@ def build(program: Program, log: Path, sandbox: Sandbox, building: Building, cac
     with (
         log.open("wb") as notes,
         _nothing_left_by_ctrl_c(log),
-        _own_folder(program.root, sandbox, cache) as (own, user),
+        _own_folder(program.root, sandbox, cache) as (build_folder, user),
     ):
-        place = _Place(program.root, own, sandbox, user, notes, Allowance((program.root, own), notes))
+        place = _Place(program.root, build_folder, sandbox, user, notes, Allowance((program.root, build_folder), notes))
         for words in program.build:
             if lacking := _lacking(words, sandbox):
                 raise BuildFailed(f"{program.name} is not built: {lacking}")
@@ -133,7 +133,7 @@ def _lacking(words: Sequence[str], sandbox: Sandbox) -> str:
 
 
 def _is_in_toolchain(place: str) -> bool:
-    return any(places.is_in(place, each) for each in places.toolchains())
+    return any(places.is_in(place, toolchain) for toolchain in places.toolchains())
 
 
 def _missed(log: Path) -> str:
@@ -163,15 +163,15 @@ def _nothing_left_by_ctrl_c(log: Path) -> Iterator[None]:
 @contextmanager
 def _own_folder(root: Path, sandbox: Sandbox, cache: Path | None) -> Iterator[tuple[Path, User | None]]:
     """Yield a build's own folder for its home and temporary files, beside its root, and the user whom it runs as."""
-    own = Path(tempfile.mkdtemp(prefix=".build-", dir=root.parent))
+    build_folder = Path(tempfile.mkdtemp(prefix=".build-", dir=root.parent))
     user = None
     try:
         user = users.take_user() if sandbox.own_user else None
-        (own / "tmp").mkdir()
-        with lent(cache, own / "home"):
-            yield own, user
+        (build_folder / "tmp").mkdir()
+        with lent(cache, build_folder / "home"):
+            yield build_folder, user
     finally:
-        remove(own)
+        remove(build_folder)
         if user is not None:
             user.give_back()
 
@@ -180,7 +180,7 @@ class _Place(NamedTuple):
     """Where the commands of a build run, and under which limits."""
 
     root: Path
-    own: Path
+    build_folder: Path
     sandbox: Sandbox
     user: User | None
     log: IO[bytes]
@@ -192,10 +192,10 @@ class _Place(NamedTuple):
 
         Then all of it is the arena's again, and open to it, and nothing is left of a user whom another bot may get.
         """
-        folders = [self.root, self.own / "home", self.own / "tmp"]
+        folders = [self.root, self.build_folder / "home", self.build_folder / "tmp"]
         try:
             if self.user is not None:
-                self.own.chmod(0o711)
+                self.build_folder.chmod(0o711)
                 os.fchmod(self.log.fileno(), 0o622)  # its scripts open /dev/stderr, which leads there
                 self.user.hand_over(folders)
             yield
@@ -204,16 +204,16 @@ class _Place(NamedTuple):
                 users.take_back(folders)
                 os.fchmod(self.log.fileno(), 0o600)
             open_up(self.root)  # otherwise only root could count what is in folders that it has closed
-            open_up(self.own, 0o700)
+            open_up(self.build_folder, 0o700)
 
 
 def _problem(words: Sequence[str], place: _Place, show: Callable[[], None]) -> str | None:
     """Run one command to its end; return what went wrong, in words, or None."""
-    root, own, sandbox, user, log, allowance = place
+    root, build_folder, sandbox, user, log, allowance = place
     env = {**environment(), "LANG": "C.UTF-8"}
     with place.handed_over():
-        made = confine_build(sandbox, command(words), root=root, own=own, env=env, user=user)
-        with _running(made, log) as running:
+        confined = confine_build(sandbox, command(words), root=root, build_folder=build_folder, env=env, user=user)
+        with _running(confined, log) as running:
             while running.process.poll() is None:
                 if what := allowance.exceeded(running):
                     return f"was stopped: a build {what}"
@@ -221,25 +221,31 @@ def _problem(words: Sequence[str], place: _Place, show: Callable[[], None]) -> s
                 with suppress(subprocess.TimeoutExpired):
                     running.process.wait(_GLANCE)
     if running.process.returncode:
-        return ended_in_words(running.process.returncode, wrapped=made.wrapped)
+        return ended_in_words(running.process.returncode, wrapped=confined.wrapped)
     return f"failed: a build {what}" if (what := allowance.exceeded_at_end()) else None
 
 
 @contextmanager
-def _running(made: Confined, log: IO[bytes]) -> Iterator[Running]:
+def _running(confined: Confined, log: IO[bytes]) -> Iterator[Running]:
     """Yield a running command of a build; end it and everything it started when the block ends."""
     adopt_orphans()
     process = subprocess.Popen(
-        made.argv, cwd=made.cwd, env=made.env, stdin=subprocess.DEVNULL, stdout=log, stderr=log, start_new_session=True
+        confined.argv,
+        cwd=confined.cwd,
+        env=confined.env,
+        stdin=subprocess.DEVNULL,
+        stdout=log,
+        stderr=log,
+        start_new_session=True,
     )
     try:
-        yield Running(process, made.group)
+        yield Running(process, confined.group)
     finally:
         with suppress(ProcessLookupError):
             os.killpg(process.pid, signal.SIGKILL)
         process.wait()
         end_orphans()
-        made.release()
+        confined.release()
 
 
 def _make_writable(folder: Path) -> None:

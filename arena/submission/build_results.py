@@ -54,7 +54,7 @@ def key(program: Program, sandbox: Sandbox) -> str:
 def _tools() -> Iterator[str]:
     """Yield the places where builds find tools and libraries, with the time when something was last put there."""
     path = environment()["PATH"].split(os.pathsep)
-    for place in (*path, *places.toolchains(), *(f"{each}/bin" for each in places.toolchains()), *_SYSTEM):
+    for place in (*path, *places.toolchains(), *(f"{toolchain}/bin" for toolchain in places.toolchains()), *_SYSTEM):
         with suppress(OSError):
             yield f"{place} {os.stat(place).st_mtime_ns}"
     for module in places.modules("pip"):
@@ -66,9 +66,9 @@ def find_result(program: Program, results: Path, name: str) -> Program | None:
     """Return the program as the build that has this key made it; None if that is not there, or not whole."""
     with suppress(OSError, BadSubmission, ValueError):
         (root,) = (results / name).iterdir()
-        made = (results / name).stat().st_mtime
-        if time.time() - made < LONGEST and tree_digest(root) == root.name:
-            os.utime(results / name, (time.time(), made))  # it is in use from now on
+        build_time = (results / name).stat().st_mtime
+        if time.time() - build_time < LONGEST and tree_digest(root) == root.name:
+            os.utime(results / name, (time.time(), build_time))  # it is in use from now on
             return replace(program, root=root, built=root.name)
     return None
 
@@ -85,8 +85,8 @@ def keep_result(program: Program, results: Path, name: str) -> None:
     with suppress(OSError):
         remove(results / name)
         appear(results / name, fill)
-        kept = sorted((path for path in results.iterdir() if len(path.name) == len(name)), key=_age)
-        for place, path in enumerate(kept):
+        by_age = sorted((path for path in results.iterdir() if len(path.name) == len(name)), key=_age)
+        for place, path in enumerate(by_age):
             if (place >= KEPT_RESULTS or _age(path) > LONGEST) and time.time() - path.stat().st_atime > IN_USE:
                 remove(path)
 

@@ -51,10 +51,10 @@ def _take(cache: Path, home: Path) -> int | None:
         return None
     try:
         with run_folder(_beside(cache)) as mine:
-            taken = cache.rename(mine / "cache")  # of several builds only one can do this
-            (kept,) = taken.iterdir()
-            shutil.move(kept, home)
-            return int(kept.name)
+            own_cache = cache.rename(mine / "cache")  # of several builds only one can do this
+            (content,) = own_cache.iterdir()
+            shutil.move(content, home)
+            return int(content.name)
     except (OSError, ValueError):
         remove(home)
         return None

@@ -18,8 +18,8 @@ _CHUNK = 256 * 1024
 class CopyBudget:
     """Number of files and bytes that may still be written of one submission."""
 
-    def __init__(self, shown: str, files: int = MAX_FILES, size: int = MAX_BYTES) -> None:
-        self._shown = shown
+    def __init__(self, label: str, files: int = MAX_FILES, size: int = MAX_BYTES) -> None:
+        self._label = label
         self._files = files
         self._size = size
 
@@ -28,12 +28,12 @@ class CopyBudget:
         self._files -= files
         self._size -= size
         if self._files < 0 or self._size < 0:
-            raise too_large(self._shown)
+            raise too_large(self._label)
 
 
-def too_large(shown: str) -> BadSubmission:
+def too_large(label: str) -> BadSubmission:
     """Return the error for a submission, or a part of it, that is too large."""
-    return BadSubmission(f"{shown!r} is too large: {MAX_FILES} files and {MAX_BYTES // 2**20} MiB are allowed")
+    return BadSubmission(f"{label!r} is too large: {MAX_FILES} files and {MAX_BYTES // 2**20} MiB are allowed")
 
 
 class NotOrdinary(OSError):

@@ -23,7 +23,7 @@ from arena.submission.program_store import manifest
 from arena_bot.text import decoded
 
 
-class Taken(NamedTuple):
+class Intake(NamedTuple):
     """A copy of a submission, and the folders that were left out of it."""
 
     program: Program
@@ -37,28 +37,30 @@ def take_in(
     name: str | None = None,
     plays: Sequence[str] = (),
     protocol: Protocol | None = None,
-) -> Taken:
+) -> Intake:
     """Copy or unpack what is at a path into an empty folder, and read it there.
 
     `name` and `plays` override the manifest; `protocol` is for a lone file, which has none. Raises
     BadSubmission.
     """
-    taken = _taken(path, scratch, name, plays, protocol)
+    copy = _copy_and_read(path, scratch, name, plays, protocol)
     open_up(scratch / "bot")  # despite the umask: bots may run as another user
-    return taken
+    return copy
 
 
-def _taken(path: Path, scratch: Path, name: str | None, plays: Sequence[str], protocol: Protocol | None) -> Taken:
+def _copy_and_read(
+    path: Path, scratch: Path, name: str | None, plays: Sequence[str], protocol: Protocol | None
+) -> Intake:
     if protocol and (path.is_dir() or kind(path)):
         raise BadSubmission(f'{str(path)!r} is more than a lone file: say protocol = "{protocol}" in its bot.toml')
     if path.is_dir():
         root = scratch / "bot" / (spelled(path).name or "bot")
-        made = made_by_builds(path)
-        _copy_folder(path, root, made)
+        build_results = made_by_builds(path)
+        _copy_folder(path, root, build_results)
         mended = mend(root)
-        there = tuple(sorted(name for name in made if (path / name).exists()))
+        results_left_out = tuple(sorted(name for name in build_results if (path / name).exists()))
         program = replace(read_folder(root, name, plays, str(path), spelled(path).name), mended=mended)
-        return Taken(program, (*_left_out(path), *there))
+        return Intake(program, (*_left_out(path), *results_left_out))
     if not path.is_file():
         raise missing_tools_of(path)
     if ending := kind(path):
@@ -69,13 +71,13 @@ def _taken(path: Path, scratch: Path, name: str | None, plays: Sequence[str], pr
         write_file(source, copy, _executable(source), CopyBudget(str(path)))
     mended = mend(copy.parent)
     if protocol is None:
-        return Taken(replace(read_program(copy, name=name, plays=plays), mended=mended))
+        return Intake(replace(read_program(copy, name=name, plays=plays), mended=mended))
     manifest = f"run = {json.dumps(lone.run)}\nprotocol = {json.dumps(protocol)}\n"
     (copy.parent / "bot.toml").write_text(manifest)
-    return Taken(replace(read_folder(copy.parent, lone.name, plays, str(path), path.stem), mended=mended))
+    return Intake(replace(read_folder(copy.parent, lone.name, plays, str(path), path.stem), mended=mended))
 
 
-def _unpacked(path: Path, folder: Path, name: str | None, plays: Sequence[str], *, called: str) -> Taken:
+def _unpacked(path: Path, folder: Path, name: str | None, plays: Sequence[str], *, called: str) -> Intake:
     """Unpack an archive and read the bot at its top or, while there is nothing but one folder, in that folder."""
     left_out = unpack(path, folder)
     root = folder
@@ -85,7 +87,7 @@ def _unpacked(path: Path, folder: Path, name: str | None, plays: Sequence[str], 
     default = called if root == folder else root.name
     program = replace(read_folder(root, name, plays, str(path), default), packed=True, mended=mended)
     inside_root = f"{root.relative_to(folder).as_posix()}/"
-    return Taken(program, tuple(each.removeprefix(inside_root) for each in left_out))
+    return Intake(program, tuple(entry.removeprefix(inside_root) for entry in left_out))
 
 
 def made_by_builds(folder: Path) -> set[str]:
@@ -126,8 +128,8 @@ def _executable(file: IO[bytes]) -> bool:
 
 def _left_out(folder: Path) -> tuple[str, ...]:
     """Return the paths of the folders inside that are no part of a bot."""
-    found = []
+    paths = []
     for at, names, _ in os.walk(folder):
-        found += [str(Path(at, name).relative_to(folder)) for name in names if name in LEFT_OUT]
+        paths += [str(Path(at, name).relative_to(folder)) for name in names if name in LEFT_OUT]
         names[:] = [name for name in names if name not in LEFT_OUT]
-    return tuple(sorted(found))
+    return tuple(sorted(paths))

@@ -28,11 +28,11 @@ def built_for(path: Path) -> str | None:
     None for scripts, for programs of this machine, for what is unknown, and wherever emulators are registered, since
     one of them may run it. Source: the ELF, PE and Mach-O formats.
     """
-    if any(each.name not in {"register", "status"} for each in _EMULATORS.glob("*")):
+    if any(emulator.name not in {"register", "status"} for emulator in _EMULATORS.glob("*")):
         return None
     with path.open("rb") as file:
         head = file.read(_ELF_HEADER)
-    this = re.sub(r"^arm.*", "arm", re.sub(r"^i\d86$", "i686", platform.machine()))
+    own_machine = re.sub(r"^arm.*", "arm", re.sub(r"^i\d86$", "i686", platform.machine()))
     if head[:2] == b"MZ":
         return "built for Windows, this machine has Linux"
     if head[:4] in _MACH_O or (head[:4] == _UNIVERSAL and int.from_bytes(head[4:8]) < 40):
@@ -40,5 +40,9 @@ def built_for(path: Path) -> str | None:
     if head[:4] != b"\x7fELF" or len(head) < _ELF_HEADER:
         return None
     (number,) = struct.unpack_from("<H" if head[5] == 1 else ">H", head, 18)
-    machine = _ELF_MACHINES.get(number, this)
-    return None if machine == this or (this, machine) in _ALSO_RUN else f"built for {machine}, this machine is {this}"
+    machine = _ELF_MACHINES.get(number, own_machine)
+    return (
+        None
+        if machine == own_machine or (own_machine, machine) in _ALSO_RUN
+        else f"built for {machine}, this machine is {own_machine}"
+    )

@@ -87,19 +87,19 @@ def skeleton(name: str) -> str:
     return name.replace("rn", "m").replace("vv", "w").translate(_ALIKE)
 
 
-def load(toml: Path, shown: str) -> Manifest:
-    """Read the manifest in a file, which messages call `shown`. Raises BadSubmission."""
+def load(toml: Path, label: str) -> Manifest:
+    """Read the manifest in a file, which messages call `label`. Raises BadSubmission."""
     with toml.open("rb") as file:
         content = file.read(MAX_MANIFEST + 1)
     if len(content) > MAX_MANIFEST:
-        raise BadSubmission(f"{shown!r} is longer than {MAX_MANIFEST // 1024} KiB")
+        raise BadSubmission(f"{label!r} is longer than {MAX_MANIFEST // 1024} KiB")
     try:
         manifest = msgspec.toml.decode(decoded(content), type=Manifest)
         for command in (manifest.run, *manifest.build):
             _check_command(command)
         _check_program(manifest.run[0])
     except (msgspec.DecodeError, tomllib.TOMLDecodeError, UnicodeDecodeError, RecursionError, ValueError) as error:
-        raise BadSubmission(f"{shown!r}: {error}; {_expected()}") from error
+        raise BadSubmission(f"{label!r}: {error}; {_expected()}") from error
     return manifest
 
 

@@ -40,10 +40,10 @@ def spelled(path: Path) -> Path:
     """Return a path as an absolute one in which links keep their names, also those that led to the current folder."""
     if ".." in path.parts:  # of a link's folder the real one is meant
         return path.parent.resolve() / path.name if path.name != ".." else path.resolve()
-    return Path(os.path.normpath(_here() / path))
+    return Path(os.path.normpath(_current_folder() / path))
 
 
-def _here() -> Path:
+def _current_folder() -> Path:
     """Return the current folder as the shell calls it, if it has not moved since."""
     shell = Path(os.environ.get("PWD", ""))
     return shell if shell.is_absolute() and shell.is_dir() and shell.samefile(os.curdir) else Path.cwd()

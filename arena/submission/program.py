@@ -89,8 +89,8 @@ class Program:
         if not self.is_python:
             return []
         script = next((PurePath(word).parent for word in self.run[1:] if word.endswith(".py")), PurePath())
-        found = {file.relative_to(script).parts[0]: file for file in self.files if _is_imported(file, script)}
-        hiding = [(name, name.partition(".")[0]) for name in sorted(found) if _hides(name.partition(".")[0])]
+        by_name = {file.relative_to(script).parts[0]: file for file in self.files if _is_imported(file, script)}
+        hiding = [(name, name.partition(".")[0]) for name in sorted(by_name) if _hides(name.partition(".")[0])]
         hints = [
             f"{script / name} hides {'the SDK' if module in OF_THE_SDK else 'Python'}'s own module {module},"
             " which may be imported: rename it"
@@ -139,58 +139,58 @@ def missing_tools_of(path: Path) -> BadSubmission:
     return BadSubmission(f"no such file or folder: {short(str(path))}")
 
 
-def read_folder(root: Path, name: str | None, plays: Sequence[str], shown: str, called: str) -> Program:
-    """Read the program in a folder, which messages call `shown`.
+def read_folder(root: Path, name: str | None, plays: Sequence[str], label: str, called: str) -> Program:
+    """Read the program in a folder, which messages call `label`.
 
     A program without a name in its manifest is named after `called`, what people call the folder.
     """
-    manifest = _manifest(root, shown)
+    manifest = _manifest(root, label)
     if not manifest.build:
-        _check_machine(root / manifest.run[0], f"{shown}/{manifest.run[0].removeprefix('./')}")
+        _check_machine(root / manifest.run[0], f"{label}/{manifest.run[0].removeprefix('./')}")
     if name is None:
         name = manifest.name if manifest.name is not None else name_from(called)
-    return program(name, plays or manifest.games or (), tuple(manifest.run), root, files_in(root, shown), manifest)
+    return program(name, plays or manifest.games or (), tuple(manifest.run), root, files_in(root, label), manifest)
 
 
-def _manifest(root: Path, shown: str) -> Manifest:
+def _manifest(root: Path, label: str) -> Manifest:
     """Return the manifest of a folder or, if that has none but says what to run, what it would say."""
     toml = root / "bot.toml"
     if toml.is_file() and not toml.is_symlink():
-        return load(toml, f"{shown}/bot.toml")
+        return load(toml, f"{label}/bot.toml")
     names = sorted(path.name for path in root.iterdir() if path.is_file() and not is_of_a_system(path.name))
     if misnamed := [name for name in names if name.lower() in {"bot.toml", "bot.toml.txt"}]:
-        raise BadSubmission(f"{shown!r} has no bot.toml, but {misnamed[0]}: rename it")
+        raise BadSubmission(f"{label!r} has no bot.toml, but {misnamed[0]}: rename it")
     scripts = [name for name in names if name.endswith(".py")]
     script = "bot.py" if "bot.py" in scripts else scripts[0] if len(scripts) == 1 else None
     if script is None or _deeper(root):
-        raise _no_manifest(root, shown, scripts)
+        raise _no_manifest(root, label, scripts)
     return Manifest(run=["python", script])
 
 
 def _deeper(root: Path) -> list[str]:
-    found = [*root.glob("*/bot.toml"), *root.glob("*/*/bot.toml")]
-    return sorted(path.parent.relative_to(root).as_posix() for path in found)
+    manifests = [*root.glob("*/bot.toml"), *root.glob("*/*/bot.toml")]
+    return sorted(path.parent.relative_to(root).as_posix() for path in manifests)
 
 
-def _no_manifest(root: Path, shown: str, scripts: Sequence[str]) -> BadSubmission:
+def _no_manifest(root: Path, label: str, scripts: Sequence[str]) -> BadSubmission:
     """Return the error for a folder without a manifest: what to write, or where there is a bot a folder deeper."""
     if deeper := _deeper(root):
-        where = " and in ".join(repr(f"{shown}/{name}") for name in deeper[:3])
-        return BadSubmission(f"{shown!r} has no bot.toml, but there is one in {where}: hand in that folder")
+        where = " and in ".join(repr(f"{label}/{name}") for name in deeper[:3])
+        return BadSubmission(f"{label!r} has no bot.toml, but there is one in {where}: hand in that folder")
     if not any(root.iterdir()):
-        return BadSubmission(f'{shown!r} is empty; a bot is a program and a bot.toml: run = ["python", "bot.py"]')
+        return BadSubmission(f'{label!r} is empty; a bot is a program and a bot.toml: run = ["python", "bot.py"]')
     script = "main.py" if "main.py" in scripts else scripts[0] if scripts else "bot.py"
     line = f'it needs at least: run = ["python", {json.dumps(script, ensure_ascii=False)}]'
     bots = sum(1 for folder in root.iterdir() if folder.is_dir() and any(folder.glob("*.py")))
-    if not scripts and bots > 1 and Path(shown).is_dir():  # no archive
-        line += f"; if each folder in it is a bot, hand in {shlex.quote(shown)}/*"
-    return BadSubmission(f"{shown!r} has no bot.toml; {line}")
+    if not scripts and bots > 1 and Path(label).is_dir():  # no archive
+        line += f"; if each folder in it is a bot, hand in {shlex.quote(label)}/*"
+    return BadSubmission(f"{label!r} has no bot.toml; {line}")
 
 
-def _check_machine(program: Path, shown: str) -> None:
+def _check_machine(program: Path, label: str) -> None:
     """Raise BadSubmission for a program that was built for another machine; one without a file here passes."""
-    if program.is_file() and (other := built_for(program)):
-        raise BadSubmission(f"{shown!r} was {other}: build it for this one")
+    if program.is_file() and (mismatch := built_for(program)):
+        raise BadSubmission(f"{label!r} was {mismatch}: build it for this one")
 
 
 def _single_file(path: Path, name: str | None, plays: Sequence[str]) -> Program:
@@ -228,56 +228,54 @@ def program(
 ) -> Program:
     """Return a program of these parts, after checking its name and games. Raises BadSubmission."""
     try:
-        known = tuple(sorted({games.game(game).name for game in plays or games.names()}))
+        game_names = tuple(sorted({games.game(game).name for game in plays or games.names()}))
     except games.UnknownGame as error:
         where = "bot.toml: " if manifest is not None and plays is manifest.games else ""
         raise BadSubmission(f"{where}{error}") from error
-    total = program_digest(run, known, root, files)
-    made = Program(check_name(name), known, run, root, files, total, about, says_games=bool(plays))
-    return made if manifest is None else _as_asked(made, manifest)
+    total = program_digest(run, game_names, root, files)
+    bot = Program(check_name(name), game_names, run, root, files, total, about, says_games=bool(plays))
+    return bot if manifest is None else _as_asked(bot, manifest)
 
 
-def _as_asked(made: Program, manifest: Manifest) -> Program:
-    made = replace(made, about=manifest.about, language=manifest.language, needs=manifest.limits)
-    made = replace(made, build=tuple(map(tuple, manifest.build)), protocol=manifest.protocol)
-    return made if made.build or not made.is_python else _with_packages(made)
+def _as_asked(bot: Program, manifest: Manifest) -> Program:
+    bot = replace(bot, about=manifest.about, language=manifest.language, needs=manifest.limits)
+    bot = replace(bot, build=tuple(map(tuple, manifest.build)), protocol=manifest.protocol)
+    return bot if bot.build or not bot.is_python else _with_packages(bot)
 
 
-def _with_packages(made: Program) -> Program:
+def _with_packages(bot: Program) -> Program:
     """Return a bot in Python with the build that installs the packages it names, if it names any."""
     try:
-        lines, passed_over = wanted(made.root)
+        lines, passed_over = wanted(bot.root)
     except ValueError as error:
-        raise BadSubmission(f"the packages of {made.name} cannot be read: {error}") from error
+        raise BadSubmission(f"the packages of {bot.name} cannot be read: {error}") from error
     build = (("python", "-P", "-m", "arena_bot.packages"),) if lines else ()
-    return replace(made, build=build, passed_over=tuple(passed_over))
+    return replace(bot, build=build, passed_over=tuple(passed_over))
 
 
-def playing(made: Program, plays: Sequence[str]) -> Program:
+def playing(bot: Program, plays: Sequence[str]) -> Program:
     """Return the program as one that says it plays these games."""
-    return replace(
-        made, games=tuple(plays), digest=program_digest(made.run, plays, made.root, made.files), says_games=True
-    )
+    return replace(bot, games=tuple(plays), digest=program_digest(bot.run, plays, bot.root, bot.files), says_games=True)
 
 
 # Files
 
 
-def files_in(root: Path, shown: str, without: Set[str] = LEFT_OUT) -> tuple[Path, ...]:
-    """Return every file of a folder, sorted; messages call the folder `shown`.
+def files_in(root: Path, label: str, without: Set[str] = LEFT_OUT) -> tuple[Path, ...]:
+    """Return every file of a folder, sorted; messages call the folder `label`.
 
     Raises BadSubmission for anything that is not an ordinary file.
     """
-    budget = CopyBudget(shown)
-    found: list[Path] = []
+    budget = CopyBudget(label)
+    paths: list[Path] = []
     for path in walk(root, without):
         status = path.lstat()
         if not stat.S_ISREG(status.st_mode):
-            inside = f"{shown}/{path.relative_to(root)}"
+            inside = f"{label}/{path.relative_to(root)}"
             raise BadSubmission(f"{inside!r} is a link, socket or the like: a bot is made of ordinary files")
         budget.spend(files=1, size=status.st_size)
-        found.append(path.relative_to(root))
-    return tuple(sorted(found))
+        paths.append(path.relative_to(root))
+    return tuple(sorted(paths))
 
 
 def is_executable(path: Path) -> bool:

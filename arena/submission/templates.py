@@ -30,8 +30,8 @@ def make(folder: Path, language: str, games: Sequence[str] = ()) -> Manifest:
     It plays `games`, or all games that its template plays. Raises BadSubmission.
     """
     if language not in templates():
-        others = "; any other is a plain program, which reads and writes lines: see docs/plain-programs.md"
-        raise BadSubmission(unknown("language", language, sorted(templates())) + others)
+        hint = "; any other is a plain program, which reads and writes lines: see docs/plain-programs.md"
+        raise BadSubmission(unknown("language", language, sorted(templates())) + hint)
     _check_is_new(folder)
     name = check_name(folder.name, "name the folder so")
     try:
@@ -64,10 +64,10 @@ def _check_is_new(folder: Path) -> None:
 
 def _copy(template: Path, folder: Path) -> None:
     """Copy a template, with the files that its link to the protocol points to, but without results of builds."""
-    made = {template / name for name in made_by_builds(template)}
+    build_results = {template / name for name in made_by_builds(template)}
 
     def left_out(at: str, names: Sequence[str]) -> set[str]:
-        return {name for name in names if name in LEFT_OUT or Path(at, name) in made}
+        return {name for name in names if name in LEFT_OUT or Path(at, name) in build_results}
 
     shutil.copytree(template, folder, ignore=left_out)
 

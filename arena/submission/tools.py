@@ -91,5 +91,5 @@ def _is_there(name: str, tool: Tool) -> bool:
 
 def _is_known(package: str) -> bool:
     """Tell whether pkg-config knows a package; by exit code, because the messages of its implementations differ."""
-    asked = subprocess.run(["pkg-config", "--exists", package], capture_output=True, check=False)
-    return asked.returncode == 0
+    completion = subprocess.run(["pkg-config", "--exists", package], capture_output=True, check=False)
+    return completion.returncode == 0

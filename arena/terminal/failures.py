@@ -85,8 +85,8 @@ def _usage(error: click.UsageError) -> str:
 
 def _instead(error: click.UsageError) -> str | None:
     """Return what to say of `--players` to a command that counts bots; click would propose what only looks alike."""
-    asked = isinstance(error, click.NoSuchOption) and error.option_name in ("-p", "--players")
-    why = _SEATED.get(error.ctx.command.name or "") if asked and error.ctx else None
+    wants_players = isinstance(error, click.NoSuchOption) and error.option_name in ("-p", "--players")
+    why = _SEATED.get(error.ctx.command.name or "") if wants_players and error.ctx else None
     return why and f"{error.message.rstrip('.')}: {why}"
 
 
@@ -167,11 +167,11 @@ def stop_on_signals(stop: Callable[[], None]) -> Iterator[Callable[[], bool]]:
 def _handling(handler: Callable[[int, FrameType | None], object]) -> Iterator[None]:
     before = {number: signal.getsignal(number) for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)}
     # signals that are ignored already, as under nohup, stay ignored
-    heard = {number: old for number, old in before.items() if old is not signal.SIG_IGN}
-    for number in heard:
+    handlers = {number: old for number, old in before.items() if old is not signal.SIG_IGN}
+    for number in handlers:
         signal.signal(number, handler)
     try:
         yield
     finally:
-        for number, old in heard.items():
+        for number, old in handlers.items():
             signal.signal(number, old)

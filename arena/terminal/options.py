@@ -234,10 +234,10 @@ def limit_options(command: Command) -> Command:
 
     @wraps(command)
     def with_limits(
-        *args: Any, limit: float, bank: float, start_limit: float, cpu_limit: float | None, **others: Any
+        *args: Any, limit: float, bank: float, start_limit: float, cpu_limit: float | None, **rest: Any
     ) -> Any:
         cpu = math.inf if cpu_limit is None else cpu_limit
-        return command(*args, limits=Limits(limit, bank, start_limit, cpu), **others)
+        return command(*args, limits=Limits(limit, bank, start_limit, cpu), **rest)
 
     for option in (
         click.option(
@@ -275,9 +275,9 @@ def sandbox_options(command: Command) -> Command:
         memory_mib: int,
         tasks: int,
         home: Path,
-        **others: Any,
+        **rest: Any,
     ) -> Any:
-        address, certificates = others.pop("cluster", None), others.pop("certificates", None)
+        address, certificates = rest.pop("cluster", None), rest.pop("certificates", None)
         if address is not None:
             cluster = Cluster.asked(address, certificates, wanted, least, trusting)
             sandbox = Sandbox(cluster.least or Grade.D)
@@ -286,7 +286,7 @@ def sandbox_options(command: Command) -> Command:
             prepare_core(say)
             sandbox = sandbox_here(wanted, least, home)
         sandbox = sandbox._replace(trusting=trusting, allowed=STRONGEST._replace(memory_mib=memory_mib, tasks=tasks))
-        return command(*args, machine=Machine(sandbox, home, cluster), home=home, **others)
+        return command(*args, machine=Machine(sandbox, home, cluster), home=home, **rest)
 
     for option in (
         click.option(
@@ -353,8 +353,8 @@ def conditions_options(command: Command) -> Command:
     """Add those of `limit_options` and `sandbox_options`, and pass them to the command as its `conditions`."""
 
     @wraps(command)
-    def with_conditions(*args: Any, limits: Limits, machine: Machine, **others: Any) -> Any:
-        return command(*args, conditions=Conditions(limits, machine), **others)
+    def with_conditions(*args: Any, limits: Limits, machine: Machine, **rest: Any) -> Any:
+        return command(*args, conditions=Conditions(limits, machine), **rest)
 
     return cast("Command", limit_options(sandbox_options(with_conditions)))
 
@@ -380,8 +380,8 @@ def seated_game_options(command: Command) -> Command:
     """Add the options for a game and its number of players, and pass both to the command as `seated`."""
 
     @wraps(command)
-    def with_seated(*args: Any, game: Game[Any], players: int | None, **others: Any) -> Any:
-        return command(*args, seated=SeatedGame(game, check_players(game, players)), **others)
+    def with_seated(*args: Any, game: Game[Any], players: int | None, **rest: Any) -> Any:
+        return command(*args, seated=SeatedGame(game, check_players(game, players)), **rest)
 
     return cast("Command", game_option(players_option(with_seated)))
 
@@ -401,13 +401,13 @@ def setting_options(command: Command) -> Command:
     """
 
     @wraps(command)
-    def with_setting(*args: Any, game: Game[Any], options: Sequence[str], limits: Limits, **others: Any) -> Any:
-        return command(*args, setting=Setting(game, _check_options(game, options), limits), **others)
+    def with_setting(*args: Any, game: Game[Any], options: Sequence[str], limits: Limits, **rest: Any) -> Any:
+        return command(*args, setting=Setting(game, _check_options(game, options), limits), **rest)
 
-    given = click.option(
+    add_option = click.option(
         "-o", "--option", "options", multiple=True, metavar="NAME=JSON", help="Set an option of the game; repeat."
     )
-    return cast("Command", given(limit_options(with_setting)))
+    return cast("Command", add_option(limit_options(with_setting)))
 
 
 def check_players(game: Game[Any], players: int | None) -> int:
@@ -419,10 +419,10 @@ def check_players(game: Game[Any], players: int | None) -> int:
     return players
 
 
-def _check_options(game: Game[Any], given: Sequence[str]) -> Options:
+def _check_options(game: Game[Any], assignments: Sequence[str]) -> Options:
     """Return the options of a game, with those set that are given as NAME=JSON. Raises click.UsageError."""
     try:
-        return game.options(dict(_name_and_value(text) for text in given))
+        return game.options(dict(_name_and_value(text) for text in assignments))
     except BadOption as error:
         raise click.UsageError(str(error)) from error
 
@@ -432,8 +432,8 @@ def _name_and_value(text: str) -> tuple[str, Any]:
     try:
         return name, json.loads(value, parse_constant=_no_json)
     except (ValueError, RecursionError):
-        given = suggest.short(text)
-        raise click.UsageError(f"{given} is no option of a game: write NAME=JSON, such as max_rounds=20") from None
+        excerpt = suggest.short(text)
+        raise click.UsageError(f"{excerpt} is no option of a game: write NAME=JSON, such as max_rounds=20") from None
 
 
 def _no_json(constant: str) -> NoReturn:

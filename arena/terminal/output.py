@@ -39,7 +39,7 @@ FEW = 10
 class Bar(Protocol):
     """Callback for progress: how many matches, or whatever is counted, are done, of how many, and a note for people."""
 
-    def __call__(self, done: int, total: int, note: str = "") -> None: ...
+    def __call__(self, count: int, total: int, note: str = "") -> None: ...
 
     def passing(self, note: str) -> None:
         """Show what is going on meanwhile, until the next report replaces it."""
@@ -52,9 +52,9 @@ class Announcer:
         self._show = show
         self._caution = caution
 
-    def __call__(self, done: int, total: int, note: str = "") -> None:
+    def __call__(self, count: int, total: int, note: str = "") -> None:
         self._warn()
-        self._show(done, total, note)
+        self._show(count, total, note)
 
     def announce(self, what: str) -> None:
         """Print what is begun; the text may come from outside the arena, so it is made printable."""
@@ -86,10 +86,10 @@ def print_json(report: Any) -> None:
 
 def console(*, stderr: bool = False) -> Console:
     """Return a console of rich that prints text as it is, without markup, emoji codes or highlighting."""
-    made = Console(stderr=stderr, highlight=False, markup=False, emoji=False)
-    if not made.is_terminal:
-        made.width = _PIPED_WIDTH
-    return made
+    terminal = Console(stderr=stderr, highlight=False, markup=False, emoji=False)
+    if not terminal.is_terminal:
+        terminal.width = _PIPED_WIDTH
+    return terminal
 
 
 def draw(*pictures: RenderableType, wide: bool = False) -> None:
@@ -113,11 +113,11 @@ def measured(picture: RenderableType) -> Measurement:
 
 def table(*columns: str, right: Sequence[str] = ()) -> Table:
     """Return an empty table; the columns named in `right` hold numbers."""
-    made = Table(box=SIMPLE_HEAD, show_edge=False, pad_edge=False, collapse_padding=True)
+    rows = Table(box=SIMPLE_HEAD, show_edge=False, pad_edge=False, collapse_padding=True)
     for column in columns:
         number = column in right
-        made.add_column(column, justify="right" if number else "left", no_wrap=number, overflow="fold")
-    return made
+        rows.add_column(column, justify="right" if number else "left", no_wrap=number, overflow="fold")
+    return rows
 
 
 def called(label: str, title: str | None) -> str:
@@ -151,8 +151,8 @@ def progress(
     """
     begun = time.monotonic()
 
-    def pace(done: int, total: int) -> str:
-        return _pace(done, total, begun, at_most=at_most) if paced else ""
+    def pace(count: int, total: int) -> str:
+        return _pace(count, total, begun, at_most=at_most) if paced else ""
 
     canvas = console(stderr=True)
     if not canvas.is_terminal:
@@ -185,11 +185,11 @@ class _Bar:
         self._line = line
         self._pace = pace
 
-    def __call__(self, done: int, total: int, note: str = "") -> None:
+    def __call__(self, count: int, total: int, note: str = "") -> None:
         self._bar.start()
-        number = f"{done:{len(str(total))}}/{total}"
-        pace = self._pace(done, total)
-        self._bar.update(self._line, completed=done, total=total, number=number, pace=pace, note=note)
+        number = f"{count:{len(str(total))}}/{total}"
+        pace = self._pace(count, total)
+        self._bar.update(self._line, completed=count, total=total, number=number, pace=pace, note=note)
 
     def passing(self, note: str) -> None:
         self._bar.start()
@@ -210,13 +210,13 @@ class _Log:
         self._begins = begins
         self._at_most = at_most
 
-    def __call__(self, done: int, total: int, note: str = "") -> None:
-        if self._begins and not done:
+    def __call__(self, count: int, total: int, note: str = "") -> None:
+        if self._begins and not count:
             self._begins = False
             say(f"{self._what}: {total:,} {self._unit} to go{note and f'; {note}'}")
         elif self._is_time():
-            pace = self._pace(done, total)
-            counted = f"{self._what}: {done:,} of {'at most ' * self._at_most}{total:,} {self._unit}"
+            pace = self._pace(count, total)
+            counted = f"{self._what}: {count:,} of {'at most ' * self._at_most}{total:,} {self._unit}"
             say("".join([counted, pace and f", {pace}", note and f"; {note}"]))
 
     def passing(self, note: str) -> None:
@@ -231,10 +231,10 @@ class _Log:
         return True
 
 
-def _pace(done: int, total: int, begun: float, *, at_most: bool) -> str:
+def _pace(count: int, total: int, begun: float, *, at_most: bool) -> str:
     """Return rate and time left as text; empty before enough is done for an estimate."""
-    if done < FEW:
+    if count < FEW:
         return ""
-    each = (time.monotonic() - begun) / done
-    pace = f"{1 / each:,.1f}/s" if each < 10 else f"one in {each:.0f} s"
-    return f"{pace}, {'at most ' * at_most}{span(each * (total - done))} left"
+    seconds_each = (time.monotonic() - begun) / count
+    pace = f"{1 / seconds_each:,.1f}/s" if seconds_each < 10 else f"one in {seconds_each:.0f} s"
+    return f"{pace}, {'at most ' * at_most}{span(seconds_each * (total - count))} left"

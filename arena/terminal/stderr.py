@@ -19,8 +19,8 @@ def say(text: str) -> None:
 
     What somebody else has printed stays as it is.
     """
-    shown = text if text.startswith(_QUOTED) else as_typed(text)
-    sys.stderr.write(f"{shown}\n")  # while there is a bar, rich has replaced sys.stderr
+    line = text if text.startswith(_QUOTED) else as_typed(text)
+    sys.stderr.write(f"{line}\n")  # while there is a bar, rich has replaced sys.stderr
 
 
 @contextmanager

@@ -42,7 +42,7 @@ class Budget:
         self._begun = clock()
         self._groups = 0
         """Number of groups of the last block."""
-        self._each = 0.0
+        self._seconds_each = 0.0
         """Seconds that a group takes when all workers play."""
         self._start: float | None = None
         """Seconds that a block takes besides, to start and end bots; None before the first block."""
@@ -57,42 +57,42 @@ class Budget:
     @property
     def is_over(self) -> bool:
         """Whether there was a time to end, and it has come."""
-        return self.left is not None and self.left <= 0
+        return self.seconds_left is not None and self.seconds_left <= 0
 
     @property
-    def left(self) -> float | None:
+    def seconds_left(self) -> float | None:
         """How many seconds are left; None if the run may take as long as it takes."""
         return None if self.seconds is None else self.seconds - self._elapsed
 
-    def piece(self, played: int, seats: int) -> int:
+    def piece(self, so_far: int, seats: int) -> int:
         """Return how many groups to plan at once, after so many matches: no more than there is room for.
 
         By time, that is half of what was played so far: then planning never takes long beside playing.
         """
         if self.seconds is not None:
-            return max(_PIECE, played // seats // 2)
+            return max(_PIECE, so_far // seats // 2)
         if self.matches is None:
             return sys.maxsize
-        piece = max(0, (self.matches - played) // seats)
+        piece = max(0, (self.matches - so_far) // seats)
         self.is_spent = not piece
         return piece
 
-    def room(self, played: int, seats: int, bots: int) -> int:
+    def room(self, so_far: int, seats: int, bots: int) -> int:
         """Return how many groups the next block may have at most, after so many matches of so many bots."""
-        by_count = sys.maxsize if self.matches is None else (self.matches - played) // seats
+        by_count = sys.maxsize if self.matches is None else (self.matches - so_far) // seats
         room = max(0, min(by_count, self._by_time(first=-(-bots // seats))))
         self.is_spent = not room
         return room
 
     def _by_time(self, first: int) -> int:
         """Return for how many groups there is time; for the first block, `first` if there is any time."""
-        if (left := self.left) is None:
+        if (seconds := self.seconds_left) is None:
             return sys.maxsize
         if self._start is None:
-            return first if left > 0 else 0
+            return first if seconds > 0 else 0
         if self.is_hard:
-            left *= 1 - _SPARED
-        return int(min(GROWTH * self._groups, (left - self._start) / max(self._each, _TINY)))
+            seconds *= 1 - _SPARED
+        return int(min(GROWTH * self._groups, (seconds - self._start) / max(self._seconds_each, _TINY)))
 
     def learn(self, groups: int, seconds: float, thought: float, workers: int) -> None:
         """Take in that a block took so many seconds, in which its bots thought for so many in all."""
@@ -100,16 +100,16 @@ class Budget:
             return
         start = max(0.0, seconds - thought / min(groups, workers))
         self._start = start if self._start is None else min(self._start, start)
-        self._each = max(thought / workers, seconds - self._start) / groups
+        self._seconds_each = max(thought / workers, seconds - self._start) / groups
         self._groups = groups
 
-    def total(self, played: int, total: int) -> int:
+    def total(self, so_far: int, total: int) -> int:
         """Return about how many matches the run will have had in the end, where without a budget it had `total`."""
         if self.matches is not None:
             total = min(total, self.matches)
-        if self.seconds is not None and played:
-            total = min(total, int(played * self.seconds / self._elapsed))
-        return max(played, total)
+        if self.seconds is not None and so_far:
+            total = min(total, int(so_far * self.seconds / self._elapsed))
+        return max(so_far, total)
 
     @property
     def _elapsed(self) -> float:

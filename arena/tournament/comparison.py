@@ -94,13 +94,13 @@ class Answer:
         """Whether every group so far was void, and too many for bad luck."""
         return self.void == self.test.count >= HOPELESS
 
-    def take(self, line_ups: Sequence[ComparedLineUp], played: Sequence[Played]) -> None:
+    def take(self, line_ups: Sequence[ComparedLineUp], results: Sequence[Played]) -> None:
         """Count one more group: its line-ups, and what was played of them."""
-        outcomes = [result.outcome for result in played if result.outcome is not None]
+        outcomes = [result.outcome for result in results if result.outcome is not None]
         self.matches += len(outcomes)
         if len(outcomes) < len(line_ups):
             self.void += 1
-            self.reason = next(str(result.void) for result in played if result.outcome is None)
+            self.reason = next(str(result.void) for result in results if result.outcome is None)
             return self.test.add(0.5)
         for line_up, outcome in zip(line_ups, outcomes, strict=True):
             for forfeit in outcome.forfeits:
@@ -136,8 +136,8 @@ def compare_bots(
         for results in workers.play(phase):
             for result in results:
                 plan.note(result)
-            for line_ups, played in plan.ready():
-                answer.take(line_ups, played)
+            for line_ups, group_results in plan.ready():
+                answer.take(line_ups, group_results)
                 if answer.is_known or answer.hopeless:
                     workers.stop()
                     return answer
@@ -157,15 +157,15 @@ class _Plan:
         self._budget = budget
         self._planned: list[list[ComparedLineUp]] = []
         self._attempts = Counter[int]()
-        self._played: defaultdict[int, dict[int, Played]] = defaultdict(dict)
-        self._taken = 0
+        self._results: defaultdict[int, dict[int, Played]] = defaultdict(dict)
+        self._next_group = 0
 
     def phase(self) -> list[Task]:
         """Return matches of which no two share a seed; none if everything has been played."""
-        if self._taken == len(self._planned):
+        if self._next_group == len(self._planned):
             self._grow(max(_FIRST_BLOCK, len(self._planned)))
-        groups = range(self._taken, len(self._planned))
-        return [self._task(group, len(self._played[group])) for group in groups if not self._is_over(group)]
+        groups = range(self._next_group, len(self._planned))
+        return [self._task(group, len(self._results[group])) for group in groups if not self._is_over(group)]
 
     def _grow(self, groups: int) -> None:
         """Plan so many more groups, or as many as the budget allows."""
@@ -180,25 +180,25 @@ class _Plan:
         return _task(self._question, group, index, self._planned[group][index])
 
     def _is_over(self, group: int) -> bool:
-        return self._attempts[group] == ATTEMPTS or len(self._played[group]) == len(self._planned[group])
+        return self._attempts[group] == ATTEMPTS or len(self._results[group]) == len(self._planned[group])
 
     def note(self, result: Played) -> None:
         """Keep a result; after a void match its group begins anew, until it was tried `ATTEMPTS` times."""
         group, index = map(int, result.id.split("/"))
-        played = self._played[group]
-        played[index] = result
+        results = self._results[group]
+        results[index] = result
         if result.outcome is None:
             self._attempts[group] += 1
             if self._attempts[group] < ATTEMPTS:
-                played.clear()
+                results.clear()
 
     def ready(self) -> Iterator[tuple[list[ComparedLineUp], list[Played]]]:
         """Yield the groups that are over, in the order planned, each once."""
-        while self._taken < len(self._planned) and self._is_over(self._taken):
-            played = self._played.pop(self._taken)
-            line_ups = self._planned[self._taken]
-            self._taken += 1
-            yield line_ups, list(played.values())
+        while self._next_group < len(self._planned) and self._is_over(self._next_group):
+            results = self._results.pop(self._next_group)
+            line_ups = self._planned[self._next_group]
+            self._next_group += 1
+            yield line_ups, list(results.values())
 
 
 def _line_ups(question: ComparisonQuestion, group: int) -> list[ComparedLineUp]:
@@ -236,8 +236,8 @@ def _share(line_ups: Sequence[ComparedLineUp], ranks: Sequence[Sequence[int]]) -
     """
     won: list[float] = []
     for line_up, placed in zip(line_ups, ranks, strict=True):
-        here = 0 if 0 in line_up else 1
-        for (bot, own), (other, theirs) in product(zip(line_up, placed, strict=True), repeat=2):
-            if bot == here != other:
-                won.append(point(own, theirs) if here == 0 else point(theirs, own))
+        side = 0 if 0 in line_up else 1
+        for (bot, rank), (rival, rival_rank) in product(zip(line_up, placed, strict=True), repeat=2):
+            if bot == side != rival:
+                won.append(point(rank, rival_rank) if side == 0 else point(rival_rank, rank))
     return fmean(won)

@@ -72,7 +72,7 @@ class DealtWorker:
         """Whether the worker may hold matches that have not begun."""
         self.is_suspicious = False
         """Whether the worker plays matches of which one may have killed a worker: then it gets no others."""
-        self._heard: float | None = None
+        self._heard_at: float | None = None
 
     def deal(self, tasks: Collection[Task], trouble: Trouble) -> None:
         """Give the worker matches to play, and tell it of the trouble known."""
@@ -97,16 +97,16 @@ class DealtWorker:
             self.was_asked, self.spares = False, bool(delivery.spared)
         if delivery.rested:
             self.has_bots = self.is_resting = False
-        self._pace(len(delivery.played))
+        self._pace(len(delivery.results))
         return delivery
 
-    def _pace(self, played: int) -> None:
+    def _pace(self, count: int) -> None:
         """Adapt the backlog to the worker's speed, leaving out the time to the first delivery, which is its start."""
         now = time.monotonic()
-        if self._heard is not None and now > self._heard:
-            wanted = _BACKLOG_SECONDS * played / (now - self._heard)
+        if self._heard_at is not None and now > self._heard_at:
+            wanted = _BACKLOG_SECONDS * count / (now - self._heard_at)
             self.backlog = int(min(2000, max(DEALT_MATCHES, 0.7 * self.backlog + 0.3 * wanted)))
-        self._heard = now
+        self._heard_at = now
 
     @property
     def is_hungry(self) -> bool:
@@ -163,7 +163,7 @@ class Width:
     """Number of workers that play: one fewer each time the machine is too busy, one more every `QUIET` seconds."""
 
     def __init__(self, jobs: int, clock: Callable[[], float] = time.monotonic) -> None:
-        self._jobs = self._left = jobs
+        self._jobs = self._jobs_allowed = jobs
         self._clock = clock
         self._since = -HICCUP
         """Time, by `clock`, at which the machine was last too busy."""
@@ -171,15 +171,15 @@ class Width:
     @property
     def now(self) -> int:
         """Number of workers that may play now, from 1 to the number of jobs."""
-        if self._left == self._jobs:
+        if self._jobs_allowed == self._jobs:
             return self._jobs
-        return min(self._jobs, self._left + int((self._clock() - self._since) / QUIET))
+        return min(self._jobs, self._jobs_allowed + int((self._clock() - self._since) / QUIET))
 
     def narrow(self) -> None:
         """Let one worker fewer play, since the machine was too busy; complaints within `HICCUP` seconds count once."""
-        if self._left < self._jobs and self._clock() - self._since < HICCUP:
+        if self._jobs_allowed < self._jobs and self._clock() - self._since < HICCUP:
             return
-        self._left, self._since = max(1, self.now - 1), self._clock()
+        self._jobs_allowed, self._since = max(1, self.now - 1), self._clock()
 
 
 class _Startless(NamedTuple):
@@ -282,7 +282,7 @@ class Workers:
             if not (busy or hands) and stock.is_empty(self.trouble):
                 break
             ready = set(self._hosts.wait([worker.running for worker in busy], 0.1))
-            yield from self._heard([worker for worker in busy if worker.running in ready], stock)
+            yield from self._results_of([worker for worker in busy if worker.running in ready], stock)
         if self._stopped:
             yield from self._last_results()
         else:
@@ -303,7 +303,7 @@ class Workers:
         for host in present:
             if host not in self._of_host:
                 self._of_host[host] = HostWorkers(host)
-        for host in [host for host, own in self._of_host.items() if host not in present and not own.workers]:
+        for host in [host for host, workers in self._of_host.items() if host not in present and not workers.workers]:
             del self._of_host[host]
 
     def _apart(self, tasks: Iterable[Task]) -> tuple[Stock, deque[list[Task]]]:
@@ -323,24 +323,24 @@ class Workers:
         for delivery in self._finish():
             self.trouble = self.trouble.merge(delivery.trouble)  # no need to tell the others: they stop
             self._logs += delivery.logs
-            yield _counted(delivery.played)
+            yield _counted(delivery.results)
 
     def _finish(self, *, raises: bool = True) -> Iterator[Delivery]:
         """Tell all workers to stop, and yield what they still deliver. Raises RuntimeError for a bug of the arena's."""
-        left = {worker.running for worker in self._workers()}
-        for running in left:
+        unfinished = {worker.running for worker in self._workers()}
+        for running in unfinished:
             running.send(None)
-        while left:
-            for running in self._hosts.wait(list(left), 1.0):
+        while unfinished:
+            for running in self._hosts.wait(list(unfinished), 1.0):
                 try:
                     delivery = running.receive()
                 except (WorkerEnded, RuntimeError) as end:
                     if raises and isinstance(end, RuntimeError):
                         raise
-                    left.discard(running)
+                    unfinished.discard(running)
                 else:
                     if delivery.last:
-                        left.discard(running)
+                        unfinished.discard(running)
                     yield delivery
 
     def _deal(self, stock: Stock, hands: deque[list[Task]]) -> None:
@@ -383,23 +383,23 @@ class Workers:
 
         A worker that is not to play now, since the machine is too busy, gives back, bit by bit, all it has not begun.
         """
-        others = [other for other in self._workers() if other.holds and not other.is_suspicious]
-        able = [other for other in others if other.spares and len(other.holds) > 1]
+        candidates = [candidate for candidate in self._workers() if candidate.holds and not candidate.is_suspicious]
+        able = [candidate for candidate in candidates if candidate.spares and len(candidate.holds) > 1]
         wanted = set(self._wanted())
-        for worker in others:
+        for worker in candidates:
             if worker not in wanted and worker.spares and not worker.was_asked:
                 worker.ask()
         for worker in self._workers():
             if worker.holds or worker.is_resting or not worker.has_bots or hands:
                 continue
-            if worker in wanted and any(other.was_asked for other in others):
+            if worker in wanted and any(candidate.was_asked for candidate in candidates):
                 return
             if worker in wanted and able:
-                max(able, key=lambda other: len(other.holds)).ask()
+                max(able, key=lambda candidate: len(candidate.holds)).ask()
             else:
                 worker.rest()
 
-    def _heard(self, ready: Iterable[DealtWorker], stock: Stock) -> Iterator[list[Played]]:
+    def _results_of(self, ready: Iterable[DealtWorker], stock: Stock) -> Iterator[list[Played]]:
         """Yield what these workers deliver in one list, as storing many results together costs much less."""
         results: list[Played] = []
         try:
@@ -421,42 +421,44 @@ class Workers:
         stock.give_back(worker.holds.pop(id) for id in delivery.spared or ())
         for id in delivery.taken_back:
             worker.holds.pop(id)
-        dealt = {played.id: worker.holds.pop(played.id) for played in delivery.played}
-        self._note_starts(dealt, delivery.played)
-        for played in delivery.played:
-            self._note_pace(dealt[played.id], played)
-            self._losses.pop(played.id, None)
-        if delivery.played:
+        dealt = {result.id: worker.holds.pop(result.id) for result in delivery.results}
+        self._note_starts(dealt, delivery.results)
+        for result in delivery.results:
+            self._note_pace(dealt[result.id], result)
+            self._losses.pop(result.id, None)
+        if delivery.results:
             self._killers.clear()
         self.learn(delivery.trouble)
-        if any(played.is_void_by(reason) for played in delivery.played for reason in _TOO_BUSY):
+        if any(result.is_void_by(reason) for result in delivery.results for reason in _TOO_BUSY):
             worker.host.width.narrow()
         self._logs += delivery.logs
-        return _counted(delivery.played)
+        return _counted(delivery.results)
 
     def _note_starts(self, dealt: Mapping[str, Task], results: Sequence[Played]) -> None:
         """Count a delivery of which no match began: one failed start may keep many matches from beginning."""
-        voids = [played.void for played in results if played.void is not None and played.void.reason in _STARTLESS]
+        voids = [result.void for result in results if result.void is not None and result.void.reason in _STARTLESS]
         if len(voids) < len(results):
             self._startless = None
         elif voids:
-            bots = frozenset.intersection(*(frozenset(each.label for each in task.lineup) for task in dealt.values()))
+            bots = frozenset.intersection(
+                *(frozenset(entrant.label for entrant in task.lineup) for task in dealt.values())
+            )
             before = self._startless or _Startless(0, bots, frozenset(), voids[-1])
             reasons = before.reasons | {void.reason for void in voids}
             self._startless = _Startless(before.times + 1, before.bots & bots, reasons, voids[-1])
 
     def _check_starts(self) -> None:
         """Raise NothingStarts if starts failed again and again, and one bot in all those matches is not the reason."""
-        found = self._startless
-        if found is None or found.times < MANY_STARTLESS:
+        starts = self._startless
+        if starts is None or starts.times < MANY_STARTLESS:
             return
-        if found.reasons == {VoidReason.NO_STARTS} or not found.bots:
-            why = " ".join(str(found.last).split())
+        if starts.reasons == {VoidReason.NO_STARTS} or not starts.bots:
+            why = " ".join(str(starts.last).split())
             again = "run the command again when that is mended, and it goes on"
-            raise NothingStarts(f"{why} (nothing began {found.times} times in a row); {again}")
+            raise NothingStarts(f"{why} (nothing began {starts.times} times in a row); {again}")
 
-    def _note_pace(self, task: Task, played: Played) -> None:
-        for entrant, seat in zip(task.lineup, played.seats, strict=False):  # no seats if it was void
+    def _note_pace(self, task: Task, result: Played) -> None:
+        for entrant, seat in zip(task.lineup, result.seats, strict=False):  # no seats if it was void
             if not seat.times:
                 continue  # it never joined, and says nothing of how long it thinks
             took = sum(seat.times)
@@ -492,8 +494,8 @@ class Workers:
 
         The workers give back the matches of those bots.
         """
-        known, self.trouble = self.trouble, self.trouble.merge(trouble)
-        if trouble.chances.keys() - known.chances.keys() or trouble.retired - known.retired:
+        before, self.trouble = self.trouble, self.trouble.merge(trouble)
+        if trouble.chances.keys() - before.chances.keys() or trouble.retired - before.retired:
             for worker in self._workers():
                 worker.running.send(StartCommand(trouble=self.trouble))
 
@@ -507,14 +509,14 @@ class Workers:
         held = list(worker.holds.values())
         self._losses.update(task.id for task in held)
         if worker.is_suspicious and len(held) == 1 and self._losses[held[0].id] >= LOSSES + ALONE:
-            lost = self._losses.pop(held[0].id)
-            return [_void(held[0], f"hosts were lost {lost} times while they held it, {ALONE} times it alone")]
+            losses = self._losses.pop(held[0].id)
+            return [_void(held[0], f"hosts were lost {losses} times while they held it, {ALONE} times it alone")]
         self._suspects += [[task] for task in held if self._losses[task.id] >= LOSSES]
-        others = [task for task in held if self._losses[task.id] < LOSSES]
-        if worker.is_suspicious and others:
-            self._suspects.append(others)
+        innocent = [task for task in held if self._losses[task.id] < LOSSES]
+        if worker.is_suspicious and innocent:
+            self._suspects.append(innocent)
         else:
-            stock.give_back(others)
+            stock.give_back(innocent)
         return []
 
     def _ended(self, dead: DealtWorker, how: str) -> list[Played]:
@@ -536,7 +538,7 @@ class Workers:
 
 def _counted(results: Sequence[Played]) -> list[Played]:
     """Leave out matches for which no bot at all could be started: they stay scheduled, and no attempt is counted."""
-    return [played for played in results if not played.is_void_by(VoidReason.NO_STARTS)]
+    return [result for result in results if not result.is_void_by(VoidReason.NO_STARTS)]
 
 
 def _void(task: Task, why: str) -> Played:

@@ -258,9 +258,9 @@ def readable(line: str) -> str:
 
 def by_decision(lines: Iterable[Line]) -> dict[int, list[str]]:
     """Sort lines by decision; one that names none belongs to that of the line before, 0 stands for before all."""
-    found: dict[int, list[str]] = {}
+    lines_by_decision: dict[int, list[str]] = {}
     at = 0
     for decision, text in lines:
         at = at if decision is None else decision
-        found.setdefault(at, []).append(text)
-    return found
+        lines_by_decision.setdefault(at, []).append(text)
+    return lines_by_decision

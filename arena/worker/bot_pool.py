@@ -125,9 +125,9 @@ class BotPool:
         """Run a coroutine in the background; what it raises is a bug of the arena's."""
         running = self._loop.create_task(job)
         self._background.add(running)
-        running.add_done_callback(self._done)
+        running.add_done_callback(self._job_ended)
 
-    def _done(self, job: asyncio.Task[None]) -> None:
+    def _job_ended(self, job: asyncio.Task[None]) -> None:
         self._background.discard(job)
         if not job.cancelled() and isinstance(error := job.exception(), Exception):
             self._host.bug(error)

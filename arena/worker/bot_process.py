@@ -23,7 +23,7 @@ from arena.sandbox import Confined, Sandbox, confine, socket_folder
 from arena.sandbox.cpu_usage import Usage
 from arena.sandbox.process import OUTPUT_A_SECOND, BotProcess
 from arena.sandbox.run_folder import remove
-from arena.sandbox.shown import shown
+from arena.sandbox.visible_folder import visible_folder
 from arena.sandbox.watchdog import out_of_memory
 from arena.v1 import referee_pb2 as pb
 from arena.worker.bot_output import ProcessLog, Sink, readable
@@ -60,7 +60,7 @@ class BotHost(Protocol):
     def joined(self, bot: Bot) -> None:
         """Handle the bot's Hello; its stream is there."""
 
-    def heard(self, bot: Bot, heard: Heard) -> None:
+    def hear(self, bot: Bot, news: Heard) -> None:
         """Handle a frame that the bot sent; it says nothing if the stream is closed."""
 
     def ended(self, bot: Bot, fault: Fault) -> None:
@@ -79,13 +79,13 @@ class BotHost(Protocol):
         """Announce that the arena waits for an external bot, which somebody else starts."""
 
 
-def _ours(heard: Callable[Concatenate[Bot, Args], None]) -> Callable[Concatenate[Bot, Args], None]:
+def _ours(handler: Callable[Concatenate[Bot, Args], None]) -> Callable[Concatenate[Bot, Args], None]:
     """Report an exception raised while handling an event of a bot as the arena's bug: it must not look like a fault."""
 
-    @wraps(heard)
+    @wraps(handler)
     def guarded(self: Bot, /, *args: Args.args, **kwargs: Args.kwargs) -> None:
         try:
-            heard(self, *args, **kwargs)
+            handler(self, *args, **kwargs)
         except Exception as error:
             self.host.bug(error)
 
@@ -137,7 +137,7 @@ class Bot:
             self.fault(Forfeit.START, f"cannot be run: {error}")
             return
         root = await self._loop.run_in_executor(
-            None, shown, self.host.sandbox, Path(self.entrant.cwd), self.host.copies
+            None, visible_folder, self.host.sandbox, Path(self.entrant.cwd), self.host.copies
         )
         if self.over:
             return
@@ -183,11 +183,11 @@ class Bot:
         """Whether answers of it are awaited."""
         return self.stream is not None and self.stream.owes
 
-    def given(self, limits: Limits) -> None:
+    def count_match(self, limits: Limits) -> None:
         """Count a match that it is about to be given."""
         self.matches += 1
         self.used = self._loop.time()
-        self._cpu.given(limits.cpu, first=self.idle)
+        self._cpu.allow_match(limits.cpu, first=self.idle)
 
     def rested(self) -> None:
         """Handle the end of a match: if it was the last that it held, its processor time is watched no more."""
@@ -271,7 +271,7 @@ class Bot:
     def _receive(self, raw: bytes) -> None:
         if self._process is not None:
             self._process.catch_up()
-        self.host.heard(self, self.playing_stream().receive(raw))
+        self.host.hear(self, self.playing_stream().receive(raw))
 
     def refused(self, count: int, why: str) -> None:
         """Count a refused stream: two may be a mistake, the third is a fault."""

@@ -66,7 +66,7 @@ class _Desk:
     def joined(self, bot: Bot) -> None:
         """Do nothing: that it joined is all that is wanted."""
 
-    def heard(self, bot: Bot, heard: Heard) -> None:
+    def hear(self, bot: Bot, news: Heard) -> None:
         """Do nothing: it is asked nothing."""
 
     def ended(self, bot: Bot, fault: Fault) -> None:

@@ -29,7 +29,7 @@ class CpuWatch:
         self._matches, self._allowed, self._before = 0, 0.0, 0.0
         self._timer: asyncio.TimerHandle | None = None
 
-    def given(self, limit: float, *, first: bool) -> None:
+    def allow_match(self, limit: float, *, first: bool) -> None:
         """Allow so many seconds for one more match; `first` says that the bot held none before."""
         if first:
             self.stop()

@@ -123,14 +123,14 @@ class FaultPolicy:
 
     def learn(self, reported: Trouble) -> Learned:
         """Take over what other workers found out about versions."""
-        known = self.trouble
+        before = self.trouble
         self._know(reported)
         singly = {*reported.slow, *reported.chances, *reported.single_use}
         return Learned(
-            sorted(reported.chances.keys() - known.chances.keys()),
-            bool(reported.retired - known.retired),
-            sorted(digest for digest in singly if not known.plays_singly(digest)),
+            sorted(reported.chances.keys() - before.chances.keys()),
+            bool(reported.retired - before.retired),
+            sorted(digest for digest in singly if not before.plays_singly(digest)),
         )
 
-    def _know(self, found: Trouble) -> None:
-        self.trouble = self.trouble.merge(found)
+    def _know(self, trouble: Trouble) -> None:
+        self.trouble = self.trouble.merge(trouble)

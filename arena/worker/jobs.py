@@ -130,7 +130,7 @@ class StartCommand(NamedTuple):
 class Delivery(NamedTuple):
     """What a worker that serves gives back; nothing follows the last one."""
 
-    played: Sequence[Played]
+    results: Sequence[Played]
     trouble: Trouble
     taken_back: Sequence[str] = ()
     """Matches, by id, that had begun and are to be played again after a rest, or of bots that were retired."""

@@ -113,12 +113,12 @@ def _work(link: Link, scratch: str, in_flight: int | None, sandbox: Sandbox, log
     """Run a worker in its own process until the arena sends None, closes the link or ends."""
     collect_rarely()
     try:
-        own = Worker(Path(scratch), in_flight=in_flight, sandbox=sandbox, logs=[] if logs else None)
+        worker = Worker(Path(scratch), in_flight=in_flight, sandbox=sandbox, logs=[] if logs else None)
     except OSError as error:
         return link.send(error)
     try:
-        own.serve(link)
+        worker.serve(link)
     except Exception:
         link.send(traceback.format_exc())
     finally:
-        own.close()
+        worker.close()

@@ -147,11 +147,11 @@ class MatchesInPlay:
             played = Played(playing.task.id, outcome, None, returned.choices, seats, self._conditions())
             self._end(playing, outcome, played)
 
-    def gone(self, seats: Iterable[BotSeat], fault: Fault) -> None:
+    def forfeit(self, seats: Iterable[BotSeat], fault: Fault) -> None:
         """Have seats forfeit whose bot can play no more."""
         for at in seats:
             playing = self._of[at]
-            self._move(playing, playing.table.gone, at, fault)
+            self._move(playing, playing.table.lose_bot, at, fault)
 
     def of_version(self, digest: str) -> list[MatchInPlay]:
         """Find the matches in which a version plays."""
@@ -197,7 +197,7 @@ class MatchesInPlay:
         self._void(playing, Void(VoidReason.INTERNAL, "".join(traceback.format_exception(error))))
 
     def _send(self, playing: MatchInPlay, outgoing: Outgoing) -> None:
-        asked, updates = outgoing
+        seats, updates = outgoing
         streams, add = playing.streams, self._dispatcher.add
         for at, update in updates:
             if not at.opening:  # else it is sent with the first question
@@ -206,7 +206,7 @@ class MatchesInPlay:
         if playing.table.match.outcome is not None:
             self._finish(playing)
             return
-        for at in asked:
+        for at in seats:
             stream = streams[at.seat]
             stream.questions.ask(at)
             add(stream)
@@ -218,13 +218,13 @@ class MatchesInPlay:
             self._void(playing, Void(VoidReason.NOBODY))
             return
         seats = tuple(_seat_record(table, seat) for seat in range(table.match.seats))
-        played = Played(task.id, outcome, None, tuple(table.match.choices), seats, self._conditions())
-        self._end(playing, outcome, played)
+        result = Played(task.id, outcome, None, tuple(table.match.choices), seats, self._conditions())
+        self._end(playing, outcome, result)
 
     def _void(self, playing: MatchInPlay, why: Void) -> None:
         self._end(playing, None, Played(playing.task.id, None, why))
 
-    def _end(self, playing: MatchInPlay, outcome: MatchOutcome | None, played: Played | None) -> MatchInPlay:
+    def _end(self, playing: MatchInPlay, outcome: MatchOutcome | None, result: Played | None) -> MatchInPlay:
         del self._playing[playing]
         if playing.is_lent:
             playing.end_loan()
@@ -234,7 +234,7 @@ class MatchesInPlay:
             stream.end(at, outcome)
             playing.bots[at.seat].log.ended(at, has_result=outcome is not None)
             self._dispatcher.add(stream)
-        self._ended(playing, played)
+        self._ended(playing, result)
         return playing
 
 

@@ -99,22 +99,22 @@ class Queues:
 
     def spare(self) -> list[Task]:
         """Take out half of what waits in each queue, a lone match too: what would be played last."""
-        found = []
+        tasks = []
         for queue in list(self._queues.values()):
-            found += [queue.tasks.pop()[1] for _ in range((len(queue.tasks) + 1) // 2)]
+            tasks += [queue.tasks.pop()[1] for _ in range((len(queue.tasks) + 1) // 2)]
             if not queue.tasks:
                 self.forget(queue)
-        return found
+        return tasks
 
     def remove(self, is_out: Callable[[Task], bool]) -> list[Task]:
         """Take out some of what waits, wherever it is."""
-        found = []
+        tasks = []
         for queue in list(self._queues.values()):
-            found += [task for _, task in queue.tasks if is_out(task)]
+            tasks += [task for _, task in queue.tasks if is_out(task)]
             queue.tasks = deque((number, task) for number, task in queue.tasks if not is_out(task))
             if not queue.tasks:
                 self.forget(queue)
-        return found
+        return tasks
 
     def clear(self) -> None:
         """Remove all tasks."""

@@ -71,15 +71,15 @@ def play_unrated(
     Of what the worker gathers of logs, that of the last `logged` matches at least is kept.
     """
     report(0, len(wanted))
-    played: dict[str, Played] = {}
+    results_by_id: dict[str, Played] = {}
     waiting, size = iter(wanted), 1
     while not stop() and (batch := list(islice(waiting, size))):
         begun = time.monotonic()
         results = worker.play(batch, stop=stop)
         size = max(1, min(2 * size, int(size * _REPORT_SECONDS / (time.monotonic() - begun))))
-        played |= {result.id: result for result in results}
-        report(len(played), len(wanted))
+        results_by_id |= {result.id: result for result in results}
+        report(len(results_by_id), len(wanted))
         if worker.logs:
-            last = set(list(played)[-logged:])
-            worker.logs[:] = [each for each in worker.logs if isinstance(each, Logged) and each.match in last]
-    return [played[task.id] for task in wanted if task.id in played]
+            last = set(list(results_by_id)[-logged:])
+            worker.logs[:] = [line for line in worker.logs if isinstance(line, Logged) and line.match in last]
+    return [results_by_id[task.id] for task in wanted if task.id in results_by_id]

@@ -280,10 +280,10 @@ class Worker:
         kept otherwise.
         """
         missing = {key: queue.lineup[seat] for seat, key in wanted.items() if key not in self._pool}
-        own, others_go_on = set(wanted.values()), bool(self._matches) or not self._pool.are_all_started()
+        own_keys, others_go_on = set(wanted.values()), bool(self._matches) or not self._pool.are_all_started()
 
         def keep(key: Key) -> bool:
-            return key in own or (others_go_on and self._queues.are_waiting_for(key))
+            return key in own_keys or (others_go_on and self._queues.are_waiting_for(key))
 
         if not self._pool.make_room(len(missing), keep, or_none=others_go_on):
             return False
@@ -296,23 +296,23 @@ class Worker:
         self._met.add(task.seed)
         for bot in bots.values():
             self._policy.started(bot.entrant.digest)
-            bot.given(task.limits)
+            bot.count_match(task.limits)
         disabled = self.trouble.disabled
         absent = {seat: entrant.digest for seat, entrant in enumerate(task.lineup) if seat not in bots}
         self._matches.begin(task, bots, {seat: disabled[digest] for seat, digest in absent.items()})
 
-    def _match_ended(self, playing: MatchInPlay, played: Played | None) -> None:
+    def _match_ended(self, playing: MatchInPlay, result: Played | None) -> None:
         """Handle the end of a match: its bots have room again."""
         for bot in playing.bots.values():
             bot.rested()
             if bot.entrant.digest in self.trouble.single_use and bot.idle and self._pool.has(bot):
                 self._pool.let_go(bot)
             self._queues.wake(bot.key)
-        if played is not None:
-            self._result(played)
+        if result is not None:
+            self._result(result)
 
-    def _result(self, played: Played) -> None:
-        self._results.append(played)
+    def _result(self, result: Played) -> None:
+        self._results.append(result)
         self._news.set()
 
     def _take_back(self, matches: Iterable[MatchInPlay]) -> None:
@@ -330,21 +330,21 @@ class Worker:
         self._queues.wake(bot.key)
         self.settle()
 
-    def heard(self, bot: Bot, heard: Heard) -> None:
+    def hear(self, bot: Bot, news: Heard) -> None:
         """Handle a frame of a bot: its answers go to their tables, and what follows from them to the bots."""
         if self._sorts_logs and bot.log.is_untagged:
             bot.playing_stream().window.keep_to(1)
-        if heard.slow:
+        if news.slow:
             self._policy.was_slow(bot.entrant.digest)
             self._one_at_a_time(bot.entrant.digest)
-        for stream in heard.touched:
+        for stream in news.touched:
             self._dispatcher.add(stream)
-        self._matches.ended(heard.ended)
-        if heard.answers:
+        self._matches.ended(news.ended)
+        if news.answers:
             self._dispatcher.add(bot.playing_stream())
-            self._matches.answered(heard.answers)
-        if heard.verdict is not None:
-            bot.judge(heard.verdict)
+            self._matches.answered(news.answers)
+        if news.verdict is not None:
+            bot.judge(news.verdict)
         self.settle()
 
     def ended(self, bot: Bot, fault: Fault) -> None:
@@ -355,7 +355,7 @@ class Worker:
             self._pool.run_in_background(self._failed_start(bot, fault))
             return
         self._pool.remove(bot)
-        self._lost(bot, fault)
+        self._lose_bot(bot, fault)
         self._queues.wake(bot.key)
         self.settle()
 
@@ -390,7 +390,7 @@ class Worker:
                 self._controlled = self._loop.time()
             return self._nothing_starts
 
-    def _lost(self, bot: Bot, fault: Fault) -> None:
+    def _lose_bot(self, bot: Bot, fault: Fault) -> None:
         digest, stream = bot.entrant.digest, bot.playing_stream()
         held = [at for at in stream.held.values() if not at.closed]
         self._matches.take_over(held)
@@ -404,7 +404,7 @@ class Worker:
             evidence=bot.evidence,
         )
         if ruling is Ruling.FORFEIT:
-            self._matches.gone(held, fault)
+            self._matches.forfeit(held, fault)
             return
         is_all = ruling is Ruling.REPLAY_ALL_MATCHES
         self._take_back(self._matches.of_version(digest) if is_all else self._matches.of_seats(held))

@@ -34,14 +34,14 @@ class _Popen(popen_spawn_posix.Popen):
         tracker = resource_tracker.getfd()
         assert tracker is not None
         self._fds.append(tracker)
-        told = self._told(process_obj)
+        description = self._description(process_obj)
         until, child_w = os.pipe()
         child_r, tell = os.pipe()
         try:
-            if len(told) > _ROOM:
-                fcntl.fcntl(tell, fcntl.F_SETPIPE_SZ, len(told))
+            if len(description) > _ROOM:
+                fcntl.fcntl(tell, fcntl.F_SETPIPE_SZ, len(description))
             with open(tell, "wb", closefd=False) as pipe:
-                pipe.write(told)
+                pipe.write(description)
             command = spawn.get_command_line(tracker_fd=tracker, pipe_handle=child_r)
             self._fds.extend((child_r, child_w))
             self.pid = util.spawnv_passfds(os.fsencode(spawn.get_executable()), command, self._fds)
@@ -51,16 +51,16 @@ class _Popen(popen_spawn_posix.Popen):
             os.close(child_r)
             os.close(child_w)
 
-    def _told(self, process_obj: process.BaseProcess) -> bytes:
-        told = io.BytesIO()
+    def _description(self, process_obj: process.BaseProcess) -> bytes:
+        stream = io.BytesIO()
         prepared = spawn.get_preparation_data(process_obj.name)
         context.set_spawning_popen(self)
         try:
-            reduction.dump(prepared, told)
-            reduction.dump(process_obj, told)
+            reduction.dump(prepared, stream)
+            reduction.dump(process_obj, stream)
         finally:
             context.set_spawning_popen(None)
-        return told.getvalue()
+        return stream.getvalue()
 
 
 def _close(*files: int) -> None:
@@ -93,12 +93,12 @@ def start_process(
     It does not hear some signals, from the first moment on, and ends when the arena does. What is large is better sent
     over the link.
     """
-    link, other = _CONTEXT.Pipe()
-    made = _CONTEXT.Process(target=_begin, args=(os.getpid(), deaf_to, work, other, *arguments), daemon=True)
+    link, far_end = _CONTEXT.Pipe()
+    new_process = _CONTEXT.Process(target=_begin, args=(os.getpid(), deaf_to, work, far_end, *arguments), daemon=True)
     with _blocked(deaf_to):
-        made.start()
-    other.close()
-    return made, link
+        new_process.start()
+    far_end.close()
+    return new_process, link
 
 
 @contextlib.contextmanager

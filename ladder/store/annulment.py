@@ -47,7 +47,7 @@ def annul_match(db: Database, prefix: str, why: str) -> Annulled:
         row = db.execute("SELECT status, annulled, group_id FROM matches WHERE id = ?", [id]).fetchone()
         status, by, group = row
         if status == "annulled":
-            raise StoreError(f"match {id} is annulled already, {correction(db, by).told}")
+            raise StoreError(f"match {id} is annulled already, {correction(db, by).account}")
         if status != "done":
             raise StoreError(f"match {id} is {status}, not finished: only what counts can be annulled")
         return _annul(db, [group], "annul", id, why=why)
@@ -102,12 +102,12 @@ def ban(db: Database, name: str, why: str, *, since: float | None = None, keep: 
     with write(db):
         versions = known_name(db, name)
         if (before := bans(db).get(name)) is not None:
-            raise StoreError(f"{name} is banned already, {before.told}")
+            raise StoreError(f"{name} is banned already, {before.account}")
         labels = [version.label for version in versions]
         retired, dropped = take_out(db, versions, time.time())
         groups = [] if keep else _counting(db, labels, None, since)
-        made = _annul(db, groups, "ban", name, since=since, why=why)
-        return made._replace(retired=retired, dropped=made.dropped + dropped)
+        annulled = _annul(db, groups, "ban", name, since=since, why=why)
+        return annulled._replace(retired=retired, dropped=annulled.dropped + dropped)
 
 
 def unban(db: Database, name: str, why: str) -> Annulled:

@@ -78,10 +78,10 @@ def find(db: Database, name: str) -> Version:
 
 def known_name(db: Database, name: str) -> tuple[Version, ...]:
     """Return all versions of a bot, by its name alone ("greedy"). Raises NotFound, and StoreError for a label."""
-    found = named(db, name)
-    if name != found[0].name:
-        raise StoreError(f"{name} is one version: name the bot, {found[0].name}, which means all of them")
-    return found
+    bot_versions = named(db, name)
+    if name != bot_versions[0].name:
+        raise StoreError(f"{name} is one version: name the bot, {bot_versions[0].name}, which means all of them")
+    return bot_versions
 
 
 def rename(db: Database, name: str, title: str) -> Correction:
@@ -94,26 +94,26 @@ def rename(db: Database, name: str, title: str) -> Correction:
 def check_not_banned(db: Database, name: str) -> None:
     """Raise StoreError for a banned bot, or a version of one."""
     bot = name.partition("@")[0]
-    if (found := bans(db).get(bot)) is not None:
-        raise StoreError(f"{bot} was banned {found.told} (to lift it: `arena ban {bot} --undo --why TEXT`)")
+    if (ban := bans(db).get(bot)) is not None:
+        raise StoreError(f"{bot} was banned {ban.account} (to lift it: `arena ban {bot} --undo --why TEXT`)")
 
 
 def field(db: Database, game: str) -> tuple[Version, ...]:
     """Return the bots that play a game: of each bot the newest version that is not retired, if it plays the game."""
-    newest = {each.name: each for each in versions(db) if each.retired is None}
-    return tuple(each for each in newest.values() if game in each.games)
+    newest = {version.name: version for version in versions(db) if version.retired is None}
+    return tuple(version for version in newest.values() if game in version.games)
 
 
 def named(db: Database, name: str) -> tuple[Version, ...]:
     """Return the versions that a name (all of the bot) or a label (one) means; at least one. Raises NotFound."""
     bot, at, _ = name.partition("@")
-    known = versions(db, bot) if bot.isascii() else ()  # bytes that are no text cannot be looked for
-    if not known:
-        names = ", ".join(sorted({each.name for each in versions(db)})) or "none yet"
+    candidates = versions(db, bot) if bot.isascii() else ()  # bytes that are no text cannot be looked for
+    if not candidates:
+        names = ", ".join(sorted({version.name for version in versions(db)})) or "none yet"
         raise NotFound(f"no bot {bot!r}{where(db)}: bots are {names}")
-    named = tuple(each for each in known if not at or each.label == name)
+    named = tuple(version for version in candidates if not at or version.label == name)
     if not named:
-        raise NotFound(f"no version {name!r}{where(db)}: there is {', '.join(each.label for each in known)}")
+        raise NotFound(f"no version {name!r}{where(db)}: there is {', '.join(version.label for version in candidates)}")
     return named
 
 

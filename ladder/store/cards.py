@@ -54,17 +54,17 @@ def lacking(db: Database) -> int:
     return unread(db) + sum(end - begin for begin, end in (gap(db, ladder) for ladder in ladders.all(db)))
 
 
-def complete(db: Database, times_of: TimesOf, report: CardProgress = lambda _done, _total: None) -> None:
+def complete(db: Database, times_of: TimesOf, report: CardProgress = lambda _count, _total: None) -> None:
     """Bring the sums of all ladders up to date.
 
     Others may write meanwhile: each transaction is short, and what it stored stays, whenever the process ends.
     """
-    total, done = lacking(db), 0
+    total, count = lacking(db), 0
 
     def tell(steps: int) -> None:
-        nonlocal done
-        done += steps
-        report(done, max(done, total))
+        nonlocal count
+        count += steps
+        report(count, max(count, total))
 
     for ladder in ladders.all(db):
         add_rated(db, ladder, tell)
@@ -81,7 +81,7 @@ def shares(db: Database, ladder: Ladder, labels: Iterable[str], more: Sums | Non
         "SELECT version, opponent, groups, halves, squares FROM pair_sums WHERE ladder = ?", [ladder.id]
     )
     pairs = added({row[:2]: row[2:] for row in stored}, new.pairs)
-    known = {
+    triples = {
         row[:3]: row[3:]
         for label in labels
         for row in db.execute(
@@ -91,8 +91,8 @@ def shares(db: Database, ladder: Ladder, labels: Iterable[str], more: Sums | Non
         )
     }
     joint = {
-        (as_pair(version, opponent)[0], as_pair(version, other)[0]): JointSums(*sums)
-        for (version, opponent, other), sums in added(known, new.triples).items()
+        (as_pair(version, opponent)[0], as_pair(version, third)[0]): JointSums(*sums)
+        for (version, opponent, third), sums in added(triples, new.triples).items()
     }
     return Shares(ladder.key.seats, {pair: PairSums(*sums) for pair, sums in pairs.items()}, lambda: joint)
 
@@ -108,15 +108,15 @@ def seat_sums(db: Database, ladder: Ladder, label: str) -> list[SeatSums]:
 
 def unrated_matches(db: Database, ladder: Ladder) -> int:
     """Count the matches of a ladder that are done and not rated yet."""
-    return _done(db, ladder, "m.seq >= l.folded")
+    return _count_done(db, ladder, "m.seq >= l.folded")
 
 
 def unsummed(db: Database, ladder: Ladder) -> int:
     """Count the rated matches of a ladder that are in no sum yet."""
-    return _done(db, ladder, "m.seq >= l.summed AND m.seq < l.folded")
+    return _count_done(db, ladder, "m.seq >= l.summed AND m.seq < l.folded")
 
 
-def _done(db: Database, ladder: Ladder, where: str) -> int:
+def _count_done(db: Database, ladder: Ladder, where: str) -> int:
     (matches,) = db.execute(
         "SELECT count(*) FROM ladders l JOIN matches m ON m.ladder = l.id AND m.status = 'done'"
         f" WHERE l.id = ? AND {where}",
@@ -150,6 +150,6 @@ def _notable(db: Database, where: str, values: Sequence[object]) -> list[Notable
     ).fetchall()
     rows.sort(key=lambda row: CARD_KINDS.index(row[0]))
     return [
-        Notable(kind, value, other, match, line_up(bots, rotation), seat, rank, int(score), forfeit)
-        for kind, value, other, match, bots, rotation, seat, rank, score, forfeit in rows
+        Notable(kind, value, rival, match, line_up(bots, rotation), seat, rank, int(score), forfeit)
+        for kind, value, rival, match, bots, rotation, seat, rank, score, forfeit in rows
     ]

@@ -220,8 +220,8 @@ def _see_content(db: Database, path: Path) -> None:
 
 def _check_room(path: Path) -> None:
     if (free := _free(path)) < FLOOR:
-        left = f"its disk has {free >> 20} MiB left, and the arena stops at {FLOOR >> 20}"
-        raise StoreError(f"{path} {_FAULTS['SQLITE_FULL']} ({left})")
+        state = f"its disk has {free >> 20} MiB left, and the arena stops at {FLOOR >> 20}"
+        raise StoreError(f"{path} {_FAULTS['SQLITE_FULL']} ({state})")
 
 
 def _check_new(path: Path, noted: int) -> None:
@@ -241,7 +241,7 @@ def _stored(db: Database) -> int:
     counted = ["max(rowid) FROM versions", "max(id) FROM groups", "max(rowid) FROM replays"]
     if schema_version(db) >= CORRECTIONS:  # else it is of an older arena
         counted.append("max(id) FROM corrections")
-    row = db.execute(f"SELECT {' + '.join(f'coalesce((SELECT {each}), 0)' for each in counted)}").fetchone()
+    row = db.execute(f"SELECT {' + '.join(f'coalesce((SELECT {expression}), 0)' for expression in counted)}").fetchone()
     return int(row[0])
 
 
@@ -338,8 +338,8 @@ def _immutable(path: Path) -> str:
 def run_alone(path: Path) -> str:
     """Return the option that reads a database without making files beside it, unless a write-ahead log is there."""
     log = path.with_name(path.name + "-wal")
-    left = log.exists() and log.stat().st_size
-    return "" if left else "&immutable=1"
+    size = log.exists() and log.stat().st_size
+    return "" if size else "&immutable=1"
 
 
 def check_ordinary(path: Path) -> None:
@@ -354,9 +354,9 @@ def check_origin(db: Database, path: Path) -> None:
     """Raise StoreError unless a database is new, or was made by this arena or an older one."""
     # in one statement, because another process may be making it; a new home has neither
     facts = "(SELECT application_id FROM pragma_application_id), (SELECT count(*) FROM sqlite_schema)"
-    owner, made = db.execute(f"SELECT {facts}").fetchone()
+    owner, objects = db.execute(f"SELECT {facts}").fetchone()
     schema = schema_version(db)
-    if made and (owner != APPLICATION_ID or schema < 0):
+    if objects and (owner != APPLICATION_ID or schema < 0):
         raise StoreError(f"{path} belongs to another program: move it away, or choose another home")
     if schema > len(MIGRATIONS):
         knows = f"(schema {schema}, this one knows {len(MIGRATIONS)})"

@@ -67,11 +67,11 @@ def shares_now(db: Database, ladder: Ladder, labels: Iterable[str]) -> Shares:
 
 def _ranks(placed: str, seats: int) -> tuple[tuple[int, ...], ...]:
     """Return ranks by rotation and seat, from texts "rotation * seats + seat rank" in any order between commas."""
-    ranks = [rank for _, rank in sorted(tuple(map(int, each.split())) for each in placed.split(","))]
+    ranks = [rank for _, rank in sorted(tuple(map(int, place.split())) for place in placed.split(","))]
     return tuple(tuple(ranks[at : at + seats]) for at in range(0, len(ranks), seats))
 
 
-def settle(db: Database, ladder: Ladder, report: settled.SettlingProgress = lambda _done, _most: None) -> None:
+def settle(db: Database, ladder: Ladder, report: settled.SettlingProgress = lambda _passes, _most: None) -> None:
     """Fit the settled ratings to every rated match, and store them with the number of matches.
 
     Does nothing if they already cover all matches and were fitted by the same arithmetic. Reading comes first and

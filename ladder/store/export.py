@@ -101,8 +101,8 @@ def columns(db: Database, table: str) -> list[str]:
 
 def rows(db: Database, table: str) -> Iterator[dict[str, Any]]:
     """Yield the rows of one of TABLES, in its order."""
-    found: Iterator[dict[str, Any]] = db.query(TABLES[table])
-    return found
+    table_rows: Iterator[dict[str, Any]] = db.query(TABLES[table])
+    return table_rows
 
 
 def copy_database(db: Database, file: Path, report: Callable[[int, int], None]) -> None:
@@ -136,9 +136,9 @@ def _copy(db: Database, file: Path, report: Callable[[int, int], None]) -> None:
     db.execute("BEGIN")
     db.execute("SELECT count(*) FROM sqlite_master").fetchone()  # hides later writes; each would restart the copy
 
-    def tell(_status: int, left: int, total: int) -> None:
+    def tell(_status: int, remaining: int, total: int) -> None:
         if total:  # none are known where the first page finds no room
-            report(total - left, total)
+            report(total - remaining, total)
 
     with closing(sqlite3.connect(file)) as copy:
         db.conn.backup(copy, pages=PAGES, progress=tell)

@@ -37,18 +37,20 @@ def close_home(home: Path) -> None:
     """
     folder = home.resolve()
     was_open = _is_open(folder)
-    opened = [path for path in (*_own(folder), *(home / name for name in (*_FILES, *_FOLDERS))) if _is_open(path)]
+    opened = [
+        path for path in (*_arena_folder(folder), *(home / name for name in (*_FILES, *_FOLDERS))) if _is_open(path)
+    ]
     for path in opened:
         with suppress(OSError):
             path.chmod(stat.S_IMODE(path.lstat().st_mode) & ~_OTHERS)
-    shown = f"look into {str(home)!r}, also at the seeds of dice"
+    access = f"look into {str(home)!r}, also at the seeds of dice"
     if any(map(_is_open, opened)):
-        _log.warning("other users can %s: let its owner chmod it to 700", shown)
+        _log.warning("other users can %s: let its owner chmod it to 700", access)
     elif opened and was_open:
-        _log.warning("other users could %s: now it is closed to them", shown)
+        _log.warning("other users could %s: now it is closed to them", access)
 
 
-def _own(folder: Path) -> list[Path]:
+def _arena_folder(folder: Path) -> list[Path]:
     """Return the folder in a list, or an empty list if it contains anything that the arena did not put there."""
     try:
         foreign = [

@@ -44,7 +44,7 @@ class Correction(NamedTuple):
     """Number of matches that it annulled."""
 
     @property
-    def told(self) -> str:
+    def account(self) -> str:
         """When it was, by whom and why, as text that may hold anything."""
         day = time.strftime("%Y-%m-%d %H:%M", time.localtime(self.at))
         by = "" if self.who is None else f" by {self.who}"
@@ -114,7 +114,7 @@ def bans(db: Database) -> dict[str, Correction]:
         f"SELECT {JOURNAL_COLUMNS}, {_MATCHES} FROM corrections c WHERE c.what = 'ban' AND c.id IN"
         " (SELECT max(id) FROM corrections WHERE what IN ('ban', 'unban') GROUP BY subject)"
     )
-    return {found.subject: found for found in itertools.starmap(Correction, rows)}
+    return {ban.subject: ban for ban in itertools.starmap(Correction, rows)}
 
 
 def titles(db: Database) -> dict[str, str]:

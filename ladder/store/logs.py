@@ -40,26 +40,26 @@ class Log(NamedTuple):
 class Printed(NamedTuple):
     """What a bot printed in a match: its own lines, and the pieces that its process printed meanwhile."""
 
-    own: tuple[bytes, ...]
+    lines: tuple[bytes, ...]
     pieces: tuple[bytes, ...]
 
 
 def keep(db: Database, logs: Sequence[Log]) -> None:
     """Store what bots printed, but for matches that have no result; what is oldest of a bot goes if it has too much."""
     with write(db):
-        kept = [log for log in logs if log.match is None or _has_result(db, log.match)]
+        stored = [log for log in logs if log.match is None or _has_result(db, log.match)]
         db.conn.executemany(
-            "INSERT INTO logs (bot, match, seat, process, since, until, lines) VALUES (?, ?, ?, ?, ?, ?, ?)", kept
+            "INSERT INTO logs (bot, match, seat, process, since, until, lines) VALUES (?, ?, ?, ?, ?, ?, ?)", stored
         )
-        for log in kept:
+        for log in stored:
             _count(db, log.bot, len(log.lines) + ROW)
         _make_room(db)
 
 
 def _has_result(db: Database, match: str) -> bool:
     """Tell whether the result of a match was stored: it may be of a bot that was retired meanwhile."""
-    found = db.execute("SELECT 1 FROM matches WHERE id = ? AND status IN ('done', 'annulled')", [match])
-    return found.fetchone() is not None
+    rows = db.execute("SELECT 1 FROM matches WHERE id = ? AND status IN ('done', 'annulled')", [match])
+    return rows.fetchone() is not None
 
 
 def _count(db: Database, bot: str, size: int) -> None:
@@ -75,12 +75,12 @@ def _make_room(db: Database) -> None:
     share = min(A_BOT, ALL // max(sharing, 1))
     for bot, size in db.execute("SELECT bot, bytes FROM log_sizes WHERE bytes > ?", [share]).fetchall():
         rows = db.execute("SELECT id, length(lines) + ? FROM logs WHERE bot = ? ORDER BY id", [ROW, bot])
-        gone, last = 0, 0
-        while gone < size - share:
+        freed_bytes, last = 0, 0
+        while freed_bytes < size - share:
             last, freed = rows.fetchone()
-            gone += freed
+            freed_bytes += freed
         db.execute("DELETE FROM logs WHERE bot = ? AND id <= ?", [bot, last])
-        _count(db, bot, -gone)
+        _count(db, bot, -freed_bytes)
 
 
 def seats(db: Database, match: Match) -> tuple[int, ...]:

@@ -46,10 +46,10 @@ def record(db: Database, ladder: Ladder, results: Sequence[FinishedMatch | VoidM
     new = _New([], [], NewTimes())
     with write(db):
         before = last_replay(db)
-        done = sum(_record(db, ladder, result, now, new) for result in results)
+        newly_done = sum(_record(db, ladder, result, now, new) for result in results)
         new.save(db, before)
         db.execute("UPDATE ladders SET last_played = ?, hash = NULL WHERE id = ?", [now, ladder.id])
-    return done
+    return newly_done
 
 
 class _New(NamedTuple):
@@ -129,7 +129,7 @@ def record_digest(
     Whatever no rule determines is protected by this digest alone. `choices` and `replay` are themselves digests,
     `seats` the columns of the table from the version on.
     """
-    hashes = [each and each.hex() for each in (choices, replay)]
+    hashes = [digest and digest.hex() for digest in (choices, replay)]
     return sha256(canonical_json([match_id, voids, finished, *hashes, seats]).encode()).digest()
 
 
@@ -157,7 +157,7 @@ def find(db: Database, prefix: str) -> Match:
     ladder = ladders.find(db, row["ladder"])
     assert ladder is not None, "a match without a ladder, against its foreign key"
     ratings = json.loads(row["ratings"] or "null")
-    found: dict[str, Any] = {
+    columns: dict[str, Any] = {
         "ladder": ladder,
         "line_up": line_up(row["bots"], row["rotation"]),
         "seats": _outcomes(db, row["id"]),
@@ -165,7 +165,7 @@ def find(db: Database, prefix: str) -> Match:
         "ratings": ratings and {label: Rating(*rating) for label, rating in ratings.items()},
         "annulled": row["annulled"] and correction(db, row["annulled"]),
     }
-    return Match(**{name: row[name] for name in Match._fields if name not in found}, **found)
+    return Match(**{name: row[name] for name in Match._fields if name not in columns}, **columns)
 
 
 def of_bot(db: Database, name: str, limit: int, game: str | None = None) -> tuple[MatchLine, ...]:
@@ -235,14 +235,14 @@ def _faults(db: Database, label: str, voids: int) -> Faults:
 
 def _voids(db: Database) -> Counter[str]:
     """Count void attempts by the versions in their line-ups."""
-    found: Counter[str] = Counter()
+    counts: Counter[str] = Counter()
     for labels, voids in db.execute(
         "SELECT g.bots, json_array_length(m.voids) FROM matches m JOIN groups g ON g.id = m.group_id"
         " WHERE m.voids != '[]'"
     ):
         for label in json.loads(labels):
-            found[label] += voids
-    return found
+            counts[label] += voids
+    return counts
 
 
 def full_id(db: Database, prefix: str) -> str:

@@ -45,10 +45,10 @@ class Files(NamedTuple):
         if now.database != self.database:
             back = f"put back the file that was there, {_or_not(path)}"
             return Change(f"{path} was replaced while it was in use: {back}", is_elsewhere=True)
-        for name, here, before in ((_LOG, now.log, self.log), (_INDEX, now.log_index, self.log_index)):
-            if here != before:
-                lost = "run the command again, which says if anything was lost"
-                return Change(f"{_beside(path, name)} was taken away while it was in use: {lost}")
+        for name, current, before in ((_LOG, now.log, self.log), (_INDEX, now.log_index, self.log_index)):
+            if current != before:
+                advice = "run the command again, which says if anything was lost"
+                return Change(f"{_beside(path, name)} was taken away while it was in use: {advice}")
         if writes_alone and now.content != self.content:
             without = f"without {path.name}{_LOG}, {path.name}{_INDEX} and {path.name}-lock"
             said = f"{path} was overwritten while it was in use: put a backup in its place, {without}, {_or_not(path)}"
@@ -78,10 +78,10 @@ def _or_not(path: Path) -> str:
 
 def _look(path: Path) -> tuple[_Id | None, tuple[int, int] | None]:
     try:
-        found = path.stat()
+        status = path.stat()
     except (FileNotFoundError, NotADirectoryError):
         return None, None
-    return _Id(found.st_dev, found.st_ino), (found.st_size, found.st_mtime_ns)
+    return _Id(status.st_dev, status.st_ino), (status.st_size, status.st_mtime_ns)
 
 
 def _beside(path: Path, ending: str) -> Path:

@@ -47,11 +47,11 @@ def next_phase(db: Database, ladder: Ladder) -> Phase | None:
 
 def matches_left(db: Database, ladder: Ladder, phase: Phase) -> int:
     """Count the matches of an open phase that are still to be played."""
-    (left,) = db.execute(
+    (matches,) = db.execute(
         "SELECT count(*) FROM matches WHERE ladder = ? AND status = 'scheduled' AND rotation = ? AND seq >= ?",
         [ladder.id, phase.rotation, phase.begin],
     ).fetchone()
-    return int(left)
+    return int(matches)
 
 
 def close_block(db: Database, ladder: Ladder, begin: int, end: int) -> None:

@@ -51,7 +51,7 @@ class Placed(NamedTuple):
     forfeit: bool
 
 
-def apply(db: Database, ladder: Ladder, report: RatingProgress = lambda _done, _most: None) -> int:
+def apply(db: Database, ladder: Ladder, report: RatingProgress = lambda _count, _most: None) -> int:
     """Rate, in schedule order, every match before the first that is still to be played; return how many.
 
     Each is rated exactly once, whatever order results arrive in and wherever a process stops: the ratings and the
@@ -92,8 +92,8 @@ def _rows(db: Database, standings: Mapping[str, Standing]) -> list[Row]:
         " number = (SELECT max(number) FROM versions WHERE name = v.name) AS current"
         " FROM versions v ORDER BY name, number"
     )
-    known = [(version, standings[version["label"]]) for version in versions if version["label"] in standings]
-    best_first = sorted(known, key=lambda each: -each[1].rating.shown)
+    pairs = [(version, standings[version["label"]]) for version in versions if version["label"] in standings]
+    best_first = sorted(pairs, key=lambda pair: -pair[1].rating.shown)
     return [_row(place, version, standing) for place, (version, standing) in enumerate(best_first, 1)]
 
 
@@ -112,16 +112,16 @@ def ladder_hash(db: Database, ladder: Ladder) -> str:
 def keep_hash(db: Database, ladder: Ladder) -> str:
     """Return the ladder hash, which is stored until something is recorded or rated."""
     with write(db):
-        if (known := kept_hash(db, ladder)) is None:
-            known = ladder_hash(db, ladder)
-            db.execute("UPDATE ladders SET hash = ? WHERE id = ?", [known, ladder.id])
-    return known
+        if (stored := kept_hash(db, ladder)) is None:
+            stored = ladder_hash(db, ladder)
+            db.execute("UPDATE ladders SET hash = ? WHERE id = ?", [stored, ladder.id])
+    return stored
 
 
 def kept_hash(db: Database, ladder: Ladder) -> str | None:
     """Return the stored ladder hash; None if there is none."""
-    known: str | None = db.execute("SELECT hash FROM ladders WHERE id = ?", [ladder.id]).fetchone()[0]
-    return known
+    stored: str | None = db.execute("SELECT hash FROM ladders WHERE id = ?", [ladder.id]).fetchone()[0]
+    return stored
 
 
 def _apply_some(db: Database, ladder: Ladder) -> int:
@@ -159,8 +159,8 @@ def stored_ratings(
 def rated_by(db: Database, ladder: Ladder) -> list[str]:
     """Return the arithmetics that computed the ratings, see `arithmetic`."""
     (text,) = db.execute("SELECT rated_by FROM ladders WHERE id = ?", [ladder.id]).fetchone()
-    known: list[str] = json.loads(text)
-    return known
+    arithmetics: list[str] = json.loads(text)
+    return arithmetics
 
 
 def note_arithmetic(db: Database, ladder: Ladder, by: str | None = None) -> None:
@@ -264,15 +264,15 @@ def _row(place: int, version: Mapping[str, Any], standing: Standing) -> Row:
 def _signed(db: Database, ladder: Ladder) -> Iterator[object]:
     """Yield the lines that the ladder hash covers."""
     yield [ladder.id, *ladder.key[:3], ladder.key.rules_version]
-    for _, match in _played(db, ladder, "done"):
+    for _, match in _matches_of(db, ladder, "done"):
         yield match
     for version, standing in standings(db, ladder).items():
         yield [version, *standing.rating]
-    for why, match in _played(db, ladder, "annulled"):
+    for why, match in _matches_of(db, ladder, "annulled"):
         yield ["annulled", why, *match]
 
 
-def _played(db: Database, ladder: Ladder, status: str) -> Iterator[tuple[str | None, list[object]]]:
+def _matches_of(db: Database, ladder: Ladder, status: str) -> Iterator[tuple[str | None, list[object]]]:
     """Yield for each match of this status why it is annulled, if it is, and what the ladder hash covers of it."""
     rows = db.execute(
         "SELECT m.seq, c.why, m.id, hex(g.seed), hex(m.choices_digest), s.version, v.digest, s.rank, s.score, s.forfeit"

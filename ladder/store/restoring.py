@@ -87,8 +87,8 @@ def restore_database(old: Database, file: Path, report: Callable[[int, int], Non
         new.execute("PRAGMA foreign_keys = OFF")  # rows come before those that they refer to; they are checked below
         new.execute("BEGIN")
         tables = _tables(new)
-        for done, table in enumerate(tables):
-            report(done, len(tables))
+        for count, table in enumerate(tables):
+            report(count, len(tables))
             _copy(old, new, table)
         if new.execute("PRAGMA foreign_key_check").fetchone() is not None:
             raise sqlite3.IntegrityError("a row refers to one that is not there")
@@ -111,8 +111,8 @@ def _checked_tables(db: Database, path: Path) -> list[str]:
 
 
 def _tables(db: Database) -> list[str]:
-    found = db.execute("SELECT name FROM sqlite_schema WHERE type = 'table' AND name NOT LIKE 'sqlite%' ORDER BY name")
-    return [name for (name,) in found]
+    names = db.execute("SELECT name FROM sqlite_schema WHERE type = 'table' AND name NOT LIKE 'sqlite%' ORDER BY name")
+    return [name for (name,) in names]
 
 
 def _shape(db: Database, table: str) -> tuple[object, ...]:

@@ -66,12 +66,12 @@ def reinstate(db: Database, name: str) -> tuple[Version, ...]:
     """
     with write(db):
         check_not_banned(db, name)
-        gone = [version for version in named(db, name) if version.retired is not None]
-        for version in gone:
+        retired = [version for version in named(db, name) if version.retired is not None]
+        for version in retired:
             db.execute("UPDATE versions SET retired = NULL WHERE label = ?", [version.label])
-        if gone:
+        if retired:
             note(db, NewEntry("reinstate", name))
-    return tuple(version._replace(retired=None) for version in gone)
+    return tuple(version._replace(retired=None) for version in retired)
 
 
 def retirements(db: Database) -> dict[str, float]:

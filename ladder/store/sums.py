@@ -17,7 +17,7 @@ from itertools import combinations, groupby
 from operator import itemgetter
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias, TypeVar
 
-from ladder.statistics import GroupResult, add_result, as_pair, taken
+from ladder.statistics import GroupResult, add_result, as_pair, half_points
 from ladder.store.database import write
 from ladder.store.locks import let_others_in
 from ladder.store.records import Ladder
@@ -188,17 +188,17 @@ class Sums:
 
     def _add_upsets(self, seq: int, seats: Sequence[PlacedRow], ratings: Ratings) -> None:
         """Note the largest surprise of the match for each version, if it is one."""
-        found: dict[tuple[str, str], _Noted] = {}
-        for one, other in combinations(seats, 2):
-            if one.rank == other.rank:
+        upsets: dict[tuple[str, str], _Noted] = {}
+        for first, second in combinations(seats, 2):
+            if first.rank == second.rank:
                 continue
-            better, worse = (one, other) if one.rank < other.rank else (other, one)
+            better, worse = (first, second) if first.rank < second.rank else (second, first)
             (mu, sigma), (mu_, sigma_) = ratings[worse.version], ratings[better.version]
             if mu > mu_ and (gap := (mu - mu_) / _spread(sigma, sigma_)) >= _SURPRISE:
                 for key, other_ in (((worse.version, LOST), better.version), ((better.version, WON), worse.version)):
                     noted = _Noted(gap, seq, other_)
-                    found[key] = max(noted, found.get(key, noted))
-        for (version, kind), noted in found.items():
+                    upsets[key] = max(noted, upsets.get(key, noted))
+        for (version, kind), noted in upsets.items():
             self._note(version, kind, noted)
 
     def _note(self, version: str, kind: str, match: _Noted) -> None:
@@ -224,8 +224,8 @@ class Sums:
     def _save_notable(self, db: Database, ladder_id: str) -> None:
         for key, added in self._notable.items():
             where = "ladder = ? AND version = ? AND kind = ?"
-            known = db.execute(f"SELECT value, seq, other FROM notable WHERE {where}", [ladder_id, *key])
-            best = nlargest(_KEPT, [*(_Noted(*row) for row in known), *added])
+            rows = db.execute(f"SELECT value, seq, other FROM notable WHERE {where}", [ladder_id, *key])
+            best = nlargest(_KEPT, [*(_Noted(*row) for row in rows), *added])
             db.execute(f"DELETE FROM notable WHERE {where}", [ladder_id, *key])
             db.conn.executemany(
                 "INSERT INTO notable (ladder, version, kind, value, seq, other) VALUES (?, ?, ?, ?, ?, ?)",
@@ -236,7 +236,7 @@ class Sums:
         """Yield each table and the rows that it has if nothing but these sums is stored, without the ladder."""
         for table, sums in self._tables().items():
             yield table, sorted((*key, *values) for key, values in sums.items())
-        notable = [(key, each) for key, noted in self._notable.items() for each in nlargest(_KEPT, noted)]
+        notable = [(key, entry) for key, noted in self._notable.items() for entry in nlargest(_KEPT, noted)]
         yield "notable", sorted((*key, noted.seq, noted.value, noted.other) for key, noted in notable)
 
     def _tables(self) -> dict[str, Mapping[Any, list[int]]]:
@@ -251,12 +251,12 @@ class Sums:
         pairs: defaultdict[tuple[str, str], list[int]] = defaultdict(lambda: [0] * 3)
         triples: defaultdict[tuple[str, str, str], list[int]] = defaultdict(lambda: [0] * 4)
         for group, count in self._groups.items():
-            halves = taken(group)
+            halves = half_points(group)
             for pair, won in halves.items():
                 add_result(pairs[pair], (1, won, won * won), count)
             for triple in _triples(group[0]):
-                one, other = (halves[as_pair(triple[0], opponent)[0]] for opponent in triple[1:])
-                add_result(triples[triple], (1, one, other, one * other), count)
+                first, second = (halves[as_pair(triple[0], opponent)[0]] for opponent in triple[1:])
+                add_result(triples[triple], (1, first, second, first * second), count)
         return GroupSums(pairs, triples)
 
 
@@ -267,24 +267,24 @@ def added(sums: Mapping[SumKey, Sequence[int]], more: Mapping[SumKey, Sequence[i
     """Return the sums of both, by key."""
     both: dict[SumKey, Sequence[int]] = dict(sums)
     for key, values in more.items():
-        both[key] = [one + other for one, other in zip(both[key], values, strict=True)] if key in both else values
+        both[key] = [old + new for old, new in zip(both[key], values, strict=True)] if key in both else values
     return both
 
 
 @lru_cache(maxsize=1 << 12)
 def _counted(ranks: Ranks, seat: int) -> tuple[int, ...]:
     """Return what a match adds to the sums of a seat, in the order of their columns."""
-    own = ranks[seat]
-    first, shared = own == 0, ranks.count(0) > 1
-    halves = sum([2 if own < rank else own == rank for rank in ranks]) - 1
-    return 1, first and not shared, first and shared, not first, own, halves
+    rank_of_seat = ranks[seat]
+    first, shared = rank_of_seat == 0, ranks.count(0) > 1
+    halves = sum([2 if rank_of_seat < rank else rank_of_seat == rank for rank in ranks]) - 1
+    return 1, first and not shared, first and shared, not first, rank_of_seat, halves
 
 
 def _triples(order: tuple[str, ...]) -> Iterator[tuple[str, str, str]]:
     """Yield each version of a group with every two others, in the order in which they are stored."""
     for version in order:
-        for one, other in combinations(sorted([each for each in order if each != version]), 2):
-            yield version, one, other
+        for first, second in combinations(sorted([label for label in order if label != version]), 2):
+            yield version, first, second
 
 
 def _spread(sigma: float, sigma_: float) -> float:

@@ -50,10 +50,10 @@ class DecisionTimes(NamedTuple):
 
     def at_most(self, part: float) -> float:
         """Return a time, in milliseconds, that this part of all decisions did not exceed: the end of its bucket."""
-        wanted, found = part * self.decisions, 0
+        wanted, total = part * self.decisions, 0
         for bucket, count in sorted(self.counts.items()):
-            found += count
-            if found >= wanted:
+            total += count
+            if total >= wanted:
                 return min(EDGES[bucket], self.longest_ms) if bucket < len(EDGES) else self.longest_ms
         return self.longest_ms
 
@@ -77,10 +77,10 @@ class NewTimes:
             if times:
                 self._times[ladder_id, version].extend(times)
 
-    def added_to(self, known: Callable[[str, str], DecisionTimes | None]) -> Iterator[tuple[str, str, DecisionTimes]]:
-        """Yield ladder, version, and all its times, if it has some of these; `known` returns those it had before."""
+    def added_to(self, stored: Callable[[str, str], DecisionTimes | None]) -> Iterator[tuple[str, str, DecisionTimes]]:
+        """Yield ladder, version, and all its times, if it has some of these; `stored` returns those it had before."""
         for key, times in self._times.items():
-            yield *key, (known(*key) or DecisionTimes({}, 0.0)).merge(Counter(times))
+            yield *key, (stored(*key) or DecisionTimes({}, 0.0)).merge(Counter(times))
 
 
 def store_times(db: Database, new: NewTimes, before: int) -> None:
@@ -117,10 +117,10 @@ def last_replay(db: Database) -> int:
 
 def decision_times(db: Database, ladder: Ladder, label: str) -> DecisionTimes | None:
     """Return the times of a version's decisions in all its matches that are done; None if it made none."""
-    return _known(db, ladder.id, label)
+    return _stored_times(db, ladder.id, label)
 
 
-def _known(db: Database, ladder_id: str, label: str) -> DecisionTimes | None:
+def _stored_times(db: Database, ladder_id: str, label: str) -> DecisionTimes | None:
     row = db.execute(
         "SELECT counts, longest_ms FROM time_sums WHERE ladder = ? AND version = ?", [ladder_id, label]
     ).fetchone()
@@ -129,17 +129,17 @@ def _known(db: Database, ladder_id: str, label: str) -> DecisionTimes | None:
 
 def rows_of_replays(db: Database, ladder: Ladder, times_of: TimesOf) -> list[tuple[str, str, float]]:
     """Return the rows that a ladder has in the table, without the ladder, computed from the replays that it knows."""
-    found = dict[str, DecisionTimes]()
+    times_by_label = dict[str, DecisionTimes]()
 
-    def known(_: str, label: str) -> DecisionTimes | None:
-        return found.get(label)
+    def known_times(_: str, label: str) -> DecisionTimes | None:
+        return times_by_label.get(label)
 
     end = _reach(db)
     for begin in range(0, end, READ_AT_ONCE):
         new = NewTimes()
         _add_replays(db, new, times_of, begin, min(end, begin + READ_AT_ONCE), ladder.id)
-        found.update((label, times) for _, label, times in new.added_to(known))
-    return sorted((label, *times.row()) for label, times in found.items())
+        times_by_label.update((label, times) for _, label, times in new.added_to(known_times))
+    return sorted((label, *times.row()) for label, times in times_by_label.items())
 
 
 def _read_some(db: Database, times_of: TimesOf) -> int:
@@ -166,7 +166,7 @@ def _add_replays(
 
 
 def _save(db: Database, new: NewTimes, reach: int) -> None:
-    rows = new.added_to(lambda ladder_id, label: _known(db, ladder_id, label))
+    rows = new.added_to(lambda ladder_id, label: _stored_times(db, ladder_id, label))
     db.conn.executemany(
         "INSERT INTO time_sums (ladder, version, counts, longest_ms) VALUES (?, ?, ?, ?)"
         " ON CONFLICT DO UPDATE SET counts = excluded.counts, longest_ms = excluded.longest_ms",

@@ -153,8 +153,8 @@ def _ratings(db: Database, ladder: Ladder, begin: int, end: int) -> dict[str, Ra
 def ratings_before(db: Database, match_id: str, labels: Collection[str]) -> dict[str, Rating]:
     """Return the ratings that bots of a rated match had before it."""
     ladder, seq = db.execute("SELECT ladder, seq FROM matches WHERE id = ?", [match_id]).fetchone()
-    found: dict[str, Rating] = {}
-    while seq > 0 and len(found) < len({*labels}):
+    ratings: dict[str, Rating] = {}
+    while seq > 0 and len(ratings) < len({*labels}):
         begin = max(0, seq - LISTED_MATCHES)
         rows = db.execute(
             "SELECT ratings FROM history WHERE ladder = ? AND seq >= ? AND seq < ? ORDER BY seq DESC",
@@ -163,6 +163,6 @@ def ratings_before(db: Database, match_id: str, labels: Collection[str]) -> dict
         for (text,) in rows:
             for label, rating in json.loads(text).items():
                 if label in labels:
-                    found.setdefault(label, Rating(*rating))
+                    ratings.setdefault(label, Rating(*rating))
         seq = begin
-    return {label: found.get(label, NEW) for label in labels}
+    return {label: ratings.get(label, NEW) for label in labels}

@@ -60,7 +60,7 @@ async def answers(home: Home, language: str, games: Sequence[str]) -> list[list[
         open_ = sittings(games)
         bot.say(*[sitting.start for sitting in open_])
         said = []
-        while open_ := [sitting for sitting in open_ if sitting.asked is not None]:
+        while open_ := [sitting for sitting in open_ if sitting.decision is not None]:
             bot.say(*[sitting.question for sitting in open_])
             choices = (await bot.hear(PATIENCE)).choices
             said.append([(choice.match, choice.decision, choice.action) for choice in choices])

@@ -235,7 +235,7 @@ def course(*times: float, plays: Sequence[str] = ("birth", "buttons"), extent: E
     """What is left of a check when its first match took these times."""
     entrant = submission.built_ins()["random"].entrant()
     made = Course([trial for name in plays for trial in trials(entrant, name, USUAL)], extent)
-    made.pace.learn(made.left.pop(0), times)
+    made.pace.learn(made.remaining.pop(0), times)
     made.fit()
     return made
 
@@ -246,13 +246,13 @@ def named(left: Sequence[Trial]) -> list[str]:
 
 def test_the_shortest_match_of_each_game_comes_first() -> None:
     """A bot of usual speed plays all, and one that cannot play a game is found out soon."""
-    assert named(course(0.01).left) == ["buttons with 4", "birth with 3", "buttons with 2", "buttons with 3"]
+    assert named(course(0.01).remaining) == ["buttons with 4", "birth with 3", "buttons with 2", "buttons with 3"]
 
 
 def test_a_bot_too_slow_for_everything_plays_the_shortest_match_of_the_longest_game() -> None:
     """Its first match shows what all would last; what is left out is named."""
     left = course(0.5, 3.0)
-    assert named(left.left) == ["buttons with 4", "birth with 3"]
+    assert named(left.remaining) == ["buttons with 4", "birth with 3"]
     (one,) = left.untried()
     assert one.check == "buttons with 2, 3 players"
     assert re.fullmatch(r"a decision takes about 3,000 ms, and the rest would last 1\d min", one.why)
@@ -261,13 +261,13 @@ def test_a_bot_too_slow_for_everything_plays_the_shortest_match_of_the_longest_g
 def test_a_bot_too_slow_for_any_other_game_is_not_asked_to_play_it() -> None:
     """Nothing is begun that would not end in time."""
     left = course(1.0, 30.0)
-    assert left.left == []
+    assert left.remaining == []
     assert [each.check for each in left.untried()] == ["birth with 3 players", "play buttons"]
 
 
 def test_a_submission_is_checked_whatever_it_lasts() -> None:
     """What is entered has been tried."""
-    assert len(course(1.0, 30.0, extent=SUBMISSION).left) == 4
+    assert len(course(1.0, 30.0, extent=SUBMISSION).remaining) == 4
 
 
 def test_as_many_matches_at_once_as_would_last_too_long_are_left_out(tmp_path: Path) -> None:
@@ -483,7 +483,7 @@ def test_a_sitting_asks_its_seat_only_and_comes_to_an_end() -> None:
     for name in games.names():
         game = games.game(name)
         sitting = QuestionSitting(Setup(name, game.seats[-1], game.options({}), bytes(32)), 1, 1, Limits())
-        while (asked := sitting.asked) is not None:
+        while (asked := sitting.decision) is not None:
             assert asked.seat == 1
             assert sitting.question
             sitting.answer(asked.legal[-1])

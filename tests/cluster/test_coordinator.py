@@ -26,7 +26,15 @@ PATIENCE = 20.0
 """Seconds that may pass until something happens."""
 
 
-SOON = {"AGAIN": 0.01, "LATER": 0.01, "LOOK": 0.01, "FIRST": 0.0, "LOST": 3.0, "PATIENCE": 0.1, "MOMENT": 0.0}
+SOON = {
+    "RETRY_INTERVAL": 0.01,
+    "LATER": 0.01,
+    "LOOK_INTERVAL": 0.01,
+    "FIRST_PARCEL": 0.0,
+    "LOST": 3.0,
+    "SEND_PATIENCE": 0.1,
+    "MOMENT": 0.0,
+}
 """The seconds of a coordinator, so short that a test need not wait."""
 
 
@@ -110,15 +118,16 @@ class Startless:
 def startless(delivery: Delivery) -> Delivery:
     """Return what a worker delivers of the same matches where no bot starts."""
     void = Void(VoidReason.NO_STARTS, "no watches are left")
-    return delivery._replace(played=[Played(each.id, None, void) for each in delivery.played])
+    return delivery._replace(results=[Played(each.id, None, void) for each in delivery.results])
 
 
 def test_a_host_on_which_nothing_starts_is_left_out_where_there_are_others(
     monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
     """Else it would take match after match from those that can play; alone it stays, and the run says what is wrong."""
-    for name in ("join", "ask", "leave"):
-        monkeypatch.setattr(endpoint, name, getattr(simulated_hosts, name))
+    monkeypatch.setattr(endpoint, "join_cluster", simulated_hosts.join_hosts)
+    monkeypatch.setattr(endpoint, "ask", simulated_hosts.ask_hosts)
+    monkeypatch.setattr(endpoint, "leave", simulated_hosts.leave_hosts)
     said: list[str] = []
     task = Task("one", "birth", {}, b"seed", (Entrant("bot@1", "digest", ("true",), str(tmp_path)),), Limits())
     with ClusterHosts(Startless(), sandbox=UNCONFINED, say=said.append) as hosts:

@@ -29,11 +29,11 @@ if "arena.cluster.host" in " ".join(sys.orig_argv):
     def altered(self, number):
         collect(self, number)
         at, what = self._deliveries[-1]
-        if isinstance(what, Delivery) and what.played:
-            first, *others = what.played
+        if isinstance(what, Delivery) and what.results:
+            first, *others = what.results
             scores = tuple(score + 1 for score in first.outcome.scores)
             changed = first._replace(outcome=first.outcome._replace(scores=scores))
-            self._deliveries[-1] = at, what._replace(played=[changed, *others])
+            self._deliveries[-1] = at, what._replace(results=[changed, *others])
 
     host._Serving._collect = altered
 """

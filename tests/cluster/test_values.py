@@ -39,7 +39,7 @@ def test_a_program_arrives_as_it_left(bot: Path, tmp_path: Path) -> None:
     parcel, there = programs.packed(bot, tree_digest(bot)), tmp_path / "there"
     programs.keep_program(parcel, there)
     programs.check_program_files(parcel.digest, there)
-    assert programs.kept(there) == {parcel.digest}
+    assert programs.stored_digests(there) == {parcel.digest}
     assert (there / parcel.digest / "data" / "table").read_bytes() == bytes(range(256))
     assert (there / parcel.digest / "bot.py").stat().st_mode & 0o777 == 0o555
     assert (there / parcel.digest / "empty").is_dir()
@@ -71,13 +71,13 @@ def test_a_program_that_was_changed_on_a_host_is_sent_again(bot: Path, tmp_path:
     table.write_bytes(b"other")
     with pytest.raises(programs.Damaged, match="was changed"):
         programs.check_program_files(parcel.digest, there)
-    assert programs.kept(there) == set()
+    assert programs.stored_digests(there) == set()
 
 
 def test_a_command_names_the_interpreter_of_its_host(tmp_path: Path) -> None:
     """The arena is in another place on each machine."""
     entrant = Entrant("mine@1", "d", (sys.executable, "bot.py"), "/here", {"PATH": "/bin", "PYTHONPATH": ".packages"})
-    sent = programs.sent(entrant, "abc")
+    sent = programs.as_sent(entrant, "abc")
     assert sys.executable not in sent.command
     assert "/here" not in sent
     placed = programs.placed(sent, tmp_path)

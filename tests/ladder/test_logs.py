@@ -41,7 +41,7 @@ def sizes(db: Database) -> dict[str, int]:
 
 def kept(db: Database, matches: Sequence[str], seat: int = 0) -> list[bytes]:
     """All that is kept of a seat in these matches."""
-    return [lines for match in matches for lines in store.logs.printed(db, store.matches.find(db, match), seat).own]
+    return [lines for match in matches for lines in store.logs.printed(db, store.matches.find(db, match), seat).lines]
 
 
 def test_logs_are_found_by_match_and_seat(db: Database) -> None:

@@ -145,8 +145,8 @@ class Wire:
         heard = self.stream.receive(raw)
         self.slow += heard.slow
         for at, action in heard.answers:
-            assert at.asked is not None
-            self.heard.append((at.number, at.asked.number, action))
+            assert at.decision is not None
+            self.heard.append((at.number, at.decision.number, action))
         if heard.verdict is not None:
             self.overdue(heard.verdict)
         self.stream.flush()
@@ -194,15 +194,15 @@ class Sitting:
         wire = self.wires[seat]
         wire.stream.flush()
         at = self.at[seat]
-        assert at.asked is not None
+        assert at.decision is not None
         if seconds:
             wire.time.pass_by(seconds)
-        choice = pb.Choice(match=at.number, decision=decision or at.asked.number, action=action)
+        choice = pb.Choice(match=at.number, decision=decision or at.decision.number, action=action)
         self.say(seat, pb.PlayRequest(choices=[choice]).SerializeToString())
 
     def go(self, seat: int, fault: Fault) -> None:
         """Tell the table that the process of a seat has ended."""
-        self._move(self.table.gone, self.at[seat], fault)
+        self._move(self.table.lose_bot, self.at[seat], fault)
 
     def _move(self, move: Callable[..., Outgoing], *args: Any) -> None:
         try:

@@ -37,8 +37,8 @@ class Fuzzed(Sitting):
             self.go(seat, wire.faults[0])
 
     def _frame(self, at: BotSeat) -> bytes:
-        assert at.asked is not None
-        honest = pb.Choice(match=at.number, decision=at.asked.number, action=self.luck.choice(at.asked.legal))
+        assert at.decision is not None
+        honest = pb.Choice(match=at.number, decision=at.decision.number, action=self.luck.choice(at.decision.legal))
         match self.luck.randrange(12):
             case 0:
                 setattr(honest, self.luck.choice(["match", "decision", "action"]), self.luck.choice(ODD))

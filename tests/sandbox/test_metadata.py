@@ -13,7 +13,7 @@ import pytest
 
 from arena.sandbox import Grade, attacks, confine, probe
 from arena.sandbox.run_folder import run_folder
-from arena.sandbox.shown import NEVER_SHOWN, keep_times, shown
+from arena.sandbox.visible_folder import NEVER_SHOWN, keep_times, visible_folder
 
 TRY_ALL = f"""
 import ctypes, json, os, sys
@@ -76,9 +76,9 @@ def test_who_reads_a_program_leaves_no_trace(program: Path) -> None:
 def test_a_program_out_of_reach_is_copied_once(program: Path, tmp_path: Path) -> None:
     """Where bots have a user of their own that may not go where homes lie; all of a run share the copy."""
     sandbox = probe(Grade.D)._replace(grade=Grade.C, own_user=True)
-    one = shown(sandbox, program, tmp_path / "programs")
+    one = visible_folder(sandbox, program, tmp_path / "programs")
     (program / "inner/bot.py").write_text("changed")
-    assert shown(sandbox, program, tmp_path / "programs") == one
+    assert visible_folder(sandbox, program, tmp_path / "programs") == one
     assert (one / "inner/bot.py").read_text() == "pass"
     assert {path.name for path in (tmp_path / "programs").iterdir()} == {one.name}
 
@@ -86,5 +86,7 @@ def test_a_program_out_of_reach_is_copied_once(program: Path, tmp_path: Path) ->
 @pytest.mark.parametrize("grade", [Grade.A, Grade.B, Grade.D])
 def test_elsewhere_a_program_runs_where_it_lies(grade: Grade, program: Path, tmp_path: Path) -> None:
     """bubblewrap shows it unchangeable; nothing promises anything at grade D."""
-    assert shown(probe(Grade.D)._replace(grade=grade, own_user=True), program, tmp_path / "programs") == program
+    assert (
+        visible_folder(probe(Grade.D)._replace(grade=grade, own_user=True), program, tmp_path / "programs") == program
+    )
     assert not (tmp_path / "programs").exists()

@@ -68,10 +68,10 @@ def test_a_build_changes_no_file_of_others(grade: Grade, tmp_path: Path) -> None
         (root / "part").touch()
         user = users.take_user()
         for place in (root, root / "part", own, own / "home", own / "tmp"):
-            user.own(place)
+            user.let_use(place)
         script = f"chmod 755 part; chmod 4755 {canary}; touch {canary}"
         env = {"PATH": "/usr/bin:/bin"}
-        made = confine_build(probe(grade), ["sh", "-c", script], root=root, own=own, env=env, user=user)
+        made = confine_build(probe(grade), ["sh", "-c", script], root=root, build_folder=own, env=env, user=user)
         ran = subprocess.run(
             made.argv, env=made.env, cwd=made.cwd, stdin=subprocess.DEVNULL, capture_output=True, text=True, check=False
         )

@@ -10,7 +10,7 @@ import msgspec
 import pytest
 
 from arena import games
-from arena.replay import told
+from arena.replay import narration
 from arena.replay.annotated import ANNOTATED_LINES
 from arena.replay.document import Document
 from arena.reports.replay_report import MatchReplay, match_replay
@@ -59,7 +59,7 @@ def test_an_order_that_scores_do_not_explain_is_explained(
     """On the page of the match, and where it is told as text; else nothing is said."""
     match = msgspec.structs.replace(matches.exported(name), ranks=ranks, scores=scores)
     assert match_replay(match).remark == why
-    assert list(told.final_line(match))[3:] == [why] * bool(why)
+    assert list(narration.final_lines(match))[3:] == [why] * bool(why)
     assert f"<p>{why}</p>" in match_page(match_replay(match)) or not why
 
 

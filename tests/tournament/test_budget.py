@@ -235,7 +235,7 @@ def test_how_long_a_start_takes_is_known_from_the_quickest(clock: Clock) -> None
     budget = Budget(seconds=100, clock=clock)
     budget.learn(10, seconds=3.0, thought=1.0, workers=1)  # 2 s to start, 0.1 s a group
     budget.learn(10, seconds=9.0, thought=1.0, workers=1)
-    assert budget.room(played=20, seats=2, bots=2) == int((100 - 2) / 0.7)
+    assert budget.room(so_far=20, seats=2, bots=2) == int((100 - 2) / 0.7)
 
 
 @pytest.mark.parametrize("is_hard", [True, False])

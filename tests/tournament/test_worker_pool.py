@@ -190,8 +190,8 @@ def test_results_that_come_together_are_given_together(monkeypatch: pytest.Monke
 
     monkeypatch.setattr(Workers, "_hear", hear)
     workers: Any = Workers(LocalHost(1))
-    assert list(workers._heard(["first", "second"], None)) == [some]
-    results = workers._heard(["first", "second", "third"], None)
+    assert list(workers._results_of(["first", "second"], None)) == [some]
+    results = workers._results_of(["first", "second", "third"], None)
     assert next(results) == some
     with pytest.raises(RuntimeError, match="a bug"):
         next(results)

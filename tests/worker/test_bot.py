@@ -37,8 +37,8 @@ class Host:
     def joined(self, bot: Bot) -> None:
         assert bot.stream is not None
 
-    def heard(self, bot: Bot, heard: Heard) -> None:  # noqa: ARG002 - there is one bot
-        self.answers += [action for _, action in heard.answers]
+    def hear(self, bot: Bot, news: Heard) -> None:  # noqa: ARG002 - there is one bot
+        self.answers += [action for _, action in news.answers]
 
     def ended(self, bot: Bot, fault: Fault) -> None:
         assert bot.over

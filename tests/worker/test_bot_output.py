@@ -82,7 +82,7 @@ def test_without_a_tag_a_line_belongs_to_the_only_match_in_play() -> None:
     assert not it.log.is_untagged
     at = it.begins(1)
     it.log.add(b"before\n")
-    at.asked = Asked(0, 5, (0,))
+    at.decision = Asked(0, 5, (0,))
     it.log.add(b"\x1e\x1e1:2 no tag\n\x1e99999999999:1 none either\n")
     it.ends(at)
     assert it.logged("m1") == [(None, "before"), (5, "\x1e\x1e1:2 no tag"), (5, "\x1e99999999999:1 none either")]

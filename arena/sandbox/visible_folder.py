@@ -20,7 +20,7 @@ could find out there what a bot before it has read.
 """
 
 
-def shown(sandbox: Sandbox, root: Path, copies: Path) -> Path:
+def visible_folder(sandbox: Sandbox, root: Path, copies: Path) -> Path:
     """Return where a bot finds the contents of `root`: there, or in a copy below `copies` that all bots of a run share.
 
     Call it once for each program; later calls are quick. Raises OSError.

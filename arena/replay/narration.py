@@ -11,21 +11,21 @@ from arena.replay.annotated import Annotated, Annotator
 from arena.replay.document import Document, Roll, Step, document_steps
 
 
-def frames(shown: Document) -> list[str]:
+def frames(record: Document) -> list[str]:
     """Return a text for every step; the first also says who plays, the last how the match ended."""
-    teller = Teller(shown)
-    *most, last = [teller.tell(step) for step in document_steps(shown)]
-    return [*most, "\n".join([last, *map(printable, [*teller.untold(), *final_line(shown)])])]
+    teller = Teller(record)
+    *most, last = [teller.tell(step) for step in document_steps(record)]
+    return [*most, "\n".join([last, *map(printable, [*teller.remaining_lines(), *final_lines(record)])])]
 
 
 class Teller:
     """Describes the steps of a match in words; expects them in order, each once."""
 
-    def __init__(self, shown: Document) -> None:
-        self._shown, self._game = shown, games.game(shown.game)
-        self.annotator = Annotator(shown)
+    def __init__(self, record: Document) -> None:
+        self._record, self._game = record, games.game(record.game)
+        self.annotator = Annotator(record)
         self._banks = list(self.annotator.banks)
-        self._reasons = {forfeit.seat: f" ({forfeit.reason})" for forfeit in shown.forfeits}
+        self._reasons = {forfeit.seat: f" ({forfeit.reason})" for forfeit in record.forfeits}
 
     def tell(self, step: Step) -> str:
         """Return the choices, rolls and board of the next step, without any character that moves the cursor."""
@@ -36,26 +36,26 @@ class Teller:
         return "\n".join(map(printable, [*lines, "", *picture]))  # a file may hold anybody's text
 
     def _head(self) -> list[str]:
-        title, *seats = head(self._shown)
+        title, *seats = head(self._record)
         printed = (_quoted(self.annotator.printed(seat, 0)) for seat in range(len(seats)))
         return [title, *(line for seat, said in zip(seats, printed, strict=True) for line in (seat, *said))]
 
-    def untold(self) -> list[str]:
+    def remaining_lines(self) -> list[str]:
         """Return what bots printed at decisions that were told with no step: those at which the match was decided."""
         lines: list[str] = []
-        for seat, decision, printed in self.annotator.left():
-            who = f"seat {seat} ({self._shown.bots[seat]})"
+        for seat, decision, printed in self.annotator.remaining_lines():
+            who = f"seat {seat} ({self._record.bots[seat]})"
             lines += ["", f"{who} printed at decision {decision}:", *_quoted(printed)]
         return lines
 
     def _choice(self, choice: Annotated) -> list[str]:
         seat, name = choice.seat, choice.name
-        step, who = f"step {self.annotator.steps}", f"seat {seat} ({self._shown.bots[seat]})"
+        step, who = f"step {self.annotator.steps}", f"seat {seat} ({self._record.bots[seat]})"
         if choice.ms is None:
-            told = f"{step}: {who} has forfeited{self._reasons.get(seat, '')}, for it: {name}"
+            line = f"{step}: {who} has forfeited{self._reasons.get(seat, '')}, for it: {name}"
         else:
-            told = f"{step}, decision {choice.decision}: {who}: {name}   {choice.ms:.1f} ms{self._bank(choice)}"
-        return [told, *_quoted(choice.printed)]
+            line = f"{step}, decision {choice.decision}: {who}: {name}   {choice.ms:.1f} ms{self._bank(choice)}"
+        return [line, *_quoted(choice.printed)]
 
     def _bank(self, choice: Annotated) -> str:
         """Return what is left of the bank, if the choice took something from it."""
@@ -73,27 +73,27 @@ def _roll(roll: Roll) -> str:
     return f"  dice {roll.key}: {' '.join(map(str, roll.numbers))}"
 
 
-def head(shown: Document) -> list[str]:
+def head(record: Document) -> list[str]:
     """Return a line that says which match it is, and one for each seat."""
-    ladder = f" of ladder {shown.ladder}" if shown.ladder else ""
-    seats = (f"  seat {seat}: {bot}" for seat, bot in enumerate(shown.bots))
-    return [f"{games.game(shown.game).title}, match {shown.match}{ladder}", *seats]
+    ladder = f" of ladder {record.ladder}" if record.ladder else ""
+    seats = (f"  seat {seat}: {bot}" for seat, bot in enumerate(record.bots))
+    return [f"{games.game(record.game).title}, match {record.match}{ladder}", *seats]
 
 
-def final_line(shown: Document) -> Iterator[str]:
+def final_lines(record: Document) -> Iterator[str]:
     """Yield lines that say who forfeited, in which order the seats finished, and why if their scores do not say it."""
     yield ""
-    for seat, reason, step in shown.forfeits:
+    for seat, reason, step in record.forfeits:
         when = f"in step {step + 1}" if step >= 0 else "before the first step"
-        yield f"seat {seat} ({shown.bots[seat]}) forfeited {when}: {reason}"
-    places = sorted(zip(shown.ranks, range(len(shown.bots)), strict=True))
+        yield f"seat {seat} ({record.bots[seat]}) forfeited {when}: {reason}"
+    places = sorted(zip(record.ranks, range(len(record.bots)), strict=True))
     for rank, seat in places:
-        yield f"{rank + 1}. seat {seat} ({shown.bots[seat]}), score {shown.scores[seat]}"
-    if why := beyond_scores(shown):
+        yield f"{rank + 1}. seat {seat} ({record.bots[seat]}), score {record.scores[seat]}"
+    if why := beyond_scores(record):
         yield why
 
 
-def beyond_scores(shown: Document) -> str:
+def beyond_scores(record: Document) -> str:
     """Return why a seat is placed above one whose score is not smaller; nothing if only forfeits did that."""
-    forfeited = {forfeit.seat for forfeit in shown.forfeits}
-    return remark(games.game(shown.game), shown.ranks, list(map(int, shown.scores)), forfeited)
+    forfeited = {forfeit.seat for forfeit in record.forfeits}
+    return remark(games.game(record.game), record.ranks, list(map(int, record.scores)), forfeited)
