@@ -14,7 +14,7 @@ import click
 from arena.cli.check import explain, steps_shown
 from arena.reports.check_report import HandedIn, Submission, Submissions, last_words, submission, surprises
 from arena.roster import sources
-from arena.roster.admission import REFUSALS, Admission, HandIn, NameTaken, Qualification, admit
+from arena.roster.admission import HAND_IN_ERRORS, Admission, HandIn, NameTaken, Qualification, admit
 from arena.roster.sources import Naming
 from arena.submission import BadSubmission
 from arena.submission.manifest import Protocol
@@ -225,7 +225,7 @@ def _verdict(path: Path, job: _Job, report: Announcer, handed_in: Sequence[Path]
         admitted = job.admit(path, report, beside=handed_in)
     except NameTaken:
         raise
-    except REFUSALS as error:
+    except HAND_IN_ERRORS as error:
         return submission(None, "refused", str(error))
     except (ArithmeticError, RecursionError, ValueError) as error:  # those who come after it are not to wait for a mend
         return submission(None, "refused", f"it cannot be read: {error}")

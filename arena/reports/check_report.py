@@ -11,7 +11,7 @@ from arena.reports.base import Report
 from arena.submission.intake import Intake
 from ladder import store
 
-SHOWN = 3
+_SHOWN = 3
 """Number of paths named of what was left out of a submission, or changed."""
 
 
@@ -168,8 +168,8 @@ def surprises(taken: Intake) -> Iterator[str]:
 
 
 def _some(paths: Sequence[str]) -> str:
-    more = f" and {len(paths) - SHOWN:,} more" if len(paths) > SHOWN else ""
-    return printable(", ".join(paths[:SHOWN])) + more
+    more = f" and {len(paths) - _SHOWN:,} more" if len(paths) > _SHOWN else ""
+    return printable(", ".join(paths[:_SHOWN])) + more
 
 
 def submission(

@@ -53,8 +53,8 @@ def title(game: Game[Any], seats: int) -> str:
 
 
 def game_title(name: str) -> str:
-    """Return the name of a game for people: "Buttons". Raises UnknownGame."""
-    return games.game(name).title
+    """Return the title of a game; its name if this arena does not have it any more."""
+    return games.game(name).title if name in games.names() else name
 
 
 def heading(board: Leaderboard) -> str:

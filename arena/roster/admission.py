@@ -46,7 +46,7 @@ class NameTaken(BadSubmission):
     """Error for a hand-in that has the name of another bot, of which it may be no version."""
 
 
-REFUSALS = BadSubmission, NoSandbox
+HAND_IN_ERRORS = BadSubmission, NoSandbox
 """What `admit` raises of one hand-in, and what says nothing of others."""
 
 

@@ -6,9 +6,9 @@ from typing import TYPE_CHECKING
 
 from arena import games
 from arena.reports import front_report
-from arena.reports.words import unusual
+from arena.reports.words import game_title, unusual
 from arena.site.cache import Made
-from arena.site.rendering import game_title, render
+from arena.site.rendering import render
 from ladder import store
 
 if TYPE_CHECKING:

@@ -11,7 +11,6 @@ from typing import Any
 
 from jinja2 import Environment, PackageLoader, StrictUndefined
 
-from arena import games
 from arena.base.suggest import printable
 from arena.reports import words
 from arena.site import plots
@@ -53,7 +52,7 @@ def _environment() -> Environment:
         "why": words.why,
         "zero_bots": words.zero_bots,
     }
-    environment.globals |= {"game_title": game_title, "interval": plots.interval, "words": words}
+    environment.globals |= {"game_title": words.game_title, "interval": plots.interval, "words": words}
     return environment
 
 
@@ -92,8 +91,3 @@ def percent_text(value: float) -> str:
 def _by_rank(ranks: Sequence[int]) -> Sequence[int]:
     """Return the seats in the order of their ranks."""
     return sorted(range(len(ranks)), key=ranks.__getitem__)
-
-
-def game_title(name: str) -> str:
-    """Return the title of a game; its name if this arena does not have it any more."""
-    return games.game(name).title if name in games.names() else name
