@@ -34,7 +34,7 @@ def in_flight() -> int:
 
 
 def questions_of(stream: object) -> Questions:
-    """Return the questions of a new stream, which is named in `PlayedFrame.touched` when some wait there."""
+    """Return the questions of a new stream, which a `PlayedFrame` names when some wait there."""
     module = core()
     return Questions() if module is None else CoreQuestions(module.Stream(stream))
 
