@@ -19,7 +19,7 @@ class BotSeat:
     """
 
     __slots__ = (
-        *("answers", "asked", "bank", "charged", "closed", "evidence", "number", "of", "opening"),
+        *("answers", "bank", "charged", "closed", "decision", "evidence", "number", "of", "opening"),
         *("question", "repeats", "seat", "seats", "times", "updates", "_last_asked"),
     )
 
@@ -76,13 +76,13 @@ class BotSeat:
 
     def lend(self, last_asked: Callable[[Seat], int]) -> None:
         """Leave it to somebody else to ask and to hear the seat; `last_asked` tells a decision's number, 0 if none."""
-        del self.asked, self.question, self.opening, self.answers, self.repeats, self.times, self.charged
+        del self.decision, self.question, self.opening, self.answers, self.repeats, self.times, self.charged
         self._last_asked = last_asked
 
     def take_back(self, times: list[float], opening: bytes) -> None:
         """Go on after a loan with the seconds of the decisions, and with the start of the match if it was not sent."""
         number, self._last_asked = self.last_asked, None
-        self.asked = None if number is None else Asked(self.seat, number, ())  # legal is known if a table puts it again
+        self.decision = None if number is None else Asked(self.seat, number, ())  # legal is known if a table puts it again
         self.question, self.opening = b"", opening
         self.answers, self.repeats = {}, 0
         self.times, self.charged = times, {}

@@ -178,9 +178,9 @@ def script(folder: Path, text: str) -> Path:
 def test_two_commands_at_once_compile_it_both(copy: Path) -> None:
     """Neither finds half a core."""
     code = (
-        "import sys; from pathlib import Path; from arena.core import compilation as core\n"
-        "core.HERE = Path(sys.argv[1]); core.BUILT = core.HERE / 'built'\n"
-        "core.prepare_core(lambda said: None); assert core.core() is not None, core.find_core()\n"
+        "import sys; from pathlib import Path; from arena.core import compilation\n"
+        "compilation.HERE = Path(sys.argv[1]); compilation.BUILT = compilation.HERE / 'built'\n"
+        "compilation.prepare_core(lambda said: None); assert compilation.core() is not None, compilation.find_core()\n"
     )
     words = [sys.executable, "-c", code, str(copy)]
     both = [subprocess.Popen(words, cwd=ROOT) for _ in range(2)]
@@ -198,7 +198,7 @@ def test_a_wheel_brings_it_along(tmp_path: Path) -> None:
     (wheel,) = tmp_path.glob("*.whl")
     assert not wheel.name.endswith("-any.whl")
     subprocess.run([sys.executable, "-m", "zipfile", "-e", wheel, tmp_path / "there"], check=True)
-    code = "from arena.core import compilation; print(compilation.core().__file__); print(compilation.find_core().on)"
+    code = "from arena.core.compilation import core, find_core; print(core().__file__); print(find_core().on)"
     given = {**os.environ, "PYTHONPATH": str(tmp_path / "there"), "PATH": ""}
     ran = subprocess.run([sys.executable, "-P", "-c", code], env=given, capture_output=True, text=True, check=True)
     place, on = ran.stdout.splitlines()

@@ -155,7 +155,7 @@ THREATS: dict[str, tuple[str, ...]] = {
     "escape sequences": ("cli/test_output.py::test_what_could_move_the_cursor_is_escaped",),
     "scripts in pages": ("none: there are no pages yet",),
     "SQL and formulas in names": (
-        "ladder/test_versions.py::test_a_name_that_would_need_quoting_is_refused",
+        "ladder/test_bots.py::test_a_name_that_would_need_quoting_is_refused",
         "test_data.py::test_no_text_is_taken_for_a_formula",
     ),
     "an archive that names itself like somebody's bot": (
