@@ -82,7 +82,9 @@ class BotSeat:
     def take_back(self, times: list[float], opening: bytes) -> None:
         """Go on after a loan with the seconds of the decisions, and with the start of the match if it was not sent."""
         number, self._last_asked = self.last_asked, None
-        self.decision = None if number is None else Asked(self.seat, number, ())  # legal is known if a table puts it again
+        self.decision = (
+            None if number is None else Asked(self.seat, number, ())
+        )  # legal is known if a table puts it again
         self.question, self.opening = b"", opening
         self.answers, self.repeats = {}, 0
         self.times, self.charged = times, {}
@@ -93,7 +95,7 @@ class BotSeat:
         """The number of the last decision that was put to it."""
         if self._last_asked is not None:
             return self._last_asked(self.seat) or None
-        return None if self.asked is None else self.asked.number
+        return None if self.decision is None else self.decision.number
 
     @property
     def charge(self) -> float:

@@ -40,7 +40,7 @@ def asked(wire: Wire) -> tuple[int, int, int]:
 
 
 STALE: list[Callable[[BotSeat], object]] = [
-    lambda at: at.asked,
+    lambda at: at.decision,
     lambda at: at.question,
     lambda at: at.opening,
     lambda at: at.answers,
@@ -61,7 +61,7 @@ def test_what_is_stale_of_a_seat_that_is_lent_cannot_be_read(read: Callable[[Bot
         read(at)
     at.take_back([0.25], b"")
     read(at)
-    assert (at.asked, at.times, at.bank.first) == (Asked(0, 7, ()), [0.25], False)
+    assert (at.decision, at.times, at.bank.first) == (Asked(0, 7, ()), [0.25], False)
 
 
 @pytest.mark.needs("core")
