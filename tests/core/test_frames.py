@@ -225,7 +225,7 @@ def test_python_goes_on_where_the_core_is(frames: int) -> None:
         choices, seats = each.lent.take_back()
         chosen = {seat: action for seat, (*_, action) in enumerate(seats) if action is not None}
         table.resume(steps, view, choices, chosen)
-        for name in ("state", "pending", "choices", "steps", "_chosen", "_asked"):
+        for name in ("state", "pending", "choices", "steps", "_chosen", "_decisions"):
             assert getattr(table.match, name) == getattr(each.match, name), name
         assert [at.answers for at in table.at.values()] == each.answers
         for seat in table.match.pending:

@@ -129,7 +129,7 @@ import json, subprocess, sys, time
 from pathlib import Path
 from arena.sandbox import Bounds, cgroups
 
-class Counted(cgroups.Group):
+class Counted(cgroups.ControlGroup):
     def _bound(self, bounds):
         "Nothing: this kernel's controllers are perhaps in use by version 1."
 
