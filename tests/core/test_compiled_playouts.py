@@ -119,7 +119,8 @@ def test_ctrl_c_ends_playouts() -> None:
 
     before = signal.signal(signal.SIGALRM, interrupt)
     try:
-        signal.setitimer(signal.ITIMER_REAL, 0.1)
+        # again every five seconds: what a handler raises while garbage is collected is lost, and a run went on for ever
+        signal.setitimer(signal.ITIMER_REAL, 0.1, 5.0)
         begun = time.monotonic()
         with pytest.raises(Late):
             playouts(rules, state, 10**9, seed=1)

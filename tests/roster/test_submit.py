@@ -99,7 +99,7 @@ def test_content_that_is_there_under_another_name_is_noted(cwd: Path) -> None:
     assert accepted(cwd, "mine.py")["twins"] == []
     said = submit(cwd, "mine.py", "--name", "second", *BIRTH).err.splitlines()[-1]
     assert said.startswith("note: mine@1 has the same content (if it is the same bot: ")
-    assert said.endswith("arena retire mine@1)")
+    assert said.endswith("arena retire mine@1; if that was banned, ban this one, too)")
     programs.write(cwd, yours=programs.FIRST)
     assert accepted(cwd, "yours.py")["twins"] == ["mine@1", "second@1"]
     said = submit(cwd, "yours.py", "--name", "third", *BIRTH).err.splitlines()[-1]
