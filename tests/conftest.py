@@ -99,8 +99,9 @@ def pytest_sessionfinish(session: pytest.Session) -> None:
 @pytest.hookimpl(optionalhook=True)
 def pytest_testnodedown(node: Any) -> None:
     """Take over what one of several processes recorded; all of them leave out the same tests."""
-    _skipped.extend(line for line in node.workeroutput.get("skipped", ()) if line not in _skipped)
-    _left_out[:] = node.workeroutput.get("left_out", _left_out)
+    recorded = getattr(node, "workeroutput", {})  # a process that was killed has recorded nothing
+    _skipped.extend(line for line in recorded.get("skipped", ()) if line not in _skipped)
+    _left_out[:] = recorded.get("left_out", _left_out)
 
 
 def pytest_terminal_summary(terminalreporter: Any) -> None:

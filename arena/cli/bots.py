@@ -10,9 +10,10 @@ import click
 from arena import roster
 from arena.reports import bots_report
 from arena.reports.bots_report import ListedBot
+from arena.reports.words import called
 from arena.terminal import home_choice
 from arena.terminal.options import GameName, home_option, json_option
-from arena.terminal.output import called, draw, print_json, printable, say_if_empty, table
+from arena.terminal.output import draw, print_json, printable, say_if_empty, table
 from ladder import store
 from ladder.store import Version
 

@@ -11,10 +11,11 @@ from arena.cli.leaderboard import settle_ladder
 from arena.cli.show import when
 from arena.reports import corrections_report
 from arena.reports.corrections_report import corrected, entry
+from arena.reports.words import called
 from arena.roster import corrections
 from arena.terminal import home_choice
 from arena.terminal.options import Moment, home_option, json_option
-from arena.terminal.output import called, draw, print_json, printable, say_if_empty, table
+from arena.terminal.output import draw, print_json, printable, say_if_empty, table
 from arena.terminal.typed import as_typed
 from ladder import store
 from ladder.store.annulment import Annulled

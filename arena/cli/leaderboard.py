@@ -20,9 +20,9 @@ from arena.reports import leaderboard_report, words
 from arena.reports.front_report import ladder_progress
 from arena.reports.leaderboard_columns import BY_NAME, COLUMNS, Column, shown_bots, zero_of
 from arena.reports.leaderboard_report import Leaderboard, NoLeaderboard
-from arena.reports.words import heading, pace_text, state
+from arena.reports.words import called, heading, pace_text, state
 from arena.terminal.options import SeatedGame, home_option, json_option, seated_game_options
-from arena.terminal.output import called, console, draw, measured, print_json, printable, progress, say_if_empty, table
+from arena.terminal.output import console, draw, measured, print_json, progress, say_if_empty, table
 from arena.terminal.stderr import say
 from arena.terminal.typed import as_typed, typed_as
 from ladder import store
@@ -160,7 +160,7 @@ def _table(board: Leaderboard, columns: Sequence[Column]) -> Table:
     rows = table(*names, right=[name for name in names if name != "bot"])
     for bot in shown_bots(board):
         style = None if bot.current and not bot.retired else "dim"
-        rows.add_row(*(printable(column.text(bot, zero)) for column in columns), style=style)
+        rows.add_row(*(column.text(bot, zero) for column in columns), style=style)
     return rows
 
 

@@ -18,9 +18,9 @@ from arena.reports.bot_card import BotCard
 from arena.reports.bots_report import BotFaults, BotMatch, BuiltInLine, SecondChance, built_in_card
 from arena.reports.fault_card import fault_card
 from arena.reports.match_card import MatchCard, match_card, placed_beyond_scores
-from arena.reports.words import game_title
+from arena.reports.words import called, game_title
 from arena.terminal.options import GameName, Whole, home_option, json_option, page_file
-from arena.terminal.output import called, draw, last_line, print_json, printable, table
+from arena.terminal.output import draw, last_line, print_json, printable, table
 from arena.terminal.typed import as_typed, typed_as
 from arena.terminal.written_files import Folder, write_file
 from ladder import store

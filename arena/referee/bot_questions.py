@@ -41,7 +41,7 @@ class Questions:
         """Whether answers are awaited."""
         return bool(self.owed)
 
-    def owing(self, held: Mapping[int, BotSeat]) -> Sequence[BotSeat]:  # noqa: ARG002
+    def owing(self, held: Mapping[int, BotSeat]) -> Sequence[BotSeat]:  # noqa: ARG002 - those lent are found in it
         """Return those of the bot's seats whose answers are awaited."""
         return [*self.owed.values()]
 
@@ -74,7 +74,7 @@ class Questions:
         self._queue.pop(at.number, None)
         return self.owed.pop(at.number, None) is not None
 
-    def play(self, raw: bytes, now: float, share: UsualShare) -> PlayedFrame | None:  # noqa: ARG002
+    def play(self, raw: bytes, now: float, share: UsualShare) -> PlayedFrame | None:  # noqa: ARG002 - tables read none of it
         """Play a frame if nothing in it is unusual; None: nothing has changed, and each choice is to be read."""
         return None  # tables judge one answer after the other
 

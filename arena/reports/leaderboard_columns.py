@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import NamedTuple, TypeAlias
 
 from arena.reports.leaderboard_report import Leaderboard, RankedBot, centre, settled_centre
-from arena.reports.words import percent
+from arena.reports.words import called, percent
 
 Value: TypeAlias = float | str | None
 
@@ -49,8 +49,8 @@ def _of_points(end: str) -> Callable[[RankedBot, Zero], Value]:
 
 def _bot_text(bot: RankedBot, _: Zero) -> str:
     """Return the label, behind the name for people if the bot has one, and why the bot is not in the field, if so."""
-    label = bot.bot if bot.title is None else f"{bot.title} ({bot.bot})"
-    return label if bot.status == "current" else f"{label} ({bot.status})"
+    name = called(bot.bot, bot.title)
+    return name if bot.status == "current" else f"{name} ({bot.status})"
 
 
 def _settled(bot: RankedBot, zero: Zero) -> float | None:

@@ -47,6 +47,11 @@ def zero_bots(zero: Collection[str]) -> str:
     return "the bots that the ladder began with" if zero else "the field"
 
 
+def called(label: str, title: str | None) -> str:
+    """Return a bot as people see it: by its label, behind the name that it was given for people, if any."""
+    return printable(label if title is None else f"{title} ({label})")
+
+
 def title(game: Game[Any], seats: int) -> str:
     """Return the name of a ladder for people: "Buttons, 2 players"."""
     return f"{game.title}, {seats} players"

@@ -37,7 +37,7 @@ def _environment() -> Environment:
     )
     environment.filters |= {
         "by_rank": _by_rank,
-        "called": _called,
+        "called": words.called,
         "count": "{:,}".format,
         "format": formatted,
         "milliseconds": words.milliseconds_text,
@@ -59,11 +59,6 @@ def _environment() -> Environment:
 def render(template: str, **values: Any) -> str:
     """Return a page made of a template."""
     return _environment().get_template(template).render(values, plays=PLAYS.get())
-
-
-def _called(label: str, title: str | None) -> str:
-    """Return a bot as people see it: by its label, behind the name that it was given for people, if any."""
-    return printable(label if title is None else f"{title} ({label})")
 
 
 def formatted(pattern: str, *values: object) -> str:

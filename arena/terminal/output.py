@@ -120,11 +120,6 @@ def table(*columns: str, right: Sequence[str] = ()) -> Table:
     return rows
 
 
-def called(label: str, title: str | None) -> str:
-    """Return a bot as people see it: by its label, behind the name that it was given for people, if any."""
-    return label if title is None else f"{printable(title)} ({label})"
-
-
 def last_line(text: str) -> str:
     """Return the last line of a traceback or a reason, which says most, made printable."""
     return printable((text.strip().splitlines() or [""])[-1])
