@@ -21,8 +21,10 @@ from distributed.security import Security
 from tests.cli.commands import environment
 
 DASK = Path(sys.executable).with_name("dask")
-PORT = 8786
-SUBNET = "10.213"
+_SHARER = int(os.environ.get("PYTEST_XDIST_WORKER", "gw0").removeprefix("gw"))
+"""Number of this process among those that share the tests: each has a port and addresses of its own."""
+PORT = 8786 + _SHARER
+SUBNET = f"10.{213 + _SHARER}"
 """First half of all addresses: host number n is at SUBNET.n.2, and reaches this side at SUBNET.n.1."""
 PATIENCE = 40.0
 """Seconds that a cluster may take to start."""
@@ -182,7 +184,14 @@ class Grid:
             self._scheduler = subprocess.Popen(
                 words, env=environment(), stdin=subprocess.DEVNULL, stdout=log, stderr=log, start_new_session=True
             )
-        until(lambda: b"Scheduler at" in self.log.read_bytes()[before:], "scheduler")
+
+        def ready() -> bool:
+            said = self.log.read_bytes()[before:]
+            assert self._scheduler is not None
+            assert self._scheduler.poll() is None, said.decode()  # for example because the port is taken
+            return b"Scheduler at" in said
+
+        until(ready, "scheduler")
 
     def listed(self) -> list[str]:
         """Return the names of the hosts that the scheduler lists."""
