@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import click
 
-from arena.terminal.commands import Command, Commands, begin_process
+from arena.terminal.command_group import Command, Commands, begin_process
 
 COMMANDS = {
     "games": Command("arena.cli.games", "List the games and the options of each."),

@@ -20,7 +20,7 @@ from arena.sandbox.process import adopt_orphans, end_orphans, ended_in_words
 from arena.sandbox.run_folder import let_read, open_up, remove
 from arena.sandbox.users import User
 from arena.submission import tools
-from arena.submission.allowance import LOOK, Allowance, Running
+from arena.submission.build_limits import LOOK, BuildLimits, Running
 from arena.submission.caches import lent
 from arena.submission.manifest import BadSubmission
 from arena.submission.program import Program, command, environment, walk
@@ -72,7 +72,8 @@ def build(program: Program, log: Path, sandbox: Sandbox, building: Building, cac
         _nothing_left_by_ctrl_c(log),
         _own_folder(program.root, sandbox, cache) as (build_folder, user),
     ):
-        place = _Place(program.root, build_folder, sandbox, user, notes, Allowance((program.root, build_folder), notes))
+        limits = BuildLimits((program.root, build_folder), notes)
+        place = _Place(program.root, build_folder, sandbox, user, notes, limits)
         for words in program.build:
             if lacking := _lacking(words, sandbox):
                 raise BuildFailed(f"{program.name} is not built: {lacking}")
@@ -184,7 +185,7 @@ class _Place(NamedTuple):
     sandbox: Sandbox
     user: User | None
     log: IO[bytes]
-    allowance: Allowance
+    limits: BuildLimits
 
     @contextmanager
     def handed_over(self) -> Iterator[None]:
@@ -209,20 +210,20 @@ class _Place(NamedTuple):
 
 def _problem(words: Sequence[str], place: _Place, show: Callable[[], None]) -> str | None:
     """Run one command to its end; return what went wrong, in words, or None."""
-    root, build_folder, sandbox, user, log, allowance = place
+    root, build_folder, sandbox, user, log, limits = place
     env = {**environment(), "LANG": "C.UTF-8"}
     with place.handed_over():
         confined = confine_build(sandbox, command(words), root=root, build_folder=build_folder, env=env, user=user)
         with _running(confined, log) as running:
             while running.process.poll() is None:
-                if what := allowance.exceeded(running):
+                if what := limits.exceeded(running):
                     return f"was stopped: a build {what}"
                 show()
                 with suppress(subprocess.TimeoutExpired):
                     running.process.wait(_GLANCE)
     if running.process.returncode:
         return ended_in_words(running.process.returncode, wrapped=confined.wrapped)
-    return f"failed: a build {what}" if (what := allowance.exceeded_at_end()) else None
+    return f"failed: a build {what}" if (what := limits.exceeded_at_end()) else None
 
 
 @contextmanager

@@ -249,7 +249,8 @@ class _Player:
         self._total = store.ladders.counts(self._db, self._ladder).unplayable
         for rotation in range(self._ladder.key.seats):
             matches = store.ladders.scheduled(self._db, self._ladder, store.phases.Phase(rotation), retry=True)
-            left = {match.id: self._task(match) for match in matches if match.attempts >= store.records.START_ATTEMPTS}
+            most = store.records.ATTEMPTS_UNTIL_UNPLAYABLE
+            left = {match.id: self._task(match) for match in matches if match.attempts >= most}
             while left and not self._workers.stopped:
                 tried = self._play(list(left.values()))
                 trouble = self._workers.trouble

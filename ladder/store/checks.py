@@ -22,7 +22,7 @@ from ladder.store.journal import JOURNAL_COLUMNS, bans, link
 from ladder.store.ladders import points
 from ladder.store.matches import record_digest
 from ladder.store.phases import next_phase
-from ladder.store.records import START_ATTEMPTS, Ladder
+from ladder.store.records import ATTEMPTS_UNTIL_UNPLAYABLE, Ladder
 from ladder.trueskill_ratings import arithmetic
 
 if TYPE_CHECKING:
@@ -150,7 +150,7 @@ def _check_arrival(db: Database, ladder: Ladder) -> None:
         " JOIN groups g ON g.id = m.group_id JOIN replays r ON r.match = m.id"
         f" WHERE b.ladder = ? AND json_array_length(m.voids) < ? AND {_PHASED}"
         " GROUP BY b.begin, m.rotation ORDER BY b.begin, m.rotation",
-        [ladder.id, START_ATTEMPTS],
+        [ladder.id, ATTEMPTS_UNTIL_UNPLAYABLE],
     )
     before = 0
     for begin, rotation, first, last in spans:
@@ -317,7 +317,7 @@ def _check_set_back(db: Database, ladder: Ladder) -> None:
 def _check_retried(db: Database, ladder: Ladder) -> None:
     """Raise Mismatch unless a match was done after it was unplayable, so that all ratings are to be computed anew."""
     retried = "SELECT 1 FROM matches WHERE ladder = ? AND status = 'done' AND json_array_length(voids) >= ?"
-    if db.execute(retried, [ladder.id, START_ATTEMPTS]).fetchone() is None:
+    if db.execute(retried, [ladder.id, ATTEMPTS_UNTIL_UNPLAYABLE]).fetchone() is None:
         raise Mismatch("no match is in the ratings, and there are some")
 
 
@@ -437,7 +437,7 @@ def _check_not_done(match: _Match, voids: int, has_seats: bool) -> None:
     if match.is_dropped:
         if match.status != "dropped":
             raise ValueError(f"it is {match.status!r}, and its group was dropped")
-    elif match.status != ("unplayable" if voids >= START_ATTEMPTS else "scheduled"):
+    elif match.status != ("unplayable" if voids >= ATTEMPTS_UNTIL_UNPLAYABLE else "scheduled"):
         raise ValueError(f"it is {match.status!r}, and was void {voids} times")
 
 

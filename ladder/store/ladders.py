@@ -17,7 +17,7 @@ from ladder.store import bots
 from ladder.store.database import StoreError, write
 from ladder.store.journal import bans
 from ladder.store.phases import Phase, behind_tried
-from ladder.store.records import START_ATTEMPTS, Counts, Ladder, LadderKey, ScheduledMatch
+from ladder.store.records import ATTEMPTS_UNTIL_UNPLAYABLE, Counts, Ladder, LadderKey, ScheduledMatch
 
 if TYPE_CHECKING:
     from sqlite_utils import Database
@@ -306,7 +306,7 @@ def points(db: Database, ladder: Ladder, leg: int, round_number: int) -> dict[st
         " WHERE g.ladder = ? AND g.round = ? AND g.leg < ? AND (g.absent IS NULL OR g.absent > ?)"
         " AND m.status IN ('done', 'annulled') AND json_array_length(m.voids) < ?"
         " GROUP BY own.version ORDER BY own.version",
-        [ladder.id, round_number, leg, leg, START_ATTEMPTS],
+        [ladder.id, round_number, leg, leg, ATTEMPTS_UNTIL_UNPLAYABLE],
     )
     return dict(rows)
 

@@ -14,7 +14,7 @@ from ladder.store import bots, ladders
 from ladder.store.database import NotFound, write
 from ladder.store.journal import correction
 from ladder.store.records import (
-    START_ATTEMPTS,
+    ATTEMPTS_UNTIL_UNPLAYABLE,
     Faults,
     FinishedMatch,
     Ladder,
@@ -95,7 +95,7 @@ def _record(db: Database, ladder: Ladder, result: FinishedMatch | VoidMatch, now
 
 def _void(db: Database, result: VoidMatch, voids: list[str]) -> None:
     text = canonical_json([*voids, result.reason])
-    status = "unplayable" if len(voids) + 1 >= START_ATTEMPTS else "scheduled"
+    status = "unplayable" if len(voids) + 1 >= ATTEMPTS_UNTIL_UNPLAYABLE else "scheduled"
     values = [text, status, record_digest(result.id, text), result.id]
     db.execute("UPDATE matches SET voids = ?, status = ?, digest = ? WHERE id = ?", values)
 

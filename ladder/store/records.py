@@ -111,7 +111,7 @@ class FinishedMatch(NamedTuple):
     """By seat, the times of its decisions in milliseconds, as its replay has them."""
 
 
-START_ATTEMPTS = 3
+ATTEMPTS_UNTIL_UNPLAYABLE = 3
 """Void attempts after which a match is unplayable."""
 
 

@@ -72,7 +72,7 @@ run()
 BEFORE_IT_BEGINS = """
 import os, signal, sys
 from arena.cli import run
-from arena.terminal.commands import Commands
+from arena.terminal.command_group import Commands
 Commands.make_context = lambda *_arguments, **_extra: os.kill(os.getpid(), signal.SIGINT)
 run()
 """

@@ -21,7 +21,7 @@ import pytest
 from arena import submission
 from arena.sandbox import UNCONFINED, Grade, Sandbox, places, probe
 from arena.sandbox.confine import BUILD
-from arena.submission import BadSubmission, Program, allowance
+from arena.submission import BadSubmission, Program, build_limits
 from arena.submission import build as building
 from arena.submission.build import BuildFailed, Building, build
 from arena.submission.intake import take_in
@@ -142,7 +142,7 @@ def test_a_program_that_is_not_there_cannot_build(tmp_path: Path) -> None:
 @pytest.mark.long
 def test_a_build_has_an_end(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """And everything that it started has it too."""
-    monkeypatch.setattr(allowance, "WALL", 5.0)
+    monkeypatch.setattr(build_limits, "WALL", 5.0)
     script = "echo $$ > first; setsid sh -c 'echo $$ > second; sleep 1000' & sleep 1000"
     program = handed_in(tmp_path, ["sh", "-c", script])
     assert "was stopped: a build may take" in failed(program, tmp_path)
@@ -161,7 +161,7 @@ def working(seconds: float) -> list[str]:
 @pytest.mark.parametrize("held", [False, True])
 def test_a_build_may_not_work_for_ever(held: bool, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """The time of all its processes is counted, ended ones too, whether there is a control group or not."""
-    monkeypatch.setattr(allowance, "CPU", 2.0)
+    monkeypatch.setattr(build_limits, "CPU", 2.0)
     said = failed(handed_in(tmp_path, working(1000)), tmp_path, probe() if held else UNCONFINED)
     assert "was stopped: a build may use 0.0333333 minutes of processor time; " in said
 
@@ -169,8 +169,8 @@ def test_a_build_may_not_work_for_ever(held: bool, tmp_path: Path, monkeypatch: 
 @pytest.mark.long
 def test_the_commands_of_a_build_work_for_one_account(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """However many there are."""
-    monkeypatch.setattr(allowance, "CPU", 10.0)
-    monkeypatch.setattr(allowance, "LOOK", 0.05)
+    monkeypatch.setattr(build_limits, "CPU", 10.0)
+    monkeypatch.setattr(build_limits, "LOOK", 0.05)
     said = failed(handed_in(tmp_path, *[[*working(1.0), str(number)] for number in range(20)]), tmp_path)
     assert "was stopped: a build may use " in said
 
@@ -178,14 +178,14 @@ def test_the_commands_of_a_build_work_for_one_account(tmp_path: Path, monkeypatc
 @pytest.mark.long
 def test_a_build_that_waits_pays_nothing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """On a busy machine a build takes as long as it takes."""
-    monkeypatch.setattr(allowance, "CPU", 3.0)
+    monkeypatch.setattr(build_limits, "CPU", 3.0)
     built(handed_in(tmp_path, ["sleep", "5"]), tmp_path)
 
 
 @pytest.mark.long
 def test_a_build_may_not_stand_still(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Nothing more is to come of it, and people wait."""
-    monkeypatch.setattr(allowance, "IDLE", 1.0)
+    monkeypatch.setattr(build_limits, "IDLE", 1.0)
     said = failed(handed_in(tmp_path, ["sleep", "1000"]), tmp_path)
     assert "was stopped: a build may do nothing, and print nothing, for 0.0166667 minutes; " in said
 
@@ -194,7 +194,7 @@ def test_a_build_may_not_stand_still(tmp_path: Path, monkeypatch: pytest.MonkeyP
 @pytest.mark.parametrize("sign", ["echo", ":"])
 def test_who_works_or_prints_does_not_stand_still(sign: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Either is enough, little by little."""
-    monkeypatch.setattr(allowance, "IDLE", 5.0)
+    monkeypatch.setattr(build_limits, "IDLE", 5.0)
     script = f"i=0; while [ $i -lt 40 ]; do i=$((i+1)); {sign}; sleep 0.2; done"
     built(handed_in(tmp_path, ["sh", "-c", script]), tmp_path)
 
@@ -260,7 +260,7 @@ def gone(process: int) -> bool:
 
 def test_a_build_may_not_print_for_ever(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """The log is on the organiser's disk."""
-    monkeypatch.setattr(allowance, "MAX_LOG", 1024 * 1024)
+    monkeypatch.setattr(build_limits, "MAX_LOG", 1024 * 1024)
     assert "was stopped: a build may print 1 MiB" in failed(handed_in(tmp_path, ["yes"]), tmp_path)
 
 
@@ -319,8 +319,8 @@ HOARDS = {
 @pytest.mark.parametrize("hoard", HOARDS)
 def test_a_build_may_not_fill_the_disk(hoard: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """All its files together are counted."""
-    monkeypatch.setattr(allowance, "BUILD", BUILD._replace(disk_mib=32))
-    monkeypatch.setattr(allowance, "MAX_ENTRIES", 300)
+    monkeypatch.setattr(build_limits, "BUILD", BUILD._replace(disk_mib=32))
+    monkeypatch.setattr(build_limits, "MAX_ENTRIES", 300)
     said = failed(handed_in(tmp_path, ["sh", "-c", HOARDS[hoard]]), tmp_path)
     assert ": a build may write 32 MiB and 300 files, 100 folders deep; " in said
     assert [path.name for path in (tmp_path / "scratch/bot").iterdir()] == ["mine"]
@@ -328,7 +328,7 @@ def test_a_build_may_not_fill_the_disk(hoard: str, tmp_path: Path, monkeypatch: 
 
 def test_a_build_leaves_room_on_the_disk(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Also one whose files have no names any more."""
-    monkeypatch.setattr(allowance, "LEFT_FREE", 2**60)
+    monkeypatch.setattr(build_limits, "LEFT_FREE", 2**60)
     assert "a build has to leave " in failed(handed_in(tmp_path, ["sleep", "1000"]), tmp_path)
 
 

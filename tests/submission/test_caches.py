@@ -9,7 +9,7 @@ import pytest
 
 from arena.sandbox import UNCONFINED
 from arena.sandbox.run_folder import run_folder
-from arena.submission import Program, allowance, caches
+from arena.submission import Program, build_limits, caches
 from arena.submission.build import BuildFailed, Building, build
 from arena.submission.caches import lent
 from tests.cli.commands import arena
@@ -58,7 +58,7 @@ def test_what_is_built_does_not_depend_on_a_cache(cache: Path) -> None:
 @pytest.mark.parametrize("script", ["touch $HOME/once; exit 1", "touch $HOME/once; sleep 1000"])
 def test_it_is_kept_if_the_build_fails_or_is_stopped(script: str, cache: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """The next goes on from there."""
-    monkeypatch.setattr(allowance, "IDLE", 1.0)
+    monkeypatch.setattr(build_limits, "IDLE", 1.0)
     with pytest.raises(BuildFailed):
         built(cache, script, 1)
     assert kept(cache) == ["once"]

@@ -17,7 +17,7 @@ from arena.referee.match import VoidReason
 from arena.sandbox.cpu_usage import pressure
 from arena.worker.jobs import Entrant, Played, Task
 from arena.worker.worker import Worker
-from ladder.store.records import START_ATTEMPTS
+from ladder.store.records import ATTEMPTS_UNTIL_UNPLAYABLE
 from tests.referee.conftest import scratch as scratch
 from tests.referee.conftest import toy_game as toy_game
 from tests.referee.toy import Toy
@@ -79,7 +79,7 @@ def judged(worker: Worker, tasks: Sequence[Task]) -> dict[str, Played]:
     Fails if a match is void for overload although the machine is not busy.
     """
     results: dict[str, Played] = {}
-    for _ in range(START_ATTEMPTS):
+    for _ in range(ATTEMPTS_UNTIL_UNPLAYABLE):
         finished = worker.play(tasks)
         results |= {played.id: played for played in finished}
         void = {id for id, played in results.items() if played.is_void_by(VoidReason.OVERLOAD)}

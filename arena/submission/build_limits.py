@@ -48,7 +48,7 @@ class Running(NamedTuple):
         return cpu_usage.look(cpu_usage.family(self.process.pid), None).cpu if counted is None else counted
 
 
-class Allowance:
+class BuildLimits:
     """The limits for all commands of a build together."""
 
     def __init__(self, folders: Sequence[Path], log: IO[bytes]) -> None:
