@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import signal
 import tempfile
+from collections import Counter
 from collections.abc import Generator
 from pathlib import Path
 from typing import Any
@@ -53,6 +54,12 @@ def _nothing(_number: int, _frame: object) -> None:
     """A handler that does nothing; unlike SIG_IGN it is not inherited by child processes."""
 
 
+def pytest_itemcollected(item: pytest.Item) -> None:
+    """Count what opens a browser as long."""
+    if ("chromium",) in needs.of(item):
+        item.add_marker("long")
+
+
 @pytest.hookimpl(tryfirst=True)
 def pytest_runtest_setup(item: pytest.Item) -> None:
     """Skip a test that needs what this machine lacks."""
@@ -67,7 +74,7 @@ def pytest_runtest_makereport(item: pytest.Item) -> Generator[None, pytest.TestR
     """Record a test that was skipped but may not be."""
     report = yield
     listed = needs.may_skip().get(item.stash.get(LACKING, ""), [])
-    if report.skipped and (NO_SKIP or needs.name(item) not in listed):
+    if report.skipped and (NO_SKIP or needs.without_case(item.nodeid) not in listed):
         _note(report)
     return report
 
@@ -108,8 +115,8 @@ def pytest_terminal_summary(terminalreporter: Any) -> None:
     """Print the tests that were left out, and those that were skipped but may not be."""
     if _left_out:
         terminalreporter.section("left out, run by ./scripts/test --all")
-        for line in _left_out:
-            terminalreporter.line(line)
+        for name, count in Counter(map(needs.without_case, _left_out)).items():
+            terminalreporter.line(name if count == 1 else f"{name}, {count} cases")
     if _skipped:
         allowed = "nothing may be" if NO_SKIP else "tests/may_skip.toml does not have them"
         terminalreporter.section(f"skipped, but {allowed}")

@@ -153,6 +153,6 @@ def of(item: pytest.Item) -> list[tuple[str, ...]]:
     return [marker.args for marker in item.iter_markers("needs")]
 
 
-def name(item: pytest.Item) -> str:
+def without_case(test: str) -> str:
     """The name of a test as may_skip.toml has it, without parameters."""
-    return item.nodeid.partition("[")[0]
+    return test.partition("[")[0]

@@ -23,7 +23,7 @@ class Listing:
         found = {}
         for item in session.items:
             for need, *_ in needs.of(item):
-                found.setdefault(need, set()).add(needs.name(item))
+                found.setdefault(need, set()).add(needs.without_case(item.nodeid))
         print(json.dumps({need: sorted(tests) for need, tests in found.items()}))
 
 pytest.main(["--collect-only", "-qqq"], plugins=[Listing()])

@@ -288,6 +288,7 @@ def in_browser(cwd: Path, *words: str, **variables: str) -> Iterator[tuple[subpr
         assert process.stderr.read().endswith("the site has ended\n")
 
 
+@pytest.mark.long
 def test_a_person_plays_in_a_browser(tmp_path: Path) -> None:
     """With the options of the command. The result is printed, and the replay can be watched until Ctrl-C."""
     programs.write(tmp_path, mine=programs.FIRST)
@@ -310,6 +311,7 @@ def test_a_person_plays_in_a_browser(tmp_path: Path) -> None:
     assert (document["bots"], document["options"]["start"]) == (["./mine.py", "you"], 7)
 
 
+@pytest.mark.long
 def test_ctrl_c_ends_a_match_in_a_browser(tmp_path: Path) -> None:
     """With all its processes, also while a page listens; nothing is kept."""
     with in_browser(tmp_path, "random", "--browser", "--game", "birth") as (_, address, table):
@@ -323,6 +325,7 @@ def test_ctrl_c_ends_a_match_in_a_browser(tmp_path: Path) -> None:
     assert list(tmp_path.iterdir()) == []
 
 
+@pytest.mark.long
 def test_open_opens_the_table(tmp_path: Path) -> None:
     """In whatever browser the machine has."""
     opener = tmp_path / "bin/xdg-open"

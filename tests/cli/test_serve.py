@@ -47,6 +47,7 @@ def test_it_serves_until_it_is_stopped(home: Path, end: signal.Signals) -> None:
     assert everything_in(home) == before
 
 
+@pytest.mark.long
 def test_others_are_answered_while_many_connections_send_nothing(home: Path) -> None:
     """There are more of them than the server may open files: the one that is silent longest makes room for the next."""
     words = [str(ARENA), "serve", "--port", str(free_port()), "--home", str(home)]

@@ -120,6 +120,7 @@ async def test_an_order_that_comes_after_a_worker_has_died_starts_nobody() -> No
     assert len(workers()) == 1
 
 
+@pytest.mark.long
 @pytest.mark.usefixtures("card")
 @pytest.mark.parametrize("hangs", [False, True])
 async def test_who_joins_again_has_ended_before(hangs: bool) -> None:

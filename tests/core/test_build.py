@@ -16,6 +16,8 @@ from arena.core import compilation
 ROOT = Path(__file__).parents[2]
 COMPILING = "arena: compiling the core (once) …"
 
+pytestmark = pytest.mark.long
+
 
 @pytest.fixture
 def copy(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:

@@ -117,6 +117,7 @@ def test_points_of_a_match_that_was_annulled_count_in_no_later_leg(db: Database)
     assert store.ladders.points(db, ladder, 2, 0) == {}
 
 
+@pytest.mark.long
 @settings(max_examples=40, deadline=None)
 @given(st.randoms(use_true_random=False), st.sampled_from(["round-robin", "toy-swiss"]), st.sampled_from([2, 3]))
 def test_a_plan_follows_from_what_was_stored_then_whatever_came_later(chance: Random, name: str, seats: int) -> None:

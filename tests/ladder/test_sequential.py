@@ -74,6 +74,7 @@ def looked_at(test: SequentialTest, mean: float, chance: Random, most: int) -> S
     return test
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(("mean", "wrong"), [(0.6, "alike"), (0.4, "alike"), (0.5, "decided")])
 def test_errors_are_as_rare_as_was_asked(mean: float, wrong: str) -> None:
     """At 20 % for both, of 200 tests no more than that go wrong, and many do: a bound that never binds is of no use."""

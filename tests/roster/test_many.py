@@ -43,6 +43,7 @@ def refusal(cwd: Path, *words: str) -> str:
     return ran.err.splitlines()[-1]
 
 
+@pytest.mark.long
 def test_a_course_whose_files_are_called_alike_goes_in_at_once(cwd: Path) -> None:
     """Each is called after its folder; the same again is no work, and what changed is the next version."""
     course(cwd, "ann", "ben", "Müller, Fritz")
@@ -177,6 +178,7 @@ def test_a_name_for_many_is_refused(cwd: Path) -> None:
     assert (ran.code, ran.err.startswith("Error: --name is for one bot alone")) == (2, True)
 
 
+@pytest.mark.long
 def test_what_is_left_after_ctrl_c_is_done_by_the_same_command(cwd: Path) -> None:
     """The table is printed all the same: who was entered knows it, and is not tried again."""
     course(cwd, "ann", "ben", "cem")

@@ -19,6 +19,7 @@ from arena.referee.stream import BotStream, Heard
 from arena.worker.bot_output import ProcessLog
 from arena.worker.jobs import Entrant, Played, Task
 from arena.worker.worker import Worker
+from tests.quick import quick_first
 from tests.referee.conftest import scratch as scratch
 from tests.worker.conftest import PATIENT, bot, judged
 
@@ -174,7 +175,7 @@ def test_a_match_ends_with_its_last_decision_known(scratch: Path, monkeypatch: p
     assert all(with_core)
 
 
-@pytest.mark.parametrize("seats", [2, 3, 4])
+@pytest.mark.parametrize("seats", quick_first([2, 3, 4]))
 def test_what_gathers_while_answers_are_owed_is_sent_after_them(
     scratch: Path, by_core: list[Heard], seats: int
 ) -> None:
