@@ -59,6 +59,8 @@ def one_line_errors() -> Iterator[None]:
         if str(stopped):  # what was done until then, and what was not
             say(printable(str(stopped)))
         raise SystemExit(INTERRUPTED) from None
+    except (click.exceptions.Exit, click.ClickException):
+        raise  # as after --help, for which `_expected` need not load half of the arena
     except BrokenPipeError:
         raise  # as in `arena … | head`; click then exits quietly
     except Exception as error:
