@@ -24,6 +24,7 @@ from arena.sandbox.visible_folder import visible_folder
 ATTACK_PATIENCE = 20.0
 """Seconds after which an attack is ended from outside, whatever it is doing."""
 ATTACKS_AT_ONCE = 4
+"""Attacks that run at the same time, so that those that wait hold up nobody; any small number would do."""
 
 
 class AttackVerdict(NamedTuple):

@@ -30,11 +30,13 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 RAN, ACHIEVED = "RAN", "ACHIEVED "
+"""What every attacker prints first, and what stands before each thing that it achieved."""
 HOLDS, PLAYED = "HOLDS", "PLAYED"
 """What an attacker prints that has taken all it can, and what the bot beside it prints in the end."""
 VICTIM = "be_a_victim"
 """Name under which this program is a bot that somebody starves."""
 MIB = 2**20
+"""Bytes in a mebibyte."""
 
 
 class Attack(NamedTuple):
@@ -55,6 +57,7 @@ class Attack(NamedTuple):
 
 
 ATTACKS: dict[str, Attack] = {}
+"""All attacks by name, in the order of this file."""
 libc = ctypes.CDLL(None, use_errno=True)
 
 

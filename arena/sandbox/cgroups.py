@@ -17,7 +17,9 @@ from pathlib import Path
 from arena.sandbox.grades import MIB, Bounds
 
 _WANTED = ("memory", "pids", "cpu", "cpuacct")
+"""Controllers of version 1 that the arena uses; the first two it cannot do without."""
 UNIFIED = "unified"
+"""Name here for version 2, in which one folder has all controllers."""
 _OVERHEAD = 4
 """Tasks of the sandbox itself."""
 _PERIOD = 100_000

@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 _TICK = os.sysconf("SC_CLK_TCK")
+"""Units in a second in which /proc counts processor time."""
 _PROCESS_CLOCK = 2
 """Kind of clock that counts all threads of a process, including ended ones."""
 

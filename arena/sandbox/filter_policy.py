@@ -18,6 +18,7 @@ from pathlib import Path
 from pyseccomp import ALLOW, EQ, ERRNO, GE, MASKED_EQ, NE, Arch, Arg, SyscallFilter
 
 ARCHITECTURES = {"x86_64": Arch.X86_64, "aarch64": Arch.AARCH64}
+"""Processors for which filters are made, by the names that the kernel gives them."""
 KINDS = ("bot", "bare", "build")
 """For a bot inside bubblewrap, for one without it, for the building of one."""
 
@@ -120,9 +121,11 @@ METADATA = (
 ATTRIBUTES = (0x40086602, 0x40046602, 0x401C5820)
 """FS_IOC_SETFLAGS, the same of 32 bits, and FS_IOC_FSSETXATTR, which change a file's metadata by ioctl."""
 NEW_NEVER = {"open_tree_attr": 467}
+"""More of `NEVER`: calls by number, the same on every architecture, since libraries do not have all names yet."""
 NEW_WATCHES = {"process_madvise": 440, "cachestat": 451}
+"""More of `WATCHES`, by number."""
 NEW_METADATA = {"fchmodat2": 452, "setxattrat": 463, "removexattrat": 466, "file_setattr": 469}
-"""Calls by number, the same on every architecture, since libraries do not have all their names yet."""
+"""More of `METADATA`, by number."""
 ADDRESSED = ("bind", "listen")
 """Without bubblewrap abstract names are the whole machine's: who finds one taken has been told something."""
 OF_SOCKETS, CREDENTIALS = 1, (16, 76, 83)

@@ -7,6 +7,7 @@ from enum import StrEnum
 from typing import NamedTuple
 
 MIB = 2**20
+"""Bytes in a mebibyte."""
 
 
 class NoSandbox(Exception):
@@ -37,6 +38,7 @@ _PROMISES = {
     Grade.C: "Landlock and system call filter, without bubblewrap",
     Grade.D: "limits only: bots can read your files and use the network",
 }
+"""What each grade consists of, in words for people."""
 
 
 class Layer(NamedTuple):
@@ -60,6 +62,7 @@ class Bounds(NamedTuple):
 
 
 DEFAULT = Bounds()
+"""Limits of a bot that asks for none."""
 WEAKEST = Bounds(memory_mib=64, tasks=32)
 """Smallest limits: with less no runtime starts."""
 STRONGEST = Bounds(memory_mib=4096, tasks=512)

@@ -37,6 +37,7 @@ NO_PROGRAM = 127
 """Exit code if the command cannot be run: a fault of the bot."""
 
 PR_SET_PDEATHSIG, PR_CAPBSET_DROP, PR_SET_SECUREBITS, PR_SET_SECCOMP, PR_SET_NO_NEW_PRIVS = 1, 24, 28, 22, 38
+"""Options of prctl(2)."""
 CLONE_NEWNS, CLONE_NEWUSER, MS_NOSUID, MS_NODEV, MS_BIND, MS_REC, MS_PRIVATE = (
     0x20000,
     0x10000000,
@@ -46,16 +47,20 @@ CLONE_NEWNS, CLONE_NEWUSER, MS_NOSUID, MS_NODEV, MS_BIND, MS_REC, MS_PRIVATE = (
     0x4000,
     1 << 18,
 )
+"""Flags of unshare(2) and setns(2), and of mount(2)."""
 MOUNT_SETATTR, AT_FDCWD, AT_RECURSIVE, NOATIME, ALL_OF_ATIME = 442, -100, 0x8000, 0x10, 0x70
+"""The system call mount_setattr(2), the same on every architecture, and what `stop_access_times` tells it."""
 SECUREBITS_NO_ROOT = 0b101111
 """NOROOT, NO_SETUID_FIXUP, and the locks of these and of KEEP_CAPS.
 
 Neither running a program as root nor a change of user gives capabilities back, for good.
 """
 SECCOMP_MODE_FILTER = 2
+"""Value of PR_SET_SECCOMP that installs a filter."""
 CREATE_RULESET, ADD_RULE, RESTRICT_SELF = 444, 445, 446
 """System calls of Landlock, the same on every architecture."""
 READ, EXECUTE, READ_DIR = 1 << 2, 1 << 0, 1 << 3
+"""Rights of Landlock over files: read a file, run it, list a folder."""
 RIGHTS = (0, 13, 14, 15, 15, 16)
 """Number of rights over files that Landlock knows, by ABI."""
 OF_FILES = 0b11 | READ | 1 << 14 | 1 << 15

@@ -13,6 +13,7 @@ from importlib.util import find_spec
 from pathlib import Path, PurePath
 
 SYSTEM = ("/usr",)
+"""Folders with the system's programs and libraries."""
 LINKS = ("/bin", "/sbin", "/lib", "/lib32", "/lib64", "/libx32")
 """Links into /usr, or folders on systems that have not merged them into it."""
 SETTINGS = (
@@ -43,6 +44,7 @@ NETWORK = ("/etc/resolv.conf", "/etc/hosts", "/etc/services", "/etc/protocols", 
 RELEASE = ("/etc/*-release", "/etc/*_release", "/etc/*-version", "/etc/*_version")
 """Files that name the distribution, for builds: tools look for them and mostly fail if they are unreadable."""
 _PROXIES = ("http_proxy", "https_proxy", "all_proxy", "no_proxy")
+"""Variables that name the way to the network; tools look for them in upper case, too."""
 _CERTIFICATES = (
     "SSL_CERT_FILE",
     "NODE_EXTRA_CA_CERTS",
@@ -54,18 +56,22 @@ _CERTIFICATES = (
 )
 """Variables that name files of certificates, which a machine may need to reach the network."""
 DEVICES = ("/dev/null", "/dev/zero", "/dev/full", "/dev/random", "/dev/urandom")
+"""Devices that programs expect."""
 OWN_PROCESS = ("maps", "stat", "status", "statm", "cgroup", "mountinfo", "limits", "cmdline", "auxv", "environ", "fd")
 """Entries of /proc/self to show without bubblewrap.
 
 /proc/self/net and others that lead to other processes stay closed.
 """
 MACHINE = ("cpuinfo", "meminfo", "stat", "version", "filesystems", "sys/vm", "sys/kernel/pid_max", "sys/kernel/version")
+"""Entries of /proc about the machine to show without bubblewrap."""
 
 
 _STATIC = ("cpuinfo", "meminfo", "stat", "loadavg", "uptime")
 """Files of /proc about the machine that runtimes read; bots get copies that do not change."""
 _OF_PROCESSES = ("self", "thread-self", "mounts", "net", "sys")
+"""Entries of /proc that are about the process that reads them, and `sys`, of which `_COUNTERS` has what matters."""
 _HARMLESS = ("cmdline", "filesystems", "version")
+"""Entries of /proc that say nothing of what processes do."""
 _COUNTERS = ("sys/fs", "sys/kernel/pty")
 """Entries below /proc/sys with the number of files and terminals that all processes have open."""
 

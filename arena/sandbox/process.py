@@ -36,6 +36,7 @@ ORPHANED = 20.0
 """Seconds within which everything that bots left behind must have ended."""
 
 _PR_SET_CHILD_SUBREAPER = 36
+"""Option of prctl(2) that makes a process the parent of orphans among its descendants."""
 
 
 def adopt_orphans() -> None:

@@ -29,6 +29,7 @@ REMOVAL_PATIENCE = 10.0
 
 
 _PLAIN = re.compile("[A-Za-z0-9/._+@~-]+")
+"""Paths that every program takes as they are: see `_parent`."""
 
 
 @contextmanager

@@ -40,6 +40,7 @@ SPARE = slice(50_000, 60_000)
 What runs as one of them before a bot starts is ended.
 """
 _ENTRY = re.compile("([^:]+):([0-9]+):([0-9]+)")
+"""A line of such a file: name, first id, number of ids."""
 _OURS = "arena"
 """Name in that file whose range is used in place of the usual ones."""
 USUAL = (range(2_100_000_000, 2_100_065_536), range(60_578, 61_184))
