@@ -32,7 +32,9 @@ else:
     from compression import zstd
 
 _MAX_NAME = 200
+"""Bytes of the longest path in an archive."""
 _MAX_DEPTH = 16
+"""Folders and file names in the deepest path in an archive."""
 _HEADERS = 16 * 1024 * 1024
 """Bytes that the headers and padding of a tar file may take in addition to its content."""
 _UTF_8 = 0x800

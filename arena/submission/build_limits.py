@@ -23,6 +23,7 @@ WALL = 3600.0
 IDLE = 300.0
 """Seconds without work or output after which a build counts as stuck."""
 MAX_LOG = 16 * MIB
+"""Bytes that all commands of a build may print."""
 MAX_ENTRIES = 500_000
 """Files that a build may have at any time, including temporary ones and those in its home."""
 LEFT_FREE = 256 * MIB

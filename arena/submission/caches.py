@@ -17,6 +17,7 @@ from arena.sandbox.grades import MIB
 from arena.sandbox.run_folder import open_up, remove, run_folder
 
 LARGEST_CACHE = 1024 * MIB
+"""Bytes of a cache; a larger cache is dropped."""
 MAX_CACHED_FILES = 200_000
 """Files and folders of a cache; a larger cache is dropped."""
 FAILURES = 2

@@ -11,8 +11,11 @@ from typing import IO
 from arena.submission.manifest import BadSubmission
 
 MAX_FILES = 2000
+"""Files, and folders of an archive, in one submission."""
 MAX_BYTES = 64 * 1024 * 1024
+"""Bytes of all files of a submission, and of its archive."""
 _CHUNK = 256 * 1024
+"""Bytes that are read at once."""
 
 
 class CopyBudget:

@@ -14,6 +14,7 @@ _ELF_MACHINES = {
 _ELF_HEADER = 20
 """Bytes of an ELF file up to the end of the machine's number."""
 _MACH_O = {b"\xcf\xfa\xed\xfe", b"\xce\xfa\xed\xfe", b"\xfe\xed\xfa\xcf", b"\xfe\xed\xfa\xce"}
+"""First bytes of a Mach-O file for one machine: of 64 and of 32 bits, in either order of bytes."""
 _UNIVERSAL = b"\xca\xfe\xba\xbe"
 """First bytes of a Mach-O file for several machines, and of a Java class: a count below 40 tells the first."""
 _EMULATORS = Path("/proc/sys/fs/binfmt_misc")

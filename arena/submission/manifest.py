@@ -15,9 +15,11 @@ from arena.submission.names import ALLOWED, NAME, proposed
 from arena_bot.text import decoded
 
 MAX_MANIFEST = 64 * 1024
+"""Bytes of the largest bot.toml that is read."""
 _BEYOND = 10**9
 """Exclusive upper bound of limits: no machine has so much of anything, and messages have room for smaller numbers."""
 _ALIKE = str.maketrans({"0": "o", "1": "l", "i": "l", ".": "-", "_": "-"})
+"""Characters that a hasty reader takes for each other."""
 
 Command = Annotated[list[Annotated[str, msgspec.Meta(max_length=1000)]], msgspec.Meta(min_length=1, max_length=100)]
 """A program and its arguments. It is never passed to a shell."""
@@ -42,6 +44,7 @@ class Needs(msgspec.Struct, forbid_unknown_fields=True, frozen=True):
 
 
 DEFAULT_NEEDS = Needs()
+"""What a bot asks for that says nothing of limits."""
 
 
 class Manifest(msgspec.Struct, forbid_unknown_fields=True):

@@ -8,8 +8,11 @@ import unicodedata
 from pathlib import Path
 
 NAME = re.compile(r"[a-z0-9][a-z0-9._-]{0,31}")
+"""The names that a bot may have."""
 _LONGEST = 32
+"""Characters of the longest of them."""
 ALLOWED = "1 to 32 of a-z 0-9 . _ -, beginning with a letter or digit"
+"""The same in words."""
 _SPELLED = str.maketrans(
     {
         "ä": "ae", "ö": "oe", "ü": "ue", "ß": "ss", "æ": "ae", "œ": "oe", "ø": "oe", "å": "aa", "þ": "th",

@@ -18,6 +18,7 @@ _OF_A_SYSTEM = re.compile(
     r"|desktop\.ini|(?:eh)?thumbs\.db|\$RECYCLE\.BIN|System Volume Information",
     re.IGNORECASE,
 )
+"""Names that macOS and Windows give to files and folders of their own."""
 
 
 def is_of_a_system(name: str) -> bool:

@@ -33,6 +33,7 @@ from arena_bot import packages
 from arena_bot.requirements import wanted
 
 OF_THE_SDK = {"arena", "arena_bot", "google", "grpc"}
+"""Modules that a bot imports with the SDK; its own file of such a name would hide them."""
 
 
 @dataclass(frozen=True)
@@ -103,6 +104,7 @@ class Program:
 
 
 _PYTHON = {"python", "python3"}
+"""First words of a command that stand for the arena's own interpreter."""
 _BRIDGE = (sys.executable, "-P", "-m", "arena_bot.plain")
 """Start of the command of a program that speaks in lines; -P keeps it from importing what is in the bot's folder."""
 

@@ -17,8 +17,9 @@ from arena.submission.manifest import BadSubmission, Manifest, load
 from arena.submission.program import Program, files_in, is_executable, program_digest, walk
 
 _MAX_FILES = 50_000
+"""Files and links that a build may leave in its folder."""
 _MAX_BYTES = 1024 * 1024 * 1024
-"""Size of what a build made."""
+"""Bytes that a build may leave in its folder."""
 
 
 def store(program: Program, bots: Path) -> Program:

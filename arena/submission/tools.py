@@ -47,6 +47,7 @@ TOOLS = {
     "protobuf": Tool("libprotobuf-dev", r"\bprotobuf\b.*not found", is_library=True),
     "protoc": Tool("protobuf-compiler libprotobuf-dev", r"PROTOC\b|\bprotoc\b.*not (be )?found"),
 }
+"""Tools by the names that commands call them by."""
 
 
 def missing_tools(manifest: Manifest) -> list[str]:
