@@ -31,6 +31,7 @@ BENCH_KINDS = (
     "scale",
     "intake",
 )
+"""Kinds of parts, as `--only` takes them."""
 _SECONDS = 2.0
 """The usual length of a repeat of a ladder, in seconds; sizes of `scale` shrink if it is set shorter."""
 _LARGER = 0.5
@@ -54,6 +55,7 @@ _NOTES = (
     "intake: the coordinator of a cluster on one core, fed by 64 simulated hosts of 8 cores over Dask",
     "mib: proportional set size (PSS) of a process of the kind, the mean; the coordinator is the benchmark itself",
 )
+"""What one must know to read the figures; it is printed with them."""
 
 
 def parts(setting: BenchSetting) -> Iterator[Part]:

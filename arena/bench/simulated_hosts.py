@@ -24,6 +24,7 @@ from arena.sandbox import Grade
 from arena.worker.jobs import Delivery, StartCommand, Trouble
 
 LOCAL_ADDRESS = "127.0.0.1"
+"""Where the scheduler and all hosts are."""
 _NOWHERE = f"{LOCAL_ADDRESS}:0"
 """Any port: Dask answers plain HTTP there, which nobody asks for."""
 _ROLES = ("scheduler", "worker")
