@@ -21,11 +21,14 @@ _WANTED = ("memory", "pids", "cpu", "cpuacct")
 UNIFIED = "unified"
 """Name here for version 2, in which one folder has all controllers."""
 _OVERHEAD = 4
-"""Tasks of the sandbox itself."""
+"""Tasks of the sandbox itself: two are of bubblewrap. A few more than needed do no harm."""
 _PERIOD = 100_000
 """Microseconds over which the share of the processors is measured, the kernel's own default."""
 _REMOVAL = 2.0
-"""Seconds that the kernel may need to release processes that were killed."""
+"""Seconds that the kernel may need to release processes that were killed.
+
+Any such time would do: a group that is left is removed when the arena that made it has ended.
+"""
 
 _numbers = count()
 

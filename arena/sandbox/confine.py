@@ -21,11 +21,11 @@ from arena.sandbox.users import User
 from arena.sandbox.watchdog import ENTRIES
 
 _INSIDE = 1000
-"""User id that a bot sees for itself inside bubblewrap."""
+"""User id that a bot sees for itself inside bubblewrap; any but 0, which is root, would do."""
 SANDBOX_NAME = "bot"
 """Name of the user that a bot or build runs as, as the environment and, inside bubblewrap, the system says it."""
 _FILTER = 100
-"""File descriptor from which bubblewrap reads the system call filter."""
+"""File descriptor from which bubblewrap reads the system call filter; any that is free would do, as for `_REPORT`."""
 _REPORT = 101
 """File descriptor on which bubblewrap reports the end of a command that began.
 
@@ -34,7 +34,11 @@ The launcher gets that pipe as its stdin.
 _STAGE = "/mnt"
 """Folder in which bubblewrap is shown places that its user could not reach otherwise; no other process sees them."""
 _HEADROOM = 512 * MIB
-"""Address space that runtimes reserve but never use, allowed on top of the memory that a bot may use."""
+"""Bytes of address space that runtimes reserve but never use, allowed on top of the memory that a bot may use.
+
+It is mostly stacks: 32 threads, the least that a bot may ask for, reserve 256 MiB. With a few times more, a bot could
+take that much real memory before the watchdog looks.
+"""
 _BOT, _DOOR, _TEMPORARY, HOME = "/bot", "/run/arena", "/tmp", "/home"
 """Paths inside bubblewrap: the program, its socket's folder, its temporary files, the home of a build."""
 _EMPTY, _NOTHING = "empty", "nothing"
@@ -42,11 +46,17 @@ _EMPTY, _NOTHING = "empty", "nothing"
 _ALONE = "alone"
 """Folder of the SDK with what Python imports first in every bot."""
 _FILES, _BUILD_FILES = 256, 4096
-"""Limits of open files for each process of a bot, and of a build."""
+"""Limits of open files for each process of a bot, and of a build.
+
+A bot in Python has less than a dozen open. Any limit of some dozens or more would do, and a higher one for builds.
+"""
 _SIGNALS = 512
-"""Signals that may wait for a bot, and timers that it may have: no runtime has more than a few for each thread."""
+"""Signals that may wait for a bot, and timers that it may have: no runtime has more than a few for each thread.
+
+Any number would do that leaves the account, for which they may count too, most of its own.
+"""
 BUILD = Bounds(memory_mib=4096, tasks=1024, disk_mib=4096, cores=os.cpu_count() or 1)
-"""Limits for building a bot."""
+"""Limits for building a bot; pages promise the memory and the disk. The tasks need only be enough for any compiler."""
 
 _UNREADABLE = {"GIT_CONFIG_NOSYSTEM": "1", "MAVEN_SKIP_RC": "1"}
 """Environment that makes tools skip the machine's settings.

@@ -19,7 +19,7 @@ from arena.sandbox.run_folder import run_folder
 _SEES_TRUNCATION = 3
 """ABI of Landlock from which on processes can be kept from emptying files."""
 PROBE_PATIENCE = 30.0
-"""Seconds after which a trial has failed."""
+"""Seconds after which a trial has failed; any time in which a busy machine starts Python would do."""
 _TRIAL = "import importlib.util, sys; sys.exit(not importlib.util.find_spec('arena_bot'))"
 """Program of a trial: it checks that a Python bot finds its SDK."""
 

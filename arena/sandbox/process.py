@@ -24,16 +24,22 @@ from arena.sandbox.launcher import BEGAN
 from arena.sandbox.watchdog import ALARMED, Excess, out_of_memory
 
 KEPT = 64 * 1024
-"""Bytes kept from the beginning, and again from the end, of what a bot prints."""
+"""Bytes kept from the beginning, and again from the end, of what a bot prints; pages promise as many."""
 _PIPE = 1024 * 1024
-"""Largest number of bytes that a pipe can hold."""
+"""Largest number of bytes that a pipe can hold, unless root allows more (`fs.pipe-max-size`)."""
 LINE_WIDTH = 1000
-"""Characters of a line that are shown as evidence."""
+"""Characters of a line that are shown as evidence; any width that people can take in would do."""
 OUTPUT_A_SECOND = 10 * 1024 * 1024
-"""Bytes that a bot may print within one second; more is the fault OUTPUT."""
+"""Bytes that a bot may print within one second; more is the fault OUTPUT, as pages promise.
+
+To take in as many costs a worker about 25 ms, which its other bots have to wait.
+"""
 
 ORPHANED = 20.0
-"""Seconds within which everything that bots left behind must have ended."""
+"""Seconds within which everything that bots left behind must have ended.
+
+Any patience would do that a busy machine does not exhaust: what then still runs is a fault of the arena.
+"""
 
 _PR_SET_CHILD_SUBREAPER = 36
 """Option of prctl(2) that makes a process the parent of orphans among its descendants."""

@@ -23,9 +23,15 @@ from arena.sandbox import users
 from arena.sandbox.users import BOTS_GROUP
 
 _LONGEST = 60
-"""Longest path of a folder, in characters, that leaves enough room for the names of sockets in it."""
+"""Longest path of the folder for temporary files, in characters, that leaves room for the names of sockets below it.
+
+The path of a socket has 107 bytes at most, of which the arena adds some thirty.
+"""
 REMOVAL_PATIENCE = 10.0
-"""Seconds for which processes of a dead run are killed again, in case they start others meanwhile."""
+"""Seconds for which processes of a dead run are killed again, in case they start others meanwhile.
+
+Any time would do that is worth waiting for before a run.
+"""
 
 
 _PLAIN = re.compile("[A-Za-z0-9/._+@~-]+")

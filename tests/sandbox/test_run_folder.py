@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import socket
 import subprocess
 import sys
 import tempfile
@@ -138,6 +139,21 @@ def test_a_run_that_is_killed_as_it_removes_its_folder_leaves_it_to_the_next(tem
     assert len(list(temporary.iterdir())) == 1
     with run_folder() as folder:
         assert list(temporary.iterdir()) == [folder]
+
+
+@pytest.mark.parametrize(("length", "fits"), [(59, True), (100, False)])
+def test_sockets_find_room_wherever_temporary_files_lie(
+    length: int, fits: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The path of a socket has 107 bytes at most; a folder where it has room is not passed over."""
+    with tempfile.TemporaryDirectory(prefix="t" * (length - len("/tmp/") - 8), dir="/tmp") as name:
+        assert len(name) == length
+        monkeypatch.setattr(tempfile, "tempdir", name)
+        with run_folder() as folder, socket.socket(socket.AF_UNIX) as of_a_bot:
+            assert (folder.parent == Path(name)) is fits
+            worker = folder / "wabcdefgh/12345"
+            worker.mkdir(parents=True)
+            of_a_bot.bind(str(worker / "s"))
 
 
 def test_a_home_kept_in_the_same_folder_stays(temporary: Path) -> None:
