@@ -32,17 +32,21 @@ else:
     from compression import zstd
 
 _MAX_NAME = 200
-"""Bytes of the longest path in an archive."""
+"""Bytes of the longest path in an archive: paths of Java have about a hundred."""
 _MAX_DEPTH = 16
-"""Folders and file names in the deepest path in an archive."""
+"""Folders and file names in the deepest path in an archive: paths of Java have a dozen."""
 _HEADERS = 16 * 1024 * 1024
-"""Bytes that the headers and padding of a tar file may take in addition to its content."""
+"""Bytes that the headers and padding of a tar file may take in addition to its content.
+
+For as many files as are allowed they are 4 MiB at most; a few times more would do, for files that are left out.
+"""
 _UTF_8 = 0x800
 """Flag of an entry in a zip file whose name is in UTF-8."""
 _DIRECTORY, _ENTRIES = b"PK\x01\x02", 50_000
 """First bytes of every entry in the directory of a zip file, and the largest number of entries that is accepted.
 
-`zipfile` reads the whole directory into memory.
+`zipfile` reads the whole directory into memory: as many entries take 25 MiB. Entries that are left out count, too, such
+as the many files of `node_modules`.
 """
 
 

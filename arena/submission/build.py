@@ -27,17 +27,20 @@ from arena.submission.program import Program, command, environment, walk
 from arena.submission.program_store import tree_digest
 
 _LAST_LINES = 10
-"""Lines at the end of a log that are shown when a build fails."""
+"""Lines at the end of a log that are shown when a build fails; any number that fits on a screen would do."""
 LOOKED_AT = 100
-"""Lines at the end of a log in which tools are looked for that a command missed."""
+"""Lines at the end of a log in which tools are looked for that a command missed.
+
+About any number would do: the line that names a tool is mostly among the last.
+"""
 _LAST_BYTES = 16384
-"""Bytes at the end of a log in which these lines are looked for."""
+"""Bytes at the end of a log in which these lines are looked for: `LOOKED_AT` lines of usual length."""
 SHOWN_LINES = 2.0
-"""Seconds after which people are shown what a command is doing."""
+"""Seconds after which people are shown what a command is doing; a page says so."""
 _COMMAND, _LINE = 20, 80
-"""Characters shown of a running command, and of the latest line of its output."""
+"""Characters shown of a running command, and of the latest line of its output; any that fit on a line would do."""
 _GLANCE = 0.05
-"""Seconds between two checks of a running command."""
+"""Seconds between two checks of a running command: longer ones would make people wait, shorter ones cost."""
 
 
 def _nothing(_what: str) -> None:

@@ -17,21 +17,27 @@ from arena.sandbox.contents import LEVELS
 from arena.sandbox.grades import MIB
 
 CPU = 600.0
-"""Seconds of processor time that all commands of a build may use, with all their processes."""
+"""Seconds of processor time that all commands of a build may use, with all their processes; a page promises it."""
 WALL = 3600.0
-"""Seconds of real time that all commands of a build may take, however busy the machine is."""
+"""Seconds of real time that all commands of a build may take, however busy the machine is; a page promises it."""
 IDLE = 300.0
-"""Seconds without work or output after which a build counts as stuck."""
+"""Seconds without work or output after which a build counts as stuck; a page promises it."""
 MAX_LOG = 16 * MIB
-"""Bytes that all commands of a build may print."""
+"""Bytes that all commands of a build may print; about any size that a home has room for would do."""
 MAX_ENTRIES = 500_000
-"""Files that a build may have at any time, including temporary ones and those in its home."""
+"""Files that a build may have at any time, including temporary ones and those in its home.
+
+About any number would do that does not exhaust the disk.
+"""
 LEFT_FREE = 256 * MIB
-"""Bytes of the disk that must stay free, whoever fills it."""
+"""Bytes of the disk that must stay free, whoever fills it; a page promises it.
+
+That is more than the 64 MiB without which a ladder stops.
+"""
 LOOK = 0.5
-"""Seconds between two measurements of processor time, for which many files are read."""
+"""Seconds between two measurements of processor time, for which many files are read; a few times more would do."""
 _COUNTING = 0.1
-"""Largest part of the time that is spent on counting what a build has written."""
+"""Largest part of the time that is spent on counting what a build has written; about any small part would do."""
 
 
 class Running(NamedTuple):

@@ -24,11 +24,11 @@ from arena.submission.program import Program, environment, program_digest
 from arena.submission.program_store import appear, make_read_only, tree_digest
 
 LONGEST = 24 * 3600.0
-"""Seconds for which a result is used: what a build fetches from the network changes."""
+"""Seconds for which a result is used, a day as a page says: what a build fetches from the network changes."""
 KEPT_RESULTS = 3
-"""Number of results that are kept, the newest, beside those that are in use."""
+"""Number of results that are kept, the newest, beside those that are in use; about any small number would do."""
 IN_USE = 3600.0
-"""Seconds from the last use on for which a result stays: longer than a check and a submission take."""
+"""Seconds from the last use on for which a result stays; any time longer than a check and a submission would do."""
 _SYSTEM = (
     "/usr/include",
     "/usr/lib",

@@ -17,11 +17,11 @@ from arena.sandbox.grades import MIB
 from arena.sandbox.run_folder import open_up, remove, run_folder
 
 LARGEST_CACHE = 1024 * MIB
-"""Bytes of a cache; a larger cache is dropped."""
+"""Bytes of a cache; a larger cache is dropped, as a page says."""
 MAX_CACHED_FILES = 200_000
-"""Files and folders of a cache; a larger cache is dropped."""
+"""Files and folders of a cache; a larger cache is dropped. About any number would do."""
 FAILURES = 2
-"""Builds in a row that may fail with the same cache, before the next one begins without."""
+"""Builds in a row that may fail with the same cache, as a page says, before the next one begins without."""
 
 
 @contextmanager

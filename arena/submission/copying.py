@@ -11,11 +11,11 @@ from typing import IO
 from arena.submission.manifest import BadSubmission
 
 MAX_FILES = 2000
-"""Files, and folders of an archive, in one submission."""
+"""Files, and folders of an archive, in one submission; a page promises as many."""
 MAX_BYTES = 64 * 1024 * 1024
-"""Bytes of all files of a submission, and of its archive."""
+"""Bytes of all files of a submission, and of its archive; a page promises as many."""
 _CHUNK = 256 * 1024
-"""Bytes that are read at once."""
+"""Bytes that are read at once, and held in memory; about any size would do."""
 
 
 class CopyBudget:

@@ -17,9 +17,9 @@ from arena.submission.manifest import BadSubmission, Manifest, load
 from arena.submission.program import Program, files_in, is_executable, program_digest, walk
 
 _MAX_FILES = 50_000
-"""Files and links that a build may leave in its folder."""
+"""Files and links that a build may leave in its folder; a page promises as many."""
 _MAX_BYTES = 1024 * 1024 * 1024
-"""Bytes that a build may leave in its folder."""
+"""Bytes that a build may leave in its folder; a page promises as many."""
 
 
 def store(program: Program, bots: Path) -> Program:

@@ -128,6 +128,14 @@ def test_names_in_an_archive_are_plain(case: str, ending: str, tmp_path: Path) -
     assert why in refusal(path)
 
 
+def test_names_in_an_archive_may_be_as_long_as_tools_make_them(tmp_path: Path) -> None:
+    """Java's are the longest: a folder for each part of a package, and a class that says all that it does."""
+    package = "src/main/java/org/example/university/course/tournament/bots/strategy"
+    path = f"{package}/GreedyStrategyFactoryBean.java"
+    (tmp_path / "scratch").mkdir()
+    assert Path(path) in take_in(pack(tmp_path / "mine.tar", BOT, file(path)), tmp_path / "scratch").program.files
+
+
 SPECIALS = {
     "a symbolic link": special("x", tarfile.SYMTYPE, "/etc/passwd"),
     "a symbolic link inside": special("x", tarfile.SYMTYPE, "bot.toml"),
@@ -220,6 +228,25 @@ def test_too_many_files_are_too_many(ending: str, tmp_path: Path) -> None:
     else:
         pack(path, BOT, *[special(name, tarfile.DIRTYPE) for name in names])
     assert f"{MAX_FILES} files" in refusal(path)
+
+
+def test_what_is_left_out_may_be_many_files(tmp_path: Path) -> None:
+    """An author packs all that lies there, such as the packages of npm; none of it is written."""
+    path = tmp_path / "mine.zip"
+    with zipfile.ZipFile(path, "w") as archive:
+        archive.writestr("bot.toml", MANIFEST)
+        for number in range(20_000):  # in the directory only, as making the files would take a second
+            archive.filelist.append(info := zipfile.ZipInfo(f"node_modules/{number}"))
+            info.header_offset = info.CRC = 0
+    (tmp_path / "scratch").mkdir()
+    assert take_in(path, tmp_path / "scratch").left_out == ("node_modules",)
+
+
+def test_an_endless_directory_of_a_zip_file_is_not_read(tmp_path: Path) -> None:
+    """Each entry takes half a kilobyte of memory, and it costs the sender a tenth of it."""
+    path = tmp_path / "mine.zip"
+    path.write_bytes(b"PK\x01\x02" * 100_000)
+    assert "is too large" in refusal(path)
 
 
 @pytest.mark.parametrize("ending", sorted(READERS))
