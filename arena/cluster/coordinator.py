@@ -47,31 +47,37 @@ from arena.worker.hosts import HostLost, RunningWorker, WorkerEnded
 from arena.worker.jobs import Delivery, Entrant, StartCommand, Task
 
 LOOK_INTERVAL = 0.5
-"""Seconds between two looks at which hosts there are."""
+"""Seconds between two looks at which hosts there are; any time that is short beside `LOST` would do."""
 RETRY_INTERVAL = 0.3
-"""Seconds between two attempts at a call that failed."""
+"""Seconds between two attempts at a call that failed; any time that is short beside `EXPIRES` would do."""
 JOINING = 60.0
-"""Seconds that a host may take to try out its sandbox and to compile the core."""
+"""Seconds that a host may take to try out its sandbox and to compile the core; any time that suffices would do."""
 FIRST_PARCEL = 3.0
-"""Seconds for which the first matches wait until all hosts that are listed have joined."""
+"""Seconds for which the first matches wait until all hosts that are listed have joined.
+
+Any time that nobody minds would do: who joins later plays from then on.
+"""
 LATER = 3.0
-"""Seconds after which a host joins again that has gone, or could not join."""
+"""Seconds after which a host joins again that has gone, or could not join; about any time would do."""
 TRIES = 3
-"""Number of failures of a host as it joins, or soon after, at which people are told, once."""
+"""Number of failures of a host as it joins, or soon after, at which people are told, once; a page says so."""
 _SLOW = 2.0
-"""Seconds after which people are told that the scheduler is waited for."""
+"""Seconds after which people are told that the scheduler is waited for; about any time would do."""
 _GOODBYE = 3.0
-"""Seconds that hosts have to end a run's processes when it is over."""
+"""Seconds that hosts have to end a run's processes when it is over; what is left then ends after `EXPIRES` seconds."""
 _PARCELS = 256 * MIB
-"""Bytes of packed programs that are kept for the next host."""
+"""Bytes of packed programs that are kept for the next host; with fewer, programs are packed again for each."""
 _NOBODY = 4.0
-"""Seconds without any host after which people are told so."""
+"""Seconds without any host after which people are told so; about any time would do."""
 STARTLESS = 3
-"""Moments in a row in which a host could start no bot, after which it rests."""
+"""Moments in a row in which a host could start no bot, after which it rests.
+
+About any small number would do: one moment may be chance, and until then all its matches are void.
+"""
 MOMENT = 2.0
 """Seconds within which several deliveries without a start are one moment: a shortage meets all workers at once."""
 _RESTING = 30.0
-"""Seconds after which a host joins again on which no bot started."""
+"""Seconds after which a host joins again on which no bot started; about any time would do."""
 _DIFFERENT = {
     "rules": "rules differ: install the same arena there",
     "protocol": "protocol is {theirs}, here {ours}: install the same arena there",

@@ -20,7 +20,7 @@ from arena.cluster.engine import Function, Place
 from arena.sandbox import places
 
 CONNECT = 10.0
-"""Seconds for which a scheduler that does not answer is tried."""
+"""Seconds for which a scheduler that does not answer is tried; any time that suffices on a slow network would do."""
 FILES = {"tls_ca_file": "ca.pem", "tls_client_cert": "cert.pem", "tls_client_key": "key.pem"}
 """Names of the files in a folder with certificates, by Dask's names for them."""
 PLAIN = "a build on any of its machines could command all hosts: start it with certificates, as docs/cluster.md shows"

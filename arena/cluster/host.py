@@ -38,7 +38,10 @@ from arena.worker.jobs import Delivery, Entrant, StartCommand, Task
 from arena.worker.local_host import LocalHost, WorkerProcess
 
 GATHERING = 0.2
-"""Seconds between two answers with deliveries, at least, unless the coordinator waits for one of them."""
+"""Seconds between two answers with deliveries, at least, unless the coordinator waits for one of them.
+
+Each answer costs the coordinator time, whatever is in it; docs/cluster.md says how much, for five a second.
+"""
 _TOOLCHAINS = ("node", "java", "go", "cargo", "gcc", "dotnet", "awk")
 """Programs that bots may need, as they are named to organisers."""
 

@@ -12,11 +12,17 @@ from arena.sandbox import Bounds, Grade
 from arena.worker.jobs import Delivery, StartCommand
 
 SEND_PATIENCE = 1.0
-"""Seconds after which a host answers in any case, which shows that it is alive."""
+"""Seconds after which a host answers in any case, which shows that it is alive; a page says so."""
 EXPIRES = 5.0
-"""Seconds without a request after which a host ends its bots: the run is over, or has given the host up."""
+"""Seconds without a request after which a host ends its bots: the run is over, or has given the host up.
+
+That is some seconds more than there are between two requests, so that a pause ends nobody.
+"""
 LOST = 7.0
-"""Seconds without an answer after which a host is lost: by then it has ended its bots, unless it is frozen."""
+"""Seconds without an answer after which a host is lost, as a page says.
+
+By then it has ended its bots, unless it is frozen: there are two seconds to do so, after `EXPIRES`.
+"""
 
 
 class Versions(NamedTuple):

@@ -16,7 +16,7 @@ from arena.games.rules import Game
 from arena.referee.frames import PROTOCOL
 
 _MATCHES = 3
-"""Number of matches that are played of each game, for each number of players."""
+"""Number of matches that are played of each game, for each number of players; about any number would do."""
 
 
 @cache

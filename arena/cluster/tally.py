@@ -13,9 +13,9 @@ _ODD = 4.0
 """Standard deviations by which a host's share of troubled matches may exceed that of the others before it is named:
 about one host in thirty thousand that is like the others."""
 _MANY = 3
-"""Number of hosts up to which progress names each."""
+"""Number of hosts up to which progress names each; any number whose names fit on a line would do."""
 FEW_MATCHES = 5
-"""Number of troubled matches below which no host is named."""
+"""Number of troubled matches below which no host is named: so few tell nothing, whatever the arithmetic says."""
 
 
 class Tally:

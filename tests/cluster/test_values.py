@@ -12,7 +12,7 @@ import pytest
 from arena import games
 from arena.cluster import programs, self_check
 from arena.cluster.coordinator import objection
-from arena.cluster.messages import Card, Parcel, ProgramFile
+from arena.cluster.messages import EXPIRES, LOST, SEND_PATIENCE, Card, Parcel, ProgramFile
 from arena.cluster.tally import Tally, lines
 from arena.referee.match import Forfeit, MatchOutcome, SeatForfeit, Void, VoidReason
 from arena.sandbox import Grade
@@ -131,6 +131,12 @@ def test_the_self_check_sees_a_changed_die(monkeypatch: pytest.MonkeyPatch) -> N
     assert self_check.self_check_results(known) != before
 
 
+def test_a_host_counts_as_lost_when_its_bots_have_ended() -> None:
+    """Else others would roll dice again that a living bot has seen. And a pause of some seconds ends nobody."""
+    assert LOST - EXPIRES >= 1
+    assert EXPIRES - SEND_PATIENCE >= 3
+
+
 def played(matches: int, void: int = 0, forfeited: int = 0) -> list[Played]:
     """Results of which some are void, and in some of which a bot forfeited."""
     outcome = MatchOutcome((0, 1), (1, 0))
@@ -146,7 +152,9 @@ def played(matches: int, void: int = 0, forfeited: int = 0) -> list[Played]:
     ("results", "named"),
     [
         ({"one": played(1000), "two": played(1000)}, []),
-        ({"one": played(1000, forfeited=3), "two": played(1000)}, []),  # too few to say
+        ({"one": played(100, forfeited=4), "two": played(9000, forfeited=1)}, []),  # too few to say
+        ({"one": played(100, forfeited=12), "two": played(9000, forfeited=1)}, ["one"]),
+        ({"one": played(1000, forfeited=30), "two": played(1000, forfeited=10)}, []),  # chance, one time in 1,400
         ({"one": played(1000, forfeited=50), "two": played(1000, forfeited=40)}, []),  # the bot's own doing
         ({"one": played(1000), "two": played(1000, void=40)}, ["two"]),
         ({"one": played(5000, forfeited=5), "two": played(300, forfeited=30), "three": played(5000)}, ["two"]),
