@@ -35,13 +35,13 @@ BENCH_KINDS = (
 _SECONDS = 2.0
 """The usual length of a repeat of a ladder, in seconds; sizes of `scale` shrink if it is set shorter."""
 _LARGER = 0.5
-"""Share of a repeat's seconds for ladders of more than two players."""
+"""Share of a repeat's seconds for ladders of more than two players, whose rates nobody compares; any would do."""
 _UNBATCHED = 0.3
 """Share of a repeat's seconds where every frame has one decision, so that no frames have to fill first."""
 _HOSTS = 64
 """Number of hosts that are simulated to measure a cluster's coordinator."""
 _LOOP = 0.1
-"""Share of a repeat's seconds where only one process works."""
+"""Share of a repeat's seconds where only one process works; so little suffices as no bots start."""
 
 _NOTES = (
     "workers start outside of what is timed, and in playbacks bots too; a ladder starts its bots anew in every phase",

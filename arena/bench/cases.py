@@ -13,7 +13,7 @@ from arena.games.dice import Dice, RandomDice
 from arena.games.rules import Game
 
 _PLAYOUTS = 50
-"""Number of random matches whose mean length is taken for the length of a game's matches."""
+"""Number of random matches whose mean length is taken for the length of a game's matches; some dozens would do."""
 
 
 class BenchSetting(NamedTuple):

@@ -29,7 +29,7 @@ from arena.tournament.worker_pool import Workers
 _RATE = 3_000
 """Matches a second that it is assumed to take in, roughly: a repeat is the same work on any machine."""
 _BOTS = 16
-"""Bots in the ladder; none of them is ever started."""
+"""Bots in the ladder; none of them is ever started, and any number would do."""
 _CERTIFICATE = "openssl req -x509 -newkey ec -pkeyopt ec_paramgen_curve:P-256 -nodes -days 1 -subj /CN=arena"
 """Command that makes a certificate for a day."""
 _SIMULATED: Mapping[Function, Function] = {

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import pytest
 
+from arena.bench import bench_run, simulated_hosts
+from arena.bench import figures as measuring
 from arena.bench.figures import SIDES, Figures, ratios, spreads
 
 
@@ -39,3 +41,10 @@ def test_a_match_takes_its_own_time_before_decisions_are_compared() -> None:
     """Short matches have more starts and ends, which must not make their decisions look dear."""
     measured = figures(ladder={"buttons/2": rates(100, 10000), "birth/2": rates(1000, 10000)})
     assert ratios(measured)["cost of a decision/buttons/2"]["birth/2"] == pytest.approx(45 / 72, rel=1e-3)
+
+
+def test_the_notes_name_what_was_assumed() -> None:
+    """They stand beside the figures, which mean nothing without."""
+    notes = "\n".join(bench_run._NOTES)
+    assert f"less {measuring._PER_MATCH * 1000:g} ms for each match" in notes
+    assert f"fed by {bench_run._HOSTS} simulated hosts of {simulated_hosts._CORES} cores" in notes
