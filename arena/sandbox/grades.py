@@ -62,7 +62,10 @@ class Bounds(NamedTuple):
 
 
 DEFAULT = Bounds()
-"""Limits of a bot that asks for none; pages promise the memory and the tasks."""
+"""Limits of a bot that asks for none; pages promise the memory and the tasks.
+
+Any disk would do that is small beside the memory: without a disk for it, temporary files are kept in memory, too.
+"""
 WEAKEST = Bounds(memory_mib=64, tasks=32)
 """Smallest limits that a bot may ask for. To connect, a bot in Python takes 34 MiB and nine threads."""
 STRONGEST = Bounds(memory_mib=4096, tasks=512)

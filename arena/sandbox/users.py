@@ -37,7 +37,7 @@ SUBORDINATE, _SUBORDINATE_GROUPS = Path("/etc/subuid"), Path("/etc/subgid")
 SPARE = slice(50_000, 60_000)
 """Part of an account's subordinate ids that bots get: its containers, which have the same ids, hardly use those.
 
-What runs as one of them before a bot starts is ended.
+About any part would do that is not at the beginning. What runs as one of them before a bot starts is ended.
 """
 _ENTRY = re.compile("([^:]+):([0-9]+):([0-9]+)")
 """A line of such a file: name, first id, number of ids."""
@@ -46,7 +46,8 @@ _OURS = "arena"
 USUAL = (range(2_100_000_000, 2_100_065_536), range(60_578, 61_184))
 """Ranges of ids that Linux distributions, systemd and directory services leave alone.
 
-The second one is for containers, in which there often are no ids from 65,536 on.
+The second one is for containers, in which there often are no ids from 65,536 on. In such a range, a few hundred ids
+are enough: each running bot or build has one.
 """
 
 

@@ -13,7 +13,7 @@ from arena.sandbox.grades import Grade, Sandbox
 from arena.sandbox.run_folder import let_through, open_up
 
 NEVER_SHOWN = 2**31 - 1
-"""Access time, in seconds since 1970, that reading does not change.
+"""Access time, in seconds since 1970, that reading does not change: the latest that all file systems can store.
 
 File systems (relatime) update an access time only if it is older than the last change or than a day. Otherwise a bot
 could find out there what a bot before it has read.

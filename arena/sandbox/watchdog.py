@@ -21,7 +21,7 @@ A check of a bot with thirty threads takes 0.4 ms of the worker's time, so a few
 ENTRIES = 10_000
 """Largest number of files and folders in a bot's temporary folder, whatever their size.
 
-It takes 20 to 35 ms to count as many, so many more would hold up a worker; a few times fewer would do as well.
+To count as many takes about 30 ms of the worker's time, so there should not be more; a few times fewer would do.
 """
 _SANDBOX_TASKS = 4
 """Number of tasks (processes and threads) that the sandbox itself needs; they do not count as the bot's.

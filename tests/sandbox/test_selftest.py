@@ -22,6 +22,7 @@ from tests.clone import ROOT
 from tests.needs import grades
 
 confining = importlib.import_module("arena.sandbox.confine")  # the package has a function of that name
+probing = importlib.import_module("arena.sandbox.probe")
 UNPRIVILEGED = [
     str(shutil.which("bwrap")),
     "--dev-bind",
@@ -223,6 +224,13 @@ def test_what_a_machine_lacks_cannot_be_asked_for() -> None:
     """And the reason is given."""
     with pytest.raises(NoSandbox, match="bubblewrap: not installed"):
         probe(Grade.B)
+
+
+@pytest.mark.parametrize(("abi", "lacks"), [(2, ["signals", "empty"]), (3, ["signals"]), (5, ["signals"]), (6, [])])
+def test_what_an_older_landlock_leaves_open_is_said(abi: int, lacks: list[str]) -> None:
+    """As the kernel documents it: truncation is ABI 3, and scopes of signals and sockets are ABI 6."""
+    said = probing._of_landlock(abi)
+    assert [word for word in ("signals", "empty") if word in said] == lacks
 
 
 @pytest.mark.needs("a full run")
