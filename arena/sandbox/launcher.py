@@ -26,7 +26,10 @@ from collections.abc import Sequence
 from typing import Any
 
 UNABLE = 97
-"""Exit code if an order could not be carried out: a fault of the arena."""
+"""Exit code if an order could not be carried out: a fault of the arena.
+
+Any but 0 would do: whether the report has `BEGAN` tells whose fault it is, as a bot may end with any code.
+"""
 BEGAN = b'"exit-code"'
 """Text in the report from which the arena knows that the command began.
 
@@ -34,7 +37,7 @@ Bubblewrap writes it when a command that began has ended; without bubblewrap the
 becomes the command.
 """
 NO_PROGRAM = 127
-"""Exit code if the command cannot be run: a fault of the bot."""
+"""Exit code if the command cannot be run: a fault of the bot. Shells have the same."""
 
 PR_SET_PDEATHSIG, PR_CAPBSET_DROP, PR_SET_SECUREBITS, PR_SET_SECCOMP, PR_SET_NO_NEW_PRIVS = 1, 24, 28, 22, 38
 """Options of prctl(2)."""

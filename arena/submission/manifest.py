@@ -15,7 +15,7 @@ from arena.submission.names import ALLOWED, NAME, proposed
 from arena_bot.text import decoded
 
 MAX_MANIFEST = 64 * 1024
-"""Bytes of the largest bot.toml that is read."""
+"""Bytes of the largest bot.toml that is read: people write far fewer, and a few times more would do as well."""
 _BEYOND = 10**9
 """Exclusive upper bound of limits: no machine has so much of anything, and messages have room for smaller numbers."""
 _ALIKE = str.maketrans({"0": "o", "1": "l", "i": "l", ".": "-", "_": "-"})
