@@ -23,6 +23,7 @@ _NOTHING: Normal = (0.0, 0.0)
 _SETTLED = 0.0001
 """The messages have settled when none changes more than this, as in the library."""
 _ROUNDS = 10
+"""Largest number of passes along the row, as in the library."""
 
 
 def rate_ranks(

@@ -121,8 +121,8 @@ def canonical_json(value: object) -> str:
     return _CANONICAL.encode(value)
 
 
-# made once, because json.dumps would make an encoder each time
 _CANONICAL = json.JSONEncoder(sort_keys=True, separators=(",", ":"), allow_nan=False)
+"""Made once, because json.dumps would make an encoder each time."""
 
 
 def _short(text: str) -> str:

@@ -31,7 +31,7 @@ CLOSE_ENOUGH = 1e-6
 _STEP = 0.5
 """Part of its way that a pass goes: two bots that each closed the whole gap between them would swap it for ever."""
 _SANE = 0.4
-"""Smallest factor by which mixing passes may change a bot's precision; the largest is 1 / SANE."""
+"""Smallest factor by which mixing passes may change a bot's precision; the largest is 1 / _SANE."""
 METHOD = "passes mixed"
 """Name of the method, stored with ratings; without mixing, some ladders had not settled after all passes."""
 _RAREST_TIE = 1e-4
@@ -62,7 +62,9 @@ class SettledNormal(NamedTuple):
 
 
 NOTHING = SettledNormal(0.0, 0.0)
+"""The distribution that says nothing."""
 PRIOR = SettledNormal(0.0, NEW.sigma**-2)
+"""The skill of a bot before its first match; only differences count, so its mean can be 0."""
 
 
 def outcome(labels: Sequence[str], ranks: Sequence[int]) -> GroupOutcome:

@@ -163,7 +163,7 @@ class Shares:
         return probability(self._mean(weights) / self._error(weights), freedom)
 
     def in_order(self, bot: str, rival: str) -> bool:
-        """Tell whether one bot is better with certainty SURE: equal bots are told apart one time in twenty at most."""
+        """Tell whether one bot is better with certainty `_SURE`: of equal pairs at most one in twenty is told apart."""
         above = self.above(bot, rival)
         return above is not None and above >= _SURE
 

@@ -31,6 +31,7 @@ class Rating(NamedTuple):
 
 
 NEW = Rating(25.0, 25 / 3)
+"""Rating of a bot before its first match, as TrueSkill's authors have it."""
 BETA = NEW.sigma / 2
 """Standard deviation of how well a bot plays in one match."""
 

@@ -13,7 +13,9 @@ from arena.submission.program import OF_THE_SDK, Program, environment, is_execut
 from arena.submission.tools import install_hint
 
 LAST_LINE = "the last line of what it printed says what is wrong"
+"""Advice for a program that ended with an error: runtimes print it last."""
 _DEBUGGER = "with `arena match attach: random --game {game}` you can run it in a debugger"
+"""Advice where nothing else is known; `{game}` stands for the name of the game."""
 ADVICE = {
     Forfeit.TIMEOUT: "think less: `turn.bank` says what is left beside the limit of a decision; look for endless loops",
     Forfeit.ILLEGAL: "choose from `turn.legal`, the legal actions of this very decision",

@@ -42,6 +42,7 @@ CheckReporter: TypeAlias = Callable[[int, int, float, bool], None]
 The last argument says whether that is by the pace of the bot; if not, it is how long they last for a fast one.
 """
 _NOT_STARTED = "it did not start"
+"""Why a check was left out that needs a bot that has started."""
 
 
 class Finding(NamedTuple):

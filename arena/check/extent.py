@@ -34,8 +34,11 @@ class Extent(NamedTuple):
 
 
 FULL_CHECK = Extent(seconds=_SENSIBLE)
+"""What `arena check` asks."""
 QUICK_CHECK = Extent(one_match=True, late=False, seconds=_SENSIBLE, why="--quick leaves it out")
+"""What `arena check --quick` asks."""
 SUBMISSION = Extent(late=False, why="it takes seconds and is not required of a submission")
+"""What is asked of a bot that is handed in."""
 
 
 class Untried(NamedTuple):

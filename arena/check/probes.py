@@ -29,6 +29,7 @@ _FAREWELL = 5.0
 ROUNDS = 3
 """Decisions of each match that the bot plays at the same time as others."""
 _TEXT = b"from a later version"
+"""Text in a field that no message has."""
 _UNKNOWN = varint(1000 << 3) + varint(1) + varint(1001 << 3 | 2) + varint(len(_TEXT)) + _TEXT
 """Encoded number and text, in fields that no message has."""
 
@@ -176,7 +177,9 @@ async def _ends_when_told(examiner: Examiner) -> None:
 
 
 LATE = "late question"
+"""Name of the probe that waits before it asks; it takes seconds."""
 PROBES_AT_ONCE = "matches at once"
+"""Name of the probe that has the bot play several matches at the same time."""
 PROBES = (
     Probe(
         PROBES_AT_ONCE,

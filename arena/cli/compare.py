@@ -34,8 +34,11 @@ from arena.tournament.comparison import compare_bots as play_groups
 from arena.tournament.worker_pool import Workers
 
 _UNDECIDED = 3
+"""The exit code when the matches do not decide."""
 _MATCHES = Whole(2, 10_000_000)
+"""Type of an option that is a number of matches."""
 _CHANCE = Number(1e-6, 0.5)
+"""Type of an option that is the probability of an error: with a half one could toss a coin."""
 _DIFFERENCES = (0.01, 0.005, 0.002, 0.001)
 """Differences between two bots, as shares of the points, for which the number of matches needed is estimated."""
 

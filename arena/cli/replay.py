@@ -24,10 +24,15 @@ from arena.terminal.written_files import write_file
 from ladder import store
 
 _FORWARD = {"n", " ", "\r", "\n", "\x1b[C", "\x1b[B"}
+"""Keys for the next step; the last two are what the arrows to the right and down send."""
 _BACK = {"p", "\x1b[D", "\x1b[A"}
+"""Keys for the step before; the last two are what the arrows to the left and up send."""
 FIRST, _LAST = {"g", "\x1b[H"}, {"G", "\x1b[F"}
+"""Keys for the first and the last step, with what Home and End send."""
 _QUIT = {"q", "\x1b", "\x04"}
+"""Keys that end it; the last two are what Escape and Ctrl-D send."""
 _KEYS = "n or → next, p or ← back, g first, G last, q quit"
+"""What is said of the keys below each step."""
 
 
 @click.command()

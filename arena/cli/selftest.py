@@ -9,6 +9,7 @@ from arena.terminal.options import GRADES, json_option
 from arena.terminal.output import draw, print_json, printable, progress, table
 
 _CHECK_FAILED = 3
+"""The exit code when an attack did not run, or achieved what the grade promises to prevent."""
 
 
 @click.command()

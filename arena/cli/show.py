@@ -31,6 +31,7 @@ if TYPE_CHECKING:
     from sqlite_utils import Database
 
 PAGE_LINES = page_file("bot")
+"""Type of an option that is a file for the page of a bot."""
 _LISTED = 10
 """Matches of a bot in --json, unless -n says how many."""
 

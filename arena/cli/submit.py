@@ -215,6 +215,7 @@ def _many(paths: Sequence[Path], job: _Job, report: Announcer) -> None:
 
 
 _ALIKE = "some are called alike: --names from-folder calls each after its folder, or its file where several lie in one"
+"""What is said if several bots that are handed in together have one name."""
 _OF_THE_MACHINE = {errno.EIO, errno.ENOSPC, errno.EDQUOT, errno.EMFILE, errno.ENFILE, errno.ENOMEM}
 """Errors that say nothing of what was handed in, whatever file they name."""
 

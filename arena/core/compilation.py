@@ -25,6 +25,7 @@ from types import ModuleType
 from typing import NamedTuple
 
 HERE = Path(__file__).parent
+"""The folder of the core's sources."""
 BUILT = HERE / "built"
 """Where compiled cores lie: one for each kind of Python that was used."""
 SWITCH = "ARENA_CORE"
@@ -32,6 +33,7 @@ SWITCH = "ARENA_CORE"
 COMPILER_PATIENCE = 120
 """Seconds that a compiler may take."""
 _FLAGS = ("-std=c11", "-O2", "-fPIC", "-fvisibility=hidden", "-fno-strict-aliasing", "-fwrapv")
+"""Flags of the compiler, one reason that a core is compiled anew; whole numbers that are too large wrap around."""
 
 
 class Found(NamedTuple):

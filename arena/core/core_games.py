@@ -39,6 +39,7 @@ _COMPILED: Mapping[str, _Compiled] = {
     "burning-desire": _Compiled(1, _of_burning_desire),
     "buttons": _Compiled(1, _of_buttons),
 }
+"""The games that are compiled, by name. One whose rules have another version is played in Python."""
 
 
 def encoded_options(name: str, options: Options) -> bytes:

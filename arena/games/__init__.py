@@ -31,12 +31,15 @@ __all__ = [
     "names",
 ]
 
-# Not entry points, unlike games from other packages: looking those up takes longer than a whole start of a bot.
 _OURS = {
     "birth": "arena.games.birth:Birth",
     "burning-desire": "arena.games.burning_desire:BurningDesire",
     "buttons": "arena.games.buttons:Buttons",
 }
+"""The arena's own games, by name: module and class.
+
+Not entry points, unlike games from other packages: looking those up takes longer than a whole start of a bot.
+"""
 
 
 class UnknownGame(LookupError):

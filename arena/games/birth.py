@@ -178,6 +178,7 @@ class Birth(Game[State]):
 
 
 _NAMES = tuple(f"play {face}" for face in range(1, 7))
+"""Names of the actions: action n plays a die of face n + 1."""
 
 
 @cache

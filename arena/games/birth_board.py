@@ -14,8 +14,11 @@ from arena.games.dice import Dice
 from arena.games.rules import Seat
 
 AREAS = (1, 2, 3, 5, 8)
+"""Numbers of the areas, by the rules; each space has one of them."""
 SPACES = 15
+"""Spaces of the ring, by the rules."""
 DICE = 11
+"""Dice of each seat, by the rules."""
 
 Heap: TypeAlias = int
 """Dice of one colour, four bits for the number of each face, ones lowest; heaps can be added and subtracted."""

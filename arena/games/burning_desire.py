@@ -82,12 +82,17 @@ class State(NamedTuple):
 
 
 ROLLS = 3
+"""Rolls of a turn, by the rules: after the last one a role must be chosen."""
 
-# Actions 0 … 127 are masks of dice to keep: bit i for die i, bit 6 for the bonus die. 127 keeps all and so stops.
 STOP = 127
+"""The action that keeps all dice. Actions 0 … 127 are masks of dice to keep: bit i for die i, bit 6 for the bonus
+die."""
 FIRST_ROLE = 128
+"""The action that chooses the first role; the other roles follow."""
 BANK = 131
+"""The action that banks the points of the turn."""
 MULTIPLY = 132
+"""The action that multiplies the points of the turn."""
 
 LEGAL = (range(0), range(FIRST_ROLE), range(FIRST_ROLE, BANK), range(BANK, MULTIPLY + 1))
 """Legal actions, indexed by phase; the first entry is empty, since phases are numbered from 1."""
@@ -201,13 +206,16 @@ def _keep_name(mask: int) -> str:
 
 
 _NAMES = (*map(_keep_name, range(STOP)), "stop", *(f"role {role.name}" for role in ROLES), "bank", "multiply")
+"""Names of the actions, by their number."""
 _ACTIONS = {name: action for action, name in enumerate(_NAMES)}
+"""Actions by their name."""
 _TITLES = {
     Stage.NORMAL: "Race to",
     Stage.FINAL: "Final round, goal",
     Stage.TIEBREAK: "Tie-break, goal",
     Stage.OVER: "Over, goal",
 }
+"""How the first line of a picture begins, by the stage."""
 
 
 def _seat_line(state: State, seat: Seat) -> str:

@@ -23,9 +23,13 @@ ROLES = (
     Role("2-3", frozenset({2, 3}), (0, 0, 10, 20, 30, 100, 180)),
     Role("4-6", frozenset({4, 5, 6}), (0, 0, 5, 10, 20, 30, 80)),
 )
+"""The roles, by the rules, in the order of the actions that choose them."""
 _ONES = ROLES[0]
+"""The role in which the bonus die doubles the points if it shows a one."""
 MULTIPLIERS = ((0, 0, 1, 1, 1, 2), (0, 0, 0, 2, 2, 3))
+"""The sides of the multiplier dice A and B, by the rules."""
 DICE = 7
+"""Six ordinary dice and the bonus die."""
 
 REROLLED = tuple(tuple(die for die in range(DICE) if not mask >> die & 1) for mask in range(1 << DICE))
 """Dice that are rerolled, by the mask of dice kept."""

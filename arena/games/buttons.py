@@ -37,16 +37,25 @@ _NAMES = (
     *(f"place {row},{column}" for row in range(1, 7) for column in range(1, 7)),
     *("roll", "quit", "pass", "front", "back"),
 )
+"""Names of the actions, by their number."""
 
 SIDE = wire.BUTTONS_PHASE_SIDE
+"""Phase in which each seat chooses the side of its board."""
 TURN = wire.BUTTONS_PHASE_TURN
+"""Phase in which the active seat rolls or quits."""
 PLACE = wire.BUTTONS_PHASE_PLACE
+"""Phase in which a button may be put on a board."""
 STAR = wire.BUTTONS_PHASE_STAR
+"""Phase in which those who quit turn buttons into stars."""
 OVER = wire.BUTTONS_PHASE_OVER
+"""Phase of a match that has ended."""
 
 IN = wire.BUTTONS_STATUS_IN
+"""Status of a seat that is still in the round."""
 HAS_QUIT = wire.BUTTONS_STATUS_QUIT
+"""Status of a seat that quit the round."""
 HAS_BUST = wire.BUTTONS_STATUS_BUST
+"""Status of a seat that lost the buttons of the round."""
 
 Value = TypeVar("Value")
 

@@ -9,16 +9,24 @@ from collections.abc import Iterable, Mapping, Sequence
 from functools import cache
 
 COLOURS = "RBYG"
+"""The colours of cells, as boards and cards name them: red, blue, yellow and green."""
 
 _ALL = (1 << 36) - 1
-_LEFT = sum(1 << 6 * row for row in range(6))  # the first column
+"""The set of all cells."""
+_LEFT = sum(1 << 6 * row for row in range(6))
+"""The set of the cells in the first column."""
 _RIGHT = _LEFT << 5
-_FIRST_TWO = _LEFT | _LEFT << 1  # the two columns where a line of five cells along a row can begin
+"""The set of the cells in the last column."""
+_FIRST_TWO = _LEFT | _LEFT << 1
+"""The two columns where a line of five cells along a row can begin."""
 _CELLS_OF_ROW = [
     [tuple(6 * row + column for column in range(6) if marked >> column & 1) for marked in range(64)] for row in range(6)
 ]
-LINES = [0b11111 << 6 * row + column for row in range(6) for column in (0, 1)]
-LINES += [(_LEFT & (1 << 30) - 1) << 6 * row + column for row in (0, 1) for column in range(6)]
+"""Numbers of the cells of a set in one row: by the row, and by the set's six bits there."""
+LINES = [
+    *(0b11111 << 6 * row + column for row in range(6) for column in (0, 1)),
+    *((_LEFT & (1 << 30) - 1) << 6 * row + column for row in (0, 1) for column in range(6)),
+]
 """Sets of five cells next to each other, in a row or a column."""
 
 

@@ -19,6 +19,7 @@ BOARDS = [
     ["YGYBRB BRGGYR RBBYRG RGYYBG BRRGGY GYBRBY", "RBGGBY YRGGBB GRBRYY BGYYRR GYRBGB YBYRRG"],
     ["YYBGRG BYYGBR GRYRBB BBGRGY RGRBYG RGRYYB", "BRRGYY RYGBGB GBRBYR BYYRGG YGBYRR YRBGBG"],
 ]
+"""Each board as its front and its back; a side is six rows, a colour's letter for each cell."""
 
 
 def check_boards(boards: Any) -> None:

@@ -10,9 +10,11 @@ from arena.games.rules import Mark
 from arena.v1 import buttons_pb2 as wire
 
 _COLOURS = {"r": "red", "g": "green", "b": "blue", "y": "yellow"}
+"""Names of the colours that stand on a board."""
 _WIDTH = 17
 """Columns from one seat to the next."""
 _STATUS = {wire.BUTTONS_STATUS_IN: "in", wire.BUTTONS_STATUS_QUIT: "quit", wire.BUTTONS_STATUS_BUST: "bust"}
+"""What the picture says of a seat's status."""
 
 
 def picture(state: Position, dice_left: int) -> str:

@@ -54,7 +54,8 @@ def below(stream: Iterator[int], bound: int) -> int:
     return next(byte for byte in stream if byte < limit) % bound
 
 
-_FACE = bytes(b % 6 + 1 for b in range(252)) + bytes(4)  # 0 marks the four values that a die skips
+_FACE = bytes(b % 6 + 1 for b in range(252)) + bytes(4)
+"""The face of a die for each byte; 0 marks the four bytes that a die skips."""
 
 
 class KeyedDice(Dice):
@@ -109,8 +110,11 @@ def _keyed_again(seed: bytes, used: Iterable[str]) -> KeyedDice:
 
 
 _SKIPPED = bytes(range(252, 256))
+"""Bytes that a die skips: with them low faces would come more often."""
 _INNER = bytes(byte ^ 0x36 for byte in range(256))
+"""What the inner hash of HMAC makes of each byte of the key (RFC 2104)."""
 _OUTER = bytes(byte ^ 0x5C for byte in range(256))
+"""What the outer hash of HMAC makes of each byte of the key (RFC 2104)."""
 
 
 class RandomDice(Dice):
@@ -156,6 +160,7 @@ class FastDice(Dice):
 
 
 _64_BITS = 2**64 - 1
+"""Mask that keeps a number to 64 bits."""
 
 
 class ScriptedDice(Dice):

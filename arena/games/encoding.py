@@ -11,8 +11,10 @@ def _encoded(number: int) -> bytes:
     return bytes([number]) if number < 128 else bytes([number & 127 | 128]) + _encoded(number >> 7)
 
 
-_KEPT = 1 << 9  # more than the length of most views
+_KEPT = 1 << 9
+"""Numbers below this one are encoded once; most views are shorter. Only the time depends on it."""
 _VARINTS = tuple(map(_encoded, range(_KEPT)))
+"""Small numbers, encoded."""
 
 
 def varint(number: int) -> bytes:
@@ -26,6 +28,7 @@ def number(field: int, value: int) -> bytes:
 
 
 _BLOCKS = [bytes([field << 3 | 2]) for field in range(16)]
+"""First byte of a field with a length prefix, by the field's number."""
 
 
 def block(field: int, content: bytes) -> bytes:

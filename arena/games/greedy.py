@@ -88,6 +88,7 @@ def _progress(state: buttons.State, seat: Seat, action: int) -> tuple[int, list[
 
 
 _LINES_OF = [[line for line in buttons_board.LINES if line >> cell & 1] for cell in range(36)]
+"""The lines of five that have a cell, by the cell."""
 
 GREEDY: Mapping[str, Greedy] = {"birth": _of_birth, "burning-desire": _of_burning_desire, "buttons": _of_buttons}
 """By the name of the game."""

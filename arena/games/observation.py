@@ -144,6 +144,7 @@ def _colours(board: str) -> Row:
 
 
 _ROW = 0b111111
+"""The cells of the first row."""
 
 
 @lru_cache(maxsize=1 << 12)
@@ -195,3 +196,4 @@ _BLOCKS: Mapping[str, Callable[[Any, Seat], Blocks]] = {
     "burning-desire": _burning_desire,
     "buttons": _buttons,
 }
+"""What an observation shows, by the name of the game."""

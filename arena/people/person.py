@@ -38,6 +38,7 @@ Enter alone takes the only choice, if there is just one.
 ? shows this and the rules, Ctrl-D leaves the match.
 In colours, what you can choose on the board is shown in reverse, and your own name is underlined.
 The rules of all games are in docs/games.md; those of this one follow."""
+"""What a person sees for "?", before the rules of the game."""
 
 
 class Person(Bot):

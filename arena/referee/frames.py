@@ -25,8 +25,11 @@ UNLIMITED_MS = 2**32 - 1
 """Milliseconds that stand for no limit."""
 
 _FRAME = {field.name: bytes([field.number << 3 | 2]) for field in pb.PlayResponse.DESCRIPTOR.fields}
+"""How each field of a frame begins, by its name."""
 _DECISION = {field.name: field.number for field in pb.Decision.DESCRIPTOR.fields}
+"""Numbers of a decision's fields, by their names."""
 _ASKED = bytes([_DECISION["decision"] << 3])
+"""How the field begins that numbers a decision."""
 
 
 def welcome() -> bytes:

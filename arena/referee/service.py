@@ -43,6 +43,7 @@ _OPTIONS = [
     ("grpc.max_connection_idle_ms", 2000),  # connections on which nothing is asked; a client dials again by itself
     ("grpc.http2.max_ping_strikes", 2),
 ]
+"""What a bot can make gRPC hold or wait for at most; times in milliseconds. An honest one needs a small part of it."""
 
 REFUSALS = 3
 """Streams that may be refused on one socket before it is a fault: a token is not to be guessed."""

@@ -56,6 +56,7 @@ class Heard(NamedTuple):
 
 
 _NOTHING = Heard()
+"""What a frame comes to that answers nothing and is no fault."""
 
 
 class BotStream:

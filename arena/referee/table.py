@@ -21,6 +21,7 @@ Outgoing: TypeAlias = tuple[Sequence[BotSeat], Sequence[tuple[BotSeat, bytes]]]
 """What is to be sent after a move: the seats to which a new decision was put; and for seats whose bots asked for
 updates, what happened in the step before, encoded."""
 _NOTHING: Outgoing = (), ()
+"""Nobody is sent anything."""
 
 
 class Table:

@@ -58,6 +58,7 @@ class Booked(NamedTuple):
 
 
 _FINE = Booked()
+"""All answers were in time."""
 
 
 class Timekeeper:

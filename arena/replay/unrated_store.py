@@ -20,6 +20,7 @@ KEPT_MATCHES = 200
 _LAST = "last"
 """Stands for the name of the match that was played last."""
 _NAME = re.compile(r"unrated-([1-9][0-9]*)")
+"""Matches the name of a kept match, which has a number."""
 
 
 def is_name(what: str) -> bool:
@@ -28,9 +29,9 @@ def is_name(what: str) -> bool:
 
 
 def keep(home: Path, matches: Sequence[Document]) -> list[Document]:
-    """Store the last `MOST` of these matches, and remove older ones; return those stored, with their names as `match`.
+    """Store the last `KEPT_MATCHES` of these matches, and remove older ones.
 
-    A home that is missing is made. Raises OSError.
+    Return those stored, with their names as `match`. A home that is missing is made. Raises OSError.
     """
     make_home(home)
     folder = _folder(home)

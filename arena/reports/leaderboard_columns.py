@@ -119,6 +119,7 @@ COLUMNS = (
 )
 """In the order in which they are shown."""
 BY_NAME = {column.name: column for column in COLUMNS}
+"""The columns by their name."""
 
 
 def zero_of(board: Leaderboard) -> Zero:

@@ -22,6 +22,7 @@ _ABOUT = {
 }
 """What else is known of a bot."""
 _OF_BOT = {name: part for column in COLUMNS for name, part in column.exported.items()} | _ABOUT
+"""All that a row says of a bot: what columns show, and what else is known."""
 SHOWN = {
     "game": "Name of the game",
     "players": "Number of seats",

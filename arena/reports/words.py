@@ -39,7 +39,9 @@ def percent(estimate: EstimateColumns | HeadToHead | None) -> str:
 
 
 RATING_IS = "what a bot is almost certainly worth, mu − 3 sigma"
+"""What the rating of a leaderboard is, in words for people."""
 UNSURE = "not certainly worse than the bot above it: more rounds may tell"
+"""What `~` before a rank means, in words for people."""
 
 
 def zero_bots(zero: Collection[str]) -> str:

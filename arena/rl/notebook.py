@@ -189,6 +189,7 @@ class Replay(Sequence[str]):
 
 
 _HEAD = ("player", "points", "95 % interval", "matches", "wins", "ties", "losses", "mean score")
+"""Heads of the columns of a table of results."""
 
 
 def _cells(result: Result) -> tuple[str, ...]:

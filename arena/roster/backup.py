@@ -36,10 +36,12 @@ if TYPE_CHECKING:
     from sqlite_utils import Database
 
 _PART = ".part"
+"""Ending of a file or folder that is not complete."""
 LARGEST_BACKUP = 64 * 1024 * 1024
 """Size in bytes of the largest log or unrated match that is copied."""
 
 _DIGEST = re.compile("[0-9a-f]{64}")
+"""Matches the digest of a program."""
 
 BackupReporter: TypeAlias = Callable[[int, int, str], None]
 """Called with how many parts are copied (the database, and each program), of how many, and what is copied now."""

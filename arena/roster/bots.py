@@ -29,6 +29,7 @@ if TYPE_CHECKING:
     from arena.submission.build import Building
 
 _OR_A_PATH = ", or a path such as ./mine.py"
+"""What an error adds where the name of a bot could also be a path."""
 
 # Entering
 

@@ -16,6 +16,7 @@ from arena.submission.names import spelled
 from arena.submission.outside import is_of_a_system
 
 FOLDER = "sources"
+"""Name of the folder in a home that has, by bot, the path from which it was handed in."""
 Naming: TypeAlias = Literal["from-folder", "from-file"]
 """After what bots are named, whatever they say themselves."""
 

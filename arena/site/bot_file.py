@@ -15,7 +15,9 @@ if TYPE_CHECKING:
     from sqlite_utils import Database
 
 _STYLE = re.compile(r'<link rel="stylesheet" href="([^"]+)">\n')
+"""Matches a link to a file of styles, with its address."""
 _NAVIGATION = re.compile(r'<a class="skip".*?</nav>\n?', re.DOTALL)
+"""Matches what leads to other pages, at the top of a page."""
 
 
 def bot_file(db: Database, label: str) -> str:

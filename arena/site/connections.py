@@ -30,6 +30,7 @@ OPEN_CONNECTIONS = 10_000
 _QUIET = 60.0
 """Seconds between two lines about the same trouble."""
 _LACKS = {errno.EMFILE, errno.ENFILE, errno.ENOBUFS, errno.ENOMEM}
+"""Errors of `accept` that say that something is used up for now."""
 
 
 def most() -> int:
@@ -47,7 +48,7 @@ class WaitingRequests:
         self._ends: dict[Connection, asyncio.TimerHandle] = {}
 
     def add(self, connection: Connection) -> None:
-        """Close a connection in `PATIENCE` seconds unless it is removed; if it waits already, that stays as it is."""
+        """Close a connection in `REQUEST_PATIENCE` seconds unless it is removed; one that waits stays as it is."""
         if connection not in self._ends:
             self._ends[connection] = connection.loop.call_later(REQUEST_PATIENCE, self.close, connection)
 

@@ -21,6 +21,7 @@ from arena.site.rendering import render
 ROOT = Path(__file__).parent.parent.parent
 """The folder of the clone; an installed arena has no documentation there."""
 PICTURES = ROOT / "docs/pictures"
+"""The folder of the pictures in the documentation."""
 GROUPS = {
     "For players": (
         "README.md",
@@ -45,6 +46,7 @@ GROUPS = {
 }
 """The pages in the order in which people read them: two books, then what they look up. All others are reference."""
 _MARKDOWN = MarkdownIt("commonmark", {"html": False}).enable("table")
+"""What makes HTML of a page; HTML that stands in the page is shown as text."""
 
 
 def index(_: Request) -> Response:

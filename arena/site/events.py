@@ -15,6 +15,7 @@ from arena.site.home_reader import CHANGE_INTERVAL, Home, SeenState
 STREAM = {"Cache-Control": "no-store", "X-Accel-Buffering": "no"}
 """Headers of a stream of events: nobody on the way is to keep it, or to wait for more of it."""
 STILL_HERE = ": still here\n\n"
+"""A comment in a stream of events, which browsers ignore."""
 
 
 class Watch:

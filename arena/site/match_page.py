@@ -28,6 +28,7 @@ if TYPE_CHECKING:
     from arena.replay.document import Document
 
 _HTML, _JSON = "text/html; charset=utf-8", "application/json"
+"""Types of the files in which a match is sent."""
 
 
 def page(db: Database, request: Request, _: bool) -> Made:

@@ -20,6 +20,7 @@ from arena.site.patches import patch
 from arena.site.rendering import render
 
 STATIC = Path(__file__).with_name("static")
+"""The folder of scripts, styles and pictures."""
 _BOARDS = "/boards/"
 """Where the site has the boards that games of other packages bring."""
 

@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from arena.reports.leaderboard_report import EstimateColumns
 
 _WIDTH, HEIGHT = 800, 320
+"""Size of a plot, in units that all distances here have."""
 _LEFT, _RIGHT, _TOP, _BOTTOM = 44, 150, 10, 34
 """Space around a plot for its axes and, on the right, for names."""
 _COLOURS = 5

@@ -34,7 +34,9 @@ if TYPE_CHECKING:
     from sqlite_utils import Database
 
 _PACKAGE = Path(__file__).parent.parent
+"""The folder of the package `arena`."""
 _FRONT = "/"
+"""Address of the front page, from which links lead to the others."""
 
 Make: TypeAlias = "Callable[[Database, Request, bool], Made | bytes]"
 """Function that makes a page from the database, or reads a file that is no page."""

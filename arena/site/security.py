@@ -14,15 +14,20 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 from arena.site.rendering import PLAYS
 
 _LOCAL = frozenset({"127.0.0.1", "localhost", "[::1]"})
+"""Names that only this machine gives to itself."""
 _EVERYWHERE = frozenset({"0.0.0.0", "::"})
+"""Hosts of a site that listens at every address of this machine."""
 _POLICY = (
     "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; connect-src 'self';"
     " base-uri 'none'; form-action 'self'; frame-ancestors 'none'"
 )
+"""The Content-Security-Policy of the site: nothing of other sites, and no script that stands in a page."""
 FORM = "application/x-www-form-urlencoded"
+"""Type of what a form sends."""
 LARGEST = 4096
 """Bytes that can be sent at once."""
 _HOST = re.compile(r"(?P<name>\[[0-9a-f:.]+\]|[^:\[\]]+)(:[0-9]*)?")
+"""Matches the header Host: a name or an address, and perhaps a port."""
 _HEADERS = {
     "Content-Security-Policy": _POLICY,
     "Cache-Control": "no-cache",  # ask whether it has changed, or a new arena would be shown by old scripts
@@ -31,6 +36,7 @@ _HEADERS = {
     "Cross-Origin-Opener-Policy": "same-origin",
     "Cross-Origin-Resource-Policy": "same-origin",
 }
+"""Headers of every answer that does not have them with other values."""
 
 
 class Guard:

@@ -20,6 +20,7 @@ from arena.site.tables import Tables
 _GRACE = 2
 """Seconds that answers in progress have when the site ends."""
 _STOPS = (signal.SIGINT, signal.SIGTERM)
+"""Signals that end the site."""
 
 
 class CannotListen(Exception):

@@ -14,10 +14,15 @@ _POLICY = (
 )
 """The Content-Security-Policy of a file; a browser takes the folder for the site, on a server and on a disk."""
 
-# In a page of ours each "<" begins a tag, and each tag ends at the next ">": what comes from elsewhere is escaped.
 _SERVED = re.compile(r"<(\w+)\b[^>]* data-served\b[^>]*>.*?</\1>\n?", re.DOTALL)
+"""Matches an element that needs a server.
+
+In a page of ours each "<" begins a tag, and each tag ends at the next ">": what comes from elsewhere is escaped.
+"""
 _LINK = re.compile(r'(<(?:a|link|script|img)\b[^>]*?) (href|src)="([^"]*)"')
+"""Matches a tag with a link: how it begins, the attribute and the address."""
 _ELSEWHERE = re.compile(r"#|[a-z]+:")
+"""Matches how a link begins that stays on its page or names its scheme."""
 
 FileOf: TypeAlias = Callable[[str], "str | None"]
 """Function that returns the file that an address of the site becomes; None if it becomes none."""

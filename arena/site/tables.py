@@ -31,9 +31,13 @@ ENDING = 5.0
 LONGEST_NAME = 1 << 26
 """Bytes of a line that a process prints, at most."""
 FAILED = "The match could not be played to its end; the terminal of the server says why."
+"""What the players are told if their match breaks off."""
 LEFT = "You left the match: it is not kept."
+"""What a player is told who leaves a match."""
 FORGOTTEN = f"Nobody asked or chose for {IDLE_SECONDS / 60:.0f} minutes, so the match has ended. It is not kept."
+"""What is said of a match that ended since nobody was there."""
 CLOSED = "The site has ended, and the match with it."
+"""What the players are told if the site ends."""
 
 
 WhenOver: TypeAlias = Callable[[Sequence[str]], None]

@@ -22,6 +22,7 @@ from arena.terminal.stderr import say
 from arena.terminal.typed import as_typed
 
 INTERRUPTED = 130
+"""The exit code after an interruption, as shells have it: 128 and the number of SIGINT."""
 
 AGAIN = 0.05
 """Seconds after which an interruption that could not be raised is tried again."""

@@ -32,6 +32,7 @@ from arena.terminal.written_files import NewFile
 Command = TypeVar("Command", bound=Callable[..., Any])
 
 _DAY = 86400.0
+"""Seconds of a day, the longest duration that an option can have."""
 
 
 class GameName(click.ParamType[str]):

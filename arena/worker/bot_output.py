@@ -21,7 +21,7 @@ Line: TypeAlias = tuple[int | None, str]
 _TAG = re.compile(rb"\x1e(\d{1,10})(?::(\d{1,10}))?(?: (.*))?", re.DOTALL)
 """A tagged line: the byte 30, the number of the match on the stream, and perhaps that of the decision."""
 HALF = 30 * 1024
-"""Bytes kept of the first, and again of the last, that a bot prints in a match; with `LATE` they are 64 KiB."""
+"""Bytes kept of the first, and again of the last, that a bot prints in a match; with `LATE_LINES` they are 64 KiB."""
 LATE_LINES = 4 * 1024
 """Bytes kept of what a bot prints about a match that has ended."""
 WIDTH = 4096

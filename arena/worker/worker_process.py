@@ -78,7 +78,8 @@ class _Context(context.SpawnContext):
     Process = _Process
 
 
-_CONTEXT = _Context()  # spawn: gRPC and fork do not go together
+_CONTEXT = _Context()
+"""Starts processes by spawn: gRPC and fork do not go together."""
 
 
 FOR_THE_ARENA = (signal.SIGINT, signal.SIGHUP)

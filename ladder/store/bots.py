@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from sqlite_utils import Database
 
 _NAME = re.compile(r"[a-z0-9][a-z0-9._-]{0,31}")
+"""Matches the name of a bot: at most 32 characters, and no sign at the beginning."""
 
 
 class NewBot(NamedTuple):

@@ -118,7 +118,9 @@ def check_schedule(db: Database, ladder: Ladder) -> None:
 
 
 _TRIED = "(m.status IN ('done', 'annulled') OR m.voids != '[]')"
+"""Whether a match was tried at least once, as SQL."""
 _PHASED = "(SELECT phased FROM legs WHERE ladder = m.ladder AND leg = g.leg)"
+"""Whether the leg of a match was played in phases, as SQL."""
 
 
 def check_phases(db: Database, ladder: Ladder) -> None:

@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     from sqlite_utils import Database
 
 APPLICATION_ID = int.from_bytes(b"aren")
+"""Number in the head of an SQLite file that says that it is the arena's."""
 FLOOR = int(os.environ.get("ARENA_FREE_SPACE", 64 << 20))
 """Bytes that are left free on the disk of a data directory ("home"); the variable is for tests."""
 LOCK = "arena.lock"
@@ -40,7 +41,9 @@ QUICKLY_CHECKED = 16 << 20
 """Largest database, in bytes, that is checked for damage whenever it is opened; the check takes about 20 ms."""
 
 _UNUSABLE = "cannot be opened, read or written: it must be a file of yours, on a disk without errors"
+"""What is said of a file that SQLite cannot use."""
 _AGAIN = "put it back, or run the command again to begin anew"
+"""What to do about a home that has gone."""
 _FAULTS = {
     "SQLITE_NOTADB": "is not a database: move it away, or choose another home",
     "SQLITE_CORRUPT": "is damaged: put a backup in its place, or move it away and start anew",
@@ -50,6 +53,7 @@ _FAULTS = {
     "SQLITE_CANTOPEN": _UNUSABLE,
     "SQLITE_IOERR": _UNUSABLE,
 }
+"""What is said of a database, by how the name of SQLite's error begins."""
 
 
 class StoreError(Exception):

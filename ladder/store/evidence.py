@@ -27,6 +27,7 @@ FEW_GROUPS = 10 * GATHERED
 _SUMMED = 3
 """Most seats with which every two pairs of a group have a bot in common."""
 _IS_RATED = "m.ladder = ? AND m.status = 'done' AND m.seq < (SELECT folded FROM ladders WHERE id = m.ladder)"
+"""Whether a match of a ladder is rated, as SQL."""
 
 
 class Settled(NamedTuple):

@@ -13,9 +13,13 @@ from contextlib import suppress
 from pathlib import Path
 
 _FILES = ("arena.db", "arena.db-wal", "arena.db-shm", "arena.db-lock", "arena.lock")
+"""Files that the arena makes in a home."""
 UNRATED = "unrated"
+"""Name of the folder of the matches that `arena match` played."""
 _FOLDERS = ("bots", "builds", "built", "caches", "sources", UNRATED)
+"""Folders that the arena makes in a home."""
 _OTHERS = stat.S_IRWXG | stat.S_IRWXO
+"""What a file allows to others than its owner."""
 
 _log = logging.getLogger(__name__)
 

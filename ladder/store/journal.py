@@ -54,6 +54,7 @@ class Correction(NamedTuple):
 JOURNAL_COLUMNS = "id, at, who, what, subject, ladder, since, title, why, digest"
 """Columns of the record; the digest covers those before it."""
 _MATCHES = "(SELECT count(*) FROM matches WHERE annulled = c.id)"
+"""Number of matches that an entry annulled, as SQL."""
 
 
 def user() -> str:

@@ -9,7 +9,9 @@ from pathlib import Path
 from typing import NamedTuple
 
 _LOG = "-wal"
+"""How the name of the write-ahead log ends."""
 _INDEX = "-shm"
+"""How the name of the log's index ends."""
 
 
 class _Id(NamedTuple):

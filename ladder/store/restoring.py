@@ -49,7 +49,8 @@ _QUOTED = {"evidence", "voids", "run"}
 _JSON = {"games", "options", "limits", "bots", "field", "rated_by", "ratings", "counts"}
 """Columns of JSON in which the arena writes names and numbers."""
 
-_WHOLE = re.compile("-?[0-9]{1,4300}")  # Python reads no longer ones
+_WHOLE = re.compile("-?[0-9]{1,4300}")
+"""Matches a whole number; Python reads no longer ones."""
 
 
 @contextmanager

@@ -468,3 +468,4 @@ MIGRATIONS: list[Callable[[Database], None]] = [
     _14_beta,
     _15_pairing,
 ]
+"""The steps from an empty database on; the n-th one leads to version n of the schema."""

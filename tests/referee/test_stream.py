@@ -374,7 +374,7 @@ def test_time_over_the_limit_is_drawn_from_the_bank_of_a_match_alone() -> None:
 
 
 def test_an_answer_is_awaited_for_its_limit_and_all_of_its_bank() -> None:
-    """The referee waits for exactly that time and a moment, `PATIENCE`."""
+    """The referee waits for exactly that time and a moment, `JUDGING_DELAY`."""
     wire = Wire()
     at = wire.sit()
     wire.play(at, [1])
