@@ -1,0 +1,87 @@
+"""Numbers that pages promise are those that the arena keeps: who reads a limit relies on it.
+
+What a page says is changed together with the constant, and with what else follows from the promise.
+"""
+
+from __future__ import annotations
+
+import pytest
+
+from arena.check import extent, probes
+from arena.referee import choices, loans, service, timekeeper, window
+from arena.replay import unrated_store
+from arena.site import connections, ladder_page, tables
+from arena.worker import bot_output, bot_process, cpu_watch, faults
+from ladder import round_robin, settled, statistics, store
+from ladder.store import logs, records, sums
+from tests.clone import ROOT
+
+WORDS = ("no", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten")
+PLACES = ("", "first", "second", "third", "fourth", "fifth", "sixth", "seventh", "eighth", "ninth", "tenth")
+TIMES = ("never", "once", "twice", "three times", "four times", "five times", "six times")
+
+
+def kib(size: int) -> str:
+    return f"{size / 2**10:g} KiB"
+
+
+def mib(size: int) -> str:
+    return f"{size / 2**20:g} MiB"
+
+
+def word(number: float) -> str:
+    return WORDS[round(number)] if number < len(WORDS) else f"{number:g}"
+
+
+PROMISES = [
+    # what a bot may send
+    ("protocol.md", f"A frame of yours has at most {kib(choices.FRAME_BYTES)}."),
+    ("protocol.md", f"more than {choices.NOISE} messages that answer nothing"),
+    ("protocol.md", f"more than {choices.NOISE} repeated answers beyond the number"),
+    ("protocol.md", f"whose {PLACES[service.REFUSALS]} stream is refused has committed a fault"),
+    ("writing-a-bot.md", f"a frame of more than {kib(choices.FRAME_BYTES)}"),
+    ("writing-a-bot.md", f"sent a frame of more than {mib(service.GRPC_FRAME_BYTES)}, while a decision was due"),
+    ("security.md", f"{word(service.CONNECTIONS)} connections are kept at a time"),
+    # how many matches at once
+    ("protocol.md", f"more than {loans.IN_FLIGHT} means {loans.IN_FLIGHT}"),
+    ("contest.md", f"up to {loans.IN_FLIGHT} matches at once if the bot can do that, or {loans._IN_PYTHON} without"),
+    ("limits.md", f"Beyond {word(window.FEW_DECISIONS)} it doubles only while"),
+    ("limits.md", f"a full frame takes less than {1000 * window.FULL_WINDOW:g} ms"),
+    # time
+    ("limits.md", f"at the latest after a {PLACES[timekeeper.PIECES].replace('fourth', 'quarter')} of the limit"),
+    ("limits.md", f"It is looked at {word(1 / cpu_watch._INTERVAL)} times a second"),
+    ("protocol.md", f"{word(bot_process.GRACE)} second after `goodbye`"),
+    # starts, and matches that are void
+    ("writing-a-bot.md", f"{TIMES[faults.FAILED_STARTS]} in a row the program ended before its `Hello`"),
+    ("security.md", f"is believed {TIMES[faults.LACKING_STARTS]} in a row"),
+    ("security.md", f"{TIMES[records.ATTEMPTS_UNTIL_UNPLAYABLE]} for each match at most"),
+    # what is kept of what bots print
+    ("limits.md", f"the first and the last {kib(bot_output.HALF)}"),
+    ("limits.md", f"| {kib(bot_output.LATE_LINES)} more |"),
+    ("limits.md", f"up to {kib(bot_output.WIDTH)}; it counts {bot_output.LINE} bytes more"),
+    ("limits.md", f"{mib(bot_output.A_SECOND)} is sorted, the rest is left out"),
+    ("limits.md", f"{mib(logs.A_BOT)}, less if more than {logs.ALL // logs.A_BOT} bots print"),
+    ("limits.md", f"they share {logs.ALL / 2**30:g} GiB"),
+    ("security.md", f"Of a match {kib(2 * bot_output.HALF + bot_output.LATE_LINES)} are kept"),
+    # ladders
+    ("contest.md", f"each bot is then in at most {round_robin.GROUPS_PER_ROUND} groups"),
+    ("numbers.md", f"is better with {100 * statistics._SURE:g} % certainty"),
+    ("statistics.md", f"If {settled.PASSES} are not enough"),
+    ("statistics.md", f"{sums.GATHERED} at a time"),
+    ("contest.md", f"less than {mib(store.database.FLOOR)} free"),
+    # everything else
+    ("contest.md", f"the last {unrated_store.KEPT_MATCHES} unrated matches"),
+    ("submitting.md", f"would last more than {word(extent._SENSIBLE / 60)} minutes"),
+    ("submitting.md", f"and {word(probes.ROUNDS)} in each of the matches that it holds at once"),
+    ("site.md", f"{word(tables.OPEN_TABLES).capitalize()} matches can be played at once."),
+    ("site.md", f"for {word(tables.IDLE_SECONDS / 60)} minutes ends"),
+    ("site.md", f"| {ladder_page.SELECTED} matches: those worth a look"),
+    ("site.md", f"without a complete request within {word(connections.REQUEST_PATIENCE)} seconds is closed"),
+    ("site.md", f"may open files, less {connections.RESERVED}"),
+]
+
+
+@pytest.mark.parametrize(("page", "text"), PROMISES)
+def test_a_number_on_a_page_is_kept(page: str, text: str) -> None:
+    """In the words of the page, so that whoever looks for a number there finds it here."""
+    assert text in " ".join((ROOT / "docs" / page).read_text().split())
