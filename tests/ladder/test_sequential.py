@@ -20,8 +20,8 @@ def after(values: Iterable[float]) -> SequentialTest:
 def test_nothing_is_known_at_first() -> None:
     """A group or two decide nothing, even if they are as clear as can be."""
     assert (SequentialTest().mean, SequentialTest().interval, SequentialTest().decided) == (0.5, (0.0, 1.0), False)
-    assert not after([1.0] * 4).decided
-    assert after([1.0] * 12).decided
+    assert not after([1.0] * 8).decided, "with equal bots that is not rare enough for an error in twenty tests"
+    assert after([1.0] * 10).decided
 
 
 @pytest.mark.parametrize("mean", [0.3, 0.55, 0.9])

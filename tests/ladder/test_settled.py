@@ -137,6 +137,14 @@ def test_a_tie_where_ties_are_unheard_of_is_fitted() -> None:
     assert fit({outcome("ab", (0, 0)): 3}, 0.0)["a"].mu == pytest.approx(0.0, abs=1e-9)
 
 
+@pytest.mark.parametrize("errors", [13, 20, 30, 34, 36, 40, 100, 1e6])
+def test_what_is_next_to_impossible_is_computed_to_half_a_percent(errors: float) -> None:
+    """A bot may beat one that is ahead by far more than luck explains; then formulas divide nothing by nothing."""
+    moved, shrunk = settled._beyond(-errors)
+    assert moved == pytest.approx(errors + 1 / errors, rel=1e-4)
+    assert 1 - shrunk == pytest.approx(errors**-2 * (1 - 6 / errors**2 + 50 / errors**4), rel=0.006)
+
+
 def test_without_results_nobody_is_rated() -> None:
     """An empty ladder is no error."""
     assert fit({}, DRAWS) == {}

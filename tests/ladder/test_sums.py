@@ -119,6 +119,19 @@ def test_matches_worth_a_look_are_few_and_the_most_notable(db: Database) -> None
     assert upset.rank == 0
 
 
+def test_a_narrow_loss_is_one_whose_difference_the_database_can_hold(db: Database) -> None:
+    """Scores are as large as a game likes, and numbers of SQLite are not."""
+    ladder = begin(db, "a", "b")
+    matches = list(store.ladders.scheduled(db, ladder))
+    for match, best, other in zip(matches, (10**15 - 1, 10**30), (10**15 - 2, 0), strict=True):
+        seats = [store.records.SeatOutcome(1, other), store.records.SeatOutcome(1, other)]
+        seats[match.line_up.index("a@1")] = store.records.SeatOutcome(0, best)
+        store.matches.record(db, ladder, [store.records.FinishedMatch(match.id, tuple(seats), b"", b"")])
+    store.ratings.apply(db, ladder)
+    store.sums.add_rated(db, ladder)
+    assert [(each.kind, each.value) for each in store.cards.notable(db, ladder, "b@1")] == [("narrow", -1)]
+
+
 @pytest.mark.parametrize("seats", [2, 3])
 def test_an_older_home_gets_all_sums_of_results(tmp_path: Path, seats: int) -> None:
     """Of what is rated, as if they had been there from the start."""

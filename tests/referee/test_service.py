@@ -174,6 +174,17 @@ def test_the_path_of_a_socket_must_fit(caller: Caller) -> None:
         RefereeService(long, caller)
 
 
+async def test_a_path_of_a_hundred_bytes_fits(scratch: Path, caller: Caller) -> None:
+    """Folders of runs have names that nobody can guess, so paths of sockets are long."""
+    directory = scratch / ("d" * (97 - len(str(scratch))))
+    directory.mkdir()
+    service = RefereeService(directory, caller)
+    assert len(str(service.path)) == 100
+    await service.open()
+    await service.close()
+    directory.rmdir()
+
+
 async def test_huge_headers_are_refused(channel: grpc.aio.Channel, caller: Caller) -> None:
     """Such headers would fill the memory before the token is checked."""
     play: Any = channel.stream_stream(METHOD)

@@ -386,6 +386,19 @@ def test_an_answer_is_awaited_for_its_limit_and_all_of_its_bank() -> None:
     assert wire.faults == [(Forfeit.TIMEOUT, "no answer in 4.00 s: a limit of 1.00 s and 3.00 s left of the bank")]
 
 
+def test_a_verdict_waits_for_some_hundredths_of_a_second_and_no_longer() -> None:
+    """So long a busy referee may leave an answer unread that came in time; and whoever is blamed has had that time."""
+    wire = Wire()
+    at = wire.sit()
+    wire.play(at, [1])
+    wire.ask(at, 2)
+    wire.stream.flush()
+    wire.time.pass_by(4.03)
+    assert wire.faults == []
+    wire.time.pass_by(0.07)
+    assert wire.reasons == [Forfeit.TIMEOUT]
+
+
 def test_an_answer_a_moment_late_is_late() -> None:
     """A late answer overdraws the bank, so the seat loses even if the answer comes before the timer."""
     wire = Wire()
@@ -731,12 +744,21 @@ def test_a_referee_that_slept_judges_nobody() -> None:
 
 
 def test_who_answers_at_once_is_never_looked_at() -> None:
-    """The processes of a bot that answers quickly are never sampled, as a sample costs more than a fast decision."""
-    wire = Wire()
-    looks: list[float] = []
-    wire.usage = lambda: looks.append(wire.time.now)  # type: ignore[method-assign]
-    wire.play(wire.sit(), range(1, 100), seconds=0.01)
-    assert looks == []
+    """The processes of a bot that needs a small part of its limit are not sampled: a sample costs as much as that."""
+
+    class Watched(Wire):
+        looks = 0
+
+        def usage(self) -> Usage | None:
+            self.looks += 1
+            return super().usage()
+
+    wire = Watched()
+    at = wire.sit()
+    wire.play(at, range(1, 100), seconds=0.04)
+    assert wire.looks == 0
+    wire.play(at, [100], seconds=0.2)
+    assert wire.looks > 0
 
 
 # --- How many at once
