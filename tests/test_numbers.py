@@ -12,13 +12,13 @@ from arena.referee import choices, loans, service, timekeeper, window
 from arena.replay import unrated_store
 from arena.site import connections, ladder_page, tables
 from arena.worker import bot_output, bot_process, cpu_watch, faults
-from ladder import round_robin, settled, statistics, store
+from ladder import round_robin, sequential, settled, statistics, store
 from ladder.store import logs, records, sums
 from tests.clone import ROOT
 
 WORDS = ("no", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten")
-PLACES = ("", "first", "second", "third", "fourth", "fifth", "sixth", "seventh", "eighth", "ninth", "tenth")
-TIMES = ("never", "once", "twice", "three times", "four times", "five times", "six times")
+PLACES = {1: "first", 2: "second", 3: "third", 4: "fourth"}
+PARTS = {2: "half", 3: "third", 4: "quarter"}
 
 
 def kib(size: int) -> str:
@@ -33,12 +33,16 @@ def word(number: float) -> str:
     return WORDS[round(number)] if number < len(WORDS) else f"{number:g}"
 
 
+def times(number: int) -> str:
+    return {1: "once", 2: "twice"}.get(number, f"{word(number)} times")
+
+
 PROMISES = [
     # what a bot may send
     ("protocol.md", f"A frame of yours has at most {kib(choices.FRAME_BYTES)}."),
     ("protocol.md", f"more than {choices.NOISE} messages that answer nothing"),
     ("protocol.md", f"more than {choices.NOISE} repeated answers beyond the number"),
-    ("protocol.md", f"whose {PLACES[service.REFUSALS]} stream is refused has committed a fault"),
+    ("protocol.md", f"whose {PLACES.get(service.REFUSALS)} stream is refused has committed a fault"),
     ("writing-a-bot.md", f"a frame of more than {kib(choices.FRAME_BYTES)}"),
     ("writing-a-bot.md", f"sent a frame of more than {mib(service.GRPC_FRAME_BYTES)}, while a decision was due"),
     ("security.md", f"{word(service.CONNECTIONS)} connections are kept at a time"),
@@ -48,13 +52,13 @@ PROMISES = [
     ("limits.md", f"Beyond {word(window.FEW_DECISIONS)} it doubles only while"),
     ("limits.md", f"a full frame takes less than {1000 * window.FULL_WINDOW:g} ms"),
     # time
-    ("limits.md", f"at the latest after a {PLACES[timekeeper.PIECES].replace('fourth', 'quarter')} of the limit"),
+    ("limits.md", f"at the latest after a {PARTS.get(timekeeper.PIECES)} of the limit"),
     ("limits.md", f"It is looked at {word(1 / cpu_watch._INTERVAL)} times a second"),
     ("protocol.md", f"{word(bot_process.GRACE)} second after `goodbye`"),
     # starts, and matches that are void
-    ("writing-a-bot.md", f"{TIMES[faults.FAILED_STARTS]} in a row the program ended before its `Hello`"),
-    ("security.md", f"is believed {TIMES[faults.LACKING_STARTS]} in a row"),
-    ("security.md", f"{TIMES[records.ATTEMPTS_UNTIL_UNPLAYABLE]} for each match at most"),
+    ("writing-a-bot.md", f"{times(faults.FAILED_STARTS)} in a row the program ended before its `Hello`"),
+    ("security.md", f"is believed {times(faults.LACKING_STARTS)} in a row"),
+    ("security.md", f"{times(records.ATTEMPTS_UNTIL_UNPLAYABLE)} for each match at most"),
     # what is kept of what bots print
     ("limits.md", f"the first and the last {kib(bot_output.HALF)}"),
     ("limits.md", f"| {kib(bot_output.LATE_LINES)} more |"),
@@ -69,6 +73,7 @@ PROMISES = [
     ("statistics.md", f"If {settled.PASSES} are not enough"),
     ("statistics.md", f"{sums.GATHERED} at a time"),
     ("contest.md", f"less than {mib(store.database.FLOOR)} free"),
+    ("statistics.md", f"Both are {sequential.ALPHA:g} at first"),
     # everything else
     ("contest.md", f"the last {unrated_store.KEPT_MATCHES} unrated matches"),
     ("submitting.md", f"would last more than {word(extent._SENSIBLE / 60)} minutes"),

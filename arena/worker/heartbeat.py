@@ -10,9 +10,12 @@ from typing import Any
 from arena.sandbox.cpu_usage import pressure
 
 INTERVAL = 0.25
-"""Seconds between two beats."""
+"""Seconds between two beats: a part of `STOOD_STILL`, or a beat that is late would count as a stop."""
 STOOD_STILL = 1.5
-"""If nobody looked at the time for more seconds than this, the worker stood still: it or its machine was stopped."""
+"""If nobody looked at the time for more seconds than this, the worker stood still: it or its machine was stopped.
+
+On a busy machine a beat comes later than it should; a stop that is too short to be noticed is paid from banks.
+"""
 
 
 class Heartbeat:

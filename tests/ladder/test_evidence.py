@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections import Counter
 
 import pytest
@@ -85,6 +86,32 @@ def test_ratings_that_an_older_arena_did_not_settle_wholly_are_no_forgery(db: Da
     store.evidence.settle(db, ladder)
     assert store.evidence.find_settled(db, ladder) == settled_here
     assert checks.check_settled(db, ladder) == []
+
+
+@pytest.mark.parametrize(
+    ("computed_by", "table", "promised"),
+    [
+        ("another Python", "ratings", 1e-6),
+        (f"another Python, {settled.METHOD}", "settled", 1e-3),
+        ("an older arena", "settled", 0.1),
+    ],
+)
+def test_another_arithmetic_may_differ_by_as_much_as_is_promised(
+    db: Database, computed_by: str, table: str, promised: float
+) -> None:
+    """docs/verify.md says how far apart ratings may be; further ones may be made up."""
+    ladder = begin(db, "a", "b", "c", rounds=4)
+    play(db, ladder)
+    store.evidence.settle(db, ladder)
+    check = checks.check_ratings if table == "ratings" else checks.check_settled
+    db.execute("UPDATE ladders SET rated_by = ?", [json.dumps([computed_by])])
+    assert check(db, ladder) == []
+    db.execute(f"UPDATE {table} SET mu = mu + ?", [0.8 * promised])
+    (remark,) = check(db, ladder)
+    assert f"they were computed by {computed_by}" in remark
+    db.execute(f"UPDATE {table} SET mu = mu + ?", [0.4 * promised])
+    with pytest.raises(checks.Mismatch):
+        check(db, ladder)
 
 
 def test_ratings_that_say_nothing_of_beta_were_computed_with_the_only_one_there_was() -> None:

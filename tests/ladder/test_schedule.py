@@ -161,9 +161,10 @@ def test_rounds_are_outermost_and_mixed_inside() -> None:
 
 def test_the_schedule_is_the_same_everywhere() -> None:
     """Golden: another Python, machine or order of the field must not change a ladder that others have played."""
-    older, three, two = (3, False, "a6fa038dee38a854"), (3, True, "e61e80676bf92614"), (2, True, "9148cb2f8d0571fa")
-    for seats, even, golden in (older, three, two):
-        drawn = missing(basis(reversed(bots(10)), seats, 2)._replace(leg=1, even=even))
+    older, two = (10, 3, False, "a6fa038dee38a854"), (10, 2, True, "9148cb2f8d0571fa")
+    three, large = (10, 3, True, "e61e80676bf92614"), (30, 3, True, "2f865df8a90028bb")
+    for field, seats, even, golden in (older, two, three, large):
+        drawn = missing(basis(reversed(bots(field)), seats, 2)._replace(leg=1, even=even))
         text = "\n".join(f"{group.round} {' '.join(group.order)}" for group in drawn)
         assert sha256(text.encode()).hexdigest()[:16] == golden
 

@@ -119,6 +119,34 @@ def test_a_mixture_that_made_it_worse_is_forgotten() -> None:
     assert len(passes) < 100
 
 
+@pytest.mark.parametrize(
+    ("results", "ratings"),
+    [
+        (
+            {outcome("dab", (0, 1, 2)): 1, outcome("ab", (0, 1)): 20, outcome("dc", (0, 1)): 1000},
+            {
+                "a": Rating(6.858867819, 4.1667789778),
+                "b": Rating(-10.1931222477, 4.4534710685),
+                "c": Rating(-11.165200669, 3.3877325506),
+                "d": Rating(14.4994550977, 3.2518005182),
+            },
+        ),
+        (
+            {outcome("cab", (0, 1, 2)): 1010, outcome("ab", (0, 1)): 2000},
+            {
+                "a": Rating(0.6322378138, 1.6955080044),
+                "b": Rating(-22.6512495333, 2.2824306228),
+                "c": Rating(22.0190117195, 2.420270702),
+            },
+        ),
+    ],
+)
+def test_a_method_goes_the_same_way_for_ever(results: dict[GroupOutcome, int], ratings: dict[str, Rating]) -> None:
+    """Ratings that a home has of this method are compared to the last bit, and another way ends elsewhere."""
+    assert settled.METHOD == "passes mixed", "another method has other ratings here"
+    assert_close(fit(results, 0.0), ratings, 1e-8)
+
+
 def test_results_that_plain_passes_swap_for_ever_settle(caplog: pytest.LogCaptureFixture) -> None:
     """Of 10,000 matches to an outcome a pass makes too much, however often."""
     fit({outcome("ab", (0, 1)): 10_000}, DRAWS)

@@ -37,3 +37,14 @@ def test_a_gap_between_two_beats_is_a_sleep() -> None:
     assert not heartbeat.stood_still(loop.now)
     loop.pass_by(10 * INTERVAL)
     assert heartbeat.stood_still(begun)
+
+
+def test_a_busy_machine_is_not_taken_for_one_that_was_stopped() -> None:
+    """A beat may come a second late there; and what is not noticed is less than the bank of a bot that waits."""
+    loop = Loop()
+    begun, heartbeat = loop.now, Heartbeat(cast(asyncio.AbstractEventLoop, loop), "A")
+    heartbeat.start()
+    loop.sleep_through(INTERVAL + 1.0)
+    assert not heartbeat.stood_still(begun)
+    loop.sleep_through(INTERVAL + 2.0)
+    assert heartbeat.stood_still(begun)
