@@ -23,7 +23,10 @@ if TYPE_CHECKING:
     from arena.core import _core
 
 IN_FLIGHT = 768
-"""Matches a process holds at most, whatever it offers: full frames cost less, until the processor's caches are full."""
+"""Matches a process holds at most, whatever it offers: full frames cost less, until the processor's caches are full.
+
+Only speed depends on it, and what authors of bots are told.
+"""
 _IN_PYTHON = 256
 """How many it usually holds without the core: in Python matches are more objects, and fill the caches earlier."""
 

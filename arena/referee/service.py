@@ -48,7 +48,10 @@ _OPTIONS = [
 REFUSALS = 3
 """Streams that may be refused on one socket before it is a fault: a token is not to be guessed."""
 UNREAD = 1000
-"""Frames that may wait for a bot that does not read, over and above what gRPC holds for it."""
+"""Frames that may wait for a bot that does not read, over and above what gRPC holds for it.
+
+It bounds memory; any number that a bot which reads never reaches would do.
+"""
 
 Write = Callable[[bytes], None]
 Receive = Callable[[bytes], None]

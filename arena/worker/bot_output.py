@@ -31,7 +31,8 @@ LINE = 48
 A_SECOND = 1024 * 1024
 """Bytes that are sorted for one process within one second, so that no bot keeps the referee busy by printing."""
 REMEMBERED = 512
-"""Number of matches of a process that may still be printed about when they have ended."""
+"""Number of matches of a process that may still be printed about when they have ended: it bounds memory, and no result
+depends on it."""
 
 
 class Logged(NamedTuple):

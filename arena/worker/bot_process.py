@@ -40,7 +40,10 @@ _WANTED_MEMORY = re.compile(
 )
 """What the last words of runtimes are when they are refused memory."""
 _KILLED = 5.0
-"""Seconds that a killed process may take to end; one that takes longer hangs in the kernel and is left to it."""
+"""Seconds that a killed process may take to end; one that takes longer hangs in the kernel and is left to it.
+
+Nothing is judged by it.
+"""
 
 
 class BotHost(Protocol):

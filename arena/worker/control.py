@@ -15,7 +15,10 @@ from arena.worker.bot_process import Bot, BotHost
 from arena.worker.jobs import Entrant
 
 CONTROL_PATIENCE = 10.0
-"""Seconds that it has to join: a hundred times what it needs on an idle machine."""
+"""Seconds that it has to join: a hundred times what it needs on an idle machine.
+
+If they are too few, no bot is blamed for it: the match is void.
+"""
 PROGRAM = """
 from arena_bot import Bot, run
 class Control(Bot):

@@ -9,7 +9,7 @@ from arena.referee.stream import BotStream
 
 LINGER = 0.01
 """Seconds that a frame may wait to become fuller while other bots owe answers: some milliseconds for the matches that
-could go on, where each frame costs as much as ten decisions."""
+could go on, where each frame costs as much as ten decisions. Only speed depends on it."""
 
 
 class Dispatcher:

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 
 FEW_GROUPS = 10 * GATHERED
-"""Matches that are added to the stored sums sooner than all groups are read."""
+"""Matches that are added to the stored sums sooner than all groups are read. What is told is the same both ways."""
 _SUMMED = 3
 """Most seats with which every two pairs of a group have a bot in common."""
 _IS_RATED = "m.ladder = ? AND m.status = 'done' AND m.seq < (SELECT folded FROM ladders WHERE id = m.ladder)"

@@ -91,7 +91,7 @@ TABLES = {
 """Tables that can be exported, with the SQL that reads them; scripts/reference reads what columns mean."""
 
 PAGES = 1000
-"""Pages copied at a time: about 4 MB."""
+"""Pages copied at a time: about 4 MB. Any number would do between which progress can be told and others write."""
 
 
 def columns(db: Database, table: str) -> list[str]:

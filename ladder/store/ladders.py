@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from sqlite_utils import Database
 
 BATCH = 500
-"""Groups written, or scheduled matches read, at once; it bounds memory, however long the ladder is."""
+"""Groups written, or scheduled matches read, at once; it bounds memory, however long the ladder is, and no more."""
 NEXT_LEG = (
     "coalesce((SELECT g.leg + 1 FROM matches m JOIN groups g ON g.id = m.group_id WHERE m.ladder = {ladder}"
     " ORDER BY m.seq DESC LIMIT 1), 0)"

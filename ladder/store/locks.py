@@ -13,9 +13,9 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 
 PATIENCE = 30.0
-"""Seconds that a write waits for other writes."""
+"""Seconds that a write waits for other writes: many times what any of ours takes. Then its command ends with a line."""
 _LONGEST_PAUSE = 0.01
-"""Seconds between two tries of a write that waits, at most."""
+"""Seconds between two tries of a write that waits, at most. `let_others_in` follows from it, so any would do."""
 
 
 class LockTaken(Exception):

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from sqlite_utils import Database
 
 RATED_AT_ONCE = 1000
-"""Matches rated in one transaction: other writers wait a second at most."""
+"""Matches rated in one transaction: other writers wait a second at most. No rating depends on it."""
 
 
 RatingProgress: TypeAlias = Callable[[int, int], None]

@@ -39,7 +39,7 @@ _DIGITS = 15
 GATHERED = 200
 """Rated matches that a run lets gather before it adds them: many together cost less."""
 _ADDED_AT_ONCE = 10_000
-"""Matches that one transaction adds at most, so that others who write do not wait long."""
+"""Matches that one transaction adds at most, so that others who write do not wait long. No sum depends on it."""
 
 SUM_COLUMNS = {
     "seat_sums": ("version", "seat", "matches", "wins", "ties", "losses", "rank_sum", "halves"),

@@ -20,9 +20,9 @@ _SMALLEST_MS, _BUCKETS = 0.01, 128
 """The first bucket is up to 0.01 ms, as exact as replays are, and each further one reaches 2^¼ times as far. The last
 has everything from 8 hours on."""
 EDGES = [_SMALLEST_MS * 2 ** (number / 4) for number in range(_BUCKETS - 1)]
-"""Where buckets end, in milliseconds."""
+"""Where buckets end, in milliseconds. Homes store the numbers of buckets, so this is part of their format."""
 READ_AT_ONCE = 1000
-"""Replays that one transaction reads, so that others who write do not wait long."""
+"""Replays that one transaction reads, so that others who write do not wait long. No count depends on it."""
 
 TimesOf: TypeAlias = Callable[[bytes], Sequence[Sequence[float]]]
 """Function that reads from a replay the times of each seat's decisions, in milliseconds."""

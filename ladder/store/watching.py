@@ -19,13 +19,14 @@ if TYPE_CHECKING:
     from sqlite_utils import Database
 
 RECENT_RESULTS = 2_000
-"""Matches, the newest ones, from which it is seen how fast a ladder goes, and which are the latest."""
+"""Matches, the newest ones, from which it is seen how fast a ladder goes, and which are the latest: few enough to read
+at every look."""
 FEW_RESULTS = 10
 """Matches from which it is seen how fast a slow ladder goes."""
 _RECENT = 60.0
 """Seconds before the last result that say how fast a ladder goes, at most."""
 LISTED_MATCHES = 500
-"""Rows of the history that are read at once."""
+"""Rows of the history that are read at once. What is found does not depend on it."""
 
 
 class LatestMatch(NamedTuple):
