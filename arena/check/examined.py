@@ -29,7 +29,7 @@ from arena.worker.heartbeat import Heartbeat
 from arena.worker.jobs import Entrant
 
 SHOWN_CHARACTERS = 8
-"""Frames of a transcript."""
+"""Frames of a transcript, the last ones; any few that are read."""
 
 Waiting = Callable[[str, str, str], None]
 """Called with the label, address and token of an external bot, which somebody else is to start."""

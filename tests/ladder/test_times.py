@@ -42,8 +42,8 @@ def test_times_are_known_to_a_fifth(hundredths: list[int], part: float) -> None:
 
 def test_buckets_are_those_of_homes_that_exist() -> None:
     """Homes store their numbers: with other ends, all times that were counted before would be told wrong."""
-    counted = times.DecisionTimes({}, 0.0).merge(dict.fromkeys((0.01, 0.011, 1.0, 60_000.0, 1e9), 1))
-    assert counted.counts == dict.fromkeys((0, 1, 27, 91, 127), 1)
+    counted = times.DecisionTimes({}, 0.0).merge(dict.fromkeys((0.01, 10.24, 10.25, 60_000.0, 1e9), 1))
+    assert counted.counts == dict.fromkeys((0, 40, 41, 91, 127), 1)
 
 
 def test_times_are_of_every_match_that_is_done(db: Database) -> None:
