@@ -9,7 +9,7 @@ from ladder import round_robin
 from ladder.schedule import Basis, Group
 
 DEFAULT_PAIRING = "round-robin"
-"""Name of the pairing of a ladder of which nobody said another: the only one there was when ids of ladders began."""
+"""Name of the pairing of a ladder of which nobody said another. It was the only one when ids of ladders began."""
 
 
 class Pairing(Protocol):

@@ -12,7 +12,7 @@ from ladder.schedule import Basis, Group, Order, canonical, luck
 GROUPS_PER_ROUND = 24
 """Groups that a bot plays in a round with more than two seats, if there are more possible groups than that."""
 AHEAD = 100
-"""Groups among which the next is chosen, so that bots stay even: all of a small field, and enough of a large one.
+"""Groups among which the next is chosen, so that bots stay even. Of a small field they are all.
 
 Schedules follow from it, and so do those of ladders that were played: `arena verify` makes them again.
 """

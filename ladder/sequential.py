@@ -15,8 +15,8 @@ from collections import Counter, defaultdict
 from collections.abc import Mapping, Sequence
 
 ALPHA = 0.05
-"""Upper bound of the probability that a decision is wrong, or that an interval ever misses the mean, at any time; a
-test may have another."""
+"""Upper bound of the probability that a decision is wrong, or that an interval ever misses the mean. It holds however
+often one looks; a test may have another."""
 _BETS = tuple(0.9 / 2**step for step in range(10))
 """Parts of the capital that are staked each time: from nearly all of it to a five-hundredth."""
 

@@ -29,22 +29,22 @@ PASSES = 500
 CLOSE_ENOUGH = 1e-6
 """Passes end when one moves no centred mu and no sigma further than this."""
 _STEP = 0.5
-"""Part of its way that a pass goes: two bots that each closed the whole gap between them would swap it for ever."""
+"""Part of its way that a pass goes. Two bots that each closed the whole gap between them would swap it for ever."""
 _SANE = 0.4
 """Smallest factor by which mixing passes may change a bot's precision; the largest is 1 / _SANE."""
 METHOD = "passes mixed"
 """Name of the method, stored with ratings; without mixing, some ladders had not settled after all passes.
 
-Whoever changes a number here or in `extrapolation` gives the method another name: stored ratings of the same method are
-compared to the last bit. For the quality of the fit hardly any of them matters: a third of it or three times as much
-takes about as many passes on most ladders.
+Stored ratings of the same method are compared to the last bit. So whoever changes a number here or in `extrapolation`
+gives the method another name. How many passes a fit takes hardly depends on what `_SANE`, `_REMEMBERED`, `_NEAR` and
+`_WORSE` are exactly.
 """
 _RAREST_TIE = 1e-4
-"""Smallest probability of a tie: with 0 one could not be explained, and a game may declare that and be wrong."""
+"""Smallest probability of a tie: with 0 none could be explained, and a game may declare that and be wrong."""
 _NOISE = BETA**2
 """Variance of one performance."""
 _FAR = 35.0
-"""Standard deviations from which on a normal tail is replaced by its asymptote: beyond 37 it is 0 in floating point."""
+"""Standard deviations from which on a normal tail is replaced by its asymptote. Beyond 37 it is 0 in floating point."""
 
 
 _log = logging.getLogger(__name__)

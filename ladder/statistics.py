@@ -31,7 +31,8 @@ _SURE = 0.98
 In theory 0.975 is enough, but it calls 5.4 % of equal pairs different in the worst ladder.
 """
 _DRAWS = 4000
-"""Draws for the probabilities of places, whose standard error is so 0.008 at most: they are told in whole per cent."""
+"""Draws for the probabilities of places. So their standard error is 0.008 at most, and they are told in whole per
+cent."""
 _PRIOR_GROUPS = 1
 """Groups of the ladder's usual spread that are blended into each pair's own: two groups that agree prove nothing.
 
@@ -40,7 +41,7 @@ With 3 or 10 intervals are hardly different, with 0.33 those of points and leads
 _PRIOR_GROUPS_ALONE = 10
 """Groups blended in for the interval of one pair; its own spread says little where one bot nearly always wins.
 
-With 1, such intervals are a quarter wider after four rounds; with 30, hardly narrower, and they hold the truth less
+With 1, such intervals are a quarter wider after four rounds. With 30 they are hardly narrower, and hold the truth less
 often than they promise after a dozen rounds.
 """
 _LEAST_SPREAD = 0.02

@@ -21,7 +21,7 @@ from arena.replay.questions import QuestionSitting, Setup
 from arena.v1 import referee_pb2 as pb
 
 PAUSE = 4.0
-"""Seconds to wait before a late question."""
+"""Seconds to wait before a late question. A longer pause would find more, and who checks a bot would wait for it."""
 _MORE = 0.5
 """Seconds granted for messages to travel, since here nothing measures how busy the machine is."""
 _FAREWELL = 5.0

@@ -21,7 +21,7 @@ from arena.worker import unrated
 from arena.worker.jobs import Entrant, Played, Task
 
 LOAD = 3
-"""How many times as long a decision may take in a ladder, where a core runs a referee and all bots of a match."""
+"""How many times as long a decision may take in a ladder. There a core runs a referee and all bots of a match."""
 
 
 class Trial(NamedTuple):

@@ -23,7 +23,7 @@ from ladder import store
 from ladder.store import export as exports
 
 _SHOWN_LACKING = 5
-"""How many a message names at most: of the versions whose programs, and of the files, that are not in the copy."""
+"""How many versions a message names whose programs are not in the copy, and how many files."""
 _FORMULA = ("=", "+", "-", "@", "\t", "\r")
 """A text that begins with one of these is a formula to a spreadsheet."""
 

@@ -85,8 +85,7 @@ ROLLS = 3
 """Rolls of a turn, by the rules: after the last one a role must be chosen."""
 
 STOP = 127
-"""The action that keeps all dice. Actions 0 … 127 are masks of dice to keep: bit i for die i, bit 6 for the bonus
-die."""
+"""The action that keeps all dice. Up to here actions are masks of dice to keep, with bit 6 for the bonus die."""
 FIRST_ROLE = 128
 """The action that chooses the first role; the other roles follow."""
 BANK = 131

@@ -16,11 +16,11 @@ from arena.v1 import referee_pb2 as pb
 _REJECTIONS = 3
 """The third rejected choice is PROTOCOL."""
 NOISE = 64
-"""Messages that answer nothing, repeated answers not counted, before it is FLOOD; also how many more answers may be
-repeated in a match than were given."""
+"""Messages that answer nothing, repeated answers not counted, before it is FLOOD. It is also how many more answers may
+be repeated in a match than were given."""
 FRAME_BYTES = 64 * 1024
-"""Largest frame in bytes that a bot may send; of one that is larger than `service.GRPC_FRAME_BYTES` only the end of the
-stream is seen."""
+"""Largest frame in bytes that a bot may send. Of one larger than `service.GRPC_FRAME_BYTES` only the end of the stream
+is seen."""
 
 
 class Received(NamedTuple):

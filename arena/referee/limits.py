@@ -38,7 +38,7 @@ class Limits(NamedTuple):
 
 
 OVERLOAD = 4
-"""A bot cannot be judged on this machine if it takes so many times what it may, and not by its own doing."""
+"""A bot that takes so many times what it may, and not by its own doing, cannot be judged here."""
 
 
 def charged(wall: float, before: Usage, after: Usage) -> float:

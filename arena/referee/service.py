@@ -27,7 +27,7 @@ _MAX_PATH = 100
 """Bytes of a unix socket's path that every platform takes."""
 
 GRPC_FRAME_BYTES = 1024 * 1024
-"""Largest frame in bytes that gRPC reads; it ends the stream of a bot that sends more, as if the bot had closed it.
+"""Largest frame in bytes that gRPC reads. It ends the stream of a bot that sends more, as if the bot had closed it.
 What a bot may send is less: `choices.FRAME_BYTES`."""
 
 CONNECTIONS = 8

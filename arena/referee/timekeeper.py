@@ -17,15 +17,15 @@ from arena.sandbox.cpu_usage import Usage
 
 _SAMPLES = 12
 """How often in a limit the timer checks whether a bot thinks. What it does before it is first seen thinking, about a
-tenth of its limit, is charged by the wall clock; so a bot that answers at once costs no look at its processes."""
+tenth of its limit, is charged by the wall clock. So a bot that answers at once costs no look at its processes."""
 _CORES = os.cpu_count() or 1
 """So many times the wall-clock time a bot can be charged at most."""
 JUDGING_DELAY = 0.05
-"""Seconds between an overdue answer and the verdict: what has arrived in time may lie unread while the referee is busy,
+"""Seconds between an overdue answer and the verdict. What has arrived in time may lie unread while the referee is busy,
 or was asleep. An answer that comes meanwhile is late all the same, by what it is charged."""
 PIECES = 4
-"""So many times in a limit a bot with several matches is to say what it has decided so far: the SDKs do. The last
-decision of a piece may begin when the piece is due, so silence may last for one piece and one decision."""
+"""So many times in a limit a bot with several matches is to say what it has decided; the SDKs do. The last decision of
+a piece may begin when the piece is due. So silence may last for one piece and one decision."""
 
 
 class Timer(Protocol):

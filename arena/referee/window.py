@@ -5,7 +5,7 @@ from __future__ import annotations
 from arena.referee.limits import Limits
 
 FULL_WINDOW = 0.02
-"""Seconds for which a full frame should keep a bot busy: what a frame itself costs is a fiftieth of that."""
+"""Seconds for which a full frame should keep a bot busy. What a frame itself costs is a fiftieth of that."""
 FEW_DECISIONS = 4
 """Number of decisions up to which frames grow however long the bot thinks, as far as its limit allows."""
 

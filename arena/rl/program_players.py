@@ -16,7 +16,8 @@ from arena.rl.other_players import LIMITS, MATCH, BadOpponent, Opponent, PlayerC
 from arena.roster.single_bot import BotOrder, Joined, dismiss, hire
 
 ANSWER_LIMIT = LIMITS.first + LIMITS.bank
-"""Seconds after which a bot that does not answer is taken to hang: the most that a decision may last in a ladder."""
+"""Seconds after which a bot that does not answer is taken to hang. It is the most that a decision may last in a
+ladder."""
 _FORKED = "it plays for the process that this one was forked from: make an environment here"
 """What is told in a fork: two processes on one link would get each other's answers."""
 

@@ -38,7 +38,8 @@ if TYPE_CHECKING:
 _PART = ".part"
 """Ending of a file or folder that is not complete."""
 LARGEST_BACKUP = 64 * 1024 * 1024
-"""Size in bytes of the largest log or unrated match that is copied."""
+"""Size in bytes of the largest log or unrated match that is copied. Ours are far smaller, but a home may be
+anybody's."""
 
 _DIGEST = re.compile("[0-9a-f]{64}")
 """Matches the digest of a program."""

@@ -33,7 +33,7 @@ from arena.worker.jobs import Entrant
 from ladder import store
 
 BEGIN_MATCH = f"import sys; from {__name__} import main; main(*sys.argv[1:])"
-"""Program of the process; as a script the module would be another one than that which the user of the link imports."""
+"""Program of the process. As a script the module would be another one than that which the user of the link imports."""
 _ENDING = 10.0
 """Seconds that the process may take to end its bot; only a build can keep it from that."""
 

@@ -23,8 +23,7 @@ REQUEST_PATIENCE = 10.0
 BACKLOG = 32
 """Connections that are accepted at once; more wait in the kernel."""
 RESERVED = 4 * BACKLOG + 128
-"""Files that are left: for what is accepted before others are closed, for the database, for tables of people who play.
-"""
+"""Files that are left: for what is accepted before others are closed, for the database, and for tables of people."""
 OPEN_CONNECTIONS = 10_000
 """Connections at most, however many files there may be."""
 _QUIET = 60.0

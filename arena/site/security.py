@@ -25,7 +25,7 @@ _POLICY = (
 FORM = "application/x-www-form-urlencoded"
 """Type of what a form sends."""
 LARGEST = 4096
-"""Bytes that can be sent at once."""
+"""Bytes that can be sent at once. It is far more than a form of ours has, and little for a server to hold."""
 _HOST = re.compile(r"(?P<name>\[[0-9a-f:.]+\]|[^:\[\]]+)(:[0-9]*)?")
 """Matches the header Host: a name or an address, and perhaps a port."""
 _HEADERS = {

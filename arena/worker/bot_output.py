@@ -21,7 +21,7 @@ Line: TypeAlias = tuple[int | None, str]
 _TAG = re.compile(rb"\x1e(\d{1,10})(?::(\d{1,10}))?(?: (.*))?", re.DOTALL)
 """A tagged line: the byte 30, the number of the match on the stream, and perhaps that of the decision."""
 HALF = 30 * 1024
-"""Bytes kept of the first, and again of the last, that a bot prints in a match; with `LATE_LINES` they are 64 KiB."""
+"""Bytes kept of the first, and again of the last, that a bot prints in a match. With `LATE_LINES` they are 64 KiB."""
 LATE_LINES = 4 * 1024
 """Bytes kept of what a bot prints about a match that has ended."""
 WIDTH = 4096
@@ -31,8 +31,7 @@ LINE = 48
 A_SECOND = 1024 * 1024
 """Bytes that are sorted for one process within one second, so that no bot keeps the referee busy by printing."""
 REMEMBERED = 512
-"""Number of matches of a process that may still be printed about when they have ended: it bounds memory, and no result
-depends on it."""
+"""Number of matches of a process that may still be printed about when they have ended. It bounds memory."""
 
 
 class Logged(NamedTuple):

@@ -18,9 +18,9 @@ from arena.worker.jobs import Entrant, Key
 PROCESSES = 64
 """Bot processes a worker keeps at once; the longest unused makes room. Fewer take less memory, and more starts."""
 LEAST_FREE = 2**20
-"""Bytes of the disk that a start needs at most for its folders and sockets; with more left the disk is not full.
+"""Bytes of the disk that a start needs at most for its folders and sockets. With more left the disk is not full.
 
-Anything would do between the few blocks that a start takes and what a disk has left on which people can work.
+Any number would do between a few blocks, which a start takes, and what people leave free.
 """
 STARTING = 4
 """Processes that start at the same time. Any few would do: many would wait for processors while their limits run."""

@@ -33,17 +33,14 @@ from arena.worker.jobs import Entrant, Key
 Args = ParamSpec("Args")
 
 GRACE = 1.0
-"""Seconds between the end of a stream and that of its process, or the other way round, that are waited before the
-verdict; and between Goodbye and the end of a process."""
+"""Seconds between the end of a stream and that of its process, or the other way round, before the verdict. The same
+time is between Goodbye and the end of a process."""
 _WANTED_MEMORY = re.compile(
     r"\bMemoryError\b|OutOfMemoryError|heap out of memory|bad_alloc|memory allocation of \d+ bytes"
 )
 """What the last words of runtimes are when they are refused memory."""
 _KILLED = 5.0
-"""Seconds that a killed process may take to end; one that takes longer hangs in the kernel and is left to it.
-
-Nothing is judged by it.
-"""
+"""Seconds that a killed process may take to end. One that takes longer hangs in the kernel and is left to it."""
 
 
 class BotHost(Protocol):

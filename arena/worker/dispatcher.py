@@ -8,8 +8,8 @@ from collections.abc import Callable
 from arena.referee.stream import BotStream
 
 LINGER = 0.01
-"""Seconds that a frame may wait to become fuller while other bots owe answers: some milliseconds for the matches that
-could go on, where each frame costs as much as ten decisions. Only speed depends on it."""
+"""Seconds that a frame may wait to become fuller while other bots owe answers. That costs the matches that could go on
+some milliseconds, and each frame costs as much as ten decisions. Only speed depends on it."""
 
 
 class Dispatcher:

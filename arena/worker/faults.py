@@ -15,8 +15,8 @@ from arena.worker.jobs import Trouble
 FAILED_STARTS = 2
 """Starts of a version that may fail in a row before its matches are forfeited without another try."""
 LACKING_STARTS = 3
-"""Starts in a row that a version which has started before may fail for want of something of the machine's, by its own
-last words, before they count as failed: words can be made up."""
+"""Starts in a row that may fail for want of something of the machine's, by the bot's own last words. Further ones count
+as failed, since words can be made up. Only a version that has started before is believed."""
 _LACKS = re.compile(
     "No space left on device|Too many open files|Cannot allocate memory|Resource temporarily unavailable"
     "|can't start new thread|unable to create (new )?native thread|pthread_create failed"

@@ -12,9 +12,9 @@ from arena.sandbox.cpu_usage import pressure
 INTERVAL = 0.25
 """Seconds between two beats: a part of `STOOD_STILL`, or a beat that is late would count as a stop."""
 STOOD_STILL = 1.5
-"""If nobody looked at the time for more seconds than this, the worker stood still: it or its machine was stopped.
+"""If nobody looked at the time for more seconds than this, the worker or its machine was stopped.
 
-On a busy machine a beat comes later than it should; a stop that is too short to be noticed is paid from banks.
+On a busy machine a beat comes later than it should. A stop that is too short to be noticed is paid from banks.
 """
 
 

@@ -32,9 +32,9 @@ from arena.worker.matches_in_play import MatchesInPlay, MatchInPlay
 from arena.worker.queue import Queue, Queues
 
 _AS_BEFORE = 1.0
-"""Seconds for which the machine starts bots, or none, as it did when that was tried: many bots may fail at once.
+"""Seconds for which the machine starts bots, or none, as it did when that was tried. Many bots may fail at once.
 
-With less, each failure would take a start of the control; with more, it would be seen later that bots start again.
+With less, each failure would take a start of the control. With more, it would be seen later that bots start again.
 """
 _GATHERING = 0.1
 """Seconds for which results gather before they are delivered together. It changes no result."""

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from multiprocessing.connection import Connection
 
 _ROOM = 1 << 16
-"""Bytes that lie in a pipe of Linux; for what is longer it is made larger, or writing would wait for a reader."""
+"""Bytes that lie in a pipe of Linux. For what is longer it is made larger, or writing would wait for a reader."""
 
 
 class _Popen(popen_spawn_posix.Popen):

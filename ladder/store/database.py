@@ -36,10 +36,9 @@ CORRECTIONS = MIGRATIONS.index(_11_corrections) + 1
 """Version of the schema since which corrections are recorded."""
 LOG_PAGES = 8192
 """Pages in the write-ahead log from which the process that plays a ladder moves them, 32 MiB. Ids are random, so in a
-long ladder each result changes other pages of the indexes; the later they are moved, the more results share a page."""
+long ladder each result changes other pages of the indexes. The later they are moved, the more results share a page."""
 QUICKLY_CHECKED = 16 << 20
-"""Largest database, in bytes, that is checked for damage whenever it is opened; the check takes about 20 ms, for which
-nobody waits."""
+"""Largest database, in bytes, that is checked for damage whenever it is opened. The check takes about 20 ms."""
 
 _UNUSABLE = "cannot be opened, read or written: it must be a file of yours, on a disk without errors"
 """What is said of a file that SQLite cannot use."""

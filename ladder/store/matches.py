@@ -32,7 +32,7 @@ if TYPE_CHECKING:
     from sqlite_utils import Database
 
 _PACED = 200
-"""Number of matches that say how long a bot thinks, for forecasts: any that is quickly read and not a handful."""
+"""Number of matches that say how long a bot thinks, for forecasts. Any would do that is no handful and quickly read."""
 
 
 def record(db: Database, ladder: Ladder, results: Sequence[FinishedMatch | VoidMatch]) -> int:

@@ -36,9 +36,9 @@ if TYPE_CHECKING:
 _LONGEST_VALUE = 64 << 20
 """Bytes of the longest text or replay that is read: far more than a match of any game takes."""
 PATIENCE = 60.0
-"""Seconds that reading a database may take in any case; it ends what a stranger made so that it never ends."""
+"""Seconds that reading a database may take in any case. A stranger may have made it so that it never ends."""
 _SLOWEST = 1 << 20
-"""Bytes that are read in each further second, at least; a disk that is worth copying from reads fifty times as many."""
+"""Bytes that are read in each further second, at least. A disk that is worth copying from reads fifty times as many."""
 STEPS = 100_000
 """Steps of SQLite between two looks at the clock: about a millisecond. Any number far below a second would do."""
 

@@ -31,9 +31,9 @@ _KEPT = 3
 _SURPRISE = 0.6745
 """Least value of an upset: the better bot was expected to be placed before the other in three matches of four."""
 LOST, WON, NARROW, FORFEIT = "lost", "won", "narrow", "forfeit"
-"""Kinds of notable matches: lost to a weaker bot or won against a stronger one, as far as the ratings after the match
-tell (the value is how many standard deviations that was off); lost by little (less the difference of scores); forfeited
-(the later, the more notable)."""
+"""Kinds of notable matches, each with a value. Lost to a weaker bot, or won against a stronger one, as far as the
+ratings after the match tell: by how many standard deviations. Lost by little: less the difference of scores. Forfeited:
+the later, the more notable."""
 _DIGITS = 15
 """Longest score, in characters, that can be part of a narrow loss: longer ones are not exact as a `value`."""
 GATHERED = 200

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from sqlite_utils import Database
 
 _SMALLEST_MS, _BUCKETS = 0.01, 128
-"""The first bucket is up to 0.01 ms, as exact as replays are, and each further one reaches 2^¼ times as far. The last
+"""The first bucket is up to 0.01 ms, as exact as replays are. Each further one reaches 2^¼ times as far, and the last
 has everything from 8 hours on."""
 EDGES = [_SMALLEST_MS * 2 ** (number / 4) for number in range(_BUCKETS - 1)]
 """Where buckets end, in milliseconds. Homes store the numbers of buckets, so this is part of their format."""

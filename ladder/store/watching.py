@@ -19,8 +19,8 @@ if TYPE_CHECKING:
     from sqlite_utils import Database
 
 RECENT_RESULTS = 2_000
-"""Matches, the newest ones, from which it is seen how fast a ladder goes, and which are the latest: few enough to read
-at every look."""
+"""Matches, the newest ones, from which it is seen how fast a ladder goes, and which are the latest. They are read at
+every look."""
 FEW_RESULTS = 10
 """Matches from which it is seen how fast a slow ladder goes."""
 _RECENT = 60.0
