@@ -31,8 +31,8 @@ _SURE = 0.98
 In theory 0.975 is enough, but it calls 5.4 % of equal pairs different in the worst ladder.
 """
 _DRAWS = 4000
-"""Draws for the probabilities of places. So their standard error is 0.008 at most, and they are told in whole per
-cent."""
+"""Draws for the probabilities of places. So their standard error is 0.008 at most, and they are told in whole
+percents."""
 _PRIOR_GROUPS = 1
 """Groups of the ladder's usual spread that are blended into each pair's own: two groups that agree prove nothing.
 

@@ -8,7 +8,9 @@ from __future__ import annotations
 import pytest
 
 from arena.check import extent, probes
+from arena.games import greedy
 from arena.referee import choices, loans, service, timekeeper, window
+from arena.referee.limits import Limits
 from arena.replay import unrated_store
 from arena.site import connections, ladder_page, tables
 from arena.worker import bot_output, bot_process, cpu_watch, faults
@@ -37,6 +39,9 @@ def times(number: int) -> str:
     return {1: "once", 2: "twice"}.get(number, f"{word(number)} times")
 
 
+LIMITS = Limits()
+SILENCE = LIMITS.bank + LIMITS.decision / timekeeper.PIECES
+
 PROMISES = [
     # what a bot may send
     ("protocol.md", f"A frame of yours has at most {kib(choices.FRAME_BYTES)}."),
@@ -55,6 +60,12 @@ PROMISES = [
     ("limits.md", f"at the latest after a {PARTS.get(timekeeper.PIECES)} of the limit"),
     ("limits.md", f"It is looked at {word(1 / cpu_watch._INTERVAL)} times a second"),
     ("protocol.md", f"{word(bot_process.GRACE)} second after `goodbye`"),
+    ("writing-a-bot.md", f"| a decision | {LIMITS.decision:g} |"),
+    ("writing-a-bot.md", f"| the first decision of a match | {LIMITS.first:g} |"),
+    ("writing-a-bot.md", f"| the bank of a match, for time beyond these | {LIMITS.bank:g} |"),
+    ("writing-a-bot.md", f"| from the start of your program to its `Hello` message | {LIMITS.start:g} |"),
+    ("limits.md", f"That is {LIMITS.decision + SILENCE:g} seconds with the default values"),
+    ("limits.md", f"and {LIMITS.first + SILENCE:g} seconds if a first decision is among those"),
     # starts, and matches that are void
     ("writing-a-bot.md", f"{times(faults.FAILED_STARTS)} in a row the program ended before its `Hello`"),
     ("security.md", f"is believed {times(faults.LACKING_STARTS)} in a row"),
@@ -75,6 +86,7 @@ PROMISES = [
     ("contest.md", f"less than {mib(store.database.FLOOR)} free"),
     ("statistics.md", f"Both are {sequential.ALPHA:g} at first"),
     # everything else
+    ("bots.md", f"stops at {greedy.ENOUGH} points"),
     ("contest.md", f"the last {unrated_store.KEPT_MATCHES} unrated matches"),
     ("submitting.md", f"would last more than {word(extent._SENSIBLE / 60)} minutes"),
     ("submitting.md", f"and {word(probes.ROUNDS)} in each of the matches that it holds at once"),
