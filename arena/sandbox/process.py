@@ -151,12 +151,12 @@ class BotProcess:
             raise
         finally:
             os.close(write_end)
-        _running[self._process.pid] = confined
+        _running[self.pid] = confined
         assert self._process.stdout is not None
         self._pipe = self._process.stdout
         os.set_blocking(self._pipe.fileno(), False)
         try:
-            self._pidfd = os.pidfd_open(self._process.pid)  # also works for a process that has ended
+            self._pidfd = os.pidfd_open(self.pid)  # also works for a process that has ended
             self._loop.add_reader(self._pipe, self._take_output)
             self._loop.add_reader(self._pidfd, self._exited)
         except OSError:  # no more files can be opened or, by its user, watched
@@ -165,6 +165,11 @@ class BotProcess:
             raise
         if confined.group is None or confined.scratch is not None:
             self._watch = self._loop.call_later(ALARMED, self._look)
+
+    @property
+    def pid(self) -> int:
+        """The id of the process that was started: the wrapper around the bot, if there is one, or else the bot."""
+        return self._process.pid
 
     @property
     def running(self) -> bool:
@@ -205,7 +210,7 @@ class BotProcess:
         return cpu_usage.look(self._processes(), None if self._confined.group is None else self._confined.group.cpu())
 
     def _processes(self) -> list[int]:
-        return cpu_usage.family(self._process.pid) if self._confined.group is None else self._confined.group.processes()
+        return cpu_usage.family(self.pid) if self._confined.group is None else self._confined.group.processes()
 
     def _look(self) -> None:
         self.excess, seconds = watchdog.look_once(self._processes(), self._confined.bounds, self._confined.scratch)
@@ -227,7 +232,7 @@ class BotProcess:
         """Start ending the process and everything it started; `on_exit` is called when that is done."""
         if self.running:  # not yet reaped, so no other process can have its id
             with contextlib.suppress(ProcessLookupError, PermissionError):
-                os.killpg(self._process.pid, signal.SIGKILL)
+                os.killpg(self.pid, signal.SIGKILL)
 
     def _exited(self) -> None:
         self._look_no_more()
@@ -246,7 +251,7 @@ class BotProcess:
         self.kill()  # it may have left processes in its group
         self._process.wait()
         self._began = self._has_begun()
-        del _running[self._process.pid]
+        del _running[self.pid]
         try:
             end_orphans()
         finally:

@@ -200,6 +200,11 @@ class Bot:
         return self.stream
 
     @property
+    def pid(self) -> int | None:
+        """The process that was started for it: the sandbox around it, if there is one; None if there is none yet."""
+        return None if self._process is None else self._process.pid
+
+    @property
     def was_killed(self) -> bool:
         """Whether its process ended by SIGKILL."""
         return self._process is not None and self._process.was_killed

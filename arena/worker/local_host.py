@@ -30,7 +30,7 @@ class WorkerProcess:
     def __init__(self, scratch: str, in_flight: int | None, sandbox: Sandbox, *, logs: bool) -> None:
         self.process: BaseProcess
         self.link: Connection[StartCommand | None, Delivery | str | OSError]
-        self.process, self.link = start_process(_work, scratch, in_flight, sandbox, logs)
+        self.process, self.link = start_process(run_worker, scratch, in_flight, sandbox, logs)
 
     def send(self, order: StartCommand | None) -> None:
         """Send an order; one that has ended does not hear it."""
@@ -109,7 +109,7 @@ class LocalHost:
         return [of_link[link] for link in wait(list(of_link), seconds) if link in of_link]
 
 
-def _work(link: Link, scratch: str, in_flight: int | None, sandbox: Sandbox, logs: bool) -> None:
+def run_worker(link: Link, scratch: str, in_flight: int | None, sandbox: Sandbox, logs: bool) -> None:
     """Run a worker in its own process until the arena sends None, closes the link or ends."""
     collect_rarely()
     try:

@@ -495,7 +495,7 @@ def killed(*_: object) -> None:
 def test_a_check_whose_process_is_killed_is_none(home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Such a check is neither passed nor a difference: it is an error with advice that mostly helps."""
     monkeypatch.setattr(verifying, "CHUNK", 2)
-    monkeypatch.setattr(local_host, "_work", killed)
+    monkeypatch.setattr(local_host, "run_worker", killed)
     ran = typed("verify", "--home", home, "-j", "2")
     assert (ran.code, ran.out) == (1, "")
     assert ran.err.splitlines()[-1] == (

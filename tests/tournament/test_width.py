@@ -147,7 +147,7 @@ def who_plays(workers: Workers, name: str) -> set[int]:
 
 def test_workers_that_stay_away_get_no_matches(monkeypatch: pytest.MonkeyPatch, time: VirtualTime) -> None:
     """The other workers play all matches. A worker that comes back is the same process as before."""
-    monkeypatch.setattr(local_host, "_work", overburdened)
+    monkeypatch.setattr(local_host, "run_worker", overburdened)
     with Workers(LocalHost(2)) as workers:
         keep_time(workers, time)
         both = who_plays(workers, "busy")
@@ -168,7 +168,7 @@ def test_few_matches_of_quick_bots_start_few(
 
     A bot of unknown speed (None) may be slow.
     """
-    monkeypatch.setattr(local_host, "_work", overburdened)
+    monkeypatch.setattr(local_host, "run_worker", overburdened)
     entrant = Entrant("ann@1", "digest", ("ann",))
     tasks = [Task(f"{number}", "birth", {}, bytes(32), (entrant,) * 2, Limits()) for number in range(matches)]
     with Workers(LocalHost(2)) as workers:
@@ -200,7 +200,7 @@ def leisurely(link: Link, *_: object) -> None:
 @pytest.mark.long
 def test_who_is_sent_away_gives_back_what_has_not_begun(monkeypatch: pytest.MonkeyPatch, time: VirtualTime) -> None:
     """Otherwise it would play all matches that it holds, although the machine is too busy for it."""
-    monkeypatch.setattr(local_host, "_work", leisurely)
+    monkeypatch.setattr(local_host, "run_worker", leisurely)
     tasks = [Task(f"{number}", "birth", {}, bytes(32), (), Limits()) for number in range(2 * worker_pool.FIRST_BACKLOG)]
     with Workers(LocalHost(2)) as workers:
         keep_time(workers, time)

@@ -8,7 +8,7 @@ import re
 import signal
 import subprocess
 import sys
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from itertools import chain
 from pathlib import Path
 from typing import Any, cast
@@ -58,13 +58,11 @@ def test_workers_that_die_again_and_again_are_not_replaced_for_ever() -> None:
 def test_a_worker_that_starts_hears_no_ctrl_c() -> None:
     """A worker ignores SIGINT while it starts, even the first one, with which multiprocessing starts its tracker."""
     code = """
+import os
 import signal
-import subprocess
-import sys
-from arena.worker import worker_process
-process = worker_process._CONTEXT.Process(target=signal.raise_signal, args=(signal.SIGINT,))
-with worker_process._blocked(worker_process.FOR_THE_ARENA):
-    process.start()
+from arena.worker.worker_process import start_process
+process, _ = start_process(id)
+os.kill(process.pid, signal.SIGINT)  # Python has not even begun in it
 process.join()
 raise SystemExit(process.exitcode)
 """
@@ -87,7 +85,7 @@ def fragile(link: Link, *_: object) -> None:
 @pytest.mark.timeout(300)
 def test_a_match_that_kills_its_worker_is_void_and_costs_no_other(monkeypatch: pytest.MonkeyPatch) -> None:
     """All other matches that the worker held are played, each once, so the ladder goes on."""
-    monkeypatch.setattr(local_host, "_work", fragile)
+    monkeypatch.setattr(local_host, "run_worker", fragile)
     ids = [f"killer {number}" if number in (7, 30) else f"{number}" for number in range(40)]
     with Workers(LocalHost(2)) as workers:
         results = list(in_phases(workers, list(tasks(*ids))))
@@ -117,7 +115,7 @@ def test_where_nothing_starts_a_run_stops_and_uses_up_no_schedule(why: str, monk
 
     Where the arena's own bot did not start, no attempt counts at all.
     """
-    monkeypatch.setattr(local_host, "_work", startless)
+    monkeypatch.setattr(local_host, "run_worker", startless)
     ids = [f"{why} {number}" for number in range(100)]
     results: list[Played] = []
     with (
@@ -131,7 +129,7 @@ def test_where_nothing_starts_a_run_stops_and_uses_up_no_schedule(why: str, monk
 
 def test_one_bot_that_no_sandbox_holds_does_not_stop_the_others(monkeypatch: pytest.MonkeyPatch) -> None:
     """If one bot plays in all the matches that did not begin, it may be the reason."""
-    monkeypatch.setattr(local_host, "_work", startless)
+    monkeypatch.setattr(local_host, "run_worker", startless)
     odd, others = Entrant("odd@1", "odd", ("odd",)), [Entrant(f"{name}@1", name, (name,)) for name in "abc"]
     played = [task._replace(lineup=(odd, others[number % 3])) for number, task in enumerate(tasks(*["s"] * 30))]
     with Workers(LocalHost(1)) as workers:
@@ -158,7 +156,7 @@ class FallingWorker(WorkerProcess):
 
 def test_a_match_that_brings_down_one_machine_after_the_other_is_void(monkeypatch: pytest.MonkeyPatch) -> None:
     """It is found, without being blamed for machines that are lost otherwise: alone, it brings down one more."""
-    monkeypatch.setattr(local_host, "_work", fragile)
+    monkeypatch.setattr(local_host, "run_worker", fragile)
     ids = [*map(str, range(8)), "killer"]
     with Workers(Falling(1)) as workers:
         results = list(in_phases(workers, list(tasks(*ids))))
@@ -170,7 +168,7 @@ def test_a_match_that_brings_down_one_machine_after_the_other_is_void(monkeypatc
 
 def test_suspects_that_bring_down_machines_are_told_apart(monkeypatch: pytest.MonkeyPatch) -> None:
     """Also those that are kept together since a worker died that held them."""
-    monkeypatch.setattr(local_host, "_work", fragile)
+    monkeypatch.setattr(local_host, "run_worker", fragile)
     every = list(tasks("0", "killer", "1"))
     with Workers(Falling(1)) as workers:
         workers._suspects = [every]
@@ -202,7 +200,7 @@ def test_a_phase_is_not_over_while_suspects_are_left(monkeypatch: pytest.MonkeyP
 
     Only then is the phase over and the bots are ended.
     """
-    monkeypatch.setattr(local_host, "_work", fragile)
+    monkeypatch.setattr(local_host, "run_worker", fragile)
     one, other, third, fourth = tasks("one", "other", "third", "fourth")
     left_out = other._replace(lineup=(Entrant("gone@1", "gone", ("bot",)),))
     with Workers(LocalHost(1)) as workers:
@@ -216,7 +214,7 @@ def test_a_phase_is_not_over_while_suspects_are_left(monkeypatch: pytest.MonkeyP
 
 def test_a_worker_that_dies_with_nothing_to_do_costs_no_match(monkeypatch: pytest.MonkeyPatch) -> None:
     """It cannot have died of a match that it had not been given."""
-    monkeypatch.setattr(local_host, "_work", fragile)
+    monkeypatch.setattr(local_host, "run_worker", fragile)
     with Workers(LocalHost(2)) as workers:
         assert len(list(in_phases(workers, list(tasks(*map(str, range(8))))))) == 8
         for worker in workers._workers():
@@ -236,7 +234,7 @@ def confessing(link: Link, *_: object) -> None:
 
 def test_last_words_are_heard(monkeypatch: pytest.MonkeyPatch) -> None:
     """A second chance that was used just before a Ctrl-C is recorded, so the next run does not give it again."""
-    monkeypatch.setattr(local_host, "_work", confessing)
+    monkeypatch.setattr(local_host, "run_worker", confessing)
     with Workers(LocalHost(1)) as workers:
         playing = workers.play(tasks("1"))
         assert next(playing) == []
@@ -248,19 +246,18 @@ def test_last_words_are_heard(monkeypatch: pytest.MonkeyPatch) -> None:
 class KilledInAMatch(Worker):
     """A worker that kills the sandboxes of its bots whenever a match begins."""
 
-    def _begin(self, task: Task, bots: Mapping[int, Bot]) -> None:
-        for bot in bots.values():
-            assert bot._process is not None
+    def joined(self, bot: Bot) -> None:
+        super().joined(bot)
+        for each in {each for playing in self.in_play() for each in playing.bots.values()}:
+            assert each.pid is not None
             with contextlib.suppress(ProcessLookupError):
-                os.kill(bot._process._process.pid, signal.SIGKILL)
-        super()._begin(task, bots)
+                os.kill(each.pid, signal.SIGKILL)
 
 
-def curse(link: Link, scratch: str, in_flight: int, sandbox: Sandbox, logs: bool) -> None:
+def curse(link: Link, scratch: str, in_flight: int | None, sandbox: Sandbox, _logs: bool) -> None:
     """Run a worker process whose worker is `KilledInAMatch`."""
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(local_host, "Worker", KilledInAMatch)
-        local_host._work(link, scratch, in_flight, sandbox, logs)
+    with contextlib.closing(KilledInAMatch(Path(scratch), in_flight=in_flight, sandbox=sandbox)) as worker:
+        worker.serve(link)
 
 
 @pytest.mark.long
@@ -269,7 +266,7 @@ def test_where_sandboxes_are_killed_again_and_again_matches_are_unplayable(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """After three voids a match is unplayable, as for any fault that is not a bot's, and no second chance is used."""
-    monkeypatch.setattr(local_host, "_work", curse)
+    monkeypatch.setattr(local_host, "run_worker", curse)
     words = ("--game", "birth", "--bots", "random,greedy", "--home", tmp_path)
     ran = typed("ladder", *words, "--rounds", "3", "-j", "1")
     assert ran.code == 1

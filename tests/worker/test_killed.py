@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import signal
+import subprocess
 from collections.abc import Callable
 from contextlib import closing
 from pathlib import Path
@@ -15,7 +16,6 @@ from arena.check import Unjudged
 from arena.check.examined import examined
 from arena.referee.match import Forfeit, Void, VoidReason
 from arena.sandbox import Grade, NoSandbox, probe
-from arena.sandbox.process import BotProcess
 from arena.worker.bot_process import Bot
 from arena.worker.faults import FAILED_STARTS
 from arena.worker.jobs import Played, Trouble
@@ -28,9 +28,10 @@ STALLS = inside("stalls", "--at", "2")
 HONEST = inside("--play", "last")
 
 
-def kill(process: BotProcess, number: int = signal.SIGKILL) -> None:
+def kill(bot: Bot, number: int = signal.SIGKILL) -> None:
     """Send a signal to the process that the arena started: the sandbox around the bot, if there is one."""
-    os.kill(process._process.pid, number)
+    assert bot.pid is not None
+    os.kill(bot.pid, number)
 
 
 def killer(worker: Worker, number: int = signal.SIGKILL) -> Callable[[], bool]:
@@ -40,8 +41,7 @@ def killer(worker: Worker, number: int = signal.SIGKILL) -> Callable[[], bool]:
     def look() -> bool:
         for bot in worker._pool:
             if bot.entrant == STALLS and bot.stream is not None and bot.stream.held and bot not in killed:
-                assert bot._process is not None
-                kill(bot._process, number)
+                kill(bot, number)
                 killed.append(bot)
         return False
 
@@ -99,12 +99,15 @@ def test_who_takes_too_much_memory_loses_whatever_was_killed_for_it(scratch: Pat
     assert forfeits(result) == [(0, Forfeit.OOM)]
 
 
-class KilledAtOnce(BotProcess):
-    """A process whose sandbox is killed before it is set up."""
+def kill_all_at_once(patch: pytest.MonkeyPatch) -> None:
+    """From now on every process that is started is killed at once, and the sandbox around a bot is not even set up."""
+    start = subprocess.Popen.__init__
 
-    def __init__(self, *arguments: Any, **options: Any) -> None:
-        super().__init__(*arguments, **options)
-        kill(self)
+    def start_and_kill(process: subprocess.Popen[bytes], *arguments: Any, **options: Any) -> None:
+        start(process, *arguments, **options)
+        process.kill()
+
+    patch.setattr(subprocess.Popen, "__init__", start_and_kill)
 
 
 @pytest.mark.parametrize("grade", grades("AB"))
@@ -112,8 +115,9 @@ def test_a_sandbox_that_is_killed_as_it_starts_is_no_start_that_failed(
     scratch: Path, grade: Grade, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Such starts are not counted, however many there are; else the bot would soon be disabled and forfeit."""
-    monkeypatch.setattr("arena.worker.bot_process.BotProcess", KilledAtOnce)
-    with closing(Worker(scratch, sandbox=probe(grade))) as worker:
+    sandbox = probe(grade)
+    kill_all_at_once(monkeypatch)
+    with closing(Worker(scratch, sandbox=sandbox)) as worker:
         results = [worker.play([task(f"{time}", HONEST, HONEST)])[0] for time in range(2 * FAILED_STARTS)]
         assert worker.trouble == Trouble()
     assert {result.void for result in results} == {
@@ -124,8 +128,7 @@ def test_a_sandbox_that_is_killed_as_it_starts_is_no_start_that_failed(
 async def examine_and_kill() -> None:
     """Start examining a bot, kill its sandbox, and wait for a frame, which an honest bot does not send unasked."""
     async with examined(HONEST, 60, probe()) as bot:
-        assert bot._process is not None
-        kill(bot._process)
+        kill(bot)
         await bot.hear(60)
 
 
@@ -136,6 +139,6 @@ async def test_nothing_is_said_of_a_bot_whose_sandbox_is_killed_while_it_is_exam
     """Killed during the examination or at its start, the bot is not judged: the examination has to be repeated."""
     with pytest.raises(Unjudged, match="the sandbox around --play last was killed by SIGKILL"):
         await examine_and_kill()
-    monkeypatch.setattr("arena.worker.bot_process.BotProcess", KilledAtOnce)
+    kill_all_at_once(monkeypatch)
     with pytest.raises(NoSandbox, match="the sandbox around --play last was killed by SIGKILL"):
         await examine_and_kill()
