@@ -29,7 +29,8 @@ class FakeTimer(NamedTuple):
         return self.time
 
     def cancel(self) -> None:
-        self.timers.remove(self)
+        if self in self.timers:  # a real one may be cancelled again, too
+            self.timers.remove(self)
 
     def go_off(self) -> None:
         self.timers.remove(self)
@@ -81,6 +82,8 @@ class Wire:
         self.time = VirtualTime()
         self.faults: list[Fault] = []
         self.slow = 0
+        self.reads_no_more = False
+        """Whether the next frame that is written to the bot finds that it does not read, and ends it."""
         self.used: Usage | None = None
         """Usage that the next sample of the bot's processes returns."""
         self.overloads: list[str] = []
@@ -95,7 +98,10 @@ class Wire:
             window.size = window.first_size = window.most
 
     def _write(self, frame: bytes) -> None:
-        self._written.append(pb.PlayResponse.FromString(frame))
+        if self.reads_no_more:
+            self.stream.close()
+        else:
+            self._written.append(pb.PlayResponse.FromString(frame))
 
     # The process
 

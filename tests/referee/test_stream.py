@@ -186,9 +186,8 @@ def test_a_bot_that_is_ended_by_a_rejection_has_answered_nothing() -> None:
     wire.ask(first, 1)
     wire.ask(second, 1)
     wire.sent()
-    write, wire.stream._write = wire.stream._write, lambda _: wire.stream.close()
+    wire.reads_no_more = True
     wire.say((first, 1, 0), (second, 9, 0))
-    wire.stream._write = write
     assert wire.heard == []
 
 

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import asyncio
+from collections.abc import AsyncIterator
 from pathlib import Path
-from typing import cast
 
 import pytest
 
@@ -12,7 +12,6 @@ from arena.referee.match import Asked, Fault, Forfeit, Void
 from arena.referee.service import Receive
 from arena.referee.stream import Heard
 from arena.sandbox import UNCONFINED
-from arena.sandbox.process import BotProcess
 from arena.v1 import referee_pb2 as pb
 from arena.worker.bot_output import Sink
 from arena.worker.bot_process import Bot
@@ -58,33 +57,30 @@ class Host:
         raise AssertionError(bot, address, token)
 
 
-class Process:
-    """A stand-in for a process that has exited with code 3."""
-
-    excess, never_began, ended_from_outside = None, False, False
-
-    def last_lines(self) -> list[str]:
-        return []
-
-    def exit_in_words(self) -> str:
-        return "exited with code 3"
-
-    def catch_up(self) -> None:
-        """It prints nothing."""
-
-
 @pytest.fixture
 def host() -> Host:
     """The host that is told what becomes of the bot."""
     return Host()
 
 
+EXITS_WHEN_TOLD = ("/bin/sh", "-c", "while [ ! -e told ]; do sleep 0.01; done; exit 3")
+
+
 @pytest.fixture
-async def bot(host: Host) -> Bot:
-    """A bot whose process was started and which has not joined yet."""
-    made = Bot(("digest", 0), Entrant("label", "digest", ("command",)), Path("/nowhere"), host)
-    made._process = cast(BotProcess, Process())
-    return made
+async def bot(host: Host, scratch: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> AsyncIterator[Bot]:
+    """A bot whose process was started, and which has not joined yet."""
+    monkeypatch.setattr("arena.worker.bot_process.GRACE", 60.0)
+    made = Bot(("digest", 0), Entrant("label", "digest", EXITS_WHEN_TOLD, str(tmp_path)), scratch / "bot", host)
+    await made.start(60)
+    yield made
+    await made.close()
+
+
+async def exits(bot: Bot) -> None:
+    """Let the process of the bot exit with code 3, and wait until that is noticed."""
+    Path(bot.entrant.cwd, "told").touch()
+    while bot.evidence()["exit"] != "exited with code 3":
+        await asyncio.sleep(0.01)
 
 
 def join(bot: Bot) -> Receive:
@@ -99,7 +95,7 @@ async def test_an_answer_that_comes_after_the_exit_is_heard(bot: Bot, host: Host
     at.put(Asked(seat=0, number=1, legal=(5,)), b"")
     stream.questions.ask(at)
     stream.flush()
-    bot._process_gone()
+    await exits(bot)
     receive(pb.PlayRequest(choices=[pb.Choice(match=1, decision=1, action=5)]).SerializeToString())
     assert (host.answers, host.ends) == ([5], [])
     bot.stream_gone()
@@ -111,25 +107,28 @@ async def test_an_exit_that_comes_after_the_end_of_the_stream_is_told(bot: Bot, 
     join(bot)
     bot.stream_gone()
     assert host.ends == []
-    bot._process_gone()
+    await exits(bot)
     assert host.ends == [(Forfeit.CRASH, "the process exited with code 3")]
 
 
-@pytest.mark.parametrize("part", ["_process_gone", "stream_gone"])
+@pytest.mark.parametrize("part", ["process", "stream"])
 async def test_the_other_part_is_not_waited_for_long(
     bot: Bot, host: Host, part: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """A process may go on without its stream, and another process may hold the stream open after the exit."""
     monkeypatch.setattr("arena.worker.bot_process.GRACE", 0.01)
     join(bot)
-    getattr(bot, part)()
+    if part == "process":
+        await exits(bot)
+    else:
+        bot.stream_gone()
     await asyncio.wait_for(host.over.wait(), 20)
     assert [reason for reason, _ in host.ends] == [Forfeit.CRASH]
 
 
 async def test_an_exit_before_hello_is_a_failed_start(bot: Bot, host: Host) -> None:
     """A bot without a stream is judged as soon as its process exits."""
-    bot._process_gone()
+    await exits(bot)
     assert host.ends == [(Forfeit.START, "the process exited with code 3 before it joined")]
 
 
@@ -139,7 +138,7 @@ async def test_a_bot_ends_once(bot: Bot, host: Host) -> None:
     bot.fault(Forfeit.FLOOD, "first")
     bot.fault(Forfeit.PROTOCOL, "second")
     bot.stream_gone()
-    bot._process_gone()
+    await exits(bot)
     assert host.ends == [(Forfeit.FLOOD, "first")]
 
 
