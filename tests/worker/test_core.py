@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import sys
 from collections.abc import Iterator, Sequence
 from hashlib import sha256
 from pathlib import Path
@@ -12,11 +13,9 @@ import pytest
 
 from arena import games
 from arena.core.compilation import SWITCH, core
-from arena.referee.bot_questions import PlayedFrame
 from arena.referee.limits import Limits
-from arena.referee.seat import BotSeat
-from arena.referee.stream import BotStream, Heard
-from arena.worker.bot_output import ProcessLog
+from arena.referee.stream import Heard
+from arena.worker.bot_process import Bot
 from arena.worker.jobs import Entrant, Played, Task
 from arena.worker.worker import Worker
 from tests.quick import quick_first
@@ -47,6 +46,21 @@ ALONE = {
     "--updates": PATIENT,
 }
 """What the bot in seat 0 does, a process of its own each time, and the limits."""
+BEGINS_A_LINE = (
+    sys.executable,
+    "-c",
+    """
+from arena_bot import Bot, run
+
+class BeginsALine(Bot):
+    def choose(self, turn):
+        print(end=".", flush=True)
+        return turn.legal[0]
+
+run(BeginsALine)
+""",
+)
+"""A bot that prints a dot at each decision, and never ends the line."""
 CROWDED = ["plays_illegal --code 200 --at 6", "repeats_itself --at 6", "answers_in_pieces"]
 """What a bot does in every third match, among many that its process plays at the same time."""
 
@@ -84,43 +98,56 @@ def tasks(doing: str, lineups: Sequence[Sequence[Entrant]], game: str, limits: L
     ]
 
 
-@pytest.fixture
-def by_core(monkeypatch: pytest.MonkeyPatch) -> Iterator[list[Heard]]:
-    """The frames that the core plays, as they are counted."""
-    frames: list[Heard] = []
-    hears = BotStream._played
+class CountingWorker(Worker):
+    """A worker that keeps what the frames came to that the core played."""
 
-    def counted(stream: BotStream, played: PlayedFrame, now: float) -> Heard:
-        frames.append(hears(stream, played, now))
-        return frames[-1]
+    def __init__(self, root: Path, **settings: Any) -> None:
+        super().__init__(root, **settings)
+        self.by_core: list[Heard] = []
 
-    monkeypatch.setattr(BotStream, "_played", counted)
+    def hear(self, bot: Bot, news: Heard) -> None:
+        if news.touched:  # of a match at its table the answers are told instead
+            self.by_core.append(news)
+        super().hear(bot, news)
+
+
+@pytest.fixture(autouse=True)
+def known_anew() -> Iterator[None]:
+    """Whether there is a core is found out anew in each test, and after it."""
     core.cache_clear()
-    yield frames
+    yield
     core.cache_clear()
 
 
-def both_ways(
-    folder: Path, patch: pytest.MonkeyPatch, wanted: Sequence[Task], **settings: Any
-) -> list[dict[str, Kept]]:
-    """What is kept of all matches, played by the core and then without it."""
-    results = []
+class BothWays(NamedTuple):
+    """What is kept of matches that were played by the core and then without it."""
+
+    with_core: dict[str, Kept]
+    without: dict[str, Kept]
+    by_core: Sequence[Heard]
+    """What the frames came to that the core played."""
+
+
+def both_ways(folder: Path, patch: pytest.MonkeyPatch, wanted: Sequence[Task], **settings: Any) -> BothWays:
+    """Play all matches by the core and then without it."""
+    results: list[dict[str, Kept]] = []
+    by_core: list[Heard] = []
     for switch in ("1", "0"):
         patch.setenv(SWITCH, switch)
         core.cache_clear()
-        worker = Worker(folder, **settings)
+        worker = CountingWorker(folder, **settings)
         try:
             results.append({id: kept(played) for id, played in judged(worker, wanted).items()})
         finally:
             worker.close()
-    return results
+        assert switch == "1" or not worker.by_core
+        by_core += worker.by_core
+    return BothWays(results[0], results[1], by_core)
 
 
 @pytest.mark.long
 @pytest.mark.parametrize(("game", "seats"), [("buttons", 3), ("burning-desire", 2)])
-def test_every_misdeed_ends_alike(
-    scratch: Path, monkeypatch: pytest.MonkeyPatch, by_core: list[Heard], game: str, seats: int
-) -> None:
+def test_every_misdeed_ends_alike(scratch: Path, monkeypatch: pytest.MonkeyPatch, game: str, seats: int) -> None:
     """The same forfeits with the same words, the same question in evidence, the same choices of everybody."""
     wanted = []
     for doing, limits in ALONE.items():
@@ -131,7 +158,7 @@ def test_every_misdeed_ends_alike(
     monkeypatch.setattr(
         "arena.worker.bot_process.GRACE", 5.0
     )  # so an exit is seen before the verdict on a busy machine, too
-    with_core, without = both_ways(scratch, monkeypatch, wanted, in_flight=1)
+    with_core, without, by_core = both_ways(scratch, monkeypatch, wanted, in_flight=1)
     assert with_core == without
     assert len(with_core) == len(ALONE)
     assert sum(bool(each.outcome.forfeits) for each in with_core.values()) >= 10
@@ -142,13 +169,13 @@ def test_every_misdeed_ends_alike(
 @pytest.mark.parametrize("doing", CROWDED)
 @pytest.mark.parametrize(("game", "seats"), TABLES)
 def test_a_fault_among_many_matches_costs_the_one(
-    scratch: Path, monkeypatch: pytest.MonkeyPatch, by_core: list[Heard], game: str, seats: int, doing: str
+    scratch: Path, monkeypatch: pytest.MonkeyPatch, game: str, seats: int, doing: str
 ) -> None:
     """Matches in the same frame as a fault go on as if nothing had been."""
     guilty = bot("--play", "random", "--matches", "64", "--one-in", "3", *doing.split())
     others = [bot("--play", "random", "--matches", "64", name=f"other {seat}") for seat in range(1, seats)]
     wanted = tasks(doing, [(guilty, *others)] * 60, game, PATIENT)
-    with_core, without = both_ways(scratch, monkeypatch, wanted, in_flight=64)
+    with_core, without, by_core = both_ways(scratch, monkeypatch, wanted, in_flight=64)
     assert with_core == without
     assert len(with_core) == 60
     spoilt = [each for each in with_core.values() if each.outcome.forfeits]
@@ -160,31 +187,25 @@ def test_a_fault_among_many_matches_costs_the_one(
 
 def test_a_match_ends_with_its_last_decision_known(scratch: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """A line that a bot has begun to print belongs there."""
-    last: list[int | None] = []
-    ended = ProcessLog.ended
-
-    def noted(log: ProcessLog, at: BotSeat, *, has_result: bool) -> None:
-        last.append(at.last_asked)
-        ended(log, at, has_result=has_result)
-
-    monkeypatch.setattr(ProcessLog, "ended", noted)
-    lineup = [bot("--play", "random", name=f"seat {seat}") for seat in range(2)]
-    both_ways(scratch, monkeypatch, tasks("ends", [lineup], "birth", PATIENT))
-    with_core, without = last[:2], last[2:]
-    assert with_core == without
-    assert all(with_core)
+    logs: list[Any] = []
+    lineup = [Entrant(f"seat {seat}", f"seat {seat}", BEGINS_A_LINE, "/tmp") for seat in range(2)]
+    both_ways(scratch, monkeypatch, tasks("ends", [lineup], "birth", PATIENT), logs=logs)
+    lines = [(log.seat, *log.lines) for log in sorted(logs, key=lambda log: log.label)]
+    assert lines[::2] == lines[1::2]
+    assert [(seat, set(text)) for seat, (_, text) in lines[::2]] == [(0, {"."}), (1, {"."})]
+    assert all(decision >= len(text) for _, (decision, text) in lines)
 
 
 @pytest.mark.parametrize("seats", quick_first([2, 3, 4]))
-def test_what_gathers_while_answers_are_owed_is_sent_after_them(
-    scratch: Path, by_core: list[Heard], seats: int
-) -> None:
+def test_what_gathers_while_answers_are_owed_is_sent_after_them(scratch: Path, seats: int) -> None:
     """Also after answers that complete no step, as when all seats decide at once; else matches would wait for ever."""
     lineup = [bot("--play", "random", "--matches", "6", name=f"seat {seat}") for seat in range(seats)]
-    worker = Worker(scratch, in_flight=6)
+    worker = CountingWorker(scratch, in_flight=6)
     try:
         played = worker.play(tasks("waits", [lineup] * 80, "buttons", PATIENT))
     finally:
         worker.close()
     assert [each.void for each in played] == [None] * 80
-    assert any(not heard.ended and len({*heard.touched}) == 1 for heard in by_core), "every frame completed a step"
+    assert any(not heard.ended and len({*heard.touched}) == 1 for heard in worker.by_core), (
+        "every frame completed a step"
+    )

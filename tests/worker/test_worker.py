@@ -16,19 +16,34 @@ import pytest
 
 from arena.referee.limits import Limits
 from arena.referee.match import Forfeit, Void, VoidReason
-from arena.referee.stream import BotStream
+from arena.referee.stream import Heard
 from arena.sandbox import Grade, Sandbox, probe
 from arena.sandbox.launcher import UNABLE
+from arena.worker.bot_process import Bot
 from arena.worker.jobs import Entrant, Played, StartCommand, Trouble
 from arena.worker.worker import Worker
 from tests.worker.conftest import HOSTILE, bot, children, inside, judged, task
 from tests.worker.test_queue import remembered
 
 
+class WatchedWorker(Worker):
+    """A worker of which is known what its queues held when it last heard of a bot."""
+
+    left: Sequence[object] | None = None
+
+    def hear(self, bot: Bot, news: Heard) -> None:
+        super().hear(bot, news)
+        self.left = remembered(self._queues)
+
+    def not_started(self, bot: Bot, why: Void) -> None:
+        super().not_started(bot, why)
+        self.left = remembered(self._queues)
+
+
 @pytest.fixture
-def worker(scratch: Path) -> Iterator[Worker]:
+def worker(scratch: Path) -> Iterator[WatchedWorker]:
     """A worker whose sockets are in a temporary folder."""
-    made = Worker(scratch)
+    made = WatchedWorker(scratch)
     yield made
     made.close()
 
@@ -200,25 +215,31 @@ def test_rules_that_raise_void_their_match_and_no_other(worker: Worker, where: s
     assert reasons(played["good"]) == []
 
 
-def test_what_we_raise_while_hearing_a_bot_is_raised_and_not_blamed_on_it(
-    worker: Worker, monkeypatch: pytest.MonkeyPatch
-) -> None:
+class FaultyWorker(Worker):
+    """A worker with a bug: it cannot hear a bot, and what it does after that goes wrong, too."""
+
+    is_faulty = True
+    failed = False
+
+    def hear(self, bot: Bot, news: Heard) -> None:
+        if self.is_faulty:
+            self.failed = True
+            raise LookupError("our bug")
+        super().hear(bot, news)
+
+    def settle(self) -> None:
+        if self.is_faulty and self.failed:
+            self.bug(LookupError("the same once more"))
+        super().settle()
+
+
+def test_what_we_raise_while_hearing_a_bot_is_raised_and_not_blamed_on_it(scratch: Path) -> None:
     """An error of the arena gives no result, however often it comes; afterwards the worker can play as before."""
-
-    def fails(*_: object) -> None:
-        raise LookupError("our bug")
-
-    def abandons() -> None:
-        worker.bug(LookupError("the same once more"))
-        abandon()
-
-    abandon = worker._abandon
-    with monkeypatch.context() as patch:
-        patch.setattr(BotStream, "receive", fails)
-        patch.setattr(worker, "_abandon", abandons)
+    with closing(FaultyWorker(scratch)) as worker:
         with pytest.raises(LookupError, match="our bug"):
             worker.play([task("bug", bot(), bot("--play", "last"))])
-    (result,) = worker.play([task("bug", bot(), bot("--play", "last"))])
+        worker.is_faulty = False
+        (result,) = worker.play([task("bug", bot(), bot("--play", "last"))])
     assert reasons(result) == []
 
 
@@ -232,7 +253,7 @@ def test_what_we_raise_while_hearing_a_bot_is_raised_and_not_blamed_on_it(
     ],
 )
 def test_a_process_that_we_have_no_room_for_is_not_the_bots_fault(
-    worker: Worker, monkeypatch: pytest.MonkeyPatch, number: int, least_free: int, reason: VoidReason
+    worker: WatchedWorker, monkeypatch: pytest.MonkeyPatch, number: int, least_free: int, reason: VoidReason
 ) -> None:
     """The match is void and the process that was just started is ended. The match can be played once there is room.
 
@@ -243,13 +264,12 @@ def test_a_process_that_we_have_no_room_for_is_not_the_bots_fault(
     def full(_: int) -> int:
         raise OSError(number, "no room")
 
-    before, waiting = children(), list[object]()
+    before = children()
     match = task("full", bot(), bot("--play", "last"))
     with monkeypatch.context() as patch:
         patch.setattr(os, "pidfd_open", full)
-        patch.setattr(worker, "_abandon", lambda: waiting.extend(remembered(worker._queues)))
         (void,) = worker.play([match])
-    assert waiting == []
+    assert worker.left == []
     assert void.outcome is None
     assert void.is_void_by(reason)
     assert children() == before
@@ -343,14 +363,12 @@ def test_crashes_come_to_an_end_with_few_processes(worker: Worker, monkeypatch: 
     assert len(worker.play(tasks)) == len(tasks)
 
 
-def test_lineups_with_nothing_to_play_are_forgotten(worker: Worker, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_lineups_with_nothing_to_play_are_forgotten(worker: WatchedWorker) -> None:
     """In a long ladder with many seats most matches have another line-up, so old queues would slow every search."""
-    left: list[object] = []
-    monkeypatch.setattr(worker, "_abandon", lambda: left.extend(remembered(worker._queues)))
     bots = [bot(name=f"bot {number}") for number in range(3)]
     tasks = [task(f"{one} {other}", bots[one], bots[other]) for one, other in permutations(range(3), 2)]
     assert len(worker.play(tasks)) == len(tasks)
-    assert left == []
+    assert worker.left == []
 
 
 def test_a_batch_without_matches_is_over_at_once(worker: Worker) -> None:
