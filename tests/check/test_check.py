@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import errno
 import json
+import os
 import re
 import time
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Any
 
 import pytest
 
@@ -17,14 +18,13 @@ from arena.check.advice import advise
 from arena.check.bot_check import Checked, CheckReporter, check_bot
 from arena.check.extent import FULL_CHECK, QUICK_CHECK, SUBMISSION, Course, Extent
 from arena.check.probes import PROBES
-from arena.check.trials import Trial, busy_machine, times, trials
+from arena.check.trials import Trial, busy_machine, failure, times, trials
 from arena.referee.limits import Limits
 from arena.referee.match import Forfeit, MatchOutcome, Void, VoidReason
 from arena.replay.questions import QuestionSitting, Setup
 from arena.sandbox import UNCONFINED
-from arena.worker import control
-from arena.worker.jobs import Played, SeatRecord, Task
-from arena.worker.worker import Worker
+from arena.worker import control, heartbeat
+from arena.worker.jobs import Entrant, Played, SeatRecord
 from tests.cli.commands import arena, typed
 
 pytestmark = pytest.mark.timeout(300)
@@ -499,33 +499,55 @@ VOIDS = {
 }
 
 
+UNJUDGED = "the bot could not be judged: a match of birth with 2 players was void ("
+
+
 @pytest.mark.parametrize(("void", "remedy"), VOIDS.items())
+def test_a_void_match_is_nothing_against_the_bot(void: Void, remedy: str) -> None:
+    """One line says what its author can do."""
+    trial = next(trials(Entrant("mine", "mine", ("mine",)), "birth", USUAL))
+    with pytest.raises(Unjudged, match=rf"^{re.escape(UNJUDGED)}.*\); [^\n]*{remedy}[^\n]*$"):
+        failure(trial, Played(trial.task.id, None, void))
+
+
 @pytest.mark.parametrize("command", ["check", "submit"])
 def test_a_machine_that_cannot_judge_says_so_in_one_line(
-    command: str, void: Void, remedy: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    command: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """A void match is nothing against the bot, and nothing that anybody reads a traceback for."""
+    """Nobody should read a traceback for that."""
     (tmp_path / "mine.py").write_text(HONEST)
-    monkeypatch.setattr(Worker, "play", lambda _worker, tasks, **_: [Played(task.id, None, void) for task in tasks])
+
+    def full(_: int) -> int:
+        raise OSError(errno.ENOSPC, "no room")
+
+    monkeypatch.setattr("arena.worker.bot_pool.LEAST_FREE", 2**62)
+    monkeypatch.setattr(os, "pidfd_open", full)
     ran = typed(command, tmp_path / "mine.py", "--game", "birth", "--home", tmp_path / "home")
     assert (ran.code, ran.out) == (1, "")
     *_, said = ran.err.splitlines()
-    assert said.startswith("Error: the bot could not be judged: a match of birth with 2 players was void (")
-    assert remedy in said
+    assert said.startswith(f"Error: {UNJUDGED}")
+    assert "make room in " in said
+
+
+SLOW_ONCE = """
+import os, time
+choose = Mine.choose
+def slow_once(self, turn):
+    if not os.path.exists("begun"):
+        open("begun", "w").close()
+        time.sleep(1000)
+    return choose(self, turn)
+Mine.choose = slow_once
+"""
 
 
 def test_a_machine_that_was_busy_for_a_moment_gets_another_chance(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """As in a ladder, where such a match is played again."""
-    play, busy = Worker.play, [Void(VoidReason.OVERLOAD, "for a moment")]
-
-    def played(worker: Worker, tasks: list[Task], **stop: Any) -> list[Played]:
-        return [Played(tasks[0].id, None, busy.pop())] if busy else play(worker, tasks, **stop)
-
-    monkeypatch.setattr(Worker, "play", played)
-    assert checked(tmp_path, HONEST).failed == []
-    assert busy == []
+    """As in a ladder, where such a match is played again. Here every gap between two looks counts as one moment."""
+    monkeypatch.setattr(heartbeat, "STOOD_STILL", 0.0)
+    assert checked(tmp_path, FRAME.format(SLOW_ONCE, ""), limits=Limits(decision=0.1, bank=0.5)).failed == []
+    assert (tmp_path / "begun").exists()
 
 
 STARTS_ONCE = """
