@@ -13,8 +13,9 @@ import pytest
 from gymnasium.wrappers import TimeLimit
 from pettingzoo.utils.wrappers import OrderEnforcingWrapper
 
-from arena.rl import Environment, SingleAgent, VectorEnvironment, vector
+from arena.rl import Environment, SingleAgent, VectorEnvironment
 from arena_bot import Bot, Turn
+from tests.core.switched import core_switched
 
 PLAYERS = {"birth": "greedy", "burning-desire": "cautious", "buttons": "cautious"}
 GAMES = tuple(PLAYERS)
@@ -121,22 +122,14 @@ def test_a_copy_of_one_seat_goes_on_like_the_original(limit: int | None, way: st
 @pytest.mark.parametrize("way", WAYS)
 @pytest.mark.parametrize("game", GAMES)
 @pytest.mark.parametrize("cores", [(True, True), (False, False), (True, False), (False, True)])
-def test_a_copy_of_many_matches_goes_on_like_the_original(
-    game: str, cores: tuple[bool, bool], way: str, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_copy_of_many_matches_goes_on_like_the_original(game: str, cores: tuple[bool, bool], way: str) -> None:
     """With and without the core, and from one to the other: a pickle goes to another machine."""
-
-    def use(core: bool) -> None:
-        monkeypatch.undo()
-        if not core:
-            monkeypatch.setattr(vector, "core", lambda: None)
-
-    use(cores[0])
-    env = VectorEnvironment(game, 5, [None, "greedy"])
-    env.reset(seed=1)
-    played_many(env, 40)
-    use(cores[1])
-    made = WAYS[way](env)
+    with core_switched(on=cores[0]):
+        env = VectorEnvironment(game, 5, [None, "greedy"])
+        env.reset(seed=1)
+        played_many(env, 40)
+    with core_switched(on=cores[1]):
+        made = WAYS[way](env)
     assert (made.num_envs, made._cut.flags.writeable) == (5, False)
     assert played_many(made, 80) == played_many(env, 80)
 

@@ -18,7 +18,6 @@ from gymnasium.error import ResetNeeded
 
 from arena import games, submission
 from arena.rl import BadOpponent, Environment, SingleAgent
-from arena.rl.other_players import BuiltIn, Opponent, uniform
 from arena.sandbox import cpu_usage
 from arena.sandbox.process import adopt_orphans
 from arena.v1.referee_pb2 import MatchEnd, Update
@@ -178,23 +177,24 @@ def test_a_fork_leaves_the_bot_to_its_owner(cwd: Path) -> None:
     assert played == ["seat_1", "seat_1"]
 
 
-def test_who_gives_up_while_players_are_fetched_leaves_none(monkeypatch: pytest.MonkeyPatch) -> None:
+class Interrupting:
+    """A player during whose fetching somebody presses Ctrl-C."""
+
+    def __call__(self, turn: Turn) -> int:
+        return turn.legal[0]
+
+    @property
+    def __name__(self) -> str:
+        raise KeyboardInterrupt
+
+
+def test_who_gives_up_while_players_are_fetched_leaves_none(cwd: Path) -> None:
     """Building a bot may take a while, and Ctrl-C is how one stops it."""
-    closed = []
-
-    class Fetched(BuiltIn):
-        def close(self) -> None:
-            closed.append(self.name)
-
-    def fetch(_game: Any, player: Any) -> Opponent:
-        if player == "slow":
-            raise KeyboardInterrupt
-        return Fetched("birth", player, uniform)
-
-    monkeypatch.setattr("arena.rl.environment.opponent", fetch)
+    programs.write(cwd, mine=programs.FIRST)
+    before = spawned()
     with pytest.raises(KeyboardInterrupt):
-        Environment("birth", opponents=["quick", "slow", None])
-    assert closed == ["quick"]
+        Environment("birth", opponents=["./mine.py", Interrupting(), None])
+    assert spawned() == before
 
 
 @pytest.mark.parametrize("error", [ZeroDivisionError, KeyboardInterrupt])

@@ -19,15 +19,15 @@ from arena.games.observation import observation
 from arena.rl import VectorEnvironment, vector
 from arena.rl.environment import rewards
 from tests.core.side_by_side import table
+from tests.core.switched import core_switched
 
 PAGE = (Path(__file__).parents[2] / "docs/learning.md").read_text()
 TABLES = [(name, seats) for name in GREEDY for seats in game(name).seats]
 
 
-def without_core(patch: pytest.MonkeyPatch, *args: Any, **settings: Any) -> VectorEnvironment:
+def without_core(*args: Any, **settings: Any) -> VectorEnvironment:
     """An environment whose matches are played in Python."""
-    with patch.context() as inner:
-        inner.setattr(vector, "core", lambda: None)
+    with core_switched(on=False):
         made = VectorEnvironment(*args, **settings)
     assert type(made._batch) is vector._InPython
     return made
@@ -46,14 +46,14 @@ def choices(masks: Any, luck: np.random.Generator, foolish: float = 0.0) -> Any:
 
 @pytest.mark.needs("core")
 @pytest.mark.parametrize(("name", "seats"), TABLES)
-def test_the_core_shows_what_python_shows(name: str, seats: int, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_core_shows_what_python_shows(name: str, seats: int) -> None:
     """Every observation, mask, reward and end, from every seat, with all options; foolish actions included."""
     luck, ended, numbers = np.random.default_rng(seats), 0, count()
     for learner in list(range(seats)) * 3:
         options = next(made.options for number in numbers if (made := table(name, number)).seats == seats)
         args = (name, 3, opponents(seats, learner))
         settings: Any = {"options": options, "careless": float(luck.choice([0, 0.1, 0.5, 1]))}
-        both = VectorEnvironment(*args, **settings), without_core(monkeypatch, *args, **settings)
+        both = VectorEnvironment(*args, **settings), without_core(*args, **settings)
         assert type(both[0]._batch) is not vector._InPython
         seen = [env.reset(seed=learner) for env in both]
         for _ in range(60):
@@ -69,9 +69,9 @@ def test_the_core_shows_what_python_shows(name: str, seats: int, monkeypatch: py
 
 
 @pytest.mark.parametrize("name", GREEDY)
-def test_a_match_is_one_by_the_rules(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_match_is_one_by_the_rules(name: str) -> None:
     """The learner sees the state, is told what is legal, and is rewarded by its rank."""
-    env = without_core(monkeypatch, name, 1, ["random", None], careless=0)
+    env = without_core(name, 1, ["random", None], careless=0)
     (place,) = env._batch._places  # type: ignore[attr-defined]
     luck, rules = np.random.default_rng(1), game(name)
     seen, info = env.reset(seed=1)
@@ -166,9 +166,9 @@ def test_a_batch_has_to_be_begun() -> None:
 @pytest.mark.parametrize(
     "actions", [[0], [0, 0, 0], [[0, 0]], [[0], [0]], 0, None, [0.0, 0.0], [True, True], ["0", "0"]], ids=repr
 )
-def test_other_actions_than_one_for_each_match_are_refused(actions: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_other_actions_than_one_for_each_match_are_refused(actions: Any) -> None:
     """With the core and without it, before any match goes on."""
-    for env in (VectorEnvironment("birth", 2), without_core(monkeypatch, "birth", 2)):
+    for env in (VectorEnvironment("birth", 2), without_core("birth", 2)):
         _, info = env.reset(seed=1)
         with pytest.raises(ValueError, match=re.escape("actions is an array of shape (2,) of integers")):
             env.step(actions)
