@@ -53,7 +53,7 @@ class Home:
 
     async def _look_again(self) -> None:
         try:
-            self._state = await self._watcher.run(self._looked_at)
+            self._state = await self._watcher.run(self.look_now)
         except store.StoreError as error:
             self._state = SeenState(str(error), {})
         finally:
@@ -69,7 +69,8 @@ class Home:
         for reader in (*self._readers, self._watcher):
             reader.close()
 
-    def _looked_at(self) -> SeenState:
+    def look_now(self) -> SeenState:
+        """Return what is there now; in the thread of the watcher, whose connection this uses."""
         running = store.database.is_running(self.folder)
         db = self._watcher.connection()
         marks = {ladder: f"{mark} {running}" for ladder, mark in store.watching.marks(db).items()}

@@ -214,7 +214,7 @@ def _digest(db: Database, match_id: str, titles: Mapping[str, str]) -> str:
     printed = [store.logs.printed(db, match, seat) for seat in logged] if store.logs.may_be_shown(db, match) else None
     named = [titles.get(label.partition("@")[0]) for label in match.line_up]
     parts = (
-        _arena(),
+        arena_digest(),
         brought_board(match.ladder.key.game),
         match._asdict() | {"ladder": match.ladder.id},
         named,
@@ -225,7 +225,7 @@ def _digest(db: Database, match_id: str, titles: Mapping[str, str]) -> str:
 
 
 @cache
-def _arena() -> str:
+def arena_digest() -> str:
     """Return a digest of the arena's own files: another version of it may show the same match in another way."""
     packages = (_PACKAGE, _PACKAGE.with_name("ladder"))
     files = [path for package in packages for path in sorted(package.rglob("*.*")) if path.suffix != ".pyc"]

@@ -7,11 +7,12 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
+import pytest
 import uvicorn
 from starlette.testclient import TestClient
 
 from arena.cli import card_tables
-from arena.site import server
+from arena.site import docs, server
 from arena.site.app import Site
 from arena.site.tables import Tables
 from ladder import store
@@ -37,6 +38,16 @@ def site(home: Path) -> Iterator[TestClient]:
     """The site of a home, which looks for changes before every answer."""
     with TestClient(Site(home, "127.0.0.1", look=0.0).app, base_url=BASE) as client:
         yield client
+
+
+@contextmanager
+def without_documentation(folder: Path) -> Iterator[None]:
+    """An arena whose documentation should lie in this folder, where there is none."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(docs, "ROOT", folder)
+        docs.pages.cache_clear()
+        yield
+    docs.pages.cache_clear()
 
 
 class Served:

@@ -20,9 +20,9 @@ class Counted(Home):
 
     looks = 0
 
-    def _looked_at(self) -> SeenState:
+    def look_now(self) -> SeenState:
         self.looks += 1
-        return super()._looked_at()
+        return super().look_now()
 
 
 async def stream(watch: Watch, ladder: str = "", known: str = "") -> AsyncIterator[str]:

@@ -8,16 +8,18 @@ import re
 from collections.abc import Iterator, Sequence
 from html.parser import HTMLParser
 from pathlib import Path
+from shutil import copytree, ignore_patterns
+from typing import Any
 from urllib.parse import unquote, urldefrag, urljoin, urlsplit
 
 import pytest
+from jinja2 import Template
 
 from arena.games.buttons import Buttons
 from arena.replay.log_text import packed_log
 from arena.reports.matches_report import selected
 from arena.reports.publish_report import Published
-from arena.site import publishing as publishing
-from arena.site.cache import Made
+from arena.site import page_shell, publishing
 from arena.site.ladder_page import SELECTED
 from arena.site.published_folder import NOTES, PART, CannotPublish, open_folder
 from arena.worker.bot_output import Logged
@@ -189,8 +191,9 @@ def test_matches_worth_a_look_leave_room_for_the_latest(home: Path) -> None:
 
 def test_the_board_that_a_game_brings_is_a_file(home: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """The pages of its matches lead there, as those of the arena's own games lead to theirs."""
+    copytree(page_shell.STATIC, tmp_path / "static", ignore=ignore_patterns("buttons.js"))
+    monkeypatch.setattr(page_shell, "STATIC", tmp_path / "static")
     monkeypatch.setattr(Buttons, "board", "arenaBoards.buttons = () => 'é';")
-    monkeypatch.setattr("arena.site.page_shell._board", lambda name: f"/boards/{name}.js")
     publish(home, tmp_path / "site", FEW)
     assert (tmp_path / "site/boards/buttons.js").read_text("utf-8") == Buttons.board
     pages = [page.read_text("utf-8") for page in (tmp_path / "site/match").glob("*.html")]
@@ -274,12 +277,27 @@ def again(tmp_path: Path) -> tuple[Path, Path]:
     return tmp_path / "home", tmp_path / "site"
 
 
-def test_nothing_new_writes_nothing(again: tuple[Path, Path], monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.fixture
+def rendered(monkeypatch: pytest.MonkeyPatch) -> list[str | None]:
+    """The names of the templates of which pages are made, as they are made."""
+    names: list[str | None] = []
+    render = Template.render
+
+    def note_and_render(template: Template, *values: Any, **more: Any) -> str:
+        names.append(template.name)
+        return render(template, *values, **more)
+
+    monkeypatch.setattr(Template, "render", note_and_render)
+    return names
+
+
+def test_nothing_new_writes_nothing(again: tuple[Path, Path], rendered: list[str | None]) -> None:
     """Not even a file with the same content, which a web server would send again; and no match is looked at again."""
     home, site = again
     times = {path: path.stat().st_mtime_ns for path in site.rglob("*") if path.is_file() and path.name != NOTES}
-    monkeypatch.setattr("arena.site.match_page.page", None)
     made = publish(home, site)
+    assert "front.html" in rendered
+    assert "served_match.html" not in rendered
     assert (made.files, made.written, made.removed) == (len(times), 0, 0)
     assert {path: path.stat().st_mtime_ns for path in times} == times
 
@@ -341,21 +359,20 @@ def test_a_new_name_is_on_every_page_of_a_bot(again: tuple[Path, Path]) -> None:
 
 
 def test_another_version_of_the_arena_makes_all_matches_again(
-    again: tuple[Path, Path], monkeypatch: pytest.MonkeyPatch
+    again: tuple[Path, Path], rendered: list[str | None], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """It may show them in another way."""
     home, site = again
-    monkeypatch.setattr("arena.site.publishing._arena", lambda: "another")
-    monkeypatch.setattr("arena.site.match_page.page", lambda *_: Made("<!doctype html>as never before"))
+    monkeypatch.setattr("arena.site.publishing.arena_digest", lambda: "another")
     publish(home, site)
-    assert {path.read_text() for path in site.glob("match/*.html")} == {"<!doctype html>as never before"}
+    assert rendered.count("served_match.html") == len([*site.glob("match/*.html")]) > 0
 
 
-def test_links_go_with_what_they_lead_to(again: tuple[Path, Path], monkeypatch: pytest.MonkeyPatch) -> None:
+def test_links_go_with_what_they_lead_to(again: tuple[Path, Path], tmp_path: Path) -> None:
     """Such as the documentation, if this arena has none: then pages are made again that would stay otherwise."""
     home, site = again
-    monkeypatch.setattr("arena.site.docs.pages", dict)
-    publish(home, site)
+    with homes.without_documentation(tmp_path):
+        publish(home, site)
     assert not (site / "docs/docs").exists()
     links = [link for _, page in pages(site) for link in page.links]
     assert [link for link in links if "replays.html" in link] == []

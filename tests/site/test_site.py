@@ -360,10 +360,9 @@ def test_a_table_of_very_many_bots_is_left_to_the_command(
     assert "Chance of each place" not in said
 
 
-def test_an_arena_without_documentation_says_where_it_is(home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_an_arena_without_documentation_says_where_it_is(home: Path, tmp_path: Path) -> None:
     """One that was installed has no folder of it."""
-    monkeypatch.setattr("arena.site.docs.pages", dict)
-    with homes.site(home) as site:
+    with homes.without_documentation(tmp_path), homes.site(home) as site:
         assert "installed without its documentation" in site.get("/docs/").text
         linked = site.get("/docs/docs/games.md")
         assert (linked.status_code, "installed without its documentation" in linked.text) == (404, True)
