@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from hashlib import sha256
-from importlib import import_module
 
 import pytest
 from sqlite_utils import Database
@@ -135,7 +134,7 @@ def test_matches_of_a_bot_that_plays_rarely_are_found_behind_all_others(
     expected = {name: store.matches.of_bot(db, name, 4) for name in "abc"}
     assert all(len(found) == 4 for found in expected.values())
     for few in (1, 5, 8):
-        monkeypatch.setattr(import_module("ladder.store.watching"), "RECENT_RESULTS", few)
+        monkeypatch.setattr("ladder.store.watching.RECENT_RESULTS", few)
         assert {name: store.matches.of_bot(db, name, 4) for name in "abc"} == expected
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sqlite3
 from collections.abc import Callable, Sequence
 from random import Random
 from typing import Any
@@ -118,24 +119,36 @@ def test_an_unplayable_match_played_after_all_counts_in_its_place(db: Database) 
         assert seen(db, ladder) == seen(sound, ladder)
 
 
+def interrupt_after_commits(db: Database, commits: int) -> None:
+    """Have SQLite break off a transaction, once, where what it rated is about to count, after so many."""
+    left, breaks_off = commits, False
+
+    def note(statement: str) -> None:
+        nonlocal left, breaks_off
+        left -= statement.startswith("COMMIT")
+        breaks_off = not left and statement.startswith("UPDATE ladders SET folded")
+        if breaks_off:
+            db.conn.set_trace_callback(None)
+
+    def look() -> int:
+        nonlocal breaks_off
+        now, breaks_off = breaks_off, False
+        return now
+
+    db.conn.set_trace_callback(note)
+    db.conn.set_progress_handler(look, 1)
+
+
 def test_rating_that_is_stopped_begins_again_where_it_was(db: Database, monkeypatch: pytest.MonkeyPatch) -> None:
     """Ratings and the place reached are stored together, or not at all."""
     ladder = begin(db, "a", "b", "c", rounds=3)
     matches = list(store.ladders.scheduled(db, ladder))
     store.matches.record(db, ladder, [finished(match) for match in matches])
-    calls = iter(range(11))
-
-    def until_killed(*arguments: object) -> tuple[Rating, ...]:
-        if next(calls, None) is None:
-            raise KeyboardInterrupt
-        return rate(*arguments)  # type: ignore[arg-type]
-
+    interrupt_after_commits(db, 2)
     monkeypatch.setattr(store.ratings, "RATED_AT_ONCE", 4)
-    monkeypatch.setattr(store.ratings, "rate", until_killed)
-    with pytest.raises(KeyboardInterrupt):
+    with pytest.raises(sqlite3.OperationalError, match="interrupted"):
         store.ratings.apply(db, ladder)
     assert rated(db, ladder) == rated_in_order(matches[:8])
-    monkeypatch.setattr(store.ratings, "rate", rate)
     assert store.ratings.apply(db, ladder) == 10
     assert rated(db, ladder) == rated_in_order(matches)
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-from importlib import import_module
 from pathlib import Path
 
 import pytest
@@ -150,7 +149,7 @@ def test_sums_say_the_same_as_the_groups(
         assert groups.score(one) == sums.score(one)
         assert [groups.lead(one, other) for other in labels] == [sums.lead(one, other) for other in labels]
     assert groups.places(labels) == sums.places(labels)
-    monkeypatch.setattr(import_module("ladder.store.evidence"), "FEW_GROUPS", -1)
+    monkeypatch.setattr("ladder.store.evidence.FEW_GROUPS", -1)
     assert type(store.evidence.shares_now(db, ladder, labels)) is type(groups)
 
 
