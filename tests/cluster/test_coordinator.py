@@ -26,23 +26,24 @@ PATIENCE = 20.0
 """Seconds that may pass until something happens."""
 
 
-SOON = {
-    "RETRY_INTERVAL": 0.01,
-    "LATER": 0.01,
-    "LOOK_INTERVAL": 0.01,
-    "FIRST_PARCEL": 0.0,
-    "LOST": 3.0,
-    "SEND_PATIENCE": 0.1,
-    "MOMENT": 0.0,
+SIMULATED: Mapping[Function, Function] = {
+    endpoint.join_cluster: simulated_hosts.join_hosts,
+    endpoint.ask: simulated_hosts.ask_hosts,
+    endpoint.leave: simulated_hosts.leave_hosts,
 }
-"""The seconds of a coordinator, so short that a test need not wait."""
+"""What a simulated host has in the place of each function of a real one."""
 
 
 @pytest.fixture(autouse=True)
 def soon(monkeypatch: pytest.MonkeyPatch) -> None:
     """A coordinator that waits for nothing long."""
-    for name, seconds in SOON.items():
-        monkeypatch.setattr(coordinator, name, seconds)
+    monkeypatch.setattr(coordinator, "RETRY_INTERVAL", 0.01)
+    monkeypatch.setattr(coordinator, "LATER", 0.01)
+    monkeypatch.setattr(coordinator, "LOOK_INTERVAL", 0.01)
+    monkeypatch.setattr(coordinator, "FIRST_PARCEL", 0.0)
+    monkeypatch.setattr(coordinator, "LOST", 3.0)
+    monkeypatch.setattr(coordinator, "SEND_PATIENCE", 0.1)
+    monkeypatch.setattr(coordinator, "MOMENT", 0.0)
 
 
 class OneHost:
@@ -61,9 +62,8 @@ class OneHost:
     async def call(self, _address: str, function: Function, session: str, request: bytes) -> bytes:
         if function is endpoint.join_cluster:
             self.joined += 1
-            return await simulated_hosts.join_hosts(session, request)
-        if function is endpoint.ask and self.joined > self._ends:
-            return await simulated_hosts.ask_hosts(session, request)
+        if function is endpoint.join_cluster or (function is endpoint.ask and self.joined > self._ends):
+            return await SIMULATED[function](session, request)
         return endpoint.GONE
 
     async def close(self) -> None:
@@ -102,8 +102,8 @@ class Startless:
         return {"good": Place("good", 4), "bad": Place("bad", 4)}
 
     async def call(self, address: str, function: Function, session: str, request: bytes) -> bytes:
-        answer = await function(session, request)
-        if address == "good" or function is not simulated_hosts.ask_hosts or answer == endpoint.GONE:
+        answer = await SIMULATED[function](session, request)
+        if address == "good" or function is not endpoint.ask or answer == endpoint.GONE:
             return answer
         heard = pickle.loads(answer)
         if isinstance(heard, HostNews):
@@ -121,13 +121,8 @@ def startless(delivery: Delivery) -> Delivery:
     return delivery._replace(results=[Played(each.id, None, void) for each in delivery.results])
 
 
-def test_a_host_on_which_nothing_starts_is_left_out_where_there_are_others(
-    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
-) -> None:
+def test_a_host_on_which_nothing_starts_is_left_out_where_there_are_others(tmp_path: Path) -> None:
     """Else it would take match after match from those that can play; alone it stays, and the run says what is wrong."""
-    monkeypatch.setattr(endpoint, "join_cluster", simulated_hosts.join_hosts)
-    monkeypatch.setattr(endpoint, "ask", simulated_hosts.ask_hosts)
-    monkeypatch.setattr(endpoint, "leave", simulated_hosts.leave_hosts)
     said: list[str] = []
     task = Task("one", "birth", {}, b"seed", (Entrant("bot@1", "digest", ("true",), str(tmp_path)),), Limits())
     with ClusterHosts(Startless(), sandbox=UNCONFINED, say=said.append) as hosts:

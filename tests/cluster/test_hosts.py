@@ -21,21 +21,20 @@ WITHOUT_BWRAP = ("sleep", "cc", "gcc")
 DISHONEST = """
 import sys
 if "arena.cluster.host" in " ".join(sys.orig_argv):
-    from arena.cluster import host
-    from arena.worker.jobs import Delivery
+    from arena.worker.local_host import WorkerProcess
 
-    collect = host._Serving._collect
+    receive = WorkerProcess.receive
 
-    def altered(self, number):
-        collect(self, number)
-        at, what = self._deliveries[-1]
-        if isinstance(what, Delivery) and what.results:
-            first, *others = what.results
-            scores = tuple(score + 1 for score in first.outcome.scores)
-            changed = first._replace(outcome=first.outcome._replace(scores=scores))
-            self._deliveries[-1] = at, what._replace(results=[changed, *others])
+    def altered(worker):
+        delivery = receive(worker)
+        if not delivery.results:
+            return delivery
+        first, *others = delivery.results
+        scores = tuple(score + 1 for score in first.outcome.scores)
+        changed = first._replace(outcome=first.outcome._replace(scores=scores))
+        return delivery._replace(results=[changed, *others])
 
-    host._Serving._collect = altered
+    WorkerProcess.receive = altered
 """
 """Imported by each Python process of a host: in every delivery it changes the scores of one match."""
 

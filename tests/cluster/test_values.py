@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -14,6 +14,9 @@ from arena.cluster import programs, self_check
 from arena.cluster.coordinator import objection
 from arena.cluster.messages import EXPIRES, LOST, SEND_PATIENCE, Card, Parcel, ProgramFile
 from arena.cluster.tally import Tally, lines
+from arena.games.birth import Birth, State
+from arena.games.dice import Dice
+from arena.games.rules import Options, Seat
 from arena.referee.match import Forfeit, MatchOutcome, SeatForfeit, Void, VoidReason
 from arena.sandbox import Grade
 from arena.submission.program_store import tree_digest
@@ -119,16 +122,35 @@ def test_a_host_takes_part_if_it_computes_what_we_compute(said: Card, why: str |
     assert (objected is None) == (why is None)
 
 
-def test_the_self_check_sees_a_changed_die(monkeypatch: pytest.MonkeyPatch) -> None:
+class TurnedDice(Dice):
+    """Dice of which the other side counts."""
+
+    def __init__(self, dice: Dice) -> None:
+        self._dice = dice
+
+    def roll(self, key: str, count: int) -> tuple[int, ...]:
+        return tuple(7 - die for die in self._dice.roll(key, count))
+
+    def draws(self, key: str, bounds: Sequence[int]) -> tuple[int, ...]:
+        return self._dice.draws(key, bounds)
+
+
+class Turned(Birth):
+    """The same rules on such dice."""
+
+    def start(self, seats: int, dice: Dice, options: Options) -> State:
+        return super().start(seats, TurnedDice(dice), options)
+
+    def apply(self, state: State, decisions: Mapping[Seat, int], dice: Dice) -> State:
+        return super().apply(state, decisions, TurnedDice(dice))
+
+
+def test_the_self_check_sees_a_changed_die() -> None:
     """A host whose dice fell otherwise would play other matches."""
     known = [games.game(name) for name in sorted(games.names())]
     before = self_check.self_check_results(known)
     assert self_check.self_check_results(known) == before
-    roll = games.KeyedDice.roll
-    monkeypatch.setattr(
-        games.KeyedDice, "roll", lambda self, key, count=1: tuple(7 - die for die in roll(self, key, count))
-    )
-    assert self_check.self_check_results(known) != before
+    assert self_check.self_check_results([Turned() if rules.name == "birth" else rules for rules in known]) != before
 
 
 def test_a_host_counts_as_lost_when_its_bots_have_ended() -> None:
