@@ -63,6 +63,8 @@ _UNREADABLE = {"GIT_CONFIG_NOSYSTEM": "1", "MAVEN_SKIP_RC": "1"}
 
 At grade C these exist but are unreadable, and tools would fail.
 """
+LAUNCHER = Path(__file__).with_name("launcher.py")
+"""The program that confines itself as it is ordered to, and then becomes the command."""
 
 
 class Confined(NamedTuple):
@@ -455,5 +457,4 @@ def _launch(orders: Mapping[str, Any], command: Sequence[str]) -> tuple[str, ...
 
     Start it from this process, in a thread that outlives it: the kernel kills it when the thread that started it ends.
     """
-    launcher = str(Path(__file__).with_name("launcher.py"))
-    return (sys.executable, "-I", "-S", launcher, json.dumps(orders), *command)
+    return (sys.executable, "-I", "-S", str(LAUNCHER), json.dumps(orders), *command)

@@ -17,7 +17,7 @@ _MACH_O = {b"\xcf\xfa\xed\xfe", b"\xce\xfa\xed\xfe", b"\xfe\xed\xfa\xcf", b"\xfe
 """First bytes of a Mach-O file for one machine: of 64 and of 32 bits, in either order of bytes."""
 _UNIVERSAL = b"\xca\xfe\xba\xbe"
 """First bytes of a Mach-O file for several machines, and of a Java class: a count below 40 tells the first."""
-_EMULATORS = Path("/proc/sys/fs/binfmt_misc")
+EMULATORS = Path("/proc/sys/fs/binfmt_misc")
 """Where the kernel lists the programs that run files of other kinds."""
 _ALSO_RUN = {("x86_64", "i686"), ("aarch64", "arm")}
 """A machine, and another whose programs it may run as well."""
@@ -29,7 +29,7 @@ def built_for(path: Path) -> str | None:
     None for scripts, for programs of this machine, for what is unknown, and wherever emulators are registered, since
     one of them may run it. Source: the ELF, PE and Mach-O formats.
     """
-    if any(emulator.name not in {"register", "status"} for emulator in _EMULATORS.glob("*")):
+    if any(emulator.name not in {"register", "status"} for emulator in EMULATORS.glob("*")):
         return None
     with path.open("rb") as file:
         head = file.read(_ELF_HEADER)

@@ -8,7 +8,7 @@ import os
 import shutil
 import subprocess
 import sys
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -129,13 +129,8 @@ def test_with_one_user_for_all_a_bot_starves_another(
     own = Path(launcher.__file__)
     (tmp_path / own.name).write_text(own.read_text().replace("        end_predecessors()\n", ""))
     tmp_path.chmod(0o755)
-    launch = confining._launch
-
-    def another(orders: Mapping[str, Any], command: Sequence[str]) -> tuple[str, ...]:
-        return tuple(word.replace(str(own), str(tmp_path / own.name)) for word in launch(orders, command))
-
     one = users.take_user()
-    monkeypatch.setattr(confining, "_launch", another)
+    monkeypatch.setattr(confining, "LAUNCHER", tmp_path / own.name)
     monkeypatch.setattr(
         users, "take_user", lambda: users.User(one.uid, users.TakenUser(users.ids(), (tmp_path / "users",)))
     )

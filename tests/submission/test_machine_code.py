@@ -26,7 +26,7 @@ CLASS = b"\xca\xfe\xba\xbe\0\0\0\x41" + bytes(30)
 @pytest.fixture(autouse=True)
 def without_emulators(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """A machine that runs only its own programs, whatever this one can."""
-    monkeypatch.setattr(machine_code, "_EMULATORS", tmp_path / "binfmt_misc")
+    monkeypatch.setattr(machine_code, "EMULATORS", tmp_path / "binfmt_misc")
     return tmp_path / "binfmt_misc"
 
 
