@@ -144,10 +144,11 @@ def _explain(question: ComparisonQuestion, answer: Answer, seed: str) -> None:
     if answer.void:
         say(f"careful: {answer.void:,} groups were void again and again and count as undecided")
     say(f"--seed {printable(seed)} repeats this")
-    click.echo(_sentence(question, answer))
+    click.echo(sentence(question, answer))
 
 
-def _sentence(question: ComparisonQuestion, answer: Answer) -> str:
+def sentence(question: ComparisonQuestion, answer: Answer) -> str:
+    """Return the answer as one sentence, with the figure that it rests on."""
     better, worse = (entrant.label for entrant in question.pair)
     if answer.test.mean < 0.5:
         better, worse = worse, better

@@ -45,7 +45,8 @@ def test_without_one_above_it_is_made_here(cwd: Path, monkeypatch: pytest.Monkey
 
 def test_a_strangers_home_is_used_only_by_name(home: Path, below: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Where others may write, one could lie in wait with programs in it; one line says how to go on."""
-    monkeypatch.setattr(homes, "trusted", lambda: {home.stat().st_uid + 1})
+    stranger = home.stat().st_uid + 1
+    monkeypatch.setattr(os, "geteuid", lambda: stranger)
     for words in (["bots"], ["retire", "ann"], ["ladder", "--game", "birth"]):
         ran = typed(*words)
         assert (ran.code, ran.out, len(ran.err.splitlines())) == (1, "", 1)

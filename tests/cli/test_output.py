@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 import shlex
 import subprocess
+import time
 from pathlib import Path
 
 import pytest
@@ -77,7 +78,7 @@ def test_a_command_that_starts_no_bot_says_soon_that_it_works(
 ) -> None:
     """`arena publish` into a file was silent for a quarter of a minute; after the first line it may be for longer."""
     now = 0.0
-    monkeypatch.setattr("arena.terminal.output.time.monotonic", lambda: now)
+    monkeypatch.setattr(time, "monotonic", lambda: now)
     with output.progress("publishing", "files", first=output.SOON) as report:
         for now in (output.SOON - 0.1, output.SOON, output.LOG_SECONDS, output.SOON + output.LOG_SECONDS):
             report(int(now), 99)
@@ -103,11 +104,28 @@ def test_a_budget_is_no_promise(capsys: pytest.CaptureFixture[str], monkeypatch:
     assert capsys.readouterr().err == "greedy or random: 5 of at most 20,000 matches\n"
 
 
-def test_slow_and_long_is_said_in_units_for_people(monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.mark.parametrize(
+    ("at_most", "count", "total", "said"),
+    [
+        (False, 10, 40, "it: 10 of 40 matches, one in 40 s, 20 min left\n"),
+        (True, 400, 20_400, "it: 400 of at most 20,400 matches, 1.0/s, at most 5.6 h left\n"),
+    ],
+)
+def test_slow_and_long_is_said_in_units_for_people(
+    at_most: bool,
+    count: int,
+    total: int,
+    said: str,
+    capsys: pytest.CaptureFixture[str],
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
     """ "0.0/s" tells nothing, and nobody can read 100,000 s."""
-    monkeypatch.setattr("arena.terminal.output.time.monotonic", lambda: 400.0)
-    assert output._pace(10, 40, 0.0, at_most=False) == "one in 40 s, 20 min left"
-    assert output._pace(400, 20_400, 0.0, at_most=True) == "1.0/s, at most 5.6 h left"
+    now = 0.0
+    monkeypatch.setattr(time, "monotonic", lambda: now)
+    with output.progress("it", at_most=at_most) as report:
+        now = 400.0
+        report(count, total)
+    assert capsys.readouterr().err == said
 
 
 def test_a_ladder_says_how_much_it_begins(capsys: pytest.CaptureFixture[str]) -> None:

@@ -12,7 +12,7 @@ import msgspec
 import pytest
 
 from arena.reports.bot_card import NotableMatch
-from arena.reports.fault_card import _answer
+from arena.reports.fault_card import fault_card
 from arena.reports.words import why
 from ladder import store
 from tests.cli.commands import typed
@@ -283,10 +283,16 @@ def test_a_forfeit_is_shown_with_its_evidence(forfeited: store.Match) -> None:
         (21.0, ", charged 21.000 s: it worked on several processors at once"),
     ],
 )
-def test_time_is_shown_by_the_wall_and_as_it_was_charged(charged: float | None, words: str) -> None:
+def test_time_is_shown_by_the_wall_and_as_it_was_charged(
+    charged: float | None, words: str, forfeited: store.Match
+) -> None:
     """Its author would wonder."""
-    evidence = {"answer": 2, "seconds": 12.5, "charged": charged}
-    assert _answer("birth", evidence) == f"2 (play 3) after 12.500 s{words}"
+    seat = forfeited.line_up.index("bob@1")
+    outcome = forfeited.seats[seat]
+    evidence = {**(outcome.evidence or {}), "answer": 2, "seconds": 12.5, "charged": charged}
+    seats = [*forfeited.seats[:seat], outcome._replace(evidence=evidence), *forfeited.seats[seat + 1 :]]
+    told = list(fault_card(forfeited._replace(seats=tuple(seats)), seat))
+    assert f"  it answered: 2 (play 3) after 12.500 s{words}" in told
 
 
 def test_programs_get_the_evidence_as_it_is(forfeited: store.Match) -> None:

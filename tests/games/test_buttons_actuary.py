@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import random
+from importlib import import_module
 from itertools import product
 
 import pytest
@@ -39,7 +40,7 @@ def counted(outlook: Outlook, state: State, buttons: int, rolls: int) -> float:
 @pytest.mark.parametrize("rolls", [1, 2])
 def test_the_outlook_is_the_mean_over_all_rolls(rolls: int, buttons: int, monkeypatch: pytest.MonkeyPatch) -> None:
     """Of the last three dice, with every column looked behind: a slip in the odds would only make it a bit weaker."""
-    monkeypatch.setitem(actuary.__globals__, "COLUMNS", 6)
+    monkeypatch.setattr(import_module("builtin.buttons.actuary"), "COLUMNS", 6)
     state = opening(4)
     state = state._replace(stars=(STARS, FOUR, 0, 0), status=(state.status[0], HAS_QUIT, HAS_BUST, HAS_BUST))
     outlook = Outlook(state, 0)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import stat
 from pathlib import Path
 
@@ -44,9 +45,10 @@ def test_the_oldest_go_first(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) ->
 def test_another_process_that_keeps_matches_takes_no_name(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Whoever finds a name taken takes the next one."""
     keep(tmp_path, 1)
-    seen = iter([[], [1], [1, 2]])  # first as before the other wrote
-    monkeypatch.setattr(unrated_store, "_numbers", lambda _folder: next(seen))
+    listdir, before = os.listdir, [list[str]()]  # first as before the other wrote
+    monkeypatch.setattr(os, "listdir", lambda folder: before.pop() if before else listdir(folder))
     assert keep(tmp_path, 1) == ["unrated-2"]
+    assert before == []
 
 
 def test_where_nothing_is_kept_it_is_said_how_to_begin(tmp_path: Path) -> None:

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import json
 import os
+import shutil
 from pathlib import Path
 
 import pytest
 
 from arena.sandbox import UNCONFINED, Grade
-from arena.submission import tools
 from arena.submission.build import BuildFailed, Building, build
 from arena.submission.intake import take_in
 from arena.submission.manifest import load
@@ -36,7 +36,7 @@ MISSED = {
 @pytest.mark.parametrize("case", MISSED)
 def test_what_tools_say_of_others_is_understood(case: str, monkeypatch: pytest.MonkeyPatch) -> None:
     """Each has its own words for it, and none says which package has it."""
-    monkeypatch.setattr(tools, "tool_path", lambda _: None)
+    monkeypatch.setattr(shutil, "which", lambda *_, **__: None)
     said, names = MISSED[case]
     assert missed(["before", said, "after"]) == names
     assert bool(install_hint(names)) == bool(names)
@@ -44,7 +44,7 @@ def test_what_tools_say_of_others_is_understood(case: str, monkeypatch: pytest.M
 
 def test_what_is_there_is_not_missed(monkeypatch: pytest.MonkeyPatch) -> None:
     """Whatever a log says: nobody should install what he has."""
-    monkeypatch.setattr(tools, "tool_path", lambda _: "/usr/bin/it")
+    monkeypatch.setattr(shutil, "which", lambda *_, **__: "/usr/bin/it")
     assert missed([MISSED["cmake without protoc"][0]]) == []
 
 

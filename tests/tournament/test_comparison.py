@@ -20,7 +20,7 @@ import psutil
 import pytest
 
 from arena import games
-from arena.cli.compare import _sentence, percentages
+from arena.cli.compare import percentages, sentence
 from arena.referee.limits import Limits
 from arena.referee.match import Forfeit, MatchOutcome, SeatForfeit, Void, VoidReason
 from arena.reports.compare_report import comparison
@@ -189,7 +189,7 @@ def test_an_interval_shows_on_which_side_of_equal_it_lies(low: float, high: floa
 
 @pytest.mark.long
 @pytest.mark.timeout(300)
-def test_the_command_answers_in_one_sentence(cwd: Path) -> None:
+def test_the_command_answers_in_onesentence(cwd: Path) -> None:
     """The sentence is the same with any number of workers, and nothing is stored."""
     one, other = (arena(*ASKED, "--seed", "a", "-j", jobs, cwd=cwd) for jobs in ("1", "2"))
     assert (one.code, one.out) == (other.code, other.out)
@@ -238,7 +238,7 @@ def test_alike_is_an_answer() -> None:
     answer = ask(asked, Table(Random(1)))
     assert answer.is_known
     assert not answer.test.decided
-    assert _sentence(asked, answer).startswith("strong and even are less than 20 % apart: strong has 50.0 % (")
+    assert sentence(asked, answer).startswith("strong and even are less than 20 % apart: strong has 50.0 % (")
     report = comparison(asked, answer, "a", interrupted=False)
     assert (report.alike, report.better, report.difference, report.alpha, report.beta) == (True, None, 0.2, 0.05, 0.05)
     wider = ask(question(pair=equal, field=2)._replace(test=Certainty(difference=0.2)), Table(Random(1)))
