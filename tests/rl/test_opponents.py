@@ -192,9 +192,10 @@ def test_who_gives_up_while_players_are_fetched_leaves_none(cwd: Path) -> None:
     """Building a bot may take a while, and Ctrl-C is how one stops it."""
     programs.write(cwd, mine=programs.FIRST)
     before = spawned()
-    with pytest.raises(KeyboardInterrupt):
+    with pytest.raises(KeyboardInterrupt) as stopped:
         Environment("birth", opponents=["./mine.py", Interrupting(), None])
     assert spawned() == before
+    del stopped  # which remembers the environment: one that is forgotten ends its processes anyway
 
 
 @pytest.mark.parametrize("error", [ZeroDivisionError, KeyboardInterrupt])
