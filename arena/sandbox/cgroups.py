@@ -14,14 +14,12 @@ from collections.abc import Mapping
 from itertools import count
 from pathlib import Path
 
-from arena.sandbox.grades import MIB, Bounds
+from arena.sandbox.grades import MIB, SANDBOX_TASKS, Bounds
 
 _WANTED = ("memory", "pids", "cpu", "cpuacct")
 """Controllers of version 1 that the arena uses; the first two it cannot do without."""
 UNIFIED = "unified"
 """Name here for version 2, in which one folder has all controllers."""
-_OVERHEAD = 4
-"""Tasks of the sandbox itself: two are of bubblewrap. A few more than needed do no harm."""
 _PERIOD = 100_000
 """Microseconds over which the share of the processors is measured, the kernel's own default."""
 _REMOVAL = 2.0
@@ -150,7 +148,7 @@ class ControlGroup:
         return [str(folder / "cgroup.procs") for folder in self.folders]
 
     def _bound(self, bounds: Bounds) -> None:
-        memory, tasks, quota = bounds.memory_mib * MIB, bounds.tasks + _OVERHEAD, bounds.cores * _PERIOD
+        memory, tasks, quota = bounds.memory_mib * MIB, bounds.tasks + SANDBOX_TASKS, bounds.cores * _PERIOD
         if unified := self._of.get(UNIFIED):
             (unified / "memory.max").write_text(str(memory))
             _write_if_there(unified / "memory.swap.max", "0")

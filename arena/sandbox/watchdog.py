@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from arena.sandbox.contents import raise_limit
-from arena.sandbox.grades import MIB, Bounds
+from arena.sandbox.grades import MIB, SANDBOX_TASKS, Bounds
 
 _RELAXED, _ALERT, ALARMED = 0.5, 0.1, 0.03
 """Seconds until the next check if less than a quarter of the allowed memory is in use, less than half, or more.
@@ -22,11 +22,6 @@ ENTRIES = 10_000
 """Largest number of files and folders in a bot's temporary folder, whatever their size.
 
 To count as many takes about 30 ms of the worker's time, so there should not be more; a few times fewer would do.
-"""
-_SANDBOX_TASKS = 4
-"""Number of tasks (processes and threads) that the sandbox itself needs; they do not count as the bot's.
-
-Two are of bubblewrap. A few more than needed do no harm.
 """
 
 
@@ -51,7 +46,7 @@ def look_once(processes: Sequence[int], bounds: Bounds, scratch: Path | None) ->
     resident = sum(map(_resident, processes))
     if resident > limit and sum(map(_proportional, processes)) > limit:
         return out_of_memory(bounds), 0.0
-    if sum(map(_tasks, processes)) > bounds.tasks + _SANDBOX_TASKS:
+    if sum(map(_tasks, processes)) > bounds.tasks + SANDBOX_TASKS:
         return Excess(f"had more than {bounds.tasks} processes and threads"), 0.0
     if scratch is not None and raise_limit([scratch], bounds.disk_mib * MIB, ENTRIES):
         return Excess(f"wrote more than {bounds.disk_mib} MiB or {ENTRIES:,} temporary files, or hid some"), 0.0

@@ -68,14 +68,14 @@ def printed(process: subprocess.Popen[str]) -> str:
 @pytest.mark.parametrize("grade", grades("BCD"))
 def test_all_threads_of_a_bot_start_and_memory_without_end_does_not(grade: Grade) -> None:
     """Stacks are reserved and hardly used; what is reserved has a bound, since the watchdog looks only now and then."""
-    with running(grade, WEAKEST, THREADS.format(WEAKEST.tasks - 1) + HOARD) as bot:
+    with running(grade, WEAKEST, THREADS.format(WEAKEST.tasks) + HOARD) as bot:
         assert printed(bot) == "refused"
 
 
 @pytest.mark.parametrize("grade", grades("BCD"))
 def test_a_bot_is_not_blamed_for_the_tasks_of_its_sandbox(grade: Grade) -> None:
-    """It has all that it may have; of eight, bubblewrap takes one."""
-    with running(grade, Bounds(tasks=8), THREADS.format(7) + HELD) as bot:
+    """It has all that it may have."""
+    with running(grade, Bounds(tasks=8), THREADS.format(8) + HELD) as bot:
         assert printed(bot) == "ready"
         assert look_once(family(bot.pid), Bounds(tasks=8), None)[0] is None
 
