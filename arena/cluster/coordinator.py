@@ -72,7 +72,7 @@ _NOBODY = 4.0
 STARTLESS = 3
 """Moments in a row in which a host could start no bot, after which it rests.
 
-About any small number would do: one moment may be chance, and until then all its matches are void.
+One moment may be a shortage that passes; meanwhile all its matches are void.
 """
 MOMENT = 2.0
 """Seconds within which several deliveries without a start are one moment: a shortage meets all workers at once."""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Mapping, Sequence
+from contextlib import nullcontext
 from pathlib import Path
 from typing import Any
 
@@ -11,7 +12,8 @@ import pytest
 
 from arena import games
 from arena.cluster import programs, self_check
-from arena.cluster.coordinator import objection
+from arena.cluster.coordinator import Session, StartsNothing, objection
+from arena.cluster.engine import Place
 from arena.cluster.messages import EXPIRES, LOST, SEND_PATIENCE, Card, Parcel, ProgramFile
 from arena.cluster.tally import Tally, lines
 from arena.games.birth import Birth, State
@@ -20,7 +22,7 @@ from arena.games.rules import Options, Seat
 from arena.referee.match import Forfeit, MatchOutcome, SeatForfeit, Void, VoidReason
 from arena.sandbox import Grade
 from arena.submission.program_store import tree_digest
-from arena.worker.jobs import Entrant, Played
+from arena.worker.jobs import Delivery, Entrant, Played, Trouble
 
 
 @pytest.fixture
@@ -157,6 +159,29 @@ def test_a_host_counts_as_lost_when_its_bots_have_ended() -> None:
     """Else others would roll dice again that a living bot has seen. And a pause of some seconds ends nobody."""
     assert LOST - EXPIRES >= 1
     assert EXPIRES - SEND_PATIENCE >= 3
+
+
+class Two:
+    """The hosts of a run as a session knows them; there is another one."""
+
+    def __init__(self) -> None:
+        self.tallies: dict[str, Tally] = {}
+
+    def present(self) -> Sequence[str]:
+        return ["this", "the other"]
+
+
+@pytest.mark.parametrize(("seconds", "rests"), [(0.0, False), (1.5, False), (10.0, True)])
+def test_a_host_rests_for_a_shortage_that_stays(seconds: float, rests: bool) -> None:
+    """One that passes meets all workers at once and is soon over; one that stays costs match after match."""
+    hosts: Any = Two()
+    session = Session(hosts, "address", Place("this", 4), card())
+    nothing_starts = Delivery([Played("one", None, Void(VoidReason.NO_STARTS, "no space"))], Trouble())
+    begun = session.heard_at
+    with pytest.raises(StartsNothing, match="no space") if rests else nullcontext():
+        for number in range(21):
+            session.heard_at = begun + seconds * number / 20
+            session._check_starts([nothing_starts])
 
 
 def played(matches: int, void: int = 0, forfeited: int = 0) -> list[Played]:
