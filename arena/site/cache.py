@@ -15,13 +15,13 @@ from starlette.responses import Response
 from arena.site.home_reader import Home
 
 CACHED_PAGES = 64 << 20
-"""Bytes of pages that are kept in memory."""
+"""Bytes of pages that are kept in memory; with fewer, pages are made again more often."""
 QUICK = 0.1
 """Seconds that a page may take to be made again at every change of the home."""
 SHARE = 0.1
 """Part of the time that is spent on making a slower page again and again while a ladder changes it."""
 _LONGEST = 2_000
-"""Bytes of a query, at most."""
+"""Bytes of a query, at most: it is kept with its page, and none of ours comes near it."""
 _OVERHEAD = 1_000
 """Bytes that a kept page takes besides, about."""
 

@@ -29,7 +29,7 @@ IDLE_INTERVAL = 5.0
 ENDING = 5.0
 """Seconds that a process has to end its bots."""
 LONGEST_NAME = 1 << 26
-"""Bytes of a line that a process prints, at most."""
+"""Bytes of a line that a process prints, at most. It bounds memory: a match with a longer one breaks off."""
 FAILED = "The match could not be played to its end; the terminal of the server says why."
 """What the players are told if their match breaks off."""
 LEFT = "You left the match: it is not kept."
