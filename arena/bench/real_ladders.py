@@ -19,7 +19,8 @@ from arena.bench.figures import Sample, Sampler
 from arena.referee.limits import Limits
 from arena.submission import Program
 from arena.tournament.ladder_run import LadderRequest, Run, run_ladder
-from arena.tournament.worker_pool import DEALT_MATCHES, Workers
+from arena.tournament.worker_pool import Workers
+from arena.tournament.workforce import DEALT_MATCHES
 from arena.worker.local_host import LocalHost
 from arena.worker.progress import ProgressReport
 from ladder import store

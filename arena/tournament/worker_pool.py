@@ -8,37 +8,28 @@ to be rolled in one of its matches, whatever way two processes find to communica
 from __future__ import annotations
 
 import math
+import sys
 import time
 from collections import Counter, deque
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from itertools import chain, islice
-from operator import itemgetter
 from types import TracebackType
 from typing import NamedTuple
 
 from arena.referee.match import Void, VoidReason
 from arena.sandbox import Sandbox
 from arena.tournament import NothingStarts, WorkersDied
+from arena.tournament.workforce import DEALT_MATCHES, DealtWorker, Workforce
 from arena.worker.bot_output import Logged, Piece
-from arena.worker.hosts import Host, HostLost, Hosts, WorkerEnded
+from arena.worker.hosts import HostLost, Hosts, WorkerEnded
 from arena.worker.jobs import Delivery, Played, StartCommand, Task, Trouble
 
-DEALT_MATCHES = 4
-"""Number of matches dealt to a worker at a time, in turn, until each worker has enough."""
-FIRST_BACKLOG = 128
-"""Number of matches that a worker may hold before its speed is known."""
-_BACKLOG_SECONDS = 5.0
-"""How many seconds the matches a worker holds should last: enough to fill frames, and no worker idle at the end."""
 _SLOW = 0.05
 """Seconds a match: a bot that needs more may be what a phase waits for at its end."""
 _WORTH = 128
 """Number of matches for which it is always worth starting the bots in one more worker."""
 _START = 1.0
 """Seconds of a core that it takes to start one bot, while all cores are busy."""
-HICCUP = 2.0
-"""Seconds within which several complaints of workers that the machine is too busy count as one."""
-QUIET = 10.0
-"""Seconds without such a complaint after which one more worker plays."""
 LOSSES = 3
 """How often hosts may be lost while they hold a match, before it is played apart from all others."""
 _STARTLESS = frozenset({VoidReason.NO_STARTS, VoidReason.SANDBOX})
@@ -51,86 +42,6 @@ ALONE = 2
 """How often hosts may then be lost while they play it, before it is void."""
 DEATHS = 8
 """Number of matches that may each kill a worker, with no result in between, before that is an error."""
-_MANY = 1_000_000
-"""More workers than there are: a phase is worth all of them."""
-
-
-class DealtWorker:
-    """A worker as it is dealt matches: which it holds, and what is known of it."""
-
-    def __init__(self, host: HostWorkers) -> None:
-        self.host = host
-        self.running = host.host.start()
-        self.holds: dict[str, Task] = {}
-        self.backlog = FIRST_BACKLOG
-        self.has_bots = False
-        """Whether the worker may have bots that are alive: from the first match it is dealt until it has rested."""
-        self.is_resting = False
-        self.was_asked = False
-        """Whether the worker was asked for matches that it can spare, and has not answered yet."""
-        self.spares = True
-        """Whether the worker may hold matches that have not begun."""
-        self.is_suspicious = False
-        """Whether the worker plays matches of which one may have killed a worker: then it gets no others."""
-        self._heard_at: float | None = None
-
-    def deal(self, tasks: Collection[Task], trouble: Trouble) -> None:
-        """Give the worker matches to play, and tell it of the trouble known."""
-        self.holds.update((task.id, task) for task in tasks)
-        self.has_bots = self.spares = True
-        self.running.send(StartCommand(tuple(tasks), trouble))
-
-    def ask(self) -> None:
-        """Ask the worker to give back some matches that have not begun."""
-        self.was_asked = True
-        self.running.send(StartCommand(spare=True))
-
-    def rest(self) -> None:
-        """Tell the worker to end its bots."""
-        self.is_resting = True
-        self.running.send(StartCommand(rest=True))
-
-    def receive(self) -> Delivery:
-        """Return the worker's next delivery; raises as that of `RunningWorker` does."""
-        delivery = self.running.receive()
-        if delivery.spared is not None:
-            self.was_asked, self.spares = False, bool(delivery.spared)
-        if delivery.rested:
-            self.has_bots = self.is_resting = False
-        self._pace(len(delivery.results))
-        return delivery
-
-    def _pace(self, count: int) -> None:
-        """Adapt the backlog to the worker's speed, leaving out the time to the first delivery, which is its start."""
-        now = time.monotonic()
-        if self._heard_at is not None and now > self._heard_at:
-            wanted = _BACKLOG_SECONDS * count / (now - self._heard_at)
-            self.backlog = int(min(2000, max(DEALT_MATCHES, 0.7 * self.backlog + 0.3 * wanted)))
-        self._heard_at = now
-
-    @property
-    def is_hungry(self) -> bool:
-        """Whether the worker should be dealt more matches."""
-        return not (self.is_suspicious or self.is_resting) and len(self.holds) < self.backlog
-
-
-class HostWorkers:
-    """The workers of one host, and how many of them play."""
-
-    def __init__(self, host: Host) -> None:
-        self.host = host
-        self.width = Width(host.jobs)
-        self.workers: list[DealtWorker] = []
-
-    @property
-    def has_room(self) -> bool:
-        """Whether one more worker may be started here now."""
-        return len(self.workers) < self.width.now
-
-    def start(self) -> DealtWorker:
-        """Start one more worker."""
-        self.workers.append(DealtWorker(self))
-        return self.workers[-1]
 
 
 class Stock:
@@ -159,29 +70,6 @@ class Stock:
         self._spared.extend(tasks)
 
 
-class Width:
-    """Number of workers that play: one fewer each time the machine is too busy, one more every `QUIET` seconds."""
-
-    def __init__(self, jobs: int, clock: Callable[[], float] = time.monotonic) -> None:
-        self._jobs = self._jobs_allowed = jobs
-        self._clock = clock
-        self._since = -HICCUP
-        """Time, by `clock`, at which the machine was last too busy."""
-
-    @property
-    def now(self) -> int:
-        """Number of workers that may play now, from 1 to the number of jobs."""
-        if self._jobs_allowed == self._jobs:
-            return self._jobs
-        return min(self._jobs, self._jobs_allowed + int((self._clock() - self._since) / QUIET))
-
-    def narrow(self) -> None:
-        """Let one worker fewer play, since the machine was too busy; complaints within `HICCUP` seconds count once."""
-        if self._jobs_allowed < self._jobs and self._clock() - self._since < HICCUP:
-            return
-        self._jobs_allowed, self._since = max(1, self.now - 1), self._clock()
-
-
 class _Startless(NamedTuple):
     """Deliveries in a row of which no match began."""
 
@@ -195,17 +83,15 @@ class _Startless(NamedTuple):
 class Workers:
     """Workers on one host or many, which are dealt matches phase by phase. A context manager."""
 
-    def __init__(self, hosts: Hosts, *, all_play: bool = False) -> None:
+    def __init__(self, hosts: Hosts, *, all_play: bool = False, clock: Callable[[], float] = time.monotonic) -> None:
         """Prepare to deal; workers are started when there are matches for them.
 
         What bots printed, if the hosts gather it, is taken by whoever plays. With `all_play` all workers play every
         phase, however short, as `arena bench` needs.
         """
         self._hosts = hosts
-        self._of_host: dict[Host, HostWorkers] = {}
+        self._workforce = Workforce(clock)
         self._all_play = all_play
-        self._enough = _MANY
-        """Number of workers that the phase is worth."""
         self._logs: list[Logged | Piece] = []
         self.trouble = Trouble()
         """What is known of faults and retirements of bots."""
@@ -230,7 +116,7 @@ class Workers:
         try:
             for _ in self._finish(raises=False):
                 pass
-            for worker in self._workers():
+            for worker in self._workforce.workers:
                 worker.running.close()
         finally:
             self._hosts.__exit__(kind, error, trace)
@@ -244,9 +130,6 @@ class Workers:
     def sandbox(self) -> Sandbox:
         """What holds bots, at least."""
         return self._hosts.sandbox
-
-    def _workers(self) -> list[DealtWorker]:
-        return [worker for host in self._of_host.values() for worker in host.workers]
 
     def stop(self) -> None:
         """Begin no more matches; `play` ends once the workers have delivered those that are finished."""
@@ -271,14 +154,14 @@ class Workers:
         alone is void. Raises WorkersDied if too many do. A match whose host is lost is played by another one, or waits
         until there is one.
         """
-        self._bury()
-        self._enough = self._worth(tasks) if isinstance(tasks, Sequence) else _MANY
+        self._workforce.bury()
+        self._workforce.enough = self._worth(tasks) if isinstance(tasks, Sequence) else sys.maxsize
         stock, hands = self._apart(tasks)
         while not self._stopped:
-            self._see_hosts()
+            self._workforce.see_hosts(self._hosts.present())
             self._deal(stock, hands)
             self._even_out(hands)
-            busy = [worker for worker in self._workers() if worker.holds or worker.is_resting]
+            busy = [worker for worker in self._workforce.workers if worker.holds or worker.is_resting]
             if not (busy or hands) and stock.is_empty(self.trouble):
                 break
             ready = set(self._hosts.wait([worker.running for worker in busy], 0.1))
@@ -286,25 +169,7 @@ class Workers:
         if self._stopped:
             yield from self._last_results()
         else:
-            assert not any(worker.has_bots for worker in self._workers()), "a phase ended while bots were alive"
-
-    def _bury(self) -> None:
-        """Remove workers that died while they had nothing to do, so that no match is blamed for it."""
-        for worker in [worker for worker in self._workers() if worker.running.has_ended]:
-            self._remove(worker)
-
-    def _remove(self, worker: DealtWorker) -> None:
-        worker.running.close()
-        worker.host.workers.remove(worker)
-
-    def _see_hosts(self) -> None:
-        """Deal to hosts that have come, and no more to those that have gone, once nothing of theirs is left."""
-        present = self._hosts.present()
-        for host in present:
-            if host not in self._of_host:
-                self._of_host[host] = HostWorkers(host)
-        for host in [host for host, workers in self._of_host.items() if host not in present and not workers.workers]:
-            del self._of_host[host]
+            assert not any(worker.has_bots for worker in self._workforce.workers), "a phase ended while bots were alive"
 
     def _apart(self, tasks: Iterable[Task]) -> tuple[Stock, deque[list[Task]]]:
         """Return the matches to deal and, apart from them and in hands, those held by workers that died."""
@@ -327,7 +192,7 @@ class Workers:
 
     def _finish(self, *, raises: bool = True) -> Iterator[Delivery]:
         """Tell all workers to stop, and yield what they still deliver. Raises RuntimeError for a bug of the arena's."""
-        unfinished = {worker.running for worker in self._workers()}
+        unfinished = {worker.running for worker in self._workforce.workers}
         for running in unfinished:
             running.send(None)
         while unfinished:
@@ -345,31 +210,18 @@ class Workers:
 
     def _deal(self, stock: Stock, hands: deque[list[Task]]) -> None:
         self._deal_suspects(hands)
-        while (host := self._with_room()) is not None and (chunk := stock.take(DEALT_MATCHES, self.trouble)):
+        while (host := self._workforce.next_host()) is not None and (chunk := stock.take(DEALT_MATCHES, self.trouble)):
             host.start().deal(chunk, self.trouble)
-        while hungry := [worker for worker in self._wanted() if worker.is_hungry]:
+        while hungry := [worker for worker in self._workforce.wanted() if worker.is_hungry]:
             for worker in sorted(hungry, key=lambda worker: len(worker.holds)):
                 if not (chunk := stock.take(DEALT_MATCHES, self.trouble)):
                     return
                 worker.deal(chunk, self.trouble)
 
-    def _wanted(self) -> list[DealtWorker]:
-        """Return the workers that are to play now: as many as the phase is worth, about as many on each host."""
-        hosts = self._of_host.values()
-        numbered = [pair for host in hosts for pair in enumerate(host.workers[: host.width.now])]
-        return [worker for _, worker in sorted(numbered, key=itemgetter(0))][: self._enough]
-
-    def _with_room(self) -> HostWorkers | None:
-        """Return the host on which the next worker is to be started, that with the fewest; None if there are enough."""
-        if len(self._wanted()) >= self._enough:
-            return None
-        able = [host for host in self._of_host.values() if host.has_room]
-        return min(able, key=lambda host: len(host.workers), default=None)
-
     def _deal_suspects(self, hands: deque[list[Task]]) -> None:
-        while hands and (host := self._with_room()) is not None:
+        while hands and (host := self._workforce.next_host()) is not None:
             host.start()
-        for worker in self._workers():
+        for worker in self._workforce.workers:
             if not worker.holds and not worker.is_resting:
                 hand: list[Task] = []
                 while hands and not hand:
@@ -383,13 +235,14 @@ class Workers:
 
         A worker that is not to play now, since the machine is too busy, gives back, bit by bit, all it has not begun.
         """
-        candidates = [candidate for candidate in self._workers() if candidate.holds and not candidate.is_suspicious]
+        workers = self._workforce.workers
+        candidates = [candidate for candidate in workers if candidate.holds and not candidate.is_suspicious]
         able = [candidate for candidate in candidates if candidate.spares and len(candidate.holds) > 1]
-        wanted = set(self._wanted())
+        wanted = set(self._workforce.wanted())
         for worker in candidates:
             if worker not in wanted and worker.spares and not worker.was_asked:
                 worker.ask()
-        for worker in self._workers():
+        for worker in workers:
             if worker.holds or worker.is_resting or not worker.has_bots or hands:
                 continue
             if worker in wanted and any(candidate.was_asked for candidate in candidates):
@@ -484,7 +337,7 @@ class Workers:
         """
         count = Counter(entrant.digest for task in tasks for entrant in task.lineup)
         if self._all_play or not count or not count.keys() <= self._pace.keys() or any(map(self._lasts, tasks)):
-            return _MANY
+            return sys.maxsize
         thinking = max(self._pace[digest] * matches for digest, matches in count.items())
         best = math.sqrt(thinking * self.jobs / (_START * len(count)))
         return max(1, len(tasks) // _WORTH, int(best))
@@ -496,7 +349,7 @@ class Workers:
         """
         before, self.trouble = self.trouble, self.trouble.merge(trouble)
         if trouble.chances.keys() - before.chances.keys() or trouble.retired - before.retired:
-            for worker in self._workers():
+            for worker in self._workforce.workers:
                 worker.running.send(StartCommand(trouble=self.trouble))
 
     def _lose(self, worker: DealtWorker, stock: Stock) -> list[Played]:
@@ -505,7 +358,7 @@ class Workers:
         One that is held again and again where a host is lost may be why: it is played alone and, if hosts are lost all
         the same, it is void.
         """
-        self._remove(worker)
+        self._workforce.remove(worker)
         held = list(worker.holds.values())
         self._losses.update(task.id for task in held)
         if worker.is_suspicious and len(held) == 1 and self._losses[held[0].id] >= LOSSES + ALONE:
@@ -521,7 +374,7 @@ class Workers:
 
     def _ended(self, dead: DealtWorker, how: str) -> list[Played]:
         """Remove a worker that died; return the match it died of, void, if it held no other."""
-        self._remove(dead)
+        self._workforce.remove(dead)
         held = list(dead.holds.values())
         if len(held) != 1:
             middle = len(held) // 2

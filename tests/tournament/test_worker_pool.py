@@ -8,10 +8,10 @@ import re
 import signal
 import subprocess
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from itertools import chain
 from pathlib import Path
-from typing import Any, cast
+from typing import Any
 
 import pytest
 
@@ -58,11 +58,13 @@ def test_workers_that_die_again_and_again_are_not_replaced_for_ever() -> None:
 def test_a_worker_that_starts_hears_no_ctrl_c() -> None:
     """A worker ignores SIGINT while it starts, even the first one, with which multiprocessing starts its tracker."""
     code = """
-import os
 import signal
-from arena.worker.worker_process import start_process
-process, _ = start_process(id)
-os.kill(process.pid, signal.SIGINT)  # Python has not even begun in it
+import subprocess
+import sys
+from arena.worker import worker_process
+process = worker_process._CONTEXT.Process(target=signal.raise_signal, args=(signal.SIGINT,))
+with worker_process._blocked(worker_process.FOR_THE_ARENA):
+    process.start()
 process.join()
 raise SystemExit(process.exitcode)
 """
@@ -209,18 +211,30 @@ def test_a_phase_is_not_over_while_suspects_are_left(monkeypatch: pytest.MonkeyP
         assert next(playing).id == "one"
         workers.learn(Trouble(retired=frozenset(["gone@1"])))
         assert [played.id for played in playing] == ["third", "fourth"]
-        assert not any(worker.has_bots for worker in workers._workers())
+        assert not any(worker.has_bots for worker in workers._workforce.workers)
+
+
+class Remembered(LocalHost):
+    """A host whose worker processes a test can find."""
+
+    def __init__(self, jobs: int) -> None:
+        super().__init__(jobs)
+        self.started: list[WorkerProcess] = []
+
+    def start(self) -> WorkerProcess:
+        self.started.append(super().start())
+        return self.started[-1]
 
 
 def test_a_worker_that_dies_with_nothing_to_do_costs_no_match(monkeypatch: pytest.MonkeyPatch) -> None:
     """It cannot have died of a match that it had not been given."""
     monkeypatch.setattr(local_host, "run_worker", fragile)
-    with Workers(LocalHost(2)) as workers:
+    host = Remembered(2)
+    with Workers(host) as workers:
         assert len(list(in_phases(workers, list(tasks(*map(str, range(8))))))) == 8
-        for worker in workers._workers():
-            process = cast("WorkerProcess", worker.running).process
-            process.kill()
-            process.join()
+        for worker in host.started:
+            worker.process.kill()
+            worker.process.join()
         (played,) = chain.from_iterable(workers.play(list(tasks("one"))))
         assert (played.id, played.void) == ("one", None)
 
@@ -246,18 +260,19 @@ def test_last_words_are_heard(monkeypatch: pytest.MonkeyPatch) -> None:
 class KilledInAMatch(Worker):
     """A worker that kills the sandboxes of its bots whenever a match begins."""
 
-    def joined(self, bot: Bot) -> None:
-        super().joined(bot)
-        for each in {each for playing in self.in_play() for each in playing.bots.values()}:
-            assert each.pid is not None
+    def _begin(self, task: Task, bots: Mapping[int, Bot]) -> None:
+        for bot in bots.values():
+            assert bot._process is not None
             with contextlib.suppress(ProcessLookupError):
-                os.kill(each.pid, signal.SIGKILL)
+                os.kill(bot._process._process.pid, signal.SIGKILL)
+        super()._begin(task, bots)
 
 
-def curse(link: Link, scratch: str, in_flight: int | None, sandbox: Sandbox, _logs: bool) -> None:
+def curse(link: Link, scratch: str, in_flight: int, sandbox: Sandbox, logs: bool) -> None:
     """Run a worker process whose worker is `KilledInAMatch`."""
-    with contextlib.closing(KilledInAMatch(Path(scratch), in_flight=in_flight, sandbox=sandbox)) as worker:
-        worker.serve(link)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(local_host, "Worker", KilledInAMatch)
+        local_host._work(link, scratch, in_flight, sandbox, logs)
 
 
 @pytest.mark.long
