@@ -209,7 +209,8 @@ class _Player:
         while not self._workers.stopped:
             phase = store.phases.next_phase(self._db, self._ladder)
             if phase is not None and phase.end is not None:
-                self._play(self._workers.slowest_first(map(self._task, self._scheduled(phase))))
+                tasks = map(self._task, self._scheduled(phase))
+                self._play(self._workers.paces.slowest_first(tasks, self._workers.trouble))
                 continue
             budget.learn(groups, time.monotonic() - begun, self._thought, self._workers.jobs)
             if phase is None:

@@ -8,10 +8,10 @@ from itertools import chain
 
 import pytest
 
-from arena.referee.match import Void, VoidReason
+from arena.referee.match import MatchOutcome, Void, VoidReason
 from arena.tournament.worker_pool import Workers
 from arena.tournament.workforce import FIRST_BACKLOG, HICCUP, QUIET, Width
-from arena.worker.jobs import Entrant, Played, Task
+from arena.worker.jobs import Entrant, Played, SeatRecord, Task
 from tests.referee.fakes import VirtualTime
 from tests.tournament.scripted_hosts import ScriptedHosts, ScriptedWorker, matches, tie
 
@@ -137,7 +137,7 @@ def test_few_matches_of_quick_bots_start_few(count: int, took: float | None, wid
     tasks = matches(count, lineup=(Entrant("ann@1", "digest", ("ann",)),) * 2)
     with Workers(ScriptedHosts(2)) as workers:
         if took is not None:
-            workers._pace["digest"] = took
+            workers.paces.note(tasks[0], Played("0", MatchOutcome((0, 0), (0, 0)), seats=(SeatRecord((took,)),) * 2))
         assert len(who_plays(workers, tasks)) == wide
 
 

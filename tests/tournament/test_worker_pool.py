@@ -11,7 +11,6 @@ import sys
 from collections.abc import Iterator, Mapping
 from itertools import chain
 from pathlib import Path
-from typing import Any
 
 import pytest
 
@@ -19,16 +18,19 @@ from arena.referee.limits import Limits
 from arena.referee.match import MatchOutcome, Void, VoidReason
 from arena.sandbox import Sandbox
 from arena.tournament import NothingStarts, WorkersDied
-from arena.tournament.worker_pool import ALONE, DEATHS, LOSSES, MANY_STARTLESS, Workers
+from arena.tournament.failed_starts import MANY_STARTLESS
+from arena.tournament.suspects import ALONE, DEATHS, LOSSES
+from arena.tournament.worker_pool import Workers
 from arena.worker import local_host
 from arena.worker.bot_process import Bot
 from arena.worker.hosts import HostLost, WorkerEnded
-from arena.worker.jobs import Delivery, Entrant, Link, Played, Task, Trouble
+from arena.worker.jobs import Delivery, Entrant, Link, Played, StartCommand, Task, Trouble
 from arena.worker.local_host import LocalHost, WorkerProcess
 from arena.worker.worker import Worker
 from ladder import store
 from tests.cli.commands import typed
 from tests.tournament.playing import in_phases
+from tests.tournament.scripted_hosts import ScriptedHosts, ScriptedWorker, matches, tie
 
 
 class Doomed(LocalHost):
@@ -99,119 +101,110 @@ def test_a_match_that_kills_its_worker_is_void_and_costs_no_other(monkeypatch: p
     )
 
 
-def startless(link: Link, *_: object) -> None:
-    """A worker that cannot start anything; whether the arena's own bot starts says the first letter of a match's id."""
-    reasons = {"n": VoidReason.NO_STARTS, "s": VoidReason.SANDBOX}
-    while (order := link.recv()) is not None:
-        for task in order.tasks:
-            void = Void(reasons[task.id[0]], "no space left")
-            link.send(Delivery([Played(task.id, None, void)], Trouble()))
-        if order.spare or order.rest:
-            link.send(Delivery([], Trouble(), spared=() if order.spare else None, rested=order.rest))
-    link.send(Delivery([], Trouble(), last=True))
+def startless(_: ScriptedWorker, task: Task) -> Played:
+    """Do not begin a match; whether the arena's own bot starts says the first word of its id."""
+    return Played(task.id, None, Void(VoidReason[task.id.split()[0]], "no space left"))
 
 
-@pytest.mark.parametrize("why", ["none", "sandbox"])
-def test_where_nothing_starts_a_run_stops_and_uses_up_no_schedule(why: str, monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.mark.parametrize("why", ["NO_STARTS", "SANDBOX"])
+def test_where_nothing_starts_a_run_stops_and_uses_up_no_schedule(why: str) -> None:
     """Three void attempts make a match unplayable: in a bad moment of the machine a whole schedule would be gone.
 
     Where the arena's own bot did not start, no attempt counts at all.
     """
-    monkeypatch.setattr(local_host, "run_worker", startless)
-    ids = [f"{why} {number}" for number in range(100)]
     results: list[Played] = []
     with (
-        Workers(LocalHost(2)) as workers,
+        Workers(ScriptedHosts(2, startless)) as workers,
         pytest.raises(NothingStarts, match=r"no space left .* it goes on") as said,
     ):
-        results.extend(in_phases(workers, list(tasks(*ids))))
+        results.extend(in_phases(workers, matches(100, why)))
     assert "\n" not in str(said.value)
-    assert len(results) < (1 if why == "none" else 4 * MANY_STARTLESS)
+    assert len(results) < (1 if why == "NO_STARTS" else 4 * MANY_STARTLESS)
 
 
-def test_one_bot_that_no_sandbox_holds_does_not_stop_the_others(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_one_bot_that_no_sandbox_holds_does_not_stop_the_others() -> None:
     """If one bot plays in all the matches that did not begin, it may be the reason."""
-    monkeypatch.setattr(local_host, "run_worker", startless)
     odd, others = Entrant("odd@1", "odd", ("odd",)), [Entrant(f"{name}@1", name, (name,)) for name in "abc"]
-    played = [task._replace(lineup=(odd, others[number % 3])) for number, task in enumerate(tasks(*["s"] * 30))]
-    with Workers(LocalHost(1)) as workers:
-        results = list(in_phases(workers, [task._replace(id=f"s {n}") for n, task in enumerate(played)]))
-    assert len(results) == 30
+    every = [task._replace(lineup=(odd, others[number % 3])) for number, task in enumerate(matches(30, "SANDBOX"))]
+    with Workers(ScriptedHosts(1, startless)) as workers:
+        assert len(list(in_phases(workers, every))) == 30
 
 
-class Falling(LocalHost):
-    """A machine that goes down if one of its workers does, and comes back."""
-
-    def start(self) -> WorkerProcess:
-        return FallingWorker(str(self._scratch), None, self.sandbox, logs=False)
-
-
-class FallingWorker(WorkerProcess):
-    """A worker whose end is that of its machine."""
-
-    def receive(self) -> Delivery:
-        try:
-            return super().receive()
-        except WorkerEnded as end:
-            raise HostLost(str(end)) from None
-
-
-def test_a_match_that_brings_down_one_machine_after_the_other_is_void(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_match_that_brings_down_one_machine_after_the_other_is_void() -> None:
     """It is found, without being blamed for machines that are lost otherwise: alone, it brings down one more."""
-    monkeypatch.setattr(local_host, "run_worker", fragile)
-    ids = [*map(str, range(8)), "killer"]
-    with Workers(Falling(1)) as workers:
-        results = list(in_phases(workers, list(tasks(*ids))))
-    assert sorted(played.id for played in results) == sorted(ids)
+
+    def brings_down(worker: ScriptedWorker, task: Task) -> Played:
+        if task.id == "killer":
+            raise HostLost("is gone")
+        return tie(worker, task)
+
+    every = list(tasks(*map(str, range(8)), "killer"))
+    with Workers(ScriptedHosts(1, brings_down)) as workers:
+        results = list(in_phases(workers, every))
+    assert sorted(played.id for played in results) == sorted(task.id for task in every)
     voids = {played.id: played.void for played in results if played.outcome is None}
     said = f"hosts were lost {LOSSES + ALONE} times while they held it, {ALONE} times it alone"
     assert voids == {"killer": Void(VoidReason.INTERRUPTED, said)}
 
 
-def test_suspects_that_bring_down_machines_are_told_apart(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_suspects_that_bring_down_machines_are_told_apart() -> None:
     """Also those that are kept together since a worker died that held them."""
-    monkeypatch.setattr(local_host, "run_worker", fragile)
-    every = list(tasks("0", "killer", "1"))
-    with Workers(Falling(1)) as workers:
-        workers._suspects = [every]
+    died = iter([True])
+
+    def brings_down(worker: ScriptedWorker, task: Task) -> Played:
+        if task.id != "killer":
+            return tie(worker, task)
+        raise WorkerEnded("was killed") if next(died, False) else HostLost("is gone")
+
+    every = list(tasks("killer", "0", "1"))
+    with Workers(ScriptedHosts(1, brings_down)) as workers:
         results = list(in_phases(workers, every))
     assert {played.id: played.outcome is None for played in results} == {"0": False, "1": False, "killer": True}
+    (void,) = (str(played.void) for played in results if played.void is not None)
+    assert f"{LOSSES + ALONE} times" in void
 
 
-def test_results_that_come_together_are_given_together(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_results_that_come_together_are_given_together() -> None:
     """Storing many results at once costs much less; those of others are not lost if one worker shows a bug."""
-    some = [Played("one", None), Played("two", None)]
-    heard = {"first": some[:1], "second": some[1:]}
 
-    def hear(_: Workers, worker: str, _stock: object) -> list[Played]:
-        if worker not in heard:
+    def third_shows_a_bug(worker: ScriptedWorker, task: Task) -> Played:
+        if worker.number == 2:
             raise RuntimeError("a bug")
-        return heard[worker]
+        return tie(worker, task)
 
-    monkeypatch.setattr(Workers, "_hear", hear)
-    workers: Any = Workers(LocalHost(1))
-    assert list(workers._results_of(["first", "second"], None)) == [some]
-    results = workers._results_of(["first", "second", "third"], None)
-    assert next(results) == some
-    with pytest.raises(RuntimeError, match="a bug"):
-        next(results)
+    with Workers(ScriptedHosts(2)) as workers:
+        assert [played.id for played in next(workers.play(matches(5)))] == ["0", "4"]
+    with Workers(ScriptedHosts(3, third_shows_a_bug)) as workers:
+        results = workers.play(matches(9))
+        assert [played.id for played in next(results)] == ["0", "4"]
+        with pytest.raises(RuntimeError, match="a bug"):
+            next(results)
 
 
-def test_a_phase_is_not_over_while_suspects_are_left(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_phase_is_not_over_while_suspects_are_left() -> None:
     """Matches that a dead worker held are suspects. If a bot of one of them is retired, all others are still played.
 
     Only then is the phase over and the bots are ended.
     """
-    monkeypatch.setattr(local_host, "run_worker", fragile)
+    died = iter(range(3))
+
+    def dies_first(worker: ScriptedWorker, task: Task) -> Played:
+        if next(died, None) is not None:
+            raise WorkerEnded("was killed")
+        return tie(worker, task)
+
     one, other, third, fourth = tasks("one", "other", "third", "fourth")
     left_out = other._replace(lineup=(Entrant("gone@1", "gone", ("bot",)),))
-    with Workers(LocalHost(1)) as workers:
-        workers._suspects = [[one], [left_out], [third]]
-        playing = chain.from_iterable(workers.play([one, left_out, third, fourth]))
+    every = [one, left_out, third, fourth]
+    hosts = ScriptedHosts(1, dies_first)
+    with Workers(hosts) as workers:
+        for _ in range(2):  # the worker that held all dies, then each that held a half
+            assert list(chain.from_iterable(workers.play(every))) == []
+        playing = chain.from_iterable(workers.play([*every, *tasks("fifth")]))
         assert next(playing).id == "one"
         workers.learn(Trouble(retired=frozenset(["gone@1"])))
-        assert [played.id for played in playing] == ["third", "fourth"]
-        assert not any(worker.has_bots for worker in workers._workforce.workers)
+        assert [played.id for played in playing] == ["third", "fourth", "fifth"]
+        assert hosts.started[-1].orders[-1] == StartCommand(rest=True)
 
 
 class Remembered(LocalHost):

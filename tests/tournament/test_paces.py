@@ -1,0 +1,66 @@
+"""What follows from how long bots think: the order of matches, and how many workers they are worth."""
+
+from __future__ import annotations
+
+import sys
+
+import pytest
+
+from arena.referee.match import MatchOutcome
+from arena.tournament.paces import Paces
+from arena.worker.jobs import Entrant, Played, SeatRecord, Task, Trouble
+from tests.tournament.scripted_hosts import matches
+
+KNOWN = Trouble()
+QUICK, SLOW, SLOWER, NEW = (Entrant(f"{name}@1", name, (name,)) for name in ("quick", "slow", "slower", "new"))
+
+
+def match(*lineup: Entrant) -> Task:
+    return matches(1, lineup=lineup)[0]
+
+
+def played(*seconds: float) -> Played:
+    """A match for which the bot in each seat thought so long, in two decisions; one that thought 0 s never joined."""
+    times = ((each / 2, each / 2) if each else () for each in seconds)
+    return Played("0", MatchOutcome((0, 0), (0, 0)), seats=tuple(map(SeatRecord, times)))
+
+
+@pytest.fixture
+def paces() -> Paces:
+    """What is known after a match of each but the new bot."""
+    paces = Paces()
+    paces.note(match(QUICK, SLOW), played(0.001, 1.0))
+    paces.note(match(SLOWER, NEW), played(2.0, 0))
+    paces.note(match(NEW, SLOW), Played("0", None))
+    return paces
+
+
+def test_matches_of_slow_bots_come_first(paces: Paces) -> None:
+    """The others fill the time meanwhile; where nobody is slow, the order of the schedule stays."""
+    tasks = [match(QUICK, QUICK), match(QUICK, NEW), match(SLOW, QUICK), match(NEW, SLOWER), match(NEW, QUICK)]
+    assert paces.slowest_first(tasks, KNOWN) == [tasks[3], tasks[2], tasks[0], tasks[1], tasks[4]]
+
+
+def test_who_plays_one_match_at_a_time_is_slow(paces: Paces) -> None:
+    """A phase waits for it, however quickly it thinks; but longer for one that thinks for long."""
+    singly = Trouble(single_use=frozenset(["new"]))
+    tasks = [match(QUICK, QUICK), match(QUICK, NEW), match(QUICK, SLOW)]
+    assert paces.slowest_first(tasks, singly) == [tasks[2], tasks[1], tasks[0]]
+    assert paces.worth([match(QUICK, QUICK)], 4, KNOWN) == 1
+    assert paces.worth([match(QUICK, QUICK)], 4, Trouble(single_use=frozenset(["quick"]))) == sys.maxsize
+
+
+def test_a_bot_that_became_slow_is_found_slow_soon(paces: Paces) -> None:
+    """Recent matches count most, and a single one changes little."""
+    tasks = [match(SLOW, SLOW), match(QUICK, QUICK)]
+    paces.note(match(QUICK, QUICK), played(4.0, 4.0))
+    assert paces.slowest_first(tasks, KNOWN) == tasks
+    for _ in range(5):
+        paces.note(match(QUICK, QUICK), played(4.0, 4.0))
+    assert paces.slowest_first(tasks, KNOWN) == tasks[::-1]
+
+
+@pytest.mark.parametrize("other", [SLOW, NEW])
+def test_matches_of_a_bot_that_is_slow_or_unknown_are_worth_all_workers(paces: Paces, other: Entrant) -> None:
+    """A single match of it may last longer than all the others."""
+    assert paces.worth([match(QUICK, QUICK), match(QUICK, other)], 4, KNOWN) == sys.maxsize
