@@ -20,7 +20,7 @@ from arena.bench.made_up import result_of_two
 from arena.core.compilation import core
 from arena.core.playouts import playouts
 from arena.games.dice import FastDice, KeyedDice, RandomDice
-from arena.tournament.ladder_run import finished
+from arena.tournament.match_forms import finished
 from ladder import store
 from ladder.trueskill_ratings import NEW, rate
 

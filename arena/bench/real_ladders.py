@@ -18,7 +18,8 @@ from arena.bench.cases import BenchSetting, Case
 from arena.bench.figures import Sample, Sampler
 from arena.referee.limits import Limits
 from arena.submission import Program
-from arena.tournament.ladder_run import LadderRequest, Run, run_ladder
+from arena.tournament.ladder_run import LadderRequest, run_ladder
+from arena.tournament.run_result import Run
 from arena.tournament.worker_pool import Workers
 from arena.tournament.workforce import DEALT_MATCHES
 from arena.worker.local_host import LocalHost

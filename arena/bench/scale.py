@@ -22,7 +22,7 @@ from arena import games
 from arena.bench.figures import Sample, Sampler
 from arena.bench.made_up import result_of_two
 from arena.referee.limits import Limits
-from arena.tournament.ladder_run import finished
+from arena.tournament.match_forms import finished
 from ladder import store
 
 if TYPE_CHECKING:

@@ -39,7 +39,8 @@ from arena.terminal.stderr import say
 from arena.terminal.typed import typed_as
 from arena.tournament.budget import Budget
 from arena.tournament.forecast import forecast
-from arena.tournament.ladder_run import LadderRequest, Run, run_ladder
+from arena.tournament.ladder_run import LadderRequest, run_ladder
+from arena.tournament.run_result import Run
 from arena.tournament.worker_pool import Workers
 from ladder import store
 from ladder.store import Ladder

@@ -93,8 +93,7 @@ def test_an_interrupted_leg_is_looked_through_before_it_goes_on() -> None:
     """A bot that is in no field any more is in matches that are left, if not in the first of them."""
     for name, wish in (("mine", "memory_mib = 600"), ("ann", "tasks = 40"), ("bob", "tasks = 50")):
         enter(wishing(wish, name))
-    workers = FakeWorkers(voids=0)
-    workers._hosts.sandbox = Sandbox(allowed=STRONGEST._replace(memory_mib=512))
+    workers = FakeWorkers(voids=0, sandbox=Sandbox(allowed=STRONGEST._replace(memory_mib=512)))
     with store.open(Path(".arena"), checkpoints=True) as db:
         key = store.records.LadderKey("birth", 2, {}, Limits().plain(), 1)
         ladder = store.ladders.find_or_make(db, key, draw_probability=0.0, seed="z")

@@ -1,4 +1,4 @@
-"""A folder to play ladders in, with a check that no process or file is left behind."""
+"""A folder to play ladders in, with a check that no process or file is left behind; a ladder that nobody has played."""
 
 from __future__ import annotations
 
@@ -11,7 +11,11 @@ from pathlib import Path
 
 import psutil
 import pytest
+from sqlite_utils import Database
 
+from arena import roster, submission
+from arena.referee.limits import Limits
+from ladder import store
 from tests.cli.commands import PATIENCE
 
 
@@ -27,6 +31,26 @@ def cwd(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
     files = list(temporary.iterdir())
     shutil.rmtree(temporary)
     assert (left, files) == ([], [])
+
+
+@pytest.fixture
+def db(tmp_path: Path) -> Iterator[Database]:
+    """A home with two bots, of which neither is ever started."""
+    with store.open(tmp_path, checkpoints=True) as db:
+        for name in ("ann", "bob"):
+            (tmp_path / f"{name}.py").write_text(name)
+            kept = submission.store(
+                submission.read_program(tmp_path / f"{name}.py", plays=["birth"]), roster.folder(tmp_path)
+            )
+            store.bots.add(db, store.bots.NewBot(name, kept.digest, games=kept.games, run=kept.run, origin="submitted"))
+        yield db
+
+
+@pytest.fixture
+def ladder(db: Database) -> store.Ladder:
+    """A ladder in which nothing was played."""
+    key = store.records.LadderKey("birth", 2, {}, Limits().plain(), 1)
+    return store.ladders.find_or_make(db, key, draw_probability=0.0, seed="x")
 
 
 def processes_in(folder: Path) -> list[psutil.Process]:

@@ -8,12 +8,12 @@ from pathlib import Path
 import pytest
 from sqlite_utils import Database
 
-from arena import roster, submission
-from arena.referee.limits import Limits
 from arena.referee.match import Forfeit, MatchOutcome, SeatForfeit, Void, VoidReason
-from arena.tournament import DiskFull
-from arena.tournament import ladder_run as running
-from arena.tournament.ladder_run import LadderRequest, Run, finished, run_ladder
+from arena.sandbox import UNCONFINED, Sandbox
+from arena.tournament import DiskFull, field_watch
+from arena.tournament.ladder_run import LadderRequest, run_ladder
+from arena.tournament.match_forms import finished
+from arena.tournament.run_result import Run
 from arena.tournament.worker_pool import Workers
 from arena.worker.jobs import Played, SeatRecord, Task
 from arena.worker.local_host import LocalHost
@@ -23,8 +23,8 @@ from ladder import store
 class FakeWorkers(Workers):
     """Workers that only return results: the first `voids` attempts at a match are void, then seat 0 wins it."""
 
-    def __init__(self, voids: int, why: VoidReason = VoidReason.OVERLOAD) -> None:
-        super().__init__(LocalHost(1))
+    def __init__(self, voids: int, why: VoidReason = VoidReason.OVERLOAD, *, sandbox: Sandbox = UNCONFINED) -> None:
+        super().__init__(LocalHost(1, sandbox=sandbox))
         self.phases: list[list[Task]] = []
         self._voids = voids
         self._why = why
@@ -37,24 +37,6 @@ class FakeWorkers(Workers):
             seats = (SeatRecord((0.5,)), SeatRecord((0.25,)))
             won = Played(task.id, MatchOutcome((0, 1), (7, 3)), None, ((0, 1), (1, 2)), seats)
             yield [won if tries > self._voids else Played(task.id, None, Void(self._why, f"try {tries}"))]
-
-
-@pytest.fixture
-def db(tmp_path: Path) -> Iterator[Database]:
-    with store.open(tmp_path, checkpoints=True) as db:
-        for name in ("ann", "bob"):
-            (tmp_path / f"{name}.py").write_text(name)
-            kept = submission.store(
-                submission.read_program(tmp_path / f"{name}.py", plays=["birth"]), roster.folder(tmp_path)
-            )
-            store.bots.add(db, store.bots.NewBot(name, kept.digest, games=kept.games, run=kept.run, origin="submitted"))
-        yield db
-
-
-@pytest.fixture
-def ladder(db: Database) -> store.Ladder:
-    key = store.records.LadderKey("birth", 2, {}, Limits().plain(), 1)
-    return store.ladders.find_or_make(db, key, draw_probability=0.0, seed="x")
 
 
 def run(db: Database, ladder: store.Ladder, workers: Workers, *, retry: bool = False) -> Run:
@@ -146,7 +128,7 @@ def test_a_run_ends_once_nobody_is_left_to_play(
     phase: int, played: int, missed: int, db: Database, ladder: store.Ladder, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """The matches stored by then are rated. A later run that names the retired bot plays the incomplete groups."""
-    monkeypatch.setattr(running, "NEWS", 0.0)
+    monkeypatch.setattr(field_watch, "NEWS", 0.0)
     ran = run(db, ladder, Retiring(db, phase))
     assert (ran.played, ran.retired) == (played, ("bob@1",))
     assert store.ladders.counts(db, ladder) == store.records.Counts(0, played, 0, 4 - played)
@@ -158,7 +140,7 @@ def test_a_retry_waits_for_nobody_who_was_retired(
     db: Database, ladder: store.Ladder, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """With --retry, too, the matches of a retired bot are not played, and the run does not wait for them for ever."""
-    monkeypatch.setattr(running, "NEWS", 0.0)
+    monkeypatch.setattr(field_watch, "NEWS", 0.0)
     run(db, ladder, FakeWorkers(voids=3))
     assert run(db, ladder, Retiring(db, 1), retry=True).played == 1
 

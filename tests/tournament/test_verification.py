@@ -22,7 +22,7 @@ from sqlite_utils import Database
 from arena import replay as replays
 from arena.games.burning_desire import BurningDesire
 from arena.tournament import verification as verifying
-from arena.tournament.ladder_run import finished, task
+from arena.tournament.match_forms import finished, task
 from arena.tournament.verification import MatchVerdict, verify_home
 from arena.worker import local_host
 from arena.worker.jobs import Delivery, Entrant, StartCommand, Trouble

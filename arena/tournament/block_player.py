@@ -1,0 +1,161 @@
+"""Play what a ladder has scheduled, block by block and phase by phase: see `ladder.store.phases`.
+
+Workers finish matches in any order; results are stored as they come and applied to the ratings in the schedule's order.
+"""
+
+from __future__ import annotations
+
+import sys
+import time
+from collections.abc import Callable, Iterable, Iterator
+from itertools import islice
+from typing import TYPE_CHECKING
+
+from arena.replay.log_text import packed_log
+from arena.tournament.budget import Budget
+from arena.tournament.field_watch import FieldWatch
+from arena.tournament.match_forms import record, task
+from arena.tournament.run_result import Run
+from arena.tournament.worker_pool import Workers
+from arena.worker.jobs import Entrant, Task
+from arena.worker.progress import ProgressReport
+from ladder import store
+
+if TYPE_CHECKING:
+    from sqlite_utils import Database
+
+PHASE_SECONDS = 30.0
+"""About how many seconds a phase of a long leg lasts: long enough that starting bots anew costs little, and short
+enough that the first groups are soon complete."""
+SMALL = 1000
+"""Number of matches up to which a leg is one block, however long it lasts."""
+
+
+class BlockPlayer:
+    """Plays a ladder phase by phase. `run` is the result so far, but for what befell the field."""
+
+    def __init__(
+        self,
+        db: Database,
+        ladder: store.Ladder,
+        workers: Workers,
+        entrant: Callable[[str], Entrant],
+        watch: FieldWatch,
+        report: ProgressReport,
+    ) -> None:
+        self.run = Run()
+        self._db = db
+        self._ladder = ladder
+        self._workers = workers
+        self._entrant = entrant
+        self._watch = watch
+        self._report = report
+        self._budget = Budget()
+        """What is left of the run's budget, if what is played now is bound by it."""
+        self._ends: Callable[[], bool] = lambda: False
+        """Whether to stop now, also amid a phase."""
+        self._total = 0
+        self.grows = False
+        """Whether more may be planned when what is scheduled is played."""
+        self._thought = 0.0
+        """Seconds for which bots have thought in this block."""
+
+    def play_scheduled(self, budget: Budget, *, ends: Callable[[], bool] = lambda: False) -> None:
+        """Play every scheduled match, block by block, while there is room in the budget, and until `ends` says so.
+
+        A void match is tried again until it is unplayable.
+        """
+        self._budget, self._ends = budget, ends
+        self._count()
+        begun, groups = 0.0, 0
+        while not self._workers.stopped:
+            phase = store.phases.next_phase(self._db, self._ladder)
+            if phase is not None and phase.end is not None:
+                tasks = map(self._task, self._scheduled(phase))
+                self._play(self._workers.paces.slowest_first(tasks, self._workers.trouble))
+                continue
+            budget.learn(groups, time.monotonic() - begun, self._thought, self._workers.jobs)
+            if phase is None:
+                return
+            room = budget.room(self.run.played, self._ladder.key.seats, len(self._watch.playing))
+            if not room:
+                return
+            begun, self._thought = time.monotonic(), 0.0
+            groups = self._open_block(phase, room)
+
+    def play_unplayable(self, ends: Callable[[], bool]) -> None:
+        """Try each unplayable match, void too often before, once more, or until `ends` returns True."""
+        self._ends = ends
+        self._total = store.ladders.counts(self._db, self._ladder).unplayable
+        for rotation in range(self._ladder.key.seats):
+            matches = store.ladders.scheduled(self._db, self._ladder, store.phases.Phase(rotation), retry=True)
+            most = store.records.ATTEMPTS_UNTIL_UNPLAYABLE
+            left = {match.id: self._task(match) for match in matches if match.attempts >= most}
+            while left and not self._workers.stopped:
+                tried = self._play(list(left.values()))
+                trouble = self._workers.trouble
+                left = {id: task for id, task in left.items() if id not in tried and not trouble.leaves_out(task)}
+
+    def see_retired(self) -> None:
+        """Stop playing bots that somebody has retired meanwhile, and rate what waited for their matches."""
+        if self._watch.drop_retired():
+            store.ratings.apply(self._db, self._ladder)
+            self._count()
+            self._tell()
+
+    def _open_block(self, phase: store.phases.Phase, room: int) -> int:
+        """Play the first phase of a new block; return how many groups the block has, at most `room`.
+
+        It ends where this phase ends after `PHASE_SECONDS` or so or, if the run is stopped, behind what was dealt: bots
+        may have printed those dice, so they are of no use for a match that is planned anew.
+        """
+        seats = self._ladder.key.seats
+        left = store.phases.matches_left(self._db, self._ladder, phase)
+        begun, end, groups = time.monotonic(), phase.begin, 0
+
+        def tasks() -> Iterator[Task]:
+            nonlocal end, groups
+            for number, match in enumerate(islice(self._scheduled(phase), room)):
+                is_long = number * seats >= SMALL and time.monotonic() - begun > PHASE_SECONDS
+                if is_long and left - number > number / 2:  # what is left is worth a block of its own
+                    return
+                end, groups = match.seq + seats, number + 1
+                yield self._task(match)
+
+        self._play(tasks())
+        store.phases.close_block(self._db, self._ladder, phase.begin, end)
+        return groups
+
+    def _scheduled(self, phase: store.phases.Phase) -> Iterator[store.records.ScheduledMatch]:
+        return store.ladders.scheduled(self._db, self._ladder, phase)
+
+    def _task(self, match: store.records.ScheduledMatch) -> Task:
+        return task(self._ladder, match, self._entrant)
+
+    def _count(self) -> None:
+        """Update the number of matches that there will be in the end, for progress, but for the budget."""
+        self._total = self.run.played + store.ladders.counts(self._db, self._ladder).scheduled
+        if self.grows and self.run.played:
+            self._total = sys.maxsize
+
+    def _play(self, tasks: Iterable[Task]) -> set[str]:
+        """Play a phase and store its results; return the ids of the matches that have a result, void ones included."""
+        tried = set()
+        self._tell()
+        for results in self._workers.play(tasks):
+            if self._ends():
+                self._workers.stop()
+            if self._watch.is_due:
+                self.see_retired()
+            self._watch.keep_chances()
+            if results:
+                self.run = record(self.run, self._db, self._ladder, results)
+                self._tell()
+            if logs := self._workers.take_logs():
+                store.logs.keep(self._db, list(map(packed_log, logs)))
+            self._thought += sum(sum(seat.times) for result in results for seat in result.seats)
+            tried |= {result.id for result in results}
+        return tried
+
+    def _tell(self) -> None:
+        self._report(self.run.played, self._budget.total(self.run.played, self._total))
