@@ -25,10 +25,12 @@ if TYPE_CHECKING:
     from sqlite_utils import Database
 
 PHASE_SECONDS = 30.0
-"""About how many seconds a phase of a long leg lasts: long enough that starting bots anew costs little, and short
-enough that the first groups are soon complete."""
+"""About how many seconds a phase of a long leg lasts: starting bots anew costs little, the first groups end soon.
+
+Any size between seconds and minutes would do.
+"""
 SMALL = 1000
-"""Number of matches up to which a leg is one block, however long it lasts."""
+"""Matches up to which a leg is one block, however long it lasts: its ratings come soon all the same."""
 
 
 class BlockPlayer:

@@ -10,13 +10,16 @@ GROWTH = 16
 """How many times as many groups the next block may have: how long one takes is known from a few groups only."""
 
 _PIECE = 2_000
-"""Groups that are planned at once, at least, by a run that ends at some time: a fraction of a second."""
+"""Groups that are planned at once, at least, by a run that ends at some time: a fraction of a second.
+
+Hundreds or thousands would do.
+"""
 
 _SPARED = 0.2
 """Part of the time left that a run which must not be late leaves unplanned each time: its blocks grow smaller."""
 
 _TINY = 1e-6
-"""Seconds that a group takes at least."""
+"""Seconds that a group takes at least, so that nothing is divided by 0; any size below a real one would do."""
 
 
 class Budget:

@@ -27,10 +27,13 @@ ComparedLineUp: TypeAlias = tuple[int, ...]
 """The bot in each seat: 0 for the first of the pair, 1 for the second, from 2 on for the field."""
 
 ATTEMPTS = 3
-"""How often a group with a void match is played, as a whole, before it counts as void."""
+"""How often a group with a void match is played, as a whole, before it counts as void: the first may be bad luck."""
 
 _FIRST_BLOCK = 32
-"""Number of groups in the first block; they are begun before anything can be decided."""
+"""Groups in the first block, which are begun before anything can be decided.
+
+Any few dozens would do: the answer does not depend on blocks.
+"""
 
 HOPELESS = 10
 """If this many groups, and no others, have been played and all were void, more would be void, too."""

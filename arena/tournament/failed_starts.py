@@ -12,7 +12,8 @@ from arena.worker.jobs import Played, Task
 _STARTLESS = frozenset({VoidReason.NO_STARTS, VoidReason.SANDBOX})
 """Reasons for which a match is void that did not even begin."""
 MANY_STARTLESS = 8
-"""Deliveries in a row without a match that began, after which a run stops: a bad moment uses up no schedule."""
+"""Deliveries in a row of which no match began, after which a run stops: a moment passes, and no schedule is used up.
+"""
 
 
 class _InARow(NamedTuple):

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from sqlite_utils import Database
 
 NEWS = 1.0
-"""Seconds between two checks whether a bot was retired, at least."""
+"""Seconds between two checks whether a bot was retired, at least; a few would do, as somebody waits to see it."""
 
 
 class FieldWatch:

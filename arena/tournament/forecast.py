@@ -10,7 +10,10 @@ if TYPE_CHECKING:
     from sqlite_utils import Database
 
 OURS = 40e-6
-"""Seconds of a core that a decision costs the arena itself: see `arena bench`."""
+"""Seconds of a core that a decision costs the arena itself, roughly: see `arena bench`.
+
+It measured 26 to 35 µs without the compiled core and 8 with it; where a forecast matters, bots think longer.
+"""
 
 
 class Forecast(NamedTuple):

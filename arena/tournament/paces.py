@@ -10,11 +10,14 @@ from collections.abc import Iterable, Sequence
 from arena.worker.jobs import Played, Task, Trouble
 
 _SLOW = 0.05
-"""Seconds a match: a bot that needs more may be what a phase waits for at its end."""
+"""Seconds a match from which a phase may wait for a bot at its end.
+
+It changes no result, only the order of matches and who plays; hundredths or tenths would do.
+"""
 _WORTH = 128
-"""Number of matches for which it is always worth starting the bots in one more worker."""
+"""Matches for which it is always worth starting the bots in one more worker, however quickly they think."""
 _START = 1.0
-"""Seconds of a core that it takes to start one bot, while all cores are busy."""
+"""About how many seconds of a core it takes to start one bot, while all cores are busy."""
 
 
 class Paces:

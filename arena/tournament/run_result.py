@@ -10,7 +10,7 @@ from arena.worker.jobs import Played
 from ladder import store
 
 ALARM = 0.01
-"""Share of matches that the machine's load may affect before people are told to use fewer jobs."""
+"""Share of matches that the machine's load may affect before fewer jobs are advised: a few in a thousand are normal."""
 
 
 class Health(NamedTuple):

@@ -11,11 +11,11 @@ from arena.tournament.phase_stock import Stock, still_to_play
 from arena.worker.jobs import Played, Task, Trouble
 
 LOSSES = 3
-"""How often hosts may be lost while they hold a match, before it is played apart from all others."""
+"""How often hosts may be lost while they hold a match, before it is played apart: once or twice is bad luck."""
 ALONE = 2
-"""How often hosts may then be lost while they play it, before it is void."""
+"""How often hosts may then be lost while they play it, before it is void: the first may be bad luck, again."""
 DEATHS = 8
-"""Number of matches that may each kill a worker, with no result in between, before that is an error."""
+"""Matches that may each kill a worker, with no result in between: a few are a bot's doing, more are the machine's."""
 
 
 class Suspects:

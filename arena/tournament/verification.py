@@ -24,9 +24,9 @@ if TYPE_CHECKING:
     from ladder.store import Ladder
 
 CHUNK = 250
-"""Number of matches that a process replays at a time."""
+"""Number of matches that a process replays at a time; any number that takes a moment would do."""
 WAIT = 0.02
-"""Seconds between two looks at what the hosts of a cluster, and the processes here, have done."""
+"""Seconds between two looks at what the hosts of a cluster, and the processes here, have done; any moment would do."""
 UNREADABLE = (ValueError, LookupError, TypeError, sqlite3.DatabaseError)
 """Errors that reading data raises if somebody changed it."""
 

@@ -11,15 +11,17 @@ from arena.worker.hosts import Host, RunningWorker
 from arena.worker.jobs import Delivery, StartCommand, Task, Trouble
 
 DEALT_MATCHES = 4
-"""Number of matches dealt to a worker at a time, in turn, until each worker has enough."""
+"""Matches dealt to a worker at a time, in turn, until each has enough. Any few would do, so that all get some."""
 FIRST_BACKLOG = 128
-"""Number of matches that a worker may hold before its speed is known."""
+"""Matches that a worker may hold before its speed is known. Dozens or hundreds would do: others take what it spares."""
 _BACKLOG_SECONDS = 5.0
 """How many seconds the matches a worker holds should last: enough to fill frames, and no worker idle at the end."""
+_LARGEST_BACKLOG = 2000
+"""Matches that a worker holds at most. More than a bot's process is asked at once; any such number would do."""
 HICCUP = 2.0
-"""Seconds within which several complaints of workers that the machine is too busy count as one."""
+"""Seconds within which complaints that the machine is too busy count as one: all workers feel a moment's overload."""
 QUIET = 10.0
-"""Seconds without such a complaint after which one more worker plays."""
+"""Seconds without such a complaint after which one more worker plays: too soon costs a void match, too late time."""
 
 
 class DealtWorker:
@@ -73,7 +75,7 @@ class DealtWorker:
         now = self._clock()
         if self._heard_at is not None and now > self._heard_at:
             wanted = _BACKLOG_SECONDS * count / (now - self._heard_at)
-            self.backlog = int(min(2000, max(DEALT_MATCHES, 0.7 * self.backlog + 0.3 * wanted)))
+            self.backlog = int(min(_LARGEST_BACKLOG, max(DEALT_MATCHES, 0.7 * self.backlog + 0.3 * wanted)))
         self._heard_at = now
 
     @property

@@ -132,6 +132,14 @@ def test_a_void_group_is_played_again_whole() -> None:
     assert said(answer) == said(ask(question(), Table(Random(1))))
 
 
+def test_one_void_match_is_bad_luck_and_many_are_not_tried_for_ever() -> None:
+    """A group is played again, but for a void that comes each time a few attempts are enough."""
+    table = Table(Random(1), void={0: 1, 1: 99})
+    answer = ask(question(), table, budget=10)
+    assert answer.void == 1
+    assert sum(task.id == "1/0" for task in table.tasks) < 6
+
+
 def test_a_group_that_stays_void_counts_as_undecided() -> None:
     """If such groups were left out, a bot that makes the arena fail when it loses would gain."""
     answer = ask(question(), Table(Random(1), void=dict.fromkeys(range(5), 9)), budget=10)
@@ -143,6 +151,13 @@ def test_where_no_group_can_be_played_it_ends() -> None:
     """The comparison ends after `HOPELESS` groups, not after a budget of thousands, and gives the reason."""
     answer = ask(question(), Table(Random(1), void=dict.fromkeys(range(1000), 9)))
     assert (answer.hopeless, answer.reason, answer.test.count) == (True, "disk: no room", HOPELESS)
+    assert answer.test.count < 20
+
+
+def test_some_void_groups_at_first_are_bad_luck() -> None:
+    """The others are played, and decide."""
+    answer = ask(question(), Table(Random(1), void=dict.fromkeys(range(5), 99)))
+    assert (answer.void, answer.hopeless, answer.test.decided) == (5, False, True)
 
 
 def test_the_budget_is_kept() -> None:

@@ -57,6 +57,13 @@ def test_one_bot_in_all_matches_may_be_the_reason(reason: VoidReason, rivals: tu
         starts.check()
 
 
+def test_some_failures_in_a_row_are_a_bad_moment() -> None:
+    """Every worker may have a delivery of it; a run that ended each time would have to be started anew all day."""
+    starts = FailedStarts()
+    fail(starts, 4, VoidReason.NO_STARTS, ANN)
+    starts.check()
+
+
 def test_where_no_sandbox_holds_any_bot_the_machine_is_the_reason() -> None:
     """No bot was in all of the matches."""
     starts = FailedStarts()

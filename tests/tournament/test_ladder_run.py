@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable, Iterator
+from itertools import chain
 from pathlib import Path
 
 import pytest
@@ -10,7 +12,7 @@ from sqlite_utils import Database
 
 from arena.referee.match import Forfeit, MatchOutcome, SeatForfeit, Void, VoidReason
 from arena.sandbox import UNCONFINED, Sandbox
-from arena.tournament import DiskFull, field_watch
+from arena.tournament import DiskFull, block_player, field_watch
 from arena.tournament.ladder_run import LadderRequest, run_ladder
 from arena.tournament.match_forms import finished
 from arena.tournament.run_result import Run
@@ -27,19 +29,28 @@ class FakeWorkers(Workers):
         super().__init__(LocalHost(1, sandbox=sandbox))
         self.phases: list[list[Task]] = []
         self._voids = voids
+        self._tries = Counter[str]()
         self._why = why
 
     def play(self, tasks: Iterable[Task]) -> Iterator[list[Played]]:
         self.phases.append([])
         for task in tasks:
             self.phases[-1].append(task)
-            tries = sum(other.id == task.id for phase in self.phases for other in phase)
+            self._tries[task.id] += 1
             seats = (SeatRecord((0.5,)), SeatRecord((0.25,)))
             won = Played(task.id, MatchOutcome((0, 1), (7, 3)), None, ((0, 1), (1, 2)), seats)
-            yield [won if tries > self._voids else Played(task.id, None, Void(self._why, f"try {tries}"))]
+            void = Played(task.id, None, Void(self._why, f"try {self._tries[task.id]}"))
+            yield [won if self._tries[task.id] > self._voids else void]
 
 
-def run(db: Database, ladder: store.Ladder, workers: Workers, *, retry: bool = False) -> Run:
+class InOneGo(FakeWorkers):
+    """Workers that return all results of a phase together, as storing them one by one takes long."""
+
+    def play(self, tasks: Iterable[Task]) -> Iterator[list[Played]]:
+        yield list(chain.from_iterable(super().play(tasks)))
+
+
+def run(db: Database, ladder: store.Ladder, workers: Workers, *, rounds: int = 2, retry: bool = False) -> Run:
     reports: list[tuple[int, int]] = []
     home = Path(db.execute("PRAGMA database_list").fetchone()[2]).parent
 
@@ -48,7 +59,7 @@ def run(db: Database, ladder: store.Ladder, workers: Workers, *, retry: bool = F
 
     with workers:
         ran = run_ladder(
-            db, home, ladder, LadderRequest(["ann", "bob"], 2, retry=retry), workers=workers, report=report
+            db, home, ladder, LadderRequest(["ann", "bob"], rounds, retry=retry), workers=workers, report=report
         )
     assert all(done <= total for done, total in reports)
     return ran
@@ -69,6 +80,17 @@ def test_rotations_share_their_dice_and_no_phase(db: Database, ladder: store.Lad
     run(db, ladder, workers)
     assert [len({task.seed for task in phase}) for phase in workers.phases] == [2, 2]
     assert {task.seed for task in workers.phases[0]} == {task.seed for task in workers.phases[1]}
+
+
+@pytest.mark.parametrize(("rounds", "phases"), [(450, 2), (850, 4)])
+def test_a_long_leg_is_divided_so_that_its_first_groups_end_soon(
+    rounds: int, phases: int, db: Database, ladder: store.Ladder, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A few hundred matches are one block, however long they take; of thousands nobody waits for the last."""
+    monkeypatch.setattr(block_player, "PHASE_SECONDS", 0.0)
+    workers = InOneGo(voids=0)
+    assert run(db, ladder, workers, rounds=rounds).played == 2 * rounds
+    assert len(workers.phases) == phases
 
 
 def test_a_void_match_is_played_again_in_a_phase_of_its_own(db: Database, ladder: store.Ladder) -> None:

@@ -24,8 +24,8 @@ def test_a_run_says_how_busy_the_machine_was_and_whom_that_concerned() -> None:
     )
 
 
-@pytest.mark.parametrize(("concerned", "advises"), [(2, False), (20, True)])
+@pytest.mark.parametrize(("concerned", "advises"), [(5, False), (20, True)])
 def test_fewer_jobs_are_advised_where_the_load_concerns_many_matches(concerned: int, advises: bool) -> None:
-    """A moment's load is no reason: two matches of a thousand are normal, twenty are not."""
+    """A moment's load is no reason: five matches of a thousand are normal, twenty are not."""
     health = Health().merge([FINE] * (1000 - concerned) + [RELIEVED] * concerned)
     assert ("use fewer --jobs" in health.line) is advises

@@ -16,6 +16,10 @@ from tests.tournament.scripted_hosts import matches
 KNOWN = Trouble()
 
 
+FEW = 6
+"""Machines that one match may bring down: there are few, and each holds hundreds of other matches."""
+
+
 def hands_of(stock: Stock) -> list[list[str]]:
     """The ids of the suspects of a phase, hand by hand."""
     return [[task.id for task in hand] for hand in iter(lambda: stock.take_hand(KNOWN), [])]
@@ -43,7 +47,10 @@ def test_a_match_that_kills_a_worker_alone_is_void() -> None:
 
 
 def test_many_matches_that_kill_are_the_fault_of_the_machine() -> None:
-    """If nothing is played in between; the same match may kill as often as it is tried."""
+    """If nothing is played in between; the same match may kill as often as it is tried.
+
+    A few in a row may still be the doing of one bot.
+    """
     suspects, killers = Suspects(), matches(DEATHS + 1)
     for killer in [*killers[:DEATHS], *killers[:DEATHS]]:
         suspects.note_death([killer], "was killed")
@@ -51,6 +58,13 @@ def test_many_matches_that_kill_are_the_fault_of_the_machine() -> None:
         suspects.note_death([killers[DEATHS]], "was killed")
     suspects.note_results([Played("another", None)])
     suspects.note_death([killers[DEATHS]], "was killed")
+
+
+def test_a_few_matches_that_kill_are_the_doing_of_a_bot() -> None:
+    """One that kills its worker in every match is in several at the same time; the others go on."""
+    suspects = Suspects()
+    for killer in matches(4):
+        assert len(suspects.note_death([killer], "was killed")) == 1
 
 
 def lose(suspects: Suspects, held: list[Task], times: int) -> list[Task]:
@@ -82,6 +96,25 @@ def test_a_match_that_many_hosts_were_lost_with_is_played_alone_and_then_void() 
     (played,) = suspects.note_loss([killer], Stock(()), were_apart=True)
     said = f"hosts were lost {LOSSES + ALONE} times while they held it, {ALONE} times it alone"
     assert (played.id, played.void) == (killer.id, Void(VoidReason.INTERRUPTED, said))
+
+
+def test_a_match_that_brings_down_machines_is_found_before_many_are_lost() -> None:
+    """First among others, then alone."""
+    suspects, every = Suspects(), matches(2)
+
+    def lose_another() -> list[Played]:
+        stock = suspects.stock(every, KNOWN)
+        hand = stock.take_hand(KNOWN)
+        return suspects.note_loss(hand or every, stock, were_apart=bool(hand))
+
+    assert any(lose_another() for _ in range(FEW))
+
+
+def test_one_machine_that_is_lost_with_a_match_alone_is_bad_luck() -> None:
+    """It may have been held by others that were lost before: machines go for many reasons."""
+    suspects, (unlucky,) = Suspects(), matches(1)
+    lose(suspects, [unlucky], LOSSES)
+    assert suspects.note_loss([unlucky], Stock(()), were_apart=True) == []
 
 
 def test_what_was_apart_stays_apart_when_its_host_is_lost() -> None:

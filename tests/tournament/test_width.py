@@ -79,6 +79,26 @@ def test_what_several_say_of_one_hiccup_counts_once(width: Width, time: VirtualT
     assert width.now == JOBS - 2
 
 
+def test_a_machine_that_is_still_too_busy_seconds_later_gets_rid_of_one_more(width: Width, time: VirtualTime) -> None:
+    """Within a second it is the same overload that others complain of; five seconds later one fewer was too few."""
+    width.narrow()
+    time.pass_by(1)
+    width.narrow()
+    assert width.now == JOBS - 1
+    time.pass_by(4)
+    width.narrow()
+    assert width.now == JOBS - 2
+
+
+def test_a_worker_comes_back_neither_at_once_nor_late(width: Width, time: VirtualTime) -> None:
+    """On a machine that is still busy it would cost another void match; half a minute without it is time lost."""
+    width.narrow()
+    time.pass_by(5)
+    assert width.now == JOBS - 1
+    time.pass_by(20)
+    assert width.now == JOBS
+
+
 def test_one_always_plays(width: Width, time: VirtualTime) -> None:
     """At least one worker plays, or the ladder would never end; from there the others come back as usual."""
     for _ in range(3 * JOBS):
@@ -127,12 +147,13 @@ def test_workers_that_stay_away_get_no_matches(time: VirtualTime) -> None:
 
 
 @pytest.mark.parametrize(
-    ("count", "took", "wide"), [(255, 0.003, 1), (256, 0.003, 2), (255, 0.02, 2), (20, 1.0, 2), (255, None, 2)]
+    ("count", "took", "wide"), [(255, 0.003, 1), (256, 0.003, 2), (255, 0.01, 2), (20, 1.0, 2), (255, None, 2)]
 )
 def test_few_matches_of_quick_bots_start_few(count: int, took: float | None, wide: int) -> None:
     """Each worker has to start every bot, so a second worker is used only for many matches or for slow bots.
 
-    A bot of unknown speed (None) may be slow.
+    A bot takes about a second to start, so five seconds of thinking are worth it, and less than two are not. A bot of
+    unknown speed (None) may be slow.
     """
     tasks = matches(count, lineup=(Entrant("ann@1", "digest", ("ann",)),) * 2)
     with Workers(ScriptedHosts(2)) as workers:

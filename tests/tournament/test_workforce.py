@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 
+from arena.referee import loans
 from arena.tournament.workforce import DealtWorker, Workforce
 from arena.worker.jobs import Trouble
 from tests.referee.fakes import VirtualTime
@@ -79,3 +80,16 @@ def test_a_worker_holds_matches_for_some_seconds(rate: int) -> None:
         worker.receive()
         time.pass_by(1 / rate)
     assert 3 * rate < worker.backlog < 8 * rate
+
+
+def test_however_quick_a_worker_is_it_holds_enough_for_its_bots() -> None:
+    """A bot's process that is asked as much as it may be needs as many matches at the same time."""
+    time = VirtualTime()
+    workforce = Workforce(time.time)
+    workforce.see_hosts([ScriptedHosts(1)])
+    (worker,) = fill(workforce)
+    worker.deal(matches(HEARD), Trouble())
+    for _ in range(HEARD):
+        worker.receive()
+        time.pass_by(1e-6)
+    assert worker.backlog > loans.in_flight()
