@@ -8,7 +8,7 @@ import re
 import signal
 import subprocess
 import sys
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from itertools import chain
 from pathlib import Path
 
@@ -65,13 +65,11 @@ def test_workers_that_die_again_and_again_are_not_replaced_for_ever() -> None:
 def test_a_worker_that_starts_hears_no_ctrl_c() -> None:
     """A worker ignores SIGINT while it starts, even the first one, with which multiprocessing starts its tracker."""
     code = """
+import os
 import signal
-import subprocess
-import sys
-from arena.worker import worker_process
-process = worker_process._CONTEXT.Process(target=signal.raise_signal, args=(signal.SIGINT,))
-with worker_process._blocked(worker_process.FOR_THE_ARENA):
-    process.start()
+from arena.worker.worker_process import start_process
+process, _ = start_process(id)
+os.kill(process.pid, signal.SIGINT)  # Python has not even begun in it
 process.join()
 raise SystemExit(process.exitcode)
 """
@@ -259,19 +257,18 @@ def test_last_words_are_heard(monkeypatch: pytest.MonkeyPatch) -> None:
 class KilledInAMatch(Worker):
     """A worker that kills the sandboxes of its bots whenever a match begins."""
 
-    def _begin(self, task: Task, bots: Mapping[int, Bot]) -> None:
-        for bot in bots.values():
-            assert bot._process is not None
+    def joined(self, bot: Bot) -> None:
+        super().joined(bot)
+        for each in {each for playing in self.in_play() for each in playing.bots.values()}:
+            assert each.pid is not None
             with contextlib.suppress(ProcessLookupError):
-                os.kill(bot._process._process.pid, signal.SIGKILL)
-        super()._begin(task, bots)
+                os.kill(each.pid, signal.SIGKILL)
 
 
-def curse(link: Link, scratch: str, in_flight: int, sandbox: Sandbox, logs: bool) -> None:
+def curse(link: Link, scratch: str, in_flight: int | None, sandbox: Sandbox, _logs: bool) -> None:
     """Run a worker process whose worker is `KilledInAMatch`."""
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(local_host, "Worker", KilledInAMatch)
-        local_host._work(link, scratch, in_flight, sandbox, logs)
+    with contextlib.closing(KilledInAMatch(Path(scratch), in_flight=in_flight, sandbox=sandbox)) as worker:
+        worker.serve(link)
 
 
 @pytest.mark.long
