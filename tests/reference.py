@@ -21,7 +21,8 @@ import msgspec
 from msgspec import UnsetType
 from sqlite_utils import Database
 
-from arena.cli import COMMANDS, main
+from arena.cli import main
+from arena.cli.command_list import COMMANDS
 from arena.reports import ratings_report
 from ladder.store import export, schema
 from tests.reports import REPORTS

@@ -27,7 +27,8 @@ import pytest
 from google.protobuf import json_format
 
 from arena import games, submission
-from arena.cli import COMMANDS, main
+from arena.cli import main
+from arena.cli.command_list import COMMANDS
 from arena.games import Game, RandomDice
 from arena.referee.match import Forfeit, Match
 from arena.submission.manifest import Manifest

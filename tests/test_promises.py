@@ -24,7 +24,7 @@ from arena.site import connections, ladder_page, tables
 from arena.submission import MAX_BYTES, MAX_FILES, build_limits, build_results, caches, program_store
 from arena.submission.build import SHOWN_LINES
 from arena.worker import bot_output, bot_process, cpu_watch, faults
-from ladder import round_robin, sequential, settled, statistics, store
+from ladder import intervals, round_robin, sequential, settled, store
 from ladder.store import logs, records, sums
 from tests.clone import ROOT
 
@@ -95,7 +95,7 @@ PROMISES = [
     ("security.md", f"Of a match {kib(2 * bot_output.HALF + bot_output.LATE_LINES)} are kept"),
     # ladders
     ("contest.md", f"each bot is then in at most {round_robin.GROUPS_PER_ROUND} groups"),
-    ("numbers.md", f"is better with {100 * statistics._SURE:g} % certainty"),
+    ("numbers.md", f"is better with {100 * intervals._SURE:g} % certainty"),
     ("statistics.md", f"If {settled.PASSES} are not enough"),
     ("statistics.md", f"{sums.GATHERED} at a time"),
     ("contest.md", f"less than {mib(store.database.FLOOR)} free"),

@@ -28,7 +28,7 @@ def complete_home(home: Path) -> None:
 
     A ladder that runs does so by itself; a home that cannot be written stays as it is. Cards say what they lack.
     """
-    with suppress(store.StoreError), store.exclusive(home), store.open(home, checkpoints=True) as db:
+    with suppress(store.StoreError), store.database.exclusive(home), store.open(home, checkpoints=True) as db:
         complete_sums(db)
 
 

@@ -133,7 +133,7 @@ def ladder(
         for bot in forgive:  # before a ladder is made; built-in bots may not have been entered yet
             if not roster.comes_along(bot):
                 store.bots.find(db, bot)
-    with store.exclusive(home), store.open(home, checkpoints=True) as db:
+    with store.database.exclusive(home), store.open(home, checkpoints=True) as db:
         home_choice.say_if_above(home)
         mine = store.ladders.find_or_make(db, key, draw_probability=game.draw_probability, seed=seed)
         roster.enter_built_ins(db, home)

@@ -15,7 +15,7 @@ from ladder.student import quantile, wilson
 if TYPE_CHECKING:
     from sqlite_utils import Database
 
-    from ladder.statistics import Shares
+    from ladder.intervals import Shares
 
 
 class TimeBucket(Report):
@@ -205,7 +205,7 @@ def _in_ladder(db: Database, ladder: store.Ladder, version: store.Version) -> Bo
         bot=label,
         opponents=_opponents(label, rows, shares, middle),
         seats=[_seat(sums, ladder.key.seats) for sums in store.cards.seat_sums(db, ladder, label)],
-        worth_a_look=distinct([notable_match(row) for row in store.cards.notable(db, ladder, label)]),
+        worth_a_look=distinct([notable_match(row) for row in store.notable_matches.of_version(db, ladder, label)]),
     )
 
 
@@ -256,7 +256,7 @@ def _seat(sums: store.cards.SeatSums, players: int) -> SeatCard:
     )
 
 
-def notable_match(match: store.cards.Notable) -> NotableMatch:
+def notable_match(match: store.notable_matches.Notable) -> NotableMatch:
     """Report a match that is worth a look."""
     better = NormalDist().cdf(match.value)
     return NotableMatch(

@@ -69,7 +69,7 @@ class LadderMatches(Report):
 def ladder_matches(db: Database, ladder: store.Ladder, most: int) -> LadderMatches:
     """List at most so many matches of each kind."""
     return LadderMatches(
-        worth_a_look=distinct([notable_match(row) for row in store.cards.most_notable(db, ladder, most)]),
+        worth_a_look=distinct([notable_match(row) for row in store.notable_matches.of_ladder(db, ladder, most)]),
         latest=[_listed(row, ladder.key.game) for row in store.watching.latest_of(db, ladder, most)],
     )
 

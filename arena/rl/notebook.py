@@ -29,8 +29,8 @@ from arena.replay.questions import Setup
 from arena.rl.other_players import LIMITS, Opponent
 from arena.rl.players import Player, opponent
 from arena.worker.jobs import Played, SeatRecord, Task
+from ladder.intervals import Evidence
 from ladder.schedule import rotations
-from ladder.statistics import Evidence
 
 _HIDDEN = ' style="display: none"'
 """Hides a step in a notebook."""

@@ -16,6 +16,7 @@ from ladder.store import (
     ladders,
     logs,
     matches,
+    notable_matches,
     phases,
     ratings,
     records,
@@ -24,7 +25,7 @@ from ladder.store import (
     times,
     watching,
 )
-from ladder.store.database import NotFound, StoreError, exclusive, open, open_read
+from ladder.store.database import NotFound, StoreError, open, open_read
 from ladder.store.records import Ladder, Match, Version
 
 __all__ = [
@@ -39,11 +40,11 @@ __all__ = [
     "chances",
     "database",
     "evidence",
-    "exclusive",
     "journal",
     "ladders",
     "logs",
     "matches",
+    "notable_matches",
     "open",
     "open_read",
     "phases",

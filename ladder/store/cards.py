@@ -2,21 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable
 from typing import TYPE_CHECKING, NamedTuple, TypeAlias
 
-from ladder.schedule import line_up
-from ladder.statistics import JointSums, PairSums, Shares, as_pair
+from ladder.intervals import JointSums, PairSums, Shares, as_pair
 from ladder.store import ladders
 from ladder.store.records import Ladder
-from ladder.store.sums import FORFEIT, LOST, NARROW, WON, GroupSums, Sums, add_rated, added, gap
+from ladder.store.sums import GroupSums, Sums, add_rated, added, gap
 from ladder.store.times import TimesOf, read_times, unread
 
 if TYPE_CHECKING:
     from sqlite_utils import Database
-
-CARD_KINDS = (FORFEIT, LOST, WON, NARROW)
-"""Kinds of notable matches, in the order in which they are returned."""
 
 
 class SeatSums(NamedTuple):
@@ -29,20 +25,6 @@ class SeatSums(NamedTuple):
     losses: int
     rank_sum: int
     halves: int
-
-
-class Notable(NamedTuple):
-    """A match of a version that is worth looking at first; `value` and `other` are explained in `ladder.store.sums`."""
-
-    kind: str
-    value: float
-    other: str | None
-    id: str
-    line_up: tuple[str, ...]
-    seat: int
-    rank: int
-    score: int
-    forfeit: str | None
 
 
 CardProgress: TypeAlias = Callable[[int, int], None]
@@ -123,33 +105,3 @@ def _count_done(db: Database, ladder: Ladder, where: str) -> int:
         [ladder.id],
     ).fetchone()
     return int(matches)
-
-
-def notable(db: Database, ladder: Ladder, label: str) -> list[Notable]:
-    """Return the matches of a version to look at first: by kind, and of each kind the most notable first."""
-    return _notable(db, "n.ladder = ? AND n.version = ? ORDER BY n.value DESC, n.seq DESC", [ladder.id, label])
-
-
-def most_notable(db: Database, ladder: Ladder, most: int) -> list[Notable]:
-    """Return so many matches of each kind to look at first, of all versions; upsets as seen by whoever lost."""
-    return [
-        match
-        for kind in (FORFEIT, LOST, NARROW)
-        for match in _notable(
-            db, "n.ladder = ? AND n.kind = ? ORDER BY n.value DESC, n.seq DESC LIMIT ?", [ladder.id, kind, most]
-        )
-    ]
-
-
-def _notable(db: Database, where: str, values: Sequence[object]) -> list[Notable]:
-    rows = db.execute(
-        "SELECT n.kind, n.value, n.other, m.id, g.bots, m.rotation, s.seat, s.rank, s.score, s.forfeit FROM notable n"
-        " JOIN matches m ON m.ladder = n.ladder AND m.seq = n.seq JOIN groups g ON g.id = m.group_id"
-        f" JOIN seats s ON s.match = m.id AND s.version = n.version WHERE {where}",
-        values,
-    ).fetchall()
-    rows.sort(key=lambda row: CARD_KINDS.index(row[0]))
-    return [
-        Notable(kind, value, rival, match, line_up(bots, rotation), seat, rank, int(score), forfeit)
-        for kind, value, rival, match, bots, rotation, seat, rank, score, forfeit in rows
-    ]

@@ -336,5 +336,5 @@ def test_a_database_that_cannot_be_used_is_said(spoil: Callable[[Path], None], w
 
 def test_a_second_ladder_in_a_home_is_refused(home: Path) -> None:
     """Two would play everything twice; the line says which process has the first."""
-    with store.exclusive(home):
+    with store.database.exclusive(home):
         refused(1, ["ladder", *BIRTH, "--bots", "ann,bob", "--rounds", "2"], str(os.getpid()))

@@ -8,7 +8,8 @@ from pathlib import Path
 import click
 import pytest
 
-from arena.cli import COMMANDS, main
+from arena.cli import main
+from arena.cli.command_list import COMMANDS
 from ladder import store
 from tests.cli.commands import RUN_BOTS, arena, everything_in, typed
 

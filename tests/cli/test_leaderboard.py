@@ -22,7 +22,7 @@ from arena.reports.leaderboard_report import EstimateColumns, head_to_head, lead
 from arena.reports.words import pace_text, percent, unusual
 from arena.terminal.output import draw
 from ladder import store
-from ladder.statistics import Evidence, GroupResult
+from ladder.intervals import Evidence, GroupResult
 from tests.cli.commands import ARENA, PATIENCE, environment, typed
 from tests.cli.conftest import make_home
 from tests.tournament import playing
@@ -177,7 +177,7 @@ def test_what_is_left_is_what_the_run_was_given(cwd: Path, monkeypatch: pytest.M
     monkeypatch.setattr("time.time", lambda: 1000.0)
     home = cwd / ".arena"
     make_home(home)
-    with store.open(home) as db, store.exclusive(home):
+    with store.open(home) as db, store.database.exclusive(home):
         db.execute("UPDATE matches SET finished = 998.5 WHERE seq = 0")  # three in the last 1.5 s
         (ladder,) = store.ladders.all(db)
         store.ladders.plan(db, ladder, ["ann", "bob@1"], rounds=602)

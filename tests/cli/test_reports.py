@@ -8,7 +8,8 @@ import click
 import msgspec
 import pytest
 
-from arena.cli import COMMANDS, main
+from arena.cli import main
+from arena.cli.command_list import COMMANDS
 from arena.reports import Report
 from arena.reports.bench_report import Bench
 from arena.reports.bot_card import BotCard

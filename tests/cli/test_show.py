@@ -173,7 +173,7 @@ def test_a_card_has_all_matches_of_an_older_home(crowded: Path) -> None:
 
 def test_a_card_that_lacks_something_says_so(crowded: Path) -> None:
     """While a ladder runs, which adds matches to the sums itself, and where nothing can be written."""
-    with store.exclusive(crowded):
+    with store.database.exclusive(crowded):
         told = typed("show", "the-bot-of-team-a", "--home", crowded).out
     assert "\nrated and not in points, by opponent and by seat yet: 480 of the ladder's matches\n" in told
     assert "by seat\n" not in told

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from arena.cli import COMMANDS
+from arena.cli.command_list import COMMANDS
 from tests.cli.commands import environment
 
 HEAVY = {"grpc", "trueskill", "asyncio", "numpy", "pandas"}

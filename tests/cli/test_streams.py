@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from arena.cli import COMMANDS
+from arena.cli.command_list import COMMANDS
 from tests.cli.commands import ARENA, PATIENCE, environment
 from tests.cli.conftest import make_home
 from tests.quick import quick_first

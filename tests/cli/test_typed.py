@@ -13,8 +13,8 @@ import pytest
 
 from arena.base import suggest
 from arena.check.bot_check import Finding
-from arena.cli import COMMANDS
 from arena.cli.check import explain
+from arena.cli.command_list import COMMANDS
 from arena.terminal.stderr import say
 from arena.terminal.typed import as_typed
 from ladder import store

@@ -441,18 +441,21 @@ with store.open(home) as db:
 
 def test_a_second_ladder_is_refused_at_once(home: Path) -> None:
     """Two would play the same matches; the line names the first one's process."""
-    with store.exclusive(home), pytest.raises(store.StoreError, match=f"running in .* already .process {os.getpid()}."):
-        store.exclusive(home).__enter__()
-    with store.exclusive(home):
+    with (
+        store.database.exclusive(home),
+        pytest.raises(store.StoreError, match=f"running in .* already .process {os.getpid()}."),
+    ):
+        store.database.exclusive(home).__enter__()
+    with store.database.exclusive(home):
         assert (home / "arena.lock").read_text() == str(os.getpid())
 
 
 def test_a_killed_ladder_holds_no_lock(home: Path) -> None:
     """Nobody has to remove a file by hand after a crash."""
-    process = start("with store.exclusive(home):\n    print('held', flush=True)\n    sys.stdin.read()", home)
+    process = start("with store.database.exclusive(home):\n    print('held', flush=True)\n    sys.stdin.read()", home)
     assert said(process) == "held"
     kill(process)
-    with store.exclusive(home):
+    with store.database.exclusive(home):
         pass
 
 

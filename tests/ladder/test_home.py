@@ -43,7 +43,7 @@ def refuse(*_: object, **__: object) -> None:
 def test_a_new_home_is_made_closed(home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Every file of it from its first moment on, so there is nothing to be closed afterwards."""
     monkeypatch.setattr(os, "chmod", refuse)
-    with store.exclusive(home), store.open(home, checkpoints=True) as db:
+    with store.database.exclusive(home), store.open(home, checkpoints=True) as db:
         enter(db, "greedy")
         assert {path.name for path in home.iterdir()} >= {"arena.db", "arena.db-wal", "arena.db-shm", "arena.lock"}
         assert opened(home) == []

@@ -106,7 +106,7 @@ def test_matches_worth_a_look_are_few_and_the_most_notable(db: Database) -> None
     store.matches.record(db, ladder, results)
     store.ratings.apply(db, ladder)
     store.sums.add_rated(db, ladder)
-    found = {label: store.cards.notable(db, ladder, label) for label in ("a@1", "b@1")}
+    found = {label: store.notable_matches.of_version(db, ladder, label) for label in ("a@1", "b@1")}
     ids = [match.id for match in scheduled]
     assert [(each.kind, ids.index(each.id)) for each in found["a@1"]] == [("lost", 75), ("narrow", 75)]
     assert [(each.kind, ids.index(each.id)) for each in found["b@1"]] == [
@@ -129,7 +129,7 @@ def test_a_narrow_loss_is_one_whose_difference_the_database_can_hold(db: Databas
         store.matches.record(db, ladder, [store.records.FinishedMatch(match.id, tuple(seats), b"", b"")])
     store.ratings.apply(db, ladder)
     store.sums.add_rated(db, ladder)
-    assert [(each.kind, each.value) for each in store.cards.notable(db, ladder, "b@1")] == [("narrow", -1)]
+    assert [(each.kind, each.value) for each in store.notable_matches.of_version(db, ladder, "b@1")] == [("narrow", -1)]
 
 
 @pytest.mark.parametrize("seats", [2, 3])
@@ -207,7 +207,7 @@ def read_a_card(db: Database, ladder: store.Ladder) -> None:
     store.ratings.leaderboard(db, ladder)
     store.cards.seat_sums(db, ladder, "a@1")
     store.times.decision_times(db, ladder, "a@1")
-    store.cards.notable(db, ladder, "a@1")
+    store.notable_matches.of_version(db, ladder, "a@1")
     store.cards.unrated_matches(db, ladder)
     store.matches.faults(db, "a")
 

@@ -120,9 +120,13 @@ def test_the_most_notable_matches_are_those_of_all_bots(db: Database) -> None:
     """The largest upsets come first, each once: as seen by whoever lost."""
     ladder = begin(db, "ann", "bob", "cid", rounds=20)
     play(db, ladder)
-    found = store.cards.most_notable(db, ladder, 2)
+    found = store.notable_matches.of_ladder(db, ladder, 2)
     lost = [each.value for each in found if each.kind == "lost"]
-    every = [each.value for label in ("ann@1", "bob@1", "cid@1") for each in store.cards.notable(db, ladder, label)]
+    every = [
+        each.value
+        for label in ("ann@1", "bob@1", "cid@1")
+        for each in store.notable_matches.of_version(db, ladder, label)
+    ]
     assert lost == sorted(lost, reverse=True)
     assert not lost or lost[0] == max(each.value for each in found if each.kind == "lost")
     assert {each.kind for each in found} <= {"forfeit", "lost", "narrow"}
@@ -156,7 +160,7 @@ def test_sums_say_the_same_as_the_groups(
 def test_a_running_ladder_can_be_seen(tmp_path: Path) -> None:
     """Without being in its way."""
     assert not store.database.is_running(tmp_path)
-    with store.exclusive(tmp_path):
+    with store.database.exclusive(tmp_path):
         assert store.database.is_running(tmp_path)
     assert not store.database.is_running(tmp_path)
 
@@ -166,12 +170,12 @@ def test_a_run_says_when_it_ends(tmp_path: Path) -> None:
     store.open(tmp_path).close()
     said = store.watching.CurrentRun("abc", 1.5, 300)
     with store.open_read(tmp_path) as db:
-        with store.exclusive(tmp_path):
+        with store.database.exclusive(tmp_path):
             assert store.watching.current_run(db) is None
             store.watching.announce(tmp_path, said)
             assert store.watching.current_run(db) == said
-            with pytest.raises(store.StoreError, match=f"process {os.getpid()}\\)"), store.exclusive(tmp_path):
+            with pytest.raises(store.StoreError, match=f"process {os.getpid()}\\)"), store.database.exclusive(tmp_path):
                 pass
         assert store.watching.current_run(db) is None
-        with store.exclusive(tmp_path):
+        with store.database.exclusive(tmp_path):
             assert store.watching.current_run(db) is None

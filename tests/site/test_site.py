@@ -539,7 +539,7 @@ def test_what_is_being_played_is_said(tmp_path: Path) -> None:
         store.ladders.plan(db, ladder, ["ann", "bob"], rounds=2)
     with homes.site(home) as site:
         for address in ("/", f"/ladder/{ladder.id}"):
-            with store.exclusive(home):
+            with store.database.exclusive(home):
                 assert re.search(
                     r"2 of 4 matches , playing now: [0-9.]+/s, about .* left", text(site.get(address).text)
                 )
@@ -552,7 +552,7 @@ def test_a_page_that_is_slow_is_not_made_at_every_change(tmp_path: Path, monkeyp
     monkeypatch.setattr("arena.site.cache.QUICK", 0.0)
     monkeypatch.setattr("arena.site.cache.SHARE", 1e-6)
     with homes.site(tmp_path / "home") as site:
-        with store.exclusive(tmp_path / "home"):
+        with store.database.exclusive(tmp_path / "home"):
             before = site.get("/").text
             with store.open(tmp_path / "home", checkpoints=True) as db:
                 store.ladders.plan(db, ladder, ["ann", "bob"], rounds=2)

@@ -9,9 +9,9 @@ from random import Random
 from statistics import fmean
 from typing import NamedTuple
 
+from ladder.intervals import Estimate
 from ladder.sequential import SequentialTest
 from ladder.settled import fit
-from ladder.statistics import Estimate
 from tests.statistics.simulated import DRAWS, Played, Size, label, play, shares
 
 

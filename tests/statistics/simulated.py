@@ -16,9 +16,9 @@ from statistics import NormalDist, fmean
 from typing import NamedTuple
 
 from ladder import round_robin, schedule
+from ladder.intervals import Evidence, GroupResult
 from ladder.points import point
 from ladder.settled import GroupOutcome, outcome
-from ladder.statistics import Evidence, GroupResult
 from ladder.trueskill_ratings import NEW, Rating, rate
 
 DICE, NOISE, SEAT = 2.5, 2.5, 0.6

@@ -9,8 +9,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from ladder.intervals import Evidence, GroupResult
 from ladder.points import points
-from ladder.statistics import Evidence, GroupResult
 from ladder.student import quantile, wilson
 from tests.statistics.simulated import Size
 from tests.statistics.simulated import play as simulate
