@@ -36,7 +36,7 @@ percents."""
 _PRIOR_GROUPS = 1
 """Groups of the ladder's usual spread that are blended into each pair's own: two groups that agree prove nothing.
 
-With 3 or 10 intervals are hardly different, with 0.33 those of points and leads are wider after two rounds.
+Intervals are hardly different if it is 3 or 10. If it is 0.33, those of points and leads are wider after two rounds.
 """
 _PRIOR_GROUPS_ALONE = 10
 """Groups blended in for the interval of one pair; its own spread says little where one bot nearly always wins.

@@ -31,7 +31,7 @@ CLOSE_ENOUGH = 1e-6
 _STEP = 0.5
 """Part of its way that a pass goes. Two bots that each closed the whole gap between them would swap it for ever."""
 _SANE = 0.4
-"""Smallest factor by which mixing passes may change a bot's precision; the largest is 1 / _SANE."""
+"""Smallest factor by which mixing passes may change a bot's precision; the largest is `1 / _SANE`."""
 METHOD = "passes mixed"
 """Name of the method, stored with ratings; without mixing, some ladders had not settled after all passes.
 

@@ -90,6 +90,6 @@ def test_every_number_with_a_name_is_explained() -> None:
         ("def f():\n    SIZE = 64\nclass C:\n    SIZE = 64", []),
     ],
 )
-def test_no_number_is_overlooked(source: str, names: list[str]) -> None:
+def test_numbers_are_found_in_every_usual_form(source: str, names: list[str]) -> None:
     """However many are assigned at once, and wherever in the module; what is no number may explain itself."""
     assert [name for _, name in unsaid(ast.parse(source))] == names

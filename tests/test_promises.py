@@ -1,4 +1,4 @@
-"""Numbers that pages promise are those that the arena keeps: who reads a limit relies on it.
+"""Numbers that pages promise are those that the arena keeps: who reads a limit relies on it. Most of them are here.
 
 What a page says is changed together with the constant, and with what else follows from the promise.
 """
@@ -24,6 +24,7 @@ from arena.site import connections, ladder_page, tables
 from arena.submission import MAX_BYTES, MAX_FILES, build_limits, build_results, caches, program_store
 from arena.submission.build import SHOWN_LINES
 from arena.worker import bot_output, bot_process, cpu_watch, faults
+from builtin.burning_desire import simple
 from ladder import intervals, round_robin, sequential, settled, store
 from ladder.store import logs, records, sums
 from tests.clone import ROOT
@@ -47,11 +48,12 @@ def gib(size: int) -> str:
 
 
 def word(number: float) -> str:
-    return WORDS[round(number)] if number < len(WORDS) else f"{number:g}"
+    """As pages write it; a number that is not whole, in figures, so that no promise is kept by rounding."""
+    return WORDS[int(number)] if number in range(len(WORDS)) else f"{number:g}"
 
 
-def times(number: int) -> str:
-    return {1: "once", 2: "twice"}.get(number, f"{word(number)} times")
+def times(number: float) -> str:
+    return {1.0: "once", 2.0: "twice"}.get(number, f"{word(number)} times")
 
 
 LIMITS = Limits()
@@ -87,12 +89,12 @@ PROMISES = [
     ("security.md", f"{times(records.ATTEMPTS_UNTIL_UNPLAYABLE)} for each match at most"),
     # what is kept of what bots print
     ("limits.md", f"the first and the last {kib(bot_output.HALF)}"),
-    ("limits.md", f"| {kib(bot_output.LATE_LINES)} more |"),
+    ("limits.md", f"| {kib(bot_output.LATE_BYTES)} more |"),
     ("limits.md", f"up to {kib(bot_output.WIDTH)}; it counts {bot_output.LINE} bytes more"),
     ("limits.md", f"{mib(bot_output.A_SECOND)} is sorted, the rest is left out"),
     ("limits.md", f"{mib(logs.A_BOT)}, less if more than {logs.ALL // logs.A_BOT} bots print"),
     ("limits.md", f"they share {gib(logs.ALL)}"),
-    ("security.md", f"Of a match {kib(2 * bot_output.HALF + bot_output.LATE_LINES)} are kept"),
+    ("security.md", f"Of a match {kib(2 * bot_output.HALF + bot_output.LATE_BYTES)} are kept"),
     # ladders
     ("contest.md", f"each bot is then in at most {round_robin.GROUPS_PER_ROUND} groups"),
     ("numbers.md", f"is better with {100 * intervals._SURE:g} % certainty"),
@@ -111,7 +113,7 @@ PROMISES = [
     ("submitting.md", f"when {word(caches.FAILURES)} builds in a row failed with it"),
     ("submitting.md", f"What these make is kept for {HOURS.get(build_results.LONGEST / 3600)}"),
     ("security.md", f"{BUILD.memory_mib / 1024:g} GiB of memory and {BUILD.disk_mib / 1024:g} GiB of disk"),
-    ("security.md", f"{mib(build_limits.LEFT_FREE)} of the disk stay free"),
+    ("security.md", f" {mib(build_limits.LEFT_FREE)} of the disk stay free"),
     # what a bot may use
     ("submitting.md", f"memory_mib = {DEFAULT.memory_mib} # {WEAKEST.memory_mib} or more;"),
     ("submitting.md", f"tasks = {DEFAULT.tasks} # processes and threads, {WEAKEST.tasks} or more;"),
@@ -121,10 +123,10 @@ PROMISES = [
     # many machines
     ("cluster.md", f"after {word(LOST)} seconds others play its matches"),
     ("cluster.md", f"it fails {times(TRIES)} as it joins"),
-    ("cluster.md", f"answers at most {times(round(1 / GATHERING))} a second"),
-    ("cluster.md", f"unless the coordinator waits for it, and at least {times(round(1 / SEND_PATIENCE))}"),
+    ("cluster.md", f"answers at most {times(1 / GATHERING)} a second"),
+    ("cluster.md", f"unless the coordinator waits for it, and at least {times(1 / SEND_PATIENCE)}"),
     # everything else
-    ("bots.md", f"stops at {greedy.ENOUGH} points"),
+    ("bots.md", f"stops at {simple.ENOUGH} points"),
     ("contest.md", f"the last {unrated_store.KEPT_MATCHES} unrated matches"),
     ("submitting.md", f"would last more than {word(extent._SENSIBLE / 60)} minutes"),
     ("submitting.md", f"and {word(probes.ROUNDS)} in each of the matches that it holds at once"),
@@ -134,6 +136,11 @@ PROMISES = [
     ("site.md", f"without a complete request within {word(connections.REQUEST_PATIENCE)} seconds is closed"),
     ("site.md", f"may open files, less {connections.RESERVED}"),
 ]
+
+
+def test_the_greedy_opponent_stops_where_the_cautious_bot_does() -> None:
+    """Its documentation says so."""
+    assert greedy.ENOUGH == simple.ENOUGH
 
 
 @pytest.mark.parametrize(("page", "text"), PROMISES)

@@ -28,7 +28,7 @@ from arena.worker.bot_process import Bot
 from arena.worker.heartbeat import Heartbeat
 from arena.worker.jobs import Entrant
 
-SHOWN_CHARACTERS = 8
+SHOWN_FRAMES = 8
 """Frames of a transcript, the last ones; any few that are read."""
 
 Waiting = Callable[[str, str, str], None]
@@ -73,7 +73,7 @@ class Examined(Bot):
 
     def __init__(self, entrant: Entrant, directory: Path, desk: _Desk) -> None:
         super().__init__(("examined", 0), entrant, directory, desk)
-        self._frames: deque[tuple[str, bytes]] = deque(maxlen=SHOWN_CHARACTERS)
+        self._frames: deque[tuple[str, bytes]] = deque(maxlen=SHOWN_FRAMES)
         self.matches = 0
         """How many matches were begun on this stream."""
         self._desk = desk

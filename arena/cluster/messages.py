@@ -21,7 +21,7 @@ That is some seconds more than there are between two requests, so that a pause e
 LOST = 7.0
 """Seconds without an answer after which a host is lost, as a page says.
 
-By then it has ended its bots, unless it is frozen: there are two seconds to do so, after `EXPIRES`.
+By then it has ended its bots, unless it is frozen: what it is more than `EXPIRES` is the time for that.
 """
 
 

@@ -33,7 +33,8 @@ SWITCH = "ARENA_CORE"
 COMPILER_PATIENCE = 120
 """Seconds that a compiler may take."""
 _FLAGS = ("-std=c11", "-O2", "-fPIC", "-fvisibility=hidden", "-fno-strict-aliasing", "-fwrapv")
-"""Flags of the compiler, one reason that a core is compiled anew; whole numbers that are too large wrap around."""
+"""Flags of the compiler. Where they change, a core is compiled anew. `-fwrapv`: whole numbers that get too large begin
+again at the other end, which C leaves open."""
 
 
 class Found(NamedTuple):

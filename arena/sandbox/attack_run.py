@@ -22,7 +22,7 @@ from arena.sandbox.run_folder import let_through, open_up, remove, run_folder
 from arena.sandbox.visible_folder import visible_folder
 
 ATTACK_PATIENCE = 20.0
-"""Seconds after which an attack is ended from outside; any time that a slow machine needs for one would do."""
+"""Seconds after which an attack is ended from outside: more than one needs on a slow machine."""
 ATTACKS_AT_ONCE = 4
 """Attacks that run at the same time, so that those that wait hold up nobody; any small number would do."""
 

@@ -443,7 +443,7 @@ def _counted(bounds: Bounds) -> list[str]:
     There they are counted per sandbox, not per user of the machine.
     """
     prlimit = shutil.which("prlimit", path=os.defpath) or "prlimit"  # a search path with links may not exist inside
-    return [prlimit, f"--nproc={bounds.tasks + 1}", "--"]  # one is bubblewrap's own
+    return [prlimit, f"--nproc={bounds.tasks + 1}", "--"]  # one is bubblewrap's, inside
 
 
 def filter_file(kind: str) -> str | None:

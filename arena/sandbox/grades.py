@@ -9,8 +9,8 @@ from typing import NamedTuple
 MIB = 2**20
 """Bytes in a mebibyte."""
 SANDBOX_TASKS = 4
-"""Tasks (processes and threads) of the sandbox itself, which do not count as the bot's: two are of bubblewrap. A few
-more than needed do no harm."""
+"""Tasks (processes and threads) of the sandbox itself, which do not count as the bot's. Two are bubblewrap's, one of
+them inside; a few more than needed do no harm."""
 
 
 class NoSandbox(Exception):

@@ -32,7 +32,7 @@ LINE_WIDTH = 1000
 OUTPUT_A_SECOND = 10 * 1024 * 1024
 """Bytes that a bot may print within one second; more is the fault OUTPUT, as pages promise.
 
-To take in as many costs a worker about 25 ms, which its other bots have to wait.
+To take in as many costs a worker about 25 ms, for which its other bots have to wait.
 """
 
 ORPHANED = 20.0

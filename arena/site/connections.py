@@ -21,9 +21,9 @@ from uvicorn.protocols.http.h11_impl import H11Protocol
 REQUEST_PATIENCE = 10.0
 """Seconds in which a request must come completely: longer than browsers keep a connection open that they do not use."""
 BACKLOG = 32
-"""Connections that are accepted at once; more wait in the kernel. Any number would do that `RESERVED` has room for."""
+"""Connections that are accepted at once; more wait in the kernel. `RESERVED`, which a page names, follows from it."""
 RESERVED = 4 * BACKLOG + 128
-"""Files that are left: for what is accepted before others are closed, for the database, and for tables of people."""
+"""Files that are left: for what is accepted before others are closed, for the database, and for people who play."""
 OPEN_CONNECTIONS = 10_000
 """Connections at most, however many files there may be. It bounds memory."""
 _QUIET = 60.0

@@ -21,8 +21,8 @@ Line: TypeAlias = tuple[int | None, str]
 _TAG = re.compile(rb"\x1e(\d{1,10})(?::(\d{1,10}))?(?: (.*))?", re.DOTALL)
 """A tagged line: the byte 30, the number of the match on the stream, and perhaps that of the decision."""
 HALF = 30 * 1024
-"""Bytes kept of the first, and again of the last, that a bot prints in a match. With `LATE_LINES` they are 64 KiB."""
-LATE_LINES = 4 * 1024
+"""Bytes kept of the first, and again of the last, that a bot prints in a match. With `LATE_BYTES` they are 64 KiB."""
+LATE_BYTES = 4 * 1024
 """Bytes kept of what a bot prints about a match that has ended."""
 WIDTH = 4096
 """Bytes kept of a line."""
@@ -103,7 +103,7 @@ class _Held:
         self.page: _Page | None = None
         self.since = since
         self.skipped = skipped
-        self.late = LATE_LINES
+        self.late = LATE_BYTES
         """Bytes that may still be kept when the match has ended."""
 
     def add(self, decision: int | None, line: bytes) -> None:

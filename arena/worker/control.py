@@ -15,7 +15,7 @@ from arena.worker.bot_process import Bot, BotHost
 from arena.worker.jobs import Entrant
 
 CONTROL_PATIENCE = 10.0
-"""Seconds that it has to join: a hundred times what it needs on an idle machine.
+"""Seconds that the control, a bot of the arena's own, has to join: a hundred times what it needs on an idle machine.
 
 If they are too few, no bot is blamed for it: the match is void.
 """

@@ -21,7 +21,7 @@ from arena.worker.worker import Worker
 WaitingTasks: TypeAlias = Callable[[str, str, str], None]
 """Called with the label, address and token of an external bot, which somebody else is to start."""
 _REPORT_SECONDS = 0.5
-"""Seconds that a batch lasts, about, and so the time between two reports of progress; any that people wait for."""
+"""About how many seconds a batch lasts, and so the time between two reports of progress."""
 
 
 @contextmanager

@@ -21,9 +21,6 @@ from arena.sandbox.process import die_with_parent
 if TYPE_CHECKING:
     from multiprocessing.connection import Connection
 
-_ROOM = 1 << 16
-"""Bytes that lie in a pipe of Linux. For what is longer it is made larger, or writing would wait for a reader."""
-
 
 class _Popen(popen_spawn_posix.Popen):
     _fds: list[int]
@@ -38,7 +35,7 @@ class _Popen(popen_spawn_posix.Popen):
         until, child_w = os.pipe()
         child_r, tell = os.pipe()
         try:
-            if len(description) > _ROOM:
+            if len(description) > fcntl.fcntl(tell, fcntl.F_GETPIPE_SZ):  # or writing would wait for a reader
                 fcntl.fcntl(tell, fcntl.F_SETPIPE_SZ, len(description))
             with open(tell, "wb", closefd=False) as pipe:
                 pipe.write(description)

@@ -13,9 +13,12 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 
 PATIENCE = 30.0
-"""Seconds that a write waits for other writes: many times what any of ours takes. Then its command ends with a line."""
+"""Seconds that a write waits for other writes: many times what any of ours takes.
+
+Then its command ends with a one-line error.
+"""
 _LONGEST_PAUSE = 0.01
-"""Seconds between two tries of a write that waits, at most. `let_others_in` follows from it, so any would do."""
+"""Seconds between two tries of a write that waits, at most. Any would do that is short beside `PATIENCE`."""
 
 
 class LockTaken(Exception):
@@ -24,7 +27,7 @@ class LockTaken(Exception):
 
 @contextmanager
 def for_the_run(path: Path) -> Iterator[None]:
-    """Hold a lock file and write this process's id into it. Raises Taken at once if another process holds it."""
+    """Hold a lock file and write this process's id into it. Raises LockTaken at once if another process holds it."""
     lock = os.open(path, os.O_RDWR | os.O_CREAT, 0o600)
     try:
         try:
@@ -73,7 +76,7 @@ def is_held(path: Path) -> bool:
 
 @contextmanager
 def turn(database: Path) -> Iterator[int]:
-    """Hold the short lock that every write to a database needs; yields it for `note`. Raises TimeoutError."""
+    """Hold the short lock that every write to a database needs; yields it for `note_holder`. Raises TimeoutError."""
     lock = os.open(_beside(database), os.O_RDWR | os.O_CREAT, 0o600)
     try:
         _wait_for(lock)
@@ -110,7 +113,7 @@ def note_holder(lock: int, stored: int) -> None:
 
 
 def noted(database: Path) -> int:
-    """Return the number that `note` wrote last; 0 if there is none."""
+    """Return the number that `note_holder` wrote last; 0 if there is none."""
     try:
         return int(_beside(database).read_bytes() or b"0")
     except (OSError, ValueError):

@@ -47,21 +47,21 @@ class TurnDice(Dice):
 
     def __init__(self, turns: Iterable[Turn]) -> None:
         self._tapes = ((ScriptedDice(turn.tape), ScriptedDice(turn.multipliers)) for turn in turns)
-        self._tape = self._multipliers = ScriptedDice(())
+        self._turn_tape = self._multipliers = ScriptedDice(())
 
     def roll(self, key: str, count: int) -> tuple[int, ...]:
         if key.endswith("/roll/0"):
             self.assert_done()
             nobody = ScriptedDice((1,) * DICE), ScriptedDice(())
-            self._tape, self._multipliers = next(self._tapes, nobody)
-        return (self._multipliers if "/multiply/" in key else self._tape).roll(key, count)
+            self._turn_tape, self._multipliers = next(self._tapes, nobody)
+        return (self._multipliers if "/multiply/" in key else self._turn_tape).roll(key, count)
 
     def draws(self, key: str, bounds: Sequence[int]) -> tuple[int, ...]:
-        return self._tape.draws(key, bounds)
+        return self._turn_tape.draws(key, bounds)
 
     def assert_done(self) -> None:
         """Raise AssertionError unless the tapes of the current turn are used up."""
-        self._tape.assert_done()
+        self._turn_tape.assert_done()
         self._multipliers.assert_done()
 
 

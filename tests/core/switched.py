@@ -16,5 +16,8 @@ def core_switched(*, on: bool) -> Iterator[None]:
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv(SWITCH, str(int(on)))
         core.cache_clear()
-        yield
-    core.cache_clear()
+        try:
+            yield
+        finally:
+            patch.undo()
+            core.cache_clear()

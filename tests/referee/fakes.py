@@ -83,7 +83,7 @@ class Wire:
         self.faults: list[Fault] = []
         self.slow = 0
         self.reads_no_more = False
-        """Whether the next frame that is written to the bot finds that it does not read, and ends it."""
+        """Whether from now on a frame that is written to the bot finds that it does not read, and ends it."""
         self.used: Usage | None = None
         """Usage that the next sample of the bot's processes returns."""
         self.overloads: list[str] = []

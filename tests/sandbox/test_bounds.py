@@ -80,7 +80,14 @@ def test_a_bot_is_not_blamed_for_the_tasks_of_its_sandbox(grade: Grade) -> None:
         assert look_once(family(bot.pid), Bounds(tasks=8), None)[0] is None
 
 
-def test_a_bot_with_twice_its_tasks_is_ended() -> None:
+@pytest.mark.needs("grade B")
+def test_a_task_too_many_is_refused() -> None:
+    """Where bubblewrap counts them, at once: a bot that begins others without end fills no table of the machine."""
+    with running(Grade.B, Bounds(tasks=8), THREADS.format(9) + HELD) as bot:
+        assert printed(bot) == ""
+
+
+def test_a_bot_with_twice_its_tasks_has_gone_too_far() -> None:
     """Where nothing else holds it."""
     with running(Grade.D, Bounds(tasks=8), THREADS.format(16) + HELD) as bot:
         assert printed(bot) == "ready"

@@ -46,8 +46,11 @@ def without_documentation(folder: Path) -> Iterator[None]:
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(docs, "ROOT", folder)
         docs.pages.cache_clear()
-        yield
-    docs.pages.cache_clear()
+        try:
+            yield
+        finally:
+            patch.undo()
+            docs.pages.cache_clear()
 
 
 class Served:

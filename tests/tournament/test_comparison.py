@@ -204,7 +204,7 @@ def test_an_interval_shows_on_which_side_of_equal_it_lies(low: float, high: floa
 
 @pytest.mark.long
 @pytest.mark.timeout(300)
-def test_the_command_answers_in_onesentence(cwd: Path) -> None:
+def test_the_command_answers_in_one_sentence(cwd: Path) -> None:
     """The sentence is the same with any number of workers, and nothing is stored."""
     one, other = (arena(*ASKED, "--seed", "a", "-j", jobs, cwd=cwd) for jobs in ("1", "2"))
     assert (one.code, one.out) == (other.code, other.out)

@@ -94,7 +94,7 @@ def test_a_bot_that_is_banned_before_a_leg_is_planned_is_left_out(tmp_path: Path
     playing.make(home, "birth", ["ann", "bob"], 1)
 
     class BannedMeanwhile(Budget):
-        """A budget while whose next piece is reckoned somebody bans ann."""
+        """A budget; while it reckons its next piece, somebody bans ann."""
 
         def piece(self, so_far: int, seats: int) -> int:
             with store.open(home) as other:

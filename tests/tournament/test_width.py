@@ -138,7 +138,7 @@ def who_plays(workers: Workers, tasks: Sequence[Task]) -> Counter[int]:
 
 
 def test_workers_that_stay_away_get_no_matches(time: VirtualTime) -> None:
-    """The other workers play all matches. A worker that comes back is the same process as before."""
+    """The other workers play all matches. A worker that comes back is the same as before."""
     with Workers(ScriptedHosts(2, overburdened), clock=time.time) as workers:
         assert who_plays(workers, matches(16, "busy")).keys() == {0, 1}
         assert who_plays(workers, matches(16, "quiet")).keys() == {0}

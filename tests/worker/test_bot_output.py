@@ -10,7 +10,7 @@ from arena.referee.seat import BotSeat
 from arena.worker.bot_output import (
     A_SECOND,
     HALF,
-    LATE_LINES,
+    LATE_BYTES,
     LINE,
     REMEMBERED,
     WIDTH,
@@ -132,7 +132,7 @@ def test_what_is_printed_when_a_match_has_ended_comes_later() -> None:
     it.log.add(b"\x1e1:9 " + b"x" * WIDTH + b"\n\x1e1:9 too late\n")
     it.log.close()
     assert len(it.logged("m1")) == 3
-    assert sum(len(text) for _, text in it.logged("m1")) <= LATE_LINES + WIDTH
+    assert sum(len(text) for _, text in it.logged("m1")) <= LATE_BYTES + WIDTH
 
 
 def test_a_match_without_a_result_leaves_no_lines() -> None:
