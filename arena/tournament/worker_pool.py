@@ -111,7 +111,7 @@ class Workers:
         while not self._stopped:
             self._workforce.see_hosts(self._hosts.present())
             self._deal(stock)
-            self._even_out(stock)
+            self._even_out()
             busy = [worker for worker in self._workforce.workers if worker.holds or worker.is_resting]
             if not busy and stock.is_empty(self.trouble):
                 break
@@ -149,7 +149,7 @@ class Workers:
                 if hand:
                     worker.deal(hand, self.trouble)
 
-    def _even_out(self, stock: Stock) -> None:
+    def _even_out(self) -> None:
         """Ask for matches that have not begun, for a worker that has nothing left; if there are none, let it rest.
 
         A worker that is not to play now, since the machine is too busy, gives back, bit by bit, all it has not begun.
@@ -162,7 +162,7 @@ class Workers:
             if worker not in wanted and worker.spares and not worker.was_asked:
                 worker.ask()
         for worker in workers:
-            if worker.holds or worker.is_resting or not worker.has_bots or stock.has_hands:
+            if worker.holds or worker.is_resting or not worker.has_bots:
                 continue
             if worker in wanted and any(candidate.was_asked for candidate in candidates):
                 return

@@ -44,11 +44,15 @@ def test_who_uses_a_second_chance_has_none_left_in_the_next_run(
     assert later.trouble.chances == {"same": CRASHED}
 
 
-def test_who_is_retired_during_a_run_plays_no_more(db: Database, workers: Workers, watch: FieldWatch) -> None:
-    """It is noticed once; a bot that does not play in this run is not its concern."""
+def test_who_is_retired_during_a_run_plays_no_more(
+    db: Database, ladder: store.Ladder, workers: Workers, watch: FieldWatch
+) -> None:
+    """It is noticed once, and what was planned since is dropped, too."""
     assert not watch.drop_retired()
     store.retirement.retire(db, "bob")
+    store.ladders.plan(db, ladder, ["ann@1", "bob@1"], 1)
     assert watch.drop_retired()
+    assert store.ladders.counts(db, ladder).scheduled == 0
     assert not watch.drop_retired()
     assert watch.retired == workers.trouble.retired == {"bob@1"}
 

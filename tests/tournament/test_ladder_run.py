@@ -13,11 +13,12 @@ from sqlite_utils import Database
 from arena.referee.match import Forfeit, MatchOutcome, SeatForfeit, Void, VoidReason
 from arena.sandbox import UNCONFINED, Sandbox
 from arena.tournament import DiskFull, block_player, field_watch
+from arena.tournament.budget import Budget
 from arena.tournament.ladder_run import LadderRequest, run_ladder
 from arena.tournament.match_forms import finished
 from arena.tournament.run_result import Run
 from arena.tournament.worker_pool import Workers
-from arena.worker.jobs import Played, SeatRecord, Task
+from arena.worker.jobs import Played, SeatRecord, Task, Trouble
 from arena.worker.local_host import LocalHost
 from ladder import store
 
@@ -50,7 +51,16 @@ class InOneGo(FakeWorkers):
         yield list(chain.from_iterable(super().play(tasks)))
 
 
-def run(db: Database, ladder: store.Ladder, workers: Workers, *, rounds: int = 2, retry: bool = False) -> Run:
+def run(
+    db: Database,
+    ladder: store.Ladder,
+    workers: Workers,
+    *,
+    rounds: int | None = 2,
+    retry: bool = False,
+    budget: Budget | None = None,
+) -> Run:
+    """Run the ladder; progress never is beyond its end, and ends there if nothing is left to play."""
     reports: list[tuple[int, int]] = []
     home = Path(db.execute("PRAGMA database_list").fetchone()[2]).parent
 
@@ -59,9 +69,16 @@ def run(db: Database, ladder: store.Ladder, workers: Workers, *, rounds: int = 2
 
     with workers:
         ran = run_ladder(
-            db, home, ladder, LadderRequest(["ann", "bob"], rounds, retry=retry), workers=workers, report=report
+            db,
+            home,
+            ladder,
+            LadderRequest(["ann", "bob"], rounds, retry=retry, budget=budget),
+            workers=workers,
+            report=report,
         )
     assert all(done <= total for done, total in reports)
+    if ran.retired and budget is None:
+        assert reports[-1] == (ran.played, ran.played)
     return ran
 
 
@@ -151,11 +168,46 @@ def test_a_run_ends_once_nobody_is_left_to_play(
 ) -> None:
     """The matches stored by then are rated. A later run that names the retired bot plays the incomplete groups."""
     monkeypatch.setattr(field_watch, "NEWS", 0.0)
-    ran = run(db, ladder, Retiring(db, phase))
+    workers = Retiring(db, phase)
+    ran = run(db, ladder, workers)
     assert (ran.played, ran.retired) == (played, ("bob@1",))
+    assert sum(map(len, workers.phases)) == played, "they heard of it at once"
     assert store.ladders.counts(db, ladder) == store.records.Counts(0, played, 0, 4 - played)
     assert store.ratings.rateable_range(db, ladder) == (4, 4)
     assert run(db, ladder, FakeWorkers(voids=0)).played == missed
+
+
+def test_a_run_that_adds_rounds_ends_all_the_same_once_nobody_is_left_to_play(
+    db: Database, ladder: store.Ladder, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Rounds of a single bot have no matches, however many there are."""
+    monkeypatch.setattr(field_watch, "NEWS", 0.0)
+    assert run(db, ladder, Retiring(db, 1), rounds=None, budget=Budget(matches=100)).retired == ("bob@1",)
+
+
+def test_a_run_of_many_matches_adds_rounds(db: Database, ladder: store.Ladder) -> None:
+    """Without a number of rounds only the budget ends it."""
+    rounds = ladder.pairing.default_rounds(2, 2)
+    assert run(db, ladder, InOneGo(voids=0), rounds=None, budget=Budget(matches=3 * rounds)).played == 3 * rounds
+
+
+def test_what_an_earlier_run_left_stays_if_this_one_is_stopped_before_it_plans(
+    db: Database, ladder: store.Ladder
+) -> None:
+    """Bots of that run may have seen their dice: these matches are played, and never planned anew."""
+    store.ladders.plan(db, ladder, ["ann@1", "bob@1"], 2)
+    workers = FakeWorkers(voids=0)
+    workers.stop()
+    run(db, ladder, workers, budget=Budget(matches=10))
+    assert store.ladders.counts(db, ladder).scheduled == 4
+
+
+def test_who_used_a_second_chance_is_named(db: Database, ladder: store.Ladder) -> None:
+    """And it has none in the next run."""
+    workers = FakeWorkers(voids=0)
+    workers.learn(Trouble(chances={store.bots.find(db, "ann").digest: {"detail": "it went"}}))
+    assert run(db, ladder, workers).chances == (("ann@1", "it went"),)
+    assert store.chances.by_label(db, ladder).keys() == {"ann@1"}
 
 
 def test_a_retry_waits_for_nobody_who_was_retired(

@@ -117,6 +117,11 @@ def test_one_machine_that_is_lost_with_a_match_alone_is_bad_luck() -> None:
     assert suspects.note_loss([unlucky], Stock(()), were_apart=True) == []
 
 
+def test_only_what_was_played_alone_is_void() -> None:
+    """However often it was held among others where hosts were lost."""
+    assert lose(Suspects(), matches(1), 2 * (LOSSES + ALONE)) == []
+
+
 def test_what_was_apart_stays_apart_when_its_host_is_lost() -> None:
     """Among others a match that kills workers would cost them, too."""
     suspects, every = Suspects(), matches(3)

@@ -8,7 +8,7 @@ from itertools import chain
 
 import pytest
 
-from arena.referee.match import MatchOutcome, Void, VoidReason
+from arena.referee.match import Void, VoidReason
 from arena.tournament.worker_pool import Workers
 from arena.tournament.workforce import FIRST_BACKLOG, HICCUP, QUIET, Width
 from arena.worker.jobs import Entrant, Played, SeatRecord, Task
@@ -155,10 +155,14 @@ def test_few_matches_of_quick_bots_start_few(count: int, took: float | None, wid
     A bot takes about a second to start, so five seconds of thinking are worth it, and less than two are not. A bot of
     unknown speed (None) may be slow.
     """
-    tasks = matches(count, lineup=(Entrant("ann@1", "digest", ("ann",)),) * 2)
-    with Workers(ScriptedHosts(2)) as workers:
-        if took is not None:
-            workers.paces.note(tasks[0], Played("0", MatchOutcome((0, 0), (0, 0)), seats=(SeatRecord((took,)),) * 2))
+
+    def think(worker: ScriptedWorker, task: Task) -> Played:
+        return tie(worker, task)._replace(seats=(SeatRecord(() if took is None else (took,)),) * 2)
+
+    lineup = (Entrant("ann@1", "digest", ("ann",)),) * 2
+    tasks = matches(count, lineup=lineup)
+    with Workers(ScriptedHosts(2, think)) as workers:
+        who_plays(workers, matches(1, "first", lineup))
         assert len(who_plays(workers, tasks)) == wide
 
 

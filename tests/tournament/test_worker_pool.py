@@ -18,7 +18,7 @@ from arena.referee.limits import Limits
 from arena.referee.match import MatchOutcome, Void, VoidReason
 from arena.sandbox import Sandbox
 from arena.tournament import NothingStarts, WorkersDied
-from arena.tournament.suspects import ALONE, LOSSES
+from arena.tournament.suspects import ALONE, DEATHS, LOSSES
 from arena.tournament.worker_pool import Workers
 from arena.tournament.workforce import DEALT_MATCHES
 from arena.worker import local_host
@@ -60,6 +60,19 @@ def test_workers_that_die_again_and_again_are_not_replaced_for_ever() -> None:
         voids.extend(in_phases(workers, matches(16)))
     assert len(voids) < 12
     assert host.started < 48
+
+
+def test_workers_that_die_now_and_then_are_replaced() -> None:
+    """As long as there are results in between, each death is the doing of its match."""
+
+    def dies(worker: ScriptedWorker, task: Task) -> Played:
+        if int(task.id) % 2:
+            raise WorkerEnded("was killed")
+        return tie(worker, task)
+
+    with Workers(ScriptedHosts(1, dies)) as workers:
+        results = list(in_phases(workers, matches(4 * DEATHS)))
+    assert sum(result.void is not None for result in results) == 2 * DEATHS
 
 
 def test_a_worker_that_starts_hears_no_ctrl_c() -> None:
