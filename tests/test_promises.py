@@ -23,6 +23,7 @@ from arena.sandbox.process import KEPT, OUTPUT_A_SECOND
 from arena.site import connections, ladder_page, tables
 from arena.submission import MAX_BYTES, MAX_FILES, build_limits, build_results, caches, program_store
 from arena.submission.build import SHOWN_LINES
+from arena.tournament import block_player, suspects
 from arena.worker import bot_output, bot_process, cpu_watch, faults
 from builtin.burning_desire import simple
 from ladder import intervals, round_robin, sequential, settled, store
@@ -96,6 +97,7 @@ PROMISES = [
     ("limits.md", f"they share {gib(logs.ALL)}"),
     ("security.md", f"Of a match {kib(2 * bot_output.HALF + bot_output.LATE_BYTES)} are kept"),
     # ladders
+    ("contest.md", f"A leg of fewer than {block_player.SMALL:,} matches is one block."),
     ("contest.md", f"each bot is then in at most {round_robin.GROUPS_PER_ROUND} groups"),
     ("numbers.md", f"is better with {100 * intervals._SURE:g} % certainty"),
     ("statistics.md", f"If {settled.PASSES} are not enough"),
@@ -123,6 +125,8 @@ PROMISES = [
     # many machines
     ("cluster.md", f"after {word(LOST)} seconds others play its matches"),
     ("cluster.md", f"it fails {times(TRIES)} as it joins"),
+    ("cluster.md", f"A match that hosts held {times(suspects.LOSSES)} when they were lost"),
+    ("cluster.md", f"If {word(suspects.ALONE)} more hosts are lost with it"),
     ("cluster.md", f"answers at most {times(1 / GATHERING)} a second"),
     ("cluster.md", f"unless the coordinator waits for it, and at least {times(1 / SEND_PATIENCE)}"),
     # everything else

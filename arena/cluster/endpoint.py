@@ -13,7 +13,7 @@ from multiprocessing import Pipe
 from multiprocessing.connection import Connection
 
 _ENDING = 5.0
-"""Seconds that a host's process may take to end, before it is killed; about any time would do."""
+"""Seconds that a host's process may take to end, before it is killed. `docs/cluster.md` says how soon all has ended."""
 GONE = b""
 """Answer where a run has no process, or none any more; an exception would fill the log of the engine."""
 BEGIN = "import sys; from arena.cluster.host import main; main(int(sys.argv[1]))"

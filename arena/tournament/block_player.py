@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 from arena.replay.log_text import packed_log
 from arena.tournament.budget import Budget
 from arena.tournament.field_watch import FieldWatch
-from arena.tournament.match_forms import record, task
+from arena.tournament.match_forms import store_results, task
 from arena.tournament.run_result import Run
 from arena.tournament.worker_pool import Workers
 from arena.worker.jobs import Entrant, Task
@@ -27,14 +27,17 @@ if TYPE_CHECKING:
 PHASE_SECONDS = 30.0
 """About how many seconds a phase of a long leg lasts: starting bots anew costs little, the first groups end soon.
 
-Any size between seconds and minutes would do.
+`docs/contest.md` says it.
 """
 SMALL = 1000
 """Matches up to which a leg is one block, however long it lasts: its ratings come soon all the same."""
 
 
 class BlockPlayer:
-    """Plays a ladder phase by phase. `run` is the result so far, but for what befell the field."""
+    """Plays a ladder phase by phase.
+
+    `run` is the result so far, without second chances and retirements: `FieldWatch` has these.
+    """
 
     def __init__(
         self,
@@ -57,7 +60,7 @@ class BlockPlayer:
         self._ends: Callable[[], bool] = lambda: False
         """Whether to stop now, also amid a phase."""
         self._total = 0
-        self.grows = False
+        self.has_more = False
         """Whether more may be planned when what is scheduled is played."""
         self._thought = 0.0
         """Seconds for which bots have thought in this block."""
@@ -137,7 +140,7 @@ class BlockPlayer:
     def _count(self) -> None:
         """Update the number of matches that there will be in the end, for progress, but for the budget."""
         self._total = self.run.played + store.ladders.counts(self._db, self._ladder).scheduled
-        if self.grows and self.run.played:
+        if self.has_more and self.run.played:
             self._total = sys.maxsize
 
     def _play(self, tasks: Iterable[Task]) -> set[str]:
@@ -151,7 +154,7 @@ class BlockPlayer:
                 self.see_retired()
             self._watch.keep_chances()
             if results:
-                self.run = record(self.run, self._db, self._ladder, results)
+                self.run = store_results(self.run, self._db, self._ladder, results)
                 self._tell()
             if logs := self._workers.take_logs():
                 store.logs.keep(self._db, list(map(packed_log, logs)))

@@ -12,7 +12,9 @@ from arena.worker.jobs import Played, Task
 _STARTLESS = frozenset({VoidReason.NO_STARTS, VoidReason.SANDBOX})
 """Reasons for which a match is void that did not even begin."""
 MANY_STARTLESS = 8
-"""Deliveries in a row of which no match began, after which a run stops: a moment passes, and no schedule is used up.
+"""Deliveries in a row of which no match began, after which a run stops.
+
+A short trouble is over by then; a long one would make match after match unplayable.
 """
 
 

@@ -70,7 +70,7 @@ def run_ladder(
     while not (workers.stopped or budget.is_spent or budget.is_over):
         player.see_retired()
         if plan.extend([label for label in labels if label not in watch.retired], player.run.played):
-            player.grows = plan.has_more
+            player.has_more = plan.has_more
             if not player.run.played:
                 planned()
             player.play_scheduled(budget, ends=lambda: budget.is_hard and budget.is_over)
@@ -110,5 +110,7 @@ class _Plan:
 
     def add_rounds(self) -> bool:
         """Add rounds if the run may have more, and enough bots are left; return whether."""
+        if not (self._grows and self._fits):
+            return False
         self._rounds += self._step
-        return self._grows and self._fits
+        return True

@@ -1,4 +1,4 @@
-"""Matches between the forms in which they travel: what the store has planned, what workers play, what it records."""
+"""Matches from the store to workers, as tasks, and from workers to the store, as results."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ def finished(played: Played) -> store.records.FinishedMatch | store.records.Void
     ranks, scores, forfeits = played.outcome
     of_seat = {forfeit.seat: forfeit for forfeit in forfeits}
     seats = tuple(
-        seat_outcome(ranks[seat], scores[seat], record, of_seat.get(seat)) for seat, record in enumerate(played.seats)
+        seat_outcome(ranks[seat], scores[seat], told, of_seat.get(seat)) for seat, told in enumerate(played.seats)
     )
     record = replay.recorded(played)
     return store.records.FinishedMatch(
@@ -53,7 +53,7 @@ def seat_outcome(rank: int, score: int, record: SeatRecord, forfeit: SeatForfeit
     return store.records.SeatOutcome(rank, score, reason, evidence, len(times), sum(times), max(times, default=0.0))
 
 
-def record(run: Run, db: Database, ladder: store.Ladder, results: Sequence[Played]) -> Run:
+def store_results(run: Run, db: Database, ladder: store.Ladder, results: Sequence[Played]) -> Run:
     """Store results, rate what can be rated, and add it to the run.
 
     Raises DiskFull if matches were not tried for want of disk space.

@@ -12,7 +12,7 @@ from arena.worker.jobs import Played, Task, Trouble
 _SLOW = 0.05
 """Seconds a match from which a phase may wait for a bot at its end.
 
-It changes no result, only the order of matches and who plays; hundredths or tenths would do.
+It changes no result, only the order of matches and how many workers play; hundredths or tenths would do.
 """
 _WORTH = 128
 """Matches for which it is always worth starting the bots in one more worker, however quickly they think."""
@@ -42,7 +42,7 @@ class Paces:
     def worth(self, tasks: Sequence[Task], jobs: int, trouble: Trouble) -> int:
         """Return how many of `jobs` workers matches are worth, as each starts the bots: all if one is slow or unknown.
 
-        With n workers a phase lasts `thinking / n + START * bots * n / jobs`: the time that the bot needs that thinks
+        With n workers a phase lasts `thinking / n + _START * bots * n / jobs`: the time that the bot needs that thinks
         longest, and the starts, which share the cores. The sum is least where both are equal.
         """
         count = Counter(entrant.digest for task in tasks for entrant in task.lineup)
