@@ -39,11 +39,11 @@ class Window:
 
     def sent(self, asked: int, firsts: int, now: float) -> None:
         """Note that a frame with so many decisions is sent, and how many of them are first ones."""
-        self._asked, self._firsts, self._sent = asked, firsts, now
+        self._asked, self._firsts, self._sent_at = asked, firsts, now
 
     def answered(self, now: float, limits: Limits) -> None:
         """Adapt the size after the last frame was answered to its end, in one piece or in many."""
-        took = now - self._sent
+        took = now - self._sent_at
         each = took / self._asked
         self._quickest = min(self._quickest, each)
         self.size = at_once(self.size, self.most, each, self._quickest, limits.decision)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import os
 import random
 from pathlib import Path
@@ -51,6 +52,7 @@ def test_a_long_run_of_all_misdeeds(scratch: Path, monkeypatch: pytest.MonkeyPat
         worker = Worker(scratch)
         played = worker.play(list(tasks.values()))
         worker.close()
+        gc.collect()  # what tests before this one have left open
         open_files.append(len(os.listdir("/proc/self/fd")))
         assert sorted(result.id for result in played) == sorted(tasks)
         for result in played:
@@ -58,4 +60,4 @@ def test_a_long_run_of_all_misdeeds(scratch: Path, monkeypatch: pytest.MonkeyPat
             blamed = {tasks[result.id].lineup[forfeit.seat].label for forfeit in result.outcome.forfeits}
             assert {label for label in blamed if "--one-in" not in label} == set()
         assert children() == set()
-    assert open_files[-1] == open_files[1]
+    assert open_files[-1] <= open_files[1]

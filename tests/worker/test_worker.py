@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import errno
+import gc
 import os
 import signal
 import subprocess
@@ -447,5 +448,6 @@ def test_workers_can_be_made_and_closed_without_end(scratch: Path) -> None:
         worker = Worker(scratch)
         worker.play([task(f"{number}", bot(), bot("exits"))])
         worker.close()
+        gc.collect()  # what tests before this one have left open
         open_files.append(len(os.listdir("/proc/self/fd")))
-    assert open_files[-1] == open_files[1]
+    assert open_files[-1] <= open_files[1]
