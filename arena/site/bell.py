@@ -19,10 +19,14 @@ class Bell:
         rung, self._rung = self._rung, asyncio.Event()
         rung.set()
 
-    async def wait(self) -> bool:
-        """Wait until it rings, `_SILENCE` at most; return whether it did."""
+    def next_ring(self) -> asyncio.Event:
+        """Return what the next ring sets. Who takes it before looking at what may change misses no ring meanwhile."""
+        return self._rung
+
+    async def wait(self, ring: asyncio.Event) -> bool:
+        """Wait for a ring, `_SILENCE` at most; return whether it came."""
         try:
-            await asyncio.wait_for(self._rung.wait(), _SILENCE)
+            await asyncio.wait_for(ring.wait(), _SILENCE)
         except TimeoutError:
             return False
         return True

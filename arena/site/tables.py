@@ -161,7 +161,7 @@ class PlayTable:
             if version != self._version:
                 version = self._version
                 yield msgspec.json.encode(self._state).decode()
-            elif not await self._news.wait():
+            elif not await self._news.wait(self._news.next_ring()):
                 yield ""
 
     async def choose(self, question: int, action: int) -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import time
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Callable
 from pathlib import Path
 
 from starlette.requests import Request
@@ -67,6 +67,31 @@ async def test_a_reader_that_was_away_hears_what_it_missed(tmp_path: Path) -> No
     await anext(back)
     assert "data: changed" in await asyncio.wait_for(anext(back), 20)
     watch.close()
+    home.close()
+
+
+class Slow(Home):
+    """A home in which something happens while a stream looks at it, once."""
+
+    meanwhile: Callable[[], object] | None = None
+
+    async def state(self) -> SeenState:
+        seen = await super().state()
+        happens, self.meanwhile = self.meanwhile, None
+        if happens is not None:
+            happens()
+        return seen
+
+
+async def test_a_stream_that_looks_just_when_the_site_ends_ends_with_it(tmp_path: Path) -> None:
+    """It used to wait for the next news, of which there are none, until the server lost its patience."""
+    home = Slow(tmp_path, look=0.05)
+    watch = Watch(home, look=20.0)
+    one = await stream(watch)
+    await anext(one)
+    await asyncio.sleep(0)  # the watcher has had its first look, and sleeps
+    home.meanwhile = watch.close
+    assert await asyncio.wait_for(anext(one, "ended"), 10) == "ended"
     home.close()
 
 
