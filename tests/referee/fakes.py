@@ -166,6 +166,14 @@ class Wire:
             self.time.pass_by(seconds)
             self.say((at, decision, 0))
 
+    def sit_thinking(self, limits: Limits = LIMITS) -> BotSeat:
+        """Give the bot a seat in which it has made its first decision, and owes its second."""
+        at = self.sit(limits)
+        self.play(at, [1])
+        self.ask(at, 2)
+        self.stream.flush()
+        return at
+
     @property
     def reasons(self) -> list[Forfeit]:
         """The reasons of the faults that were found."""

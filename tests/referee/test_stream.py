@@ -375,10 +375,7 @@ def test_time_over_the_limit_is_drawn_from_the_bank_of_a_match_alone() -> None:
 def test_an_answer_is_awaited_for_its_limit_and_all_of_its_bank() -> None:
     """The referee waits for exactly that time and a moment, `JUDGING_DELAY`."""
     wire = Wire()
-    at = wire.sit()
-    wire.play(at, [1])
-    wire.ask(at, 2)
-    wire.stream.flush()
+    wire.sit_thinking()
     wire.time.pass_by(4.0)
     assert wire.faults == []
     wire.time.pass_by(JUDGING_DELAY)
@@ -388,10 +385,7 @@ def test_an_answer_is_awaited_for_its_limit_and_all_of_its_bank() -> None:
 def test_a_verdict_waits_for_some_hundredths_of_a_second_and_no_longer() -> None:
     """So long a busy referee may leave an answer unread that came in time; and whoever is blamed has had that time."""
     wire = Wire()
-    at = wire.sit()
-    wire.play(at, [1])
-    wire.ask(at, 2)
-    wire.stream.flush()
+    wire.sit_thinking()
     wire.time.pass_by(4.03)
     assert wire.faults == []
     wire.time.pass_by(0.07)
@@ -401,10 +395,7 @@ def test_a_verdict_waits_for_some_hundredths_of_a_second_and_no_longer() -> None
 def test_an_answer_a_moment_late_is_late() -> None:
     """A late answer overdraws the bank, so the seat loses even if the answer comes before the timer."""
     wire = Wire()
-    at = wire.sit()
-    wire.play(at, [1])
-    wire.ask(at, 2)
-    wire.stream.flush()
+    at = wire.sit_thinking()
     wire.time.pass_by(4.01)
     wire.say((at, 2, 0))
     assert at.bank.left < 0
@@ -637,10 +628,7 @@ def test_nothing_can_be_blamed_on_the_last_of_several_matches() -> None:
 def test_answers_that_lie_unread_after_a_long_sleep_are_heard() -> None:
     """After the machine was suspended, timers go off before the answers are read; the answers still count."""
     wire = Wire()
-    at = wire.sit()
-    wire.play(at, [1])
-    wire.ask(at, 2)
-    wire.stream.flush()
+    at = wire.sit_thinking()
     wire.time.sleep_through(3600)
     assert wire.faults == []
     wire.say((at, 2, 0))
@@ -730,10 +718,7 @@ def test_a_referee_that_slept_judges_nobody() -> None:
     """If the referee's process or the whole machine was stopped, the match is void, answered or not."""
     for answer in (True, False):
         wire = Wire()
-        at = wire.sit()
-        wire.play(at, [1])
-        wire.ask(at, 2)
-        wire.stream.flush()
+        at = wire.sit_thinking()
         wire.time.asleep = wire.time.now + 5.0
         wire.time.sleep_through(5.0)
         if answer:

@@ -98,7 +98,11 @@ class ScriptedHosts:
     def present(self) -> Sequence[ScriptedHosts]:
         return (self,)
 
-    def wait(self, workers: Sequence[RunningWorker], seconds: float) -> list[RunningWorker]:  # noqa: ARG002
+    def wait(
+        self,
+        workers: Sequence[RunningWorker],
+        seconds: float,  # noqa: ARG002 - nothing here takes time
+    ) -> list[RunningWorker]:
         return [worker for worker in workers if isinstance(worker, ScriptedWorker) and worker.is_ready]
 
     def __enter__(self) -> Self:
