@@ -61,5 +61,6 @@ def at_once(now: int, most: int, seconds_each: float, quickest: float, limit: fl
     best, as others may have waited for a processor.
     """
     if seconds_each * now < limit / 8:
-        return min(2 * now, most if quickest * now < FULL_WINDOW else max(now, FEW_DECISIONS))
+        worthwhile = most if quickest * now < FULL_WINDOW else max(now, FEW_DECISIONS)
+        return min(2 * now, worthwhile, most)
     return max(1, now // 2) if seconds_each * now > limit / 2 else now

@@ -778,11 +778,27 @@ def test_capacity_shrinks_when_a_full_frame_would_take_half_the_limit() -> None:
     assert wire.stream.window.size == 1
 
 
-def test_a_bot_that_offers_nothing_gets_one_match_at_a_time() -> None:
-    """A simple bot leaves the field unset."""
-    wire = Wire(matches=0, new=True)
-    wire.play(wire.sit(Limits()), range(1, 20))
-    assert wire.stream.window.size == 1
+@pytest.mark.parametrize("seconds", [0.001, 0.03, 0.1, 0.6])
+@pytest.mark.parametrize(("offered", "most"), [(0, 1), (1, 1), (3, 3)])
+def test_a_bot_gets_no_more_matches_at_a_time_than_it_offered(offered: int, most: int, seconds: float) -> None:
+    """However long it thinks. A simple bot leaves the field unset, and that is an offer of one."""
+    wire = Wire(matches=offered, new=True)
+    at = wire.sit(Limits())
+    for number in range(1, 20):
+        wire.play(at, [number], seconds=seconds)
+        assert wire.stream.window.size <= most
+
+
+@pytest.mark.parametrize("seconds", [0.001, 0.03, 0.1])
+def test_a_bot_that_plays_one_match_at_a_time_from_now_on_is_never_given_more(seconds: float) -> None:
+    """Else the fault of one match would cost another, after the second chance that its version has once."""
+    wire = Wire(new=True)
+    at = wire.sit(Limits())
+    wire.play(at, range(1, 4), seconds=seconds)
+    wire.stream.window.keep_to(1)
+    for number in range(4, 20):
+        wire.play(at, [number], seconds=seconds)
+        assert wire.stream.window.size == 1
 
 
 @pytest.mark.parametrize(("took", "capacity"), [(0.01, 16), (0.24, 8), (0.6, 4)])
