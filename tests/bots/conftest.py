@@ -1,4 +1,7 @@
-"""One home for each grade of sandbox, shared by all tests, since building the bots takes long."""
+"""One home for each grade of sandbox, shared by all tests, since building the bots takes long.
+
+The bots of the lowest grade log two lines at each of their decisions, so that they are not built once more for that.
+"""
 
 from __future__ import annotations
 
@@ -10,6 +13,7 @@ import pytest
 
 from arena.sandbox import Grade, probe
 from tests.bots.entered import Home
+from tests.bots.says import SAYS
 
 LOWEST = ("nice", "-n", "19")
 LOOP = (*LOWEST, sys.executable, "-c", "while True: pass")
@@ -29,7 +33,8 @@ class Homes:
             cwd = self._factory.mktemp(f"bots-{grade}")
             (cwd / ".arena").mkdir(mode=0o700)
             (cwd / ".arena/caches").symlink_to(self._caches)
-            self._of[grade] = Home(cwd, "--sandbox", grade, before=LOWEST)
+            changes = SAYS if grade is Grade.C else None
+            self._of[grade] = Home(cwd, "--sandbox", grade, before=LOWEST, changes=changes)
         return self._of[grade]
 
 

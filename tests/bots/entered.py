@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import subprocess
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from functools import cache
 from pathlib import Path
 from typing import NamedTuple
@@ -33,11 +33,19 @@ class Entered(NamedTuple):
 class Home:
     """Enters a language's bot when it is first asked for: one that cannot be built fails its own tests only.
 
-    It is submitted with some options, by an arena with some words before its name.
+    It is submitted with some options, by an arena with some words before its name. `changes` has, by language, a file
+    of the template and what is replaced in it before it is built.
     """
 
-    def __init__(self, cwd: Path, *options: str, before: Sequence[str] = ()) -> None:
+    def __init__(
+        self,
+        cwd: Path,
+        *options: str,
+        before: Sequence[str] = (),
+        changes: Mapping[str, tuple[str, Mapping[str, str]]] | None = None,
+    ) -> None:
         self.cwd = cwd
+        self._changes = changes or {}
         self._options = options
         self._before = before
         self._entered = cache(self._enter)
@@ -46,6 +54,9 @@ class Home:
         name = language.replace("+", "p")
         made = self.arena("new", name, "--language", language)
         assert made.code == 0, made.err
+        if language in self._changes:
+            file, replacements = self._changes[language]
+            change(self.cwd / name / file, replacements)
         submitted = self.arena("submit", name, *PATIENT, *self._options)
         return Entered(name, submitted.err if submitted.code else "")
 
@@ -68,6 +79,15 @@ class Home:
             typed, cwd=self.cwd, env=environment(), capture_output=True, text=True, timeout=BUILD, check=False
         )
         return Ran.of(done.returncode, done.stdout, done.stderr)
+
+
+def change(source: Path, replacements: Mapping[str, str]) -> None:
+    """Replace each text, which stands once in the file, by another."""
+    text = source.read_text()
+    for before, after in replacements.items():
+        assert text.count(before) == 1, before
+        text = text.replace(before, after)
+    source.write_text(text)
 
 
 def claimed(language: str) -> tuple[str, ...]:

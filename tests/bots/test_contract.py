@@ -24,7 +24,6 @@ from arena.submission.templates import templates
 from arena.v1 import referee_pb2 as pb
 from tests.bots.conftest import Homes
 from tests.bots.entered import PATIENT, Home, claimed
-from tests.bots.says import SAYS
 from tests.sdk.referee import Referee, alone, decision, refereed, start
 
 pytestmark = [pytest.mark.long, pytest.mark.timeout(1200)]
@@ -207,19 +206,12 @@ def test_it_is_built_and_plays_on_a_busy_machine(homes: Homes, language: str) ->
 
 
 @every_language
-def test_what_it_logs_is_kept_at_its_decision(home: Home, language: str) -> None:
+@pytest.mark.needs("grade C")
+def test_what_it_logs_is_kept_at_its_decision(homes: Homes, language: str) -> None:
     """Each line of its own, and of several matches in one process none is mistaken for another's."""
-    name = "says" + language.replace("+", "p")
-    made = home.arena("new", name, "--language", language)
-    assert made.code == 0, made.err
-    file, changes = SAYS[language]
-    source = home.cwd / name / file
-    text = source.read_text()
-    for before, after in changes.items():
-        assert text.count(before) == 1, before
-        text = text.replace(before, after)
-    source.write_text(text)
-    played = home.arena("match", f"./{name}", "random", "--game", "birth", "-n", "3", *PATIENT, "--json")
+    home = homes.of(Grade.C)
+    name = home.enter(language)
+    played = home.arena("match", name, "random", "--game", "birth", "-n", "3", *PATIENT, "--json")
     assert played.code == 0, played.err
     replay = json.loads(played.out)["replay"]
     decisions = range(1, len(replay["choices"]) + 1, 2)  # two seats decide by turns, and it begins
