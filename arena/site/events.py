@@ -49,15 +49,14 @@ class Watch:
             self._watching = asyncio.create_task(self._look_on())
         try:
             yield f"retry: 3000\nid: {before}\n\n"
-            ring = self._news.next_ring()
             while not self._closed:
+                ring = self._news.next_ring()
                 now = _mark(await self._home.state(), ladder)
                 if now != before:
                     before = now
                     yield f"id: {now}\ndata: changed\n\n"
                 elif not await self._news.wait(ring):
                     yield STILL_HERE
-                ring = self._news.next_ring()
         finally:
             self._streams -= 1
 
