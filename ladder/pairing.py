@@ -17,7 +17,8 @@ class Pairing(Protocol):
 
     They are pure: their arguments alone decide, no clock, file or global does, and the only luck is that of the event
     seed. `arena verify` asks `missing` again for each leg, long after, with the same basis: the same groups must come,
-    in the same order. So a pairing whose groups change is another pairing, with another name.
+    in the same order. So a pairing whose groups change is another pairing, with another name, or goes by another
+    `basis.rule` from then on.
     """
 
     PLANS_AHEAD: bool
@@ -27,12 +28,16 @@ class Pairing(Protocol):
     def default_rounds(self, bots: int, seats: int) -> int:
         """Return how many rounds a ladder has of which nobody says it; more can be added at any time."""
 
+    def groups_each(self, bots: int, seats: int) -> int:
+        """Return in how many groups of a round each bot is, about: it only says beforehand how long something takes."""
+
     def missing(self, basis: Basis) -> Iterator[Group]:
         """Yield the groups that rounds 0 … `basis.rounds` − 1 still lack, round by round; `again` is not its business.
 
         Each has a canonical order of bots of the field that is not there, and no order comes twice in a round. Whatever
         was played of a field, nothing is missing for it any more, nor for fewer rounds, until a group is dropped.
-        Groups are stored while they come, so one round at a time is in memory. Raises TooFewBots at the first group.
+        Groups are stored while they are reached, so at most one round at a time should be in memory. A leg that is gone
+        on with later asks once more with `basis.begin`. Raises TooFewBots at the first group.
         """
 
     def has_every_order(self, bots: int, seats: int) -> bool:

@@ -7,6 +7,7 @@ from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from itertools import combinations, permutations
 
+from ladder.large_draws import LargeDraws
 from ladder.schedule import Basis, Group, Order, canonical, luck
 
 GROUPS_PER_ROUND = 24
@@ -15,6 +16,11 @@ AHEAD = 100
 """Groups among which the next is chosen, so that bots stay even. Of a small field they are all.
 
 Schedules follow from it, and so do those of ladders that were played: `arena verify` makes them again.
+"""
+LARGE = 200
+"""Bots up to which rounds with more than two seats are drawn by rule 1, whose time grows with the square of the field.
+
+The schedules of ladders that were played follow from it.
 """
 PLANS_AHEAD = True
 """Whether one leg has all that is missing: no round needs the results of another."""
@@ -25,8 +31,12 @@ def default_rounds(bots: int, seats: int) -> int:
 
     With these every bot plays at least 300 matches, or 600 with more than two seats.
     """
-    groups = bots - 1 if seats == 2 else min(math.perm(bots - 1, seats - 1), GROUPS_PER_ROUND)
-    return max(1, math.ceil((300 if seats == 2 else 600) / (groups * seats)))
+    return max(1, math.ceil((300 if seats == 2 else 600) / (groups_each(bots, seats) * seats)))
+
+
+def groups_each(bots: int, seats: int) -> int:
+    """Return in how many groups of a round each bot is, at least."""
+    return bots - 1 if seats == 2 else min(math.perm(bots - 1, seats - 1), GROUPS_PER_ROUND)
 
 
 def missing(basis: Basis) -> Iterator[Group]:
@@ -36,14 +46,18 @@ def missing(basis: Basis) -> Iterator[Group]:
     `basis.even` it is shuffled, as in legs of older arenas.
     """
     bots, seats = basis.bots, basis.seats
-    orders = _every_order(bots, seats) if has_every_order(len(bots), seats) else _Draws(bots, seats, basis.event_seed)
-    for number in range(basis.rounds):
-        there = basis.orders(number)
-        if basis.even and seats == 2:
-            # without the leg: what an earlier one left of a round goes on where it ended
-            ring = sorted(bots, key=lambda bot: luck(basis.event_seed, f"turn/{number}/{bot}"))
-            yield from (Group(number, pair) for pair in _pairs(ring) if pair not in there)
-            continue
+    if basis.even and seats == 2:
+        yield from _all_pairs(bots, basis)
+        return
+    if not has_every_order(len(bots), seats) and len(bots) > LARGE and basis.rule >= 2:
+        draws = LargeDraws(bots, seats, GROUPS_PER_ROUND, basis.event_seed)
+        for number in range(basis.rounds):
+            yield from (Group(number, order) for order in draws(number, basis.orders(number)))
+        return
+    has_all = has_every_order(len(bots), seats)
+    orders = _every_order(bots, seats) if has_all else _Draws(bots, seats, basis.event_seed)
+    for number in range(basis.begin if has_all else 0, basis.rounds):
+        there = set(basis.orders(number))
         groups = [Group(number, order) for order in orders(number, there)]
         shuffled = sorted(groups, key=lambda group: luck(basis.event_seed, f"shuffle/{basis.leg}/{group.text}"))
         yield from _evenly(shuffled, there) if basis.even else shuffled
@@ -59,6 +73,23 @@ def _every_order(bots: Sequence[str], seats: int) -> Callable[[int, Collection[O
     return lambda _round, there: [order for order in orders if order not in there]
 
 
+def _all_pairs(bots: Sequence[str], basis: Basis) -> Iterator[Group]:
+    """Yield for each round the pairs that it lacks.
+
+    Which leg it is does not matter: what an earlier one left of a round goes on where it ended.
+    """
+    place = {bot: number for number, bot in enumerate(bots)}
+    for number in range(basis.begin, basis.rounds):
+        there = bytearray(len(bots) ** 2)  # a set would take 200 MB for the pairs of 2,000 bots
+        for order in basis.orders(number):
+            if order[0] in place and order[1] in place:
+                there[place[order[0]] * len(bots) + place[order[1]]] = 1
+        ring = sorted(bots, key=lambda bot: luck(basis.event_seed, f"turn/{number}/{bot}"))
+        for pair in _pairs(ring):
+            if not there[place[pair[0]] * len(bots) + place[pair[1]]]:
+                yield Group(number, pair)
+
+
 def _pairs(ring: Sequence[str]) -> Iterator[Order]:
     """Yield each pair once: all bots play (but one, if their number is odd) before any plays again.
 
@@ -69,7 +100,7 @@ def _pairs(ring: Sequence[str]) -> Iterator[Order]:
     for _ in range(len(places) - 1):
         for one, other in zip(places[:half], reversed(places[half:]), strict=True):
             if one is not None and other is not None:
-                yield canonical((one, other))
+                yield (one, other) if one < other else (other, one)
         places.insert(1, places.pop())
 
 

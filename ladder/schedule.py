@@ -8,7 +8,7 @@ from __future__ import annotations
 import hmac
 import json
 from base64 import b32encode
-from collections.abc import Callable, Collection, Mapping
+from collections.abc import Callable, Collection, Iterable, Mapping
 from functools import lru_cache
 from hashlib import sha256
 from typing import Any, NamedTuple, TypeAlias, TypeVar
@@ -16,6 +16,8 @@ from typing import Any, NamedTuple, TypeAlias, TypeVar
 Label = TypeVar("Label")
 Order: TypeAlias = tuple[str, ...]
 """Labels around the table. A cycle can be written in as many orders as it has seats; one of them is canonical."""
+NEWEST_RULE = 2
+"""The rule of legs that are begun now; see `Basis.rule`. 2: round robins draw the groups of large fields quickly."""
 
 
 class TooFewBots(ValueError):
@@ -50,13 +52,17 @@ class Basis(NamedTuple):
     leg: int
     """Number of the leg."""
     event_seed: bytes
-    orders: Callable[[int], Collection[Order]]
-    """Returns the orders of a round that are there."""
+    orders: Callable[[int], Iterable[Order]]
+    """Returns the orders of a round that are there, for a single pass: there may be millions."""
     points: Callable[[int], Mapping[str, int]]
     """Returns the half points that bots took in these groups, by label: of each match two for every seat that a bot
     was placed before, and one for a tie with it."""
     even: bool = True
     """False for a leg that an older arena planned, whose order did not keep all bots even."""
+    rule: int = NEWEST_RULE
+    """Number of the rule by which a pairing makes groups, where it has had several: an old leg keeps its own."""
+    begin: int = 0
+    """The first round that may lack groups: all before are complete in any case."""
 
     @property
     def bots(self) -> list[str]:

@@ -51,6 +51,10 @@ if TYPE_CHECKING:
 
 _WORTH_SAYING = 10.0
 """Seconds from which a forecast is printed."""
+_MANY = 10_000
+"""Matches from which their number is printed although nobody knows how long they take: 15 seconds at best."""
+_NAMED = 5
+"""Bots that a line of text names at most; of more it says the number."""
 
 
 @click.command()
@@ -157,7 +161,7 @@ def ladder(
                 LadderRequest(field, rounds, budget=budget, retry=retry, since=since),
                 workers=workers,
                 report=by_host(report, machines),
-                planned=lambda: _foretell(db, mine, budget, workers.jobs),
+                planned=lambda lacking: _foretell(db, mine, budget, workers.jobs, lacking),
             )
         say(_summary(db, mine, run, time.monotonic() - begun, budget, interrupted=stopped()))
         for line in summary(machines):
@@ -226,13 +230,19 @@ def _how_to_look(ladder: Ladder, home: Path) -> Iterator[str]:
     yield f"everything in a browser: {typed_as('serve', '--open', *home_words)}"
 
 
-def _foretell(db: Database, ladder: Ladder, budget: Budget, jobs: int) -> None:
-    """Print how long the matches take that are planned, or how many there is time for; nothing if that is short."""
-    outlook = forecast(db, ladder, jobs)
+def _foretell(db: Database, ladder: Ladder, budget: Budget, jobs: int, lacking: store.records.Lacking) -> None:
+    """Print how long the matches take that are to be played, or how many there is time for; nothing if that is short.
+
+    Of bots of which nothing is known only the number of matches is said, if that is large.
+    """
+    outlook = forecast(db, ladder, jobs, lacking)
     if outlook is None:
+        if lacking.groups * ladder.key.seats >= _MANY and not budget.is_limited:
+            matches = f"{lacking.groups * ladder.key.seats:,} matches of {len(lacking.by_bot):,} bots are to be played"
+            say(f"some {matches}; how long that takes is shown once some are over, and --for 2h plays no longer")
         return
     share = 1.0 if budget.matches is None else min(1.0, budget.matches / outlook.matches)
-    if budget.seconds is not None:  # only a piece of what is played may be planned yet
+    if budget.seconds is not None:  # more rounds may follow
         share = budget.seconds / outlook.seconds
     seconds = outlook.seconds * share
     if seconds < _WORTH_SAYING:
@@ -242,7 +252,8 @@ def _foretell(db: Database, ladder: Ladder, budget: Budget, jobs: int) -> None:
     if outlook.slowest_seconds > outlook.seconds / 2:
         line += f", of which {outlook.slowest} takes {span(outlook.slowest_seconds * share)}"
     if outlook.unknown:
-        line += f"; not counting {', '.join(outlook.unknown)}, of which nothing is known yet"
+        who = ", ".join(outlook.unknown) if len(outlook.unknown) <= _NAMED else f"{len(outlook.unknown):,} bots"
+        line += f"; not counting {who}, of which nothing is known yet"
     say(line)
 
 
@@ -268,7 +279,7 @@ def _summary(db: Database, ladder: Ladder, run: Run, seconds: float, budget: Bud
     if run.retired:
         lines.append(f"retired or banned meanwhile: {', '.join(run.retired)}; what they were to play is dropped")
     if interrupted:
-        command = "goes on" if budget.is_limited else f"plays the other {counts.scheduled:,}"
+        command = "goes on" if budget.is_limited else f"plays the other {counts.scheduled + run.beyond:,}"
         lines.append(f"interrupted after {run.played:,} matches; the same command {command}")
     elif run.played:
         rates = f"{run.played / seconds:,.1f} matches/s, {run.decisions / seconds:,.0f} decisions/s"

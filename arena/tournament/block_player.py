@@ -5,7 +5,6 @@ Workers finish matches in any order; results are stored as they come and applied
 
 from __future__ import annotations
 
-import sys
 import time
 from collections.abc import Callable, Iterable, Iterator
 from itertools import islice
@@ -60,8 +59,10 @@ class BlockPlayer:
         self._ends: Callable[[], bool] = lambda: False
         """Whether to stop now, also amid a phase."""
         self._total = 0
-        self.has_more = False
-        """Whether more may be planned when what is scheduled is played."""
+        self.plan_more: Callable[[], int] = lambda: 0
+        """Plans the next groups when what is scheduled is dealt; returns how many, 0 if there are no more."""
+        self.beyond: Callable[[], int] = lambda: 0
+        """Returns about how many matches are still to be planned."""
         self._thought = 0.0
         """Seconds for which bots have thought in this block."""
 
@@ -118,11 +119,33 @@ class BlockPlayer:
         left = store.phases.matches_left(self._db, self._ladder, phase)
         begun, end, groups = time.monotonic(), phase.begin, 0
 
+        def more() -> int:
+            nonlocal left
+            left += (added := self._plan_more())
+            return added
+
+        def reached() -> Iterator[store.records.ScheduledMatch]:
+            """Yield the matches of the phase, and plan those that are not planned yet."""
+            begin = phase.begin
+            while True:
+                for match in self._scheduled(phase._replace(begin=begin)):
+                    begin = match.seq + 1
+                    yield match
+                if not more():
+                    return
+
+        def is_worth_a_block(number: int) -> bool:
+            """Tell whether as many groups are left as that, after so many."""
+            while left - number <= number / 2:
+                if not more():
+                    return False
+            return True
+
         def tasks() -> Iterator[Task]:
             nonlocal end, groups
-            for number, match in enumerate(islice(self._scheduled(phase), room)):
+            for number, match in enumerate(islice(reached(), room)):
                 is_long = number * seats >= SMALL and time.monotonic() - begun > PHASE_SECONDS
-                if is_long and left - number > number / 2:  # what is left is worth a block of its own
+                if is_long and is_worth_a_block(number):
                     return
                 end, groups = match.seq + seats, number + 1
                 yield self._task(match)
@@ -130,6 +153,11 @@ class BlockPlayer:
         self._play(tasks())
         store.phases.close_block(self._db, self._ladder, phase.begin, end)
         return groups
+
+    def _plan_more(self) -> int:
+        if added := self.plan_more():
+            self._count()
+        return added
 
     def _scheduled(self, phase: store.phases.Phase) -> Iterator[store.records.ScheduledMatch]:
         return store.ladders.scheduled(self._db, self._ladder, phase)
@@ -139,9 +167,7 @@ class BlockPlayer:
 
     def _count(self) -> None:
         """Update the number of matches that there will be in the end, for progress, but for the budget."""
-        self._total = self.run.played + store.ladders.counts(self._db, self._ladder).scheduled
-        if self.has_more and self.run.played:
-            self._total = sys.maxsize
+        self._total = self.run.played + store.ladders.counts(self._db, self._ladder).scheduled + self.beyond()
 
     def _play(self, tasks: Iterable[Task]) -> set[str]:
         """Play a phase and store its results; return the ids of the matches that have a result, void ones included."""

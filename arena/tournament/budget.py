@@ -9,12 +9,6 @@ from collections.abc import Callable
 GROWTH = 16
 """How many times as many groups the next block may have: how long one takes is known from a few groups only."""
 
-_PIECE = 2_000
-"""Groups that are planned at once, at least, by a run that ends at some time: a fraction of a second.
-
-Hundreds or thousands would do.
-"""
-
 _SPARED = 0.2
 """Part of the time left that a run which must not be late leaves unplanned each time: its blocks grow smaller."""
 
@@ -67,23 +61,17 @@ class Budget:
         """How many seconds are left; None if the run may take as long as it takes."""
         return None if self.seconds is None else self.seconds - self._elapsed
 
-    def piece(self, so_far: int, seats: int) -> int:
-        """Return how many groups to plan at once, after so many matches: no more than there is room for.
-
-        By time, that is half of what was played so far: then planning never takes long beside playing.
-        """
-        if self.seconds is not None:
-            return max(_PIECE, so_far // seats // 2)
+    def groups_left(self, so_far: int, seats: int) -> int:
+        """Return how many groups there is room for after so many matches, by their number."""
         if self.matches is None:
             return sys.maxsize
-        piece = max(0, (self.matches - so_far) // seats)
-        self.is_spent = not piece
-        return piece
+        left = max(0, (self.matches - so_far) // seats)
+        self.is_spent = not left
+        return left
 
     def room(self, so_far: int, seats: int, bots: int) -> int:
         """Return how many groups the next block may have at most, after so many matches of so many bots."""
-        by_count = sys.maxsize if self.matches is None else (self.matches - so_far) // seats
-        room = max(0, min(by_count, self._by_time(first=-(-bots // seats))))
+        room = max(0, min(self.groups_left(so_far, seats), self._by_time(first=-(-bots // seats))))
         self.is_spent = not room
         return room
 

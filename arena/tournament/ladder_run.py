@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 import time
 from collections.abc import Callable, Sequence
 from pathlib import Path
@@ -11,6 +12,7 @@ from arena import roster
 from arena.tournament.block_player import BlockPlayer
 from arena.tournament.budget import Budget
 from arena.tournament.field_watch import FieldWatch
+from arena.tournament.forecast import NOTHING
 from arena.tournament.run_result import Run
 from arena.tournament.worker_pool import Workers
 from arena.worker.progress import ProgressReport
@@ -18,6 +20,8 @@ from ladder import store
 
 if TYPE_CHECKING:
     from sqlite_utils import Database
+
+    from ladder.store.legs import Leg
 
 
 class LadderRequest(NamedTuple):
@@ -42,14 +46,13 @@ def run_ladder(
     *,
     workers: Workers,
     report: ProgressReport,
-    planned: Callable[[], object] = lambda: None,
+    planned: Callable[[store.records.Lacking], object] = lambda _lacking: None,
 ) -> Run:
     """Finish an interrupted leg, then play what the rounds of the field still lack.
 
     What is scheduled already is played before anything is planned, until the time of the budget is over; groups that
-    the budget leaves unplayed are taken out of the leg, and a later run finds them missing again. With a budget, legs
-    are planned in pieces, so that little more is planned than is played. `planned` is called before the first match is
-    played.
+    the budget leaves unplayed are taken out of the leg, and a later run finds them missing again. Legs are planned in
+    pieces, as they are reached. `planned` is called before the first match is played, with what is not planned yet.
     """
     budget = request.budget or Budget()
     entrant = roster.starter(db, home, workers.sandbox)
@@ -66,29 +69,36 @@ def run_ladder(
     if budget.is_limited:
         player.play_scheduled(Budget(), ends=lambda: budget.is_over)
     is_own = not workers.stopped  # what is scheduled from here on was planned, and all that was dealt of it is known
-    plan = _Plan(db, ladder, request, budget)
+    plan = _Plan(db, ladder, request, budget, watch)
     while not (workers.stopped or budget.is_spent or budget.is_over):
         player.see_retired()
         if plan.extend([label for label in labels if label not in watch.retired], player.run.played):
-            player.has_more = plan.has_more
+            player.plan_more, player.beyond = plan.more, lambda: plan.beyond(player.run.played)
             if not player.run.played:
-                planned()
+                planned(plan.lacking)
             player.play_scheduled(budget, ends=lambda: budget.is_hard and budget.is_over)
         elif not plan.add_rounds():
             break
     player.see_retired()
     if budget.is_limited and is_own:
         store.ladders.end_leg(db, ladder)
-    return player.run._replace(chances=tuple(watch.chances), retired=tuple(sorted(watch.retired)))
+    return player.run._replace(
+        chances=tuple(watch.chances),
+        retired=tuple(sorted(watch.retired)),
+        beyond=0 if budget.is_limited else plan.beyond(0),
+    )
 
 
 class _Plan:
-    """What the rounds of a field still lack, planned in pieces; if only the budget ends a run, rounds are added."""
+    """What the rounds of a field still lack, planned as it is reached; if only the budget ends a run, it grows."""
 
-    def __init__(self, db: Database, ladder: store.Ladder, request: LadderRequest, budget: Budget) -> None:
+    def __init__(
+        self, db: Database, ladder: store.Ladder, request: LadderRequest, budget: Budget, watch: FieldWatch
+    ) -> None:
         self._db = db
         self._ladder = ladder
         self._budget = budget
+        self._watch = watch
         self._step = request.rounds or ladder.pairing.default_rounds(len(request.field), ladder.key.seats)
         self._rounds = self._step
         """How many rounds the field is to have played in the end, as far as is known."""
@@ -96,17 +106,35 @@ class _Plan:
         """Whether rounds are added."""
         self._fits = True
         """Whether enough bots are left to play."""
-        self.has_more = True
-        """Whether there may be more to plan."""
+        self._leg: Leg | None = None
+        self.lacking = NOTHING
+        """About what the leg lacked after its first groups."""
+        self._beyond = 0
+        """About how many groups of the leg are still to be planned."""
 
     def extend(self, field: Sequence[str], so_far: int) -> bool:
-        """Plan the next piece for who is left of the field, after so many matches; return if anything is scheduled."""
-        seats = self._ladder.key.seats
-        piece = self._budget.piece(so_far, seats)
-        self._fits = len(field) >= seats
-        added = store.ladders.plan(self._db, self._ladder, field, self._rounds, piece) if self._fits else 0
-        self.has_more = self._grows or added == piece * seats
+        """Begin the next leg for who is left of the field, after so many matches; return if anything is scheduled."""
+        self._fits = len(field) >= self._ladder.key.seats
+        if self._fits:
+            most = self._budget.groups_left(so_far, self._ladder.key.seats)
+            self._leg = store.ladders.next_leg(self._db, self._ladder, field, self._rounds, most)
+            self.more()
+            is_whole = self._leg.is_whole
+            self.lacking = NOTHING if is_whole else store.ladders.lacking(self._db, self._ladder, field, self._rounds)
+            self._beyond = self.lacking.groups
         return store.ladders.counts(self._db, self._ladder).scheduled > 0
+
+    def more(self) -> int:
+        """Plan the next groups of the leg; return how many, 0 if it has no more."""
+        if self._leg is None or not self._fits:
+            return 0
+        added = self._leg.more(self._watch.retired)
+        self._beyond = 0 if self._leg.is_whole else max(0, self._beyond - added)
+        return added
+
+    def beyond(self, so_far: int) -> int:
+        """Return about how many matches are still to be planned, where a run has played so many."""
+        return sys.maxsize if self._grows and so_far else self._beyond * self._ladder.key.seats
 
     def add_rounds(self) -> bool:
         """Add rounds if the run may have more, and enough bots are left; return whether."""

@@ -57,3 +57,5 @@ class Run(NamedTuple):
     """Labels of bots that used their second chance, each with what had happened."""
     retired: tuple[str, ...] = ()
     """Labels of bots that were retired during the run."""
+    beyond: int = 0
+    """About how many matches of the run were not planned yet when it was stopped, unless a budget ended it."""

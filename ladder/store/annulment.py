@@ -16,7 +16,7 @@ from ladder.schedule import canonical_json
 from ladder.store.bots import known_name, named
 from ladder.store.database import StoreError, write
 from ladder.store.journal import Correction, NewEntry, bans, correction, note
-from ladder.store.ladders import NEXT_LEG
+from ladder.store.legs import NEXT_LEG
 from ladder.store.matches import full_id
 from ladder.store.records import Version
 from ladder.store.retirement import take_out

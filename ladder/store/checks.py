@@ -15,11 +15,11 @@ from operator import itemgetter
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
 
 from ladder import settled
-from ladder.schedule import Basis, Group, Order, canonical_json, line_up, match_id, match_seed
+from ladder.schedule import NEWEST_RULE, Basis, Group, Order, canonical_json, line_up, match_id, match_seed
 from ladder.store import ratings, sums, times
 from ladder.store.evidence import find_settled, rated_matches, settled_by
 from ladder.store.journal import JOURNAL_COLUMNS, bans, link
-from ladder.store.ladders import points
+from ladder.store.legs import points
 from ladder.store.matches import record_digest
 from ladder.store.phases import next_phase
 from ladder.store.records import ATTEMPTS_UNTIL_UNPLAYABLE, Ladder
@@ -165,10 +165,15 @@ def _check_arrival(db: Database, ladder: Ladder) -> None:
 
 def _check_legs(db: Database, ladder: Ladder) -> None:
     """Check that legs played in phases, or even, follow all legs that were not: an arena never stops doing so."""
-    for column, what in (("phased", "played in phases"), ("even", "even wherever they end")):
+    for column, what, least, most in (
+        ("phased", "played in phases", 0, 1),
+        ("even", "even wherever they end", 0, 1),
+        ("rule", "made by these rules", 1, NEWEST_RULE),
+        ("open", "still to be planned", 0, 1),
+    ):
         rows = db.execute(f"SELECT {column} FROM legs WHERE ladder = ? ORDER BY leg", [ladder.id])
         values = [value for (value,) in rows]
-        if values != sorted(values) or not {*values} <= {0, 1}:
+        if values != sorted(values) or not least <= min(values, default=least) <= max(values, default=least) <= most:
             raise Mismatch(f"of its legs these were {what}, which cannot be: {values}")
 
 
@@ -515,6 +520,7 @@ class _Field(NamedTuple):
     bots: list[str]
     rounds: int
     even: bool
+    rule: int
     most: int | None
 
 
@@ -522,7 +528,7 @@ def _fields(db: Database, ladder: Ladder) -> Iterator[tuple[int, _Field]]:
     """Yield for each leg the bots and rounds that it was planned for; first legs of an old home have none."""
     before = None
     for leg, field, *others in db.execute(
-        "SELECT leg, field, rounds, even, most FROM legs WHERE ladder = ? ORDER BY leg", [ladder.id]
+        "SELECT leg, field, rounds, even, rule, most FROM legs WHERE ladder = ? ORDER BY leg", [ladder.id]
     ):
         if before not in (None, leg - 1):
             raise Mismatch(f"leg {leg - 1} has no field")
@@ -553,6 +559,7 @@ def _due(db: Database, ladder: Ladder, leg: int, field: _Field, known: _Known) -
         orders=partial(known.there, leg=leg),
         points=partial(points, db, ladder, leg),
         even=bool(field.even),
+        rule=field.rule,
     )
     return islice(ladder.pairing.missing(basis), field.most)
 

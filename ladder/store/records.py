@@ -77,6 +77,13 @@ class Counts(NamedTuple):
     annulled: int = 0
 
 
+class Lacking(NamedTuple):
+    """About how many groups rounds of a field lack, in all and by the label of a bot that is in them."""
+
+    groups: int
+    by_bot: Mapping[str, int]
+
+
 class ScheduledMatch(NamedTuple):
     """A match to play: labels by seat, how often it was void before, and its position in the schedule."""
 

@@ -17,7 +17,7 @@ from ladder.store import ladders
 from ladder.store.bots import check_not_banned, named, versions
 from ladder.store.database import write
 from ladder.store.journal import NewEntry, note
-from ladder.store.ladders import NEXT_LEG
+from ladder.store.legs import NEXT_LEG
 from ladder.store.records import Version
 
 if TYPE_CHECKING:

@@ -451,6 +451,17 @@ def _15_pairing(db: Database) -> None:
     db.execute("ALTER TABLE ladders ADD COLUMN pairing TEXT NOT NULL DEFAULT 'round-robin'")
 
 
+def _16_legs_in_pieces(db: Database) -> None:
+    db.executescript(
+        """
+        -- by which rule its groups were made, where the pairing has had several: 1 for all legs of older arenas
+        ALTER TABLE legs ADD COLUMN rule INTEGER NOT NULL DEFAULT 1;
+        -- 1 while more of its groups are to be stored, as they are reached; only the last leg can be
+        ALTER TABLE legs ADD COLUMN open INTEGER NOT NULL DEFAULT 0;
+        """
+    )
+
+
 MIGRATIONS: list[Callable[[Database], None]] = [
     _1_everything,
     _2_builds,
@@ -467,5 +478,6 @@ MIGRATIONS: list[Callable[[Database], None]] = [
     _13_zero,
     _14_beta,
     _15_pairing,
+    _16_legs_in_pieces,
 ]
 """The steps from an empty database on; the n-th one leads to version n of the schema."""

@@ -21,11 +21,16 @@ def default_rounds(bots: int, seats: int) -> int:
     return math.ceil(math.log(bots, seats))
 
 
+def groups_each(bots: int, seats: int) -> int:  # noqa: ARG001
+    """One, unless a bot rests."""
+    return 1
+
+
 def missing(basis: Basis) -> Iterator[Group]:
     """The groups of the first round that lacks any."""
     points, met = Counter[str](), set[Order]()
     for number in range(basis.rounds):
-        there = basis.orders(number)
+        there = [*basis.orders(number)]
         free = sorted(
             {*basis.bots}.difference(*there),
             key=lambda bot: (-points[bot], luck(basis.event_seed, f"swiss/{number}/{bot}")),

@@ -368,6 +368,7 @@ def test_an_older_home_keeps_everything(tmp_path: Path, monkeypatch: pytest.Monk
         store.evidence.settle(db, ladder)
         store.ratings.keep_hash(db, ladder)
         db.execute("UPDATE ladders SET zero = 'field'")  # as it was then
+        db.execute("UPDATE legs SET rule = 1")
         before, entries = dump(db), store.journal.entries(db)
     with monkeypatch.context() as patch:
         names = [step.__name__ for step in schema.MIGRATIONS]

@@ -21,7 +21,7 @@ from ladder.store.database import in_memory
 from tests.ladder.fakes import KEY, begin, enter, finished, play, steps, void
 
 # the modules: `ladder.store` has functions of the same names
-ladders, evidence = sys.modules["ladder.store.ladders"], sys.modules["ladder.store.evidence"]
+evidence, legs = sys.modules["ladder.store.evidence"], sys.modules["ladder.store.legs"]
 
 
 def make(db: Database, key: store.records.LadderKey = KEY, seed: str | None = None) -> store.Ladder:
@@ -173,7 +173,8 @@ def test_nothing_is_missing_exactly_if_no_round_lacks_a_group(chance: Random, se
         ladder = make(db, KEY._replace(seats=seats), seed="test")
         for _ in range(chance.randint(3, 12)):
             field, rounds = chance.sample(bots, chance.randint(seats, len(bots))), chance.randint(1, 3)
-            lacks = list(missing(ladders._basis(db, ladder, field, rounds, ladders._start(db, ladder).leg)))
+            (number,) = db.execute(f"SELECT {legs.NEXT_LEG.format(ladder='?')}", [ladder.id]).fetchone()
+            lacks = list(missing(legs.basis(db, ladder, field, rounds, number)))
             assert store.ladders.plan(db, ladder, field, rounds) == len(lacks) * seats
             matches = list(store.ladders.scheduled(db, ladder))
             store.matches.record(db, ladder, [finished(match) for match in matches[: chance.choice([len(matches), 5])]])

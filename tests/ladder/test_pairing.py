@@ -17,7 +17,7 @@ from sqlite_utils import Database
 from ladder import store
 from ladder.pairing import PAIRINGS
 from ladder.schedule import canonical
-from ladder.store import checks
+from ladder.store import checks, legs
 from ladder.store.database import in_memory
 from tests.ladder import swiss
 from tests.ladder.fakes import KEY, enter, finished, play, void
@@ -69,7 +69,7 @@ def test_a_leg_waits_for_the_results_that_it_needs(db: Database) -> None:
         orders = groups(db, ladder)
         assert [round for round, _ in orders] == [number, number]
         if number == 1:
-            points = store.ladders.points(db, ladder, 1, 0)
+            points = legs.points(db, ladder, 1, 0)
             better, worse = ([points[bot] for bot in order] for _, order in orders)
             assert min(better) >= max(worse) > min(worse)
         play(db, ladder)
@@ -96,11 +96,11 @@ def test_points_are_halves_of_every_seat_that_was_beaten(db: Database, seats: in
     stuck, *_ = store.ladders.scheduled(db, ladder)
     store.matches.record(db, ladder, void(stuck, 3))
     play(db, ladder)
-    points = store.ladders.points(db, ladder, 1, 0)
+    points = legs.points(db, ladder, 1, 0)
     assert sum(points.values()) == (2 * seats - 1) * seats * (seats - 1)
     store.matches.record(db, ladder, [finished(stuck)])  # after all: the next leg may be planned already
-    assert store.ladders.points(db, ladder, 1, 0) == points
-    assert store.ladders.points(db, ladder, 0, 0) == store.ladders.points(db, ladder, 1, 1) == {}
+    assert legs.points(db, ladder, 1, 0) == points
+    assert legs.points(db, ladder, 0, 0) == legs.points(db, ladder, 1, 1) == {}
 
 
 def test_points_of_a_match_that_was_annulled_count_in_no_later_leg(db: Database) -> None:
@@ -109,12 +109,12 @@ def test_points_of_a_match_that_was_annulled_count_in_no_later_leg(db: Database)
     for _ in range(2):
         store.ladders.plan(db, ladder, field, 2)
         play(db, ladder)
-    points = store.ladders.points(db, ladder, 1, 0)
+    points = legs.points(db, ladder, 1, 0)
     *_, first = store.watching.latest_of(db, ladder, 4)
     store.annulment.annul_match(db, first.id, "unfair")
     assert sum(points.values()) == 4
-    assert store.ladders.points(db, ladder, 1, 0) == points
-    assert store.ladders.points(db, ladder, 2, 0) == {}
+    assert legs.points(db, ladder, 1, 0) == points
+    assert legs.points(db, ladder, 2, 0) == {}
 
 
 @pytest.mark.long

@@ -185,6 +185,7 @@ def test_an_older_home_keeps_what_it_has(tmp_path: Path, monkeypatch: pytest.Mon
         store.ratings.apply(db, ladder)
         store.cards.complete(db, no_times)
         db.execute("UPDATE ladders SET zero = 'field'")  # as it was then
+        db.execute("UPDATE legs SET rule = 1")
         before = dump(db)
     with monkeypatch.context() as patch:
         patch.setattr(database, "MIGRATIONS", schema.MIGRATIONS[:7])

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hmac
+import time
 from collections import Counter, defaultdict
 from collections.abc import Collection, Iterable
 from hashlib import sha256
@@ -12,7 +13,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from ladder.round_robin import GROUPS_PER_ROUND, default_rounds, missing
+from ladder.round_robin import GROUPS_PER_ROUND, LARGE, default_rounds, missing
 from ladder.schedule import Basis, Group, Order, TooFewBots, canonical, ladder_id, match_id, match_seed, rotations
 
 SEED = bytes(range(32))
@@ -98,6 +99,53 @@ def test_a_large_field_is_drawn_fairly(field: int, seats: int) -> None:
     assert all(group.order == canonical(group.order) for group in groups)
 
 
+@pytest.mark.parametrize(("field", "seats"), [(LARGE + 1, 3), (LARGE + 40, 4), (LARGE + 1, 5)])
+def test_a_field_of_hundreds_is_drawn_as_fairly(field: int, seats: int) -> None:
+    """By a rule of its own, which takes as long for a group however many bots there are."""
+    groups, played = groups_of(bots(field), seats, 3), Counter(dict.fromkeys(bots(field), 0))
+    for number in range(3):
+        in_round = Counter(bot for group in groups if group.round == number for bot in group.order)
+        assert min(in_round[bot] for bot in bots(field)) >= GROUPS_PER_ROUND
+        assert max(in_round.values()) <= GROUPS_PER_ROUND + 2
+    for group in groups:
+        played.update(group.order)
+        if not played.total() % (20 * seats):
+            assert spread(played.values()) <= 4
+    assert spread(meetings(groups, bots(field)).values()) <= 3
+    follows = Counter((group.order[seat - 1], group.order[seat]) for group in groups for seat in range(seats))
+    assert max(follows.values()) <= 2
+    assert len(set(groups)) == len(groups)
+    assert all(group.order == canonical(group.order) for group in groups)
+    assert groups_of(bots(field), seats, 3, there=groups) == []
+
+
+@pytest.mark.parametrize("seats", [3, 4])
+def test_who_enters_a_field_of_hundreds_meets_all_equally(seats: int) -> None:
+    """Two that come at the same time share few groups, and everybody else plays no more than they need."""
+    field, new = bots(LARGE + 1), ("x@1", "y@1")
+    there = groups_of(field, seats, 3)
+    leg = groups_of([*field, "x@1"], seats, 3, there=there)
+    assert len(leg) == 3 * GROUPS_PER_ROUND
+    assert all("x@1" in group.order for group in leg)
+    assert spread([count for pair, count in meetings(leg, [*field, "x@1"]).items() if "x@1" in pair]) <= 2
+    met = meetings(groups_of([*field, *new], seats, 3, there=there), [*field, *new])
+    with_old = [count for pair, count in met.items() if len({*pair} & {*new}) == 1]
+    assert spread(with_old) <= 3
+    assert min(with_old) <= met[new] <= 2 * max(with_old)
+
+
+def test_a_group_of_a_large_field_costs_as_much_as_any_other() -> None:
+    """Planning grows with the matches, not with the square of the field: 30 s for 500 bots at a table of four."""
+
+    def seconds(field: int) -> float:
+        groups, begun = missing(basis(bots(field), 4, 1)), time.process_time()
+        assert len(list(islice(groups, 1200))) == 1200
+        return time.process_time() - begun
+
+    small, large = (min(seconds(field) for _ in range(3)) for field in (250, 2000))
+    assert large < 3 * small
+
+
 @pytest.mark.parametrize(("field", "seats"), [(9, 2), (5, 3), (12, 3), (16, 4)])
 def test_nothing_is_missing_twice(field: int, seats: int) -> None:
     """Running a finished ladder again plays nothing."""
@@ -161,10 +209,11 @@ def test_rounds_are_outermost_and_mixed_inside() -> None:
 
 def test_the_schedule_is_the_same_everywhere() -> None:
     """Golden: another Python, machine or order of the field must not change a ladder that others have played."""
-    older, two = (10, 3, False, "a6fa038dee38a854"), (10, 2, True, "9148cb2f8d0571fa")
-    three, large = (10, 3, True, "e61e80676bf92614"), (30, 3, True, "2f865df8a90028bb")
-    for field, seats, even, golden in (older, two, three, large):
-        drawn = missing(basis(reversed(bots(field)), seats, 2)._replace(leg=1, even=even))
+    older, two = (10, 3, False, 1, "a6fa038dee38a854"), (10, 2, True, 1, "9148cb2f8d0571fa")
+    three, large = (10, 3, True, 2, "e61e80676bf92614"), (30, 3, True, 2, "2f865df8a90028bb")
+    hundreds = (201, 3, True, 1, "315e8afd57e56fad"), (201, 3, True, 2, "9b10d6ab7595b9db")
+    for field, seats, even, rule, golden in (older, two, three, large, *hundreds):
+        drawn = missing(basis(reversed(bots(field)), seats, 2)._replace(leg=1, even=even, rule=rule))
         text = "\n".join(f"{group.round} {' '.join(group.order)}" for group in drawn)
         assert sha256(text.encode()).hexdigest()[:16] == golden
 

@@ -364,12 +364,14 @@ def test_a_forecast_adds_what_bots_think(home: Path) -> None:
         )
         db.execute("UPDATE seats SET think_total = 0.0, decisions = 10")
         db.execute("UPDATE seats SET think_total = 6.0 WHERE version = 'eve@1'")
+        labels = [store.bots.find(db, bot).label for bot in (*BOTS, "new")]
+        before = forecast(db, ladder, 2, store.ladders.lacking(db, ladder, labels, 2))
         store.ladders.plan(db, ladder, [*BOTS, "new"], 2)
         found = forecast(db, ladder, 2)
     matches = 2 * 5 + 30  # the new bot's of the first round, and all of the second
     ours = 10 * OURS * (2 * matches - 20) / 2
     assert found is not None
-    assert found == Forecast(matches, found.seconds, "eve@1", 36.0, ("new@1",))
+    assert found == before == Forecast(matches, found.seconds, "eve@1", 36.0, ("new@1",))
     assert found.seconds == pytest.approx(36.0 + ours)
 
 

@@ -94,13 +94,13 @@ def test_a_bot_that_is_banned_before_a_leg_is_planned_is_left_out(tmp_path: Path
     playing.make(home, "birth", ["ann", "bob"], 1)
 
     class BannedMeanwhile(Budget):
-        """A budget; while it reckons its next piece, somebody bans ann."""
+        """A budget; while it reckons what is left, somebody bans ann."""
 
-        def piece(self, so_far: int, seats: int) -> int:
+        def groups_left(self, so_far: int, seats: int) -> int:
             with store.open(home) as other:
                 if "ann" not in store.journal.bans(other):
                     store.annulment.ban(other, "ann", "why", keep=True)
-            return super().piece(so_far, seats)
+            return super().groups_left(so_far, seats)
 
     with store.open(home, checkpoints=True) as db, playing.ByTheRules(0.0) as workers:
         (ladder,) = store.ladders.all(db)

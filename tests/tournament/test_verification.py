@@ -338,6 +338,7 @@ def test_an_older_home_gets_sums_that_follow_from_its_matches(tmp_path: Path) ->
     shutil.copytree(home / "bots", old / "bots")
     with store.open(home) as db, store.open(old) as other:
         db.execute("UPDATE ladders SET zero = 'field'")  # as it was then
+        db.execute("UPDATE legs SET rule = 1")
         for each in (db, other):
             store.cards.complete(each, replays.times_of)
         assert dumped(other) == dumped(db)
