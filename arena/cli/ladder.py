@@ -237,9 +237,10 @@ def _foretell(db: Database, ladder: Ladder, budget: Budget, jobs: int, lacking: 
     """
     outlook = forecast(db, ladder, jobs, lacking)
     if outlook is None:
-        if lacking.groups * ladder.key.seats >= _MANY and not budget.is_limited:
-            matches = f"{lacking.groups * ladder.key.seats:,} matches of {len(lacking.by_bot):,} bots are to be played"
-            say(f"some {matches}; how long that takes is shown once some are over, and --for 2h plays no longer")
+        matches = store.ladders.counts(db, ladder).scheduled + lacking.groups * ladder.key.seats
+        if matches >= _MANY and not budget.is_limited:
+            line = f"some {matches:,} matches are to be played; how long that takes is shown once some are over"
+            say(f"{line}, and --for 2h plays no longer")
         return
     share = 1.0 if budget.matches is None else min(1.0, budget.matches / outlook.matches)
     if budget.seconds is not None:  # more rounds may follow

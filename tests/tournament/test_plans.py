@@ -13,6 +13,7 @@ from arena.tournament.ladder_run import LadderRequest, run_ladder
 from arena.tournament.verification import verify_home
 from arena.worker.jobs import Played, Task
 from ladder import store
+from tests.cli.commands import typed
 from tests.tournament import playing
 
 legs = sys.modules["ladder.store.legs"]
@@ -100,3 +101,13 @@ def test_progress_knows_all_matches_from_the_beginning(tmp_path: Path, monkeypat
     totals: list[int] = []
     played(made(tmp_path / "first" / "home", 2), 2, totals=totals)
     assert {*totals} == {MATCHES[2]}
+
+
+def test_who_begins_a_long_ladder_is_told_how_long_it_is(cwd: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Nobody knows yet how long its bots think: at least the number of matches is known."""
+    monkeypatch.setattr("arena.cli.ladder._MANY", 12)
+    words = ("ladder", "--game", "birth", "--bots", "random,greedy,cautious", "-j", "1", "--rounds")
+    for rounds, is_said in (("1", False), ("3", False)):
+        assert ("matches are to be played" in typed(*words, rounds).err) == is_said
+    ran = typed(*words, "2", "--players", "3")
+    assert "some 12 matches are to be played; how long that takes is shown once some are over" in ran.err
