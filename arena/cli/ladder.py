@@ -51,7 +51,7 @@ if TYPE_CHECKING:
 
 _WORTH_SAYING = 10.0
 """Seconds from which a forecast is printed."""
-_MANY = 10_000
+MANY = 10_000
 """Matches from which their number is printed although nobody knows how long they take: 15 seconds at best."""
 _NAMED = 5
 """Bots that a line of text names at most; of more it says the number."""
@@ -238,7 +238,7 @@ def _foretell(db: Database, ladder: Ladder, budget: Budget, jobs: int, lacking: 
     outlook = forecast(db, ladder, jobs, lacking)
     if outlook is None:
         matches = store.ladders.counts(db, ladder).scheduled + lacking.groups * ladder.key.seats
-        if matches >= _MANY and not budget.is_limited:
+        if matches >= MANY and not budget.is_limited:
             line = f"some {matches:,} matches are to be played; how long that takes is shown once some are over"
             say(f"{line}, and --for 2h plays no longer")
         return

@@ -184,7 +184,17 @@ def close(db: Database, ladder: Ladder) -> None:
 def basis(db: Database, ladder: Ladder, field: Collection[str], rounds: int, leg: int, begin: int = 0) -> Basis:
     """Return what a leg follows from; all rounds before `begin` are known to be complete, by groups of its own, too."""
     orders_there, points_there = partial(_orders, db, ladder, leg, begin), partial(points, db, ladder, leg)
-    return Basis(field, ladder.key.seats, rounds, leg, ladder.event_seed, orders_there, points_there, begin=begin)
+    return Basis(
+        field,
+        ladder.key.seats,
+        rounds,
+        leg,
+        ladder.event_seed,
+        orders_there,
+        points_there,
+        rule=NEWEST_RULE,
+        begin=begin,
+    )
 
 
 def _is_planned(db: Database, ladder: Ladder, bots: Collection[str], rounds: int) -> bool:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sys
 from collections import Counter
 from collections.abc import Collection, Iterable
 from functools import partial
@@ -16,14 +15,12 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from sqlite_utils import Database
 
-from ladder import store
+from ladder import round_robin, store
 from ladder.round_robin import missing
 from ladder.schedule import canonical_json
-from ladder.store import checks
+from ladder.store import checks, legs
 from ladder.store.database import in_memory
 from tests.ladder.fakes import KEY, enter, finished, play
-
-legs = sys.modules["ladder.store.legs"]
 
 
 def make(db: Database, seats: int) -> store.Ladder:
@@ -81,8 +78,8 @@ def test_a_leg_is_the_same_wherever_its_pieces_end(chance: Random, seats: int, p
     with pytest.MonkeyPatch.context() as patch, in_memory() as whole, in_memory() as pieces:
         patch.setattr(legs, "PIECE", piece)
         if is_large:
-            patch.setattr(sys.modules["ladder.round_robin"], "LARGE", 6)
-            patch.setattr(sys.modules["ladder.round_robin"], "GROUPS_PER_ROUND", 3)
+            patch.setattr(round_robin, "LARGE", 6)
+            patch.setattr(round_robin, "GROUPS_PER_ROUND", 3)
         names = "abcdefghi"[: chance.randint(seats + 1, 9)]
         for db, plan in ((whole, store.ladders.plan), (pieces, partial(in_pieces, chance=chance))):
             ladder, field = make(db, seats), enter(db, *names)
@@ -165,14 +162,12 @@ def test_pieces_end_with_what_was_asked_for(db: Database, monkeypatch: pytest.Mo
 def test_old_legs_of_large_fields_are_checked_by_their_rule(db: Database, monkeypatch: pytest.MonkeyPatch) -> None:
     """The rule for large fields came later; no leg may claim another than its own, nor go back to an older one."""
     monkeypatch.setattr(legs, "NEWEST_RULE", 1)
-    monkeypatch.setattr(sys.modules["ladder.round_robin"], "LARGE", 8)
+    monkeypatch.setattr(round_robin, "LARGE", 8)
     ladder, field = make(db, 3), enter(db, *"abcdefghij")
     on = legs.basis(db, ladder, field, 1, 0)
     old, new = (list(missing(on._replace(rule=rule))) for rule in (1, 2))
     assert old != new
-    db.execute("UPDATE ladders SET zero = 'founders'")
     for rule in (1, 2):
-        monkeypatch.setattr(legs, "basis", lambda *given, rule=rule, real=legs.basis: real(*given)._replace(rule=rule))
         monkeypatch.setattr(legs, "NEWEST_RULE", rule)
         store.ladders.plan(db, ladder, field, rule)
         play(db, ladder)

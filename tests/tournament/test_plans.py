@@ -13,10 +13,10 @@ from arena.tournament.ladder_run import LadderRequest, run_ladder
 from arena.tournament.verification import verify_home
 from arena.worker.jobs import Played, Task
 from ladder import store
+from ladder.store import legs
 from tests.cli.commands import typed
 from tests.tournament import playing
 
-legs = sys.modules["ladder.store.legs"]
 BOTS = ["ann", "bob", "cid", "dan", "eve"]
 MATCHES = {2: 40, 3: 120}
 """Those of five bots in two rounds, by seats."""
@@ -103,10 +103,11 @@ def test_progress_knows_all_matches_from_the_beginning(tmp_path: Path, monkeypat
     assert {*totals} == {MATCHES[2]}
 
 
-def test_who_begins_a_long_ladder_is_told_how_long_it_is(cwd: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_who_begins_a_long_ladder_is_told_how_long_it_is(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Nobody knows yet how long its bots think: at least the number of matches is known."""
-    monkeypatch.setattr("arena.cli.ladder._MANY", 12)
-    words = ("ladder", "--game", "birth", "--bots", "random,greedy,cautious", "-j", "1", "--rounds")
+    monkeypatch.setattr("arena.cli.ladder.MANY", 12)
+    home = ("--home", str(tmp_path / "home"), "-j", "1")
+    words = ("ladder", "--game", "birth", "--bots", "random,greedy,cautious", *home, "--rounds")
     for rounds, is_said in (("1", False), ("3", False)):
         assert ("matches are to be played" in typed(*words, rounds).err) == is_said
     ran = typed(*words, "2", "--players", "3")
